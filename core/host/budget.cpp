@@ -56,9 +56,9 @@ void Budget::pace(bool above_now, bool may_speed_up) {
 }
 
 // Which part of the CPU time a reader of the log does not find at the plugin's own process.
-std::string Budget::for_requests() const {
+std::string Budget::in_the_agent() const {
   const double service = status_.service_cores.value_or(0);
-  return service >= 0.01 ? ", " + cores(service) + " of them in the agent for its requests" : "";
+  return service >= 0.01 ? ", " + cores(service) + " of them in the agent for its requests and scrapes" : "";
 }
 
 Budget::Verdict Budget::measure(Time now, const Use& use, const Allowance& allowance) {
@@ -80,7 +80,7 @@ Budget::Verdict Budget::measure(Time now, const Use& use, const Allowance& allow
   const bool much_series = above(static_cast<double>(use.series), static_cast<double>(allowance.series), kSoftShare);
 
   Verdict verdict;
-  if (warn(cpu_, much_cpu, now)) verdict.warning = "uses " + cores(cpu) + " of its " + cores(cpu_limit) + " cores" + for_requests();
+  if (warn(cpu_, much_cpu, now)) verdict.warning = "uses " + cores(cpu) + " of its " + cores(cpu_limit) + " cores" + in_the_agent();
   if (warn(memory_, much_memory, now))
     verdict.warning += (verdict.warning.empty() ? "uses " : ", ") + mebibytes(*use.memory_bytes) + " of its " + mebibytes(allowance.memory_bytes);
   // Slower ticks make no fewer series.
@@ -90,7 +90,7 @@ Budget::Verdict Budget::measure(Time now, const Use& use, const Allowance& allow
     verdict.warning += (verdict.warning.empty() ? "takes " : ", ") + format_duration(use.tick) + " a tick of at most " + format_duration(allowance.tick);
   pace(much_cpu || much_memory || much_time, !above(2 * cpu, cpu_limit, kSoftShare) && !much_memory && !much_time);
   if (samples_above_hard_ >= kSamplesToRestart)
-    verdict.breach = "used all of its " + cores(cpu_limit) + " cores for " + std::to_string(kSamplesToRestart) + " samples in a row" + for_requests();
+    verdict.breach = "used all of its " + cores(cpu_limit) + " cores for " + std::to_string(kSamplesToRestart) + " samples in a row" + in_the_agent();
   else if (above(memory, memory_limit, 1))
     verdict.breach = "uses " + mebibytes(*use.memory_bytes) + ", may use " + mebibytes(allowance.memory_bytes);
   if (!verdict.breach.empty()) {

@@ -27,7 +27,7 @@ struct Allowance {
 struct Use {
   std::vector<int> processes;  // 0: this one
   Duration cpu{};          // with service_cpu
-  Duration service_cpu{};  // of the agent, for requests of those processes
+  Duration service_cpu{};  // of the agent, for requests of those processes and for their scrapes
   std::optional<std::uint64_t> memory_bytes;  // nullopt: it has no process of its own
   std::uint64_t series = 0;
   Duration tick{};  // how long the last one took
@@ -56,7 +56,7 @@ class Budget {
     std::optional<Time> last;
   };
   void measure_cpu(Time now, const Use& use);
-  std::string for_requests() const;
+  std::string in_the_agent() const;
   bool warn(Warned& of, bool above, Time now);
   void pace(bool above, bool may_speed_up);
 

@@ -109,6 +109,7 @@ class Instance : public std::enable_shared_from_this<Instance> {
 
  private:
   struct Session;
+  class ScrapeCharge;
 
   // Why a session ends, and the state after it.
   struct Ending {
@@ -142,12 +143,15 @@ class Instance : public std::enable_shared_from_this<Instance> {
   CallResult call(Session& session, const char* name, F&& f);
   void begin(Session& session);
   bool bring_up(Session& session);
+  template <class F>
+  CallResult scrape_call(Session& session, const char* name, F&& f);
   void prepare_scrapes(Session& session);
   void ask_targets(Session& session);
   void set_targets(Session& session, const std::vector<ScrapeTarget>& targets);
   ScrapedMetrics::Mapping mapping_of(Session& session, const std::string& target);
   void scrape_anew(Session& session);
   void begin_scrapes(Session& session);
+  bool is_ahead(Session& session);
   void begin_waiting(Session& session);
   void take_scrapes(Session& session);
   void forget_asking();

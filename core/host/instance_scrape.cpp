@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // An external advisor's ticks: each endpoint that is due is asked on a thread of its own, so that a slow one does not
 // occupy a worker; its answer is mapped and recorded on the strand. Problems with an endpoint become the reason of the
-// instance, which goes on running: the next tick asks again.
+// instance, which goes on running: the next tick asks again. The CPU time of the thread and of the recording is charged
+// to the plugin; one with a process of its own that has used up its limit waits.
 #include <pthread.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <utility>
 
 #include "core/base/parse.hpp"
+#include "core/base/thread_cpu.hpp"
 #include "core/host/instance.hpp"
 #include "core/host/instance_session.hpp"
 #include "core/scrape/scrape.hpp"
@@ -19,10 +21,41 @@ namespace {
 
 constexpr std::ptrdiff_t kMostInFlight = 8;
 constexpr Duration kMostTimeout = std::chrono::minutes(1);
+constexpr auto kMostAhead = std::chrono::seconds(1);  // of the CPU limit, spent at once
+constexpr auto kMostWait = std::chrono::seconds(5);
 
 std::string of_target(const std::string& name) { return name.empty() ? std::string() : "target '" + name + "': "; }
 
 }  // namespace
+
+// Charges the CPU time of the strand to the plugin, from its construction to its end, without that of calls.
+class Instance::ScrapeCharge {
+ public:
+  explicit ScrapeCharge(Session& session) : session_(session), meter_(session.meter) {}
+  ~ScrapeCharge() {
+    const Duration cpu = own_cpu() - before_;
+    meter_->charge(cpu);
+    session_.unpaid_cpu += cpu;
+  }
+  ScrapeCharge(const ScrapeCharge&) = delete;
+  ScrapeCharge& operator=(const ScrapeCharge&) = delete;
+
+ private:
+  Duration own_cpu() const { return thread_cpu() - session_.scrape_calls_cpu; }
+
+  Session& session_;
+  const std::shared_ptr<ServiceMeter> meter_;
+  const Duration before_ = own_cpu();
+};
+
+// A call that charges its own CPU time.
+template <class F>
+CallResult Instance::scrape_call(Session& session, const char* name, F&& f) {
+  const Duration before = thread_cpu();
+  CallResult result = call(session, name, std::forward<F>(f));
+  session.scrape_calls_cpu += thread_cpu() - before;
+  return result;
+}
 
 void Instance::prepare_scrapes(Session& session) {
   session.definitions = std::make_unique<ScrapedDefinitions>(session.context->shared().metrics, parts_.plugin_id, session.context->rights());
@@ -33,9 +66,9 @@ void Instance::ask_targets(Session& session) {
   std::vector<ScrapeTarget> targets;
   CallResult result;
   if (info_.has_targets) {
-    result = call(session, "targets", [&] { return session.runner->targets(targets); });
+    result = scrape_call(session, "targets", [&] { return session.runner->targets(targets); });
   } else {
-    result = call(session, "url", [&] { return session.runner->url(targets.emplace_back().url); });
+    result = scrape_call(session, "url", [&] { return session.runner->url(targets.emplace_back().url); });
     if (!result.ok()) targets.clear();
   }
   if (!is_current(session)) return;
@@ -68,15 +101,15 @@ ScrapedMetrics::Mapping Instance::mapping_of(Session& session, const std::string
   ScrapedMetrics::Mapping mapping;
   if (info_.maps_metrics)
     mapping.metrics = [this, &session, target](std::span<ScrapedMetric> metrics) {
-      return call(session, "map_metric", [&] { return session.runner->map_metrics(target, metrics); });
+      return scrape_call(session, "map_metric", [&] { return session.runner->map_metrics(target, metrics); });
     };
   if (info_.maps_series)
     mapping.series = [this, &session, target](std::span<ScrapedSeries> series) {
-      return call(session, "map_series", [&] { return session.runner->map_series(target, series); });
+      return scrape_call(session, "map_series", [&] { return session.runner->map_series(target, series); });
     };
   if (info_.maps_samples)
     mapping.samples = [this, &session, target](std::span<ScrapedSample> samples) {
-      return call(session, "map_sample", [&] { return session.runner->map_samples(target, samples); });
+      return scrape_call(session, "map_sample", [&] { return session.runner->map_samples(target, samples); });
     };
   mapping.subject = [&shared = session.context->shared()](std::uint64_t handle) {
     return shared.views.of(shared.hub.current())->subject(handle);
@@ -91,6 +124,7 @@ void Instance::scrape_anew(Session& session) {
 }
 
 void Instance::begin_scrapes(Session& session) {
+  const ScrapeCharge charge(session);
   if (info_.has_targets || !session.asked) ask_targets(session);  // targets that were unknown before may be known now
   if (!is_current(session)) return;
   if (!session.asked)
@@ -112,7 +146,24 @@ void Instance::begin_scrapes(Session& session) {
   begin_waiting(session);
 }
 
+// Each scrape is paid off at the rate of the plugin's CPU limit.
+bool Instance::is_ahead(Session& session) {
+  std::uint64_t millis;
+  {
+    std::lock_guard lock(mutex_);
+    millis = settings_.runner.cpu_millis;
+  }
+  if (millis == 0 || !parts_.plugin->expendable()) return false;
+  const auto now = std::chrono::steady_clock::now();
+  const Duration time = std::exchange(session.unpaid_cpu, Duration()) * 1000 / static_cast<std::int64_t>(millis);
+  session.paid_at = std::min(std::max(session.paid_at, now) + time, now + kMostWait);
+  return session.paid_at > now + kMostAhead;
+}
+
 void Instance::begin_waiting(Session& session) {
+  if (std::none_of(session.targets.begin(), session.targets.end(), [](const auto& known) { return known->waits; })) return;
+  if (is_ahead(session))
+    return session.context->note_breach("scrapes", "its scrapes cost the agent all the CPU time that it may use, and wait");
   auto in_flight = std::count_if(session.targets.begin(), session.targets.end(), [](const auto& known) { return known->in_flight(); });
   for (const auto& known : session.targets) {
     if (in_flight >= kMostInFlight) return;
@@ -143,11 +194,14 @@ void Instance::fetch(Session& session, TargetScrape& known) {
     std::lock_guard lock(mutex_);
     known.fetched = std::move(document);
     patience = patience_of_tick();
+    known.fetch_cpu = thread_cpu();  // the thread began with this scrape
+    session.meter->charge(known.fetch_cpu);
   }
   post(session, &Instance::take_scrapes, patience);
 }
 
 void Instance::take_scrapes(Session& session) {
+  const ScrapeCharge charge(session);
   const auto targets = session.targets;
   for (const auto& known : targets) {
     std::optional<Result<exposition::Document>> fetched;
@@ -155,6 +209,7 @@ void Instance::take_scrapes(Session& session) {
       std::lock_guard lock(mutex_);
       if (state_ != PluginState::running) return;
       fetched = std::exchange(known->fetched, std::nullopt);
+      session.unpaid_cpu += std::exchange(known->fetch_cpu, Duration());
     }
     if (!fetched) continue;
     known->fetcher.join();

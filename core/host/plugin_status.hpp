@@ -76,14 +76,14 @@ struct InstanceStatus {
   std::uint64_t scrape_failures = 0;
   int process = 0;           // its process; 0: the agent's
   std::optional<IsolationLevel> isolation;  // while it runs
-  Duration service_cpu{};    // of the agent, for requests of that process so far
+  Duration service_cpu{};    // of the agent so far, for requests of that process and for scrapes
   std::uint64_t refused_configs = 0;  // times that on_event() refused a configuration
 };
 
 // Usage and limits of a plugin. Limits: 0 is none.
 struct BudgetStatus {
   std::optional<double> cpu_cores;  // lately, with service_cores; nullopt: not known yet
-  std::optional<double> service_cores;  // of them the agent's, for requests of the plugin's process
+  std::optional<double> service_cores;  // of them the agent's, for requests of the plugin's process and for scrapes
   std::uint64_t cpu_millis = 0;
   std::optional<std::uint64_t> memory_bytes;  // nullopt: in the agent, where it cannot be measured
   std::uint64_t memory_limit_bytes = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One endpoint of an external advisor and what is under way with it. Private to the instance. [strand], but for `fetched`.
+// One endpoint of an external advisor and what is under way with it. Private to the instance. [strand], but for
+// `fetched` and `fetch_cpu`.
 #pragma once
 
 #include <chrono>
@@ -21,6 +22,7 @@ struct TargetScrape {
   std::thread fetcher = {};       // of one scrape; the endpoint may be slow, and the strand has other things to do
   std::chrono::steady_clock::time_point began = {};
   std::optional<Result<exposition::Document>> fetched = {};  // with the instance's lock held
+  Duration fetch_cpu{};                                      // of the fetcher; as `fetched`
 
   bool in_flight() const { return fetcher.joinable(); }
   // A tick that comes a little early counts.

@@ -13,12 +13,14 @@
 #include <string>
 #include <thread>
 
+#include "core/base/thread_cpu.hpp"
 #include "core/child/child_runner.hpp"
 #include "core/child/snapshot_images.hpp"
 #include "core/host/plugin_metrics.hpp"
 #include "core/http/socket_address.hpp"
 #include "core/load/file_stamp.hpp"
 #include "core/load/manifest.hpp"
+#include "core/scrape/scrape.hpp"
 #include "test/core/child/endpoint.hpp"
 #include "test/core/host/stage.hpp"
 
@@ -30,6 +32,13 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr const char* kScraper = "com.example.scraper";
+
+// Takes time to receive and to read, and has one sample to record.
+std::string large_answer() {
+  std::string text = "a 1\n";
+  while (text.size() < 15 << 20) text += "# A comment of an endpoint that has much to say.\n";
+  return text;
+}
 
 struct ScrapeFixture {
   child::SnapshotImages images;
@@ -67,6 +76,12 @@ struct ScrapeFixture {
     return eventually([&] { return value(metric, labels) == wanted; });
   }
   PluginStatus status() { return stage.status(kScraper); }
+  // CPU time that the agent has spent for it outside of its calls.
+  Duration service_cpu() {
+    Duration sum{};
+    for (const InstanceStatus& instance : status().instances) sum += instance.service_cpu;
+    return sum;
+  }
   ScrapeStatus scraped() {
     PluginStatus all = status();
     if (all.instances.empty() || all.instances[0].scrapes.empty()) return {};
@@ -201,6 +216,53 @@ TEST_CASE_FIXTURE(ScrapeFixture, "an endless answer is cut at its limit, whateve
   scrape(flood.url(), {}, 1000, 3600s);
   CHECK(failure("found a body of more than 16777216 bytes") == "found a body of more than 16777216 bytes");
   CHECK(status().state == PluginState::running);
+}
+
+TEST_CASE_FIXTURE(ScrapeFixture, "the CPU time of fetching and reading an answer is charged to the plugin") {
+  endpoint.say(large_answer());
+  ScrapeTarget target;
+  target.url = endpoint.url();
+  const Duration before = thread_cpu();
+  REQUIRE(host::scrape(target, {.timeout = 60s, .rights = {}}));
+  const Duration cost = thread_cpu() - before;
+  scrape(endpoint.url(), {}, 1000, 3600s);  // once
+  REQUIRE(gives("a", 1));
+  CHECK(eventually([&] { return service_cpu() > cost / 2; }));
+  CHECK(status().counts.cpu >= service_cpu());
+}
+
+TEST_CASE_FIXTURE(ScrapeFixture, "the CPU time of recording the samples is charged to the plugin, too") {
+  constexpr int kSeries = 20'000;
+  std::string text;
+  for (int i = 0; i < kSeries; ++i) text += "a{i=\"" + std::to_string(i) + "\"} 1\n";
+  endpoint.say(text);
+  ScrapeTarget target;
+  target.url = endpoint.url();
+  Result<exposition::Document> document = host::scrape(target, {.timeout = 60s, .rights = {}});
+  REQUIRE(document);
+  FakeHost other(stage.host_node());
+  ScrapedDefinitions definitions{other.metrics(), other.context().id()};
+  ScrapedMetrics metrics{other.metrics(), definitions, other.context().id(), {}};
+  const Duration before = thread_cpu();
+  REQUIRE(metrics.take(*document, other.clock().now()));
+  const Duration cost = thread_cpu() - before;
+  scrape(endpoint.url(), {}, kSeries, 3600s);
+  REQUIRE(gives("a", 1, {{"i", "0"}}));
+  CHECK(eventually([&] { return service_cpu() > cost / 2; }));
+}
+
+TEST_CASE_FIXTURE(ScrapeFixture, "scrapes for a plugin with a process of its own wait at its CPU limit, and the reason says so") {
+  const std::string reason = "its scrapes cost the agent all the CPU time that it may use, and wait";
+  endpoint.say(large_answer());
+  stage.settings().defaults.max_cpu_millis = 10;
+  scrape_endpoint();
+  REQUIRE(gives("a", 1));
+  if (isolation == config::Isolation::process) {
+    CHECK(eventually([&] { return status().reason == reason; }));
+  } else {
+    CHECK(eventually([&] { return scraped().scrapes > 5; }));
+    CHECK(status().reason.empty());
+  }
 }
 
 TEST_CASE_FIXTURE(ScrapeFixture, "slow endpoints take no worker from the other plugins") {
