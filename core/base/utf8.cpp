@@ -74,4 +74,22 @@ void replace_invalid_utf8(std::string& text) {
   std::replace_if(text.begin(), text.end(), [](char byte) { return static_cast<unsigned char>(byte) >= 0x80; }, '?');
 }
 
+std::size_t control_length(std::string_view text) {
+  const auto byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  if (byte(0) < 0x20 || byte(0) == 0x7F) return 1;
+  const bool is_c1 = byte(0) == 0xC2 && text.size() > 1 && byte(1) >= 0x80 && byte(1) <= 0x9F;
+  return is_c1 ? 2 : 0;
+}
+
+void replace_control_characters(std::string& text, std::string_view kept) {
+  replace_invalid_utf8(text);
+  std::size_t end = 0;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t control = kept.find(text[i]) == std::string_view::npos ? control_length(std::string_view(text).substr(i)) : 0;
+    text[end++] = control > 0 ? '?' : text[i];
+    i += std::max<std::size_t>(control, 1);
+  }
+  text.resize(end);
+}
+
 }  // namespace koord

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "core/base/parse.hpp"
+#include "core/base/utf8.hpp"
 #include "core/ctl/command.hpp"
 
 namespace koord::ctl {
@@ -88,7 +89,9 @@ Result<po::variables_map> parse(const Command& command, const std::vector<std::s
   return values;
 }
 
-int complain(const std::string& text, int status) {
+// The text may hold what a plugin says.
+int complain(std::string text, int status) {
+  replace_control_characters(text, "\n");
   std::cerr << "koordctl: " << text << "\n";
   return status;
 }

@@ -17,8 +17,7 @@ void append_cell(std::string& line, const std::string& cell, std::size_t width, 
 
 void Table::add(std::vector<std::string> cells) {
   cells.resize(columns_.size());
-  for (std::string& cell : cells)
-    std::replace_if(cell.begin(), cell.end(), [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; }, '?');
+  for (std::string& cell : cells) replace_control_characters(cell);
   rows_.push_back(std::move(cells));
 }
 

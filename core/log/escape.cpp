@@ -51,15 +51,20 @@ void append_json_ascii(Buffer& out, char c) {
 }  // namespace
 
 void append_printable(Buffer& out, std::string_view text) {
-  for (char c : text) {
+  while (!text.empty()) {
+    const char c = text.front();
+    const std::size_t control = control_length(text);
     if (char letter = short_escape(c)) {
       out.push_back('\\');
       out.push_back(letter);
-    } else if (is_control(static_cast<unsigned char>(c))) {
+    } else if (control == 2) {
+      fmt::format_to(std::back_inserter(out), "\\u00{:02x}", static_cast<unsigned char>(text[1]));
+    } else if (control == 1) {
       fmt::format_to(std::back_inserter(out), "\\x{:02x}", static_cast<unsigned char>(c));
     } else {
       out.push_back(c);
     }
+    text.remove_prefix(std::max<std::size_t>(control, 1));
   }
 }
 

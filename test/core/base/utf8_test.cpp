@@ -40,6 +40,16 @@ TEST_CASE("only invalid text loses its non-ASCII bytes") {
   CHECK(replaced("a\xC3\xA4\xFFz") == "a???z");
 }
 
+TEST_CASE("control characters of one byte and of two are replaced, each by one character") {
+  const auto replaced = [](std::string text, std::string_view kept = {}) { return koord::replace_control_characters(text, kept), text; };
+  CHECK(replaced("a\x1b[2Jb\x7f\n") == "a?[2Jb??");
+  CHECK(replaced("\xC2\x80-\xC2\x9B" "2J\xC2\x9F") == "?-?2J?");
+  CHECK(replaced("\xC2\xA0\xC3\x9B\xE2\x80\x94") == "\xC2\xA0\xC3\x9B\xE2\x80\x94");
+  CHECK(replaced("a\nb\t\xC2\x85", "\n") == "a\nb??");
+  CHECK(replaced("a\x9B" "2J\xC2") == "a?2J?");
+  CHECK(replaced("") == "");
+}
+
 TEST_CASE("a text is cut between two characters, never in one") {
   const auto cut = [](std::string text, std::size_t bytes) { return koord::cut_utf8(text, bytes), text; };
   CHECK(cut("abc", 3) == "abc");

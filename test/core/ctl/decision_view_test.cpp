@@ -106,6 +106,14 @@ TEST_CASE("koordctl knobs and why have a line for each knob with a failed revert
   CHECK_MESSAGE(has(why, "\nReverts that failed, tried again each second:\n class be: " + error), why);
 }
 
+TEST_CASE("a control character of a plugin's text reaches no terminal, outside of a table neither") {
+  const std::string knobs = R"({"knobs":[{"cgroup":"be","level":"qos","knob":"cpu.max","holder":"x","composition":"1\u009b2J","revertProblem":"a\u001b[2Jb",)"
+                            R"("intents":[]}]})";
+  const std::string text = shown(render_knobs(knobs));
+  CHECK_MESSAGE(has(text, "be: 1?2J\n"), text);
+  CHECK_MESSAGE(has(text, ": a?[2Jb\n"), text);
+}
+
 TEST_CASE("koordctl decisions says how to list older ones, and that the disk is unavailable") {
   const std::string text = shown(render_decisions(R"({"decisions":[{"number":12,"time":1790000000,"pod":{"uid":"u","namespace":"shop","name":"web"},)"
                                                   R"("container":"app","result":"lost","winner":"x"}],"before":12,"problem":"disk full"})"));

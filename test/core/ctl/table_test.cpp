@@ -33,7 +33,8 @@ TEST_CASE("a line is cut at the terminal's width, never inside a character") {
 TEST_CASE("a control character in a cell cannot reach the terminal") {
   Table table({{"NAME"}});
   table.add({"a\x1b[2Jb\n"});
-  CHECK(table.render() == "NAME\na?[2Jb?\n");
+  table.add({"a\xC2\x9B" "2Jb"});
+  CHECK(table.render() == "NAME\na?[2Jb?\na?2Jb\n");
 }
 
 TEST_CASE("numbers are printed with three figures and a unit, unknown ones as a dash") {

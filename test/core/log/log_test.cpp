@@ -56,8 +56,8 @@ TEST_CASE("a JSON line has the fields time, level, category and message") {
 
 TEST_CASE("a text entry stays one line whatever it holds") {
   log::Capture capture;
-  log::write(test_log, log::Level::info, "a\nb\r\tc\x1b[31m\x7f");
-  CHECK(behind_time(only_line(capture)) == R"(INFO  test: a\nb\r\tc\x1b[31m\x7f)");
+  log::write(test_log, log::Level::info, "a\nb\r\tc\x1b[31m\x7f\xc2\x9b" "0m\xc3\xa4");
+  CHECK(behind_time(only_line(capture)) == R"(INFO  test: a\nb\r\tc\x1b[31m\x7f\u009b0mä)");
 }
 
 TEST_CASE("a JSON message escapes quotes, backslashes and control characters") {
