@@ -31,6 +31,10 @@ host::RunnerLimits limits_of(const config::PluginSettings& settings) {
           .third_party = true};
 }
 
+host::Rights rights_of(const config::PluginSettings& settings) {
+  return {.host_plugin = false, .files = settings.files, .cgroups = settings.cgroups, .network = settings.network, .sockets = settings.write_paths};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<ConfinedRun>> ConfinedRun::make(const config::Config& config, const std::string& plugin_id, const NodeRoots& roots) {
@@ -47,11 +51,17 @@ ConfinedRun::ConfinedRun(std::string directory, const config::Config& config, co
     : directory_(std::move(directory)),
       layers_(options_of(directory_, config, roots)),
       limits_(limits_of(config.plugins.of(plugin_id))),
-      rights_({.host_plugin = false, .files = config.plugins.of(plugin_id).files, .cgroups = config.plugins.of(plugin_id).cgroups}) {}
+      rights_(rights_of(config.plugins.of(plugin_id))) {}
 
 ConfinedRun::~ConfinedRun() {
   std::error_code failed;
   std::filesystem::remove_all(directory_, failed);
+}
+
+std::string unconfined_line(bool in_process) {
+  if (in_process) return "not confined: the plugin runs in this process, with all rights of your user";
+  return "not confined as in an agent: the plugin's process has your user, without capabilities, and the filter of system calls; the host "
+         "reads files and scrapes endpoints for it with all rights of your user; --confined tries it with those of a third party's plugin";
 }
 
 std::string confinement_line(const host::IsolationLevel& level) {

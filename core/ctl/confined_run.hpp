@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ConfinedRun: the confinement of `koordctl plugin run --confined`. It is that of a third party's plugin in an agent, without
-// a cgroup: a user of its own, Landlock, the filter of system calls, and the grants of plugins.settings.ID. [one thread]
+// a cgroup: a user of its own, Landlock, the filter of system calls, and the grants of plugins.settings.ID, also those for files that the host
+// reads and for endpoints that it scrapes. [one thread]
 #pragma once
 
 #include <memory>
@@ -35,6 +36,9 @@ class ConfinedRun {
   const host::RunnerLimits limits_;
   const host::Rights rights_;
 };
+
+// A run without ConfinedRun: the rights of the plugin, and how to confine it.
+std::string unconfined_line(bool in_process);
 
 // "confined by uid+landlock+seccomp; not by cgroup: …".
 std::string confinement_line(const host::IsolationLevel& level);

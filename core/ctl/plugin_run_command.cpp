@@ -25,8 +25,9 @@ void describe_run(po::options_description& options) {
       "inprocess", po::bool_switch(), "in this process, where nothing confines the plugin")(
       "confined", po::bool_switch(),
       "confine its process as an agent confines a third party's plugin: a user of its own, Landlock, the filter of system calls, and the "
-      "grants of plugins.settings.ID in --config; without a cgroup. Needs root. Without this option the process has your user, no "
-      "capabilities and the filter of system calls, and services read every file")(
+      "grants of plugins.settings.ID in --config, also for files and endpoints that the host reads for it; without a cgroup. Needs root. "
+      "Without this option the process has your user, no capabilities and the filter of system calls, and the host reads every file and "
+      "scrapes every endpoint for it that your user may")(
       "trace", po::value<std::string>()->value_name("FILE"), "write the calls as a trace that Perfetto opens");
 }
 
@@ -53,7 +54,8 @@ Result<void> run_plugin(const Invocation& invocation) {
     settings.rights = confined->rights();
   }
   const auto plugin = TRY(workshop::load(piece, loading));
-  if (confined && invocation.output == Output::table) invocation.out << confinement_line(plugin->isolation()) << "\n\n";
+  if (invocation.output == Output::table)
+    invocation.out << (confined ? confinement_line(plugin->isolation()) : unconfined_line(in_process)) << "\n\n";
   const workshop::RunReport report = TRY(workshop::run(plugin, *node, settings));
   if (invocation.has("trace")) TRY(write_file_atomically(invocation.text("trace"), trace_of(report)));
   invocation.out << (invocation.output == Output::json ? json_of(report) : tables_of(report));
@@ -64,7 +66,8 @@ Result<void> run_plugin(const Invocation& invocation) {
 
 }  // namespace
 
-const Command kPluginRun{"plugin run", "FILE", "Run a plugin without an agent, and show its metrics, proposals and calls.", describe_run,
+const Command kPluginRun{"plugin run", "FILE", "Run a plugin without an agent, and show its metrics, proposals and calls. Runs code of the file: without --confined "
+                         "with rights of your user.", describe_run,
                          run_plugin};
 
 }  // namespace koord::ctl

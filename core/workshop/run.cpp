@@ -150,7 +150,7 @@ class Run {
 
   Result<host::ScrapedMetrics::Outcome> take_scrape(Endpoint& endpoint) {
     if (!node_.is_here()) return invalid("not scraped: the node is a recording");
-    const exposition::Document document = TRY(host::scrape(endpoint.target, {.timeout = period_, .rights = {}}));
+    const exposition::Document document = TRY(host::scrape(endpoint.target, {.timeout = period_, .rights = settings_.rights}));
     return endpoint.metrics->take(document, node_.clock().now());
   }
 

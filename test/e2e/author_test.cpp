@@ -156,8 +156,27 @@ TEST_CASE_FIXTURE(AuthorFixture, "a confined run has the layers of a third party
   const Finished shown = with({"--confined"});
   CHECK_MESSAGE(contains(shown.output, "confined by uid+"), shown.output);
   CHECK_MESSAGE(contains(shown.output, "not by cgroup"), shown.output);
+  CHECK_MESSAGE(with({}).output.starts_with("not confined as in an agent: the plugin's process has your user"), with({}).output);
+  CHECK_MESSAGE(with({"--inprocess"}).output.starts_with("not confined: the plugin runs in this process"), with({"--inprocess"}).output);
   const Finished both = with({"--confined", "--inprocess"});
   CHECK(both.exit_status == 1);
+}
+
+TEST_CASE_FIXTURE(AuthorFixture, "a confined run scrapes no endpoint without a grant of the configuration") {
+  if (::geteuid() != 0) {
+    MESSAGE("SKIPPED: needs root");
+    return;
+  }
+  AgentProcess agent;
+  REQUIRE(agent.start());
+  const auto run_with = [&](const std::string& grants) {
+    std::ofstream(file("grants.yaml")) << "plugins: {settings: {com.example.gauge: {" + grants + "}}}\n";
+    return koordctl({"run", kGauge, "--confined", "--class", "node-exporter", "--ticks", "1", "--period", "500ms", "--config", file("grants.yaml"),
+                     "--set", "url=\"unix:" + agent.socket() + ":/metrics\""}).output;
+  };
+  CHECK_MESSAGE(contains(run_with(""), "network: [unix] in the plugin's settings allows it"), run_with(""));
+  CHECK_MESSAGE(contains(run_with("network: [unix]"), "writePaths: [" + agent.socket() + "] in the plugin's settings allows it"), run_with("network: [unix]"));
+  CHECK_MESSAGE(contains(run_with("network: [unix], writePaths: [" + agent.socket() + "]"), "koordetector_host_"), agent.socket());
 }
 
 TEST_CASE("bench shows both isolations side by side") {
