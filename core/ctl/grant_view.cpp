@@ -78,6 +78,25 @@ json::array grants_json(const host::Manifest& manifest) {
   return array;
 }
 
+std::vector<NeededSetting> needed_settings_of(const host::Manifest& manifest) {
+  const auto& kinds = manifest.kinds;
+  if (std::find(kinds.begin(), kinds.end(), "koord.external-advisor/1") == kinds.end()) return {};
+  return {{"network: [tcp]", "the agent scrapes the plugin's http:// and https:// endpoints"},
+          {"network: [unix]; writePaths: [/run/x.sock]", "the agent scrapes the plugin's unix: endpoints at this path or below this directory"}};
+}
+
+std::string needed_settings_table(const host::Manifest& manifest) {
+  Table table({{"SETTING OF plugins.settings." + manifest.id}, {"ONLY WITH IT"}});
+  for (const NeededSetting& needed : needed_settings_of(manifest)) table.add({needed.setting, needed.allows});
+  return table.empty() ? "" : "\n" + table.render();
+}
+
+json::array needed_settings_json(const host::Manifest& manifest) {
+  json::array array;
+  for (const NeededSetting& needed : needed_settings_of(manifest)) array.push_back({{"setting", needed.setting}, {"allows", needed.allows}});
+  return array;
+}
+
 std::string granted_text(const json::value& grants) {
   std::string text;
   for (std::string_view key : {"capabilities", "network", "files", "cgroups", "readPaths", "writePaths"})

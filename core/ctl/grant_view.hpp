@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The services of the host that a plugin gets, by its manifest and its kinds, and the access that each gives; and the grants of a
-// plugin by plugins.settings.ID, as an agent reports them. Pure.
+// The services of the host that a plugin gets, by its manifest and its kinds, and the access that each gives; the settings that a
+// third party's plugin of its kinds needs; and its grants by plugins.settings.ID, as an agent reports them. Pure.
 #pragma once
 
 #include <string>
@@ -27,6 +27,17 @@ std::string_view service_allows(std::string_view id);
 
 std::string grants_table(const host::Manifest& manifest);
 json::array grants_json(const host::Manifest& manifest);
+
+// A setting of plugins.settings.ID without which a third party's plugin of this kind cannot work.
+struct NeededSetting {
+  std::string setting;  // "network: [tcp]"
+  std::string allows;
+};
+// Those of an external advisor, one for each kind of endpoint: the manifest does not say which kinds it has.
+std::vector<NeededSetting> needed_settings_of(const host::Manifest& manifest);
+// Begins with an empty line; empty for a plugin without such settings.
+std::string needed_settings_table(const host::Manifest& manifest);
+json::array needed_settings_json(const host::Manifest& manifest);
 
 // `grants`: of a plugin in /api/v1/plugins. "capabilities CAP_BPF; network tcp, udp; files proc/*/io"; empty: it has none.
 std::string granted_text(const json::value& grants);

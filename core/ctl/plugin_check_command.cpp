@@ -84,12 +84,13 @@ Result<void> run_plugin_check(const Invocation& invocation) {
                                                    {"failed", findings.count[1]},
                                                    {"not_applicable", findings.count[2]},
                                                    {"services", manifest ? grants_json(*manifest) : json::array()},
+                                                   {"neededSettings", manifest ? needed_settings_json(*manifest) : json::array()},
                                                    {"refused", refused},
                                                    {"rules", std::move(findings.rows)}})
                    << "\n";
   else
     invocation.out << findings.table.render() << sum_of(findings) << (refused.empty() ? "" : "refused by an agent: " + refused + "\n")
-                   << (manifest ? "\n" + grants_table(*manifest) : "");
+                   << (manifest ? "\n" + grants_table(*manifest) + needed_settings_table(*manifest) : "");
   if (findings.failed.empty()) return {};
   return invalid("'" + path + "' breaks " + join(findings.failed, ", ") + "; koordctl plugin explain " + findings.failed.front() + " says more");
 }

@@ -80,13 +80,16 @@ Result<void> run_plugin_info(const Invocation& invocation) {
   if (!manifest) return std::move(manifest).error().context("'" + path + "'");
   const std::string refused = agent_refusal(path, *manifest);
   const GrantedHere here = granted_here(ask_agent(invocation, "/api/v1/plugins"), manifest->id);
-  json::object about = as_json(*manifest, origin_of(path, invocation.text("own-directory")), refused);
+  const host::Origin origin = origin_of(path, invocation.text("own-directory"));
+  const bool needs_grants = origin == host::Origin::third_party;
+  json::object about = as_json(*manifest, origin, refused);
   if (invocation.output == Output::table) {
     about["granted here"] = here.text;
     about["plugins.minimumIsolation"] = here.minimum_isolation;
-    invocation.out << as_table(about) << "\n" << grants_table(*manifest);
+    invocation.out << as_table(about) << "\n" << grants_table(*manifest) << (needs_grants ? needed_settings_table(*manifest) : "");
   } else {
     about["services"] = grants_json(*manifest);
+    about["neededSettings"] = needs_grants ? needed_settings_json(*manifest) : json::array();
     about["grantedHere"] = here.grants;
     about["minimumIsolation"] = here.minimum_isolation;
     invocation.out << json::serialize(about) << "\n";
@@ -98,8 +101,8 @@ Result<void> run_plugin_info(const Invocation& invocation) {
 }  // namespace
 
 const Command kPluginInfo{"plugin info", "FILE",
-                          "Show the manifest and facts of a plugin's file, without running it, and its grants by the agent on "
-                          "--socket, if one answers; exits with 1 if an agent would refuse the file.",
+                          "Show the manifest and facts of a plugin's file, without running it, the services that it gets, the settings "
+                          "that it needs, and its grants by the agent on --socket, if one answers; exits with 1 if an agent would refuse the file.",
                           describe_info, run_plugin_info};
 
 }  // namespace koord::ctl

@@ -107,6 +107,18 @@ TEST_CASE("each service of a plugin is shown with what it allows, also those tha
   CHECK(ask(shelf.file("vendor"), Output::json).says(R"({"service":"koord.metrics/1","namedAs":"required","allows":"defines metrics)"));
 }
 
+TEST_CASE("the settings that a third party's external advisor needs are shown with what they allow") {
+  test::PluginShelf shelf{"external", "vendor"};
+  const Asked asked = ask(shelf.file("external"));
+  CHECK(asked.says("SETTING OF plugins.settings.external  "));
+  CHECK(asked.value("network: [tcp]") == "the agent scrapes the plugin's http:// and https:// endpoints");
+  CHECK(asked.value("network: [unix]; writePaths: [/run/x.sock]").starts_with("the agent scrapes the plugin's unix: endpoints"));
+  CHECK(ask(shelf.file("external"), Output::json).says(R"("neededSettings":[{"setting":"network: [tcp]","allows":)"));
+  CHECK_FALSE(ask(shelf.file("external"), Output::table, shelf.path()).says("SETTING OF"));  // one of the agent's own
+  CHECK_FALSE(ask(shelf.file("vendor")).says("SETTING OF"));
+  CHECK(ask(shelf.file("vendor"), Output::json).says(R"("neededSettings":[])"));
+}
+
 TEST_CASE("the grants of a plugin on this node are shown, and the minimum that its isolation needs") {
   test::PluginShelf shelf{"vendor", "puppet"};
   const test::AgentAnswers agent(R"({"plugins": [{"id": "other", "grants": {"files": ["run/x"]}},
