@@ -19,7 +19,7 @@ void describe_new(po::options_description& options) {
 std::string project_json_of(const workshop::Project& project) {
   json::array files;
   for (const workshop::ProjectFile& file : project.files) files.emplace_back(file.path);
-  return json::serialize(json::object{{"folder", project.name}, {"id", project.id}, {"gate", project.gate}, {"files", files}}) + "\n";
+  return json::serialize(json::object{{"folder", project.name}, {"id", project.id}, {"gate", project.gate}, {"grants", project.grants}, {"files", files}}) + "\n";
 }
 
 std::string project_words_of(const workshop::Project& project) {
@@ -27,7 +27,8 @@ std::string project_words_of(const workshop::Project& project) {
   const std::string plugin = name + ".so";
   return name + "/: the plugin " + project.id + " with feature gate " + project.gate + "; " + project.source +
          " is all of it, README.md says the rest\n\n  cd " + name + " && ./build && koordctl plugin check " + plugin +
-         " && koordctl plugin run " + plugin + " --ticks 3\n";
+         " && koordctl plugin run " + plugin + " --ticks 3\n" +
+         (project.grants.empty() ? "" : "\nAn agent scrapes its endpoint only with plugins.settings." + project.id + "." + project.grants + "\n");
 }
 
 Result<void> make_new(const Invocation& invocation) {

@@ -163,7 +163,8 @@ Result<Project> make_project(const ProjectRequest& request) {
                   .id = request.id.empty() ? "com.example." + request.name : request.id,
                   .gate = camel_case(request.name),
                   .metric_prefix = snake_case(request.name),
-                  .source = std::string(language.source)};
+                  .source = std::string(language.source),
+                  .grants = kind == "external-advisor" ? "network: [tcp]" : ""};
   TRY(check_id(project.id));
 
   const std::string in_language = std::string("-") + std::string(language.name);
@@ -173,6 +174,7 @@ Result<Project> make_project(const ProjectRequest& request) {
                                      {"@GATE@", project.gate},
                                      {"@METRIC@", project.metric_prefix},
                                      {"@SOURCE@", project.source},
+                                     {"@GRANTS@", project.grants.empty() ? "" : "\n      " + project.grants + " # see the table above"},
                                      {"@PACKAGES@", std::string(language.packages)}};
   add_templates("common", placeholders, project.files);
   add_templates("common" + in_language, placeholders, project.files);

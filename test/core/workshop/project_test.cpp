@@ -105,10 +105,23 @@ TEST_CASE("every project has a plugin, a build script that can be run, a README,
 TEST_CASE("no placeholder is left, and no two files have one name") {
   for (const Project& project : all_projects()) {
     for (const ProjectFile& file : project.files)
-      for (const char* placeholder : {"@NAME@", "@ID@", "@GATE@", "@METRIC@", "@SOURCE@", "@PACKAGES@", "@ABOUT@"})
+      for (const char* placeholder : {"@NAME@", "@ID@", "@GATE@", "@METRIC@", "@SOURCE@", "@PACKAGES@", "@ABOUT@", "@GRANTS@"})
         CHECK_MESSAGE(file.content.find(placeholder) == std::string::npos, file.path);
     auto same = [](const ProjectFile& a, const ProjectFile& b) { return a.path == b.path; };
     CHECK(std::adjacent_find(project.files.begin(), project.files.end(), same) == project.files.end());
+  }
+}
+
+TEST_CASE("the README of an external advisor, and of no other kind, gives the plugin the grant that its scrapes need") {
+  for (const std::string& kind : project_kinds()) {
+    CAPTURE(kind);
+    const Project project = made({.kind = kind, .language = "c", .name = "x", .id = {}});
+    const std::string readme = content(project, "README.md");
+    const bool is_external = kind == "external-advisor";
+    CHECK((project.grants == "network: [tcp]") == is_external);
+    CHECK((readme.find("    com.example.x:\n      network: [tcp] #") != std::string::npos) == is_external);
+    CHECK((readme.find("    com.example.x:\n      config: {}") != std::string::npos) == !is_external);
+    CHECK((readme.find("`writePaths: [/run/x.sock]`") != std::string::npos) == is_external);
   }
 }
 
