@@ -102,8 +102,10 @@ std::string Attack::gate() const {
 
 std::string_view Attack::plugin_kind() const {
   if (is_strategy()) return "koord.qos-strategy/1";
-  return name == "foreign_endpoint" ? "koord.external-advisor/1" : "koord.advisor/1";
+  return is_external() ? "koord.external-advisor/1" : "koord.advisor/1";
 }
+
+bool Attack::is_external() const { return name == "foreign_endpoint" || name == "scrapes"; }
 
 bool Attack::is_strategy() const { return name == "foreign_knobs" || name == "evictions" || name == "plans"; }
 

@@ -19,6 +19,7 @@ struct Attack {
   std::string id() const;    // of its plugin: "com.hostile.own-directory"
   std::string gate() const;  // "HostileOwnDirectory"
   bool is_strategy() const;
+  bool is_external() const;  // an external advisor
   std::string_view plugin_kind() const;
 };
 

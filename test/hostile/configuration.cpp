@@ -8,8 +8,8 @@ std::string settings_of_one(const Attack& attack, std::string_view deadline, con
   std::string text = "    " + attack.id() + ":\n      period: 100ms\n      deadline: " + std::string(deadline) +
                      "\n      maxMemory: 64Mi\n      maxThreads: 32\n      maxSeries: 1000\n      maxCpu: 300m\n";
   if (attack.is_strategy()) text += "      mode: enforce\n";
-  // Without the grant it could make no socket that lingers.
-  if (attack.name == "lingering_descriptor") text += "      network: [tcp]\n";
+  // A socket that lingers, and an endpoint to scrape, need the grant.
+  if (attack.name == "lingering_descriptor" || attack.name == "scrapes") text += "      network: [tcp]\n";
   text += "      config:\n        text: \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!\"\n";
   for (const auto& [key, value] : words) text += "        " + key + ": \"" + value + "\"\n";
   return text;

@@ -243,12 +243,17 @@ static koord_qos_strategy strategy = {
     .evaluate = collect,
 };
 
-/* The plugin names the socket of the agent, where the agent is root, and reports after two seconds whether it got a sample. */
+/* "foreign_endpoint" names the socket of the agent, where the agent is root, and reports after two seconds whether it got a sample.
+ * "scrapes" names an endpoint with large answers, which it is granted. */
 static _Atomic int was_given;
 
 static koord_status url(void *self, char *buf, uint64_t cap, uint64_t *need) {
-  char text[300];
-  *need = (uint64_t)snprintf(text, sizeof text, "unix:%s:/metrics", setting(self, "/socket"));
+  const raid *r = self;
+  char text[600];
+  if (strcmp(r->name, "scrapes") == 0)
+    *need = (uint64_t)snprintf(text, sizeof text, "%s", setting(r, "/endpoint"));
+  else
+    *need = (uint64_t)snprintf(text, sizeof text, "unix:%s:/metrics", setting(r, "/socket"));
   if (*need > cap) return KOORD_E_TOO_SMALL;
   memcpy(buf, text, *need);
   return KOORD_OK;
@@ -264,6 +269,7 @@ void attack_foreign_endpoint(raid *r) { say(r, "scrape", was_given ? 0 : EACCES)
 
 static koord_status run_for_two_seconds(void *self, const koord_stop *stop) {
   raid *r = self;
+  if (strcmp(r->name, "scrapes") == 0) stop->wait(stop, UINT64_MAX);
   if (stop->wait(stop, 2000000000u)) return KOORD_OK;
   r->length = 0;
   attack_foreign_endpoint(r);
