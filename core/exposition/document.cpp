@@ -30,6 +30,9 @@ struct Suffix {
   Kind kind;
   bool has_unit;
 };
+// Beside an element of a map or a deque: pointers, hash, padding of the allocator.
+constexpr std::size_t kNodeBytes = 64;
+
 constexpr Suffix kSuffixes[] = {
     {"_bucket", Type::histogram, Part::bucket, Kind::histogram, true},
     {"_count", Type::histogram, Part::count, Kind::histogram, true},
@@ -50,29 +53,22 @@ constexpr Suffix kSuffixes[] = {
 
 class DocumentReader {
  public:
-  DocumentReader(std::string text, Syntax syntax, const DocumentLimits& limits)
-      : limits_(limits), parser_((document_.text_ = std::make_unique<const std::string>(std::move(text)), *document_.text_), syntax, limits.line) {}
+  DocumentReader(std::string text, Syntax syntax, const DocumentLimits& limits, ByteShare memory)
+      : limits_(limits),
+        working_(memory.sibling()),
+        parser_((document_.text_ = std::make_unique<const std::string>(std::move(text)), *document_.text_), syntax, limits.line) {
+    document_.memory_ = std::move(memory);
+  }
 
   Result<Document> read() {
     for (;;) {
-      switch (TRY(parser_.next())) {
-        case Entry::end:
-          finish_histograms();
-          return std::move(document_);
-        case Entry::type:
-          TRY(take_type());
-          break;
-        case Entry::help:
-          family(parser_.name()).help = keep(parser_.help());
-          break;
-        case Entry::unit:
-          family(parser_.name()).unit = keep(parser_.unit());
-          break;
-        case Entry::sample:
-          TRY(take_sample());
-          break;
-      }
+      const Entry entry = TRY(parser_.next());
+      if (entry == Entry::end) break;
+      TRY(take(entry));
+      if (working_.is_limited()) TRY(check_memory());
     }
+    TRY(finish_histograms());
+    return std::move(document_);
   }
 
  private:
@@ -82,17 +78,61 @@ class DocumentReader {
     std::uint32_t metric;
   };
 
+  Result<void> take(Entry entry) {
+    switch (entry) {
+      case Entry::end:
+        break;
+      case Entry::type:
+        return take_type();
+      case Entry::help:
+        family(parser_.name()).help = keep(parser_.help());
+        break;
+      case Entry::unit:
+        family(parser_.name()).unit = keep(parser_.unit());
+        break;
+      case Entry::sample:
+        return take_sample();
+    }
+    return {};
+  }
+
   Error error(const std::string& text) const { return invalid("line " + std::to_string(parser_.line()) + ": " + text); }
 
   // The same text, from where it stays as long as the document.
   std::string_view keep(std::string_view text) {
     const std::string& all = *document_.text_;
     if (text.data() >= all.data() && text.data() + text.size() <= all.data() + all.size()) return text;
+    kept_ += kNodeBytes + text.size();
     return document_.texts_.emplace_back(text);
+  }
+
+  // Before `n` elements are added: a vector that moves has its elements twice.
+  template <class T>
+  Result<void> make_room(std::vector<T>& to, std::size_t n) {
+    if (to.size() + n <= to.capacity()) return {};
+    const std::size_t moved = to.size() * sizeof(T);
+    TRY(working_.grow(moved));
+    to.reserve(std::max(2 * to.capacity(), to.size() + n));
+    working_.shrink(moved);
+    return {};
+  }
+
+  Result<void> make_room_for_sample() {
+    TRY(make_room(document_.samples_, 1));
+    TRY(make_room(document_.labels_, parser_.labels().size()));
+    TRY(make_room(document_.metrics_, 1));
+    return make_room(histograms_.groups(), 1);
+  }
+
+  // After each line: the excess of one line is small.
+  Result<void> check_memory() {
+    TRY(document_.memory_.grow(std::exchange(kept_, 0)));
+    return working_.grow(std::exchange(temporary_, 0));
   }
 
   Family& family(std::string_view name) {
     if (auto known = families_.find(name); known != families_.end()) return known->second;
+    temporary_ += kNodeBytes + sizeof(Family);
     return families_.emplace(name, Family{.name = name, .help = {}, .unit = {}}).first->second;
   }
 
@@ -107,6 +147,7 @@ class DocumentReader {
 
   Result<void> take_sample() {
     if (++lines_ > limits_.samples) return error("found more than " + std::to_string(limits_.samples) + " samples, expected at most those");
+    if (working_.is_limited()) TRY(make_room_for_sample());
     if (parser_.name() != last_name_) {
       last_target_ = target(parser_.name());
       last_name_ = parser_.name();
@@ -133,12 +174,14 @@ class DocumentReader {
     Sample sample{.metric = last_target_.metric, .value = parser_.value(), .series = parser_.series()};
     add_labels(sample, parser_.labels());
     document_.samples_.push_back(sample);
+    kept_ += sizeof(Sample);
   }
 
   void add_labels(Sample& sample, std::span<const Label> labels) {
     sample.first_label = static_cast<std::uint32_t>(document_.labels_.size());
     sample.n_labels = static_cast<std::uint32_t>(labels.size());
     for (const Label& label : labels) document_.labels_.push_back({label.name, keep(label.value)});
+    kept_ += labels.size() * sizeof(Label);
   }
 
   Result<void> add_bucket() {
@@ -148,17 +191,21 @@ class DocumentReader {
     std::optional<double> bound = number_of(le->value);
     if (!bound || std::isnan(*bound)) return error("found the bound '" + std::string(le->value.substr(0, 40)) + "', expected a number or +Inf");
     group().buckets.emplace_back(*bound, parser_.value());
+    temporary_ += 2 * sizeof(std::pair<double, double>);  // with the room that a vector has
     return {};
   }
 
   HistogramAssembly::Group& group() {
-    return histograms_.group(last_target_.metric, document_.metrics_[last_target_.metric].name, parser_.labels(),
+    const std::size_t before = histograms_.groups().size();
+    HistogramAssembly::Group& found = histograms_.group(last_target_.metric, document_.metrics_[last_target_.metric].name, parser_.labels(),
                              [this](std::string_view text) { return keep(text); });
+    if (histograms_.groups().size() > before) temporary_ += kNodeBytes + sizeof found + 2 * found.labels.size() * sizeof(Label);
+    return found;
   }
 
   Target target(std::string_view name) {
     auto known = targets_.find(name);
-    if (known == targets_.end()) known = targets_.emplace(name, find_target(name)).first;
+    if (known == targets_.end()) known = targets_.emplace(name, find_target(name)).first, temporary_ += kNodeBytes + sizeof(Target);
     return known->second;
   }
 
@@ -193,11 +240,17 @@ class DocumentReader {
 
   std::uint32_t add_metric(const Metric& metric) {
     document_.metrics_.push_back(metric);
+    kept_ += sizeof(Metric);
     return static_cast<std::uint32_t>(document_.metrics_.size() - 1);
   }
 
-  void finish_histograms() {
+  Result<void> finish_histograms() {
     for (HistogramAssembly::Group& group : histograms_.groups()) {
+      TRY(make_room(document_.samples_, 1));
+      TRY(make_room(document_.labels_, group.labels.size()));
+      TRY(make_room(document_.histograms_, 1));
+      kept_ += sizeof(Histogram) + 2 * (sizeof(double) + sizeof(std::uint64_t)) * (group.buckets.size() + 1);
+      TRY(check_memory());
       Result<Histogram> histogram = assembled(group);
       if (!histogram) {
         if (document_.left_out_++ == 0)
@@ -209,10 +262,14 @@ class DocumentReader {
       sample.histogram = static_cast<std::uint32_t>(document_.histograms_.size());
       document_.histograms_.push_back(*std::move(histogram));
       document_.samples_.push_back(sample);
+      kept_ += sizeof(Sample);
     }
+    return check_memory();
   }
 
   const DocumentLimits limits_;
+  ByteShare working_;  // of what ends with the reader
+  std::size_t kept_ = 0, temporary_ = 0;  // of the line, not yet in the shares
   Document document_;
   Parser parser_;
   std::unordered_map<std::string_view, Family> families_;
@@ -224,8 +281,8 @@ class DocumentReader {
   std::size_t lines_ = 0;
 };
 
-Result<Document> Document::read(std::string text, Syntax syntax, const DocumentLimits& limits) {
-  return DocumentReader(std::move(text), syntax, limits).read();
+Result<Document> Document::read(std::string text, Syntax syntax, const DocumentLimits& limits, ByteShare memory) {
+  return DocumentReader(std::move(text), syntax, limits, std::move(memory)).read();
 }
 
 }  // namespace koord::exposition

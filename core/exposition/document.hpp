@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/byte_budget.hpp"
 #include "core/base/result.hpp"
 #include "core/exposition/parser.hpp"
 
@@ -50,8 +51,9 @@ struct DocumentLimits {
 
 class Document {
  public:
-  // All or nothing: an error is about the first line that is wrong.
-  static Result<Document> read(std::string text, Syntax syntax, const DocumentLimits& limits = {});
+  // All or nothing: an error is about the first line that is wrong. `memory` has the bytes of `text`; those of the document are
+  // added. The document returns them at its end.
+  static Result<Document> read(std::string text, Syntax syntax, const DocumentLimits& limits = {}, ByteShare memory = {});
 
   const std::vector<Metric>& metrics() const { return metrics_; }
   const std::vector<Sample>& samples() const { return samples_; }
@@ -70,6 +72,7 @@ class Document {
   friend class DocumentReader;
   Document() = default;
 
+  ByteShare memory_;
   std::unique_ptr<const std::string> text_;  // the text of the views below, if not in
   std::deque<std::string> texts_;            // these
   std::vector<Metric> metrics_;

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -140,4 +141,30 @@ TEST_CASE("a document may be moved, a short one too") {
   const Document again = std::move(moved);
   CHECK(shown(again, again.samples().at(0)) == "gauge a|b=\\ 1");
   CHECK(again.bytes() == 12);
+}
+
+TEST_CASE("a document takes no more memory than its budget has, whatever its lines are, and releases it at its end") {
+  std::string each;  // line, with the number of the line for every '#'
+  SUBCASE("samples of one metric") { each = "a 1\n"; }
+  SUBCASE("names of metrics") { each = "a# 1\n"; }
+  SUBCASE("labels") { each = "a{b=\"\",c=\"\",d=\"\",e=\"\"} 1\n"; }
+  SUBCASE("escaped values") { each = "a{b=\"\\\\#\"} 1\n"; }
+  SUBCASE("helps without a sample") { each = "# HELP a# b\n"; }
+  SUBCASE("types without a sample") { each = "# TYPE a# gauge\n"; }
+  SUBCASE("histograms") { each = "# TYPE h# histogram\nh#_count 1\n"; }
+  std::string text;
+  for (int i = 0; i < 2000; ++i)
+    for (const char c : each) text += c == '#' && !text.empty() && text.back() != '\n' ? std::to_string(i) : std::string(1, c);
+  const auto budget = std::make_shared<ByteBudget>(10 << 20);
+  {
+    const Result<Document> document = Document::read(text, Syntax::text, {}, ByteShare(budget));
+    REQUIRE(document);
+    CHECK(budget->used() >= document->samples().size() * sizeof(Sample) + document->label_count() * sizeof(Label));
+  }
+  CHECK(budget->used() == 0);
+  budget->set_limit(64 << 10);
+  const Result<Document> document = Document::read(text, Syntax::text, {}, ByteShare(budget));
+  REQUIRE_FALSE(document);
+  CHECK(document.error().is(std::errc::not_enough_memory));
+  CHECK(budget->used() == 0);
 }
