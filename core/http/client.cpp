@@ -125,7 +125,7 @@ Result<std::string_view> BlockingExchange::plain_of(std::string_view bytes) {
 }
 
 Result<ClientResponse> BlockingExchange::receive() {
-  ResponseParser parser(options_.max_body);
+  ResponseParser parser(options_.max_body, options_.on_body);
   for (bool whole = false; !whole;) {
     const std::string_view bytes = TRY(receive_some());
     const bool ended = bytes.empty();

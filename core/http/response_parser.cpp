@@ -100,10 +100,12 @@ ResponseParser::ResponseParser(OnBody on_body) : state_(std::make_unique<State>(
   state_->begin();
 }
 
-ResponseParser::ResponseParser(std::size_t max_body) : ResponseParser(OnBody()) {
+ResponseParser::ResponseParser(std::size_t max_body, OnBody on_body) : ResponseParser(OnBody()) {
   state_->sink.max_body = max_body;
-  state_->sink.on_body = [&body = state_->body, max_body](std::string_view piece) -> Result<void> {
-    if (piece.size() > max_body - body.size()) return too_large(max_body);
+  state_->sink.on_body = [&body = state_->body, on_body = std::move(on_body), max_body, left = max_body](std::string_view piece) mutable -> Result<void> {
+    if (piece.size() > left) return too_large(max_body);
+    left -= piece.size();
+    if (on_body) return on_body(piece);
     body += piece;
     return {};
   };

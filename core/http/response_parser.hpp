@@ -22,7 +22,8 @@ class ResponseParser {
   // Takes the next piece of the body, which is valid during the call; an error ends the parsing with it.
   using OnBody = std::function<Result<void>(std::string_view)>;
 
-  explicit ResponseParser(std::size_t max_body);
+  // Without `on_body` the body is kept.
+  explicit ResponseParser(std::size_t max_body, OnBody on_body = {});
   // The pieces may be endless; it is for `on_body` to have enough.
   explicit ResponseParser(OnBody on_body);
   ~ResponseParser();

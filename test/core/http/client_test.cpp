@@ -81,6 +81,28 @@ TEST_CASE("an answer that is larger than wanted is refused") {
   CHECK(refused.error().message().find("found a body of more than 500 bytes") != std::string::npos);
 }
 
+TEST_CASE("the pieces of a body go to the caller and count against the limit, and an error of the caller ends the exchange") {
+  http::Routes routes;
+  routes.get("/", [](const http::Request&) { return http::plain_text(200, std::string(99'999, 'x')); });  // and a line end
+  RunningServer server(std::move(routes));
+  std::string pieces;
+  http::ClientOptions options{.on_body = [&](std::string_view piece) -> Result<void> {
+    pieces += piece;
+    return {};
+  }};
+  const auto answer = http::get(server.address(), "/", options);
+  REQUIRE(answer);
+  CHECK(answer->body.empty());
+  CHECK(pieces == std::string(99'999, 'x') + "\n");
+  options.max_body = 99'999;
+  CHECK_FALSE(http::get(server.address(), "/", options));
+  options.max_body = 100'000;
+  options.on_body = [](std::string_view) -> Result<void> { return invalid("that is enough"); };
+  const auto refused = http::get(server.address(), "/", options);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().message().find("that is enough") != std::string::npos);
+}
+
 TEST_CASE("an answer that is not HTTP or breaks off is an error") {
   CHECK(error_for_answer("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").empty());
   CHECK_FALSE(error_for_answer("SSH-2.0-x\r\n").empty());
