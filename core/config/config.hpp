@@ -64,6 +64,7 @@ struct PluginSettings {
   std::optional<Mode> mode;  // nullopt: qos.mode
   OnTimeout on_timeout = OnTimeout::ignore;
   std::uint64_t max_series = 0;
+  std::uint64_t max_scrape_memory = 0;  // of the agent, for the scrapes of a third party; 0: no limit
   // limit of a plugin's own process; 0: none
   std::uint64_t max_memory = 0;
   std::uint64_t max_cpu_millis = 0;

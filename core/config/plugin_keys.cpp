@@ -49,6 +49,11 @@ Schema<PluginSettings> make_plugin_schema() {
           "maxSeries", "20000", "Maximum number of series; further ones are added up as 'other'.",
           integer(1, 10'000'000), [](P & p) -> auto& { return p.max_series; }),
       plugin_key(
+          "maxScrapeMemory", "4Mi",
+          "Memory of the agent for all scrapes of a third-party external advisor: answers and their samples. A scrape beyond it "
+          "fails.",
+          size(64 << 10), [](P & p) -> auto& { return p.max_scrape_memory; }),
+      plugin_key(
           "maxMemory", "128Mi", "Memory limit of its process, if it has one of its own; an excess ends the process.",
           size(4 << 20), [](P & p) -> auto& { return p.max_memory; }),
       plugin_key(

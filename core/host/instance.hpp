@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/byte_budget.hpp"
 #include "core/base/clock.hpp"
 #include "core/event/strand.hpp"
 #include "core/event/task.hpp"
@@ -62,6 +63,7 @@ class Instance : public std::enable_shared_from_this<Instance> {
     evict::RequestSink* evictions = nullptr;  // null: evictions are off
     // The rights that decide which endpoints are scraped for it.
     std::function<Rights()> rights = [] { return Rights{.host_plugin = false, .files = {}, .cgroups = {}}; };
+    std::shared_ptr<ByteBudget> scrape_memory = nullptr;  // of the whole plugin; nullptr: no limit
     // Called for each change of state, without a lock, on the thread that made it: it posts and returns.
     std::function<void(PluginState)> on_change;
     // The same for other changes of status() in an unchanged state.

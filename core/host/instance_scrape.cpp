@@ -88,10 +88,17 @@ void Instance::set_targets(Session& session, const std::vector<ScrapeTarget>& ta
   for (const ScrapeTarget& target : targets) {
     const bool is_known = std::any_of(session.targets.begin(), session.targets.end(), [&](const auto& known) { return !known->gone && known->target == target; });
     if (is_known) continue;
+    ByteShare memory(parts_.scrape_memory);
+    if (Result<void> held = memory.grow(2 * target.bytes()); !held) {  // with its status
+      session.asked = std::move(held).error().context(of_target(target.name.substr(0, 200)) + "targets()");
+      return;
+    }
     const std::size_t most = target.max_series > 0 ? target.max_series : ScrapedMetrics::kNoLimit;
     session.targets.push_back(std::make_shared<TargetScrape>(
         TargetScrape{.target = target,
-                     .metrics = {session.context->shared().metrics, *session.definitions, parts_.plugin_id, mapping_of(session, target.name), most}}));
+                     .memory = std::move(memory),
+                     .metrics = {session.context->shared().metrics, *session.definitions, parts_.plugin_id, mapping_of(session, target.name), most,
+                                 ByteShare(parts_.scrape_memory)}}));
     std::lock_guard lock(mutex_);
     scrapes_[target.name] = {.target = target.name, .url = target.url, .problem = {}, .left_out_because = {}};
   }
@@ -182,7 +189,7 @@ void Instance::begin_waiting(Session& session) {
 }
 
 void Instance::fetch(Session& session, TargetScrape& known) {
-  ScrapeLimits limits{.stop_fd = session.stop.fd(), .rights = parts_.rights()};
+  ScrapeLimits limits{.stop_fd = session.stop.fd(), .rights = parts_.rights(), .memory = parts_.scrape_memory};
   {
     std::lock_guard lock(mutex_);
     limits.timeout = settings_.deadline;
@@ -235,6 +242,7 @@ void Instance::forget_asking() {
 // `known`: nullptr when the plugin did not say what to scrape.
 void Instance::scrape_ended(Session& session, const TargetScrape* known, const Result<ScrapedMetrics::Outcome>& outcome, std::uint64_t bytes) {
   bool struck_out = false, was_fine;
+  const bool is_over_memory = !outcome && outcome.error().is(std::errc::not_enough_memory);
   std::string problem;
   Duration deadline;
   const std::string name = known != nullptr ? known->target.name : std::string();
@@ -257,10 +265,13 @@ void Instance::scrape_ended(Session& session, const TargetScrape* known, const R
     } else {
       ++status.failures;
       ++scrape_failures_;
-      status.problem = problem = of_target(name) + "scrape failed: " + outcome.error().message();
+      problem = is_over_memory ? outcome.error().text + " (maxScrapeMemory)" : outcome.error().message();
+      status.problem = problem = of_target(name) + "scrape failed: " + problem;
     }
   }
-  if (was_fine && !problem.empty()) session.context->log(KOORD_LOG_WARN, problem + ", keeping the last values");
+  const std::string line = problem + ", keeping the last values";
+  if (is_over_memory) session.context->note_breach("scrape memory", line);
+  if (was_fine && !problem.empty() && !is_over_memory) session.context->log(KOORD_LOG_WARN, line);
   if (!was_fine && problem.empty()) session.context->log(KOORD_LOG_INFO, of_target(name) + "scrape works again");
   if (struck_out)
     end(session, {PluginState::failed, "missed its deadline of " + format_duration(deadline) + " three times in a row"});

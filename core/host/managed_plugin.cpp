@@ -2,6 +2,7 @@
 #include "core/host/managed_plugin.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -21,6 +22,7 @@ constexpr Duration kMappingPatience = std::chrono::seconds(30);
 constexpr Duration kDeadlineWithoutPeriod = std::chrono::seconds(10);
 // A container that starts waits for it.
 constexpr Duration kHookDeadline = std::chrono::milliseconds(500);
+constexpr std::uint64_t kUnlimited = std::numeric_limits<std::uint64_t>::max();
 
 }  // namespace
 
@@ -28,6 +30,7 @@ ManagedPlugin::ManagedPlugin(Parts parts, PluginFile file, unsigned nth)
     : parts_(std::move(parts)),
       file_(std::move(file)),
       nth_(nth),
+      scrape_memory_(file_.origin == Origin::third_party ? std::make_shared<ByteBudget>(kUnlimited) : nullptr),
       state_(file_.refusal.empty() ? PluginState::disabled : PluginState::refused),
       reason_(file_.refusal),
       held_(parts_.hold_ticks),
@@ -236,6 +239,7 @@ void ManagedPlugin::set_mode() {
 
 void ManagedPlugin::set_budget() {
   if (settings_.max_series > 0) parts_.services.metrics.set_budget(file_.manifest.id, settings_.max_series);
+  if (scrape_memory_) scrape_memory_->set_limit(settings_.max_scrape_memory > 0 ? settings_.max_scrape_memory : kUnlimited);
 }
 
 std::shared_ptr<Supervisor> ManagedPlugin::make_supervisor(std::size_t class_index) {
@@ -260,6 +264,7 @@ std::shared_ptr<Supervisor> ManagedPlugin::make_supervisor(std::size_t class_ind
                            .plans = parts_.plans,
                            .evictions = parts_.evictions,
                            .rights = rights_now,
+                           .scrape_memory = scrape_memory_,
                            .on_change = {}};
   Supervisor::Parts supervisor{.loop = parts_.loop,
                                .clock = parts_.services.clock,

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/byte_budget.hpp"
 #include "core/config/config.hpp"
 #include "core/event/strand.hpp"
 #include "core/host/budget.hpp"
@@ -131,6 +132,7 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
   bool loading_now_ = false;
   std::stop_source loading_stop_;  // of the newest task of loading_
   std::optional<Time> budget_checked_;  // at the budget
+  const std::shared_ptr<ByteBudget> scrape_memory_;  // nullptr: no limit
 
   mutable std::mutex mutex_;  // of what follows
   bool enabled_ = false;

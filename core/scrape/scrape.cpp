@@ -52,7 +52,17 @@ std::string path_of(const UniqueFd& fd) { return "/proc/self/fd/" + std::to_stri
 struct Text {
   std::string what, body;
   exposition::Syntax syntax = exposition::Syntax::text;
+  ByteShare memory = {};  // of the body
 };
+
+// A text that grows is twice in memory while it moves.
+Result<void> append(std::string& text, std::string_view piece, ByteShare& memory) {
+  const std::size_t moved = text.size() + piece.size() > text.capacity() ? text.size() : 0;
+  TRY(memory.grow(piece.size() + moved));
+  text += piece;
+  memory.shrink(moved);
+  return {};
+}
 
 Result<Text> text_of_file(const ScrapeTarget& target) {
   const std::string path = target.url.substr(kFileScheme.size());
@@ -91,20 +101,22 @@ Result<Text> text_of_endpoint(const ScrapeTarget& target, const ScrapeLimits& li
   TRY(check_endpoint(target, is_unix, limits.rights));
   UniqueFd socket;
   if (is_unix && !limits.rights.host_plugin) socket = TRY(granted_socket(location.endpoint, limits.rights));
+  Text text{.what = "'" + location.endpoint + "': '" + location.target + "'", .body = {}, .memory = ByteShare(limits.memory)};
   http::ClientOptions options{.timeout = limits.timeout,
                               .headers = {{"Host", location.host}, {"Accept", kAccept}, {"User-Agent", "koordetector"}},
                               .max_body = limit_of(target.max_body_bytes, kDefaultMaxBody, kMostMaxBody),
-                              .cancel_fd = limits.stop_fd};
+                              .cancel_fd = limits.stop_fd,
+                              .on_body = [&text](std::string_view piece) { return append(text.body, piece, text.memory); }};
   if (!target.token_file.empty()) options.headers.emplace_back("Authorization", TRY(authorization_of(target.token_file)));
   if (location.tls)
     options.tls = {.ca_file = target.ca_file,
                    .certificate_file = target.certificate_file,
                    .key_file = target.key_file,
                    .server_name = target.server_name.empty() ? location.server_name : target.server_name};
-  http::ClientResponse response = TRY(http::get(socket ? path_of(socket) : location.endpoint, location.target, options));
-  const std::string what = "'" + location.endpoint + "': '" + location.target + "'";
-  if (response.status != 200) return invalid(what + ": found status " + std::to_string(response.status) + ", expected 200");
-  return Text{what, std::move(response.body), exposition::syntax_of(response.header("Content-Type").value_or(""))};
+  const http::ClientResponse response = TRY(http::get(socket ? path_of(socket) : location.endpoint, location.target, options));
+  if (response.status != 200) return invalid(text.what + ": found status " + std::to_string(response.status) + ", expected 200");
+  text.syntax = exposition::syntax_of(response.header("Content-Type").value_or(""));
+  return text;
 }
 
 }  // namespace
@@ -115,7 +127,7 @@ Result<exposition::Document> scrape(const ScrapeTarget& target, const ScrapeLimi
   Text text = TRY(target.url.starts_with(kFileScheme) ? text_of_file(target) : text_of_endpoint(target, limits));
   exposition::DocumentLimits most;
   most.samples = limit_of(target.max_samples, most.samples, kMostMaxSamples);
-  auto document = exposition::Document::read(std::move(text.body), text.syntax, most);
+  auto document = exposition::Document::read(std::move(text.body), text.syntax, most, std::move(text.memory));
   if (!document) return std::move(document).error().context(text.what);
   return document;
 }

@@ -3,6 +3,9 @@
 // [any thread]
 #pragma once
 
+#include <memory>
+
+#include "core/base/byte_budget.hpp"
 #include "core/base/clock.hpp"
 #include "core/base/result.hpp"
 #include "core/exposition/document.hpp"
@@ -19,6 +22,7 @@ struct ScrapeLimits {
   Duration timeout = std::chrono::seconds(1);  // for everything together
   int stop_fd = -1;  // readable: the scrape is not wanted any more
   Rights rights = {.host_plugin = false, .files = {}, .cgroups = {}};  // of the plugin that names the target
+  std::shared_ptr<ByteBudget> memory = nullptr;  // of all its scrapes: the answers and what is read of them; nullptr: no limit
 };
 
 // An error says what was asked, what was found and what was expected; nothing of the answer is given then.

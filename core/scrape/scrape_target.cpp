@@ -65,6 +65,10 @@ bool ScrapeTarget::reads_files() const {
   return url.starts_with(kFileScheme) || !ca_file.empty() || !certificate_file.empty() || !key_file.empty() || !token_file.empty();
 }
 
+std::size_t ScrapeTarget::bytes() const {
+  return sizeof *this + name.size() + url.size() + ca_file.size() + certificate_file.size() + key_file.size() + server_name.size() + token_file.size();
+}
+
 Result<void> check_scrape_url(std::string_view url) {
   if (url.starts_with(kFileScheme)) {
     if (url.substr(kFileScheme.size()).starts_with('/') && url.size() <= kMaxText) return {};

@@ -26,6 +26,7 @@ struct ScrapeTarget {
 
   // It names a file that the host is to open.
   bool reads_files() const;
+  std::size_t bytes() const;  // in memory
   bool operator==(const ScrapeTarget&) const = default;
 };
 

@@ -17,6 +17,9 @@ using exposition::Sample;
 // Definitions stay as long as the plugin runs, so that names must not come and go.
 constexpr std::size_t kMaxMetrics = 10'000;
 
+// Metrics or series that a plugin is asked about at once, so that its answers do not take much memory before they are counted.
+constexpr std::size_t kAskedAtOnce = 500;
+
 bool is_histogram(const Sample& sample) { return sample.histogram != Sample::kNoHistogram; }
 
 // The name of a label on this node: names that the host sets itself get Prometheus' prefix for such a case.
@@ -52,8 +55,13 @@ std::vector<ScrapedMetrics::Seen> ScrapedMetrics::summarize(const Document& docu
 }
 
 ScrapedMetrics::ScrapedMetrics(metric::Registry& registry, ScrapedDefinitions& definitions, std::string owner, Mapping mapping,
-                               std::size_t max_series)
-    : registry_(registry), definitions_(definitions), owner_(std::move(owner)), mapping_(std::move(mapping)), max_series_(max_series) {}
+                               std::size_t max_series, ByteShare memory)
+    : registry_(registry),
+      definitions_(definitions),
+      owner_(std::move(owner)),
+      mapping_(std::move(mapping)),
+      max_series_(max_series),
+      held_(std::move(memory)) {}
 
 void ScrapedMetrics::leave_out(const std::string& why) {
   if (outcome_.left_out++ == 0) outcome_.left_out_because = why;
@@ -63,16 +71,32 @@ Result<ScrapedMetrics::Outcome> ScrapedMetrics::take(const Document& document, T
   ++scrape_;
   outcome_ = {.left_out = document.left_out(), .left_out_because = document.left_out_because()};
   forget_ended_subjects();
+  Result<void> taken = take_samples(document, time);
+  if (!taken) forget_new_series();
+  if (held_.is_limited()) {
+    release_working_memory();
+    count_held();
+  }
+  if (!taken) return std::move(taken).error();
+  return outcome_;
+}
+
+Result<void> ScrapedMetrics::take_samples(const Document& document, Time time) {
+  constexpr std::size_t kBytesOfMetric = sizeof(Seen) + sizeof(ScrapedMetric) + 2 * sizeof(Known*);
+  constexpr std::size_t kBytesOfSample =
+      sizeof(Picked) + sizeof(Live*) + sizeof(ScrapedSeries) + sizeof(ScrapedSample) + 2 * sizeof(metric::HistogramPoint);
+  ByteShare working = held_.sibling();
+  TRY(working.grow(document.metrics().size() * kBytesOfMetric + document.samples().size() * kBytesOfSample +
+                   document.label_count() * sizeof(koord_label)));
   TRY(meet_metrics(document));
   pick(document);
-  find_series();
+  TRY(find_series());
   TRY(map_series(document));
   TRY(map_samples(document));
   TRY(check_budget());
   end_vanished();
   begin_series(document);
-  TRY(record(document, time));
-  return outcome_;
+  return record(document, time);
 }
 
 // Asks the plugin about those that were not there before, and defines what it keeps.
@@ -86,18 +110,26 @@ Result<void> ScrapedMetrics::meet_metrics(const Document& document) {
   }
   if (metrics_.size() + unmapped.size() > kMaxMetrics)
     return invalid("found " + std::to_string(metrics_.size() + unmapped.size()) + " names of metrics so far, expected at most " + std::to_string(kMaxMetrics));
+  const std::vector<Seen> seen = unmapped.empty() ? std::vector<Seen>() : summarize(document);
+  const std::size_t at_once = held_.is_limited() ? kAskedAtOnce : unmapped.size();
+  for (std::size_t i = 0; i < unmapped.size(); i += at_once)
+    TRY(ask_metrics(document, std::span(unmapped).subspan(i, std::min(at_once, unmapped.size() - i)), seen));
+  return {};
+}
+
+Result<void> ScrapedMetrics::ask_metrics(const Document& document, std::span<const std::uint32_t> unmapped, std::span<const Seen> seen) {
   std::vector<ScrapedMetric> asked;
   for (std::uint32_t index : unmapped) {
     std::string_view name = document.metrics()[index].name;
     asked.push_back({.name = name, .mapped = own_name_of_metric(name)});
   }
-  if (mapping_.metrics && !asked.empty()) {
+  if (mapping_.metrics) {
     CallResult result = mapping_.metrics(asked);
     outcome_.wall += result.wall;
     if (!result.ok()) return invalid("map_metric(): " + describe(result));
   }
-  const std::vector<Seen> seen = unmapped.empty() ? std::vector<Seen>() : summarize(document);
   for (std::size_t i = 0; i < unmapped.size(); ++i) {
+    TRY(held_.grow(bytes_of_metric(asked[i].name, {})));
     // A name that comes twice, as two kinds, is known by the first.
     auto [entry, fresh] = metrics_.try_emplace(std::string(asked[i].name));
     Known& known = entry->second;
@@ -108,16 +140,22 @@ Result<void> ScrapedMetrics::meet_metrics(const Document& document) {
     known.dropped = asked[i].dropped();
     if (known.dropped) continue;
     auto definition = definitions_.define(asked[i].mapped, metric, seen[unmapped[i]].largest, seen[unmapped[i]].histogram);
-    if (definition)
+    if (definition) {
       known.definition = *definition;
-    else
-      known.refusal = definition.error().message();
+      continue;
+    }
+    known.refusal = definition.error().message();
+    if (Result<void> held = held_.grow(known.refusal.size()); !held) {
+      metrics_.erase(entry);  // it is neither defined nor refused
+      return held;
+    }
   }
   return {};
 }
 
 void ScrapedMetrics::pick(const Document& document) {
   picked_.clear();
+  picked_.reserve(document.samples().size());
   for (const Sample& sample : document.samples()) {
     Known& known = *by_index_[sample.metric];
     if (known.dropped) {
@@ -129,16 +167,23 @@ void ScrapedMetrics::pick(const Document& document) {
 }
 
 // Finds the series of each sample; a second sample of one series is left out.
-void ScrapedMetrics::find_series() {
-  std::erase_if(picked_, [this](Picked& picked) {
+Result<void> ScrapedMetrics::find_series() {
+  Result<void> held;
+  std::erase_if(picked_, [&](Picked& picked) {
+    if (!held) return true;
     auto& series = picked.metric->series;
     auto found = series.find(picked.sample->series);
-    if (found == series.end()) found = series.emplace(std::string(picked.sample->series), Live{}).first;
+    if (found == series.end()) {
+      held = held_.grow(bytes_of_series(picked.sample->series, {}));
+      if (!held) return true;
+      found = series.emplace(std::string(picked.sample->series), Live{}).first;
+    }
     picked.live = &found->second;
     if (std::exchange(found->second.met, scrape_) != scrape_) return false;
     leave_out("series '" + std::string(picked.sample->series) + "': found it twice, expected it once");
     return true;
   });
+  return held;
 }
 
 // The registry has ended the series of a pod or container that is no more; the plugin is asked anew.
@@ -171,17 +216,25 @@ Result<void> ScrapedMetrics::map_series(const Document& document) {
     asked.push_back({.metric = document.metrics()[picked.sample->metric].name, .labels = abi_labels(document, picked)});
     unmapped.push_back(picked.live);
   }
-  if (!asked.empty()) {
-    CallResult result = mapping_.series(asked);
-    outcome_.wall += result.wall;
-    if (!result.ok()) return invalid("map_series(): " + describe(result));
+  const std::size_t at_once = held_.is_limited() ? kAskedAtOnce : asked.size();
+  for (std::size_t i = 0; i < asked.size(); i += at_once) {
+    const std::size_t n = std::min(at_once, asked.size() - i);
+    TRY(ask_series(std::span(asked).subspan(i, n), std::span(unmapped).subspan(i, n)));
   }
+  outcome_.dropped += std::erase_if(picked_, [](const Picked& picked) { return picked.live->is_dropped; });
+  return {};
+}
+
+Result<void> ScrapedMetrics::ask_series(std::span<ScrapedSeries> asked, std::span<Live* const> unmapped) {
+  CallResult result = mapping_.series(asked);
+  outcome_.wall += result.wall;
+  if (!result.ok()) return invalid("map_series(): " + describe(result));
   for (std::size_t i = 0; i < asked.size(); ++i) {
+    TRY(held_.grow(bytes_of_change(asked[i].change)));
     unmapped[i]->is_mapped = asked[i].status != KOORD_E_AGAIN;
     unmapped[i]->is_dropped = asked[i].status != KOORD_OK;
     unmapped[i]->change = std::move(asked[i].change);
   }
-  outcome_.dropped += std::erase_if(picked_, [](const Picked& picked) { return picked.live->is_dropped; });
   return {};
 }
 
@@ -190,6 +243,7 @@ Result<void> ScrapedMetrics::map_samples(const Document& document) {
     labels_.clear();
     labels_.reserve(document.label_count());
     asked_.clear();
+    asked_.reserve(picked_.size());
     for (const Picked& picked : picked_)
       asked_.push_back({.name = document.metrics()[picked.sample->metric].name, .labels = abi_labels(document, picked), .value = picked.value});
     CallResult result = mapping_.samples(asked_);
@@ -237,10 +291,7 @@ Result<void> ScrapedMetrics::check_budget() {
     why = "found " + std::to_string(picked_.size() + others) + " series, expected at most " + std::to_string(budget) + " (maxSeries)";
   else if (picked_.size() > max_series_)
     why = "found " + std::to_string(picked_.size()) + " series, expected at most " + std::to_string(max_series_);
-  if (why.empty()) return {};
-  // A new one has no series yet and must not look as if it had been there.
-  for (auto& [name, known] : metrics_) std::erase_if(known.series, [](const auto& entry) { return entry.second.id == 0; });
-  return invalid(why);
+  return why.empty() ? Result<void>() : invalid(why);
 }
 
 void ScrapedMetrics::end_vanished() {
@@ -333,6 +384,7 @@ void ScrapedMetrics::forget() {
   end_vanished();
   metrics_.clear();
   subjects_.clear();
+  count_held();
 }
 
 }  // namespace koord::host

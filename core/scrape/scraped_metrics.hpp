@@ -14,6 +14,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "core/base/byte_budget.hpp"
 #include "core/base/clock.hpp"
 #include "core/exposition/document.hpp"
 #include "core/metric/registry.hpp"
@@ -43,11 +44,12 @@ class ScrapedMetrics {
 
   static constexpr std::size_t kNoLimit = SIZE_MAX;
 
-  // The registry and the definitions outlive it; `owner` is the definitions'.
+  // The registry and the definitions outlive it; `owner` is the definitions'. `memory`: its share of what the plugin's scrapes
+  // may take; a limited one keeps no memory between scrapes but for the names of metrics and series.
   ScrapedMetrics(metric::Registry& registry, ScrapedDefinitions& definitions, std::string owner, Mapping mapping,
-                 std::size_t max_series = kNoLimit);
+                 std::size_t max_series = kNoLimit, ByteShare memory = {});
 
-  // All or nothing; an error is of the scrape as a whole: the plugin failed, or there are more series than it may have.
+  // All or nothing; an error is of the scrape as a whole: the plugin failed, or there are more series or bytes than it may have.
   Result<Outcome> take(const exposition::Document& document, Time time);
 
   // Another endpoint or other rules: all series end, and each metric is asked for anew.
@@ -84,15 +86,24 @@ class ScrapedMetrics {
     Live* live = nullptr;
   };
 
+  Result<void> take_samples(const exposition::Document& document, Time time);
   Result<void> meet_metrics(const exposition::Document& document);
+  Result<void> ask_metrics(const exposition::Document& document, std::span<const std::uint32_t> unmapped, std::span<const Seen> seen);
   static std::vector<Seen> summarize(const exposition::Document& document);
   void pick(const exposition::Document& document);
-  void find_series();
+  Result<void> find_series();
   void forget_ended_subjects();
   Result<void> map_series(const exposition::Document& document);
+  Result<void> ask_series(std::span<ScrapedSeries> asked, std::span<Live* const> unmapped);
   Result<void> map_samples(const exposition::Document& document);
   std::string refusal_of(const exposition::Document& document, const Picked& picked) const;
   Result<void> check_budget();
+  static std::size_t bytes_of_metric(std::string_view name, std::string_view refusal);
+  static std::size_t bytes_of_change(const SeriesChange& change);
+  static std::size_t bytes_of_series(std::string_view series, const SeriesChange& change);
+  void forget_new_series();
+  void count_held();
+  void release_working_memory();
   void end_vanished();
   void let_go(Live& live);
   void begin_series(const exposition::Document& document);
@@ -106,6 +117,7 @@ class ScrapedMetrics {
   const std::string owner_;
   const Mapping mapping_;
   const std::size_t max_series_;
+  ByteShare held_;  // by metrics_
   std::unordered_map<std::string, Known, Text, std::equal_to<>> metrics_;
   std::uint64_t scrape_ = 0;
   std::size_t live_ = 0;

@@ -15,6 +15,7 @@ namespace koord::host {
 
 struct TargetScrape {
   ScrapeTarget target;
+  ByteShare memory;  // of the target's texts
   ScrapedMetrics metrics;
   std::optional<Time> next = {};  // when it is due; nothing: at once
   bool waits = false;             // it is due, and others are in flight

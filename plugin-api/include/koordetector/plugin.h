@@ -615,6 +615,8 @@ typedef struct koord_scrape_target {
   koord_str server_name;                /* the name that the certificate must have, in place of the URL's host */
   koord_str token_file;                 /* a bearer token; read for each scrape */
   uint64_t period_ns, timeout_ns;       /* period: rounded up to ticks, 0 is each tick */
+  /* 0: 16 MiB, 100000 and the plugin's maxSeries; at most 64 MiB and a million. All scrapes of a third party's plugin have
+   * maxScrapeMemory of its settings together, for answers and their samples. A scrape beyond it fails. */
   uint64_t max_body_bytes, max_samples, max_series;
 } koord_scrape_target;
 

@@ -218,6 +218,21 @@ TEST_CASE_FIXTURE(ScrapeFixture, "an endless answer is cut at its limit, whateve
   CHECK(status().state == PluginState::running);
 }
 
+TEST_CASE_FIXTURE(ScrapeFixture, "an answer beyond the plugin's memory for scrapes fails, and the reason names target, bytes and setting") {
+  stage.settings().defaults.max_scrape_memory = 1 << 20;
+  endpoint.say("a 1\n");
+  scrape_endpoint();
+  REQUIRE(gives("a", 1));
+  endpoint.say(large_answer());
+  CHECK(failure("beside them, expected at most 1048576 together (maxScrapeMemory)") == "beside them, expected at most 1048576 together (maxScrapeMemory)");
+  CHECK(contains(status().reason, endpoint.url().substr(7, endpoint.url().rfind('/') - 7)));
+  CHECK(value("a") == 1);
+  stage.settings().defaults.max_scrape_memory = 64 << 20;
+  scrape_endpoint();
+  CHECK(eventually([&] { return scraped().problem.empty(); }));
+  CHECK(contains(status().reason, "(maxScrapeMemory), keeping the last values"));  // as other breaches, for a while
+}
+
 TEST_CASE_FIXTURE(ScrapeFixture, "the CPU time of fetching and reading an answer is charged to the plugin") {
   endpoint.say(large_answer());
   ScrapeTarget target;

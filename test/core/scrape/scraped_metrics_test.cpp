@@ -13,13 +13,25 @@ namespace {
 struct Scrapes {
   metric::Registry registry{"node"};
   ScrapedDefinitions definitions{registry, "test"};
-  ScrapedMetrics metrics{registry, definitions, "test", {}};
+  const std::shared_ptr<ByteBudget> memory = std::make_shared<ByteBudget>(1 << 20);
+  ScrapedMetrics::Mapping mapping;
+  ScrapedMetrics metrics{registry, definitions, "test", mapping_by_this(), ScrapedMetrics::kNoLimit, ByteShare(memory)};
   std::uint64_t seconds = 0;
 
   Result<ScrapedMetrics::Outcome> take(const std::string& text, exposition::Syntax syntax = exposition::Syntax::text) {
     auto document = exposition::Document::read(text, syntax);
     REQUIRE(document);
     return metrics.take(*document, from_ns(++seconds * 1'000'000'000));
+  }
+  // Asks `mapping`, which a test may set later.
+  ScrapedMetrics::Mapping mapping_by_this() {
+    return {.metrics = [this](auto all) { return mapping.metrics ? mapping.metrics(all) : CallResult(); }, .series = [this](auto series) { return mapping.series ? mapping.series(series) : CallResult(); }, .samples = {}, .subject = {}};
+  }
+  // A scrape of `n` series of one metric, with a text of `bytes` each.
+  std::string series_of(std::string_view metric, int n, std::size_t bytes) {
+    std::string text;
+    for (int i = 0; i < n; ++i) text += std::string(metric) + "{i=\"" + std::to_string(i) + "\",text=\"" + std::string(bytes, 'x') + "\"} 1\n";
+    return text;
   }
   // Lines of the exposition, without comments.
   std::string shown() {
@@ -33,6 +45,59 @@ struct Scrapes {
 };
 
 }  // namespace
+
+TEST_CASE_FIXTURE(Scrapes, "a scrape with more series than fit into its memory is not taken, and the last values stay") {
+  REQUIRE(take("a 1\n"));
+  const std::uint64_t before = memory->used();
+  CHECK(before > 0);
+  const auto outcome = take(series_of("b", 100, 16 << 10));
+  REQUIRE_FALSE(outcome);
+  CHECK(outcome.error().is(std::errc::not_enough_memory));
+  CHECK(outcome.error().text.find("expected at most 1048576 together") != std::string::npos);
+  CHECK(shown() == "koordetector_a{node=\"node\"} 1\n");
+  CHECK(memory->used() < before + (1 << 10));  // the name of the new metric
+}
+
+TEST_CASE_FIXTURE(Scrapes, "names of metrics count as long as they are remembered") {
+  std::string name(16 << 10, 'n');
+  int taken = 0;
+  while (taken < 100 && take(name + std::to_string(taken) + " 1\n")) ++taken;
+  CHECK(taken > 10);
+  CHECK(taken < 64);
+  metrics.forget();
+  CHECK(memory->used() == 0);
+}
+
+TEST_CASE_FIXTURE(Scrapes, "labels that the plugin gives to its series count, after each part of them") {
+  std::size_t asked = 0;
+  mapping.series = [&](std::span<ScrapedSeries> series) {
+    asked += series.size();
+    for (ScrapedSeries& one : series) one.change.labels.emplace_back("more", std::string(1 << 10, 'x'));
+    return CallResult();
+  };
+  CHECK_FALSE(take(series_of("a", 2000, 0)));
+  CHECK(asked < 2000);
+}
+
+TEST_CASE_FIXTURE(Scrapes, "names that the plugin gives to metrics and that are refused count, after each part of them") {
+  std::size_t asked = 0;
+  mapping.metrics = [&](std::span<ScrapedMetric> all) {
+    asked += all.size();
+    for (ScrapedMetric& one : all) one.mapped = std::string(4096, 'x');
+    return CallResult();
+  };
+  std::string text;
+  for (int i = 0; i < 2000; ++i) text += "a" + std::to_string(i) + " 1\n";
+  CHECK_FALSE(take(text));
+  CHECK(asked < 2000);
+}
+
+TEST_CASE_FIXTURE(Scrapes, "series that vanish release their memory") {
+  REQUIRE(take(series_of("a", 20, 16 << 10)));
+  REQUIRE(memory->used() > 20 * (16 << 10));
+  REQUIRE(take(series_of("a", 1, 0)));
+  CHECK(memory->used() < 1 << 10);
+}
 
 TEST_CASE_FIXTURE(Scrapes, "types, helps and histograms reach the registry as they are") {
   REQUIRE(take("# HELP h Times.\n# TYPE h histogram\nh_bucket{le=\"0.5\"} 1\nh_bucket{le=\"+Inf\"} 2\nh_sum 3\nh_count 2\n"));
@@ -93,6 +158,7 @@ TEST_CASE_FIXTURE(Scrapes, "labels in another order are the same series") {
 }
 
 TEST_CASE_FIXTURE(Scrapes, "names of metrics that come and go are refused before they fill the memory") {
+  memory->set_limit(16 << 20);
   std::string error;
   for (int scrape = 0; scrape < 3 && error.empty(); ++scrape) {
     std::string text;
