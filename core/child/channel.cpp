@@ -110,13 +110,13 @@ Taken take_fd(msghdr& message, bool guarded) {
   return all;
 }
 
-Result<Message> open_packet(std::string_view packet, UniqueFd fd, bool guarded) {
+Result<Message> open_packet(std::string_view packet, UniqueFd fd, bool guarded, std::size_t most) {
   if (packet.empty()) return invalid("an empty packet");
   char form = packet.front();
   packet.remove_prefix(1);
   if (form == kInline && !fd) return Message{std::string(packet), {}};
   if (form == kInlineWithFd && fd && !guarded) return Message{std::string(packet), std::move(fd)};
-  if (form == kInMemfd && fd && packet.empty()) return Message{TRY(content_of(fd.get(), guarded ? Channel::kMaxFromChild : Channel::kMaxBytes)), {}};
+  if (form == kInMemfd && fd && packet.empty()) return Message{TRY(content_of(fd.get(), most)), {}};
   return invalid("a packet of an unknown form");
 }
 
@@ -163,7 +163,7 @@ Result<std::optional<Message>> Channel::receive(Duration patience) {
   if (n == 0 && !fd) return system_error(EPIPE, "the other end is closed");
   if ((message.msg_flags & MSG_TRUNC) != 0) return invalid("a packet that is too large");
   return std::optional<Message>(
-      TRY(open_packet(std::string_view(buffer_).substr(0, static_cast<std::size_t>(n)), std::move(fd), guarded_)));
+      TRY(open_packet(std::string_view(buffer_).substr(0, static_cast<std::size_t>(n)), std::move(fd), guarded_, most_)));
 }
 
 }  // namespace koord::child

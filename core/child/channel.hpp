@@ -38,8 +38,11 @@ class Channel {
 
   // The longest message that a child may send.
   static constexpr std::size_t kMaxFromChild = 6u << 20;
-  // From now on what is received is a child's.
-  void guard() { guarded_ = true; }
+  // From now on what is received is a child's, and no longer than `most`.
+  void guard(std::size_t most = kMaxFromChild) {
+    guarded_ = true;
+    most_ = most;
+  }
 
   int fd() const { return fd_.get(); }
 
@@ -52,6 +55,7 @@ class Channel {
  private:
   UniqueFd fd_;
   bool guarded_ = false;
+  std::size_t most_ = kMaxBytes;
   std::string buffer_;  // of receive(), kept for its memory
 };
 

@@ -35,7 +35,10 @@ using host::ClassInfo;
 constexpr Duration kCallPatience = std::chrono::hours(1);
 constexpr Duration kEndGrace = 500ms;
 // A part may be larger by one item, which is no longer than a line of an exposition.
-constexpr std::size_t kPartBytes = 1 << 20;
+constexpr std::size_t kPartBytes = 128 << 10;
+constexpr std::size_t kPartItems = 500;
+// An answer to a call on the strand. Series of a part have 1 KiB each.
+constexpr std::size_t kMaxAnswer = 512 << 10;
 // Work for an answer that the monotonic clock measures well enough.
 constexpr Duration kSmallWork = 50us;
 constexpr Duration kMostUnmeasured = 200us;  // charged by the monotonic clock, which also counts the time of a preempted thread
@@ -184,6 +187,7 @@ class ChildRunner final : public host::Runner {
     }
     if (is_aborted_) monitor_->end("the host ended it", Duration::zero());
     TRY(plugin_process_->handshake());
+    plugin_process_->process().calls().guard(kMaxAnswer);
     return {};
   }
 
@@ -208,7 +212,7 @@ class ChildRunner final : public host::Runner {
     CallResult all;
     for (std::size_t begin = 0, end = 0; begin < items.size() && all.ok(); begin = end) {
       Packer body;
-      while (end < items.size() && body.bytes().size() < kPartBytes) add(body, items[end++]);
+      while (end < items.size() && end < begin + kPartItems && body.bytes().size() < kPartBytes) add(body, items[end++]);
       auto part = items.subspan(begin, end - begin);
       Packer message = request(call);
       message.add(target).add(static_cast<std::uint32_t>(part.size())).append(body);
@@ -232,6 +236,7 @@ class ChildRunner final : public host::Runner {
     const auto begin = std::chrono::steady_clock::now();
     Result<void> sent = channel.send(message.bytes(), fd);
     Result<std::optional<Message>> answer = sent ? channel.receive(kCallPatience) : std::optional<Message>();
+    if (sent && !answer) refuse_answer(answer.error());
     const auto answered = std::chrono::steady_clock::now();
     monitor_->fetch_samples();
     CallResult result = answer && *answer ? read(**answer, take) : lost();
@@ -244,6 +249,11 @@ class ChildRunner final : public host::Runner {
     if (work > kSmallWork) lane.measured_calls = kMeasuredCalls;
     else if (is_measured) --lane.measured_calls;
     return result;
+  }
+
+  // A child that has ended is known to the monitor.
+  void refuse_answer(const Error& error) {
+    if (!error.is(std::errc::broken_pipe)) monitor_->end("it sent " + error.text, kEndGrace);
   }
 
   CallResult read(const Message& answer, const Take& take) {

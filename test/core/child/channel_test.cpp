@@ -93,6 +93,16 @@ TEST_CASE_FIXTURE(Pair, "a receiver that does not receive is not waited for with
   CHECK(sent.error().is(std::errc::timed_out));
 }
 
+TEST_CASE_FIXTURE(Pair, "a child's message is no longer than the host wants it, and the error names both sizes") {
+  there.guard(100'000);
+  REQUIRE(here.send(std::string(100'000, 'x')));
+  CHECK(there.receive(1s));
+  REQUIRE(here.send(std::string(100'001, 'x')));
+  const auto refused = there.receive(1s);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().text == "a message of 100001 bytes, expected at most 100000");
+}
+
 TEST_CASE_FIXTURE(Pair, "packets that are none are refused, and leave no descriptor behind") {
   std::size_t before = open_descriptors();
   UniqueFd memory(::memfd_create("koord-test", MFD_CLOEXEC)), pipe(::open("/dev/zero", O_RDONLY | O_CLOEXEC));
