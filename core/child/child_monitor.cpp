@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "core/base/thread_cpu.hpp"
+#include "core/child/answers.hpp"
 
 namespace koord::child {
 namespace {
@@ -22,7 +23,6 @@ using namespace std::chrono_literals;
 
 constexpr Duration kTimeToEnd = std::chrono::seconds(1);  // of a process whose channels are closed: a slow machine takes its time
 constexpr std::size_t kMaxLine = 1024;
-constexpr std::size_t kMaxReason = 1024;
 // From the first sign of a child's end to the end itself.
 constexpr Duration kEndPatience = 2s;
 constexpr Duration kAccountPeriod = 1ms;
@@ -162,7 +162,7 @@ bool ChildMonitor::serve(Service service, Unpacker& request) {
     case Service::run_returned: {
       std::lock_guard lock(mutex_);
       run_result_ = host::CallResult{.status = request.number<koord_status>()};
-      run_result_->text = request.text().substr(0, kMaxReason);
+      run_result_->text = take_text(request);
       changed_.notify_all();
       return true;
     }

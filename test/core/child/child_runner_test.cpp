@@ -177,6 +177,15 @@ TEST_CASE_FIXTURE(ChildRunnerFixture, "an exception becomes a status with its te
   CHECK(contains(status().last_error, "KOORD_E_PANIC: the actor's text"));
 }
 
+TEST_CASE_FIXTURE(ChildRunnerFixture, "as much text of a failed run() is kept from a child as in the agent's process") {
+  config::Isolation isolation = config::Isolation::process;
+  SUBCASE("in this process") { isolation = config::Isolation::in_process; }
+  SUBCASE("in a process of its own") {}
+  play("fail in run", [&](auto& settings) { settings.isolation = isolation; });
+  CHECK(eventually([&] { return contains(status().last_error, "run(): KOORD_E_IO: " + std::string(4096, 'x')); }));
+  CHECK_FALSE(contains(status().last_error, std::string(4097, 'x')));
+}
+
 TEST_CASE_FIXTURE(ChildRunnerFixture, "a tick that never returns ends with its process") {
   play("hang", [](auto& settings) { settings.deadline = 10ms; });
   CHECK(eventually([&] { return status().restarts >= 1; }));

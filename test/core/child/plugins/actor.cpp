@@ -304,6 +304,10 @@ struct Looker : Advisor {
     batch.add(pods_, static_cast<double>(state.pods().size()));
     batch.send(now_ns);
   }
+  void run(const Stop& stop) override {
+    if (part_of(host()) == "fail in run") throw Failure(KOORD_E_IO, std::string(5000, 'x'));
+    stop.wait(std::chrono::hours(1));
+  }
   const koord_svc_state* state_ = nullptr;
   std::uint64_t pods_ = 0;
 };
