@@ -70,9 +70,12 @@ enum class Service : std::uint32_t {
   capability_get,
   capability_report,
   propose,
+  refuse_plan,  // the intents before one that the child's own checks refuse, its status, a line for the log, the text
+  refuse_plan_size,  // of a plan that is too large: its intents, the bytes of its texts
   current,
   base,
   evict_request,
+  refuse_eviction,  // as refuse_plan
 };
 
 }  // namespace koord::child

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "core/child/remote_call.hpp"
+#include "core/service/record_arguments.hpp"
 
 namespace koord::child {
 namespace {
@@ -13,20 +14,16 @@ using host::labels_argument;
 using host::name_argument;
 using host::pointer_argument;
 using host::take_record;
-using host::text_argument;
 
 koord_status define(const koord_host* host, const koord_metric_desc* desc, std::uint32_t* metric) {
   return serve(host, [&](HostProxy& remote) -> Result<koord_status> {
     TRY(pointer_argument(metric, "metric"));
     const auto record = TRY(take_record<koord_metric_desc>(desc, "desc"));
-    TRY(name_argument(record.name, "name"));
-    TRY(text_argument(record.unit, "unit"));
-    TRY(text_argument(record.help, "help"));
-    const auto bounds = TRY(array_argument(record.bounds, record.n_bounds, sizeof(double), "bounds"));
+    const metric::Desc taken = TRY(host::desc_argument(desc));
     Packer question = request(Service::define);
     question.add(record.type).add(record.flags).add(record.name).add(record.unit).add(record.help).add(record.resolution);
-    question.add(bounds.size());
-    for (std::uint32_t i = 0; i < bounds.size(); ++i) question.add(bounds[i]);
+    question.add(static_cast<std::uint32_t>(taken.bounds.size()));
+    for (const double bound : taken.bounds) question.add(bound);
     const koord_status status = take(remote, question, metric);
     if (status == KOORD_OK) remote.values().defined(*metric, record.type, record.resolution);
     return status;

@@ -3,16 +3,15 @@
 #include <algorithm>
 
 #include "core/child/remote_call.hpp"
+#include "core/service/record_arguments.hpp"
 
 namespace koord::child {
 namespace {
 
-using host::array_argument;
 using host::buffer_argument;
 using host::cgroup_argument;
 using host::check_array;
 using host::name_argument;
-using host::sentence_argument;
 using host::text_argument;
 using host::pointer_argument;
 using host::take_record;
@@ -155,6 +154,7 @@ koord_status fs_read(const koord_host* host, std::uint32_t root, koord_str relat
                      std::uint64_t* need) {
   return serve(host, [&](HostProxy& remote) -> Result<koord_status> {
     TRY(buffer_argument(buf, cap, need));
+    TRY(host::root_argument(root));
     Packer question = request(Service::fs_read);
     return take_bytes(remote, question.add(root).add(TRY(name_argument(relative, "relative"))), buf, cap, need);
   });
@@ -215,30 +215,36 @@ koord_status capability_report(const koord_host* host, koord_str name, std::uint
   });
 }
 
-// The texts of one intent, checked as the host checks them; the host judges what they mean.
-Result<void> add_intent(Packer& question, const void* record, std::uint32_t stride) {
-  const auto intent = TRY(take_record<koord_intent>(record, "intent", stride));
-  const std::string_view knob = TRY(name_argument(intent.knob, "knob")), dir = TRY(cgroup_argument(intent.cgroup_dir));
-  const std::string_view value = TRY(text_argument(intent.value, "value"));
-  const std::string reason = TRY(sentence_argument(intent.reason, "reason"));
-  question.add(intent.level).add(knob).add(dir).add(value).add(std::string_view(reason));
-  add_labels(question, TRY(host::inputs_argument(intent.inputs, intent.n_inputs, intent.input_stride)));
-  question.add(intent.priority).add(intent.flags).add(intent.ttl_ns).add(intent.role).add(intent.rsv);
-  return {};
+void add_intent(Packer& plan, const knob::Intent& intent, std::uint64_t ttl_ns) {
+  plan.add(static_cast<std::uint32_t>(intent.level)).add(std::string_view(intent.knob)).add(std::string_view(intent.cgroup_dir));
+  plan.add(std::string_view(intent.value)).add(std::string_view(intent.reason));
+  add_labels(plan, intent.inputs);
+  plan.add(intent.priority).add(intent.flags).add(ttl_ns).add(static_cast<std::uint32_t>(intent.role)).add(std::uint32_t{0});
+}
+
+// The host logs it, and judges the intents before it.
+koord_status refuse_intent(HostProxy& remote, const Packer& plan, std::uint32_t n, const host::Refusal& refusal) {
+  Packer question = request(Service::refuse_plan);
+  question.add(n).append(plan).add(refusal.status).add(std::string_view(refusal.line)).add(std::string_view(refusal.text));
+  return remote.returned(remote.ask(question));
+}
+
+koord_status refuse_plan_size(HostProxy& remote, std::uint64_t n, std::uint64_t bytes) {
+  return remote.returned(remote.ask(request(Service::refuse_plan_size).add(n).add(bytes)));
 }
 
 koord_status propose(const koord_host* host, const koord_intent* intents, std::uint32_t n, std::uint32_t stride) {
   return serve(host, [&](HostProxy& remote) -> Result<koord_status> {
     const auto array = TRY(host::records_argument(intents, n, stride, "intents"));
-    TRY(host::plan_argument(n, 0));
-    Packer question = request(Service::propose);
-    question.add(n);
+    if (!host::plan_argument(n, 0)) return refuse_plan_size(remote, n, 0);
+    Packer plan;
     for (std::uint32_t i = 0; i < n; ++i) {
-      if (Result<void> added = add_intent(question, array.at(i), stride); !added)
-        return std::move(added).error().context("intent " + std::to_string(i));
-      if (question.bytes().size() > Channel::kMaxFromChild) TRY(host::plan_argument(n, question.bytes().size()));
+      const Result<knob::Intent> intent = host::intent_argument(array, i);
+      if (!intent) return refuse_intent(remote, plan, i, host::refusal_of_intent(array, i, intent.error()));
+      add_intent(plan, *intent, TRY(take_record<koord_intent>(array.at(i), "intent", stride)).ttl_ns);
+      if (plan.bytes().size() > Channel::kMaxFromChild) return refuse_plan_size(remote, n, plan.bytes().size());
     }
-    return remote.returned(remote.ask(question));
+    return remote.returned(remote.ask(request(Service::propose).add(n).append(plan)));
   });
 }
 
@@ -262,15 +268,17 @@ koord_status base(const koord_host* host, koord_str knob, koord_str dir, char* b
 
 koord_status evict_request(const koord_host* host, const koord_eviction* eviction) {
   return serve(host, [&](HostProxy& remote) -> Result<koord_status> {
-    const auto record = TRY(take_record<koord_eviction>(eviction, "eviction"));
-    const auto pods = TRY(array_argument(record.pods, record.n_pods, sizeof(std::uint64_t), "pods"));
+    const Result<evict::Request> taken = host::eviction_argument(eviction);
+    if (!taken) {
+      const host::Refusal refusal = host::refusal_of_eviction(taken.error());
+      Packer refused = request(Service::refuse_eviction);
+      return remote.returned(remote.ask(refused.add(refusal.status).add(std::string_view(refusal.line)).add(std::string_view(refusal.text))));
+    }
     Packer question = request(Service::evict_request);
-    question.add(pods.size());
-    for (std::uint32_t i = 0; i < pods.size(); ++i) question.add(pods[i]);
-    const std::string_view resource = TRY(name_argument(record.resource, "resource"));
-    const std::string reason = TRY(sentence_argument(record.reason, "reason"));
-    question.add(resource).add(std::string_view(reason)).add(record.amount);
-    add_labels(question, TRY(host::inputs_argument(record.inputs, record.n_inputs, record.input_stride)));
+    question.add(static_cast<std::uint32_t>(taken->pods.size()));
+    for (const std::uint64_t pod : taken->pods) question.add(pod);
+    question.add(std::string_view(taken->resource)).add(std::string_view(taken->reason)).add(taken->amount);
+    add_labels(question, taken->inputs);
     return remote.returned(remote.ask(question));
   });
 }

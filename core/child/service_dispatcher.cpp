@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "core/service/metric_queries.hpp"
+#include "core/service/record_arguments.hpp"
+#include "core/service/serve.hpp"
 #include "core/service/services.hpp"
 
 namespace koord::child {
@@ -140,18 +142,20 @@ koord_status cgroup_read(const koord_host* host, Unpacker& in, Packer& out) {
   return status;
 }
 
-koord_status propose(const koord_host* host, Unpacker& in) {
-  std::vector<koord_intent> intents(in.count(sizeof(koord_intent) / 2));
+// Borrowed from the request.
+struct Intents {
+  std::vector<koord_intent> intents;
   std::vector<std::vector<koord_label>> inputs;
-  for (koord_intent& intent : intents) {
+};
+
+Intents intents_of(Unpacker& in) {
+  Intents all{.intents = std::vector<koord_intent>(in.count(sizeof(koord_intent) / 2)), .inputs = {}};
+  for (koord_intent& intent : all.intents) {
     intent = {.struct_size = sizeof intent};
     intent.level = in.number<std::uint32_t>();
-    intent.knob = in.str();
-    intent.cgroup_dir = in.str();
-    intent.value = in.str();
-    intent.reason = in.str();
-    intent.inputs = inputs.emplace_back(in.labels()).data();
-    intent.n_inputs = length(inputs.back());
+    for (koord_str* text : {&intent.knob, &intent.cgroup_dir, &intent.value, &intent.reason}) *text = in.str();
+    intent.inputs = all.inputs.emplace_back(in.labels()).data();
+    intent.n_inputs = length(all.inputs.back());
     intent.input_stride = sizeof(koord_label);
     intent.priority = in.number<std::int32_t>();
     intent.flags = in.number<std::uint32_t>();
@@ -159,7 +163,30 @@ koord_status propose(const koord_host* host, Unpacker& in) {
     intent.role = in.number<std::uint32_t>();
     intent.rsv = in.number<std::uint32_t>();
   }
+  return all;
+}
+
+koord_status propose(const koord_host* host, Unpacker& in) {
+  const auto [intents, inputs] = intents_of(in);
   return knobs_service.propose(host, intents.data(), length(intents), sizeof(koord_intent));
+}
+
+// A child cannot refuse with success.
+Refusal refusal_of(Unpacker& in) {
+  const auto status = in.number<koord_status>();
+  std::string line(in.text());
+  return {status < 0 ? status : KOORD_E_INVALID, std::move(line), std::string(in.text())};
+}
+
+koord_status refuse_plan(const koord_host* host, Unpacker& in) {
+  const auto [intents, inputs] = intents_of(in);
+  return host::refuse_plan(host, intents.data(), length(intents), refusal_of(in));
+}
+
+koord_status refuse_plan_size(PluginContext& context, Unpacker& in) {
+  const auto n = in.number<std::uint64_t>();
+  const Result<void> fits = plan_argument(n, in.number<std::uint64_t>());
+  return to_status(context, fits ? invalid("a plan that is not too large") : context.over_quota("plan", fits.error().text));
 }
 
 koord_status evict_request(const koord_host* host, Unpacker& in) {
@@ -220,10 +247,13 @@ const char* table_of(Service service) {
     case Service::capability_report:
       return "koord.capabilities/1";
     case Service::propose:
+    case Service::refuse_plan:
+    case Service::refuse_plan_size:
     case Service::current:
     case Service::base:
       return "koord.knobs/1";
     case Service::evict_request:
+    case Service::refuse_eviction:
       return "koord.evict/1";
     default:
       return nullptr;
@@ -327,8 +357,14 @@ Result<koord_status> ServiceDispatcher::run(Service service, Unpacker& in, Packe
     }
     case Service::evict_request:
       return evict_request(host(), in);
+    case Service::refuse_eviction:
+      return host::refuse_eviction(host(), refusal_of(in));
     case Service::propose:
       return propose(host(), in);
+    case Service::refuse_plan:
+      return child::refuse_plan(host(), in);
+    case Service::refuse_plan_size:
+      return refuse_plan_size(context_, in);
     case Service::current: {
       koord_str knob = in.str(), dir = in.str();
       return bytes(in, out, [&](auto... rest) { return knobs_service.current(host(), knob, dir, rest...); });

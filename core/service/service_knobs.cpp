@@ -2,68 +2,21 @@
 // koord.knobs/1: intents of strategies are checked and collected here; the host decides on them once evaluate() has
 // returned.
 #include <cstring>
-#include <limits>
 #include <optional>
 #include <string_view>
 #include <unordered_set>
 #include <vector>
 
-#include "core/cgroup/names.hpp"
-#include "core/knob/composition.hpp"
 #include "core/knob/knob_files.hpp"
 #include "core/service/arguments.hpp"
 #include "core/service/record.hpp"
+#include "core/service/record_arguments.hpp"
 #include "core/service/rights.hpp"
 #include "core/service/serve.hpp"
 #include "core/service/services.hpp"
 
 namespace koord::host {
 namespace {
-
-static_assert(static_cast<unsigned>(knob::Level::qos) == KOORD_LEVEL_QOS);
-static_assert(static_cast<unsigned>(knob::Level::pod) == KOORD_LEVEL_POD);
-static_assert(static_cast<unsigned>(knob::Level::container) == KOORD_LEVEL_CONTAINER);
-static_assert(static_cast<unsigned>(knob::Level::node) == KOORD_LEVEL_NODE);
-static_assert(static_cast<unsigned>(knob::Role::set) == KOORD_ROLE_SET);
-static_assert(static_cast<unsigned>(knob::Role::base) == KOORD_ROLE_BASE);
-static_assert(static_cast<unsigned>(knob::Role::scale) == KOORD_ROLE_SCALE);
-static_assert(static_cast<unsigned>(knob::Role::cap) == KOORD_ROLE_CAP);
-static_assert(static_cast<unsigned>(knob::Role::floor) == KOORD_ROLE_FLOOR);
-
-Duration clamped(std::uint64_t ns) {
-  constexpr auto kLongest = std::numeric_limits<Duration::rep>::max();
-  return Duration(ns > static_cast<std::uint64_t>(kLongest) ? kLongest : static_cast<Duration::rep>(ns));
-}
-
-Result<knob::Intent> take_intent(const Array<koord_intent>& intents, std::uint32_t i) {
-  const auto record = TRY(take_record<koord_intent>(intents.at(i), "intent", intents.stride()));
-  if (record.level > KOORD_LEVEL_NODE)
-    return invalid("level is " + std::to_string(record.level) + ", expected a KOORD_LEVEL_*");
-  if (record.flags != 0)
-    return refuse(KOORD_E_TOO_NEW,
-                  "flags has bits that this host does not know: " + std::to_string(record.flags));
-  if (record.ttl_ns == 0) return invalid("ttl_ns is 0, expected how long the intent holds");
-  if (record.role > KOORD_ROLE_FLOOR) return invalid("role is " + std::to_string(record.role) + ", expected a KOORD_ROLE_*");
-  if (record.rsv != 0) return refuse(KOORD_E_TOO_NEW, "rsv is " + std::to_string(record.rsv) + ", expected 0");
-  knob::Intent intent;
-  intent.level = static_cast<knob::Level>(record.level);
-  intent.knob = TRY(name_argument(record.knob, "knob"));
-  const knob::Knob* knob = TRY(knob::knob_named(intent.knob));
-  intent.cgroup_dir = TRY(cgroup_argument(record.cgroup_dir));
-  if (!cgroup::is_cgroup(intent.cgroup_dir))  // one cgroup has one name
-    return invalid("cgroup_dir is '" + intent.cgroup_dir + "', expected no empty part and no '.'");
-  TRY(knob::check_place(*knob, intent.level, intent.cgroup_dir));
-  // Only the name of a group may be empty.
-  intent.value = knob->form == knob::Form::group ? TRY(text_argument(record.value, "value")) : TRY(name_argument(record.value, "value"));
-  intent.role = static_cast<knob::Role>(record.role);
-  intent.parsed = TRY(knob::parse_intent(*knob, intent.role, intent.value));
-  intent.reason = TRY(sentence_argument(record.reason, "reason"));
-  intent.inputs = TRY(inputs_argument(record.inputs, record.n_inputs, record.input_stride));
-  intent.priority = record.priority;
-  intent.flags = record.flags;
-  intent.ttl = clamped(record.ttl_ns);
-  return intent;
-}
 
 // Is it, word for word, what was taken before? Then it needs neither to be checked nor to be copied.
 bool repeats(const koord_intent& record, const knob::Intent& before) {
@@ -76,7 +29,7 @@ bool repeats(const koord_intent& record, const knob::Intent& before) {
     if (!is(inputs[i].key, before.inputs[i].first) || !is(inputs[i].value, before.inputs[i].second)) return false;
   return record.level == static_cast<std::uint32_t>(before.level) && record.role == static_cast<std::uint32_t>(before.role) &&
          record.rsv == 0 && record.priority == before.priority && record.flags == before.flags &&
-         record.ttl_ns != 0 && clamped(record.ttl_ns) == before.ttl && is(record.value, before.value) && is(record.cgroup_dir, before.cgroup_dir) &&
+         record.ttl_ns != 0 && ttl_of(record.ttl_ns) == before.ttl && is(record.value, before.value) && is(record.cgroup_dir, before.cgroup_dir) &&
          is(record.knob, before.knob) && is(record.reason, before.reason);
 }
 
@@ -124,15 +77,18 @@ class AllowedCgroups {
   std::optional<std::unordered_set<std::string_view>> pods_;
 };
 
-std::string text_or_unknown(const Result<std::string_view>& text) { return text ? "'" + std::string(*text) + "'" : "an unknown one"; }
-
-// Logs it with the knob and the cgroup, as far as the intent names them, and returns it as the plugin gets it.
-Error refused_intent(PluginContext& context, const Array<koord_intent>& intents, std::uint32_t i, Error error) {
-  const Result<koord_intent> record = take_record<koord_intent>(intents.at(i), "intent", intents.stride());
-  const std::string knob = record ? text_or_unknown(name_argument(record->knob, "knob")) : "an unknown one";
-  const std::string cgroup = record ? text_or_unknown(cgroup_argument(record->cgroup_dir)) : "an unknown one";
-  context.note_refusal("intent for knob " + knob + " of cgroup " + cgroup + " is refused: " + why(error));
-  return std::move(error).context("intent " + std::to_string(i));
+// Those from `first` on; an error is about the first that is refused, and is logged.
+Result<knob::Plan> take_intents(PluginContext& context, const Array<koord_intent>& intents, std::uint32_t first) {
+  AllowedCgroups allowed(context);
+  knob::Plan taken;
+  taken.reserve(intents.size() - first);
+  for (std::uint32_t i = first; i < intents.size(); ++i) {
+    Result<knob::Intent> intent = intent_argument(intents, i);
+    if (!intent) return logged(context, refusal_of_intent(intents, i, intent.error()));
+    if (Result<void> may = allowed.check(intent->cgroup_dir); !may) return logged(context, refusal_of_intent(intents, i, may.error()));
+    taken.push_back(*std::move(intent));
+  }
+  return taken;
 }
 
 koord_status propose(const koord_host* host, const koord_intent* intents, std::uint32_t n,
@@ -140,17 +96,9 @@ koord_status propose(const koord_host* host, const koord_intent* intents, std::u
   return serve(host, [&](PluginContext& context) -> Result<void> {
     const auto array = TRY(records_argument(intents, n, stride, "intents"));
     if (Result<void> few = plan_argument(n, 0); !few) return context.over_quota("plan", few.error().text);
-    AllowedCgroups allowed(context);
     const PluginContext::PlanBefore before = context.plan_before();
     const std::size_t repeated = count_repeated(array, before);
-    knob::Plan taken;
-    taken.reserve(n - repeated);
-    for (std::uint32_t i = static_cast<std::uint32_t>(repeated); i < array.size(); ++i) {
-      Result<knob::Intent> intent = take_intent(array, i);
-      if (!intent) return refused_intent(context, array, i, std::move(intent).error());
-      if (Result<void> may = allowed.check(intent->cgroup_dir); !may) return refused_intent(context, array, i, std::move(may).error());
-      taken.push_back(*std::move(intent));
-    }
+    knob::Plan taken = TRY(take_intents(context, array, static_cast<std::uint32_t>(repeated)));
     return context.propose(before, repeated, std::move(taken));
   });
 }
@@ -184,6 +132,13 @@ koord_status base(const koord_host* host, koord_str knob, koord_str cgroup_dir, 
 }
 
 }  // namespace
+
+koord_status refuse_plan(const koord_host* host, const koord_intent* before, std::uint32_t n, const Refusal& refusal) {
+  return serve(host, [&](PluginContext& context) -> Result<void> {
+    TRY(take_intents(context, Array<koord_intent>(before, n, sizeof(koord_intent)), 0));
+    return logged(context, refusal);
+  });
+}
 
 const koord_svc_knobs knobs_service = {sizeof knobs_service, 0, propose, current, base};
 

@@ -7,7 +7,7 @@
 #include "core/service/arguments.hpp"
 #include "core/service/host_plugin_metrics.hpp"
 #include "core/service/metric_queries.hpp"
-#include "core/service/record.hpp"
+#include "core/service/record_arguments.hpp"
 #include "core/service/rights.hpp"
 #include "core/service/serve.hpp"
 #include "core/service/services.hpp"
@@ -20,40 +20,10 @@ static_assert(sizeof(metric::Point) == sizeof(koord_point) && alignof(metric::Po
 static_assert(offsetof(metric::Point, series) == offsetof(koord_point, series));
 static_assert(offsetof(metric::Point, value) == offsetof(koord_point, value));
 
-Result<metric::Type> type_of(std::uint32_t type) {
-  switch (type) {
-    case KOORD_GAUGE:
-      return metric::Type::gauge;
-    case KOORD_COUNTER:
-      return metric::Type::counter;
-    case KOORD_HISTOGRAM:
-      return metric::Type::histogram;
-    default:
-      return invalid("type is " + std::to_string(type) + ", expected KOORD_GAUGE, _COUNTER or _HISTOGRAM");
-  }
-}
-
-Result<metric::Desc> take_desc(const koord_metric_desc* in) {
-  const auto record = TRY(take_record<koord_metric_desc>(in, "desc"));
-  if (record.flags & ~KOORD_METRIC_EXPORT)
-    return refuse(KOORD_E_TOO_NEW,
-                  "flags has bits that this host does not know: " + std::to_string(record.flags));
-  metric::Desc desc;
-  desc.name = TRY(name_argument(record.name, "name"));
-  desc.unit = TRY(text_argument(record.unit, "unit"));
-  desc.help = TRY(text_argument(record.help, "help"));
-  desc.type = TRY(type_of(record.type));
-  desc.exported = record.flags & KOORD_METRIC_EXPORT;
-  desc.resolution = record.resolution;
-  const auto bounds = TRY(array_argument(record.bounds, record.n_bounds, sizeof(double), "bounds"));
-  for (std::uint32_t i = 0; i < bounds.size(); ++i) desc.bounds.push_back(bounds[i]);
-  return desc;
-}
-
 koord_status define(const koord_host* host, const koord_metric_desc* desc, std::uint32_t* metric) {
   return serve(host, [&](PluginContext& context) -> Result<void> {
     TRY(pointer_argument(metric, "metric"));
-    const metric::Desc taken = TRY(take_desc(desc));
+    const metric::Desc taken = TRY(desc_argument(desc));
     if (Result<void> may = check_metric_name(context.rights(), context.id(), taken.name); !may)
       return context.refused(std::move(may).error());
     // The host's own plugins start even if their names are taken.

@@ -47,6 +47,7 @@ const RowsOf<koord_svc_fs, koord_svc_cgroup, koord_svc_capabilities> kRows = {
     {"fs read out of the root", [](const Side& s) { return read(s, KOORD_ROOT_PROC, str("../x")); }, KOORD_E_INVALID},
     {"fs read without a name", [](const Side& s) { return read(s, KOORD_ROOT_PROC, str("")); }, KOORD_E_INVALID},
     {"fs read NULL", [](const Side& s) { return read(s, KOORD_ROOT_PROC, {nullptr, 4}); }, KOORD_E_INVALID},
+    {"fs read no name of no root", [](const Side& s) { return read(s, 99, str("")); }, KOORD_E_INVALID},
     {"fs read a long name", [](const Side& s) { return read(s, KOORD_ROOT_PROC, str(kLong)); }, KOORD_E_INVALID},
 
     {"cgroup open", [](const Side& s) { return open(s, kPod, "cpu.stat", {str("nr_periods")}); }, KOORD_OK},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // koord.knobs/1, koord.evict/1 and koord.audit/1 with good and bad arguments, in both runners.
+#include "core/log/capture.hpp"
 #include "test/core/child/both_runners.hpp"
 
 using namespace koord;
@@ -7,7 +8,7 @@ using namespace koord::test;
 
 namespace {
 
-koord_status propose(const Side& side, const std::function<void(koord_intent&)>& change = {}) {
+koord_intent intent_with(const std::function<void(koord_intent&)>& change) {
   koord_intent intent = {};
   intent.struct_size = sizeof intent;
   intent.level = KOORD_LEVEL_POD;
@@ -17,7 +18,17 @@ koord_status propose(const Side& side, const std::function<void(koord_intent&)>&
   intent.reason = str("busy");
   intent.ttl_ns = 60'000'000'000;
   if (change) change(intent);
+  return intent;
+}
+
+koord_status propose(const Side& side, const std::function<void(koord_intent&)>& change = {}) {
+  const koord_intent intent = intent_with(change);
   return side.call(&koord_svc_knobs::propose, &intent, 1, sizeof intent);
+}
+
+koord_status propose_two(const Side& side, const std::function<void(koord_intent&)>& one, const std::function<void(koord_intent&)>& other) {
+  const koord_intent both[] = {intent_with(one), intent_with(other)};
+  return side.call(&koord_svc_knobs::propose, both, 2, sizeof both[0]);
 }
 
 using ReadKnob = decltype(koord_svc_knobs::current);
@@ -26,7 +37,7 @@ Reply knob(const Side& side, ReadKnob koord_svc_knobs::*read, koord_str name, ko
   return bytes_of([&](auto... buffer) { return side.call(read, name, dir, buffer...); }, cap);
 }
 
-koord_status evict(const Side& side, const std::function<void(koord_eviction&)>& change = {}) {
+koord_status request_eviction(const Side& side, const std::function<void(koord_eviction&)>& change = {}) {
   const std::uint64_t pod = 7;
   koord_eviction eviction = {};
   eviction.struct_size = sizeof eviction;
@@ -59,6 +70,16 @@ const RowsOf<koord_svc_knobs, koord_svc_evict, koord_svc_audit> kRows = {
     {"propose no role", [](const Side& s) { return propose(s, [](auto& i) { i.role = 99; }); }, KOORD_E_INVALID},
     {"propose with unknown flags", [](const Side& s) { return propose(s, [](auto& i) { i.flags = 1; }); }, KOORD_E_TOO_NEW},
     {"propose a short record", [](const Side& s) { return propose(s, [](auto& i) { i.struct_size = 1; }); }, KOORD_E_INVALID},
+    {"propose a bad value for no time", [](const Side& s) { return propose(s, [](auto& i) { i.value = str("much"), i.ttl_ns = 0; }); }, KOORD_E_INVALID},
+    {"propose a NULL knob at no level", [](const Side& s) { return propose(s, [](auto& i) { i.knob = {nullptr, 4}, i.level = 99; }); }, KOORD_E_INVALID},
+    {"propose a bad value without a reason", [](const Side& s) { return propose(s, [](auto& i) { i.value = str("much"), i.reason = str(""); }); }, KOORD_E_INVALID},
+    {"propose above with unknown flags", [](const Side& s) { return propose(s, [](auto& i) { i.cgroup_dir = str("../x"), i.flags = 1; }); }, KOORD_E_TOO_NEW},
+    {"propose for another cgroup, then a NULL knob",
+     [](const Side& s) {
+       return propose_two(s, [](auto& i) { i.cgroup_dir = str("system.slice"); }, [](auto& i) { i.knob = {nullptr, 4}; });
+     },
+     KOORD_E_DENIED},
+    {"propose a good intent, then a NULL knob", [](const Side& s) { return propose_two(s, {}, [](auto& i) { i.knob = {nullptr, 4}; }); }, KOORD_E_INVALID},
     {"propose NULL", [](const Side& s) { return s.call(&koord_svc_knobs::propose, nullptr, 1, sizeof(koord_intent)); }, KOORD_E_INVALID},
     {"propose too many",
      [](const Side& s) { const std::vector<koord_intent> many(10'001, koord_intent{.struct_size = sizeof(koord_intent)}); return s.call(&koord_svc_knobs::propose, many.data(), 10'001, sizeof many[0]); },
@@ -72,16 +93,42 @@ const RowsOf<koord_svc_knobs, koord_svc_evict, koord_svc_audit> kRows = {
     {"knob base of no knob", [](const Side& s) { return knob(s, &koord_svc_knobs::base, str("cpu.mox"), str(kPod)); }, KOORD_E_INVALID},
     {"knob base NULL", [](const Side& s) { return knob(s, &koord_svc_knobs::base, {nullptr, 1}, str(kPod)); }, KOORD_E_INVALID},
 
-    {"evict", [](const Side& s) { return evict(s); }, KOORD_OK},
-    {"evict no pod", [](const Side& s) { return evict(s, [](auto& e) { e.n_pods = 0; }); }, KOORD_E_INVALID},
-    {"evict for nothing", [](const Side& s) { return evict(s, [](auto& e) { e.amount = 0; }); }, KOORD_E_INVALID},
-    {"evict for no resource", [](const Side& s) { return evict(s, [](auto& e) { e.resource = str("luck"); }); }, KOORD_E_INVALID},
-    {"evict without a reason", [](const Side& s) { return evict(s, [](auto& e) { e.reason = {nullptr, 3}; }); }, KOORD_E_INVALID},
-    {"evict pods NULL", [](const Side& s) { return evict(s, [](auto& e) { e.pods = nullptr; }); }, KOORD_E_INVALID},
+    {"evict", [](const Side& s) { return request_eviction(s); }, KOORD_OK},
+    {"evict no pod", [](const Side& s) { return request_eviction(s, [](auto& e) { e.n_pods = 0; }); }, KOORD_E_INVALID},
+    {"evict for nothing", [](const Side& s) { return request_eviction(s, [](auto& e) { e.amount = 0; }); }, KOORD_E_INVALID},
+    {"evict for no resource", [](const Side& s) { return request_eviction(s, [](auto& e) { e.resource = str("luck"); }); }, KOORD_E_INVALID},
+    {"evict without a reason", [](const Side& s) { return request_eviction(s, [](auto& e) { e.reason = {nullptr, 3}; }); }, KOORD_E_INVALID},
+    {"evict for nothing without a reason", [](const Side& s) { return request_eviction(s, [](auto& e) { e.amount = 0, e.reason = {nullptr, 3}; }); }, KOORD_E_INVALID},
+    {"evict for no resource without a reason", [](const Side& s) { return request_eviction(s, [](auto& e) { e.resource = str("luck"), e.reason = {nullptr, 3}; }); },
+     KOORD_E_INVALID},
+    {"evict no pod for a NULL resource", [](const Side& s) { return request_eviction(s, [](auto& e) { e.n_pods = 0, e.resource = {nullptr, 3}; }); }, KOORD_E_INVALID},
+    {"evict pods NULL", [](const Side& s) { return request_eviction(s, [](auto& e) { e.pods = nullptr; }); }, KOORD_E_INVALID},
 };
 
 }  // namespace
 
 TEST_CASE("koord.knobs/1, koord.evict/1 and koord.audit/1 give a plugin in the agent and one in a child the same answer") {
   kRows.check();
+}
+
+TEST_CASE("both runners log a refused intent, a plan that is too large and a refused request for evictions") {
+  using Call = koord_status (*)(const Side& side);
+  const std::pair<Call, const char*> calls[] = {
+      {[](const Side& s) { return propose(s, [](auto& i) { i.knob = {nullptr, 4}; }); }, "intent for knob an unknown one of cgroup 'kubepods.slice/kubepods-pod1.slice' is refused: knob is NULL"},
+      {[](const Side& s) { return propose(s, [](auto& i) { i.value = str("much"); }); }, "intent for knob 'cpu.max' of cgroup 'kubepods.slice/kubepods-pod1.slice' is refused"},
+      {[](const Side& s) {
+         const std::vector<koord_intent> many(10'001, koord_intent{.struct_size = sizeof(koord_intent)});
+         return s.call(&koord_svc_knobs::propose, many.data(), 10'001, sizeof many[0]);
+       }, "the plan has more than 10000 intents"},
+      {[](const Side& s) { return request_eviction(s, [](auto& e) { e.reason = {nullptr, 3}; }); }, "request for evictions is refused: reason is NULL"}};
+  BothRunners both;
+  for (const auto& [call, expected] : calls) {
+    CAPTURE(expected);
+    for (const Side& side : {both.near_side, both.far_side}) {
+      const log::Capture log;
+      CHECK(call(side) != KOORD_OK);
+      REQUIRE(log.lines().size() == 1);
+      CHECK(log.lines()[0].find(expected) != std::string::npos);
+    }
+  }
 }
