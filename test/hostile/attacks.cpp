@@ -105,7 +105,9 @@ std::string_view Attack::plugin_kind() const {
   return is_external() ? "koord.external-advisor/1" : "koord.advisor/1";
 }
 
-bool Attack::is_external() const { return name == "foreign_endpoint" || name == "scrapes"; }
+bool Attack::is_external() const { return name == "foreign_endpoint" || is_scraped(); }
+
+bool Attack::is_scraped() const { return name.ends_with("scrapes"); }
 
 bool Attack::is_strategy() const { return name == "foreign_knobs" || name == "evictions" || name == "plans"; }
 

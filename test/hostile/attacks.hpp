@@ -20,6 +20,7 @@ struct Attack {
   std::string gate() const;  // "HostileOwnDirectory"
   bool is_strategy() const;
   bool is_external() const;  // an external advisor
+  bool is_scraped() const;   // its endpoint is a BigAnswer
   std::string_view plugin_kind() const;
 };
 

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include <cstddef>
+#include <deque>
 
 #include "core/http/socket_address.hpp"
 
@@ -13,6 +14,7 @@ namespace {
 
 constexpr std::size_t kMostBody = 16 << 20;  // core/scrape: the limits of a target that asks for none
 constexpr int kMostSamples = 100'000;
+constexpr std::size_t kMostHeld = 64;  // peers
 
 std::string big_body() {
   const std::string filling(100, 'x');
@@ -22,14 +24,28 @@ std::string big_body() {
   return body;
 }
 
+std::string dense_body() {
+  std::string body;
+  for (int i = 0; body.size() < 1 << 20; ++i) body += "a" + std::to_string(i) + " 1\n";
+  return body;
+}
+
+std::string response(std::size_t length, const std::string& body) {
+  return "HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4\r\nConnection: close\r\nContent-Length: " + std::to_string(length) + "\r\n\r\n" +
+         body;
+}
+
+std::string whole(const std::string& body) { return response(body.size(), body); }
+
 }  // namespace
 
-BigAnswer::BigAnswer() : listener_(http::open_tcp_listener("127.0.0.1:0").value()) {
+BigAnswer::BigAnswer()
+    : listener_(http::open_tcp_listener("127.0.0.1:0").value()),
+      big_(whole(big_body())),
+      stalled_(response(60 << 20, std::string(15 << 20, '#'))),
+      dense_(whole(dense_body())) {
   ::fcntl(listener_.get(), F_SETFL, 0);  // accept() blocks
-  url_ = "http://127.0.0.1:" + std::to_string(http::local_port(listener_.get()).value()) + "/";
-  const std::string body = big_body();
-  answer_ = "HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4\r\nConnection: close\r\nContent-Length: " +
-            std::to_string(body.size()) + "\r\n\r\n" + body;
+  url_ = "http://127.0.0.1:" + std::to_string(http::local_port(listener_.get()).value());
   server_ = std::thread([this] { serve(); });
 }
 
@@ -38,14 +54,26 @@ BigAnswer::~BigAnswer() {
   server_.join();
 }
 
-// One peer after the other, until the listener is shut down.
+const std::string& BigAnswer::answer_to(std::string_view request) const {
+  if (!begun_) return none_;
+  if (request.starts_with("GET /big ")) return big_;
+  return request.starts_with("GET /dense ") ? dense_ : stalled_;
+}
+
+// One peer after the other, until the listener is shut down. The last peers stay connected.
 void BigAnswer::serve() const {
+  std::deque<UniqueFd> held;
   for (UniqueFd peer; peer.reset(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC)), peer;) {
     char request[4096];
-    if (::recv(peer.get(), request, sizeof request, 0) <= 0) continue;
+    const ssize_t asked = ::recv(peer.get(), request, sizeof request, 0);
+    if (asked <= 0) continue;
+    const std::string& answer = answer_to(std::string_view(request, static_cast<std::size_t>(asked)));
     std::size_t sent = 0;
-    for (ssize_t n = 1; n > 0 && sent < answer_.size(); sent += static_cast<std::size_t>(n > 0 ? n : 0))
-      n = ::send(peer.get(), answer_.data() + sent, answer_.size() - sent, MSG_NOSIGNAL);
+    for (ssize_t n = 1; n > 0 && sent < answer.size(); sent += static_cast<std::size_t>(n > 0 ? n : 0))
+      n = ::send(peer.get(), answer.data() + sent, answer.size() - sent, MSG_NOSIGNAL);
+    if (&answer != &stalled_) continue;
+    held.push_back(std::move(peer));
+    if (held.size() > kMostHeld) held.pop_front();
   }
 }
 

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// BigAnswer: an endpoint on loopback that answers each request with as many bytes and samples as an agent reads by default.
+// BigAnswer: an endpoint on loopback with answers that are dear to read. By path:
+//   /big      as many bytes and samples as an agent reads by default
+//   /stalled  15 MiB of a longer answer, and then nothing
+//   /dense    1 MiB of names that are as short as can be
+// Until begin() it answers nothing.
 #pragma once
 
+#include <atomic>
 #include <string>
 #include <thread>
 
@@ -16,13 +21,17 @@ class BigAnswer {
   BigAnswer(const BigAnswer&) = delete;
   BigAnswer& operator=(const BigAnswer&) = delete;
 
-  std::string url() const { return url_; }
+  std::string url() const { return url_; }  // without a path
+  void begin() { begun_ = true; }
 
  private:
   void serve() const;
+  const std::string& answer_to(std::string_view request) const;
 
   UniqueFd listener_;
-  std::string url_, answer_;
+  std::string url_;
+  const std::string big_, stalled_, dense_, none_;
+  std::atomic<bool> begun_ = false;
   std::thread server_;
 };
 

@@ -9,7 +9,7 @@ std::string settings_of_one(const Attack& attack, std::string_view deadline, con
                      "\n      maxMemory: 64Mi\n      maxThreads: 32\n      maxSeries: 1000\n      maxCpu: 300m\n";
   if (attack.is_strategy()) text += "      mode: enforce\n";
   // A socket that lingers, and an endpoint to scrape, need the grant.
-  if (attack.name == "lingering_descriptor" || attack.name == "scrapes") text += "      network: [tcp]\n";
+  if (attack.name == "lingering_descriptor" || attack.is_scraped()) text += "      network: [tcp]\n";
   text += "      config:\n        text: \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!\"\n";
   for (const auto& [key, value] : words) text += "        " + key + ": \"" + value + "\"\n";
   return text;

@@ -31,7 +31,6 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kFloodTime = 2500ms;
 constexpr double kMaxGap = 5;         // s: a gap of several is the defect, a busy machine makes shorter ones
 constexpr long kMaxGrowth = 8 << 10;  // KiB of the agent's memory
-constexpr long kMaxGrowthOfScrapes = 96 << 10;  // KiB: an answer of 16 MiB and its samples, while they are read
 constexpr double kIdleShare = 0.05;   // cores that the agent takes without an attack, at most
 constexpr auto kPatience = 60s;
 constexpr long kMostOfUser = 2 * 32;  // processes and threads: twice the maxThreads of configuration.cpp
@@ -82,7 +81,7 @@ class Raid {
   Rights rights_;
   std::optional<AgentProcess> agent_;
   std::optional<Listeners> listeners_;
-  std::optional<BigAnswer> endpoint_;  // of the attack "scrapes"
+  std::optional<BigAnswer> endpoint_;  // of attacks by scrapes
   Canary canary_;
   NodeState before_;
   double begin_ = 0;  // Unix time
@@ -96,7 +95,7 @@ void Raid::prepare() {
   // Without the right to pass closed folders the agent lets each plugin's user enter its state directory.
   ::chmod(agent_->folder().path().c_str(), 0755);
   listeners_.emplace(agent_->folder().path());
-  if (only().name == "scrapes") endpoint_.emplace();
+  if (only().is_scraped()) endpoint_.emplace();
   std::ofstream(agent_->folder() / "secret") << "secret";
   ::chmod((agent_->folder() / "secret").c_str(), 0600);
   std::filesystem::copy(built("test/hostile/bystander.so"), agent_->plugin_folder() + "/bystander.so");
@@ -163,6 +162,7 @@ void Raid::judge_flood() {
   const Clock::time_point begin = Clock::now();
   const double cpu_before = cpu_seconds(agent), charged_before = plugin_view(*agent_, only().id()).cpu_seconds;
   long most = 0;
+  if (endpoint_) endpoint_->begin();
   while (Clock::now() < begin + kFloodTime && runs()) {
     const Clock::time_point asked = Clock::now();
     agent_->status_of("/readyz");
@@ -176,7 +176,7 @@ void Raid::judge_flood() {
   const long growth = most - memory_before_;
   std::snprintf(figures, sizeof figures, "agent +%ld KiB, CPU %.2f s in %.1f s, charged %.2f s", growth, cpu, time, charged);
   note(figures);
-  if (growth > (endpoint_ ? kMaxGrowthOfScrapes : kMaxGrowth)) complain("the agent grew by " + std::to_string(growth / 1024) + " MiB");
+  if (growth > kMaxGrowth) complain("the agent grew by " + std::to_string(growth / 1024) + " MiB");
   judge_charge(cpu, charged, time);
   if (only().name.ends_with("_bomb")) judge_bomb();
 }

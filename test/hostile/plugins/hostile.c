@@ -244,18 +244,34 @@ static koord_qos_strategy strategy = {
 };
 
 /* "foreign_endpoint" names the socket of the agent, where the agent is root, and reports after two seconds whether it got a sample.
- * "scrapes" names an endpoint with large answers, which it is granted. */
+ * "scrapes" names an endpoint with large answers, which it is granted; "stalled_scrapes" and "dense_scrapes" name it eight times. */
 static _Atomic int was_given;
 
 static koord_status url(void *self, char *buf, uint64_t cap, uint64_t *need) {
   const raid *r = self;
   char text[600];
   if (strcmp(r->name, "scrapes") == 0)
-    *need = (uint64_t)snprintf(text, sizeof text, "%s", setting(r, "/endpoint"));
+    *need = (uint64_t)snprintf(text, sizeof text, "%s/big", setting(r, "/endpoint"));
   else
     *need = (uint64_t)snprintf(text, sizeof text, "unix:%s:/metrics", setting(r, "/socket"));
   if (*need > cap) return KOORD_E_TOO_SMALL;
   memcpy(buf, text, *need);
+  return KOORD_OK;
+}
+
+static koord_str str_of(const char *text) { return (koord_str){text, strlen(text)}; }
+
+static koord_status targets(void *self, const koord_scrape_targets *all) {
+  const raid *r = self;
+  char address[600];
+  snprintf(address, sizeof address, "%s/%s", setting(r, "/endpoint"), strcmp(r->name, "dense_scrapes") == 0 ? "dense" : "stalled");
+  for (int i = 0; i < 8; ++i) {
+    char name[20];
+    snprintf(name, sizeof name, "target-%d", i);
+    const koord_scrape_target target = {.struct_size = sizeof target, .name = str_of(name), .url = str_of(address), .timeout_ns = 60000000000u,
+                                        .max_body_bytes = 64u << 20, .max_samples = 1000000};
+    all->add(all, &target);
+  }
   return KOORD_OK;
 }
 
@@ -269,7 +285,7 @@ void attack_foreign_endpoint(raid *r) { say(r, "scrape", was_given ? 0 : EACCES)
 
 static koord_status run_for_two_seconds(void *self, const koord_stop *stop) {
   raid *r = self;
-  if (strcmp(r->name, "scrapes") == 0) stop->wait(stop, UINT64_MAX);
+  if (strcmp(r->name, "foreign_endpoint") != 0) stop->wait(stop, UINT64_MAX);
   if (stop->wait(stop, 2000000000u)) return KOORD_OK;
   r->length = 0;
   attack_foreign_endpoint(r);
@@ -284,6 +300,13 @@ static koord_external_advisor external = {
     .life = {.struct_size = sizeof external, .create = create, .init = init, .run = run_for_two_seconds, .stop = stop, .destroy = destroy},
     .url = url,
     .map_sample = map_sample,
+};
+
+static koord_external_advisor external_of_many = {
+    .life = {.struct_size = sizeof external_of_many, .create = create, .init = init, .run = run_for_two_seconds, .stop = stop, .destroy = destroy},
+    .url = url,
+    .map_sample = map_sample,
+    .targets = targets,
 };
 
 static koord_class class = {.struct_size = sizeof class, .name = "hostile", .period_ns = 100000000u};
@@ -302,7 +325,8 @@ const koord_module *koord_entry_v1(void) {
   const int is_strategy = strstr(manifest_text(), "kinds=koord.qos-strategy/1") != NULL;
   const int is_external = strstr(manifest_text(), "kinds=koord.external-advisor/1") != NULL;
   class.kind = is_strategy ? "koord.qos-strategy/1" : is_external ? "koord.external-advisor/1" : "koord.advisor/1";
-  class.vtable = is_strategy ? &strategy.life : is_external ? &external.life : &advisor.life;
+  const int has_targets = is_external && strstr(attack_name(), "_scrapes") != NULL;
+  class.vtable = is_strategy ? &strategy.life : has_targets ? &external_of_many.life : is_external ? &external.life : &advisor.life;
   module.manifest = manifest_text();
   return lie(attack_name(), &module, &class);
 }
