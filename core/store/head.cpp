@@ -73,7 +73,7 @@ void Head::end_series(std::uint32_t index) {
   column->ended = true;
   column->tag = 0;
   catalogue_->set_ended(column->id, std::max<std::int64_t>(column->lane->newest_ms(), 0));
-  release_ended({column->lane, column->group});
+  release_ended({column->lane, &column->lane->group_of(*column)});
 }
 
 Error Head::out_of_range(const Column& column, double value) const {
@@ -92,7 +92,7 @@ Result<void> Head::check_samples(std::int64_t time_ms, std::span<const Sample> s
     Column* column = sample.index < live_.size() ? live_[sample.index] : nullptr;
     if (!column) return index_not_begun(sample.index);
     if (std::isnan(sample.value)) continue;
-    double whole = std::nearbyint(sample.value * column->per_unit);
+    double whole = std::nearbyint(sample.value * column->lane->per_unit());
     if (!(std::abs(whole) < kMaxScaled)) return out_of_range(*column, sample.value);
     if (time_ms < column->lane->newest_ms())
       return invalid("metric '" + catalogue_->metric_of(column->lane->metric()).name + "': time " +

@@ -15,10 +15,10 @@ constexpr std::int64_t kMemorySpanMs = 300'000;
 // Coprime to kChunkRows, so that the first seals of 120 groups fall on 120 different rows.
 constexpr std::uint64_t kStagger = 53;
 
-std::vector<const Column*> columns_with_rows(const Group& group, std::uint64_t from_row) {
+std::vector<const Column*> columns_with_rows(const Group& group, Row from_row) {
   std::vector<const Column*> columns;
-  for (auto& column : group.columns)
-    if (column && column->next_row > from_row) columns.push_back(column.get());
+  for (const Column& column : group.columns)
+    if (column.in_use() && column.next_row > from_row) columns.push_back(&column);
   std::sort(columns.begin(), columns.end(), [](auto* a, auto* b) { return a->id < b->id; });
   return columns;
 }
@@ -40,31 +40,29 @@ Group& Lane::group_with_room() {
   Group& group = *groups_.back();
   group.position = roomy_;
   group.sealed_row = newest_row();
-  group.due_row = rows_ + 1 + (metric_ * 7 + roomy_) * kStagger % kChunkRows;
+  group.due_row = rows_ + 1 + static_cast<Row>((metric_ * 7 + roomy_) * kStagger % kChunkRows);
   return group;
 }
 
 Column& Lane::add(SeriesId id) {
   Group& group = group_with_room();
-  auto slot = std::find(group.columns.begin(), group.columns.end(), nullptr);
-  *slot = std::make_unique<Column>();
+  auto is_free = [](const Column& each) { return !each.in_use(); };
+  Column& column = *std::find_if(group.columns.begin(), group.columns.end(), is_free);
   ++group.used;
-  Column& column = **slot;
   column.lane = this;
-  column.per_unit = per_unit_;
   // The newest row is open to a series that begins now, unless its group has sealed it.
   column.first_row = column.next_row = std::max(newest_row(), group.sealed_row);
   column.id = id;
-  column.group = &group;
+  column.group = group.position;
   return column;
 }
 
 std::vector<SeriesId> Lane::release_ended(Group& group) {
   std::vector<SeriesId> released;
-  for (auto& column : group.columns) {
-    if (!column || !column->ended || column->next_row > group.sealed_row) continue;
-    released.push_back(column->id);
-    column.reset();
+  for (Column& column : group.columns) {
+    if (!column.in_use() || !column.ended || column.next_row > group.sealed_row) continue;
+    released.push_back(column.id);
+    column = Column();
     --group.used;
     roomy_ = std::min(roomy_, group.position);
   }
@@ -78,14 +76,14 @@ bool Lane::needs_more_rows(std::int64_t next_ms) const {
 void Lane::grow() {
   std::uint32_t more = std::min(2 * ring_rows_, max_rows_);
   std::vector<std::int64_t> times(more);
-  for (std::uint64_t row = oldest_row(); row < rows_; ++row) times[row % more] = time_of(row);
+  for (Row row = oldest_row(); row < rows_; ++row) times[row % more] = time_of(row);
   for (auto& group : groups_) {
-    for (auto& column : group->columns) {
-      if (!column || !column->values) continue;
+    for (Column& column : group->columns) {
+      if (!column.values) continue;
       auto values = std::make_unique_for_overwrite<std::int64_t[]>(more);
-      for (std::uint64_t row = std::max(column->first_row, oldest_row()); row < column->next_row; ++row)
-        values[row % more] = column->values[row % ring_rows_];
-      column->values = std::move(values);
+      for (Row row = std::max(column.first_row, oldest_row()); row < column.next_row; ++row)
+        values[row % more] = column.values[row % ring_rows_];
+      column.values = std::move(values);
     }
   }
   times_ = std::move(times);
@@ -113,7 +111,7 @@ bool Lane::make_place(Column& column, std::int64_t value) {
     }
     make_ring(column);
   }
-  for (std::uint64_t row = std::max(column.next_row, oldest_row()); row + 1 < rows_; ++row)
+  for (Row row = std::max(column.next_row, oldest_row()); row + 1 < rows_; ++row)
     column.values[row % ring_rows_] = kMissing;
   column.next_row = rows_;
   return true;
@@ -121,13 +119,13 @@ bool Lane::make_place(Column& column, std::int64_t value) {
 
 void Lane::make_ring(Column& column) const {
   column.values = std::make_unique_for_overwrite<std::int64_t[]>(ring_rows_);
-  for (std::uint64_t row = std::max(column.first_row, oldest_row()); row < column.next_row; ++row)
+  for (Row row = std::max(column.first_row, oldest_row()); row < column.next_row; ++row)
     column.values[row % ring_rows_] = column.constant;
 }
 
-std::uint64_t Lane::first_row_from(std::int64_t time_ms, std::uint64_t low, std::uint64_t high) const {
+Row Lane::first_row_from(std::int64_t time_ms, Row low, Row high) const {
   while (low < high) {
-    std::uint64_t middle = low + (high - low) / 2;
+    Row middle = low + (high - low) / 2;
     if (time_of(middle) < time_ms) {
       low = middle + 1;
     } else {
@@ -138,8 +136,8 @@ std::uint64_t Lane::first_row_from(std::int64_t time_ms, std::uint64_t low, std:
 }
 
 Lane::Window Lane::window(const Column& column, std::int64_t from_ms, std::int64_t to_ms) const {
-  std::uint64_t begin = std::max(column.first_row, oldest_row());
-  std::uint64_t end = column.next_row;
+  Row begin = std::max(column.first_row, oldest_row());
+  Row end = column.next_row;
   if (begin >= end) return {};
   begin = first_row_from(from_ms, begin, end);
   end = to_ms >= newest_ms_ ? end : first_row_from(to_ms + 1, begin, end);
@@ -160,7 +158,7 @@ Lane::Window Lane::window(const Column& column, std::int64_t from_ms, std::int64
 }
 
 std::int64_t Lane::memory_from_ms(const Column& column) const {
-  std::uint64_t row = std::max(column.first_row, oldest_row());
+  Row row = std::max(column.first_row, oldest_row());
   return row < rows_ ? time_of(row) : newest_ms_ + 1;
 }
 
@@ -171,27 +169,26 @@ bool Lane::due(const Group& group, std::int64_t now_ms) const {
 }
 
 std::optional<std::int64_t> Lane::oldest_unsealed_ms(const Group& group) const {
-  std::uint64_t row = std::max(group.sealed_row, oldest_row());
+  Row row = std::max(group.sealed_row, oldest_row());
   if (group.used == 0 || row >= rows_) return std::nullopt;
   return time_of(row);
 }
 
 ChunkRows Lane::seal(Group& group, std::int64_t until_ms, std::uint64_t& lost) {
-  std::uint64_t begin = std::max(group.sealed_row, oldest_row());
-  std::uint64_t end = newest_ms_ <= until_ms ? rows_ : newest_row();
-  lost += (begin - group.sealed_row) * group.used;
+  Row begin = std::max(group.sealed_row, oldest_row());
+  Row end = newest_ms_ <= until_ms ? rows_ : newest_row();
+  lost += std::uint64_t{begin - group.sealed_row} * group.used;
   while (group.due_row < rows_) group.due_row += kChunkRows;
   ChunkRows rows;
   if (begin >= end) return rows;
-  for (std::uint64_t row = begin; row < end; ++row) rows.times_ms.push_back(time_of(row));
+  for (Row row = begin; row < end; ++row) rows.times_ms.push_back(time_of(row));
   for (const Column* column : columns_with_rows(group, begin)) {
     std::vector<std::int64_t>& values = rows.values.emplace_back(rows.times_ms.size(), kMissing);
-    for (std::uint64_t row = std::max(begin, column->first_row); row < std::min(end, column->next_row); ++row)
+    for (Row row = std::max(begin, column->first_row); row < std::min(end, column->next_row); ++row)
       values[row - begin] = value_of(*column, row);
     rows.series.push_back(column->id);
   }
-  for (auto& column : group.columns)
-    if (column) column->journal_epoch = 0;
+  for (Column& column : group.columns) column.journal_epoch = 0;
   group.sealed_row = end;
   return rows;
 }

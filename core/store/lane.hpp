@@ -18,33 +18,36 @@
 namespace koord::store {
 
 class Lane;
-struct Group;
+
+// The number of a row of a lane. One row a second needs 136 years to exceed it.
+using Row = std::uint32_t;
 
 // The values of one live series in a ring: row r is at r % ring_rows. Rows from next_row on are missing. Many series never
-// change: as long as all values from first_row on are the same, there is no ring. The first cache line holds everything
-// that an append touches.
+// change: as long as all values from first_row on are the same, there is no ring. One cache line, since there is one for
+// each series and an append touches it.
 struct alignas(64) Column {
   std::unique_ptr<std::int64_t[]> values;  // null: all are `constant`
   std::int64_t constant = 0;
   Lane* lane = nullptr;
-  double per_unit = 1;  // 1 / resolution
-  std::uint64_t next_row = 0;
   std::int64_t journal_value = 0;  // the journal's last entry for it, when its epoch is journal_epoch
-  std::uint32_t journal_epoch = 0;
-  SeriesId id = 0;
-
-  std::uint64_t first_row = 0;
-  Group* group = nullptr;
   std::uint64_t tag = 0;
+  std::uint32_t journal_epoch = 0;
+  SeriesId id = 0;  // 0: not in use
+  Row first_row = 0;
+  Row next_row = 0;
+  std::uint32_t group = 0;  // its position in the lane
   bool ended = false;
+
+  bool in_use() const { return id != 0; }
 };
+static_assert(sizeof(Column) == 64);
 
 struct Group {
-  std::array<std::unique_ptr<Column>, kGroupSeries> columns;
-  std::size_t position = 0;  // in the lane
-  std::size_t used = 0;
-  std::uint64_t sealed_row = 0;  // rows before it are sealed
-  std::uint64_t due_row = 0;     // seal when the lane has so many rows
+  std::array<Column, kGroupSeries> columns;
+  std::uint32_t position = 0;  // in the lane
+  std::uint32_t used = 0;
+  Row sealed_row = 0;  // rows before it are sealed
+  Row due_row = 0;     // seal when the lane has so many rows
 };
 
 class Lane {
@@ -58,6 +61,7 @@ class Lane {
   void set_metric(MetricId metric) { metric_ = metric; }
   std::int64_t newest_ms() const { return newest_ms_; }
   bool has_rows() const { return rows_ > 0; }
+  double per_unit() const { return per_unit_; }  // 1 / resolution
 
   Column& add(SeriesId id);
   // Frees the columns that have ended and have no unsealed row, and says which.
@@ -85,6 +89,7 @@ class Lane {
 
   // Sealing.
   std::span<const std::unique_ptr<Group>> groups() const { return groups_; }
+  Group& group_of(const Column& column) const { return *groups_[column.group]; }
   bool due(const Group& group, std::int64_t now_ms) const;
   std::optional<std::int64_t> oldest_unsealed_ms(const Group& group) const;
   // Copies the unsealed rows out and counts them as sealed; adds the samples that left the ring unsealed to `lost`.
@@ -92,16 +97,16 @@ class Lane {
   ChunkRows seal(Group& group, std::int64_t until_ms, std::uint64_t& lost);
 
  private:
-  std::uint64_t newest_row() const { return rows_ > 0 ? rows_ - 1 : 0; }
-  std::uint64_t oldest_row() const { return rows_ > ring_rows_ ? rows_ - ring_rows_ : 0; }
-  std::int64_t time_of(std::uint64_t row) const { return times_[row % ring_rows_]; }
-  std::uint64_t first_row_from(std::int64_t time_ms, std::uint64_t low, std::uint64_t high) const;
+  Row newest_row() const { return rows_ > 0 ? rows_ - 1 : 0; }
+  Row oldest_row() const { return rows_ > ring_rows_ ? rows_ - ring_rows_ : 0; }
+  std::int64_t time_of(Row row) const { return times_[row % ring_rows_]; }
+  Row first_row_from(std::int64_t time_ms, Row low, Row high) const;
   bool needs_more_rows(std::int64_t next_ms) const;
   void grow();
   // False: the column has no ring and needs none for this value, which is set.
   bool make_place(Column& column, std::int64_t value);
   void make_ring(Column& column) const;
-  std::int64_t value_of(const Column& column, std::uint64_t row) const {
+  std::int64_t value_of(const Column& column, Row row) const {
     return column.values ? column.values[row % ring_rows_] : column.constant;
   }
   Group& group_with_room();
@@ -111,11 +116,11 @@ class Lane {
   std::uint32_t max_rows_;
   std::uint32_t ring_rows_;
   std::int64_t newest_ms_;
-  std::uint64_t rows_ = 0;  // begun so far
+  Row rows_ = 0;  // begun so far
   std::size_t position_ = 0;
   std::vector<std::int64_t> times_;
   std::vector<std::unique_ptr<Group>> groups_;
-  std::size_t roomy_ = 0;  // no group before it has room
+  std::uint32_t roomy_ = 0;  // no group before it has room
 };
 
 }  // namespace koord::store

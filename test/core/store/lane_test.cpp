@@ -93,7 +93,7 @@ TEST_CASE("sealed rows of a series without a change are its value") {
     lane.lane.set(steady, 7);
   }
   std::uint64_t lost = 0;
-  const ChunkRows rows = lane.lane.seal(*steady.group, lane.time_ms, lost);
+  const ChunkRows rows = lane.lane.seal(lane.lane.group_of(steady), lane.time_ms, lost);
   REQUIRE(rows.series == std::vector<SeriesId>{1, 2});
   CHECK(rows.values[1] == std::vector<std::int64_t>{7, 7, 7});
 }
@@ -144,7 +144,7 @@ TEST_CASE("a series that begins when its newest row is sealed has no value there
   CountingLane lane;
   lane.append_rows(3, 1000);
   std::uint64_t lost = 0;
-  lane.lane.seal(*lane.column.group, lane.time_ms, lost);
+  lane.lane.seal(lane.lane.group_of(lane.column), lane.time_ms, lost);
   Column& late = lane.lane.add(2);
   lane.lane.set(late, 7);
   auto window = lane.lane.window(late, 0, lane.time_ms);
