@@ -69,22 +69,23 @@ SeriesId Catalogue::series(MetricId metric, std::string packed) {
 }
 
 void Catalogue::set_living(SeriesId id) {
-  Identity& identity = identities_.at(id);
-  if (!std::exchange(identity.ended_ms, std::nullopt)) return;
+  Identity& identity = *identities_.find(id);
+  if (!identity.ended_ms()) return;
+  identity.set_ended_ms(std::nullopt);
   changed_series_.push_back(id);
 }
 
 void Catalogue::set_ended(SeriesId id, std::int64_t at_ms) {
-  identities_.at(id).ended_ms = at_ms;
+  identities_.find(id)->set_ended_ms(at_ms);
   changed_series_.push_back(id);
 }
 
 void Catalogue::forget(SeriesId id) {
-  auto found = identities_.find(id);
-  if (found == identities_.end()) return;
-  erase_sorted(metrics_.at(found->second.metric).series, id);
-  leave_label_set(found->second.metric, *found->second.label_set);
-  identities_.erase(found);
+  const Identity* identity = identities_.find(id);
+  if (!identity) return;
+  erase_sorted(metrics_.at(identity->metric).series, id);
+  leave_label_set(identity->metric, *identity->label_set);
+  identities_.erase(id);
 }
 
 void Catalogue::load_metric(MetricId id, std::string name, std::string unit, double resolution) {
@@ -94,10 +95,10 @@ void Catalogue::load_metric(MetricId id, std::string name, std::string unit, dou
 }
 
 bool Catalogue::load_series(SeriesId id, MetricId metric, std::string labels, std::optional<std::int64_t> ended_ms) {
-  if (!metrics_.contains(metric) || identities_.contains(id)) return false;
+  if (metric == 0 || !metrics_.contains(metric) || identities_.contains(id)) return false;
   if (auto known = label_sets_.find(labels); known != label_sets_.end() && series_of(metric, *known->second)) return false;
   LabelSet& set = label_set(std::move(labels));
-  identities_.emplace(id, Identity{metric, &set, ended_ms, nullptr});
+  identities_.add(id, Identity(metric, set, ended_ms));
   insert_sorted(metrics_.at(metric).series, id);
   set.members.insert(place_of(metric, set), {metric, id});
   next_series_ = std::max(next_series_, id + 1);
@@ -132,11 +133,6 @@ const Metric* Catalogue::find_metric(MetricId id) const {
   return found == metrics_.end() ? nullptr : &found->second;
 }
 
-const Identity* Catalogue::find(SeriesId id) const {
-  auto found = identities_.find(id);
-  return found == identities_.end() ? nullptr : &found->second;
-}
-
 const std::vector<LabelSet*>* Catalogue::shortest_posting(const Labels& labels) const {
   static const std::vector<LabelSet*> none;
   const std::vector<LabelSet*>* shortest = nullptr;
@@ -163,7 +159,7 @@ std::vector<SeriesId> Catalogue::match(const std::string& metric, const Labels& 
         if (auto series = series_of(id, *set); series && has_labels(*set, labels)) matching.push_back(*series);
     } else {
       std::copy_if(all.begin(), all.end(), std::back_inserter(matching),
-                   [&](SeriesId series) { return has_labels(*identities_.at(series).label_set, labels); });
+                   [&](SeriesId series) { return has_labels(*identities_.find(series)->label_set, labels); });
     }
   }
   std::sort(matching.begin(), matching.end());
@@ -177,8 +173,9 @@ std::size_t Catalogue::definitions(const std::string& metric) const {
 
 std::vector<SeriesId> Catalogue::ended_before(std::int64_t ms) const {
   std::vector<SeriesId> ended;
-  for (const auto& [id, identity] : identities_)
-    if (identity.ended_ms && *identity.ended_ms < ms && !identity.column) ended.push_back(id);
+  identities_.for_each([&](SeriesId id, const Identity& identity) {
+    if (auto ended_ms = identity.ended_ms(); ended_ms && *ended_ms < ms && !identity.column) ended.push_back(id);
+  });
   return ended;
 }
 
@@ -196,7 +193,7 @@ void Catalogue::mark_all_changed() {
   changed_metrics_.clear();
   changed_series_.clear();
   for (const auto& each : metrics_) changed_metrics_.push_back(each.first);
-  for (const auto& each : identities_) changed_series_.push_back(each.first);
+  identities_.for_each([this](SeriesId id, const Identity&) { changed_series_.push_back(id); });
 }
 
 }  // namespace koord::store

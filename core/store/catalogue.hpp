@@ -11,13 +11,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/store/chunk.hpp"
+#include "core/store/identities.hpp"
 #include "core/store/types.hpp"
 
 namespace koord::store {
-
-using MetricId = std::uint32_t;
-struct Column;
 
 // A metric that changed its unit or resolution is another metric of the same name: old chunks keep their meaning.
 struct Metric {
@@ -37,14 +34,7 @@ struct LabelSet {
   std::vector<Member> members;  // ascending by metric
 };
 
-struct Identity {
-  MetricId metric = 0;
-  LabelSet* label_set = nullptr;
-  std::optional<std::int64_t> ended_ms;  // nothing while it exists
-  Column* column = nullptr;              // its values in memory, if there are
-
-  const std::string& labels() const { return label_set->labels; }  // packed
-};
+inline const std::string& Identity::labels() const { return label_set->labels; }
 
 class Catalogue {
  public:
@@ -56,7 +46,7 @@ class Catalogue {
   MetricId metric(const std::string& name, const std::string& unit, double resolution);
   SeriesId series(MetricId metric, std::string packed_labels);
 
-  void set_column(SeriesId id, Column* column) { identities_.at(id).column = column; }
+  void set_column(SeriesId id, Column* column) { identities_.find(id)->column = column; }
   void set_living(SeriesId id);
   void set_ended(SeriesId id, std::int64_t at_ms);
   void forget(SeriesId id);
@@ -67,8 +57,8 @@ class Catalogue {
 
   const Metric& metric_of(MetricId id) const { return metrics_.at(id); }
   const Metric* find_metric(MetricId id) const;
-  const Identity* find(SeriesId id) const;
-  const std::unordered_map<SeriesId, Identity>& all() const { return identities_; }
+  const Identity* find(SeriesId id) const { return identities_.find(id); }
+  const Identities& all() const { return identities_; }
   std::size_t size() const { return identities_.size(); }
   SeriesId largest_id() const { return next_series_ - 1; }
 
@@ -90,7 +80,7 @@ class Catalogue {
 
   std::unordered_map<MetricId, Metric> metrics_;
   std::unordered_map<std::string, std::vector<MetricId>> metrics_by_name_;
-  std::unordered_map<SeriesId, Identity> identities_;
+  Identities identities_;
   // By the labels of the set itself. A set has at least one series.
   std::unordered_map<std::string_view, std::unique_ptr<LabelSet>> label_sets_;
   // Hash of a label's name and value → the label sets that have it, in no order. A collision only costs a comparison.

@@ -148,7 +148,7 @@ std::optional<std::int64_t> Head::oldest_unsealed_ms() const {
 void Head::adopt(std::unique_ptr<Catalogue> catalogue, std::unordered_map<SeriesId, SeriesId>& renumbered,
                  std::unordered_map<MetricId, MetricId>& renumbered_metrics) {
   std::map<MetricId, std::unique_ptr<Lane>> lanes;
-  for (const auto& [old_id, old] : catalogue_->all()) {
+  catalogue_->all().for_each([&](SeriesId old_id, const Identity& old) {
     const Metric& metric = catalogue_->metric_of(old.metric);
     MetricId new_metric = catalogue->metric(metric.name, metric.unit, metric.resolution);
     SeriesId id = catalogue->series(new_metric, old.labels());
@@ -156,12 +156,12 @@ void Head::adopt(std::unique_ptr<Catalogue> catalogue, std::unordered_map<Series
     renumbered_metrics[old.metric] = new_metric;
     if (old.column) old.column->id = id;
     catalogue->set_column(id, old.column);
-    if (old.ended_ms) {
-      catalogue->set_ended(id, *old.ended_ms);
+    if (auto ended_ms = old.ended_ms()) {
+      catalogue->set_ended(id, *ended_ms);
     } else {
       catalogue->set_living(id);
     }
-  }
+  });
   for (auto& [old_metric, lane] : lanes_) {
     auto found = renumbered_metrics.find(old_metric);
     if (found == renumbered_metrics.end()) continue;  // no series of it is left

@@ -157,7 +157,7 @@ Batch Writer::take_batch() {
   }
   for (SeriesId id : catalogue.take_changed_series()) {
     if (const Identity* identity = catalogue.find(id))
-      batch.series.push_back({id, identity->metric, identity->labels(), identity->ended_ms});
+      batch.series.push_back({id, identity->metric, identity->labels(), identity->ended_ms()});
   }
   batch.chunks.assign(state_.pending.all().begin(), state_.pending.all().end());
   batch.values = state_.values.take_changes();
