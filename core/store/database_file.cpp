@@ -82,7 +82,7 @@ Result<void> begin_file(sqlite::Connection& connection) {
 // A small page cache and a log that is cut back after each checkpoint: memory and disk stay bounded.
 Result<void> set_modes(sqlite::Connection& connection) {
   return connection.execute(
-      "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-2048; PRAGMA wal_autocheckpoint=512;"
+      "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-512; PRAGMA wal_autocheckpoint=512;"
       "PRAGMA journal_size_limit=4194304; PRAGMA temp_store=MEMORY; PRAGMA wal_checkpoint(TRUNCATE);");
 }
 
