@@ -14,6 +14,7 @@
 #include "core/base/clock.hpp"
 #include "core/metric/desc.hpp"
 #include "core/metric/labels.hpp"
+#include "core/metric/own_labels.hpp"
 #include "core/metric/point.hpp"
 
 namespace koord::metric {
@@ -57,12 +58,6 @@ struct SubjectRecord {
   std::vector<std::uint32_t> series;
 };
 
-// Most series have no label of their own and hold none of these.
-struct OwnLabels {
-  Labels labels;
-  std::string text;  // rendered, behind the subject's
-};
-
 struct HistogramState {
   std::vector<std::uint64_t> cumulative;
   double sum = 0;
@@ -83,13 +78,13 @@ struct Series {
   Time time{};
 
   SubjectRecord* subject = nullptr;
-  std::unique_ptr<OwnLabels> own;
+  const OwnLabels* own = nullptr;  // null for most
   std::unique_ptr<HistogramState> histogram;
   std::uint32_t place_in_metric = 0;
   std::uint32_t place_in_subject = 0;
 
   const Labels& own_labels() const;
-  std::string_view own_text() const { return own ? std::string_view(own->text) : std::string_view(); }
+  std::string_view own_text() const { return own ? own->text : std::string_view(); }
 };
 static_assert(sizeof(Series) == 64);
 

@@ -30,12 +30,6 @@ Desc part_of(const Desc& histogram, std::string_view suffix, double resolution) 
           .bounds = {}};
 }
 
-std::unique_ptr<OwnLabels> make_own_labels(Labels labels, bool first) {
-  if (labels.empty()) return nullptr;
-  std::string text = render_labels(labels, first);
-  return std::make_unique<OwnLabels>(OwnLabels{std::move(labels), std::move(text)});
-}
-
 void combine(std::size_t& hash, std::size_t more) {
   hash ^= more + 0x9e3779b97f4a7c15 + (hash << 6) + (hash >> 2);
 }
@@ -90,7 +84,7 @@ Series& SeriesTable::begin(Metric& metric, const Subject& subject, Labels own) {
   SubjectRecord& record = subject_record(subject);
   std::uint32_t index = allocate(metric, record, Series::State::live);
   Series& series = series_[index];
-  series.own = make_own_labels(std::move(own), record.text.empty());
+  series.own = own_labels_.take(std::move(own), record.text.empty());
   series.place_in_metric = static_cast<std::uint32_t>(metric.series.size());
   series.place_in_subject = static_cast<std::uint32_t>(record.series.size());
   metric.series.push_back(index);
@@ -218,6 +212,7 @@ std::uint32_t SeriesTable::allocate(Metric& metric, SubjectRecord& subject, Seri
 
 void SeriesTable::release(std::uint32_t index) {
   if (series_[index].state == Series::State::part && observer_) observer_->on_end(index);
+  own_labels_.release(series_[index].own);
   std::uint32_t generation = series_[index].generation;
   series_[index] = Series();
   series_[index].generation = generation;
@@ -230,7 +225,7 @@ void SeriesTable::begin_histogram(std::uint32_t index) {
   std::uint32_t count = allocate(*metric.count, subject, Series::State::part);
   std::uint32_t sum = allocate(*metric.sum, subject, Series::State::part);
   for (std::uint32_t part : {count, sum}) {
-    if (series_[index].own) series_[part].own = std::make_unique<OwnLabels>(*series_[index].own);
+    series_[part].own = own_labels_.share(series_[index].own);
     announce(part);
   }
   series_[index].histogram = std::make_unique<HistogramState>(HistogramState{{}, 0, count, sum});

@@ -8,8 +8,9 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
+
+#include <boost/unordered/unordered_flat_set.hpp>
 
 #include "core/metric/series.hpp"
 #include "core/metric/series_observer.hpp"
@@ -85,7 +86,8 @@ class SeriesTable {
   SeriesObserver* observer_;
   std::vector<Series> series_;
   std::vector<std::uint32_t> free_;
-  std::unordered_set<std::uint32_t, Hash, Equal> by_identity_;
+  OwnLabelsPool own_labels_;
+  boost::unordered_flat_set<std::uint32_t, Hash, Equal> by_identity_;
   std::unordered_map<std::uint64_t, std::unique_ptr<SubjectRecord>> subjects_;
   std::unordered_map<std::string_view, SubjectRecord*> subjects_by_text_;
 };
