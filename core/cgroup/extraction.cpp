@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "core/base/append_tight.hpp"
 #include "core/base/parse.hpp"
 
 namespace koord::cgroup {
@@ -78,11 +79,11 @@ std::int64_t convert(std::int64_t value, Conversion conversion) {
 
 void Extraction::add(const KeySpec& spec, std::size_t slot) {
   Wanted wanted;
-  wanted.slot = slot;
+  wanted.slot = static_cast<std::uint32_t>(slot);
   wanted.conversion = spec.conversion;
   switch (format_) {
     case Format::words:
-      wanted.position = static_cast<std::size_t>(parse_value(spec.kernel_key));
+      wanted.position = static_cast<std::uint16_t>(parse_value(spec.kernel_key));
       break;
     case Format::flat:
       wanted.line = spec.kernel_key;
@@ -92,7 +93,7 @@ void Extraction::add(const KeySpec& spec, std::size_t slot) {
       wanted.line = next_word(lines).value_or("");
       wanted.word = spec.key.substr(spec.key.rfind(' ') + 1);
       if (std::optional<std::string_view> second = next_word(lines)) {
-        wanted_.push_back(wanted);
+        append_tight(wanted_, wanted);
         wanted.line = *second;
         wanted.addend = true;
       }
@@ -104,7 +105,7 @@ void Extraction::add(const KeySpec& spec, std::size_t slot) {
       wanted.word = next_word(rest).value_or("");
     }
   }
-  wanted_.push_back(std::move(wanted));
+  append_tight(wanted_, wanted);
 }
 
 void Extraction::remove(std::size_t slot) {

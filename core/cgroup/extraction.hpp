@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -22,7 +21,7 @@ class Extraction {
  public:
   explicit Extraction(Format format) : format_(format) {}
 
-  // The value of `key` will go to values[slot]. The spec's kernel_key must outlive this.
+  // The value of the spec's key will go to values[slot]. The spec's texts must outlive this.
   void add(const KeySpec& spec, std::size_t slot);
   void remove(std::size_t slot);
 
@@ -32,16 +31,16 @@ class Extraction {
   void apply(std::string_view text, std::span<std::int64_t> values);
 
  private:
+  // Compact, since a node has thousands of files.
   struct Wanted {
     std::string_view line;  // the first word of the line, or the key itself (flat)
-    std::string word;  // the name within the line
-    std::size_t position = 0;
-    std::size_t slot = 0;
-    bool addend = false;  // is added to the slot's value so far (numa)
+    std::string_view word;  // the name within the line
     std::int64_t found = kAbsent;  // in this text (assignments only)
-    Conversion conversion = Conversion::none;
+    std::uint32_t slot = 0;
+    std::uint16_t position = 0;
+    bool addend = false;  // is added to the slot's value so far (numa)
+    Conversion conversion : 8 = Conversion::none;
   };
-
   void from_words(std::string_view text, std::span<std::int64_t> values) const;
   void from_flat(std::string_view text, std::span<std::int64_t> values);
   void from_assignments(std::string_view text, std::span<std::int64_t> values);

@@ -36,14 +36,14 @@ Result<void> check_keys(const LogicalFile& file, std::span<const std::string_vie
 
 }  // namespace
 
-Result<std::unique_ptr<OpenFile>> OpenFile::open(FileTable& table, const Layout& layout, std::string_view cgroup,
+Result<std::shared_ptr<OpenFile>> OpenFile::open(FileTable& table, const Layout& layout, std::string_view cgroup,
                                                  const LogicalFile& file, std::span<const std::string_view> keys) {
   TRY(check_keys(file, keys));
   std::optional<Error> why;
   // Only pressure can be in both: in cpuacct with a vendor's kernel, and there runtimes put every container.
   for (Version version : {Version::v1, Version::v2}) {
     if (layout.version(file.spec(version).files.front().controller) != version) continue;
-    Result<std::unique_ptr<OpenFile>> opened = open_version(table, layout, cgroup, file, version, keys);
+    Result<std::shared_ptr<OpenFile>> opened = open_version(table, layout, cgroup, file, version, keys);
     if (opened) return opened;
     // That one tree lacks the cgroup says less than that the other has it without the file.
     if (!why || why->is(std::errc::no_such_device)) why = std::move(opened).error();
@@ -57,12 +57,12 @@ Result<std::unique_ptr<OpenFile>> OpenFile::open(FileTable& table, const Layout&
                "this node has no cgroup controller for '" + std::string(file.name) + "'"};
 }
 
-Result<std::unique_ptr<OpenFile>> OpenFile::open_version(FileTable& table, const Layout& layout,
+Result<std::shared_ptr<OpenFile>> OpenFile::open_version(FileTable& table, const Layout& layout,
                                                          std::string_view cgroup, const LogicalFile& file,
                                                          Version version, std::span<const std::string_view> keys) {
   const FileSpec& spec = file.spec(version);
   std::vector<std::vector<std::pair<KeySpec, std::uint32_t>>> wanted(spec.files.size());
-  std::unique_ptr<OpenFile> opened(new OpenFile(table, keys.size()));
+  auto opened = std::make_shared<OpenFile>(Private(), table, keys.size());
   for (std::uint32_t place = 0; place < keys.size(); ++place) {
     if (std::optional<KeySpec> key = spec.find(keys[place]))
       wanted[key->file].emplace_back(*key, place);
@@ -76,6 +76,7 @@ Result<std::unique_ptr<OpenFile>> OpenFile::open_version(FileTable& table, const
     const KernelFile& kernel = spec.files[i];
     Source& source = opened->sources_.emplace_back();
     source.file = TRY(table.open(layout.directory(kernel.controller, cgroup), kernel));
+    source.picks.reserve(wanted[i].size());
     for (const auto& [key, place] : wanted[i]) source.picks.push_back({source.file->want(key), place});
   }
   return opened;

@@ -18,10 +18,13 @@
 namespace koord::cgroup {
 
 class OpenFile {
+  struct Private {};
+
  public:
   // As Reader::open. The table outlives it.
-  static Result<std::unique_ptr<OpenFile>> open(FileTable& table, const Layout& layout, std::string_view cgroup,
+  static Result<std::shared_ptr<OpenFile>> open(FileTable& table, const Layout& layout, std::string_view cgroup,
                                                 const LogicalFile& file, std::span<const std::string_view> keys);
+  OpenFile(Private, FileTable& table, std::size_t values) : table_(table), values_(values) {}  // by open() only
   ~OpenFile();
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;
@@ -36,8 +39,7 @@ class OpenFile {
     std::uint64_t seen = 0;  // the file's: under its lock
   };
 
-  explicit OpenFile(FileTable& table, std::size_t values) : table_(table), values_(values) {}
-  static Result<std::unique_ptr<OpenFile>> open_version(FileTable& table, const Layout& layout,
+  static Result<std::shared_ptr<OpenFile>> open_version(FileTable& table, const Layout& layout,
                                                         std::string_view cgroup, const LogicalFile& file,
                                                         Version version, std::span<const std::string_view> keys);
 

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <functional>
+#include <iterator>
 
+#include "core/base/append_tight.hpp"
 #include "core/base/file.hpp"
 #include "core/cgroup/file_errors.hpp"
 
@@ -67,26 +69,34 @@ SharedFile::~SharedFile() {
 
 std::string SharedFile::path() const { return directory_->path() + '/' + std::string(kernel_.name); }
 
+bool SharedFile::Slot::is(const KeySpec& key, std::string_view last_word) const {
+  const std::string_view own_word = word ? *word : std::string_view();
+  return kernel_key == key.kernel_key && conversion == key.conversion && own_word == last_word;
+}
+
 std::uint32_t SharedFile::want(const KeySpec& key) {
   // Elsewhere the key is only our name for the kernel's.
   const std::string_view word = kernel_.format == Format::numa ? last_word(key.key) : std::string_view();
   Guard guard(lock_.mutex);
-  auto slot = std::find_if(slots_.begin(), slots_.end(), [&](const Slot& known) {
-    return known.users > 0 && known.kernel_key == key.kernel_key && known.conversion == key.conversion &&
-           known.word == word;
-  });
+  auto slot = std::find_if(slots_.begin(), slots_.end(),
+                           [&](const Slot& known) { return known.users > 0 && known.is(key, word); });
   if (slot == slots_.end()) {
     slot = std::find_if(slots_.begin(), slots_.end(), [](const Slot& unused) { return unused.users == 0; });
-    if (slot == slots_.end()) {
-      values_.push_back(kAbsent);
-      slot = slots_.emplace(slots_.end());
-    }
-    *slot = {key.kernel_key, std::string(word), key.conversion, 0};
-    extraction_.add(key, static_cast<std::size_t>(slot - slots_.begin()));
+    if (slot == slots_.end()) slot = add_slot();
+    *slot = {key.kernel_key, word.empty() ? nullptr : std::make_unique<const std::string>(word), key.conversion, 0};
+    KeySpec kept = key;
+    kept.key = slot->word ? *slot->word : std::string_view();
+    extraction_.add(kept, static_cast<std::size_t>(slot - slots_.begin()));
     valid_ = false;
   }
   ++slot->users;
   return static_cast<std::uint32_t>(slot - slots_.begin());
+}
+
+std::vector<SharedFile::Slot>::iterator SharedFile::add_slot() {
+  append_tight(values_, kAbsent);
+  append_tight(slots_, Slot());
+  return std::prev(slots_.end());
 }
 
 void SharedFile::unwant(std::uint32_t slot) {

@@ -44,7 +44,7 @@ class SharedFile {
   // it is gone or another has taken its place.
   Result<bool> confirm();
 
-  // A key's place in the file's values, as long as it is wanted.
+  // A key's place in the file's values, as long as it is wanted. The key's kernel_key must outlive the file.
   std::uint32_t want(const KeySpec& key);
   void unwant(std::uint32_t slot);
 
@@ -60,12 +60,15 @@ class SharedFile {
   class Turn;
   struct Slot {
     std::string_view kernel_key;
-    std::string word;  // the last word of the key: of memory.numa_stat the node
+    std::unique_ptr<const std::string> word;  // of memory.numa_stat: the last word of the key, which is the node
     Conversion conversion = Conversion::none;
     std::uint32_t users = 0;
+
+    bool is(const KeySpec& key, std::string_view last_word) const;
   };
 
   std::string path() const;
+  std::vector<Slot>::iterator add_slot();
   bool is_fresh(std::uint64_t seen) const;
   Duration::rep costly_period() const;
   Result<void> wait_for_turn(Guard& guard);
