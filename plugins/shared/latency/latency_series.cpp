@@ -38,7 +38,7 @@ LatencySeries::LatencySeries(const LatencyMetrics& metrics, std::uint64_t subjec
                              std::initializer_list<plugin::Label> labels)
     : histogram_(metrics.has_histogram ? metrics.histogram.series(subject, labels) : 0),
       mean_(metrics.mean.series(subject, labels)),
-      has_histogram_(metrics.has_histogram) {
+      total_(metrics.has_histogram ? std::make_unique<Histogram>() : nullptr) {
   for (const LatencyMetrics::Quantile& quantile : metrics.quantiles)
     quantiles_.push_back({quantile.metric.series(subject, labels), quantile.p});
 }
@@ -47,13 +47,13 @@ void LatencySeries::report(const Histogram& window, plugin::Batch& batch, Cumula
   batch.add(mean_, mean_seconds(window).value_or(kNone));
   for (const Quantile& quantile : quantiles_)
     batch.add(quantile.series, quantile_seconds(window, quantile.p).value_or(kNone));
-  if (!has_histogram_) return;
-  total_ += window;
-  std::vector<std::uint64_t> cumulative = exported_cumulative(total_);
-  const bool has_buckets = cumulative.back() == total_.count;
+  if (!total_) return;
+  *total_ += window;
+  std::vector<std::uint64_t> cumulative = exported_cumulative(*total_);
+  const bool has_buckets = cumulative.back() == total_->count;
   if (!has_buckets) return;
   counts.push_back(std::move(cumulative));
-  batch.add_histogram(histogram_, counts.back(), sum_seconds(total_));
+  batch.add_histogram(histogram_, counts.back(), sum_seconds(*total_));
 }
 
 }  // namespace koord::latency

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <initializer_list>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -53,8 +54,7 @@ class LatencySeries {
   };
   std::uint64_t histogram_ = 0, mean_ = 0;
   std::vector<Quantile> quantiles_;
-  bool has_histogram_ = false;
-  Histogram total_;
+  std::unique_ptr<Histogram> total_;  // null without a histogram
 };
 
 }  // namespace koord::latency
