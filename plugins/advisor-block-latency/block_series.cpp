@@ -13,26 +13,26 @@ double seconds(std::uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
 }  // namespace
 
+DeviceMetrics::DeviceMetrics(const koord_host* host, const std::string& level) {
+  const std::string name = level + "_block_device_";
+  const std::string of = " requests of a " + level + " to block devices, by device and operation";
+  requests = counter(host, name + "requests_total", "requests", "Completed" + of + ".", 1);
+  bytes = counter(host, name + "bytes_total", "bytes", "Bytes of the" + of + ".", 512);
+  device_time = counter(host, name + "seconds_total", "seconds", "Time on the device of the" + of + ", in seconds.", 1e-6);
+  queue_time = counter(host, name + "queue_seconds_total", "seconds", "Time in the queue of the" + of + ", in seconds.", 1e-6);
+}
+
 BlockMetrics::BlockMetrics(const koord_host* host, const std::string& level, bool has_histogram, bool by_device)
     : latency(host, {level + "_block", "requests of a " + level + " were on a block device, by direction", {99},
                      has_histogram}),
-      has_devices(by_device) {
-  const std::string name = level + "_block_";
-  const std::string requests_of = "requests of a " + level + " to block devices";
-  time = counter(host, name + "time_seconds_total", "seconds",
-                 "Time of all " + requests_of + ", by phase: in the queue or on the device, in seconds.", 1e-6);
-  if (!by_device) return;
-  const std::string by = ", by device and operation";
-  requests = counter(host, name + "device_requests_total", "requests", "Completed " + requests_of + by + ".", 1);
-  bytes = counter(host, name + "device_bytes_total", "bytes", "Bytes of the " + requests_of + by + ".", 512);
-  device_time = counter(host, name + "device_seconds_total", "seconds",
-                        "Time on the device of the " + requests_of + by + ", in seconds.", 1e-6);
-  queue_time = counter(host, name + "device_queue_seconds_total", "seconds",
-                       "Time in the queue of the " + requests_of + by + ", in seconds.", 1e-6);
+      time(counter(host, level + "_block_time_seconds_total", "seconds",
+                   "Time of all requests of a " + level + " to block devices, by phase: in the queue or on the device, in seconds.",
+                   1e-6)) {
+  if (by_device) devices = std::make_shared<DeviceMetrics>(host, level);
 }
 
 BlockSeries::BlockSeries(const BlockMetrics& metrics, std::uint64_t subject)
-    : metrics_(metrics),
+    : metrics_(metrics.devices),
       subject_(subject),
       device_time_(metrics.time.series(subject, {{"phase", "device"}})),
       queue_time_(metrics.time.series(subject, {{"phase", "queue"}})) {
@@ -48,7 +48,7 @@ void BlockSeries::report(const Requests& window, const DeviceNames& names, plugi
   batch.add(queue_time_, seconds(total_.queue_ns));
   for (Operation direction : kDirections)
     latency_[static_cast<std::size_t>(direction)].report(window.latency_of(direction), batch, counts);
-  if (metrics_.has_devices) report_devices(window, names, batch);
+  if (metrics_) report_devices(window, names, batch);
 }
 
 void BlockSeries::report_devices(const Requests& window, const DeviceNames& names, plugin::Batch& batch) {
@@ -70,8 +70,8 @@ BlockSeries::OnDevice& BlockSeries::on_device(Device device, Operation operation
   const auto series = [&](const plugin::Metric& metric) {
     return metric.series(subject_, {{"device", name}, {"operation", name_of(operation)}});
   };
-  at->second = {series(metrics_.requests), series(metrics_.bytes), series(metrics_.device_time),
-                series(metrics_.queue_time), {}};
+  at->second = {series(metrics_->requests), series(metrics_->bytes), series(metrics_->device_time),
+                series(metrics_->queue_time), {}};
   return at->second;
 }
 

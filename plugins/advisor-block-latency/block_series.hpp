@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -19,14 +20,20 @@ namespace koord::block_latency {
 // Returns the label of a device: its name, or its number if it has no name.
 using DeviceNames = std::function<std::string(Device)>;
 
+// Metrics by device and operation.
+struct DeviceMetrics {
+  DeviceMetrics(const koord_host* host, const std::string& level);
+
+  plugin::Metric requests, bytes, device_time, queue_time;
+};
+
 struct BlockMetrics {
   BlockMetrics() = default;
   BlockMetrics(const koord_host* host, const std::string& level, bool has_histogram, bool by_device);
 
   latency::LatencyMetrics latency;
-  plugin::Metric time;                                   // by phase
-  plugin::Metric requests, bytes, device_time, queue_time;  // by device and operation
-  bool has_devices = false;
+  plugin::Metric time;  // by phase
+  std::shared_ptr<const DeviceMetrics> devices;  // null: not by device
 };
 
 class BlockSeries {
@@ -47,7 +54,7 @@ class BlockSeries {
   OnDevice& on_device(Device device, Operation operation, const DeviceNames& names);
   void report_devices(const Requests& window, const DeviceNames& names, plugin::Batch& batch);
 
-  BlockMetrics metrics_;
+  std::shared_ptr<const DeviceMetrics> metrics_;
   std::uint64_t subject_ = 0;
   std::array<latency::LatencySeries, kDirections.size()> latency_;
   std::uint64_t device_time_ = 0, queue_time_ = 0;
