@@ -12,6 +12,7 @@
 #include "core/agentd/koordlet_names.hpp"
 #include "core/agentd/options.hpp"
 #include "core/agentd/plugin_log.hpp"
+#include "core/agentd/process.hpp"
 #include "core/agentd/reload.hpp"
 #include "core/agentd/self_metrics.hpp"
 #include "core/agentd/store_lock.hpp"
@@ -33,6 +34,8 @@ constexpr log::Category agent_log{"agent"};
 // SIGTERM to end: 5 s in all.
 constexpr Duration kHttpGrace = 500ms;
 constexpr Duration kPluginGrace = 4s;
+// Until then all plugins are usually loaded and have ticked.
+constexpr Duration kStartTime = 10s;
 
 }  // namespace
 
@@ -183,6 +186,7 @@ Result<void> Agent::start() {
   reporting_.start();
   qos_.start(loop_, workers_);
   hooks_.start();
+  after_start_ = loop_.after(kStartTime, release_startup_memory);
   start_plugins(config_, TRY(host::read_trusted_keys(config_.plugins.trusted_keys)));
   return listen();
 }

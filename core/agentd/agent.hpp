@@ -86,6 +86,7 @@ class Agent {
   const Services services_;  // of the modules; refers to what follows, too
 
   event::Loop loop_;
+  std::unique_ptr<event::Timer> after_start_;
   EvictionModule evictions_;  // longer than the workers, which bring it answers
   event::WorkerPool workers_;
   child::SnapshotImages images_;

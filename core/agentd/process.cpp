@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/agentd/process.hpp"
 
+#include <link.h>
 #include <malloc.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdint>
+#include <span>
 
 #include "core/base/file.hpp"
 #include "core/base/parse.hpp"
@@ -42,7 +46,40 @@ void give_memory_back() {
   ::mallopt(M_ARENA_MAX, 1);
 }
 
+// Whether the dynamic linker writes to segments that are otherwise read-only.
+bool has_text_relocations(const dl_phdr_info& object, std::span<const ElfW(Phdr)> segments) {
+  for (const ElfW(Phdr)& segment : segments) {
+    if (segment.p_type != PT_DYNAMIC) continue;
+    const auto* entry = reinterpret_cast<const ElfW(Dyn)*>(object.dlpi_addr + segment.p_vaddr);
+    for (; entry->d_tag != DT_NULL; ++entry) {
+      const bool in_flags = entry->d_tag == DT_FLAGS && (entry->d_un.d_val & DF_TEXTREL) != 0;
+      if (entry->d_tag == DT_TEXTREL || in_flags) return true;
+    }
+  }
+  return false;
+}
+
+// No object is unloaded meanwhile: dl_iterate_phdr() holds the dynamic linker's lock. A debugger's breakpoints in the
+// code are lost.
+int unmap_read_only_pages(dl_phdr_info* object, std::size_t, void*) {
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const std::span segments(object->dlpi_phdr, object->dlpi_phnum);
+  if (has_text_relocations(*object, segments)) return 0;
+  for (const ElfW(Phdr)& segment : segments) {
+    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_W) != 0) continue;
+    const std::uintptr_t begin = (object->dlpi_addr + segment.p_vaddr) & ~(page - 1);
+    const std::uintptr_t end = object->dlpi_addr + segment.p_vaddr + segment.p_memsz;
+    ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+  }
+  return 0;
+}
+
 }  // namespace
+
+void release_startup_memory() {
+  ::malloc_trim(0);
+  ::dl_iterate_phdr(unmap_read_only_pages, nullptr);
+}
 
 void prepare_process() {
   std::signal(SIGPIPE, SIG_IGN);

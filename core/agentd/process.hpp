@@ -11,6 +11,10 @@ namespace koord::agentd {
 // client that hangs up is an error of its connection), and has malloc keep little of what is freed. Before any thread.
 void prepare_process();
 
+// Gives back what only the start needed: free parts of the heap, and the mapping of those pages of the program and its
+// libraries that are not in use. The kernel keeps the pages in its cache and maps them again on the next access. [any]
+void release_startup_memory();
+
 struct ProcessUsage {
   std::uint64_t resident_bytes = 0;
   double cpu_seconds = 0;

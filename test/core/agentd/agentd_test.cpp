@@ -1,13 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
 #include "core/agentd/command_line.hpp"
 #include "core/agentd/gates.hpp"
 #include "core/agentd/process.hpp"
 #include "core/agentd/reload.hpp"
+#include "test/support/sanitized.hpp"
 
 using namespace koord;
 using namespace koord::agentd;
+
+namespace {
+
+std::uint64_t status_bytes(std::string_view key) {
+  std::ifstream file("/proc/self/status");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with(key)) return std::stoull(line.substr(key.size())) * 1024;
+  return 0;
+}
+
+}  // namespace
 
 TEST_CASE("the command line names the file, the overrides and the gates") {
   auto line = parse_command_line({"--config", "/etc/k.yaml", "--set", "a.b=c", "--set=d=e", "--feature-gates=A=true,B=false"});
@@ -78,4 +96,18 @@ TEST_CASE("the agent knows its own memory, CPU, files and threads") {
   CHECK(usage.resident_bytes > 1u << 20);
   CHECK(usage.threads >= 1);
   CHECK(usage.open_files >= 3);
+}
+
+TEST_CASE("memory that only the start needed is given back to the kernel" * doctest::skip(test::kSanitized)) {
+  std::vector<std::unique_ptr<char[]>> blocks;
+  for (int i = 0; i < 32 << 10; ++i) {
+    blocks.push_back(std::make_unique<char[]>(1000));
+    std::fill_n(blocks.back().get(), 1000, 'x');
+  }
+  blocks.front() = std::move(blocks.back());  // the heap's end stays in use
+  blocks.resize(1);
+  const std::uint64_t heap = status_bytes("RssAnon:"), files = status_bytes("RssFile:");
+  release_startup_memory();
+  CHECK(status_bytes("RssAnon:") + (24u << 20) < heap);
+  CHECK(status_bytes("RssFile:") < files);
 }
