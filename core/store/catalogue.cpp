@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "core/base/append_tight.hpp"
 #include "core/store/packed_labels.hpp"
 
 namespace koord::store {
@@ -60,8 +61,8 @@ MetricId Catalogue::metric(const std::string& name, const std::string& unit, dou
 }
 
 SeriesId Catalogue::series(MetricId metric, std::string packed) {
-  if (auto set = label_sets_.find(packed); set != label_sets_.end())
-    if (auto known = series_of(metric, *set->second)) return *known;
+  if (auto set = label_sets_.find(std::string_view(packed)); set != label_sets_.end())
+    if (auto known = series_of(metric, **set)) return *known;
   SeriesId id = next_series_;
   load_series(id, metric, std::move(packed), std::nullopt);
   changed_series_.push_back(id);
@@ -96,20 +97,23 @@ void Catalogue::load_metric(MetricId id, std::string name, std::string unit, dou
 
 bool Catalogue::load_series(SeriesId id, MetricId metric, std::string labels, std::optional<std::int64_t> ended_ms) {
   if (metric == 0 || !metrics_.contains(metric) || identities_.contains(id)) return false;
-  if (auto known = label_sets_.find(labels); known != label_sets_.end() && series_of(metric, *known->second)) return false;
+  auto known = label_sets_.find(std::string_view(labels));
+  if (known != label_sets_.end() && series_of(metric, **known)) return false;
   LabelSet& set = label_set(std::move(labels));
   identities_.add(id, Identity(metric, set, ended_ms));
   insert_sorted(metrics_.at(metric).series, id);
-  set.members.insert(place_of(metric, set), {metric, id});
+  const auto place = place_of(metric, set) - set.members.begin();
+  append_tight(set.members, {metric, id});
+  std::rotate(set.members.begin() + place, std::prev(set.members.end()), set.members.end());
   next_series_ = std::max(next_series_, id + 1);
   return true;
 }
 
 LabelSet& Catalogue::label_set(std::string labels) {
-  if (auto known = label_sets_.find(labels); known != label_sets_.end()) return *known->second;
+  if (auto known = label_sets_.find(std::string_view(labels)); known != label_sets_.end()) return **known;
   auto made = std::make_unique<LabelSet>(LabelSet{std::move(labels), {}});
   LabelSet& set = *made;
-  label_sets_.emplace(set.labels, std::move(made));
+  label_sets_.insert(std::move(made));
   for_each_label(set.labels, [&](std::string_view name, std::string_view value) {
     postings_[posting_key(name, value)].push_back(&set);
   });
@@ -125,7 +129,7 @@ void Catalogue::leave_label_set(MetricId metric, LabelSet& set) {
     std::erase(posting->second, &set);
     if (posting->second.empty()) postings_.erase(posting);
   });
-  label_sets_.erase(label_sets_.find(set.labels));
+  label_sets_.erase(label_sets_.find(std::string_view(set.labels)));
 }
 
 const Metric* Catalogue::find_metric(MetricId id) const {

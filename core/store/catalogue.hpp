@@ -3,13 +3,17 @@
 // again to another series. Part of State and guarded by its mutex.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
+
+#include <boost/unordered/unordered_flat_set.hpp>
 
 #include "core/store/identities.hpp"
 #include "core/store/types.hpp"
@@ -32,6 +36,19 @@ struct LabelSet {
   };
   std::string labels;           // packed
   std::vector<Member> members;  // ascending by metric
+};
+
+// Label sets by their labels.
+struct LabelSetHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view labels) const { return std::hash<std::string_view>()(labels); }
+  std::size_t operator()(const std::unique_ptr<LabelSet>& set) const { return (*this)(set->labels); }
+};
+struct LabelSetEqual {
+  using is_transparent = void;
+  bool operator()(std::string_view labels, const std::unique_ptr<LabelSet>& set) const { return labels == set->labels; }
+  bool operator()(const std::unique_ptr<LabelSet>& set, std::string_view labels) const { return labels == set->labels; }
+  bool operator()(const std::unique_ptr<LabelSet>& a, const std::unique_ptr<LabelSet>& b) const { return a->labels == b->labels; }
 };
 
 inline const std::string& Identity::labels() const { return label_set->labels; }
@@ -81,8 +98,8 @@ class Catalogue {
   std::unordered_map<MetricId, Metric> metrics_;
   std::unordered_map<std::string, std::vector<MetricId>> metrics_by_name_;
   Identities identities_;
-  // By the labels of the set itself. A set has at least one series.
-  std::unordered_map<std::string_view, std::unique_ptr<LabelSet>> label_sets_;
+  // A set has at least one series.
+  boost::unordered_flat_set<std::unique_ptr<LabelSet>, LabelSetHash, LabelSetEqual> label_sets_;
   // Hash of a label's name and value → the label sets that have it, in no order. A collision only costs a comparison.
   std::unordered_map<std::size_t, std::vector<LabelSet*>> postings_;
   std::vector<MetricId> changed_metrics_;

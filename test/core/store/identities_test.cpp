@@ -42,7 +42,7 @@ TEST_CASE("a series that is erased is found no more, its neighbours are") {
   CHECK_FALSE(identities.contains(200));
 }
 
-TEST_CASE("a series has an end once it has ended, and none when it lives again") {
+TEST_CASE("a series has an end once it has ended, and none when it exists again") {
   LabelSet labels;
   Identity identity(1, labels, std::nullopt);
   CHECK_FALSE(identity.ended_ms());
