@@ -43,6 +43,12 @@ void PressureSeries::report(Resource resource, const Pressure& pressure, std::ui
     batch.add(made(cpu_full_supported_, [&] { return metrics_->cpu_full_supported.series(subject_); }), pressure.full.told());
 }
 
+PressureSeries::Line& PressureSeries::line(Resource resource, bool full) {
+  std::unique_ptr<Line>& line = lines_[static_cast<std::size_t>(resource)][full];
+  if (!line) line = std::make_unique<Line>();
+  return *line;
+}
+
 void PressureSeries::report_line(Resource resource, std::string_view degree, const Stall& stall, std::uint64_t read_ns,
                                  plugin::Batch& batch) {
   Line& series = line(resource, degree == "full");

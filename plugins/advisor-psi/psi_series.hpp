@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -47,12 +48,12 @@ class PressureSeries {
 
   void report_line(Resource resource, std::string_view degree, const Stall& stall, std::uint64_t read_ns,
                    plugin::Batch& batch);
-  Line& line(Resource resource, bool full) { return lines_[static_cast<std::size_t>(resource)][full]; }
+  Line& line(Resource resource, bool full);
 
   const LevelMetrics* metrics_;
   const Selection* selection_;
   std::uint64_t subject_;
-  std::array<std::array<Line, 2>, kResources.size()> lines_;
+  std::array<std::array<std::unique_ptr<Line>, 2>, kResources.size()> lines_;  // made when first known
   std::uint64_t cpu_full_supported_ = 0;
 };
 
