@@ -98,7 +98,7 @@ TEST_CASE("the agent knows its own memory, CPU, files and threads") {
   CHECK(usage.open_files >= 3);
 }
 
-TEST_CASE("memory that only the start needed is given back to the kernel" * doctest::skip(test::kSanitized)) {
+TEST_CASE("memory that only the start needed is returned to the kernel" * doctest::skip(test::kSanitized)) {
   std::vector<std::unique_ptr<char[]>> blocks;
   for (int i = 0; i < 32 << 10; ++i) {
     blocks.push_back(std::make_unique<char[]>(1000));
