@@ -64,7 +64,7 @@ Result<void> CgroupSlots::connect(const bpf::Programs& programs) {
   ended_slots_ = programs.map("ended_slots");
   lost_map_ = programs.map("lost_begins");
   owners_ = TRY(bpf::MappedArray::open(programs.map("slot_owners"), slots_));
-  cache_ = TRY(bpf::MappedArray::open(programs.map("slot_cache"), LATENCY_CACHE_ENTRIES));
+  cache_ = programs.map("slot_cache");
   for (std::uint32_t slot = slots_ - 1; slot > kNobody; --slot)
     if (bpf_map_update_elem(free_slots_, nullptr, &slot, BPF_ANY) != 0)
       return system_error(errno, "cannot offer a slot");
@@ -73,7 +73,7 @@ Result<void> CgroupSlots::connect(const bpf::Programs& programs) {
 
 Result<void> CgroupSlots::look() {
   TRY(take_ended());
-  forget_cached();
+  TRY(forget_cached());
   const std::uint32_t n = slots_to_read();
   TRY(read_values(n));
   TRY(read_lost_begins());
@@ -92,13 +92,15 @@ Result<void> CgroupSlots::take_ended() {
 }
 
 // So that a last thread of a removed cgroup cannot write into a slot that has a new owner, and cgroups that found no
-// slot look again.
-void CgroupSlots::forget_cached() {
-  if (ended_.empty()) return;
+// slot look again. The cache is mapped only meanwhile: it is large, and cgroups end rarely.
+Result<void> CgroupSlots::forget_cached() const {
+  if (ended_.empty()) return {};
+  bpf::MappedArray cache = TRY(bpf::MappedArray::open(cache_, LATENCY_CACHE_ENTRIES));
   std::unordered_set<std::uint64_t> slots = {LATENCY_SLOT_UNAVAILABLE};
   for (const SlotOwner& owner : ended_) slots.insert(owner.slot);
-  for (std::size_t i = 0; i < cache_.size(); ++i)
-    if (std::uint64_t entry = cache_.load(i); entry != 0 && slots.contains(entry & kSlotMask)) cache_.store(i, 0);
+  for (std::size_t i = 0; i < cache.size(); ++i)
+    if (std::uint64_t entry = cache.load(i); entry != 0 && slots.contains(entry & kSlotMask)) cache.store(i, 0);
+  return {};
 }
 
 std::uint32_t CgroupSlots::slots_to_read() const {

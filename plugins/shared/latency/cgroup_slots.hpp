@@ -61,7 +61,7 @@ class CgroupSlots {
 
   Result<void> connect(const bpf::Programs& programs);
   Result<void> take_ended();
-  void forget_cached();
+  Result<void> forget_cached() const;
   std::uint32_t slots_to_read() const;
   Result<void> read_values(std::uint32_t n);
   Result<void> read_values_one_by_one(std::uint32_t n);
@@ -69,8 +69,8 @@ class CgroupSlots {
   Result<void> clear(std::uint32_t slot);
 
   std::uint32_t slots_, kinds_, copies_;  // copies: CPUs, or 1
-  int histograms_ = -1, free_slots_ = -1, ended_slots_ = -1, lost_map_ = -1;
-  bpf::MappedArray owners_, cache_;
+  int histograms_ = -1, free_slots_ = -1, ended_slots_ = -1, lost_map_ = -1, cache_ = -1;
+  bpf::MappedArray owners_;
   std::vector<latency_histogram> values_;  // of the last read: slot by slot, kind by kind, each copy
   std::vector<std::uint32_t> keys_;
   std::vector<SlotOwner> living_, ended_;
