@@ -24,7 +24,7 @@ bool is_asked_about(const state::Container& container) {
 }
 
 std::string title_of(const state::Pod& pod, const state::Container* container) {
-  const std::string name = pod.namespace_ + "/" + pod.name;
+  const std::string name = state::full_name(pod);
   return container == nullptr ? "pod " + name : "container " + container->name + " of " + name;
 }
 
