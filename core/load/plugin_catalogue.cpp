@@ -69,8 +69,11 @@ Catalogue read_catalogue(const config::PluginsSettings& settings) {
 
 std::string unread_files(const std::vector<PluginFile>& files) {
   std::string text;
-  for (const PluginFile& file : files)
-    if (!file.refusal.empty() && file.manifest.version.empty()) text += "; a refused file may have it: " + file.refusal;
+  for (const PluginFile& file : files) {
+    if (file.refusal.empty() || !file.manifest.version.empty()) continue;
+    const bool names_itself = file.refusal.find("'" + file.path + "'") != std::string::npos;
+    text += "; a refused file may have it: " + (names_itself ? "" : "'" + file.path + "': ") + file.refusal;
+  }
   return text;
 }
 

@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,4 +42,19 @@ TEST_CASE("settings of a plugin with a file that is refused unread are reported 
   REQUIRE(stage.manager().unknown_settings().size() == 1);
   CHECK(contains(stage.manager().unknown_settings()[0], "'com.acme.puppet' names no plugin that was found; a refused file may have it: "));
   CHECK(contains(stage.manager().unknown_settings()[0], "found mode 0777"));
+}
+
+TEST_CASE("a file that cannot be read as a plugin is named by its path, once") {
+  HostStage stage{"vendor"};
+  stage.settings().settings["com.acme.puppet"] = stage.settings().defaults;
+  const std::string file = stage.shelf().file("vendor");
+  std::filesystem::remove(file);
+  std::ofstream(file) << "no plugin";
+  stage.apply("");
+  REQUIRE(stage.manager().unknown_settings().size() == 1);
+  CHECK(contains(stage.manager().unknown_settings()[0], "; a refused file may have it: '" + file + "': truncated: "));
+  ::chmod(file.c_str(), 0777);
+  stage.apply("");
+  const std::string line = stage.manager().unknown_settings().at(0);
+  CHECK(contains(line, "; a refused file may have it: '" + file + "': wanted no write permission"));
 }
