@@ -45,6 +45,7 @@ json::object instance(const host::InstanceStatus& instance) {
           {"call", instance.call},
           {"callSeconds", to_seconds(instance.call_time)},
           {"counts", counts(instance.counts)},
+          {"serviceCpuSeconds", to_seconds(instance.service_cpu)},
           {"lastError", instance.last_error},
           {"lastSeconds", to_seconds(instance.last_duration)},
           {"scrapes", std::move(scrapes)},
