@@ -34,11 +34,12 @@ Result<const std::string*> root_directory(const NodeRoots& roots, std::uint32_t 
 }
 
 // A FIFO or a device never comes to its end, and opening one may do something.
-Result<void> check_kind(int fd, const PluginContext& context, std::uint32_t root, const std::string& relative, const FileAccess& access) {
+Result<void> check_kind(int fd, PluginContext& context, std::uint32_t root, const std::string& relative, const FileAccess& access) {
   struct stat about;
   if (::fstat(fd, &about) != 0) return system_error(errno, "cannot look at '" + relative + "'");
   if (!S_ISREG(about.st_mode)) return invalid("relative is '" + relative + "', expected a regular file");
-  if (access.only_world_readable && (about.st_mode & S_IROTH) == 0) return file_needs_grant(context.id(), root, relative);
+  if (access.only_world_readable && (about.st_mode & S_IROTH) == 0)
+    return context.refused(file_needs_grant(context.id(), root, relative));
   return {};
 }
 
@@ -57,9 +58,10 @@ koord_status read(const koord_host* host, std::uint32_t root, koord_str relative
     TRY(buffer_argument(buf, cap, need));
     const std::string* directory = TRY(root_directory(context.shared().roots, root));
     const std::string name(TRY(name_argument(relative, "relative")));
-    const FileAccess access = TRY(check_file(context.rights(), context.id(), root, name));
-    const UniqueFd fd = TRY(open_below(*directory, name, access.follow_links ? Links::followed : Links::refused));
-    TRY(check_kind(fd.get(), context, root, name, access));
+    const Result<FileAccess> access = check_file(context.rights(), context.id(), root, name);
+    if (!access) return context.refused(access.error());
+    const UniqueFd fd = TRY(open_below(*directory, name, access->follow_links ? Links::followed : Links::refused));
+    TRY(check_kind(fd.get(), context, root, name, *access));
     const std::string content = TRY(read_all(fd.get(), *directory + "/" + name, kMaxReadBytes));
     return answer(content, buf, cap, need);
   });

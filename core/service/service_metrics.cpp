@@ -30,7 +30,8 @@ koord_status define(const koord_host* host, const koord_metric_desc* desc, std::
     const bool takes_name = context.rights().host_plugin && is_metric_of_host_plugin(taken.name);
     Result<std::uint32_t> defined = context.shared().metrics.define(context.id(), taken, takes_name);
     if (!defined && defined.error().is(std::errc::no_buffer_space)) return context.over_quota("definitions", defined.error().text);
-    *metric = TRY(std::move(defined));
+    if (!defined) return context.refused(std::move(defined).error());
+    *metric = *defined;
     return {};
   });
 }
