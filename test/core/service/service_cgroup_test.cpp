@@ -125,3 +125,14 @@ TEST_CASE_FIXTURE(Cgroups, "plugins that tick together and read the same file co
     CHECK(host.services().cgroups.use().reads == before + static_cast<std::uint64_t>(tick));
   }
 }
+
+TEST_CASE_FIXTURE(Cgroups, "a plugin has 20,000 files open at most; one that is closed makes room for another") {
+  std::uint64_t handle = 0;
+  for (int i = 0; i < 20'000; ++i) REQUIRE(open("a.slice", "cpu.max", {"quota_us"}, &handle) == KOORD_OK);
+  std::uint64_t beyond = 0;
+  CHECK(open("a.slice", "cpu.max", {"quota_us"}, &beyond) == KOORD_E_AGAIN);
+  CHECK(host.last_error() == "it has 20000 cgroup files open, as many as a plugin may have");
+  CHECK(beyond == 0);
+  service->close(abi, handle);
+  CHECK(open("a.slice", "cpu.max", {"quota_us"}, &beyond) == KOORD_OK);
+}
