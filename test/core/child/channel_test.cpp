@@ -86,6 +86,18 @@ TEST_CASE_FIXTURE(Pair, "a message that is too large is refused by the sender") 
   CHECK_FALSE(here.send(std::string(100'000, 'x'), STDIN_FILENO));
 }
 
+TEST_CASE_FIXTURE(Pair, "a message of a child beyond 6 MiB is refused by the host, which reads nothing of it") {
+  there.guard();
+  REQUIRE(here.send(std::string(Channel::kMaxFromChild, 'x')));
+  auto largest = there.receive(5s);
+  REQUIRE((largest && *largest));
+  CHECK((*largest)->bytes.size() == 6u << 20);
+  REQUIRE(here.send(std::string(Channel::kMaxFromChild + 1, 'x')));
+  auto refused = there.receive(5s);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().message().find("a message of 6291457 bytes, expected at most 6291456") != std::string::npos);
+}
+
 TEST_CASE_FIXTURE(Pair, "a receiver that does not receive is not waited for without end") {
   Result<void> sent;
   for (int i = 0; sent && i < 10'000; ++i) sent = here.send(std::string(30'000, 'x'), -1, 1ms);
