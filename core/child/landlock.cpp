@@ -2,6 +2,7 @@
 #include "core/child/landlock.hpp"
 
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -45,7 +46,8 @@ enum : std::uint64_t {
   kDeviceIoctl = 1 << 15,
   kOfFiles = kExecute | kWriteFile | kReadFile | kTruncate | kDeviceIoctl,
   kBindAndConnectTcp = 3,
-  kAbstractSocketsAndSignals = 3,
+  kAbstractSockets = 1,
+  kSignals = 2,
 };
 
 constexpr std::uint64_t kRead = kExecute | kReadFile | kReadDirectory;
@@ -105,7 +107,9 @@ Result<LandlockRules> LandlockRules::make(const LaunchSpec& spec) {
   const unsigned abi = spec.landlock_abi;
   RulesetAttributes attributes{.files = files_of(abi)};
   if (abi >= 4 && (spec.network & kNetworkTcp) == 0) attributes.network = kBindAndConnectTcp;
-  if (abi >= 6) attributes.scopes = kAbstractSocketsAndSignals;
+  // Landlock would make CAP_KILL void.
+  const bool may_signal = (spec.capabilities >> CAP_KILL & 1) != 0;
+  if (abi >= 6) attributes.scopes = may_signal ? kAbstractSockets : kAbstractSockets | kSignals;
   UniqueFd ruleset(static_cast<int>(::syscall(kCreateRuleset, &attributes, size_of_attributes(abi), 0)));
   if (!ruleset) return system_error(errno, "Landlock ABI " + std::to_string(abi));
   const std::uint64_t all = attributes.files & ~(kMakeCharacterDevice | kMakeBlockDevice);

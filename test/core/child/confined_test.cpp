@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A third party's plugin tries what it must not do, in a process that has all layers of this kernel, or lacks some. Needs root.
+// The layers of a third party's plugin, all that this kernel has or some. Needs root.
 #include <doctest/doctest.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
@@ -11,53 +11,25 @@
 #include <cerrno>
 #include <csignal>
 #include <cstddef>
-#include <cstdlib>
-#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
 #include <thread>
-#include <utility>
 
-#include "core/base/linux_capability.hpp"
-#include "core/child/child_runner.hpp"
-#include "core/child/landlock.hpp"
-#include "core/child/layers.hpp"
-#include "core/child/snapshot_images.hpp"
-#include "core/load/file_stamp.hpp"
-#include "core/load/manifest.hpp"
-#include "test/core/host/stage.hpp"
+#include "confined.hpp"
 #include "test/support/eventually.hpp"
 
 using namespace koord;
 using namespace koord::host;
 using namespace std::chrono_literals;
 using config::IsolationLayer;
+using test::Confined;
+using test::has_landlock;
+using test::kFirstUid;
+using test::kProber;
+using test::Scratch;
 
 namespace {
-
-constexpr const char* kProber = "com.example.prober";
-constexpr std::uint32_t kFirstUid = 2'000'100'000;
-
-// A directory that ends with the test.
-class Scratch {
- public:
-  Scratch() {
-    std::string name = (std::filesystem::temp_directory_path() / "koord-test-XXXXXX").string();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    path_ = name;
-  }
-  ~Scratch() {
-    std::error_code failed;
-    std::filesystem::remove_all(path_, failed);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 // Removes a capability from this thread as long as this object exists.
 class Without {
@@ -77,46 +49,6 @@ class Without {
   const CapabilityMask bit_;
 };
 
-struct Confined {
-  Scratch state;
-  child::SnapshotImages images;
-  child::Layers layers;
-  test::HostStage stage{{"prober"}, 4, [this](const std::string& path, const Manifest& manifest, const FileStamp& file,
-                                              const RunnerLimits& limits) {
-                          return child::load_in_child({std::getenv("KOORD_PLUGIN_HOST"), images, nullptr, &layers}, path, manifest,
-                                                      file, limits);
-                        }};
-
-  explicit Confined(std::function<void(child::Layers::Options&)> change = {}) : layers(options(state.path(), change)) {
-    ::chmod(state.path().c_str(), 0711);
-  }
-  ~Confined() { stage.stop(); }
-
-  static child::Layers::Options options(const std::string& directory, const std::function<void(child::Layers::Options&)>& change) {
-    child::Layers::Options options{.state_directory = directory + "/state", .first_uid = kFirstUid, .uids = 10};
-    if (change) change(options);
-    return options;
-  }
-
-  void start(std::function<void(config::PluginSettings&)> change = {}) {
-    config::PluginSettings settings = stage.settings().defaults;
-    if (change) change(settings);
-    stage.settings().settings[kProber] = settings;
-    stage.apply("Prober=true");
-  }
-  bool runs() {
-    if (!stage.await(kProber, PluginState::running)) return false;
-    const auto end = std::chrono::steady_clock::now() + 60s;
-    while (std::chrono::steady_clock::now() < end)
-      if (stage.host().value("probe_death_signal")) return true;
-    return false;
-  }
-  double probe(const std::string& name) { return stage.host().value("probe_" + name).value_or(-1); }
-  std::string isolation() { return stage.status(kProber).isolation.value_or(isolation_in_process()).text(); }
-};
-
-bool has_landlock() { return child::landlock_abi().has_value(); }
-
 // Returns the error of landlock_abi() in a thread with a seccomp filter that answers its system call with this errno.
 std::string landlock_error_behind_filter(std::uint32_t error) {
   std::string message = "the filter cannot be installed";
@@ -132,8 +64,6 @@ std::string landlock_error_behind_filter(std::uint32_t error) {
   }).join();
   return message;
 }
-
-void grant(config::PluginSettings& settings, const char* capabilities) { settings.capabilities = *parse_capabilities(capabilities); }
 
 // System calls that every child is denied, whatever layers the node has.
 void check_system_calls(Confined& confined) {
@@ -242,62 +172,33 @@ TEST_CASE("every older Landlock gives what it has") {
   }
 }
 
-TEST_CASE_FIXTURE(Confined, "a granted kind of socket can be made, and no other") {
-  start([](auto& settings) { settings.network = kNetworkTcp; });
-  REQUIRE(runs());
-  CHECK(probe("socket_tcp") == 0);
-  CHECK(probe("socket_tcp6") == 0);
-  CHECK(probe("connect_tcp") == ECONNREFUSED);
-  for (const char* name : {"socket_udp", "socket_unix", "socket_netlink", "socket_packet"}) CHECK_MESSAGE(probe(name) == EPERM, name);
-}
-
-TEST_CASE_FIXTURE(Confined, "kinds of sockets are granted one by one") {
-  start([](auto& settings) { settings.network = kNetworkUdp | kNetworkUnix | kNetworkNetlink; });
-  REQUIRE(runs());
-  for (const char* name : {"socket_udp", "socket_unix", "socketpair_datagram", "socket_netlink"}) CHECK_MESSAGE(probe(name) == 0, name);
-  for (const char* name : {"socket_tcp", "socket_tcp6", "connect_tcp"}) CHECK_MESSAGE(probe(name) == EPERM, name);
-}
-
-TEST_CASE_FIXTURE(Confined, "a granted path can be written, and no other") {
-  start([](auto& settings) { settings.write_paths = {"/tmp"}; });
-  REQUIRE(runs());
-  CHECK(probe("write_tmp") == 0);
-  CHECK(probe("core_pattern") == EACCES);
-}
-
-TEST_CASE_FIXTURE(Confined, "CAP_BPF and CAP_PERFMON hold under a user of its own and Landlock") {
-  start([](auto& settings) { grant(settings, "CAP_BPF,CAP_PERFMON"); });
-  REQUIRE(runs());
-  CHECK(probe("uid") == kFirstUid);
-  CHECK(probe("bpf_map") == 0);
-  CHECK(probe("perf_init") == 0);
-  CHECK(probe("kill_parent") == EPERM);
-  CHECK(probe("core_pattern") == EACCES);
-  CHECK(isolation().find("CAP_") == std::string::npos);  // they do not amount to root
-}
-
-TEST_CASE_FIXTURE(Confined, "CAP_SYS_PTRACE holds, because Landlock is left out, and the level says why") {
-  start([](auto& settings) { grant(settings, "CAP_SYS_PTRACE"); });
-  REQUIRE(runs());
-  CHECK(probe("uid") == kFirstUid);
-  CHECK(probe("read_parent_memory") == EFAULT);
-  CHECK(probe("read_parent_maps") == 0);
-  CHECK(probe("core_pattern") == EACCES);
-  CHECK(isolation() == "uid+seccomp +CAP_SYS_PTRACE");
-  CHECK(stage.status(kProber).isolation->missing.at(IsolationLayer::landlock).find("CAP_SYS_PTRACE") != std::string::npos);
-}
-
-TEST_CASE("CAP_KILL reaches no process of others where Landlock has rules for signals") {
-  constexpr unsigned kRulesForSignals = 6;
-  if (!has_landlock() || *child::landlock_abi() < kRulesForSignals) {
-    MESSAGE("SKIPPED: the Landlock of this kernel has no rules for signals");
-    return;
+TEST_CASE("the node's capabilities name the layers that plugins can have, and why one is missing") {
+  Scratch directory;
+  const auto capability = [&](const char* name, const std::function<void(child::Layers::Options&)>& change) {
+    for (const Capability& one : child::Layers(Confined::options(directory.path(), change)).capabilities())
+      if (one.name == name) return one;
+    return Capability{};
+  };
+  const auto uid = capability("plugin_uid", {});
+  CHECK(uid.state == CapabilityState::supported);
+  CHECK(uid.detail == "from 2000100000 on, 10 users");
+  const auto no_uid = capability("plugin_uid", [](auto& options) { options.uids = 0; });
+  CHECK(no_uid.state == CapabilityState::absent);
+  CHECK(no_uid.detail == "plugins.uids.count is 0");
+  const auto no_landlock = capability("landlock", [](auto& options) { options.newest_landlock_abi = 0; });
+  CHECK(no_landlock.state == CapabilityState::absent);
+  CHECK(no_landlock.detail.find("switched off for a test") != std::string::npos);
+  if (has_landlock()) {
+    const auto first = capability("landlock", [](auto& options) { options.newest_landlock_abi = 1; });
+    CHECK(first.state == CapabilityState::supported);
+    CHECK(first.detail == "ABI 1: files");
   }
-  Confined confined;
-  confined.start([](auto& settings) { grant(settings, "CAP_KILL"); });
-  REQUIRE(confined.runs());
-  CHECK(confined.probe("kill_parent") == EPERM);
-  CHECK(confined.probe("kill_self") == 0);
+  struct stat about;
+  const bool is_open = ::stat("/sys/kernel/tracing", &about) == 0 && (about.st_mode & S_IXOTH) != 0;
+  const auto tracefs = capability("plugin_tracefs", {});
+  CHECK(tracefs.name == "plugin_tracefs");
+  if (is_open) CHECK(tracefs.state == CapabilityState::supported);
+  else if (tracefs.state == CapabilityState::absent) CHECK(tracefs.detail.find("CAP_DAC_READ_SEARCH") != std::string::npos);
 }
 
 TEST_CASE("a layer that is demanded and missing refuses the plugin, and the reason names the layer") {
@@ -324,62 +225,4 @@ TEST_CASE("a minimum that is raised while the plugin runs ends it with the reaso
   confined.stage.settings().minimum_isolation.clear();
   confined.start();
   CHECK(confined.stage.await(kProber, PluginState::running));
-}
-
-TEST_CASE("the users of plugins are those of their directories, in every session") {
-  Scratch directory;
-  const std::string state = directory.path() + "/state";
-  {
-    child::PluginUids uids(state, kFirstUid, 3);
-    CHECK(uids.user_of("a")->uid == kFirstUid);
-    CHECK(uids.user_of("b")->uid == kFirstUid + 1);
-    CHECK(uids.user_of("a")->uid == kFirstUid);
-    CHECK(uids.user_of("a")->directory == state + "/a");
-  }
-  child::PluginUids later(state, kFirstUid, 3);
-  CHECK(later.user_of("c")->uid == kFirstUid + 2);
-  CHECK(later.user_of("b")->uid == kFirstUid + 1);
-  auto none_left = later.user_of("d");
-  REQUIRE_FALSE(none_left);
-  CHECK(none_left.error().text.find("all 3 users of plugins.uids are taken") != std::string::npos);
-}
-
-TEST_CASE("another user's directory in the place of a plugin's own is set aside") {
-  Scratch directory;
-  const std::string state = directory.path() + "/state";
-  std::filesystem::create_directories(state + "/a");
-  std::filesystem::create_directory_symlink("/etc", state + "/b");
-  child::PluginUids uids(state, kFirstUid, 3);
-  for (const char* id : {"a", "b"}) {
-    auto user = uids.user_of(id);
-    REQUIRE(user);
-    struct stat about;
-    REQUIRE(::lstat(user->directory.c_str(), &about) == 0);
-    CHECK(S_ISDIR(about.st_mode));
-    CHECK(about.st_uid == user->uid);
-    CHECK(std::filesystem::exists(std::filesystem::symlink_status(state + "/" + id + "~1")));
-  }
-}
-
-TEST_CASE("a directory around the plugins' that all users may write is closed to them, unless its sticky bit protects the files in it") {
-  for (const auto& [before, after] : {std::pair<mode_t, mode_t>{0777, 0775}, {01777, 01777}, {0755, 0755}}) {
-    Scratch scratch;
-    const std::string store = scratch.path() + "/store";
-    std::filesystem::create_directory(store);
-    REQUIRE(::chmod(store.c_str(), before) == 0);
-    REQUIRE(child::PluginUids(store + "/plugin-state", kFirstUid, 3).user_of("a"));
-    struct stat about;
-    REQUIRE(::stat(store.c_str(), &about) == 0);
-    CHECK((about.st_mode & 07777) == after);
-  }
-}
-
-TEST_CASE("without a state directory plugins have users for the session, and a reason") {
-  child::PluginUids uids("", kFirstUid, 3);
-  auto user = uids.user_of("a");
-  REQUIRE(user);
-  CHECK(user->uid == kFirstUid);
-  CHECK(user->directory.empty());
-  CHECK(user->problem.find("plugins.stateDirectory") != std::string::npos);
-  CHECK(uids.user_of("a")->uid == kFirstUid);
 }

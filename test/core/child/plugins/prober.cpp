@@ -17,11 +17,13 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -68,6 +70,19 @@ double connect_tcp() {
   nobody.sin_port = htons(1);
   nobody.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   const double result = result_of(::connect(fd, reinterpret_cast<sockaddr*>(&nobody), sizeof nobody));
+  ::close(fd);
+  return result;
+}
+
+// To the socket that the test listens on.
+double connect_abstract() {
+  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return errno;
+  sockaddr_un test{};
+  test.sun_family = AF_UNIX;
+  const int n = std::snprintf(test.sun_path + 1, sizeof test.sun_path - 1, "koord-test-prober-%d", static_cast<int>(::getppid()));
+  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + static_cast<std::size_t>(n));
+  const double result = result_of(::connect(fd, reinterpret_cast<sockaddr*>(&test), length));
   ::close(fd);
   return result;
 }
@@ -206,6 +221,11 @@ const Attempt kAttempts[] = {
     {"socketpair_seqpacket", [] { return socket_pair(SOCK_SEQPACKET | SOCK_CLOEXEC); }},
     {"socketpair_datagram", [] { return socket_pair(SOCK_DGRAM); }},
     {"connect_tcp", connect_tcp},
+    {"connect_abstract", connect_abstract},
+    // Files of the test, which every user may read. The state directory is two levels below its folder.
+    {"read_granted", [] { return opened("../../granted/file", O_RDONLY); }},
+    {"read_other", [] { return opened("../../other/file", O_RDONLY); }},
+    {"write_granted", [] { return opened("../../granted/file", O_WRONLY); }},
     {"core_pattern", [] { return opened("/proc/sys/kernel/core_pattern", O_WRONLY); }},
     {"write_tmp",
      [] {
