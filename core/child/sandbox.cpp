@@ -110,7 +110,9 @@ Result<CapabilityMask> enter_sandbox(const LaunchSpec& spec) {
   if (spec.uid != 0) hand_on_capabilities(kept);
   close_to_others(spec);
   if (rules) TRY(rules->enforce());
-  TRY(filter_system_calls(kept, spec.network));
+  // Landlock alone would let root without capabilities change the modes of root's files.
+  const bool is_owner_of_node = spec.landlock_abi > 0 && spec.uid == 0;
+  TRY(filter_system_calls(kept, spec.network, is_owner_of_node ? Attributes::closed : Attributes::open));
   return kept;
 }
 

@@ -126,6 +126,25 @@ constexpr Denial kDenied[] = {
     {SYS_setpgid, kNobody},
 };
 
+constexpr long kFchmodat2 = 452, kSetxattrat = 463, kRemovexattrat = 466;  // Linux 6.6, 6.13
+
+constexpr Denial kDeniedOnAttributes[] = {
+#if defined(__x86_64__)
+    {SYS_chmod, bit(CAP_FOWNER)},
+#endif
+    {SYS_fchmod, bit(CAP_FOWNER)},
+    {SYS_fchmodat, bit(CAP_FOWNER)},
+    {kFchmodat2, bit(CAP_FOWNER)},
+    {SYS_setxattr, bit(CAP_FOWNER)},
+    {SYS_lsetxattr, bit(CAP_FOWNER)},
+    {SYS_fsetxattr, bit(CAP_FOWNER)},
+    {kSetxattrat, bit(CAP_FOWNER)},
+    {SYS_removexattr, bit(CAP_FOWNER)},
+    {SYS_lremovexattr, bit(CAP_FOWNER)},
+    {SYS_fremovexattr, bit(CAP_FOWNER)},
+    {kRemovexattrat, bit(CAP_FOWNER)},
+};
+
 // Calls on a process: only with 0 or the number of this one. Go preempts its threads and abort() ends a process by tgkill
 // with their own number.
 struct OwnProcessOnly {
@@ -290,10 +309,13 @@ void add_socket_rules(Program& program, CapabilityMask kept, NetworkMask network
 
 }  // namespace
 
-Result<void> filter_system_calls(CapabilityMask kept, NetworkMask network) {
+Result<void> filter_system_calls(CapabilityMask kept, NetworkMask network, Attributes attributes) {
   Program program;
   for (const Denial& denial : kDenied)
     if ((denial.unless & kept) == 0) program.add(denial.call, Rule().otherwise(kRefuse));
+  if (attributes == Attributes::closed)
+    for (const Denial& denial : kDeniedOnAttributes)
+      if ((denial.unless & kept) == 0) program.add(denial.call, Rule().otherwise(kRefuse));
   add_own_process_rules(program, kept);
   add_rules_of_new_processes(program, kept);
   add_socket_rules(program, kept, network);

@@ -82,6 +82,8 @@ void check_system_calls(Confined& confined) {
 // Actions that a plugin with a user of its own, or one with rules for files, cannot do.
 void check_files(Confined& confined) {
   CHECK(confined.probe("dumpable") == 0);
+  CHECK(confined.probe("chmod_program") == EPERM);
+  CHECK((confined.probe("xattr_program") == EPERM || confined.probe("xattr_program") == EACCES));
   for (const char* name : {"core_pattern", "read_shadow", "read_root", "write_parent_mem", "read_parent_environ", "read_parent_maps"})
     CHECK_MESSAGE(confined.probe(name) == EACCES, std::string(name));
   for (const char* name : {"leave_cgroup", "leave_unified"})

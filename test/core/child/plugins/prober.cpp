@@ -19,6 +19,7 @@
 #include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -227,6 +228,13 @@ const Attempt kAttempts[] = {
     {"read_other", [] { return opened("../../other/file", O_RDONLY); }},
     {"write_granted", [] { return opened("../../granted/file", O_WRONLY); }},
     {"core_pattern", [] { return opened("/proc/sys/kernel/core_pattern", O_WRONLY); }},
+    // The program of the host, with the mode that it has and an attribute that it has not: nothing changes if it is let.
+    {"chmod_program",
+     [] {
+       struct stat about;
+       return result_of(::stat("/proc/self/exe", &about) == 0 ? ::chmod("/proc/self/exe", about.st_mode & 07777) : -1);
+     }},
+    {"xattr_program", [] { return result_of(::removexattr("/proc/self/exe", "user.koord-test")); }},
     {"write_tmp",
      [] {
        const std::string path = "/tmp/koord-test-prober-" + std::to_string(::getpid());
