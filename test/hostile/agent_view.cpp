@@ -36,7 +36,7 @@ double number_member(const std::string& object, const std::string& key) {
 
 PluginView plugin_view(const AgentProcess& agent, const std::string& id) {
   const std::string object = object_of(agent.get("/api/v1/plugins"), id);
-  return {text_member(object, "state"), text_member(object, "reason"), object, number_member(object, "cpuSeconds"),
+  return {text_member(object, "state"), text_member(object, "reason"), object, number_member(object, "serviceCpuSeconds"),
           static_cast<long>(number_member(object, "restarts"))};
 }
 
@@ -64,6 +64,15 @@ std::vector<double> sample_times(const AgentProcess& agent, const std::string& m
     }
   std::sort(times.begin(), times.end());
   return times;
+}
+
+std::string level_of(const AgentProcess& agent, const std::string& id) {
+  for (const std::string& line : split(agent.ctl({"plugins"}).output, '\n')) {
+    if (!line.starts_with(id + " ")) continue;
+    for (const std::string& word : split(line, ' '))
+      if (word.find("seccomp") != std::string::npos) return word;
+  }
+  return "";
 }
 
 bool names_culprit(const AgentProcess& agent, const std::string& id, std::string_view file) {

@@ -14,7 +14,7 @@ namespace koord::hostile {
 
 struct PluginView {
   std::string state, reason, text;  // text: the whole JSON object
-  double cpu_seconds = 0;           // charged to it
+  double charged_seconds = 0;       // CPU time of the agent for requests of its process
   long restarts = 0;
 };
 
@@ -24,6 +24,8 @@ std::vector<pid_t> plugin_pids(const test::AgentProcess& agent);
 std::string answer_of(const test::AgentProcess& agent, std::string_view attack);
 // Unix times of the samples of all series of the metric, ascending.
 std::vector<double> sample_times(const test::AgentProcess& agent, const std::string& metric);
+// The column ISOLATION of `koordctl plugins`; empty: there is no such plugin.
+std::string level_of(const test::AgentProcess& agent, const std::string& id);
 // Does a line of the log, WARN or ERROR, or a plugin's reason name this plugin?
 bool names_culprit(const test::AgentProcess& agent, const std::string& id, std::string_view file);
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/file.hpp"
+#include "test/hostile/promise.hpp"
 #include "test/hostile/raid.hpp"
 
 using namespace koord::hostile;
@@ -50,6 +51,28 @@ bool depends_on_rights(const Attack& attack) {
 TEST_CASE("README.md shows the table of attacks") {
   const std::string readme = koord::read_file(KOORD_HOSTILE_README).value_or("");
   CHECK_MESSAGE(readme.find(table()) != std::string::npos, "expected what hostile-raids --table prints");
+}
+
+TEST_CASE("the promise: a gap beyond 1.5 s is complained of, unless a control was late at the same time") {
+  CHECK(complaint_about_gaps("x", {10, 10.1, 11.6}, {10, 10.1, 10.2, 11.6}).empty());
+  CHECK(complaint_about_gaps("x", {10, 11.7}, {10, 10.1, 10.2, 10.3}) == "x has a gap of 1.70 s, a control in the same time a delay of 0.00 s");
+  CHECK(complaint_about_gaps("x", {10, 11.7}, {9, 9.5, 10.1, 10.2}).empty());         // the control came 0.5 s late
+  CHECK_FALSE(complaint_about_gaps("x", {10, 13}, {9, 9.5, 10.1, 10.2}).empty());     // but not by that much
+  CHECK_FALSE(complaint_about_gaps("x", {10, 13}, {14, 17}).empty());                 // nor at that time
+}
+
+TEST_CASE("the promise: the agent charges what it spends, within a fifth, neither less nor more") {
+  CHECK(complaint_about_charge(1, 0.85, 1).empty());
+  CHECK(complaint_about_charge(1, 1.15, 1).empty());
+  CHECK_FALSE(complaint_about_charge(1, 0.7, 1).empty());
+  CHECK_FALSE(complaint_about_charge(1, 1.3, 1).empty());
+  CHECK(complaint_about_charge(0, 0.02, 1).empty());
+  CHECK_FALSE(complaint_about_charge(0, 0.1, 1).empty());
+}
+
+TEST_CASE("the promise: the agent grows by 8 MiB at most") {
+  CHECK(complaint_about_growth(8192).empty());
+  CHECK(complaint_about_growth(8193) == "the agent grew by 8.00 MiB");
 }
 
 TEST_CASE("calls that could change the node or other processes are refused") { raid_batch(Batch::quiet); }

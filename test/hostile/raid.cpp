@@ -11,13 +11,20 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <optional>
+#include <span>
+#include <thread>
 
+#include "core/child/landlock.hpp"
 #include "test/hostile/agent_view.hpp"
 #include "test/hostile/answers.hpp"
 #include "test/hostile/big_answer.hpp"
 #include "test/hostile/configuration.hpp"
+#include "test/hostile/control.hpp"
+#include "test/hostile/effects.hpp"
 #include "test/hostile/listeners.hpp"
+#include "test/hostile/promise.hpp"
 
 namespace koord::hostile {
 namespace {
@@ -29,9 +36,7 @@ using test::eventually;
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kFloodTime = 2500ms;
-constexpr double kMaxGap = 5;         // s: a gap of several is the defect, a busy machine makes shorter ones
-constexpr long kMaxGrowth = 8 << 10;  // KiB of the agent's memory
-constexpr double kIdleShare = 0.05;   // cores that the agent takes without an attack, at most
+constexpr auto kIdleTime = 1s;  // to measure what the agent takes without an attack
 constexpr auto kPatience = 60s;
 constexpr long kMostOfUser = 2 * 32;  // processes and threads: twice the maxThreads of configuration.cpp
 
@@ -49,19 +54,24 @@ class Raid {
  private:
   const Attack& only() const { return *attacks_.front(); }
   void prepare();
-  std::string configuration();
+  std::string configuration(std::span<const Attack* const> enabled);
   Words words();
   bool begin();
+  bool await_bystander();
+  void judge_level();
+  void measure_before();
+  void enable_attacks();
+  bool watch_until(const std::function<bool()>& condition, std::chrono::milliseconds patience);
 
   void judge_answers();
   void judge_flood();
   void judge_bomb();
-  void judge_charge(double cpu, double charged, double time);
+  void judge_name(Verdict& verdict, const Attack& attack);
   void judge_ends();
   void judge_lies();
   void judge_node();
   void judge_gaps();
-  void judge_effects();
+  void judge_growth_and_delay();
   void judge_stop();
   void judge_rest();
 
@@ -83,10 +93,11 @@ class Raid {
   std::optional<Listeners> listeners_;
   std::optional<BigAnswer> endpoint_;  // of attacks by scrapes
   Canary canary_;
+  Control control_;
   NodeState before_;
   double begin_ = 0;  // Unix time
-  double slowest_ready_ = 0;
-  long memory_before_ = 0, descriptors_before_ = 0;
+  double idle_cores_ = 0;
+  long memory_before_ = 0, most_memory_ = 0, descriptors_before_ = 0;
   std::vector<Verdict> verdicts_;
 };
 
@@ -100,7 +111,7 @@ void Raid::prepare() {
   ::chmod((agent_->folder() / "secret").c_str(), 0600);
   std::filesystem::copy(built("test/hostile/bystander.so"), agent_->plugin_folder() + "/bystander.so");
   for (const Attack* attack : attacks_) write_plugin(*attack, built("test/hostile/hostile.so"), agent_->plugin_folder());
-  agent_->write_config(configuration());
+  agent_->write_config(configuration({}));
   agent_->run_by(words_of(rights_, agent_->folder().path()));
   for (const Attack* attack : attacks_) verdicts_.push_back({std::string(attack->name), {}, ""});
 }
@@ -122,62 +133,102 @@ Words Raid::words() {
           {"endpoint", endpoint_ ? endpoint_->url() : ""}};
 }
 
-std::string Raid::configuration() {
+std::string Raid::configuration(std::span<const Attack* const> enabled) {
   return "  cpuBudget: 0\n  settings:\n    advisor-node-resource: {period: 100ms, deadline: 1s}\n" +
-         settings_of(attacks_, "3s", words()) + "qos: {mode: enforce}\nfeatureGates:\n" + gates_of(attacks_);
+         settings_of(attacks_, "3s", words()) + "qos: {mode: enforce}\nfeatureGates:\n" + gates_of(enabled);
+}
+
+bool Raid::await_bystander() {
+  agent_->launch();
+  const auto up = [&] { return agent_->status_of("/readyz") == 200 && sample_times(*agent_, "bystander_ticks").size() > 3; };
+  if (eventually([&] { return !runs() || up(); }, kPatience) && runs()) return true;
+  const std::string log = agent_->log();
+  const std::string end = log.substr(log.size() - std::min<std::size_t>(log.size(), 400));
+  complain((runs() ? "not ready, or the bystander does not tick: " : "the agent has ended: ") + end);
+  return false;
+}
+
+// The attacks must meet the layers that these rights give, no more and no fewer.
+void Raid::judge_level() {
+  const std::string level = level_of(*agent_, "com.bystander");
+  for (std::string_view layer : {"uid", "landlock", "seccomp"}) {
+    const bool is_wanted = layer != lacking_layer(rights_) && (layer != "landlock" || child::landlock_abi());
+    if (contains(level, layer) != is_wanted) complain("the level of plugins is '" + level + "'");
+  }
+}
+
+// The agent without an attack.
+void Raid::measure_before() {
+  const pid_t agent = agent_->process().pid();
+  if (only().batch == Batch::flood) {
+    const Clock::time_point begin = Clock::now();
+    const double cpu_before = cpu_seconds(agent);
+    std::this_thread::sleep_for(kIdleTime);
+    idle_cores_ = (cpu_seconds(agent) - cpu_before) / seconds_since(begin);
+  }
+  begin_ = wall_now();
+  before_ = node_state_now();
+  memory_before_ = most_memory_ = status_number(agent, "RssAnon");
+  descriptors_before_ = descriptors_of(agent);
+}
+
+void Raid::enable_attacks() {
+  agent_->write_config(configuration(attacks_));
+  agent_->process().signal(SIGHUP);
+  if (!watch_until([&] { return contains(agent_->log(), "configuration read again"); }, kPatience))
+    complain("the agent did not read its configuration again");
+  const auto has_begun = [&](const Attack* attack) { return plugin_view(*agent_, attack->id()).state == "running"; };
+  if (only().batch == Batch::flood)
+    watch_until([&] { return has_begun(&only()); }, kPatience);
+  for (auto& [name, value] : node_state_now()) before_.emplace(name, value);  // limits of the plugins, as the agent made them
 }
 
 // False: there is nothing to judge.
 bool Raid::begin() {
-  agent_->launch();
-  const auto up = [&] { return agent_->status_of("/readyz") == 200 && sample_times(*agent_, "bystander_ticks").size() > 3; };
-  const bool is_up = eventually([&] { return !runs() || up(); }, kPatience);
-  if (!is_up || !runs()) {
-    const std::string log = agent_->log();
-    const std::string end = log.substr(log.size() - std::min<std::size_t>(log.size(), 400));
-    complain((runs() ? "not ready, or the bystander does not tick: " : "the agent has ended: ") + end);
-    return false;
-  }
-  begin_ = wall_now();
-  before_ = node_state_now();
-  memory_before_ = status_number(agent_->process().pid(), "RssAnon");
-  descriptors_before_ = descriptors_of(agent_->process().pid());
+  if (!await_bystander()) return false;
+  judge_level();
+  measure_before();
+  enable_attacks();
   return true;
+}
+
+// Watches the agent's memory meanwhile.
+bool Raid::watch_until(const std::function<bool()>& condition, std::chrono::milliseconds patience) {
+  const auto look = [&] {
+    most_memory_ = std::max(most_memory_, status_number(agent_->process().pid(), "RssAnon"));
+    return !runs() || condition();
+  };
+  return eventually(look, patience) && runs();
 }
 
 void Raid::judge_answers() {
   const auto has_answered = [&](const Attack* attack) { return !answer_of(*agent_, attack->name).empty(); };
-  eventually([&] { return !runs() || std::all_of(attacks_.begin(), attacks_.end(), has_answered); }, kPatience);
+  watch_until([&] { return std::all_of(attacks_.begin(), attacks_.end(), has_answered); }, kPatience);
   for (std::size_t i = 0; i < attacks_.size(); ++i) {
     const std::string answer = answer_of(*agent_, attacks_[i]->name);
     verdicts_[i].note = answer;
     if (answer.empty())
       verdicts_[i].complaints.push_back("it did not say what it achieved; " + plugin_view(*agent_, attacks_[i]->id()).text.substr(0, 600));
-    for (const std::string& step : steps_not_refused(answer)) verdicts_[i].complaints.push_back(step);
+    for (const std::string& step : steps_not_refused(answer))
+      if (!is_harmless_step(rights_, *attacks_[i], step)) verdicts_[i].complaints.push_back(step);
+    if (is_noticed_by_agent(*attacks_[i], answer)) judge_name(verdicts_[i], *attacks_[i]);
   }
 }
 
 void Raid::judge_flood() {
   const pid_t agent = agent_->process().pid();
+  const auto charged_now = [&] { return plugin_view(*agent_, only().id()).charged_seconds; };
   const Clock::time_point begin = Clock::now();
-  const double cpu_before = cpu_seconds(agent), charged_before = plugin_view(*agent_, only().id()).cpu_seconds;
-  long most = 0;
   if (endpoint_) endpoint_->begin();
-  while (Clock::now() < begin + kFloodTime && runs()) {
-    const Clock::time_point asked = Clock::now();
-    agent_->status_of("/readyz");
-    slowest_ready_ = std::max(slowest_ready_, seconds_since(asked));
-    most = std::max(most, status_number(agent, "RssAnon"));
-    ::poll(nullptr, 0, 100);
-  }
-  const double time = seconds_since(begin), cpu = cpu_seconds(agent) - cpu_before;
-  const double charged = plugin_view(*agent_, only().id()).cpu_seconds - charged_before;
-  char figures[200];
-  const long growth = most - memory_before_;
-  std::snprintf(figures, sizeof figures, "agent +%ld KiB, CPU %.2f s in %.1f s, charged %.2f s", growth, cpu, time, charged);
+  const double cpu_before = cpu_seconds(agent), charged_before = charged_now();
+  watch_until([&] { return Clock::now() >= begin + kFloodTime; }, kPatience);
+  const double time = seconds_since(begin), charged = charged_now() - charged_before;
+  const double spent = cpu_seconds(agent) - cpu_before - idle_cores_ * time;
+  char figures[100];
+  std::snprintf(figures, sizeof figures, "CPU %.2f s in %.1f s, charged %.2f s", spent, time, charged);
   note(figures);
-  if (growth > kMaxGrowth) complain("the agent grew by " + std::to_string(growth / 1024) + " MiB");
-  judge_charge(cpu, charged, time);
+  if (const std::string complaint = complaint_about_charge(spent, charged, time); !complaint.empty()) complain(complaint);
+  if (is_flood_named(only())) judge_name(verdicts_.front(), only());
   if (only().name.ends_with("_bomb")) judge_bomb();
 }
 
@@ -185,19 +236,17 @@ void Raid::judge_flood() {
 void Raid::judge_bomb() {
   constexpr std::string_view kStart = " made=";
   const auto answer = [&] { return answer_of(*agent_, only().name); };
-  if (!eventually([&] { return !runs() || answer().starts_with(kStart); }, kPatience) || !runs())
+  if (!watch_until([&] { return answer().starts_with(kStart); }, kPatience))
     return complain("it did not say how many processes it made");
   const long made = std::atol(answer().c_str() + kStart.size());
   note("made " + std::to_string(made));
   if (made < 1 || made > kMostOfUser) complain("it made " + std::to_string(made) + " processes or threads");
 }
 
-// Less than a tenth of a core is not worth a complaint.
-void Raid::judge_charge(double cpu, double charged, double time) {
-  const double spent = cpu - kIdleShare * time;
-  if (spent < 0.1 * time) return;
-  if (charged < 0.8 * spent) complain("the agent spent more than it charged");
-  if (!names_culprit(*agent_, only().id(), std::string(only().name) + ".so")) complain("no line names it");
+// The line about a budget comes after some measurements of it, 5 s each.
+void Raid::judge_name(Verdict& verdict, const Attack& attack) {
+  const auto is_named = [&] { return names_culprit(*agent_, attack.id(), std::string(attack.name) + ".so"); };
+  if (!watch_until(is_named, kPatience)) verdict.complaints.emplace_back("no line names it");
 }
 
 void Raid::judge_ends() {
@@ -205,7 +254,7 @@ void Raid::judge_ends() {
     const PluginView now = plugin_view(*agent_, attack->id());
     return now.restarts > 0 || now.state == "parked" || now.state == "failed" || now.state == "wedged" || attack->name == "ignore_stop";
   };
-  eventually([&] { return !runs() || std::all_of(attacks_.begin(), attacks_.end(), has_ended); }, kPatience);
+  watch_until([&] { return std::all_of(attacks_.begin(), attacks_.end(), has_ended); }, kPatience);
   if (!runs()) return complain("the agent has ended");
   const std::string plugins = agent_->ctl({"plugins"}).output;
   for (std::size_t i = 0; i < attacks_.size(); ++i) {
@@ -214,8 +263,7 @@ void Raid::judge_ends() {
     verdicts_[i].note = now.reason;
     if (!has_ended(attack)) verdicts_[i].complaints.push_back("it was not ended: " + now.text.substr(0, 400));
     if (!contains(plugins, attack->id())) verdicts_[i].complaints.push_back("koordctl plugins does not name it");
-    if (attack->name != "ignore_stop" && !names_culprit(*agent_, attack->id(), std::string(attack->name) + ".so"))
-      verdicts_[i].complaints.push_back("no line says why it ended");
+    if (attack->name != "ignore_stop") judge_name(verdicts_[i], *attack);
   }
   // Those that leave something behind have ended once, or more often.
   if (!eventually([] { return hostile_daemons().empty(); }, 10s))
@@ -228,10 +276,11 @@ void Raid::judge_lies() {
     const std::string name = attack->name == "steal_id" ? "advisor-node-resource" : std::string(attack->name);
     const std::string log = agent_->log(), state = plugin_view(*agent_, attack->id()).state;
     const bool is_named = contains(log, name + " is refused") || contains(log, name + ".so") || contains(log, attack->id() + " is refused");
-    const bool has_ended = state == "refused" || state == "failed" || state == "parked" || state == "disabled";
+    const bool has_ended = state == "refused" || state == "failed" || state == "parked" ||
+                           (state == "disabled" && attack->name == "manifest_default");
     return is_named || has_ended || (attack->name == "file_sparse" && state == "running");
   };
-  eventually([&] { return !runs() || std::all_of(attacks_.begin(), attacks_.end(), is_refused); }, 30s);
+  watch_until([&] { return std::all_of(attacks_.begin(), attacks_.end(), is_refused); }, 30s);
   if (!runs()) return complain("the agent has ended");
   for (std::size_t i = 0; i < attacks_.size(); ++i) {
     const PluginView now = plugin_view(*agent_, attacks_[i]->id());
@@ -242,55 +291,36 @@ void Raid::judge_lies() {
 }
 
 void Raid::judge_gaps() {
+  const std::vector<double> beats = control_.beats();
   for (const char* metric : {"bystander_ticks", "node_memory_usage"}) {
     std::vector<double> times = sample_times(*agent_, metric);
     std::erase_if(times, [&](double time) { return time < begin_ - 0.5; });
+    if (times.empty()) times.push_back(begin_);
     times.push_back(wall_now());
-    double gap = times.size() == 1 ? wall_now() - begin_ : 0;
-    for (std::size_t i = 1; i < times.size(); ++i) gap = std::max(gap, times[i] - times[i - 1]);
-    char text[100];
-    std::snprintf(text, sizeof text, "longest gap of %s %.1f s", metric, gap);
-    if (gap > kMaxGap) complain(text);
-    if (gap > 1) note(text);
+    if (const std::string complaint = complaint_about_gaps(metric, times, beats); !complaint.empty()) complain(complaint);
   }
+}
+
+void Raid::judge_growth_and_delay() {
+  const double asked = wall_now();
+  if (agent_->status_of("/readyz") != 200) complain("the agent is not ready");
+  const double answered = wall_now();
+  if (answered - asked - delay_of_control(control_.beats(), asked, answered) > kMaxGap)
+    complain("/readyz took " + std::to_string(answered - asked) + " s");
+  most_memory_ = std::max(most_memory_, status_number(agent_->process().pid(), "RssAnon"));
+  note("agent +" + std::to_string(most_memory_ - memory_before_) + " KiB");
+  if (const std::string complaint = complaint_about_growth(most_memory_ - memory_before_); !complaint.empty()) complain(complaint);
 }
 
 void Raid::judge_node() {
   if (!runs()) return complain("the agent has ended");
-  if (agent_->status_of("/readyz") != 200) complain("the agent is not ready");
-  if (slowest_ready_ > kMaxGap) complain("/readyz took " + std::to_string(slowest_ready_) + " s");
+  judge_growth_and_delay();
   const pid_t agent = agent_->process().pid();
   for (const std::string& difference : differences(before_, node_state_now())) complain(difference);
   if (!eventually([&] { return zombies_of(agent) == 0; }, 10s)) complain(std::to_string(zombies_of(agent)) + " zombies of the agent");
   const long more = descriptors_of(agent) - descriptors_before_;
   if (more > 60 + 20 * static_cast<long>(attacks_.size()))
     complain("the agent has " + std::to_string(more) + " descriptors more than before");
-}
-
-// Effects of an attack that it cannot see itself.
-void Raid::judge_effects() {
-  const std::string log = agent_->log();
-  for (std::size_t i = 0; i < attacks_.size(); ++i) {
-    std::vector<std::string>& complaints = verdicts_[i].complaints;
-    const std::string_view name = attacks_[i]->name;
-    if (name == "stdout_flood" || name == "log_flood") {
-      const auto lines = std::count(log.begin(), log.end(), '\n');
-      if (lines > 5000) complaints.push_back(std::to_string(lines) + " lines are in the log");
-      if (!contains(log, "left out") && !contains(log, "suppressed") && !contains(log, "dropped"))
-        complaints.emplace_back("the log does not say that lines are left out");
-      if (contains(log, "\n2026 ERROR agent")) complaints.emplace_back("it forged a line of the log");
-    }
-    const std::pair<std::string_view, const char*> refusals[] = {{"squat_capability", "capability 'bpf' is not one of"},
-                                                                 {"foreign_knobs", "intent for knob"},
-                                                                 {"squat_metric", "metric 'pod_cpu_usage' is reserved"}};
-    for (const auto& [attack, refusal] : refusals)
-      if (name == attack && !contains(log, attacks_[i]->id() + ": " + refusal))
-        complaints.push_back("no line of the log says '" + std::string(refusal) + "'");
-    if (name == "squat_kv" && contains(log, "com.bystander: another plugin has changed its key"))
-      complaints.emplace_back("it changed a key of another plugin");
-    if (name == "foreign_series" && contains(agent_->get("/api/v1/query?raw=true&metric=bystander_ticks"), ",1E9"))
-      complaints.emplace_back("it appended to another's series");
-  }
 }
 
 void Raid::judge_stop() {
@@ -332,7 +362,8 @@ std::vector<Verdict> Raid::run() {
     }
     judge_node();
     if (runs()) judge_gaps();
-    judge_effects();
+    for (std::size_t i = 0; i < attacks_.size(); ++i)
+      for (const std::string& effect : effects_of(*attacks_[i], *agent_)) verdicts_[i].complaints.push_back(effect);
   }
   if (std::getenv("KOORD_HOSTILE_LOG")) std::fprintf(stderr, "%s\n", agent_->log().c_str());
   judge_rest();

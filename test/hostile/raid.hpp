@@ -13,9 +13,11 @@
 namespace koord::hostile {
 
 // The rights that the agent has: all of root's, as packaging/quickstart starts it; those of the systemd unit; those of the
-// chart's container.
-enum class Rights { root, unit, chart };
+// chart's container; and root's on a kernel without Landlock, or without CAP_SETUID, so that plugins have a layer less.
+enum class Rights { root, unit, chart, without_landlock, without_setuid };
 Rights rights_of(std::string_view name);
+// The layer that plugins lack on purpose; empty: none.
+std::string_view lacking_layer(Rights rights);
 // The words before the agent's own in its command line that give it no more; `folder` stays writable.
 std::vector<std::string> words_of(Rights rights, const std::string& folder);
 

@@ -1,20 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdexcept>
+#include <utility>
 
 #include "test/hostile/raid.hpp"
 
 namespace koord::hostile {
+namespace {
+
+constexpr std::pair<std::string_view, Rights> kNames[] = {{"root", Rights::root},
+                                                          {"unit", Rights::unit},
+                                                          {"chart", Rights::chart},
+                                                          {"without-landlock", Rights::without_landlock},
+                                                          {"without-setuid", Rights::without_setuid}};
+
+}  // namespace
 
 Rights rights_of(std::string_view name) {
-  if (name.empty() || name == "root") return Rights::root;
-  if (name == "unit") return Rights::unit;
-  if (name == "chart") return Rights::chart;
-  throw std::runtime_error("rights '" + std::string(name) + "': expected root, unit or chart");
+  if (name.empty()) return Rights::root;
+  for (const auto& [known, rights] : kNames)
+    if (known == name) return rights;
+  throw std::runtime_error("rights '" + std::string(name) + "': expected root, unit, chart, without-landlock or without-setuid");
+}
+
+std::string_view lacking_layer(Rights rights) {
+  if (rights == Rights::without_landlock) return "landlock";
+  return rights == Rights::without_setuid ? "uid" : "";
 }
 
 std::vector<std::string> words_of(Rights rights, const std::string& folder) {
   if (rights == Rights::root) return {};
-  return {KOORD_WITH_RIGHTS, rights == Rights::unit ? "unit" : "chart", folder};
+  if (rights == Rights::without_landlock) return {"/usr/bin/env", "KOORD_LANDLOCK_ABI=0"};
+  for (const auto& [name, known] : kNames)
+    if (known == rights) return {KOORD_WITH_RIGHTS, std::string(name), folder};
+  return {};
 }
 
 std::size_t group_size(Batch batch) {

@@ -1,11 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# usage: with_rights.sh unit|chart FOLDER PROGRAM [ARGUMENT…]
+# usage: with_rights.sh unit|chart|without-setuid FOLDER PROGRAM [ARGUMENT…]
 # Runs the program with the capabilities and the read-only files that the systemd unit or the chart's container gives the agent,
 # and no_new_privs. FOLDER stays writable. In a mount namespace of its own; the program takes the place of this shell.
+# without-setuid: as root, without CAP_SETUID.
 set -eu
 rights=$1 folder=$2
 shift 2
+if [ "$rights" = without-setuid ]; then exec setpriv --bounding-set=-setuid "$@"; fi
 if [ -z "${KOORD_IN_NAMESPACE:-}" ]; then
   KOORD_IN_NAMESPACE=1 exec unshare --mount --propagation private "$0" "$rights" "$folder" "$@"
 fi
@@ -13,7 +15,7 @@ unset KOORD_IN_NAMESPACE
 case $rights in
   unit) kept=+bpf,+perfmon,+sys_resource,+dac_read_search,+sys_ptrace,+syslog,+setuid,+setgid,+kill,+chown ;;
   chart) kept=+bpf,+perfmon,+setuid,+setgid,+kill,+chown ;;
-  *) echo "with_rights.sh: '$rights': expected unit or chart" >&2; exit 2 ;;
+  *) echo "with_rights.sh: '$rights': expected unit, chart or without-setuid" >&2; exit 2 ;;
 esac
 mount --bind "$folder" "$folder"
 mount --bind /proc/sys /proc/sys

@@ -97,7 +97,7 @@ void attack_foreign_knobs(raid *r) {
   long taken = 0;
   for (size_t i = 0; i < sizeof intents / sizeof intents[0]; ++i)
     taken += r->knobs->propose(r->host, &intents[i], 1, sizeof intents[i]) == KOORD_OK;
-  if (r->tick == 20) say_count(r, "taken", taken);
+  if (r->tick == 20) say(r, "taken", taken > 0 ? 0 : EACCES);
 }
 
 void attack_evictions(raid *r) {
@@ -107,7 +107,6 @@ void attack_evictions(raid *r) {
   eviction.reason = STR("because");
   if (!r->evict) return;
   const koord_status status = r->evict->request(r->host, &eviction);
-  eviction.n_pods = UINT32_MAX;
   if (r->tick == 10) say_count(r, "status", status);
 }
 

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "test/hostile/effects.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace koord::hostile {
+namespace {
+
+using test::AgentProcess;
+
+constexpr std::ptrdiff_t kMostLines = 5000;  // of a log
+
+// Each attack that must leave this text in the log, behind the plugin's id.
+constexpr std::pair<std::string_view, std::string_view> kRefusals[] = {{"squat_capability", "capability 'bpf' is not one of"},
+                                                                       {"foreign_knobs", "intent for knob"},
+                                                                       {"fs_environ", "'proc/self/environ' is never read for a plugin"},
+                                                                       {"squat_host", "metric 'host_series': names that begin so are kept for the host"},
+                                                                       {"squat_metric", "metric 'pod_cpu_usage' is reserved"}};
+
+// Each attack that succeeds if the answer to this request contains this text.
+struct Effect {
+  std::string_view attack;
+  const char* request;
+  std::string_view text, complaint;
+};
+constexpr Effect kEffects[] = {
+    {"foreign_series", "/api/v1/query?raw=true&metric=bystander_ticks", ",1E9", "it appended to another's series"},
+    {"evictions", "/api/v1/decisions?kind=eviction", "\"outcome\":\"evicted\"", "it evicted a pod"},
+    {"evictions", "/api/v1/decisions?kind=eviction", "\"outcome\":\"killed\"", "it killed a pod"},
+    {"foreign_knobs", "/api/v1/decisions", "\"outcome\":\"applied\"", "the agent wrote a knob for it"}};
+
+bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+void add_effects_on_log(const std::string& log, std::vector<std::string>& complaints) {
+  const auto lines = std::count(log.begin(), log.end(), '\n');
+  if (lines > kMostLines) complaints.push_back(std::to_string(lines) + " lines are in the log");
+  if (!contains(log, "left out") && !contains(log, "suppressed") && !contains(log, "dropped"))
+    complaints.emplace_back("the log does not say that lines are left out");
+  if (contains(log, "\n2026 ERROR agent")) complaints.emplace_back("it forged a line of the log");
+}
+
+}  // namespace
+
+std::vector<std::string> effects_of(const Attack& attack, const AgentProcess& agent) {
+  std::vector<std::string> complaints;
+  const std::string log = agent.log();
+  if (attack.name == "stdout_flood" || attack.name == "log_flood") add_effects_on_log(log, complaints);
+  for (const auto& [name, refusal] : kRefusals)
+    if (attack.name == name && !contains(log, attack.id() + ": " + std::string(refusal)))
+      complaints.push_back("no line of the log says '" + std::string(refusal) + "'");
+  if (attack.name == "squat_kv" && contains(log, "com.bystander: another plugin has changed its key"))
+    complaints.emplace_back("it changed a key of another plugin");
+  for (const Effect& effect : kEffects) {
+    if (attack.name != effect.attack) continue;
+    const std::string answer = agent.get(effect.request);
+    if (answer.empty()) complaints.push_back(std::string("no answer to ") + effect.request);
+    if (contains(answer, effect.text)) complaints.emplace_back(effect.complaint);
+  }
+  return complaints;
+}
+
+bool is_harmless_step(Rights rights, const Attack& attack, std::string_view step) {
+  struct Harmless {
+    Rights rights;
+    std::string_view attack, step;
+  };
+  static constexpr Harmless kHarmless[] = {
+      {Rights::without_landlock, "shared_folders", "tmp=DONE"},
+      {Rights::without_landlock, "shared_folders", "shm=DONE"},
+      {Rights::without_setuid, "become_root", "root=DONE"},    // it is root, without a capability
+      {Rights::without_setuid, "memory_of_agent", "fd=DONE"},  // it sees the numbers of descriptors
+  };
+  return std::any_of(std::begin(kHarmless), std::end(kHarmless), [&](const Harmless& one) {
+    return one.rights == rights && one.attack == attack.name && one.step == step;
+  });
+}
+
+bool is_flood_named(const Attack& attack) { return attack.name != "plans" && !attack.name.ends_with("_bomb"); }
+
+bool is_noticed_by_agent(const Attack& attack, std::string_view answer) {
+  return answer.find("=DENIED") != std::string_view::npos || attack.name == "squat_host" || attack.name == "foreign_endpoint" ||
+         attack.name == "foreign_knobs";
+}
+
+}  // namespace koord::hostile

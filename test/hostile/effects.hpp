@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an attack has achieved that it cannot see itself, and what the agent must say about it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "test/hostile/attacks.hpp"
+#include "test/hostile/raid.hpp"
+#include "test/support/agent_process.hpp"
+
+namespace koord::hostile {
+
+// Complaints; empty: it achieved nothing, and the log says what it must.
+std::vector<std::string> effects_of(const Attack& attack, const test::AgentProcess& agent);
+
+// Steps that a plugin with fewer layers may do, as README.md says: what every user may do, and what root without capabilities is.
+bool is_harmless_step(Rights rights, const Attack& attack, std::string_view step);
+
+// Must a line name the plugin of this flood? Not if it costs the agent nothing, itself little, and has its limit by the kernel or
+// in its own process, which the agent does not see.
+bool is_flood_named(const Attack& attack);
+
+// Did the attack ask the agent for something that the agent refused, so that a line must name the plugin? Calls that the kernel
+// refuses reach no agent.
+bool is_noticed_by_agent(const Attack& attack, std::string_view answer);
+
+}  // namespace koord::hostile
