@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "core/child/landlock.hpp"
 #include "test/conformance/author.hpp"
 
 using namespace koord::test;
@@ -46,10 +47,12 @@ struct Demo {
     CHECK_MESSAGE(tested.exit_status == 0, tested.output);
   }
 
-  // The output of koordctl plugin run.
+  // The output of koordctl plugin run with the layers that an agent gives a third party's plugin.
   std::string run(const std::string& options = {}) const {
-    const Finished ran = offline(koordctl("plugin run " + name + ".so --ticks 3 --period 10ms --pods pods.yaml " + options));
+    const Finished ran = offline(koordctl("plugin run " + name + ".so --confined --ticks 3 --period 10ms --pods pods.yaml " + options));
     CHECK_MESSAGE(ran.exit_status == 0, ran.output);
+    const std::string layers = koord::child::landlock_abi() ? "uid+landlock+seccomp" : "uid+seccomp";
+    CHECK_MESSAGE(contains(ran.output, "confined by " + layers + ";"), ran.output);
     return ran.output;
   }
 

@@ -3,8 +3,12 @@
 // and switched on by its gate.
 #include <doctest/doctest.h>
 
+#include <unistd.h>
+
+#include <filesystem>
 #include <fstream>
 
+#include "core/child/landlock.hpp"
 #include "test/conformance/author.hpp"
 #include "test/support/real_cgroup.hpp"
 
@@ -38,16 +42,16 @@ std::string line_with(const std::string& table, std::string_view word) {
 bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 struct Example {
-  std::string folder, plugin, own_tests;  // without tests of its own: empty
+  std::string folder, plugin, id, gate, own_tests;  // without tests of its own: empty
 };
 
 const Example kExamples[] = {
-    {"hello", "hello.so", ""},
-    {"advisor-c", "advisor.so", "4 tests, 0 checks failed"},
-    {"advisor-cpp", "advisor.so", "6 tests, 0 checks failed"},
-    {"external-advisor-cpp", "external_advisor.so", "5 tests, 0 checks failed"},
-    {"strategy-cpp", "strategy.so", "6 tests, 0 checks failed"},
-    {"hook-c", "hook.so", "4 tests, 0 checks failed"},
+    {"hello", "hello.so", "org.example.hello", "Hello", ""},
+    {"advisor-c", "advisor.so", "com.example.open-files", "OpenFilesExample", "4 tests, 0 checks failed"},
+    {"advisor-cpp", "advisor.so", "com.example.scheduler", "SchedulerExample", "6 tests, 0 checks failed"},
+    {"external-advisor-cpp", "external_advisor.so", "com.example.endpoint", "EndpointExample", "5 tests, 0 checks failed"},
+    {"strategy-cpp", "strategy.so", "com.example.ceiling", "CeilingExample", "6 tests, 0 checks failed"},
+    {"hook-c", "hook.so", "com.example.qos-shares", "QosSharesExample", "4 tests, 0 checks failed"},
 };
 
 // The examples with a metric that is above zero on every machine.
@@ -75,6 +79,30 @@ TEST_CASE("each example builds without a warning against an installed prefix, is
     CHECK_MESSAGE(checked.exit_status == 0, checked.output);
     CHECK_MESSAGE(has(checked.output, example.own_tests), checked.output);
   }
+}
+
+TEST_CASE("each example runs with all layers of confinement and without a grant, also where the configuration demands them" *
+          doctest::skip(::geteuid() != 0 || RealCgroup::unavailable().has_value() || !koord::child::landlock_abi())) {
+  std::string gates;
+  AgentProcess agent;
+  for (const Example& example : kExamples) {
+    const Author author(example.folder, example.plugin);
+    REQUIRE(author.make().exit_status == 0);
+    std::filesystem::copy(author.plugin(), agent.plugin_folder() + "/" + example.folder + ".so");
+    gates += (gates.empty() ? "" : ", ") + example.gate + ": true";
+  }
+  agent.write_config("  minimumIsolation: [uid, landlock, seccomp, cgroup]\n"
+                     "  settings: {com.example.endpoint: {config: {url: \"http://127.0.0.1:1/metrics\"}}}\n"
+                     "featureGates: {" + gates + "}");
+  REQUIRE(agent.start());
+  for (const Example& example : kExamples) {
+    std::string row;
+    const bool runs = eventually([&] { return has(row = line_with(agent.ctl({"plugins"}).output, example.id), "running"); });
+    CHECK_MESSAGE(runs, row);
+    CHECK_MESSAGE(has(row, " uid+landlock+seccomp+cgroup "), row);
+  }
+  CHECK(eventually([&] { return find_metric(agent.metrics(), "koordetector_load1").has_value(); }));
+  CHECK(agent.stop() == 0);
 }
 
 TEST_CASE("each advisor among the examples measures in the real host while its gate is on, and only then") {
