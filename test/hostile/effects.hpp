@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an attack has achieved that it cannot see itself, and what the agent must say about it.
+// Effects of an attack that it cannot see itself, and lines that the agent must write about it.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ namespace koord::hostile {
 // Complaints; empty: it achieved nothing, and the log says what it must.
 std::vector<std::string> effects_of(const Attack& attack, const test::AgentProcess& agent);
 
-// Steps that a plugin with fewer layers may do, as README.md says: what every user may do, and what root without capabilities is.
+// Returns whether a plugin with fewer layers may do this step, as README.md says: every user may, or root without capabilities.
 bool is_harmless_step(Rights rights, const Attack& attack, std::string_view step);
 
 // Must a line name the plugin of this flood? Not if it costs the agent nothing, itself little, and has its limit by the kernel or
