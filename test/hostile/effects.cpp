@@ -27,9 +27,9 @@ struct Effect {
 };
 constexpr Effect kEffects[] = {
     {"foreign_series", "/api/v1/query?raw=true&metric=bystander_ticks", ",1E9", "it appended to another's series"},
-    {"evictions", "/api/v1/decisions?kind=eviction", "\"outcome\":\"evicted\"", "it evicted a pod"},
-    {"evictions", "/api/v1/decisions?kind=eviction", "\"outcome\":\"killed\"", "it killed a pod"},
-    {"foreign_knobs", "/api/v1/decisions", "\"outcome\":\"applied\"", "the agent wrote a knob for it"}};
+    {"evictions", "/api/v1/decisions?kind=eviction", "\"result\":\"evicted\"", "it evicted a pod"},
+    {"evictions", "/api/v1/decisions?kind=eviction", "\"result\":\"killed\"", "it killed a pod"},
+    {"foreign_knobs", "/api/v1/decisions", "\"result\":\"applied\"", "the agent wrote a knob for it"}};
 
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
