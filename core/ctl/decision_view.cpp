@@ -33,7 +33,7 @@ std::string why_of(const json::value& decision) {
   if (const json::value* given = json_member(decision, "inputs"); given != nullptr && given->is_object()) {
     for (const auto& [name, value] : given->as_object()) {
       inputs += (inputs.empty() ? " (" : ", ") + std::string(name) + "=";
-      inputs += value.is_string() ? text_of(value) : json::serialize(value);
+      inputs += value.is_string() ? std::string(value.as_string()) : json::serialize(value);
     }
   }
   return json_text(decision, "reason") + (inputs.empty() ? "" : inputs + ")");
