@@ -26,7 +26,7 @@ unsigned mode_of(const std::string& path) {
 }
 
 void execute(const std::string& path, const std::string& sql) {
-  Result<Connection> connection = Connection::open(path, Connection::Access::read_write);
+  Result<sqlite::Connection> connection = sqlite::Connection::open(path, sqlite::Connection::Access::read_write);
   REQUIRE(connection);
   REQUIRE(connection->execute(sql));
 }
