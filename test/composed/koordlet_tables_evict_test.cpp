@@ -46,14 +46,14 @@ Names victims(const Decision& decision) {
   for (const eviction::Victim& victim : demand.victims) {
     if (missing <= 0) break;
     names.push_back(victim.pod->name);
-    missing -= releases(*victim.pod, demand.what);
+    missing -= releases(*victim.pod, demand.released);
   }
   return names;
 }
 
 std::int64_t amount(const Decision& decision, eviction::Tier tier) {
   for (const eviction::Demand& demand : decision.demands)
-    if (demand.what.tier == tier) return demand.amount;
+    if (demand.released.tier == tier) return demand.amount;
   return 0;
 }
 
