@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <cstddef>
 #include <string>
-#include <tuple>
 
 #include "confined.hpp"
 #include "core/base/unique_fd.hpp"
@@ -124,18 +123,23 @@ TEST_CASE("Landlock refuses TCP that is not granted, from ABI 4 on") {
     MESSAGE("SKIPPED: the Landlock of this kernel has no rules for TCP");
     return;
   }
-  for (const auto& [abi, network, result] : {std::tuple<unsigned, NetworkMask, int>{*child::landlock_abi(), 0, EACCES},
+  struct Row {
+    unsigned abi;
+    NetworkMask network;
+    int result;
+  };
+  for (const Row& row : {Row{*child::landlock_abi(), 0, EACCES},
                                              {kRulesForTcp, 0, EACCES},
                                              {kRulesForTcp, kNetworkTcp, ECONNREFUSED},
                                              {kRulesForTcp - 1, 0, ECONNREFUSED}}) {
-    CAPTURE(abi);
-    Confined confined([abi = abi](auto& options) { options.newest_landlock_abi = abi; });
-    confined.start([network = network](auto& settings) {
+    CAPTURE(row.abi);
+    Confined confined([&](auto& options) { options.newest_landlock_abi = row.abi; });
+    confined.start([&](auto& settings) {
       grant(settings, "CAP_NET_RAW");
-      settings.network = network;
+      settings.network = row.network;
     });
     REQUIRE(confined.runs());
-    CHECK(confined.probe("connect_tcp") == result);
+    CHECK(confined.probe("connect_tcp") == row.result);
   }
 }
 
@@ -146,17 +150,22 @@ TEST_CASE("Landlock refuses abstract sockets of others, from ABI 6 on, also with
     return;
   }
   const AbstractListener listener("koord-test-prober-" + std::to_string(::getpid()));
-  for (const auto& [abi, capabilities, result] :
-       {std::tuple<unsigned, const char*, int>{*child::landlock_abi(), "CAP_NET_RAW", EPERM},
+  struct Row {
+    unsigned abi;
+    const char* capability;
+    int result;
+  };
+  for (const Row& row :
+       {Row{*child::landlock_abi(), "CAP_NET_RAW", EPERM},
         {kRulesForAbstractSockets, "CAP_KILL", EPERM},
         {kRulesForAbstractSockets - 1, "CAP_NET_RAW", 0}}) {
-    CAPTURE(abi);
-    Confined confined([abi = abi](auto& options) { options.newest_landlock_abi = abi; });
-    confined.start([capabilities = capabilities](auto& settings) {
-      grant(settings, capabilities);
+    CAPTURE(row.abi);
+    Confined confined([&](auto& options) { options.newest_landlock_abi = row.abi; });
+    confined.start([&](auto& settings) {
+      grant(settings, row.capability);
       settings.network = kNetworkUnix;
     });
     REQUIRE(confined.runs());
-    CHECK(confined.probe("connect_abstract") == result);
+    CHECK(confined.probe("connect_abstract") == row.result);
   }
 }
