@@ -10,31 +10,44 @@ namespace {
 constexpr std::int64_t kLeastShares = 2, kMostShares = 262144;
 constexpr std::int64_t kLeastQuota = 1000, kPeriod = 100'000;
 
-std::int64_t shares_of(std::int64_t milli) { return std::clamp(milli * 1024 / 1000, kLeastShares, kMostShares); }
+// A million cores: more is a mistake, and its product would not fit.
+constexpr std::int64_t kMostMilli = 1'000'000'000;
+
+std::int64_t shares_of(std::int64_t milli) { return std::clamp(std::min(milli, kMostMilli) * 1024 / 1000, kLeastShares, kMostShares); }
 
 std::int64_t quota_of(std::optional<std::int64_t> milli) {
   if (!milli || *milli <= 0) return kNoLimit;
-  return std::max(*milli * kPeriod / 1000, kLeastQuota);
+  return std::max(std::min(*milli, kMostMilli) * kPeriod / 1000, kLeastQuota);
 }
 
 std::int64_t memory_of(std::optional<std::int64_t> bytes) { return bytes && *bytes > 0 ? *bytes : kNoLimit; }
 
-// The amounts of all containers that run together; nullopt as soon as one has none.
-struct Sum {
-  std::int64_t together = 0, most_of_init = 0;
-  bool is_limited = true;
+std::int64_t sum_of(std::int64_t a, std::int64_t b) {
+  std::int64_t sum;
+  return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
 
-  void add(std::optional<std::int64_t> amount, bool is_init) {
+// The largest sum of amounts of containers that run at one time.
+class Need {
+ public:
+  // A container without an amount leaves the pod without a limit.
+  void add(std::optional<std::int64_t> amount, Kind kind) {
     if (!amount || *amount <= 0) {
-      is_limited = false;
-    } else if (is_init) {
-      most_of_init = std::max(most_of_init, *amount);
+      is_limited_ = false;
+    } else if (kind == Kind::init) {
+      at_start_ = std::max(at_start_, sum_of(sidecars_, *amount));
+    } else if (kind == Kind::sidecar) {
+      sidecars_ = sum_of(sidecars_, *amount);
     } else {
-      together += *amount;
+      regular_ = sum_of(regular_, *amount);
     }
   }
-  std::int64_t value() const { return std::max(together, most_of_init); }
-  std::optional<std::int64_t> limit() const { return is_limited ? std::optional(value()) : std::nullopt; }
+  std::int64_t value() const { return std::max(at_start_, sum_of(sidecars_, regular_)); }
+  std::optional<std::int64_t> limit() const { return is_limited_ ? std::optional(value()) : std::nullopt; }
+
+ private:
+  std::int64_t regular_ = 0, sidecars_ = 0, at_start_ = 0;
+  bool is_limited_ = true;
 };
 
 }  // namespace
@@ -46,11 +59,11 @@ std::optional<Limits> limits_of(const Amounts& container) {
 
 std::optional<Limits> limits_of(const std::vector<Amounts>& containers) {
   if (std::none_of(containers.begin(), containers.end(), [](const Amounts& one) { return one.is_batch(); })) return std::nullopt;
-  Sum request, cpu, memory;
+  Need request, cpu, memory;
   for (const Amounts& one : containers) {
-    request.add(one.cpu_request.value_or(0), one.is_init);
-    cpu.add(one.cpu_limit, one.is_init);
-    memory.add(one.memory_limit, one.is_init);
+    request.add(one.cpu_request.value_or(0), one.kind);
+    cpu.add(one.cpu_limit, one.kind);
+    memory.add(one.memory_limit, one.kind);
   }
   return Limits{shares_of(request.value()), quota_of(cpu.limit()), memory_of(memory.limit())};
 }

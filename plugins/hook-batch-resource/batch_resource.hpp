@@ -9,10 +9,13 @@
 
 namespace koord::batch {
 
+// An init container runs before the regular ones, and ends; a sidecar starts among the init containers, and goes on.
+enum class Kind { regular, init, sidecar };
+
 // One container's amounts, milli-cores and bytes; nullopt: the container does not have it.
 struct Amounts {
   std::optional<std::int64_t> cpu_request, cpu_limit, memory_limit;
-  bool is_init = false;  // runs before the others, and ends
+  Kind kind = Kind::regular;
 
   bool is_batch() const { return cpu_request || cpu_limit || memory_limit; }
 };
@@ -29,7 +32,7 @@ struct Limits {
 // nullopt: the container has no batch resource.
 std::optional<Limits> limits_of(const Amounts& container);
 
-// Returns the pod's: its containers' largest need at one time. A container without a limit leaves the pod without one. nullopt: no
+// Returns the pod's: the largest need of its containers at one time. Init containers and sidecars are in the order of the spec. A container without a limit leaves the pod without one. nullopt: no
 // container has a batch resource.
 std::optional<Limits> limits_of(const std::vector<Amounts>& containers);
 

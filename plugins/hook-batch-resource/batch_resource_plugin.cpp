@@ -11,6 +11,7 @@
 namespace {
 
 using koord::batch::Amounts;
+using koord::batch::Kind;
 using koord::plugin::check;
 using koord::plugin::str;
 using koord::plugin::Strided;
@@ -20,7 +21,8 @@ std::optional<std::int64_t> given(std::int64_t amount) { return amount == KOORD_
 
 Amounts amounts_of(const koord_container& container) {
   Amounts amounts;
-  amounts.is_init = container.kind == KOORD_CONTAINER_INIT;
+  if (container.kind == KOORD_CONTAINER_INIT) amounts.kind = Kind::init;
+  if (container.kind == KOORD_CONTAINER_SIDECAR) amounts.kind = Kind::sidecar;
   for (const koord_resource& resource : Strided(container.resources, container.n_resources, container.resource_stride)) {
     if (view(resource.name) == "kubernetes.io/batch-cpu") {
       amounts.cpu_request = given(resource.request);

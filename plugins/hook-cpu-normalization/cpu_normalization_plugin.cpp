@@ -25,6 +25,7 @@ std::string_view value_of(const koord_label* labels, std::uint32_t n, std::uint3
 
 // Pods with CPUs of their own have no quota to multiply; best-effort and system pods have limits of another kind.
 bool is_normalized(const koord_pod& pod) {
+  if (pod.qos == KOORD_QOS_BE || pod.qos == KOORD_QOS_SYSTEM) return false;  // also without a label
   const std::string_view label = value_of(pod.labels, pod.n_labels, pod.label_stride, kQosLabel);
   if (!label.empty()) return label == "LS";
   return value_of(pod.annotations, pod.n_annotations, pod.label_stride, kResourceStatus).find("\"cpuset\"") == std::string_view::npos;

@@ -51,6 +51,10 @@ TEST_CASE("limits of LS pods and of pods without a label are multiplied, others 
     pod.labels = {{"koordinator.sh/qosClass", label}};
     CHECK(hook.handle(pod).scales.empty());
   }
+  pod.labels.clear();
+  pod.koord_qos = koord::state::KoordQos::be;  // as a pod without requests
+  CHECK(hook.handle(pod).scales.empty());
+  pod.koord_qos = koord::state::KoordQos::ls;
   pod.labels = {{"koordinator.sh/qosClass", "LS"}};
   CHECK(hook.handle(pod).scales.size() == 1);
   pod.labels.clear();
