@@ -14,10 +14,6 @@ namespace {
 
 constexpr std::string_view kPluginService = "nri.pkg.api.v1alpha1.Plugin";
 
-// A node has some hundred pods. These limits, for all parts of a Synchronize, bound the memory.
-constexpr std::size_t kMostPods = 4096;
-constexpr std::size_t kMostContainers = 16384;
-
 // A Response adds less than the difference to its payload.
 constexpr std::size_t kMaxPayload = kMaxSentMessage - 64;
 constexpr std::size_t kMaxStatusText = 4096;

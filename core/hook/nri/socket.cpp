@@ -47,15 +47,23 @@ void Socket::on_readable() {
 }
 
 void Socket::send(std::string_view bytes) {
+  if (sent_ >= kBlock) drop_sent();
   unsent_.append(bytes);
-  if (!writing_) flush();
+  if (!writing_) return flush();
+  if (unsent_.size() - sent_ > kMaxUnsent) ::shutdown(fd_.get(), SHUT_RDWR);
 }
 
-// A failed write does not end the connection: reading detects that, after the last bytes of the runtime.
+void Socket::drop_sent() {
+  unsent_.erase(0, sent_);
+  sent_ = 0;
+}
+
+// After a failed write the rest of a frame is missing, so nothing more is sent; what the runtime has sent is still read.
 void Socket::flush() {
   const ssize_t n = ::send(fd_.get(), unsent_.data() + sent_, unsent_.size() - sent_, MSG_NOSIGNAL);
   const bool failed = n < 0 && !is_temporary(errno);
   if (n > 0) sent_ += static_cast<std::size_t>(n);
+  if (failed) ::shutdown(fd_.get(), SHUT_WR);
   if (failed || sent_ == unsent_.size()) {
     sent_ = 0;
     unsent_.clear();

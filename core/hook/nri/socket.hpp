@@ -36,6 +36,7 @@ class Socket {
 
   void on_readable();
   void flush();
+  void drop_sent();
   void wait_until_writable();
   void end(Error why);
 

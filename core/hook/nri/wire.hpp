@@ -26,6 +26,10 @@ struct ConfigureRequest {
   Duration request_timeout = Duration::zero();
 };
 
+// A node has some hundred pods. These limits, for all parts of a Synchronize together, bound the memory.
+inline constexpr std::size_t kMostPods = 4096;
+inline constexpr std::size_t kMostContainers = 16384;
+
 struct SynchronizeRequest {
   std::vector<Pod> pods;
   std::vector<Container> containers;

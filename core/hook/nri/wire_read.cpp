@@ -158,6 +158,10 @@ Result<SynchronizeRequest> read_synchronize(std::string_view bytes, const KeepAn
   Reader in(bytes, budget);
   SynchronizeRequest request;
   while (in.next()) {
+    if (in.field() == 1 && request.pods.size() == kMostPods)
+      return invalid("Synchronize has more than " + std::to_string(kMostPods) + " pods");
+    if (in.field() == 2 && request.containers.size() == kMostContainers)
+      return invalid("Synchronize has more than " + std::to_string(kMostContainers) + " containers");
     if (in.field() == 1) in.message(request.pods, [&](Reader& inner, Pod& pod) { read(inner, pod, keep); });
     if (in.field() == 2)
       in.message(request.containers, [&](Reader& inner, Container& each) { read(inner, each, keep); });

@@ -311,3 +311,16 @@ TEST_CASE("the answers of the plugin are written") {
   CHECK(encode_configure_answer(0x7FF) == "\x10\xFF\x0F");
   CHECK(encode_more() == "\x10\1");
 }
+
+// Two bytes each, and up to a kilobyte of memory.
+TEST_CASE("empty pods and containers beyond their limits are refused while they are read") {
+  const auto of = [](char tag, std::size_t count) {
+    std::string bytes;
+    for (std::size_t i = 0; i < count; ++i) bytes += {tag, 0};
+    return bytes;
+  };
+  constexpr char kPods = 1 << 3 | 2, kContainers = 2 << 3 | 2;
+  CHECK(read_synchronize(of(kPods, kMostPods), nullptr)->pods.size() == kMostPods);
+  CHECK(read_synchronize(of(kPods, kMostPods + 1), nullptr).error().message() == "Synchronize has more than 4096 pods");
+  CHECK(read_synchronize(of(kContainers, kMostContainers + 1), nullptr).error().message() == "Synchronize has more than 16384 containers");
+}
