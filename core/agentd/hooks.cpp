@@ -2,7 +2,6 @@
 #include "core/agentd/hooks.hpp"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "core/host/instance.hpp"
@@ -10,15 +9,17 @@
 namespace koord::agentd {
 namespace {
 
-// Hooks that start, end or fail change no part of the state.
+// The start, end or failure of a hook does not change the snapshot, so it is polled.
 constexpr Duration kHookPeriod = std::chrono::seconds(1);
 constexpr std::uint32_t kAskedStages = KOORD_STAGE_PRE_RUN_POD_SANDBOX | KOORD_STAGE_PRE_CREATE_CONTAINER;
 
-std::set<std::string> enabled_plugins(const std::vector<host::PluginStatus>& plugins) {
-  std::set<std::string> enabled;
-  for (const host::PluginStatus& plugin : plugins)
-    if (plugin.enabled) enabled.insert(plugin.id);
-  return enabled;
+// A plugin that runs has an instance of each class; one that crashed or is parked may have none, and its hooks go on.
+bool has_ended(const std::vector<host::PluginStatus>& plugins, const knob::Proposer& hook) {
+  const auto plugin = std::find_if(plugins.begin(), plugins.end(), [&](const host::PluginStatus& one) { return one.id == hook.plugin; });
+  if (plugin == plugins.end() || !plugin->enabled) return true;
+  return !plugin->instances.empty() && std::none_of(plugin->instances.begin(), plugin->instances.end(), [&](const host::InstanceStatus& one) {
+    return one.kind == "koord.runtime-hook/1" && one.name == hook.name;
+  });
 }
 
 }  // namespace
@@ -28,7 +29,7 @@ HookModule::HookModule(const Services& services, Find find)
       find_(std::move(find)),
       dispatcher_({.hooks = find_, .clock = services.clock, .metrics = services.metrics}),
       answers_({.running = [this] { return running(); },
-                .enabled = [this] { return enabled_plugins(services_.plugins()); },
+                .has_ended = [this](const knob::Proposer& hook) { return has_ended(services_.plugins(), hook); },
                 .ask = [this](const hook::RunningHook& hook, std::shared_ptr<const host::HookSubject> subject) {
                   return ask(hook, std::move(subject));
                 },
@@ -77,10 +78,12 @@ std::vector<hook::RunningHook> HookModule::running() {
   return hooks;
 }
 
-host::HookReply HookModule::ask(const hook::RunningHook& hook, std::shared_ptr<const host::HookSubject> subject) {
+host::HookReply HookModule::ask(const hook::RunningHook& running, std::shared_ptr<const host::HookSubject> subject) {
   const auto target = std::find_if(targets_.begin(), targets_.end(),
-                                   [&](const host::HookTarget& one) { return one.plugin == hook.plugin && one.name == hook.name; });
-  return dispatcher_.ask(*target, std::move(subject));
+                                   [&](const host::HookTarget& one) { return one.plugin == running.plugin && one.name == running.name; });
+  host::HookTarget bounded = *target;
+  bounded.deadline = std::min(bounded.deadline, hook::KeptAnswers::kMostTime);
+  return dispatcher_.ask(bounded, std::move(subject));
 }
 
 }  // namespace koord::agentd

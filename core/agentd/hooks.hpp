@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hooks: keeps the answers of runtime hooks for the pods that exist (hook/kept_answers), on a thread of its own, because a hook
-// may be slow. Functions are [loop thread].
+// may be slow. Public functions and request(): [loop thread]; step(), running(), ask() and targets_: [strand].
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@ namespace koord::agentd {
 
 class HookModule {
  public:
-  // The running hooks of a stage. [any thread]
+  // Returns the running hooks that name one of these stages (KOORD_STAGE_*). [any thread]
   using Find = std::function<std::vector<host::HookTarget>(std::uint32_t stages)>;
 
   // The services must outlive it.
@@ -27,7 +27,7 @@ class HookModule {
 
   // Looks for changes from now on, at once when the state has changed.
   void start();
-  // Returns when the running call has its answer, or its deadline is over.
+  // Waits for the running call, at most until its deadline.
   void stop();
 
  private:
@@ -36,7 +36,7 @@ class HookModule {
   void request();
   void step();
   std::vector<hook::RunningHook> running();
-  host::HookReply ask(const hook::RunningHook& hook, std::shared_ptr<const host::HookSubject> subject);
+  host::HookReply ask(const hook::RunningHook& running, std::shared_ptr<const host::HookSubject> subject);
 
   const Services& services_;
   const Find find_;

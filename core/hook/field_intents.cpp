@@ -10,6 +10,8 @@
 namespace koord::hook {
 namespace {
 
+// A list of all CPUs of a large machine, one by one, is shorter.
+constexpr std::size_t kMostValue = 4096;
 // Without a hook's own period, that of runtimes.
 constexpr std::string_view kPeriod = "linux.cpu.period", kDefaultPeriod = "100000";
 
@@ -57,18 +59,22 @@ knob::Intent intent_of(const AnswerTarget& target, std::string_view knob, std::s
 
 }  // namespace
 
-FieldIntents intents_of(const host::HookSettings& answer, const AnswerTarget& target) {
-  FieldIntents found;
+void keep_knobs(host::HookSettings& answer) {
+  std::erase_if(answer.fields, [](const auto& field) {
+    return (find(field.first) == nullptr && field.first != kPeriod) || field.second.size() > kMostValue;
+  });
+  answer.fields.shrink_to_fit();
+}
+
+knob::Plan intents_of(const host::HookSettings& answer, const AnswerTarget& target) {
+  knob::Plan plan;
   for (const auto& [field, value] : answer.fields) {
-    if (field == kPeriod) continue;  // part of the quota
-    if (const KnobField* known = find(field))
-      found.plan.push_back(intent_of(target, known->knob, known->value(value, period_of(answer)), knob::Role::base));
-    else
-      found.creation_only.push_back(field);
+    if (const KnobField* known = find(field))  // the period is part of the quota
+      plan.push_back(intent_of(target, known->knob, known->value(value, period_of(answer)), knob::Role::base));
   }
   for (const auto& [field, factor] : answer.scales)
-    found.plan.push_back(intent_of(target, find(field)->knob, fmt::format("{}", factor), knob::Role::scale));
-  return found;
+    plan.push_back(intent_of(target, find(field)->knob, fmt::format("{}", factor), knob::Role::scale));
+  return plan;
 }
 
 }  // namespace koord::hook

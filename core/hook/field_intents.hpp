@@ -22,12 +22,10 @@ struct AnswerTarget {
   Duration ttl{};
 };
 
-struct FieldIntents {
-  knob::Plan plan;
-  std::vector<std::string> creation_only;  // names of the fields without an effect on existing containers
-};
+// Drops what has no effect on an existing pod: fields that are no knob, and values longer than any knob's.
+void keep_knobs(host::HookSettings& answer);
 
-// The fields are valid (host/hook_fields.hpp).
-FieldIntents intents_of(const host::HookSettings& answer, const AnswerTarget& target);
+// The fields are valid (host/hook_fields.hpp) and kept by keep_knobs().
+knob::Plan intents_of(const host::HookSettings& answer, const AnswerTarget& target);
 
 }  // namespace koord::hook

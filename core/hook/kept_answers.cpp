@@ -2,6 +2,7 @@
 #include "core/hook/kept_answers.hpp"
 
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include "core/hook/field_intents.hpp"
@@ -17,8 +18,9 @@ constexpr std::uint32_t kPodStage = KOORD_STAGE_PRE_RUN_POD_SANDBOX, kContainerS
 
 bool has_ended(const state::Pod& pod) { return pod.phase == state::Phase::succeeded || pod.phase == state::Phase::failed; }
 
-// Not asked about: the sandbox is made with the pod; ephemeral containers have the pod's cgroup only.
+// Not asked about: the sandbox, which is made with the pod; ephemeral containers; those that have ended, as has their cgroup.
 bool is_asked_about(const state::Container& container) {
+  if (container.state == state::ContainerState::terminated) return false;
   return container.kind == state::ContainerKind::regular || container.kind == state::ContainerKind::init ||
          container.kind == state::ContainerKind::sidecar;
 }
@@ -31,12 +33,21 @@ std::string title_of(const state::Pod& pod, const state::Container* container) {
 }  // namespace
 
 void KeptAnswers::update(const state::SnapshotPtr& snapshot) {
+  const bool are_new_pods = snapshot->versions.pods != seen_->versions.pods;
   count_changes(snapshot);
-  end_disabled();
+  end_hooks();
   const Subjects subjects = subjects_of(*snapshot);
-  for (auto& [proposer, hook] : hooks_) forget_ended(hook, subjects);
-  for (const RunningHook& running : parts_.running()) ask_all(running, hooks_[{running.plugin, running.name}], subjects);
-  for (auto& [proposer, hook] : hooks_) propose(proposer, hook, subjects);
+  // First the kept answers: hooks may take long, and other hooks' plans must not expire meanwhile.
+  for (auto& [proposer, hook] : hooks_) {
+    forget_ended(hook, subjects);
+    hook.is_new_plan |= are_new_pods;  // cgroups may be known now
+    propose(proposer, hook, subjects);
+  }
+  for (const RunningHook& running : parts_.running()) {
+    Hook& hook = hooks_[{running.plugin, running.name}];
+    ask_all(running, hook, subjects);
+    if (hook.is_new_plan) propose({running.plugin, running.name}, hook, subjects);
+  }
 }
 
 KeptAnswers::Subjects KeptAnswers::subjects_of(const state::Snapshot& snapshot) {
@@ -71,10 +82,9 @@ KeptAnswers::Inputs KeptAnswers::inputs_of(const RunningHook& running, const Sub
   return {versions.node, versions.node_slo, versions.topology, pod_versions_.at(subject.pod->handle), running.generation};
 }
 
-void KeptAnswers::end_disabled() {
-  const std::set<std::string> enabled = parts_.enabled();
+void KeptAnswers::end_hooks() {
   for (auto hook = hooks_.begin(); hook != hooks_.end();) {
-    if (enabled.contains(hook->first.plugin)) {
+    if (!parts_.has_ended(hook->first)) {
       ++hook;
       continue;
     }
@@ -93,7 +103,10 @@ void KeptAnswers::forget_ended(Hook& hook, const Subjects& subjects) {
 void KeptAnswers::ask_all(const RunningHook& running, Hook& hook, const Subjects& subjects) {
   const Time now = parts_.clock.now();
   for (const Subject& subject : subjects) {
-    if ((running.stages & (subject.container == nullptr ? kPodStage : kContainerStage)) == 0) continue;
+    if ((running.stages & (subject.container == nullptr ? kPodStage : kContainerStage)) == 0) {
+      hook.is_new_plan |= hook.answers.erase(subject.handle) > 0;  // it named the stage before
+      continue;
+    }
     Answer& answer = hook.answers[subject.handle];
     if (answer.inputs == inputs_of(running, subject) || answer.again > now) continue;
     if (is_stopped_ || parts_.clock.now() >= now + kMostTime) return;
@@ -107,13 +120,26 @@ host::HookReply::Kind KeptAnswers::ask(const RunningHook& running, const Subject
   host::HookReply reply = parts_.ask(running, std::make_shared<const host::HookSubject>(std::move(request)));
   if (reply.kind != host::HookReply::Kind::answered) {
     answer.again = parts_.clock.now() + kRetry;
-    log::warn(hook_log, "{} gave no answer for {}: {}; asking again in {} s", running.plugin, title_of(*subject.pod, subject.container),
-              reply.text, kRetry / std::chrono::seconds(1));
+    note_failure(running, subject, hook, reply.text);
     return reply.kind;
   }
+  if (hook.failures > 0) log::info(hook_log, "{} answers again, after {} failures", running.plugin, std::exchange(hook.failures, 0));
+  if (reply.settings.rejection) {
+    log::debug(hook_log, "{} rejects {}, which exists already: {}", running.plugin, title_of(*subject.pod, subject.container),
+               *reply.settings.rejection);
+    reply.settings = {};
+  }
+  keep_knobs(reply.settings);
   hook.is_new_plan = true;
   answer = {inputs_of(running, subject), std::move(reply.settings), {}};
   return reply.kind;
+}
+
+// The first of a row.
+void KeptAnswers::note_failure(const RunningHook& running, const Subject& subject, Hook& hook, const std::string& why) const {
+  if (hook.failures++ > 0) return;
+  log::warn(hook_log, "{} gave no answer for {}: {}; keeping its last answers and asking again every {} s", running.plugin,
+            title_of(*subject.pod, subject.container), why, kRetry / std::chrono::seconds(1));
 }
 
 void KeptAnswers::propose(const knob::Proposer& proposer, Hook& hook, const Subjects& subjects) {
@@ -124,12 +150,12 @@ void KeptAnswers::propose(const knob::Proposer& proposer, Hook& hook, const Subj
     if (answer == hook.answers.end()) continue;
     const std::string& cgroup_dir = subject.container == nullptr ? subject.pod->cgroup_dir : subject.container->cgroup_dir;
     if (cgroup_dir.empty()) continue;  // not created yet
-    FieldIntents intents = intents_of(answer->second.settings, {.level = subject.container == nullptr ? knob::Level::pod : knob::Level::container,
-                                                                .cgroup_dir = cgroup_dir,
-                                                                .reason = "the answer for " + title_of(*subject.pod, subject.container),
-                                                                .priority = kPriority,
-                                                                .ttl = kTtl});
-    std::move(intents.plan.begin(), intents.plan.end(), std::back_inserter(plan));
+    knob::Plan intents = intents_of(answer->second.settings, {.level = subject.container == nullptr ? knob::Level::pod : knob::Level::container,
+                                                              .cgroup_dir = cgroup_dir,
+                                                              .reason = "the answer for " + title_of(*subject.pod, subject.container),
+                                                              .priority = kPriority,
+                                                              .ttl = kTtl});
+    std::move(intents.begin(), intents.end(), std::back_inserter(plan));
   }
   parts_.plans.take(proposer, std::move(plan), [](std::vector<knob::IntentResult>) {});
 }

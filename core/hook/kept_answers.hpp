@@ -15,7 +15,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -40,14 +39,14 @@ class KeptAnswers {
   // For one hook in one update; the next one goes on.
   static constexpr Duration kMostTime = std::chrono::seconds(2);
   static constexpr Duration kTtl = std::chrono::minutes(1);
-  // Hooks outrank strategies.
+  // Above those of our strategies.
   static constexpr std::int32_t kPriority = 1000;
 
   struct Parts {
     std::function<std::vector<RunningHook>()> running;
-    // Plugins with an open gate; answers of others end.
-    std::function<std::set<std::string>()> enabled;
-    // Returns by the hook's deadline.
+    // Whether the hook exists no more: its plugin's gate is off, or the plugin has no such class now.
+    std::function<bool(const knob::Proposer&)> has_ended;
+    // Returns within kMostTime.
     std::function<host::HookReply(const RunningHook&, std::shared_ptr<const host::HookSubject>)> ask;
     knob::PlanSink& plans;
     const Clock& clock;  // both outlive it
@@ -74,6 +73,7 @@ class KeptAnswers {
   struct Hook {
     std::map<std::uint64_t, Answer> answers;  // by the handle of the pod or container
     bool is_new_plan = true;
+    std::size_t failures = 0;  // since the last answer
   };
   struct Subject {
     std::uint64_t handle = 0;
@@ -85,8 +85,9 @@ class KeptAnswers {
   static Subjects subjects_of(const state::Snapshot& snapshot);
   void count_changes(const state::SnapshotPtr& snapshot);
   Inputs inputs_of(const RunningHook& running, const Subject& subject) const;
-  void end_disabled();
+  void end_hooks();
   static void forget_ended(Hook& hook, const Subjects& subjects);
+  void note_failure(const RunningHook& running, const Subject& subject, Hook& hook, const std::string& why) const;
   void ask_all(const RunningHook& running, Hook& hook, const Subjects& subjects);
   host::HookReply::Kind ask(const RunningHook& running, const Subject& subject, Hook& hook, Answer& answer);
   void propose(const knob::Proposer& proposer, Hook& hook, const Subjects& subjects);

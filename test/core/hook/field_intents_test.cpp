@@ -28,9 +28,9 @@ TEST_CASE("each field that is a knob becomes the base of that knob, in the knob'
                          Row{"linux.memory.limit", "1048576", "memory.max", "1048576"}, Row{"linux.memory.limit", "-1", "memory.max", "max"}}) {
     CAPTURE(row.field);
     CAPTURE(row.value);
-    const FieldIntents found = intents_of({.fields = {{row.field, row.value}}}, target());
-    REQUIRE(found.plan.size() == 1);
-    const knob::Intent& intent = found.plan[0];
+    const knob::Plan plan = intents_of({.fields = {{row.field, row.value}}}, target());
+    REQUIRE(plan.size() == 1);
+    const knob::Intent& intent = plan[0];
     CHECK(intent.knob == row.knob);
     CHECK(intent.value == row.as_knob);
     CHECK(intent.role == knob::Role::base);
@@ -38,29 +38,30 @@ TEST_CASE("each field that is a knob becomes the base of that knob, in the knob'
     CHECK(intent.level == knob::Level::container);
     CHECK(intent.priority == 7);
     CHECK(intent.ttl == std::chrono::minutes(1));
-    CHECK(found.creation_only.empty());
     // The governor takes it.
     CHECK(knob::make_proposal({"hook-a", "main"}, intent));
   }
 }
 
-TEST_CASE("fields that only a creation can apply are named, and are no intents") {
-  const FieldIntents found = intents_of({.fields = {{"env:A", "1"}, {"linux.cpu.shares", "2"}, {"annotation:b", "2"}}}, target());
-  CHECK(found.plan.size() == 1);
-  CHECK(found.creation_only == std::vector<std::string>{"env:A", "annotation:b"});
+TEST_CASE("fields without an effect on an existing pod are not kept, and neither are values longer than any knob's") {
+  host::HookSettings answer{.fields = {{"env:A", "1"}, {"linux.cpu.shares", "2"}, {"annotation:b", "2"}, {"linux.cpu.period", "50000"},
+                                       {"linux.oom_score_adj", "5"}, {"linux.cpuset.cpus", std::string(5000, '1')}}};
+  keep_knobs(answer);
+  CHECK(answer.fields == decltype(answer.fields){{"linux.cpu.shares", "2"}, {"linux.cpu.period", "50000"}});
+  CHECK(intents_of(answer, target()).size() == 1);
 }
 
 TEST_CASE("a quota takes the period that the hook gives") {
-  const FieldIntents found = intents_of({.fields = {{"linux.cpu.quota", "5000"}, {"linux.cpu.period", "50000"}}}, target());
-  REQUIRE(found.plan.size() == 1);
-  CHECK(found.plan[0].value == "5000 50000");
+  const knob::Plan plan = intents_of({.fields = {{"linux.cpu.quota", "5000"}, {"linux.cpu.period", "50000"}}}, target());
+  REQUIRE(plan.size() == 1);
+  CHECK(plan[0].value == "5000 50000");
 }
 
 TEST_CASE("a factor becomes a scale of the knob") {
-  const FieldIntents found = intents_of({.scales = {{"linux.cpu.quota", 0.8}}}, target());
-  REQUIRE(found.plan.size() == 1);
-  CHECK(found.plan[0].knob == "cpu.max");
-  CHECK(found.plan[0].value == "0.8");
-  CHECK(found.plan[0].role == knob::Role::scale);
-  CHECK(knob::make_proposal({"hook-a", "main"}, found.plan[0]));
+  const knob::Plan plan = intents_of({.scales = {{"linux.cpu.quota", 0.8}}}, target());
+  REQUIRE(plan.size() == 1);
+  CHECK(plan[0].knob == "cpu.max");
+  CHECK(plan[0].value == "0.8");
+  CHECK(plan[0].role == knob::Role::scale);
+  CHECK(knob::make_proposal({"hook-a", "main"}, plan[0]));
 }

@@ -48,20 +48,24 @@ struct Node {
   ManualClock clock;
   Plans plans;
   std::vector<RunningHook> running{{"hook-a", "main", KOORD_STAGE_PRE_CREATE_CONTAINER, 1}};
-  std::set<std::string> enabled{"hook-a", "hook-b"};
+  bool has_ended = false;
   std::string shares = "512";
   Kind kind = Kind::answered;
+  bool rejects = false;
   int asked = 0;
   Duration takes{};  // each answer
+  std::function<void()> on_ask;
   state::Snapshot state;
   KeptAnswers answers{{.running = [this] { return running; },
-                           .enabled = [this] { return enabled; },
+                           .has_ended = [this](const knob::Proposer&) { return has_ended; },
                            .ask = [this](const RunningHook&, const std::shared_ptr<const host::HookSubject>& subject) {
                              ++asked;
                              clock.advance(takes);
+                             if (const auto call = on_ask) call();
                              CHECK(subject->stage() == (running[0].stages & subject->stage()));
                              host::HookReply reply{kind, "it broke", {}};
                              reply.settings.fields = {{"linux.cpu.shares", shares}, {"env:A", "1"}};
+                             if (rejects) reply.settings.rejection = "no room";
                              return reply;
                            },
                            .plans = plans,
@@ -139,7 +143,7 @@ TEST_CASE("answers stay while the hook does not run, and end with the pod and wi
   node.update();
   REQUIRE(node.plan().size() == 1);
   CHECK(node.plan()[0].cgroup_dir == "db/main");
-  node.enabled.clear();
+  node.has_ended = true;
   node.update();
   CHECK(node.plans.plans.empty());
 }
@@ -216,4 +220,62 @@ TEST_CASE("pods that have ended, sandboxes and ephemeral containers are not aske
   node.set_pods(pods);
   node.update();
   CHECK(node.asked == 1);
+}
+
+TEST_CASE("a rejection has no effect on an existing pod, and neither have the fields beside it") {
+  Node node;
+  node.rejects = true;
+  node.update();
+  CHECK(node.plan().empty());
+  node.update();
+  CHECK(node.asked == 2);
+}
+
+TEST_CASE("answers for a stage that the hook names no more end") {
+  Node node;
+  node.update();
+  node.running[0].stages = KOORD_STAGE_PRE_RUN_POD_SANDBOX;
+  ++node.running[0].generation;
+  node.update();
+  REQUIRE(node.plan().size() == 2);
+  CHECK(node.plan()[0].cgroup_dir == "web");
+  CHECK(node.plan()[1].cgroup_dir == "db");
+}
+
+TEST_CASE("the answers for a container that has ended end with it") {
+  Node node;
+  node.update();
+  std::vector<state::Pod> pods{pod("web", 10), pod("db", 20)};
+  pods[0].containers[0].state = state::ContainerState::terminated;
+  node.set_pods(pods);
+  node.update();
+  REQUIRE(node.plan().size() == 1);
+  CHECK(node.plan()[0].cgroup_dir == "db/main");
+}
+
+TEST_CASE("a cgroup that becomes known while the hook does not run gets the kept answer") {
+  Node node;
+  std::vector<state::Pod> pods{pod("web", 10)};
+  pods[0].containers[0].cgroup_dir.clear();
+  node.set_pods(pods);
+  node.update();
+  node.running.clear();
+  node.set_pods({pod("web", 10)});
+  node.update();
+  REQUIRE(node.plan().size() == 1);
+  CHECK(node.plan()[0].cgroup_dir == "web/main");
+}
+
+TEST_CASE("a slow hook does not keep the plan of another one from being renewed before it is asked") {
+  Node node;
+  node.running.push_back({"hook-b", "main", KOORD_STAGE_PRE_CREATE_CONTAINER, 1});
+  node.update();
+  const int repeated = node.plans.repeated;
+  ++node.state.versions.node_slo;
+  node.on_ask = [&] {
+    CHECK(node.plans.repeated == repeated + 2);
+    node.on_ask = {};
+  };
+  node.update();
+  CHECK_FALSE(node.on_ask);
 }
