@@ -615,8 +615,9 @@ typedef struct koord_scrape_target {
   koord_str server_name;                /* the name that the certificate must have, in place of the URL's host */
   koord_str token_file;                 /* a bearer token; read for each scrape */
   uint64_t period_ns, timeout_ns;       /* period: rounded up to ticks, 0 is each tick */
-  /* 0: 16 MiB, 100000 and the plugin's maxSeries; at most 64 MiB and a million. All scrapes of a third party's plugin have
-   * maxScrapeMemory of its settings together, for answers and their samples. A scrape beyond it fails. */
+  /* max_body_bytes: 0 is 16 MiB, at most 64 MiB. max_samples: 0 is 100,000, at most 1,000,000. max_series: 0 is maxSeries of the
+   * plugin's settings, which is also the most. All scrapes of a third-party plugin share maxScrapeMemory of its settings, in bytes
+   * (4 MiB): bodies, samples, names and labels. A scrape that needs more fails, and the last values stay. */
   uint64_t max_body_bytes, max_samples, max_series;
 } koord_scrape_target;
 
@@ -687,35 +688,47 @@ typedef struct koord_qos_strategy {
 #define KOORD_STAGE_PRE_UPDATE_CONTAINER_RESOURCES 64u
 #define KOORD_STAGE_POST_STOP_CONTAINER 128u
 
+/* Pointers are valid until handle() returns. */
 typedef struct koord_hook_request {
   uint32_t struct_size, stage;
-  uint64_t deadline_ns;
+  uint64_t deadline_ns; /* host time; a later answer is not taken */
   const koord_pod *pod;
   const koord_container *container; /* NULL at the pod stages */
   koord_str node_slo;               /* as in koord.state/1 */
-  koord_str cri_json;               /* the runtime's own request, for what is not a field yet */
+  koord_str cri_json;               /* the runtime's own request; empty if no runtime asks */
 } koord_hook_request;
 
 typedef struct koord_hook_response {
   uint32_t struct_size, rsv;
   void *impl;
-  /* "linux.cpu.shares", "linux.cpu.quota", "linux.cpuset.cpus", "linux.memory.limit", "env:NAME",
-   * "annotation:key". Since 1.1: "linux.cpu.period" in us, "linux.cpu.idle", "linux.cpu.bvt_warp_ns", "linux.cpuset.mems",
-   * "linux.memory.swap" in bytes with memory, "linux.oom_score_adj", "linux.rdt.closid". KOORD_E_INVALID: no such field, or no
-   * such value; KOORD_E_DEADLINE: the request was answered without this hook. If a hook with a plugin id that sorts first has
-   * set another value, its value stays. Fields that are knobs of a cgroup ("linux.cpu...", "linux.cpuset...", "linux.memory...",
-   * "linux.rdt.closid") are kept after the creation, too, as KOORD_ROLE_BASE: the host asks the hook about pods that exist, and
-   * sets them. */
+  /* Sets a field; another call replaces its value. Numbers are decimal text.
+   *   linux.cpu.shares     2 to 262144                    linux.cpuset.cpus   "0-3,8"
+   *   linux.cpu.quota      us in a period, from 1000;     linux.memory.limit  bytes; -1: no limit
+   *                        -1: no limit                   env:NAME, annotation:key  text of at most 64 KiB
+   * Since 1.1; an older host returns KOORD_E_INVALID:
+   *   linux.cpu.period     us, 1000 to 1000000, default   linux.cpuset.mems   "0-1"
+   *                        100000; only with a quota      linux.memory.swap   bytes, memory included; -1: no limit
+   *   linux.cpu.idle       0, 1                           linux.oom_score_adj -1000 to 1000
+   *   linux.cpu.bvt_warp_ns  -1 to 2                      linux.rdt.closid    the name of a resctrl group
+   * For existing pods and containers the host proposes shares, quota with its period, idle, bvt_warp_ns, cpus, mems, limit and
+   * closid as KOORD_ROLE_BASE, and writes them in mode enforce only. The other fields have an effect only at a creation.
+   * KOORD_E_INVALID: no such field or value; KOORD_E_AGAIN: more than 256 fields; KOORD_E_DEADLINE: the request was answered
+   * without this hook; KOORD_E_NOMEM. [in-call: handle] */
   koord_status (*set)(const struct koord_hook_response *response, koord_str field, koord_str value);
+  /* The runtime is not to make the pod or container; `why` is cut to 1024 bytes, and no field of the answer is used. No effect on
+   * one that exists. KOORD_E_DEADLINE as in set(). [in-call: handle] */
   koord_status (*reject)(const struct koord_hook_response *response, koord_str why);
   /* Since 1.1; on an older host KOORD_HAS() of it is 0. Multiplies "linux.cpu.quota" or "linux.memory.limit", also one that the
-   * pod's spec gives, by a factor above 0 and at most 1000; factors of several hooks multiply. No limit stays no limit. Another call for
-   * the same field replaces the factor. Errors are those of set(). */
+   * pod's spec gives, by a factor above 0 and at most 1000; factors of several hooks multiply. No limit stays no limit. Another
+   * call for the same field replaces the factor. KOORD_E_INVALID: another field or factor; KOORD_E_DEADLINE, KOORD_E_NOMEM as in
+   * set(). [in-call: handle] */
   koord_status (*scale)(const struct koord_hook_response *response, koord_str field, double factor);
 } koord_hook_response;
 
-/* "koord.runtime-hook/1": adjusts pods and containers as they are made. handle() is a pure function of the request:
- * the host calls it for NRI, for the CRI proxy and again when it reconciles. */
+/* "koord.runtime-hook/1": adjusts pods and containers. The answer depends only on the request, the Node, the NodeSLO, the topology
+ * and the configuration: the host keeps it, and asks again when one of them changes. It asks about existing pods
+ * (KOORD_STAGE_PRE_RUN_POD_SANDBOX) and their regular, init and sidecar containers (KOORD_STAGE_PRE_CREATE_CONTAINER). The other
+ * stages are those of container runtimes, which are not connected yet. */
 typedef struct koord_runtime_hook {
   koord_lifecycle life;
   uint32_t stages, rsv; /* KOORD_STAGE_* */

@@ -80,11 +80,11 @@ KOORD_EXPORT uint64_t koord_test_series(koord_test *test, const char *metric);
 /* An intent that the last evaluate() proposed; its texts are also NUL-terminated. NULL: the index is too
  * large. */
 KOORD_EXPORT const koord_intent *koord_test_proposal(koord_test *test, uint32_t index);
-/* The value that the last handle() set the field to, or the reason of its rejection; NULL: it did neither. */
+/* The value that the last handle() set the field to, and the reason of its reject(); NULL: it did not. */
 KOORD_EXPORT const char *koord_test_adjustment(koord_test *test, const char *field);
+KOORD_EXPORT const char *koord_test_rejection(koord_test *test);
 /* The factor by which the last handle() multiplied the field; 1: by none. */
 KOORD_EXPORT double koord_test_factor(koord_test *test, const char *field);
-KOORD_EXPORT const char *koord_test_rejection(koord_test *test);
 
 #ifdef __cplusplus
 }
