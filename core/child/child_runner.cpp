@@ -38,7 +38,7 @@ constexpr Duration kEndGrace = 500ms;
 constexpr std::size_t kPartBytes = 128 << 10;
 constexpr std::size_t kPartItems = 500;
 // An answer to a call on the strand. Series of a part have 1 KiB each.
-constexpr std::size_t kMaxAnswer = 512 << 10;
+constexpr std::size_t kMaxCallAnswer = 512 << 10;
 // Work for an answer that the monotonic clock measures well enough.
 constexpr Duration kSmallWork = 50us;
 constexpr Duration kMostUnmeasured = 200us;  // charged by the monotonic clock, which also counts the time of a preempted thread
@@ -187,7 +187,7 @@ class ChildRunner final : public host::Runner {
     }
     if (is_aborted_) monitor_->end("the host ended it", Duration::zero());
     TRY(plugin_process_->handshake());
-    plugin_process_->process().calls().guard(kMaxAnswer);
+    plugin_process_->process().calls().guard(kMaxCallAnswer);
     return {};
   }
 

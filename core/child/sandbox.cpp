@@ -112,7 +112,7 @@ Result<CapabilityMask> enter_sandbox(const LaunchSpec& spec) {
   if (rules) TRY(rules->enforce());
   // Landlock alone would let root without capabilities change the modes of root's files.
   const bool is_owner_of_node = spec.landlock_abi > 0 && spec.uid == 0;
-  TRY(filter_system_calls(kept, spec.network, is_owner_of_node ? Attributes::closed : Attributes::open));
+  TRY(filter_system_calls(kept, spec.network, is_owner_of_node ? FileAttributes::closed : FileAttributes::open));
   return kept;
 }
 

@@ -309,11 +309,11 @@ void add_socket_rules(Program& program, CapabilityMask kept, NetworkMask network
 
 }  // namespace
 
-Result<void> filter_system_calls(CapabilityMask kept, NetworkMask network, Attributes attributes) {
+Result<void> filter_system_calls(CapabilityMask kept, NetworkMask network, FileAttributes attributes) {
   Program program;
   for (const Denial& denial : kDenied)
     if ((denial.unless & kept) == 0) program.add(denial.call, Rule().otherwise(kRefuse));
-  if (attributes == Attributes::closed)
+  if (attributes == FileAttributes::closed)
     for (const Denial& denial : kDeniedOnAttributes)
       if ((denial.unless & kept) == 0) program.add(denial.call, Rule().otherwise(kRefuse));
   add_own_process_rules(program, kept);

@@ -11,7 +11,7 @@ namespace koord::child {
 
 // Filters the system calls of all threads of this process and of all processes that they start. The system calls of a kept
 // capability are allowed. `attributes`: of files, may be changed; Landlock has no rule for them. Needs no_new_privs.
-enum class Attributes { closed, open };
-Result<void> filter_system_calls(CapabilityMask kept, NetworkMask network, Attributes attributes);
+enum class FileAttributes { closed, open };
+Result<void> filter_system_calls(CapabilityMask kept, NetworkMask network, FileAttributes attributes);
 
 }  // namespace koord::child
