@@ -113,7 +113,11 @@ TEST_CASE("koord.knobs/1, koord.evict/1 and koord.audit/1 give a plugin in the a
 
 TEST_CASE("both runners log a refused intent, a plan that is too large and a refused request for evictions") {
   using Call = koord_status (*)(const Side& side);
-  const std::pair<Call, const char*> calls[] = {
+  struct Row {
+    Call call;
+    const char* expected;
+  };
+  const Row calls[] = {
       {[](const Side& s) { return propose(s, [](auto& i) { i.knob = {nullptr, 4}; }); }, "intent for knob an unknown one of cgroup 'kubepods.slice/kubepods-pod1.slice' is refused: knob is NULL"},
       {[](const Side& s) { return propose(s, [](auto& i) { i.value = str("much"); }); }, "intent for knob 'cpu.max' of cgroup 'kubepods.slice/kubepods-pod1.slice' is refused"},
       {[](const Side& s) {
@@ -122,13 +126,13 @@ TEST_CASE("both runners log a refused intent, a plan that is too large and a ref
        }, "the plan has more than 10000 intents"},
       {[](const Side& s) { return request_eviction(s, [](auto& e) { e.reason = {nullptr, 3}; }); }, "request for evictions is refused: reason is NULL"}};
   BothRunners both;
-  for (const auto& [call, expected] : calls) {
-    CAPTURE(expected);
+  for (const Row& row : calls) {
+    CAPTURE(row.expected);
     for (const Side& side : {both.near_side, both.far_side}) {
       const log::Capture log;
-      CHECK(call(side) != KOORD_OK);
+      CHECK(row.call(side) != KOORD_OK);
       REQUIRE(log.lines().size() == 1);
-      CHECK(log.lines()[0].find(expected) != std::string::npos);
+      CHECK(log.lines()[0].find(row.expected) != std::string::npos);
     }
   }
 }
