@@ -7,6 +7,7 @@
 #include "core/base/manual_clock.hpp"
 #include "core/cgroup/reader.hpp"
 #include "test/support/fake_node.hpp"
+#include "test/support/sanitized.hpp"
 
 using namespace koord;
 using namespace koord::cgroup;
@@ -75,6 +76,10 @@ TEST_CASE("a budget grows back step by step when there was no shortage for a min
 }
 
 TEST_CASE("a process out of descriptors gets a quarter of the reader's back, and no value is missed meanwhile") {
+  if (test::kSanitized) {
+    MESSAGE("SKIPPED: UBSan opens a pipe to check the type of an object, and reports a wrong type when it cannot");
+    return;
+  }
   test::FakeNode node({{"cgroup/cgroup.controllers", "pids\n"}});
   ManualClock clock;
   Reader reader(*Layout::detect(node.roots()), clock);
