@@ -29,7 +29,7 @@ HookModule::HookModule(const Services& services, Find find)
       find_(std::move(find)),
       dispatcher_({.hooks = find_, .clock = services.clock, .metrics = services.metrics}),
       answers_({.running = [this] { return running(); },
-                .has_ended = [this](const knob::Proposer& hook) { return has_ended(services_.plugins(), hook); },
+                .has_ended = [this](const knob::Proposer& hook) { return has_ended(plugins_, hook); },
                 .ask = [this](const hook::RunningHook& hook, std::shared_ptr<const host::HookSubject> subject) {
                   return ask(hook, std::move(subject));
                 },
@@ -67,6 +67,7 @@ void HookModule::request() {
 
 void HookModule::step() {
   is_requested_ = false;
+  plugins_ = services_.plugins();
   answers_.update(services_.hub.current());
 }
 

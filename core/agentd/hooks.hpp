@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hooks: keeps the answers of runtime hooks for the pods that exist (hook/kept_answers), on a thread of its own, because a hook
-// may be slow. Public functions and request(): [loop thread]; step(), running(), ask() and targets_: [strand].
+// may be slow. Public functions and request(): [loop thread]; step(), running(), ask() and what they keep of a step: [strand].
 #pragma once
 
 #include <atomic>
@@ -42,7 +42,8 @@ class HookModule {
   const Find find_;
   host::HookDispatcher dispatcher_;
   hook::KeptAnswers answers_;
-  std::vector<host::HookTarget> targets_;  // of this step
+  std::vector<host::PluginStatus> plugins_;  // of this step
+  std::vector<host::HookTarget> targets_;    // of this step
   std::atomic<bool> is_requested_ = false;
   std::uint64_t subscription_ = 0;
   std::unique_ptr<event::Timer> timer_;

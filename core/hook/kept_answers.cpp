@@ -37,9 +37,11 @@ void KeptAnswers::update(const state::SnapshotPtr& snapshot) {
   count_changes(snapshot);
   end_hooks();
   const Subjects subjects = subjects_of(*snapshot);
+  std::set<std::uint64_t> alive;
+  for (const Subject& subject : subjects) alive.insert(subject.handle);
   // First the kept answers: hooks may take long, and other hooks' plans must not expire meanwhile.
   for (auto& [proposer, hook] : hooks_) {
-    forget_ended(hook, subjects);
+    hook.is_new_plan |= std::erase_if(hook.answers, [&](const auto& answer) { return !alive.contains(answer.first); }) > 0;
     hook.is_new_plan |= are_new_pods;  // cgroups may be known now
     propose(proposer, hook, subjects);
   }
@@ -91,13 +93,6 @@ void KeptAnswers::end_hooks() {
     parts_.plans.withdraw(hook->first);
     hook = hooks_.erase(hook);
   }
-}
-
-void KeptAnswers::forget_ended(Hook& hook, const Subjects& subjects) {
-  std::set<std::uint64_t> alive;
-  for (const Subject& subject : subjects) alive.insert(subject.handle);
-  const std::size_t ended = std::erase_if(hook.answers, [&](const auto& answer) { return !alive.contains(answer.first); });
-  hook.is_new_plan |= ended > 0;
 }
 
 void KeptAnswers::ask_all(const RunningHook& running, Hook& hook, const Subjects& subjects) {

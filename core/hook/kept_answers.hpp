@@ -86,7 +86,6 @@ class KeptAnswers {
   void count_changes(const state::SnapshotPtr& snapshot);
   Inputs inputs_of(const RunningHook& running, const Subject& subject) const;
   void end_hooks();
-  static void forget_ended(Hook& hook, const Subjects& subjects);
   void note_failure(const RunningHook& running, const Subject& subject, Hook& hook, const std::string& why) const;
   void ask_all(const RunningHook& running, Hook& hook, const Subjects& subjects);
   host::HookReply::Kind ask(const RunningHook& running, const Subject& subject, Hook& hook, Answer& answer);
