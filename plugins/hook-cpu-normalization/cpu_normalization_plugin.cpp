@@ -6,29 +6,22 @@
 
 #include "koordetector/plugin.hpp"
 #include "plugins/hook-cpu-normalization/cpu_normalization.hpp"
+#include "plugins/shared/slo/pod_slo.hpp"
 
 namespace {
 
 using koord::plugin::check;
 using koord::plugin::Snapshot;
 using koord::plugin::str;
-using koord::plugin::Strided;
-using koord::plugin::view;
 
-constexpr std::string_view kResourceStatus = "scheduling.koordinator.sh/resource-status", kQosLabel = "koordinator.sh/qosClass";
-
-std::string_view value_of(const koord_label* labels, std::uint32_t n, std::uint32_t stride, std::string_view key) {
-  for (const koord_label& label : Strided(labels, n, stride))
-    if (view(label.key) == key) return view(label.value);
-  return {};
-}
+constexpr std::string_view kResourceStatus = "scheduling.koordinator.sh/resource-status";
 
 // Pods with CPUs of their own have no quota to multiply; best-effort and system pods have limits of another kind.
 bool is_normalized(const koord_pod& pod) {
   if (pod.qos == KOORD_QOS_BE || pod.qos == KOORD_QOS_SYSTEM) return false;  // also without a label
-  const std::string_view label = value_of(pod.labels, pod.n_labels, pod.label_stride, kQosLabel);
+  const std::string_view label = koord::slo::label_of(pod, koord::slo::kQosLabel).value_or("");
   if (!label.empty()) return label == "LS";
-  return value_of(pod.annotations, pod.n_annotations, pod.label_stride, kResourceStatus).find("\"cpuset\"") == std::string_view::npos;
+  return koord::slo::annotation_of(pod, kResourceStatus).value_or("").find("\"cpuset\"") == std::string_view::npos;
 }
 
 class CpuNormalization final : public koord::plugin::RuntimeHook {
@@ -47,8 +40,7 @@ class CpuNormalization final : public koord::plugin::RuntimeHook {
     const std::optional<Snapshot> snapshot = Snapshot::if_known(host(), state_);
     const koord_node* node = snapshot ? snapshot->node() : nullptr;
     if (node == nullptr) return std::nullopt;
-    const std::string_view text = value_of(node->annotations, node->n_annotations, node->label_stride, koord::normalization::kAnnotation);
-    const auto ratio = koord::normalization::parse_ratio(text);
+    const auto ratio = koord::normalization::parse_ratio(koord::slo::annotation_of(*node, koord::normalization::kAnnotation).value_or(""));
     report(ratio ? std::string() : ratio.error().message());
     return ratio ? *ratio : std::nullopt;
   }

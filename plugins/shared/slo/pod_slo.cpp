@@ -89,6 +89,10 @@ Annotation annotation_of(const koord_pod& pod, std::string_view key) {
   return value_of(pod.annotations, pod.n_annotations, pod.label_stride, key);
 }
 
+Annotation annotation_of(const koord_node& node, std::string_view key) {
+  return value_of(node.annotations, node.n_annotations, node.label_stride, key);
+}
+
 std::optional<std::string_view> label_of(const koord_pod& pod, std::string_view key) {
   return value_of(pod.labels, pod.n_labels, pod.label_stride, key);
 }

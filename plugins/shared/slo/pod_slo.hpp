@@ -24,9 +24,10 @@ inline constexpr std::string_view kBlkioQosAnnotation = "koordinator.sh/blkioQOS
 inline constexpr std::string_view kResctrlAnnotation = "node.koordinator.sh/resctrl";  // a group of the pod's own
 inline constexpr std::string_view kQosLabel = "koordinator.sh/qosClass";
 
-using Annotation = std::optional<std::string_view>;  // nullopt: the pod has none
+using Annotation = std::optional<std::string_view>;  // nullopt: missing
 
 Annotation annotation_of(const koord_pod& pod, std::string_view key);
+Annotation annotation_of(const koord_node& node, std::string_view key);
 std::optional<std::string_view> label_of(const koord_pod& pod, std::string_view key);
 
 // The section for pods of KOORD_QOS_*: LSE uses LSR's. Null: missing.
