@@ -39,7 +39,8 @@ static char* join(const char* folder, const char* name) {
 static int open_file(const char* path) {
   const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
   struct stat about;
-  if (fd < 0 || fstat(fd, &about) != 0) fail("cannot open '%s': %s", path, errno == ELOOP ? "it is a link" : strerror(errno));
+  if (fd < 0 || fstat(fd, &about) != 0)
+    fail("cannot open '%s': %s", path, errno == ELOOP ? "it is a link" : strerror(errno));
   if (!S_ISREG(about.st_mode)) fail("'%s': expected a regular file", path);
   return fd;
 }
@@ -88,7 +89,8 @@ static void copy(const char* from, int source, const char* folder, const char* n
 static void copy_plugin(const char* from, const char* folder, const char* name) {
   char* to = join(folder, name);
   if (access(to, F_OK) == 0) {
-    if (!same_content(from, to)) fail("'%s' is there already, and is not what '%s' is: another image has brought it", to, from);
+    if (!same_content(from, to))
+      fail("'%s' is there already, and is not what '%s' is: another image has brought it", to, from);
   } else {
     const int source = open_file(from);
     copy(from, source, folder, name, 0644);

@@ -85,9 +85,8 @@ static __always_inline int issue(const struct request* request) {
   __u64 key = (__u64)request;
   __u64 now = bpf_ktime_get_ns();
   __u64 made = BPF_CORE_READ(request, start_time_ns);
-  struct issued issued = {.since_ns = now,
-                          .queue_ns = made && made < now ? now - made : 0,
-                          .bytes = BPF_CORE_READ(request, __data_len)};
+  struct issued issued = {
+      .since_ns = now, .queue_ns = made && made < now ? now - made : 0, .bytes = BPF_CORE_READ(request, __data_len)};
   bpf_map_update_elem(&issued_requests, &key, &issued, BPF_ANY);
   return 0;
 }
@@ -134,14 +133,10 @@ int BPF_PROG(on_cgroup_rmdir, struct cgroup* cgroup) {
 }
 
 SEC("tp_btf/block_rq_issue")
-int on_issue(__u64* context) {
-  return issue(issued_request(context));
-}
+int on_issue(__u64* context) { return issue(issued_request(context)); }
 
 SEC("tp_btf/block_rq_complete")
-int on_complete(__u64* context) {
-  return complete((const struct request*)context[0], context[1], context[2]);
-}
+int on_complete(__u64* context) { return complete((const struct request*)context[0], context[1], context[2]); }
 
 // ---- raw_tracepoint
 
@@ -152,9 +147,7 @@ int raw_on_cgroup_rmdir(struct bpf_raw_tracepoint_args* context) {
 }
 
 SEC("raw_tp/block_rq_issue")
-int raw_on_issue(struct bpf_raw_tracepoint_args* context) {
-  return issue(issued_request(context->args));
-}
+int raw_on_issue(struct bpf_raw_tracepoint_args* context) { return issue(issued_request(context->args)); }
 
 SEC("raw_tp/block_rq_complete")
 int raw_on_complete(struct bpf_raw_tracepoint_args* context) {

@@ -16,7 +16,7 @@
 #define BLOCK_OPERATIONS 3
 
 struct block_row_key {
-  __u32 slot; /* LATENCY_NO_CGROUP_SLOT also for requests without a cgroup: flushes of a device's cache */
+  __u32 slot;   /* LATENCY_NO_CGROUP_SLOT also for requests without a cgroup: flushes of a device's cache */
   __u32 device; /* major << 20 | minor */
 };
 

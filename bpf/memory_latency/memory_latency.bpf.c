@@ -83,34 +83,22 @@ int BPF_PROG(on_cgroup_rmdir, struct cgroup* cgroup) {
 }
 
 SEC("tp_btf/mm_vmscan_memcg_reclaim_begin")
-int BPF_PROG(on_memcg_reclaim_begin) {
-  return begin_stall(MEMORY_STALL_MEMCG_RECLAIM);
-}
+int BPF_PROG(on_memcg_reclaim_begin) { return begin_stall(MEMORY_STALL_MEMCG_RECLAIM); }
 
 SEC("tp_btf/mm_vmscan_memcg_reclaim_end")
-int BPF_PROG(on_memcg_reclaim_end) {
-  return end_stall(MEMORY_STALL_MEMCG_RECLAIM);
-}
+int BPF_PROG(on_memcg_reclaim_end) { return end_stall(MEMORY_STALL_MEMCG_RECLAIM); }
 
 SEC("tp_btf/mm_vmscan_direct_reclaim_begin")
-int BPF_PROG(on_direct_reclaim_begin) {
-  return begin_stall(MEMORY_STALL_DIRECT_RECLAIM);
-}
+int BPF_PROG(on_direct_reclaim_begin) { return begin_stall(MEMORY_STALL_DIRECT_RECLAIM); }
 
 SEC("tp_btf/mm_vmscan_direct_reclaim_end")
-int BPF_PROG(on_direct_reclaim_end) {
-  return end_stall(MEMORY_STALL_DIRECT_RECLAIM);
-}
+int BPF_PROG(on_direct_reclaim_end) { return end_stall(MEMORY_STALL_DIRECT_RECLAIM); }
 
 SEC("tp_btf/mm_compaction_begin")
-int BPF_PROG(on_compaction_begin) {
-  return begin_stall(MEMORY_STALL_COMPACTION);
-}
+int BPF_PROG(on_compaction_begin) { return begin_stall(MEMORY_STALL_COMPACTION); }
 
 SEC("tp_btf/mm_compaction_end")
-int BPF_PROG(on_compaction_end) {
-  return end_stall(MEMORY_STALL_COMPACTION);
-}
+int BPF_PROG(on_compaction_end) { return end_stall(MEMORY_STALL_COMPACTION); }
 
 // ---- raw_tracepoint
 
@@ -122,9 +110,7 @@ struct {
 } stalled_threads SEC(".maps");
 
 // Kinds may nest, one kind does not.
-static __always_inline __u64 key_of(__u32 kind) {
-  return (bpf_get_current_pid_tgid() & 0xffffffff) << 8 | kind;
-}
+static __always_inline __u64 key_of(__u32 kind) { return (bpf_get_current_pid_tgid() & 0xffffffff) << 8 | kind; }
 
 static __always_inline int begin_hashed_stall(__u32 kind) {
   const struct task_struct* task = (const void*)bpf_get_current_task();
@@ -156,31 +142,19 @@ int raw_on_cgroup_rmdir(struct bpf_raw_tracepoint_args* context) {
 }
 
 SEC("raw_tp/mm_vmscan_memcg_reclaim_begin")
-int raw_on_memcg_reclaim_begin(void* context) {
-  return begin_hashed_stall(MEMORY_STALL_MEMCG_RECLAIM);
-}
+int raw_on_memcg_reclaim_begin(void* context) { return begin_hashed_stall(MEMORY_STALL_MEMCG_RECLAIM); }
 
 SEC("raw_tp/mm_vmscan_memcg_reclaim_end")
-int raw_on_memcg_reclaim_end(void* context) {
-  return end_hashed_stall(MEMORY_STALL_MEMCG_RECLAIM);
-}
+int raw_on_memcg_reclaim_end(void* context) { return end_hashed_stall(MEMORY_STALL_MEMCG_RECLAIM); }
 
 SEC("raw_tp/mm_vmscan_direct_reclaim_begin")
-int raw_on_direct_reclaim_begin(void* context) {
-  return begin_hashed_stall(MEMORY_STALL_DIRECT_RECLAIM);
-}
+int raw_on_direct_reclaim_begin(void* context) { return begin_hashed_stall(MEMORY_STALL_DIRECT_RECLAIM); }
 
 SEC("raw_tp/mm_vmscan_direct_reclaim_end")
-int raw_on_direct_reclaim_end(void* context) {
-  return end_hashed_stall(MEMORY_STALL_DIRECT_RECLAIM);
-}
+int raw_on_direct_reclaim_end(void* context) { return end_hashed_stall(MEMORY_STALL_DIRECT_RECLAIM); }
 
 SEC("raw_tp/mm_compaction_begin")
-int raw_on_compaction_begin(void* context) {
-  return begin_hashed_stall(MEMORY_STALL_COMPACTION);
-}
+int raw_on_compaction_begin(void* context) { return begin_hashed_stall(MEMORY_STALL_COMPACTION); }
 
 SEC("raw_tp/mm_compaction_end")
-int raw_on_compaction_end(void* context) {
-  return end_hashed_stall(MEMORY_STALL_COMPACTION);
-}
+int raw_on_compaction_end(void* context) { return end_hashed_stall(MEMORY_STALL_COMPACTION); }

@@ -28,9 +28,7 @@ struct {
 } by_cgroup SEC(".maps");
 
 SEC("tp_btf/sched_switch")
-int BPF_PROG(empty_on_switch) {
-  return 0;
-}
+int BPF_PROG(empty_on_switch) { return 0; }
 
 static __always_inline void note_begin(const struct task_struct* task) {
   __u32 tid = task->pid;

@@ -47,9 +47,8 @@ Result<std::unique_ptr<Agent>> Agent::make(config::Config config, CommandLine li
   auto clock = clock_of_boot(config.qos.directory, knob::boot_id(config.roots), newest.value_or(Time::min()));
   std::unique_ptr<store::Store> store = TRY(store::Store::open(store_options(config.store), *clock));
   cgroup::Layout layout = TRY(cgroup::Layout::detect(config.roots));
-  return std::unique_ptr<Agent>(
-      new Agent(std::move(config), std::move(line), std::move(store_lock), std::move(clock), std::move(store),
-                std::move(layout)));
+  return std::unique_ptr<Agent>(new Agent(std::move(config), std::move(line), std::move(store_lock), std::move(clock),
+                                          std::move(store), std::move(layout)));
 }
 
 Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::unique_ptr<SystemClock> clock,
@@ -90,7 +89,8 @@ Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::
       strategy_watch_(services_, config_.node_name),
       volume_facts_(hub_, *store_),
       reporting_(services_, prediction_.prediction(), config_),
-      takeover_(*clock_, cgroups_.layout(), config_.roots, hub_, qos_.governor(), state_.pod_source() != name_of(PodSource::cgroup)),
+      takeover_(*clock_, cgroups_.layout(), config_.roots, hub_, qos_.governor(),
+                state_.pod_source() != name_of(PodSource::cgroup)),
       sources_(api_sources()),
       page_(*clock_, [this](std::string& text) { api::write_metrics(text, sources_); }),
       probe_server_(loop_, workers_, api::probe_routes(sources_), probe_limits()),
@@ -99,7 +99,9 @@ Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::
   hub_.on_subject_end([this](std::uint64_t handle) { registry_.end_subject(handle); });
   qos_.governor().explain_reverts([this](std::string_view plugin) { return inactive_.why(plugin).text; });
   shared_.on_cgroup_gone = [this] { state_.request(); };
-  shared_.knob_base = [this](std::string_view knob, std::string_view cgroup_dir) { return qos_.governor().base(knob, cgroup_dir); };
+  shared_.knob_base = [this](std::string_view knob, std::string_view cgroup_dir) {
+    return qos_.governor().base(knob, cgroup_dir);
+  };
 }
 
 host::PluginManager::Parts Agent::plugin_parts() {
@@ -117,24 +119,27 @@ host::PluginManager::Parts Agent::plugin_parts() {
 }
 
 api::ApiSources Agent::api_sources() {
-  return {.services = shared_,
-          .host_metrics = host_metrics_,
-          .governor = qos_.governor(),
-          .hierarchy = cgroups_.layout().hierarchy(),
-          .plugins = services_.plugins,
-          .features = [this] {
+  return {
+      .services = shared_,
+      .host_metrics = host_metrics_,
+      .governor = qos_.governor(),
+      .hierarchy = cgroups_.layout().hierarchy(),
+      .plugins = services_.plugins,
+      .features =
+          [this] {
             std::lock_guard lock(mutex_);
             return gates_.list();
           },
-          .health = [this] { return health(); },
-          .reload_plugin = [this](const std::string& id, std::function<void(const Result<void>&)> done) { reload_plugin(id, std::move(done)); },
-          .koordlet_names = config_.exporter.koordlet_names ? koordlet_names() : std::function<void(std::string&)>(),
-          .prediction = prediction_.prediction(),
-          .pod_source = state_.pod_source(),
-          .reporting = &reporting_,
-          .restore = [this](const std::string& by) { return qos_.restore(by); },
-          .takeover = &takeover_,
-          .minimum_isolation = [this] { return plugins_.minimum_isolation(); }};
+      .health = [this] { return health(); },
+      .reload_plugin = [this](const std::string& id,
+                              std::function<void(const Result<void>&)> done) { reload_plugin(id, std::move(done)); },
+      .koordlet_names = config_.exporter.koordlet_names ? koordlet_names() : std::function<void(std::string&)>(),
+      .prediction = prediction_.prediction(),
+      .pod_source = state_.pod_source(),
+      .reporting = &reporting_,
+      .restore = [this](const std::string& by) { return qos_.restore(by); },
+      .takeover = &takeover_,
+      .minimum_isolation = [this] { return plugins_.minimum_isolation(); }};
 }
 
 std::function<void(std::string&)> Agent::koordlet_names() const {
@@ -142,8 +147,9 @@ std::function<void(std::string&)> Agent::koordlet_names() const {
   return [this, start](std::string& text) {
     const auto reported = reporting_.node_metric();
     const auto pools = reporting_.pools();
-    write_koordlet_names(text, {registry_, *hub_.current(), config_.node_name, std::floor(start), clock_->now(), prediction_.prediction(),
-                                &state_.kubelet_durations(), reported && reported->account.accepted ? &reported->report.status : nullptr,
+    write_koordlet_names(text, {registry_, *hub_.current(), config_.node_name, std::floor(start), clock_->now(),
+                                prediction_.prediction(), &state_.kubelet_durations(),
+                                reported && reported->account.accepted ? &reported->report.status : nullptr,
                                 pools ? &*pools : nullptr, evictions_.done()});
   };
 }
@@ -202,7 +208,7 @@ Result<void> Agent::listen() {
   }
   if (!config_.listen.socket.empty()) {
     const api::OperatorAccess access(TRY(api::find_group(config_.listen.socket_group)),
-                                {static_cast<uid_t>(config_.plugins.first_uid), config_.plugins.uids});
+                                     {static_cast<uid_t>(config_.plugins.first_uid), config_.plugins.uids});
     TRY(local_server_.listen_unix(config_.listen.socket, access.unix_access()));
     log::info(agent_log, "data API on {}", config_.listen.socket);
   }
@@ -306,7 +312,8 @@ void Agent::stop() {
 }
 
 std::vector<api::ModuleHealth> Agent::health() const {
-  return {config_health(), store_health(), state_.health(), prediction_.health(), qos_.health(), reporting_.health(), plugin_health()};
+  return {config_health(), store_health(),      state_.health(), prediction_.health(),
+          qos_.health(),   reporting_.health(), plugin_health()};
 }
 
 api::ModuleHealth Agent::store_health() const {

@@ -29,7 +29,8 @@ struct CheckedPlugin {
 // Returns the gates of the plugins in these directories, and the plugins. A directory that cannot be listed is a
 // problem of the configuration; a file that is no plugin is reported in the agent's status.
 void collect_gates(std::string_view key, const std::vector<std::string>& directories, host::Origin origin,
-                   config::FeatureGates& gates, std::vector<CheckedPlugin>& plugins, std::vector<std::string>& problems) {
+                   config::FeatureGates& gates, std::vector<CheckedPlugin>& plugins,
+                   std::vector<std::string>& problems) {
   for (const std::string& directory : directories) {
     Result<std::vector<std::string>> names = list_directory(directory);
     if (!names) {
@@ -47,29 +48,34 @@ void collect_gates(std::string_view key, const std::vector<std::string>& directo
   }
 }
 
-// The plugin's part of the configuration against the schema of each of its classes. Only the mapped file has these, so a process
-// of its own maps it, as the agent would; none of its functions but the entry is called.
-Result<void> check_plugin_config(const CheckedPlugin& plugin, const config::Config& config, const config::FeatureGates& gates,
-                                 const child::Children& children) {
-  const config::PluginSettings settings = host::settings_with_gates(plugin.manifest, gates, config.plugins.of(plugin.manifest.id));
+// The plugin's part of the configuration against the schema of each of its classes. Only the mapped file has these, so
+// a process of its own maps it, as the agent would; none of its functions but the entry is called.
+Result<void> check_plugin_config(const CheckedPlugin& plugin, const config::Config& config,
+                                 const config::FeatureGates& gates, const child::Children& children) {
+  const config::PluginSettings settings =
+      host::settings_with_gates(plugin.manifest, gates, config.plugins.of(plugin.manifest.id));
   TRY(host::check_compatible(plugin.manifest));
   TRY(host::check_required_services(plugin.manifest));
   const std::string path = TRY(host::check_trusted_file(plugin.path));
   const host::FileStamp stamp = TRY(host::stamp_of(path));
-  const host::RunnerLimits limits{.memory_bytes = settings.max_memory, .cpu_millis = settings.max_cpu_millis, .processes = settings.max_processes};
+  const host::RunnerLimits limits{
+      .memory_bytes = settings.max_memory, .cpu_millis = settings.max_cpu_millis, .processes = settings.max_processes};
   const auto loaded = TRY(child::load_in_child(children, path, plugin.manifest, stamp, limits));
-  for (const host::ClassInfo& info : loaded->classes()) TRY(host::check_config_in_child(info.config_schema, settings.config_json));
+  for (const host::ClassInfo& info : loaded->classes())
+    TRY(host::check_config_in_child(info.config_schema, settings.config_json));
   return {};
 }
 
 // Those that the configuration gives something of their own.
-void check_plugin_configs(const std::vector<CheckedPlugin>& plugins, const config::Config& config, const config::FeatureGates& gates,
-                          std::vector<std::string>& problems) {
+void check_plugin_configs(const std::vector<CheckedPlugin>& plugins, const config::Config& config,
+                          const config::FeatureGates& gates, std::vector<std::string>& problems) {
   child::SnapshotImages images;
   const child::Children children{child::plugin_host_program(config.plugins.child_program), images};
   for (const CheckedPlugin& plugin : plugins) {
     const auto settings = config.plugins.settings.find(plugin.manifest.id);
-    if (settings == config.plugins.settings.end() || settings->second.config_json.empty() || settings->second.config_json == "{}") continue;
+    if (settings == config.plugins.settings.end() || settings->second.config_json.empty() ||
+        settings->second.config_json == "{}")
+      continue;
     if (Result<void> fine = check_plugin_config(plugin, config, gates, children); !fine)
       problems.push_back("plugins.settings.\"" + plugin.manifest.id + "\".config: " + fine.error().message());
   }
@@ -93,8 +99,10 @@ int check_config(const CommandLine& line, std::ostream& out) {
   config::FeatureGates gates;
   std::vector<std::string> problems;
   std::vector<CheckedPlugin> plugins;
-  collect_gates("plugins.ownDirectories", config->plugins.own_directories, host::Origin::host, gates, plugins, problems);
-  collect_gates("plugins.directories", config->plugins.directories, host::Origin::third_party, gates, plugins, problems);
+  collect_gates("plugins.ownDirectories", config->plugins.own_directories, host::Origin::host, gates, plugins,
+                problems);
+  collect_gates("plugins.directories", config->plugins.directories, host::Origin::third_party, gates, plugins,
+                problems);
   if (auto keys = host::read_trusted_keys(config->plugins.trusted_keys); !keys)
     problems.push_back(keys.error().message());
   for (std::string& problem : apply_gates(config->feature_gates, line.feature_gates, gates))
@@ -103,10 +111,12 @@ int check_config(const CommandLine& line, std::ostream& out) {
     if (Result<void> fine = check_isolation(plugin, config->plugins); !fine)
       problems.push_back("plugins.settings.\"" + plugin.manifest.id + "\"." + fine.error().message());
   check_plugin_configs(plugins, *config, gates, problems);
-  // No error: a configuration may serve nodes with other plugins, and that of the package names plugins that a build may lack.
+  // No error: a configuration may serve nodes with other plugins, and that of the package names plugins that a build
+  // may lack.
   std::vector<std::string> ids;
   for (const CheckedPlugin& plugin : plugins) ids.push_back(plugin.manifest.id);
-  for (const std::string& unknown : host::find_unknown_settings(config->plugins, ids)) out << "warning: " << unknown << "\n";
+  for (const std::string& unknown : host::find_unknown_settings(config->plugins, ids))
+    out << "warning: " << unknown << "\n";
   for (const std::string& problem : problems) out << problem << "\n";
   if (!problems.empty()) return 2;
   out << line.config_path << ": ok\n";

@@ -7,7 +7,6 @@
 #include <utility>
 #include "core/agentd/state_log.hpp"
 
-
 namespace koord::agentd {
 namespace {
 
@@ -19,7 +18,8 @@ using host::CapabilityState;
 using CollectionState = kube::Health::State;
 
 std::string lower_case(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return text;
 }
 
@@ -36,7 +36,8 @@ kube::ClientOptions api_options(const config::ClusterSettings& settings) {
 CapabilityState state_of(const state::ApiSource::Status& status) {
   switch (status.health.state) {
     case CollectionState::current:
-      return status.problem.empty() && status.health.left_out.empty() ? CapabilityState::supported : CapabilityState::broken;
+      return status.problem.empty() && status.health.left_out.empty() ? CapabilityState::supported
+                                                                      : CapabilityState::broken;
     case CollectionState::starting:
     case CollectionState::absent:
       return CapabilityState::absent;
@@ -93,7 +94,8 @@ void Cluster::start() {
 }
 
 void Cluster::stop() {
-  if (const std::uint64_t subscription = std::exchange(subscription_, 0); subscription != 0) parts_.hub.remove(subscription);
+  if (const std::uint64_t subscription = std::exchange(subscription_, 0); subscription != 0)
+    parts_.hub.remove(subscription);
   watch_.reset();
   if (source_) source_->end();
   if (kubelet_) kubelet_->end();
@@ -114,8 +116,10 @@ void Cluster::start_api_source() {
       if (alive.lock()) watch_pods(places);
     });
   };
-  source_ = std::make_unique<state::ApiSource>(
-      state::ApiSource::Parts{parts_.loop, parts_.workers, parts_.clock, parts_.hub, api_, parts_.layout, &parts_.annotations}, options, std::move(handlers));
+  source_ =
+      std::make_unique<state::ApiSource>(state::ApiSource::Parts{parts_.loop, parts_.workers, parts_.clock, parts_.hub,
+                                                                 api_, parts_.layout, &parts_.annotations},
+                                         options, std::move(handlers));
 }
 
 void Cluster::start_kubelet() {
@@ -135,7 +139,9 @@ void Cluster::start_kubelet() {
     if (source_) source_->request();
   };
   kubelet_ = std::make_unique<state::KubeletSource>(
-      state::KubeletSource::Parts{parts_.loop, parts_.workers, parts_.clock, parts_.hub, parts_.layout, &parts_.annotations}, options, std::move(handlers));
+      state::KubeletSource::Parts{parts_.loop, parts_.workers, parts_.clock, parts_.hub, parts_.layout,
+                                  &parts_.annotations},
+      options, std::move(handlers));
   subscription_ = parts_.hub.subscribe([this](std::uint32_t changed, const state::SnapshotPtr&) {
     if (changed & state::kNode) later(&Cluster::connect_kubelet);
   });
@@ -149,10 +155,11 @@ void Cluster::connect_kubelet() {
   if (!place || place == place_) return;
   place_ = place;
   kubelet_->end();
-  kubelet_client_ = std::make_unique<kube::Client>(
-      parts_.loop, parts_.workers, parts_.clock,
-      kube::kubelet_config(api_server_, place->host, place->port, settings_.kubelet.ca_file, settings_.kubelet.server_name),
-      kube::ClientOptions());
+  kubelet_client_ =
+      std::make_unique<kube::Client>(parts_.loop, parts_.workers, parts_.clock,
+                                     kube::kubelet_config(api_server_, place->host, place->port,
+                                                          settings_.kubelet.ca_file, settings_.kubelet.server_name),
+                                     kube::ClientOptions());
   kubelet_->begin([this](kube::Call call, kube::Client::OnPiece on_piece, kube::Client::OnReply on_reply) {
     return on_piece ? kubelet_client_->download(std::move(call), std::move(on_piece), std::move(on_reply))
                     : kubelet_client_->send(std::move(call), std::move(on_reply));
@@ -163,7 +170,8 @@ void Cluster::connect_kubelet() {
 void Cluster::watch_pods(const state::PodPlaces& places) {
   if (watch_) watch_->watch(places.root);
   if (places == places_) return;
-  if (places.others != places_.others && !places.others.empty()) log::warn(state_log, "{}", state::describe_others(places));
+  if (places.others != places_.others && !places.others.empty())
+    log::warn(state_log, "{}", state::describe_others(places));
   places_ = places;
   later(&Cluster::tell);
 }
@@ -194,7 +202,8 @@ void Cluster::tell() {
   if (kubelet_) tell_kubelet(capabilities, problem);
   if (source_) tell_api(capabilities, problem);
   if (watch_)
-    capabilities.push_back({"pod_watch", watch_->degraded() ? CapabilityState::broken : CapabilityState::supported, watch_->detail(), ""});
+    capabilities.push_back(
+        {"pod_watch", watch_->degraded() ? CapabilityState::broken : CapabilityState::supported, watch_->detail(), ""});
   if (!places_.root.dir.empty()) {
     const std::string others = state::describe_others(places_);
     capabilities.push_back({"pod_cgroups", CapabilityState::supported, others.empty() ? places_.root.dir : others, ""});
@@ -207,7 +216,8 @@ void Cluster::tell() {
 
 void Cluster::tell_kubelet(std::vector<Capability>& capabilities, std::string& problem) {
   if (!place_) {
-    const std::string trouble = "the address of the kubelet is not known yet: neither state.kubelet.address nor $HOST_IP is set, and the Node is not known";
+    const std::string trouble =
+        "the address of the kubelet is not known yet: neither state.kubelet.address nor $HOST_IP is set, and the Node is not known";
     if (pods_ == PodSource::kubelet) problem = trouble;
     capabilities.push_back({"kubelet", CapabilityState::absent, trouble, ""});
     return;
@@ -216,7 +226,8 @@ void Cluster::tell_kubelet(std::vector<Capability>& capabilities, std::string& p
   std::string trouble = status.pods_problem.empty() ? status.config_problem : status.pods_problem;
   // Pods of the API server need of the kubelet only where their cgroups are: without a right to ask, that is guessed.
   if (pods_ == PodSource::apiserver && !trouble.empty())
-    trouble += "; its cgroupRoot, CPU manager and reserved CPUs are unknown, cgroups are found by their names, and no NodeResourceTopology is written";
+    trouble +=
+        "; its cgroupRoot, CPU manager and reserved CPUs are unknown, cgroups are found by their names, and no NodeResourceTopology is written";
   log_change("kubelet", trouble);
   if (!trouble.empty() && pods_ == PodSource::kubelet) problem = "kubelet " + trouble;
   capabilities.push_back({"kubelet", trouble.empty() ? CapabilityState::supported : CapabilityState::broken,
@@ -260,7 +271,8 @@ void export_cluster(metric::HostMetrics& metrics, const Cluster& cluster) {
         metric::HostCounter counter = metrics.counter(name, help, {{"kind", status.kind}});
         counter.add(static_cast<double>(total) - counter.value());
       };
-      count("host_watch_failures_total", "Failed lists and watches of objects of the API server.", status.health.failures);
+      count("host_watch_failures_total", "Failed lists and watches of objects of the API server.",
+            status.health.failures);
       count("host_lists_total", "Lists of objects requested from the API server.", status.health.lists);
       count("host_watches_total", "Watches of objects started at the API server.", status.health.watches);
     }

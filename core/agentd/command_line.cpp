@@ -16,9 +16,9 @@ po::options_description visible_options() {
       ("set", po::value<std::vector<std::string>>()->value_name("KEY=VALUE")->composing(),
        "override a key of the configuration: --set store.retention=6h; may be repeated")  //
       ("feature-gates", po::value<std::string>()->value_name("A=true,B=false"),
-       "switch features on or off, over the file's featureGates")                                    //
+       "switch features on or off, over the file's featureGates")                                        //
       ("print-config-reference", "print every configuration key with its default and meaning, as YAML")  //
-      ("version", "print the version")                                                                //
+      ("version", "print the version")                                                                   //
       ("help,h", "print this help");
   return options;
 }

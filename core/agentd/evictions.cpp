@@ -31,7 +31,8 @@ evict::Evictions::Options options_of(const config::Config& config) {
 
 std::string line_of(const evict::Outcome& outcome) {
   const evict::Order& order = outcome.order;
-  std::string line = "pod '" + state::full_name(order.pod) + "' is " + std::string(name_of(outcome.outcome)) + " for " + order.feature;
+  std::string line =
+      "pod '" + state::full_name(order.pod) + "' is " + std::string(name_of(outcome.outcome)) + " for " + order.feature;
   line += ": " + order.request.reason;
   return outcome.why.empty() ? line : line + " (" + outcome.why + ")";
 }
@@ -43,25 +44,28 @@ std::string minutes_until(Time until, Time now) {
 }  // namespace
 
 EvictionModule::EvictionModule(const Services& services, const config::Config& config)
-    : services_(services), config_(config), evictions_(std::make_shared<evict::Evictions>(eviction_parts(), options_of(config))) {}
+    : services_(services),
+      config_(config),
+      evictions_(std::make_shared<evict::Evictions>(eviction_parts(), options_of(config))) {}
 
 EvictionModule::~EvictionModule() { stop(); }
 
 evict::Evictions::Parts EvictionModule::eviction_parts() {
-  return {.clock = services_.clock,
-          .hub = services_.hub,
-          .mode = [this](const std::string& plugin) { return services_.governor.mode(plugin); },
-          .usage = [this] { return evict::read_usage(services_.store, services_.clock.now()); },
-          .ask = [this](evict::Order order) { later([this, order = std::move(order)] { ask(order); }); },
-          .record = [this](knob::Decision decision) { services_.governor.note(std::move(decision)); },
-          .on_outcome = [this](const evict::Outcome& outcome) { later([this, outcome] { tell(outcome); }); },
-          .on_brake = [this](Time until, const std::string& why) { later([this, until, why] { tell_brake(until, why); }); },
-          .on_held_back = [this](const evict::Outcome& outcome) { later([this, outcome] { log_held_back(outcome); }); },
-          .memory_pressure = [proc = config_.roots.proc]() -> std::optional<double> {
-            const Result<std::string> text = read_file(proc + "/pressure/memory");
-            return text ? evict::full_memory_pressure(*text) : std::nullopt;
-          },
-          .kill = [layout = services_.layout](const state::Pod& pod) { return evict::kill_containers(layout, pod); }};
+  return {
+      .clock = services_.clock,
+      .hub = services_.hub,
+      .mode = [this](const std::string& plugin) { return services_.governor.mode(plugin); },
+      .usage = [this] { return evict::read_usage(services_.store, services_.clock.now()); },
+      .ask = [this](evict::Order order) { later([this, order = std::move(order)] { ask(order); }); },
+      .record = [this](knob::Decision decision) { services_.governor.note(std::move(decision)); },
+      .on_outcome = [this](const evict::Outcome& outcome) { later([this, outcome] { tell(outcome); }); },
+      .on_brake = [this](Time until, const std::string& why) { later([this, until, why] { tell_brake(until, why); }); },
+      .on_held_back = [this](const evict::Outcome& outcome) { later([this, outcome] { log_held_back(outcome); }); },
+      .memory_pressure = [proc = config_.roots.proc]() -> std::optional<double> {
+        const Result<std::string> text = read_file(proc + "/pressure/memory");
+        return text ? evict::full_memory_pressure(*text) : std::nullopt;
+      },
+      .kill = [layout = services_.layout](const state::Pod& pod) { return evict::kill_containers(layout, pod); }};
 }
 
 void EvictionModule::later(std::function<void()> task) {
@@ -116,16 +120,17 @@ void EvictionModule::tell(const evict::Outcome& outcome) {
   log::write(evict_log, done ? log::Level::info : log::Level::warn, line_of(outcome));
   const state::Pod& pod = outcome.order.pod;
   services_.events.add({.time = services_.clock.now(),
-                     .plugin = outcome.order.plugin,
-                     .subject = {{"pod_uid", pod.uid}, {"pod_name", pod.name}, {"pod_namespace", pod.namespace_}},
-                     .what = done ? "evictPodSuccess" : "evictPodFail",
-                     .why = line_of(outcome)});
+                        .plugin = outcome.order.plugin,
+                        .subject = {{"pod_uid", pod.uid}, {"pod_name", pod.name}, {"pod_namespace", pod.namespace_}},
+                        .what = done ? "evictPodSuccess" : "evictPodFail",
+                        .why = line_of(outcome)});
   if (api_) api_->tell(outcome);
 }
 
 void EvictionModule::log_held_back(const evict::Outcome& outcome) {
   const evict::Order& order = outcome.order;
-  const std::string what = order.pod.name.empty() ? "an eviction" : "eviction of pod '" + state::full_name(order.pod) + "'";
+  const std::string what =
+      order.pod.name.empty() ? "an eviction" : "eviction of pod '" + state::full_name(order.pod) + "'";
   const std::string reason = what + " for " + order.feature + " is refused: " + std::string(name_of(outcome.outcome)) +
                              (outcome.why.empty() ? "" : ": " + outcome.why);
   if (const auto line = services_.refusals.admit(order.plugin, reason, services_.clock.now()))
@@ -136,7 +141,8 @@ void EvictionModule::tell_brake(Time until, const std::string& brake_why) {
   const std::string why = brake_why + ": no pod is evicted for " + minutes_until(until, services_.clock.now()) +
                           ", and what would have been evicted is in the decision records";
   log::error(evict_log, "{}", why);
-  services_.events.add({.time = services_.clock.now(), .plugin = {}, .subject = {}, .what = "eviction brake", .why = why});
+  services_.events.add(
+      {.time = services_.clock.now(), .plugin = {}, .subject = {}, .what = "eviction brake", .why = why});
   const kube::ObjectReference node{"v1", "Node", "", config_.node_name, config_.node_name};
   if (api_) api_->tell({.about = node, .warning = true, .reason = "EvictionBrake", .message = why});
   tell_capability();
@@ -153,20 +159,25 @@ void EvictionModule::tell_capability() {
   using host::CapabilityState;
   const evict::Evictions::View view = evictions_->view();
   host::Capability capability{"eviction", CapabilityState::supported, "through the API server", ""};
-  if (config_.evict.tier == config::EvictionTier::runtime) capability.detail += ", and by the kernel when that is refused and memory is very short";
+  if (config_.evict.tier == config::EvictionTier::runtime)
+    capability.detail += ", and by the kernel when that is refused and memory is very short";
   std::string problem;
   if (!api_) capability = {"eviction", CapabilityState::absent, "there is no API server", ""};
   if (!view.quiet.empty()) problem = view.quiet.substr(0, view.quiet.rfind(", "));
-  if (view.brake_until) problem = view.brake_why + ": no pod is evicted before " + format_timestamp(services_.clock.wall_label_ns(*view.brake_until) / 1'000'000'000);
+  if (view.brake_until)
+    problem = view.brake_why + ": no pod is evicted before " +
+              format_timestamp(services_.clock.wall_label_ns(*view.brake_until) / 1'000'000'000);
   if (!problem.empty()) capability = {"eviction", CapabilityState::broken, problem, ""};
   services_.capabilities.set({capability});
   const bool is_braked = view.brake_until.has_value();
-  if (std::exchange(is_braked_, is_braked) && !is_braked) log::info(evict_log, "the brake is over: pods may be evicted again");
+  if (std::exchange(is_braked_, is_braked) && !is_braked)
+    log::info(evict_log, "the brake is over: pods may be evicted again");
 }
 
 void EvictionModule::export_metrics() {
   auto going = services_.metrics.gauge("host_evictions_going", "Pods that are being evicted, or ended recently.");
-  auto brake = services_.metrics.gauge("host_eviction_brake", "1 while no pod is evicted because too many were selected.");
+  auto brake =
+      services_.metrics.gauge("host_eviction_brake", "1 while no pod is evicted because too many were selected.");
   services_.metrics.on_collect([this, going, brake]() mutable {
     const evict::Evictions::View view = evictions_->view();
     going.set(static_cast<double>(view.going));

@@ -15,11 +15,13 @@ constexpr std::uint32_t kAskedStages = KOORD_STAGE_PRE_RUN_POD_SANDBOX | KOORD_S
 
 // A plugin that runs has an instance of each class; one that crashed or is parked may have none, and its hooks go on.
 bool has_ended(const std::vector<host::PluginStatus>& plugins, const knob::Proposer& hook) {
-  const auto plugin = std::find_if(plugins.begin(), plugins.end(), [&](const host::PluginStatus& one) { return one.id == hook.plugin; });
+  const auto plugin = std::find_if(plugins.begin(), plugins.end(),
+                                   [&](const host::PluginStatus& one) { return one.id == hook.plugin; });
   if (plugin == plugins.end() || !plugin->enabled) return true;
-  return !plugin->instances.empty() && std::none_of(plugin->instances.begin(), plugin->instances.end(), [&](const host::InstanceStatus& one) {
-    return one.kind == "koord.runtime-hook/1" && one.name == hook.name;
-  });
+  return !plugin->instances.empty() &&
+         std::none_of(plugin->instances.begin(), plugin->instances.end(), [&](const host::InstanceStatus& one) {
+           return one.kind == "koord.runtime-hook/1" && one.name == hook.name;
+         });
 }
 
 }  // namespace
@@ -28,22 +30,23 @@ HookModule::HookModule(const Services& services, Find find)
     : services_(services),
       find_(std::move(find)),
       dispatcher_({.hooks = find_, .clock = services.clock, .metrics = services.metrics}),
-      answers_({.running = [this] { return running(); },
-                .has_ended = [this](const knob::Proposer& hook) { return has_ended(plugins_, hook); },
-                .ask = [this](const hook::RunningHook& hook, std::shared_ptr<const host::HookSubject> subject) {
-                  return ask(hook, std::move(subject));
-                },
-                .plans = services.governor,
-                .clock = services.clock}) {}
+      answers_(
+          {.running = [this] { return running(); },
+           .has_ended = [this](const knob::Proposer& hook) { return has_ended(plugins_, hook); },
+           .ask = [this](const hook::RunningHook& hook,
+                         std::shared_ptr<const host::HookSubject> subject) { return ask(hook, std::move(subject)); },
+           .plans = services.governor,
+           .clock = services.clock}) {}
 
 HookModule::~HookModule() { stop(); }
 
 void HookModule::start() {
-  subscription_ = services_.hub.subscribe([this, &loop = services_.loop, alive = std::weak_ptr(alive_)](std::uint32_t, const state::SnapshotPtr&) {
-    loop.post([this, alive] {
-      if (!alive.expired()) request();
-    });
-  });
+  subscription_ = services_.hub.subscribe(
+      [this, &loop = services_.loop, alive = std::weak_ptr(alive_)](std::uint32_t, const state::SnapshotPtr&) {
+        loop.post([this, alive] {
+          if (!alive.expired()) request();
+        });
+      });
   timer_ = services_.loop.every(kHookPeriod, [this] { request(); });
 }
 
@@ -80,8 +83,9 @@ std::vector<hook::RunningHook> HookModule::running() {
 }
 
 host::HookReply HookModule::ask(const hook::RunningHook& running, std::shared_ptr<const host::HookSubject> subject) {
-  const auto target = std::find_if(targets_.begin(), targets_.end(),
-                                   [&](const host::HookTarget& one) { return one.plugin == running.plugin && one.name == running.name; });
+  const auto target = std::find_if(targets_.begin(), targets_.end(), [&](const host::HookTarget& one) {
+    return one.plugin == running.plugin && one.name == running.name;
+  });
   host::HookTarget bounded = *target;
   bounded.deadline = std::min(bounded.deadline, hook::KeptAnswers::kMostTime);
   return dispatcher_.ask(bounded, std::move(subject));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hooks: keeps the answers of runtime hooks for the pods that exist (hook/kept_answers), on a thread of its own, because a hook
-// may be slow. Public functions and request(): [loop thread]; step(), running(), ask() and what they keep of a step: [strand].
+// Hooks: keeps the answers of runtime hooks for the pods that exist (hook/kept_answers), on a thread of its own,
+// because a hook may be slow. Public functions and request(): [loop thread]; step(), running(), ask() and what they
+// keep of a step: [strand].
 #pragma once
 
 #include <atomic>

@@ -31,14 +31,19 @@ struct LabelRule {
 };
 
 constexpr LabelRule kStatus[] = {{"status", "status"}};
-constexpr LabelRule kCpuOfApplication[] = {
-    {"host_application_name", "host_app_name"}, {"resource", {}, "cpu"}, {"priority_class", "priority_class"}, {"qos", "qos"}};
-constexpr LabelRule kMemoryOfApplication[] = {
-    {"host_application_name", "host_app_name"}, {"resource", {}, "memory"}, {"priority_class", "priority_class"}, {"qos", "qos"}};
+constexpr LabelRule kCpuOfApplication[] = {{"host_application_name", "host_app_name"},
+                                           {"resource", {}, "cpu"},
+                                           {"priority_class", "priority_class"},
+                                           {"qos", "qos"}};
+constexpr LabelRule kMemoryOfApplication[] = {{"host_application_name", "host_app_name"},
+                                              {"resource", {}, "memory"},
+                                              {"priority_class", "priority_class"},
+                                              {"qos", "qos"}};
 constexpr LabelRule kType[] = {{"type", "type"}};
 constexpr LabelRule kCpi[] = {{"cpi_field", "cpi_resource", {}, kCpiFields}};
-constexpr LabelRule kPsi[] = {
-    {"psi_resource_type", "psi_resource"}, {"psi_precision", "psi_precision", {}, kPrecisions}, {"psi_degree", "psi_degree"}};
+constexpr LabelRule kPsi[] = {{"psi_resource_type", "psi_resource"},
+                              {"psi_precision", "psi_precision", {}, kPrecisions},
+                              {"psi_degree", "psi_degree"}};
 constexpr LabelRule kCache[] = {{"cache_id", "cache_id"}, {"qos", "qos"}};
 constexpr LabelRule kBandwidth[] = {{"cache_id", "cache_id"}, {"qos", "qos"}, {"mb_type", "resctrl_mb_type"}};
 
@@ -54,11 +59,13 @@ struct Rule {
   std::span<const LabelRule> labels = {};
   double scale = 1;
   std::string_view only_label = {}, only_value = {};  // of our series
-  bool of_pods = false;       // series of what is in no pod are left out
-  std::string_view full = {}; // our metric that says whether the kernel knows "full" of the CPU
+  bool of_pods = false;                               // series of what is in no pod are left out
+  std::string_view full = {};                         // our metric that says whether the kernel knows "full" of the CPU
 };
 
-constexpr Family kApplication{"host_application_resource_usage", "Cores or bytes that an application outside Kubernetes uses."};
+constexpr Family kApplication{"host_application_resource_usage",
+                              "Cores or bytes that an application outside Kubernetes uses."};
+// clang-format off
 constexpr Rule kRules[] = {
     {"be_suppress_cpu_cores", {"be_suppress_cpu_cores", "Cores that best-effort pods may use."}, kType},
     {"be_suppress_ls_used_cpu_cores", {"be_suppress_ls_used_cpu_cores", "Cores used by pods that are not best-effort."}},
@@ -86,6 +93,7 @@ constexpr Rule kRules[] = {
     {"resctrl_resource_llc", {"resctrl_llc_occupancy", "Bytes of the last cache that a QoS class holds."}, kCache},
     {"resctrl_resource_mb", {"resctrl_memory_bandwidth", "Bytes that a QoS class moved to and from memory, a running total."}, kBandwidth},
 };
+// clang-format on
 
 const std::string* value_of(const Labels& labels, std::string_view name) {
   auto found = std::find_if(labels.begin(), labels.end(), [name](const auto& label) { return label.first == name; });
@@ -176,7 +184,9 @@ void add_registry(Page& page, const KoordletSources& sources) {
 }
 
 // koordlet reports only the resources that it overcommits: batch and mid.
-bool is_extended(std::string_view resource) { return resource.starts_with("kubernetes.io/batch-") || resource.starts_with("kubernetes.io/mid-"); }
+bool is_extended(std::string_view resource) {
+  return resource.starts_with("kubernetes.io/batch-") || resource.starts_with("kubernetes.io/mid-");
+}
 std::string unit_of(std::string_view resource) { return resource.ends_with("memory") ? "byte" : "integer"; }
 
 void add_container(Page& page, const state::Pod& pod, const state::Container& container) {
@@ -184,17 +194,21 @@ void add_container(Page& page, const state::Pod& pod, const state::Container& co
   constexpr Family kLimits{"container_resource_limits", "Limit of a container: milli-cores or bytes."};
   for (const state::Resource& resource : container.resources) {
     if (!is_extended(resource.name)) continue;
-    const Labels labels{{"container_id", container.id}, {"container_name", container.name}, {"pod_uid", pod.uid}, {"pod_name", pod.name},
-                        {"pod_namespace", pod.namespace_}, {"resource", resource.name}, {"unit", unit_of(resource.name)}};
+    const Labels labels{
+        {"container_id", container.id},  {"container_name", container.name}, {"pod_uid", pod.uid},
+        {"pod_name", pod.name},          {"pod_namespace", pod.namespace_},  {"resource", resource.name},
+        {"unit", unit_of(resource.name)}};
     if (resource.request != state::kNoResource) page.add(kRequests, labels, static_cast<double>(resource.request));
     if (resource.limit != state::kNoResource) page.add(kLimits, labels, static_cast<double>(resource.limit));
   }
 }
 
 void add_state(Page& page, const state::Snapshot& state) {
-  constexpr Family kAllocatable{"node_resource_allocatable", "Allocatable resources of the node: milli-cores or bytes."};
+  constexpr Family kAllocatable{"node_resource_allocatable",
+                                "Allocatable resources of the node: milli-cores or bytes."};
   for (const auto& [resource, amount] : state.node.allocatable) {
-    if (is_extended(resource)) page.add(kAllocatable, {{"resource", resource}, {"unit", unit_of(resource)}}, static_cast<double>(amount));
+    if (is_extended(resource))
+      page.add(kAllocatable, {{"resource", resource}, {"unit", unit_of(resource)}}, static_cast<double>(amount));
   }
   for (const state::Pod& pod : state.pods) {
     for (const state::Container& container : pod.containers) {
@@ -219,14 +233,19 @@ std::string_view predictor_name(predict::Predictor predictor) {
 double cores(const predict::Amounts& amounts) { return static_cast<double>(amounts.cpu_milli) / 1000; }
 
 void add_prediction(Page& page, const predict::Prediction& prediction) {
-  constexpr Family kReclaimable{"node_predicted_resource_reclaimable", "Cores or bytes requested by production and not expected to be used."};
-  constexpr Family kPeak{"node_predicted_resource_peak", "Cores or bytes that production is expected to use at its peak."};
-  constexpr Family kOfClass{"node_priority_resource_reclaimable", "Cores or bytes of production that could be lent; 0 if unknown."};
-  constexpr Family kKnown{"node_resource_priority_reclaimable_status", "0: reclaimable resources are known, 1: unknown."};
+  constexpr Family kReclaimable{"node_predicted_resource_reclaimable",
+                                "Cores or bytes requested by production and not expected to be used."};
+  constexpr Family kPeak{"node_predicted_resource_peak",
+                         "Cores or bytes that production is expected to use at its peak."};
+  constexpr Family kOfClass{"node_priority_resource_reclaimable",
+                            "Cores or bytes of production that could be lent; 0 if unknown."};
+  constexpr Family kKnown{"node_resource_priority_reclaimable_status",
+                          "0: reclaimable resources are known, 1: unknown."};
   const auto reported = prediction.prod();
   const predict::Amounts lent = reported ? reported->reclaimable : predict::Amounts();
   page.add(kOfClass, {{"priority", "koord-prod"}, {"resource", "cpu"}, {"unit", "core"}}, cores(lent));
-  page.add(kOfClass, {{"priority", "koord-prod"}, {"resource", "memory"}, {"unit", "byte"}}, static_cast<double>(lent.memory_bytes));
+  page.add(kOfClass, {{"priority", "koord-prod"}, {"resource", "memory"}, {"unit", "byte"}},
+           static_cast<double>(lent.memory_bytes));
   page.add(kKnown, {{"priority", "koord-prod"}}, reported ? 0 : 1);
   for (predict::Predictor predictor : predict::kPredictors) {
     auto prod = prediction.prod(predictor);
@@ -242,7 +261,8 @@ void add_prediction(Page& page, const predict::Prediction& prediction) {
 }
 
 void add_kubelet(Page& page, const KubeletDurations& kubelet) {
-  constexpr Family kDuration{"kubelet_request_duration_seconds", "Duration of the kubelet's answers, in seconds.", Type::histogram};
+  constexpr Family kDuration{"kubelet_request_duration_seconds", "Duration of the kubelet's answers, in seconds.",
+                             Type::histogram};
   for (const auto& [key, histogram] : kubelet.all()) {
     const auto& [path, code] = key;
     const Labels labels{{"verb", "get"}, {"path", path == "/pods" ? "/pods/" : path}, {"code", code}};
@@ -251,7 +271,8 @@ void add_kubelet(Page& page, const KubeletDurations& kubelet) {
       with_bound.emplace_back("le", bound);
       page.add(kDuration, "_bucket", with_bound, static_cast<double>(count));
     };
-    for (std::size_t i = 0; i < histogram.at_most.size(); ++i) bucket(metric::format_number(KubeletDurations::kBounds[i]), histogram.at_most[i]);
+    for (std::size_t i = 0; i < histogram.at_most.size(); ++i)
+      bucket(metric::format_number(KubeletDurations::kBounds[i]), histogram.at_most[i]);
     bucket("+Inf", histogram.count);
     page.add(kDuration, "_sum", labels, histogram.sum);
     page.add(kDuration, "_count", labels, static_cast<double>(histogram.count));
@@ -273,7 +294,8 @@ void add_reported(Page& page, const report::NodeMetricStatus& status) {
   constexpr Family kNode{"node_metric_node_usage", "Cores or bytes of the node, as reported."};
   constexpr Family kSystem{"node_metric_system_usage", "Cores or bytes used outside pods, as reported."};
   constexpr Family kNumaNode{"node_metric_numa_node_usage", "Cores or bytes of a NUMA node, as reported."};
-  constexpr Family kNumaSystem{"node_metric_numa_system_usage", "Cores or bytes used outside pods on a NUMA node, as reported."};
+  constexpr Family kNumaSystem{"node_metric_numa_system_usage",
+                               "Cores or bytes used outside pods on a NUMA node, as reported."};
   add_usage(page, kNode, {}, status.node);
   add_usage(page, kSystem, {}, status.system);
   for (const report::NumaUsage& numa : status.numa) {
@@ -285,7 +307,8 @@ void add_reported(Page& page, const report::NodeMetricStatus& status) {
 
 void add_pools(Page& page, const report::CpuPools& pools) {
   page.add({"cpuset_share_pool_cpu_cores", "CPUs that LS pods share."}, {}, static_cast<double>(pools.shared.size()));
-  page.add({"cpuset_be_share_pool_cpu_cores", "CPUs that BE pods share."}, {}, static_cast<double>(pools.best_effort.size()));
+  page.add({"cpuset_be_share_pool_cpu_cores", "CPUs that BE pods share."}, {},
+           static_cast<double>(pools.best_effort.size()));
 }
 
 }  // namespace
@@ -300,7 +323,8 @@ void write_koordlet_names(std::string& out, const KoordletSources& sources) {
   if (sources.reported != nullptr) add_reported(page, *sources.reported);
   if (sources.pools != nullptr) add_pools(page, *sources.pools);
   if (sources.evictions > 0)
-    page.add({"pod_eviction", "Pods that were evicted.", Type::counter}, {{"reason", "evicted"}}, static_cast<double>(sources.evictions));
+    page.add({"pod_eviction", "Pods that were evicted.", Type::counter}, {{"reason", "evicted"}},
+             static_cast<double>(sources.evictions));
   page.write(out);
 }
 

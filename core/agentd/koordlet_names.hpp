@@ -22,8 +22,8 @@ struct KoordletSources {
   std::string_view node;
   double start_seconds;  // of this process, Unix time
   Time now;
-  const predict::Prediction* prediction = nullptr;  // null: switched off
-  const KubeletDurations* kubelet = nullptr;  // none: the kubelet is not asked
+  const predict::Prediction* prediction = nullptr;     // null: switched off
+  const KubeletDurations* kubelet = nullptr;           // none: the kubelet is not asked
   const report::NodeMetricStatus* reported = nullptr;  // null: nothing was
   const report::CpuPools* pools = nullptr;             // null: not known
   std::uint64_t evictions = 0;                         // of pods that were ended

@@ -7,7 +7,8 @@ void KubeletDurations::observe(std::string_view path, unsigned status, Duration 
   const double seconds = std::chrono::duration<double>(took).count();
   const Key key{path, status == 0 ? "error" : std::to_string(status)};
   metrics_
-      .histogram("host_kubelet_request_duration_seconds", "Duration of the kubelet's answers, in seconds; code error: no answer.",
+      .histogram("host_kubelet_request_duration_seconds",
+                 "Duration of the kubelet's answers, in seconds; code error: no answer.",
                  {kBounds.begin(), kBounds.end()}, {{"verb", "get"}, {"path", key.first}, {"code", key.second}})
       .observe(seconds);
   std::lock_guard lock(mutex_);

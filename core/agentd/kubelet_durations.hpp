@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// KubeletDurations: how long the kubelet's answers took, for our own metric and for koordlet's of the same meaning. [any thread]
+// KubeletDurations: how long the kubelet's answers took, for our own metric and for koordlet's of the same meaning.
+// [any thread]
 #pragma once
 
 #include <array>

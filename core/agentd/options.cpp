@@ -64,9 +64,11 @@ child::Layers::Options layer_options(const config::Config& config) {
   return options;
 }
 
-host::Loader child_loader(const std::string& configured, child::SnapshotImages& images, const cgroup::Layout& layout, child::Layers& layers) {
-  return [program = child::plugin_host_program(configured), &images, &layout, &layers](const std::string& path, const host::Manifest& manifest,
-                                                         const host::FileStamp& checked, const host::RunnerLimits& limits) {
+host::Loader child_loader(const std::string& configured, child::SnapshotImages& images, const cgroup::Layout& layout,
+                          child::Layers& layers) {
+  return [program = child::plugin_host_program(configured), &images, &layout, &layers](
+             const std::string& path, const host::Manifest& manifest, const host::FileStamp& checked,
+             const host::RunnerLimits& limits) {
     return child::load_in_child({program, images, &layout, &layers}, path, manifest, checked, limits);
   };
 }

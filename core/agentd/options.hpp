@@ -19,7 +19,9 @@ cgroup::Reader::Options reader_options(const config::CgroupSettings& settings);
 child::Layers::Options layer_options(const config::Config& config);
 // For listen.probes.
 http::Limits probe_limits();
-// Returns the Loader of plugins that run in their own process. `configured`: the program. All references must outlive it.
-host::Loader child_loader(const std::string& configured, child::SnapshotImages& images, const cgroup::Layout& layout, child::Layers& layers);
+// Returns the Loader of plugins that run in their own process. `configured`: the program. All references must outlive
+// it.
+host::Loader child_loader(const std::string& configured, child::SnapshotImages& images, const cgroup::Layout& layout,
+                          child::Layers& layers);
 
 }  // namespace koord::agentd

@@ -21,7 +21,9 @@ log::Level level_of(host::PluginState state) {
   }
 }
 
-std::string plugin_name_of(const host::PluginStatus& plugin) { return plugin.id.empty() ? "'" + plugin.path + "'" : plugin.id; }
+std::string plugin_name_of(const host::PluginStatus& plugin) {
+  return plugin.id.empty() ? "'" + plugin.path + "'" : plugin.id;
+}
 
 void log_plugin(const host::PluginStatus& plugin) {
   const bool has_reason = plugin.state == host::PluginState::running && !plugin.reason.empty();

@@ -20,9 +20,11 @@ predict::Options options_of(const config::PredictSettings& settings) {
 
 }  // namespace
 
-PredictionModule::PredictionModule(const Services& services, const config::PredictSettings& settings) : services_(services) {
+PredictionModule::PredictionModule(const Services& services, const config::PredictSettings& settings)
+    : services_(services) {
   if (!settings.enabled) return;
-  prediction_ = std::make_unique<predict::Prediction>(options_of(settings), services.store, services.hub, services.clock);
+  prediction_ =
+      std::make_unique<predict::Prediction>(options_of(settings), services.store, services.hub, services.clock);
   strand_ = std::make_unique<event::Strand>(services.workers, "predict");
 }
 
@@ -54,7 +56,8 @@ void PredictionModule::log_problem() {
   const std::string problem = prediction_->status().checkpoint_problem;
   const auto change = problems_.update("checkpoint", problem);
   if (change == ProblemTracker::Change::over) log::info(predict_log, "predictions are saved again");
-  if (change == ProblemTracker::Change::begun) log::warn(predict_log, "{}, keeping predictions in memory only", problem);
+  if (change == ProblemTracker::Change::begun)
+    log::warn(predict_log, "{}, keeping predictions in memory only", problem);
 }
 
 api::ModuleHealth PredictionModule::health() const {

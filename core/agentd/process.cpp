@@ -48,7 +48,7 @@ void give_memory_back() {
 
 // Whether the dynamic linker writes to segments that are otherwise read-only.
 bool has_text_relocations(const dl_phdr_info& object, std::span<const ElfW(Phdr)> segments) {
-  for (const ElfW(Phdr)& segment : segments) {
+  for (const ElfW(Phdr) & segment : segments) {
     if (segment.p_type != PT_DYNAMIC) continue;
     const auto* entry = reinterpret_cast<const ElfW(Dyn)*>(object.dlpi_addr + segment.p_vaddr);
     for (; entry->d_tag != DT_NULL; ++entry) {
@@ -65,7 +65,7 @@ int unmap_read_only_pages(dl_phdr_info* object, std::size_t, void*) {
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   const std::span segments(object->dlpi_phdr, object->dlpi_phnum);
   if (has_text_relocations(*object, segments)) return 0;
-  for (const ElfW(Phdr)& segment : segments) {
+  for (const ElfW(Phdr) & segment : segments) {
     if (segment.p_type != PT_LOAD || (segment.p_flags & PF_W) != 0) continue;
     const std::uintptr_t begin = (object->dlpi_addr + segment.p_vaddr) & ~(page - 1);
     const std::uintptr_t end = object->dlpi_addr + segment.p_vaddr + segment.p_memsz;

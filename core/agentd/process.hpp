@@ -11,8 +11,8 @@ namespace koord::agentd {
 // client that hangs up is an error of its connection), and has malloc keep little of what is freed. Before any thread.
 void prepare_process();
 
-// Returns to the kernel what only the start needed: free parts of the heap, and the pages of the program and its libraries.
-// The kernel keeps those pages in its cache and maps each again on the next access. [any]
+// Returns to the kernel what only the start needed: free parts of the heap, and the pages of the program and its
+// libraries. The kernel keeps those pages in its cache and maps each again on the next access. [any]
 void release_startup_memory();
 
 struct ProcessUsage {

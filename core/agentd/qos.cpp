@@ -42,9 +42,11 @@ std::string title_of(const knob::Undone& undone) {
 }
 
 void log_failed_revert(const knob::Undone& undone) {
-  log::error(qos_log, "{}, set by {}, cannot be reverted to '{}' and stays '{}': {}; trying again each second, and after the next start",
-             title_of(undone), undone.plugin.empty() ? "an unknown plugin" : undone.plugin, undone.original, undone.done.after,
-             undone.done.problem);
+  log::error(
+      qos_log,
+      "{}, set by {}, cannot be reverted to '{}' and stays '{}': {}; trying again each second, and after the next start",
+      title_of(undone), undone.plugin.empty() ? "an unknown plugin" : undone.plugin, undone.original, undone.done.after,
+      undone.done.problem);
 }
 
 void log_undone(const std::vector<knob::Undone>& undone) {
@@ -67,7 +69,8 @@ knob::Journal::Options journal_options(const config::Config& config, const cgrou
   return {config.qos.directory, knob::boot_id(config.roots), trees_of(layout), config.roots.proc};
 }
 
-QosModule::QosModule(const Clock& clock, host::CapabilityBoard& capabilities, const cgroup::Layout& layout, const config::Config& config)
+QosModule::QosModule(const Clock& clock, host::CapabilityBoard& capabilities, const cgroup::Layout& layout,
+                     const config::Config& config)
     : clock_(clock),
       capabilities_(capabilities),
       directory_(config.qos.directory),
@@ -78,7 +81,8 @@ QosModule::QosModule(const Clock& clock, host::CapabilityBoard& capabilities, co
   governor_.set_node_mode(config.qos.mode);
   governor_.set_limits(limits_of(config.qos));
   governor_.on_failed_revert(log_failed_revert);
-  if (!directory_.empty()) governor_.keep_decisions({.path = directory_ + "/decisions.db", .max_bytes = config.qos.max_record_bytes});
+  if (!directory_.empty())
+    governor_.keep_decisions({.path = directory_ + "/decisions.db", .max_bytes = config.qos.max_record_bytes});
 }
 
 QosModule::~QosModule() = default;
@@ -112,14 +116,16 @@ void QosModule::open() {
   if (found->left.empty()) return;
   // A crash-looping agent must not hold knobs: from the second unsettled start on, it reverts at once.
   const bool is_patient = found->on_purpose || found->unsettled_starts < 2;
-  const std::vector<knob::KnobKey> unknown = governor_.adopt(found->left, is_patient ? kCycle : Duration(0), found->on_purpose);
+  const std::vector<knob::KnobKey> unknown =
+      governor_.adopt(found->left, is_patient ? kCycle : Duration(0), found->on_purpose);
   log::info(qos_log, "the previous agent {} {} knobs changed; {}", found->on_purpose ? "left" : "crashed and left",
             found->left.size() - unknown.size(),
-            is_patient ? "those that no strategy proposes again within 30 s" + std::string(found->on_purpose ? " and their last ttl" : "") +
-                             " are reverted"
+            is_patient ? "those that no strategy proposes again within 30 s" +
+                             std::string(found->on_purpose ? " and their last ttl" : "") + " are reverted"
                        : "they are reverted now");
   for (const knob::KnobKey& key : unknown)
-    log::warn(qos_log, "{} of '{}' was written by an agent of another version, and this one cannot revert it", key.resource, key.cgroup_dir);
+    log::warn(qos_log, "{} of '{}' was written by an agent of another version, and this one cannot revert it",
+              key.resource, key.cgroup_dir);
 }
 
 void QosModule::settle_start() {
@@ -139,12 +145,14 @@ void QosModule::tell() {
   const std::string problem = journal_.problem();
   const auto change = problems_.update("journal", problem);
   if (std::exchange(is_reported_, true) && change == ProblemTracker::Change::none) return;
-  const auto state = problem.empty() ? host::CapabilityState::supported
+  const auto state = problem.empty()      ? host::CapabilityState::supported
                      : directory_.empty() ? host::CapabilityState::absent
                                           : host::CapabilityState::broken;
-  const std::string detail = problem.empty() ? "original values are kept in '" + directory_ + "'" : "no knob is written: " + problem;
+  const std::string detail =
+      problem.empty() ? "original values are kept in '" + directory_ + "'" : "no knob is written: " + problem;
   capabilities_.set({{"knob-originals", state, detail, {}}});
-  if (change == ProblemTracker::Change::begun && (may_write_ || !directory_.empty())) log::error(qos_log, "no knob is written: {}", problem);
+  if (change == ProblemTracker::Change::begun && (may_write_ || !directory_.empty()))
+    log::error(qos_log, "no knob is written: {}", problem);
   if (change == ProblemTracker::Change::over) log::info(qos_log, "knobs may be written again");
 }
 

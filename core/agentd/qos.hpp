@@ -27,7 +27,8 @@ knob::Journal::Options journal_options(const config::Config& config, const cgrou
 class QosModule {
  public:
   // All references must outlive it.
-  QosModule(const Clock& clock, host::CapabilityBoard& capabilities, const cgroup::Layout& layout, const config::Config& config);
+  QosModule(const Clock& clock, host::CapabilityBoard& capabilities, const cgroup::Layout& layout,
+            const config::Config& config);
   ~QosModule();
 
   // [any]

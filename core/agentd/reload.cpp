@@ -29,8 +29,9 @@ bool same(const config::StateSettings::Kubelet& a, const config::StateSettings::
 
 bool same(const config::StateSettings& a, const config::StateSettings& b) {
   return a.source == b.source && a.resync_period == b.resync_period && a.cgroup.paths == b.cgroup.paths &&
-         a.file.pods == b.file.pods && a.file.node == b.file.node && a.file.node_slo == b.file.node_slo && same(a.kubelet, b.kubelet) &&
-         a.api_server.slo_config_map == b.api_server.slo_config_map && a.api_server.volumes == b.api_server.volumes;
+         a.file.pods == b.file.pods && a.file.node == b.file.node && a.file.node_slo == b.file.node_slo &&
+         same(a.kubelet, b.kubelet) && a.api_server.slo_config_map == b.api_server.slo_config_map &&
+         a.api_server.volumes == b.api_server.volumes;
 }
 
 bool same(const config::PredictSettings& a, const config::PredictSettings& b) {
@@ -42,8 +43,8 @@ bool same(const config::PredictSettings& a, const config::PredictSettings& b) {
 
 bool same(const config::ReportSettings& a, const config::ReportSettings& b) {
   return a.node_metric == b.node_metric && a.create_node_metric == b.create_node_metric &&
-         a.change_threshold_percent == b.change_threshold_percent && a.heartbeat == b.heartbeat && a.topology == b.topology &&
-         a.devices == b.devices;
+         a.change_threshold_percent == b.change_threshold_percent && a.heartbeat == b.heartbeat &&
+         a.topology == b.topology && a.devices == b.devices;
 }
 
 }  // namespace
@@ -65,7 +66,8 @@ std::vector<std::string> keys_needing_restart(const config::Config& running, con
   if (running.cgroup.kept_files != fresh.cgroup.kept_files) keys.emplace_back("cgroup.keptFiles");
   if (running.plugins.own_directories != fresh.plugins.own_directories) keys.emplace_back("plugins.ownDirectories");
   if (running.plugins.child_program != fresh.plugins.child_program) keys.emplace_back("plugins.childProgram");
-  const bool same_uids = running.plugins.first_uid == fresh.plugins.first_uid && running.plugins.uids == fresh.plugins.uids;
+  const bool same_uids =
+      running.plugins.first_uid == fresh.plugins.first_uid && running.plugins.uids == fresh.plugins.uids;
   if (!same_uids) keys.emplace_back("plugins.uids");
   if (running.plugins.state_directory != fresh.plugins.state_directory) keys.emplace_back("plugins.stateDirectory");
   return keys;

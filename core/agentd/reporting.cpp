@@ -35,11 +35,16 @@ struct ObjectMetrics {
     for (report::Outcome outcome : report::kOutcomes)
       writes[outcome] = metrics.counter("report_writes_total", "Writes of an object to the API server, by result.",
                                         {{"object", object}, {"result", std::string(name_of(outcome))}});
-    age = metrics.gauge("report_age_seconds", "Seconds since the API server accepted an object or had it up to date; -1: never.", {{"object", object}});
-    left_out = metrics.gauge("report_left_out_parts", "Parts that an object lacks because the API server refused them as invalid.", {{"object", object}});
+    age = metrics.gauge("report_age_seconds",
+                        "Seconds since the API server accepted an object or had it up to date; -1: never.",
+                        {{"object", object}});
+    left_out = metrics.gauge("report_left_out_parts",
+                             "Parts that an object lacks because the API server refused them as invalid.",
+                             {{"object", object}});
   }
   void follow(const report::Account& account, Time now) {
-    for (const auto& [outcome, count] : account.outcomes) writes[outcome].add(static_cast<double>(count) - writes[outcome].value());
+    for (const auto& [outcome, count] : account.outcomes)
+      writes[outcome].add(static_cast<double>(count) - writes[outcome].value());
     age.set(account.accepted ? std::chrono::duration<double>(now - *account.accepted).count() : -1);
     left_out.set(static_cast<double>(account.left_out.size()));
   }
@@ -48,7 +53,8 @@ struct ObjectMetrics {
 std::string trouble(const std::string& object, const report::Account& account) {
   if (!account.problem.empty()) return object + " cannot be written: " + account.problem;
   if (account.left_out.empty()) return "";
-  return object + " is written without " + join(account.left_out, ", ") + ": the API server refused " + account.left_out_why;
+  return object + " is written without " + join(account.left_out, ", ") + ": the API server refused " +
+         account.left_out_why;
 }
 
 }  // namespace
@@ -59,13 +65,24 @@ struct ReportingModule::Running {
   std::optional<report::ObjectReporter> topology, devices;
 };
 
-ReportingModule::ReportingModule(const Services& services, const predict::Prediction* prediction, const config::Config& config)
-    : services_(services), prediction_(prediction), config_(config), options_(report_options_of(config)), node_metric_(node_metric_parts(nullptr), options_) {}
+ReportingModule::ReportingModule(const Services& services, const predict::Prediction* prediction,
+                                 const config::Config& config)
+    : services_(services),
+      prediction_(prediction),
+      config_(config),
+      options_(report_options_of(config)),
+      node_metric_(node_metric_parts(nullptr), options_) {}
 
 ReportingModule::~ReportingModule() = default;
 
 report::NodeMetricReporter::Parts ReportingModule::node_metric_parts(kube::Client* client) const {
-  return {services_.loop, services_.workers, services_.store, services_.hub, services_.clock, client, [this] { return predict(); },
+  return {services_.loop,
+          services_.workers,
+          services_.store,
+          services_.hub,
+          services_.clock,
+          client,
+          [this] { return predict(); },
           [this] { return report::gpu_health(facts()); }};
 }
 
@@ -92,7 +109,8 @@ void ReportingModule::find_client() {
     running_->topology_source.emplace(services_.hub, services_.clock, config_.roots, facts(), options_.tolerance);
     running_->topology.emplace(parts, running_->topology_source->object(), config_.node_name).start();
   }
-  if (config_.report.devices) running_->devices.emplace(parts, report::device_object(services_.clock, facts()), config_.node_name).start();
+  if (config_.report.devices)
+    running_->devices.emplace(parts, report::device_object(services_.clock, facts()), config_.node_name).start();
   shown_ = running_.get();
   export_metrics();
 }
@@ -144,16 +162,19 @@ std::optional<report::CpuPools> ReportingModule::pools() const {
 
 void ReportingModule::export_metrics() {
   if (running_->node_metric) {
-    auto missing = services_.metrics.gauge("report_object_missing", "1 while an object does not exist and is not created: nothing is reported then.",
-                                        {{"object", "NodeMetric"}});
-    auto degraded = services_.metrics.gauge("report_degraded", "1 while parts of the NodeMetric are left out or differ from its spec.");
-    services_.metrics.on_collect([this, degraded, missing, metrics = ObjectMetrics(services_.metrics, "NodeMetric")]() mutable {
-      const auto view = node_metric();
-      if (!view) return;
-      metrics.follow(view->account, services_.clock.now());
-      missing.set(view->missing);
-      degraded.set(!view->report.refusal.empty() || !view->report.problems.empty());
-    });
+    auto missing = services_.metrics.gauge(
+        "report_object_missing", "1 while an object does not exist and is not created: nothing is reported then.",
+        {{"object", "NodeMetric"}});
+    auto degraded = services_.metrics.gauge("report_degraded",
+                                            "1 while parts of the NodeMetric are left out or differ from its spec.");
+    services_.metrics.on_collect(
+        [this, degraded, missing, metrics = ObjectMetrics(services_.metrics, "NodeMetric")]() mutable {
+          const auto view = node_metric();
+          if (!view) return;
+          metrics.follow(view->account, services_.clock.now());
+          missing.set(view->missing);
+          degraded.set(!view->report.refusal.empty() || !view->report.problems.empty());
+        });
   }
   if (running_->topology) {
     services_.metrics.on_collect([this, metrics = ObjectMetrics(services_.metrics, "NodeResourceTopology")]() mutable {
@@ -172,10 +193,13 @@ api::ModuleHealth ReportingModule::health() const {
   std::vector<std::string> troubles;
   if (const auto view = node_metric()) {
     if (!view->computed) return {"report", true, "nothing reported yet"};
-    if (view->missing) troubles.push_back("the NodeMetric is missing and not created (Koordinator's manager creates it, or the agent with report.createNodeMetric)");
+    if (view->missing)
+      troubles.push_back(
+          "the NodeMetric is missing and not created (Koordinator's manager creates it, or the agent with report.createNodeMetric)");
     if (!view->report.refusal.empty()) troubles.push_back("no report of this node: " + view->report.refusal);
     for (const std::string& problem : view->report.problems) troubles.push_back(problem);
-    for (const std::string& problem : view->spec_problems) troubles.push_back("invalid spec of the NodeMetric: " + problem);
+    for (const std::string& problem : view->spec_problems)
+      troubles.push_back("invalid spec of the NodeMetric: " + problem);
     troubles.push_back(trouble("the NodeMetric", view->account));
   }
   if (const auto view = topology()) {

@@ -49,8 +49,8 @@ void export_cgroup_files(metric::HostMetrics& metrics, const cgroup::Reader& rea
   auto kept_files = kept("file");
   auto kept_directories = kept("directory");
   FollowingCounter reads(metrics.counter("host_cgroup_reads_total", "Reads of cgroup files."));
-  FollowingCounter shared(metrics.counter(
-      "host_cgroup_shared_reads_total", "Reads of cgroup files avoided because another plugin's read was shared."));
+  FollowingCounter shared(metrics.counter("host_cgroup_shared_reads_total",
+                                          "Reads of cgroup files avoided because another plugin's read was shared."));
   metrics.on_collect([=, &reader]() mutable {
     const cgroup::Reader::Use use = reader.use();
     files.set(as_double(use.kernel_files));
@@ -64,7 +64,8 @@ void export_cgroup_files(metric::HostMetrics& metrics, const cgroup::Reader& rea
 void export_store(metric::HostMetrics& metrics, const host::StoreFeed& feed) {
   auto bytes = metrics.gauge("store_size_bytes", "Size of the metric cache on disk, in bytes.");
   auto series = metrics.gauge("store_live_series", "Current series in the metric cache.");
-  auto degraded = metrics.gauge("store_degraded", "1 while the metric cache keeps its data in memory only, although a file is configured.");
+  auto degraded = metrics.gauge(
+      "store_degraded", "1 while the metric cache keeps its data in memory only, although a file is configured.");
   FollowingCounter appended(metrics.counter("store_appended_samples_total", "Samples accepted by the metric cache."));
   FollowingCounter dropped(
       metrics.counter("store_dropped_samples_total", "Samples lost before they reached the disk."));
@@ -84,8 +85,8 @@ void export_http(metric::HostMetrics& metrics, const http::Server& server) {
   FollowingCounter requests(metrics.counter("http_requests_total", "Requests served."));
   FollowingCounter errors(metrics.counter("http_errors_total", "Requests answered with 4xx or 5xx."));
   FollowingCounter refused(metrics.counter("http_refused_connections_total", "Connections refused at a cap."));
-  FollowingCounter displaced(
-      metrics.counter("http_displaced_connections_total", "Connections without a request that were closed at a cap for a newer one."));
+  FollowingCounter displaced(metrics.counter(
+      "http_displaced_connections_total", "Connections without a request that were closed at a cap for a newer one."));
   metrics.on_collect([=, &server]() mutable {
     http::Server::Counters counters = server.counters();
     requests.follow(as_double(counters.requests));
@@ -111,8 +112,10 @@ void export_capabilities(metric::HostMetrics& metrics, const host::CapabilityBoa
 
 void export_state_age(metric::HostMetrics& metrics, const state::Hub& hub, const Clock& clock) {
   metrics.on_collect([&metrics, &hub, &clock] {
-    for (const auto& [part, name] :
-         {std::pair(state::kNode, "node"), {state::kPods, "pods"}, {state::kNodeSlo, "node_slo"}, {state::kTopology, "topology"}}) {
+    for (const auto& [part, name] : {std::pair(state::kNode, "node"),
+                                     {state::kPods, "pods"},
+                                     {state::kNodeSlo, "node_slo"},
+                                     {state::kTopology, "topology"}}) {
       const std::optional<Time> confirmed = hub.confirmed(part);
       if (!confirmed) continue;
       metrics
@@ -127,7 +130,8 @@ void export_state_age(metric::HostMetrics& metrics, const state::Hub& hub, const
 void export_events(metric::HostMetrics& metrics, const host::EventLog& events) {
   metrics.on_collect([&metrics, &events] {
     for (const auto& [plugin, count] : events.counts())
-      FollowingCounter(metrics.counter("host_events_total", "Events by source.", {{"plugin", plugin.empty() ? "host" : plugin}}))
+      FollowingCounter(
+          metrics.counter("host_events_total", "Events by source.", {{"plugin", plugin.empty() ? "host" : plugin}}))
           .follow(as_double(count));
   });
 }
@@ -136,8 +140,10 @@ void export_decisions(metric::HostMetrics& metrics, const knob::Governor& govern
   auto intents = metrics.gauge("host_intents", "Active intents of strategies.");
   auto held = metrics.gauge("host_knobs_held", "Knobs with a value that the agent wrote.");
   auto file = metrics.gauge("host_decisions_file_bytes", "Size of the file of decisions, in bytes.");
-  auto degraded = metrics.gauge("host_decisions_degraded", "1 while decisions are kept in memory only, although a file is configured.");
-  FollowingCounter dropped(metrics.counter("host_decisions_dropped_total", "Decisions lost before they reached the disk."));
+  auto degraded = metrics.gauge("host_decisions_degraded",
+                                "1 while decisions are kept in memory only, although a file is configured.");
+  FollowingCounter dropped(
+      metrics.counter("host_decisions_dropped_total", "Decisions lost before they reached the disk."));
   metrics.on_collect([=, &metrics, &governor]() mutable {
     intents.set(as_double(governor.active_intents()));
     held.set(as_double(governor.held()));
@@ -147,15 +153,16 @@ void export_decisions(metric::HostMetrics& metrics, const knob::Governor& govern
       dropped.follow(as_double(archive->dropped));
     }
     const auto standing = governor.standing();
-    for (const knob::Outcome outcome : {knob::Outcome::applied, knob::Outcome::shadow, knob::Outcome::hands_off, knob::Outcome::lost,
-                                        knob::Outcome::contested, knob::Outcome::failed, knob::Outcome::unsupported, knob::Outcome::off}) {
+    for (const knob::Outcome outcome :
+         {knob::Outcome::applied, knob::Outcome::shadow, knob::Outcome::hands_off, knob::Outcome::lost,
+          knob::Outcome::contested, knob::Outcome::failed, knob::Outcome::unsupported, knob::Outcome::off}) {
       const auto count = standing.find(outcome);
       metrics.gauge("host_active_intents", "Active intents by result.", {{"result", std::string(name_of(outcome))}})
           .set(count == standing.end() ? 0 : as_double(count->second));
     }
     for (const auto& [outcome, count] : governor.counts())
-      FollowingCounter(metrics.counter("host_decisions_total", "Decisions by result.",
-                                       {{"result", std::string(name_of(outcome))}}))
+      FollowingCounter(
+          metrics.counter("host_decisions_total", "Decisions by result.", {{"result", std::string(name_of(outcome))}}))
           .follow(as_double(count));
   });
 }

@@ -28,7 +28,9 @@ void SloWatch::poll() {
   if (!effective) return;  // no source publishes such
   std::vector<std::string> problems;
   for (const state::SloProblem& problem : effective->problems)
-    problems.push_back(text_of(problem) + "; " + (problem.inactive.empty() ? "the default holds" : "inactive because of it: " + problem.inactive));
+    problems.push_back(
+        text_of(problem) + "; " +
+        (problem.inactive.empty() ? "the default holds" : "inactive because of it: " + problem.inactive));
   const bool was_wrong = !problems_.empty();
   for (const std::string& problem : problems_.begun(problems)) log::warn(state_log, "NodeSLO: {}", problem);
   if (was_wrong && problems.empty()) log::info(state_log, "NodeSLO: all values are taken again");

@@ -53,7 +53,8 @@ StateChoice choose_state(const config::Config& config, const Result<kube::Connec
   choice.pods = pods_of(config, found.has_value());
   const bool in_cluster = choice.pods == PodSource::kubelet || choice.pods == PodSource::apiserver;
   if (!in_cluster)
-    choice.no_cluster = "pods are learnt from " + std::string(choice.pods == PodSource::file ? "a file" : "the cgroup tree");
+    choice.no_cluster =
+        "pods are learnt from " + std::string(choice.pods == PodSource::file ? "a file" : "the cgroup tree");
   else if (found)
     choice.cluster = *found;
   else
@@ -61,7 +62,8 @@ StateChoice choose_state(const config::Config& config, const Result<kube::Connec
   return choice;
 }
 
-std::optional<KubeletPlace> kubelet_place(const config::StateSettings::Kubelet& settings, const state::Node& node, const char* host_ip) {
+std::optional<KubeletPlace> kubelet_place(const config::StateSettings::Kubelet& settings, const state::Node& node,
+                                          const char* host_ip) {
   KubeletPlace place{settings.address, static_cast<std::uint16_t>(settings.port)};
   if (place.host.empty()) place.host = internal_address(node);
   if (place.host.empty() && host_ip != nullptr) place.host = host_ip;

@@ -19,11 +19,11 @@ std::string_view name_of(PodSource source);  // "kubelet"
 struct StateChoice {
   PodSource pods = PodSource::cgroup;
   std::optional<kube::ConnectionConfig> cluster;  // of the API server; with kubelet and apiserver alone, and not always
-  std::string no_cluster;  // why it is not there
+  std::string no_cluster;                         // why it is not there
 };
 
-// `found`: what kube::find_config() says. auto: pods from a file when one is configured; else the cluster that we are in or
-// that a kubeconfig names; else the cgroup tree.
+// `found`: what kube::find_config() says. auto: pods from a file when one is configured; else the cluster that we are
+// in or that a kubeconfig names; else the cgroup tree.
 StateChoice choose_state(const config::Config& config, const Result<kube::ConnectionConfig>& found);
 
 // The address of the kubelet.
@@ -35,6 +35,7 @@ struct KubeletPlace {
 };
 // Returns the configured place, else that of the Node, else `host_ip`, which the pod's environment may name, and the
 // default kubelet port; nullopt: unknown yet.
-std::optional<KubeletPlace> kubelet_place(const config::StateSettings::Kubelet& settings, const state::Node& node, const char* host_ip);
+std::optional<KubeletPlace> kubelet_place(const config::StateSettings::Kubelet& settings, const state::Node& node,
+                                          const char* host_ip);
 
 }  // namespace koord::agentd

@@ -15,7 +15,8 @@ namespace {
 
 constexpr Duration kClusterPoll = std::chrono::seconds(10);
 
-state::FileSource::Options file_options(const config::StateSettings& settings, PodSource pods, const cgroup::Layout& layout) {
+state::FileSource::Options file_options(const config::StateSettings& settings, PodSource pods,
+                                        const cgroup::Layout& layout) {
   return {pods == PodSource::file ? settings.file.pods : "", settings.file.node, settings.file.node_slo,
           cgroup::choose_kube_root(layout), layout};
 }
@@ -37,9 +38,11 @@ StateFeeder::StateFeeder(const Services& services, const config::Config& config)
       pods_(choice_.pods),
       durations_(services_.metrics),
       cgroups_(services_.layout,
-               {config_.state.cgroup.paths, pods_ == PodSource::cgroup, state::guess_runtime(config_.roots)}, services_.hub),
+               {config_.state.cgroup.paths, pods_ == PodSource::cgroup, state::guess_runtime(config_.roots)},
+               services_.hub),
       strand_(services_.workers, "state") {
-  if (wants_files(config_.state, pods_)) files_.emplace(file_options(config_.state, pods_, services_.layout), services_.hub);
+  if (wants_files(config_.state, pods_))
+    files_.emplace(file_options(config_.state, pods_, services_.layout), services_.hub);
 }
 
 StateFeeder::~StateFeeder() {
@@ -48,17 +51,20 @@ StateFeeder::~StateFeeder() {
 
 void StateFeeder::start() {
   log::info(state_log, "pods are learnt from: {}", name_of(pods_));
-  subscription_ = services_.hub.subscribe([this](std::uint32_t changed, const state::SnapshotPtr& snapshot) { follow_annotations(changed, *snapshot); });
+  subscription_ = services_.hub.subscribe(
+      [this](std::uint32_t changed, const state::SnapshotPtr& snapshot) { follow_annotations(changed, *snapshot); });
   publish_node();
   refresh();
   timer_ = services_.loop.every(config_.state.resync_period, [this] { refresh_soon(); });
   if (in_cluster()) start_cluster();
   if (!files_ || files_->watch_fd() < 0) return;
-  if (auto watch = services_.loop.on_readable(files_->watch_fd(), [this] { refresh_soon(); })) file_watch_ = std::move(*watch);
+  if (auto watch = services_.loop.on_readable(files_->watch_fd(), [this] { refresh_soon(); }))
+    file_watch_ = std::move(*watch);
 }
 
 void StateFeeder::stop() {
-  if (const std::uint64_t subscription = std::exchange(subscription_, 0); subscription != 0) services_.hub.remove(subscription);
+  if (const std::uint64_t subscription = std::exchange(subscription_, 0); subscription != 0)
+    services_.hub.remove(subscription);
   file_watch_.reset();
   timer_.reset();
   cluster_timer_.reset();
@@ -75,8 +81,8 @@ void StateFeeder::start_cluster() {
   }
   cluster_timer_.reset();
   cluster_ = std::make_unique<Cluster>(
-      Cluster::Parts{services_.loop, services_.workers, services_.clock, services_.hub, services_.layout, config_.node_name, services_.capabilities,
-                     services_.metrics, durations_, annotations_},
+      Cluster::Parts{services_.loop, services_.workers, services_.clock, services_.hub, services_.layout,
+                     config_.node_name, services_.capabilities, services_.metrics, durations_, annotations_},
       *choice_.cluster, pods_, config_);
   export_cluster(services_.metrics, *cluster_);
   cluster_->start();
@@ -117,7 +123,8 @@ api::ModuleHealth StateFeeder::health() const {
   const std::optional<Time> known = services_.hub.confirmed(state::kPods);
   if (!known) return {"state", false, api::pods_unknown_because(problem)};
   if (problem.empty()) return {"state", true, notes.empty() ? "ok" : "ok, but " + notes};
-  return {"state", true, "degraded, keeping the last state, pods " + age_of(*known, services_.clock.now()) + " old: " + problem};
+  return {"state", true,
+          "degraded, keeping the last state, pods " + age_of(*known, services_.clock.now()) + " old: " + problem};
 }
 
 void StateFeeder::refresh() {
@@ -160,7 +167,8 @@ void StateFeeder::follow_annotations(std::uint32_t changed, const state::Snapsho
   std::vector<std::string> problems = snapshot.cpu_owners->node_problems;
   problems.insert(problems.end(), snapshot.cpu_owners->pod_problems.begin(), snapshot.cpu_owners->pod_problems.end());
   const std::string text = state::first_problems(problems);
-  if (annotation_problems_.update("annotations", text) == ProblemTracker::Change::begun) log::warn(state_log, "{}", text);
+  if (annotation_problems_.update("annotations", text) == ProblemTracker::Change::begun)
+    log::warn(state_log, "{}", text);
 }
 
 void StateFeeder::publish_node() {

@@ -29,17 +29,19 @@ std::vector<std::string> ids_of(const std::vector<host::PluginStatus>& plugins) 
 
 }  // namespace
 
-StrategyWatch::StrategyWatch(const Services& services, std::string node_name) : services_(services), node_name_(std::move(node_name)) {}
+StrategyWatch::StrategyWatch(const Services& services, std::string node_name)
+    : services_(services), node_name_(std::move(node_name)) {}
 
 StrategyWatch::~StrategyWatch() { stop(); }
 
 void StrategyWatch::start() {
   // The governor outlives this, and calls from any thread.
-  services_.governor.on_release([this, &loop = services_.loop, alive = std::weak_ptr(alive_)](std::vector<knob::Release> releases) {
-    loop.post([this, alive, releases = std::move(releases)] {
-      if (!alive.expired()) tell(releases);
-    });
-  });
+  services_.governor.on_release(
+      [this, &loop = services_.loop, alive = std::weak_ptr(alive_)](std::vector<knob::Release> releases) {
+        loop.post([this, alive, releases = std::move(releases)] {
+          if (!alive.expired()) tell(releases);
+        });
+      });
   const auto take = [this](const state::SnapshotPtr& snapshot) {
     services_.governor.set_subjects(std::make_shared<const knob::Subjects>(subjects_of(*snapshot)));
   };
@@ -65,17 +67,21 @@ void StrategyWatch::poll() {
 void StrategyWatch::check_annotations() {
   const state::SnapshotPtr snapshot = services_.hub.current();
   if (std::exchange(seen_pods_, snapshot->versions.pods) == snapshot->versions.pods) return;
-  const bool is_any = std::any_of(snapshot->pods.begin(), snapshot->pods.end(),
-                                  [](const state::Pod& pod) { return pod.annotations.contains(knob::kHandsOffAnnotation); });
-  const std::vector<std::string> problems = is_any ? hands_off_problems(*snapshot, ids_of(services_.plugins())) : std::vector<std::string>();
-  for (const std::string& problem : annotation_problems_.begun(problems)) log::warn(strategy_log, "{}, ignoring", problem);
+  const bool is_any = std::any_of(snapshot->pods.begin(), snapshot->pods.end(), [](const state::Pod& pod) {
+    return pod.annotations.contains(knob::kHandsOffAnnotation);
+  });
+  const std::vector<std::string> problems =
+      is_any ? hands_off_problems(*snapshot, ids_of(services_.plugins())) : std::vector<std::string>();
+  for (const std::string& problem : annotation_problems_.begun(problems))
+    log::warn(strategy_log, "{}, ignoring", problem);
 }
 
 void StrategyWatch::check_archive() {
   const std::optional<knob::DecisionArchive::Status> status = services_.governor.log().archive();
   if (!status) return;
   using Change = ProblemTracker::Change;
-  if (archive_problems_.update("file", status->set_aside_note) == Change::begun) log::warn(strategy_log, "{}", status->set_aside_note);
+  if (archive_problems_.update("file", status->set_aside_note) == Change::begun)
+    log::warn(strategy_log, "{}", status->set_aside_note);
   const Change change = archive_problems_.update("disk", status->problem);
   if (change == Change::over) log::info(strategy_log, "decisions are kept on disk again");
   if (change == Change::begun) log::warn(strategy_log, "{}; decisions are kept in memory only", status->problem);
@@ -95,7 +101,8 @@ void StrategyWatch::tell_cluster(kube::EventInput input) {
   kube::Client* client = services_.client();
   if (client == nullptr) return;
   if (!cluster_events_)
-    cluster_events_ = std::make_unique<kube::Events>(services_.loop, services_.clock, *client, kube::EventAggregator::Source{"koordetector", node_name_});
+    cluster_events_ = std::make_unique<kube::Events>(services_.loop, services_.clock, *client,
+                                                     kube::EventAggregator::Source{"koordetector", node_name_});
   cluster_events_->tell(std::move(input));
 }
 
@@ -105,15 +112,17 @@ std::vector<std::string> hands_off_problems(const state::Snapshot& snapshot, con
     const auto annotation = pod.annotations.find(knob::kHandsOffAnnotation);
     if (annotation == pod.annotations.end()) continue;
     for (const std::string& name : knob::unknown_names(knob::parse_hands_off(annotation->second), plugins))
-      problems.push_back("pod " + state::full_name(pod) + ": " + std::string(knob::kHandsOffAnnotation) + " names '" + name +
-                      "', which is neither a knob nor a strategy; expected \"true\", \"false\", or knobs and strategies separated by commas");
+      problems.push_back(
+          "pod " + state::full_name(pod) + ": " + std::string(knob::kHandsOffAnnotation) + " names '" + name +
+          "', which is neither a knob nor a strategy; expected \"true\", \"false\", or knobs and strategies separated by commas");
   }
   return problems;
 }
 
 std::vector<ReleaseStory> stories_of(const std::vector<knob::Release>& releases) {
   // By pod, plugin and reason.
-  std::map<std::tuple<std::string, std::string, std::string>, std::pair<const knob::Release*, std::set<std::string>>> pods;
+  std::map<std::tuple<std::string, std::string, std::string>, std::pair<const knob::Release*, std::set<std::string>>>
+      pods;
   for (const knob::Release& release : releases) {
     if (release.subject.pod_uid.empty()) continue;
     auto& [first, knobs] = pods[{release.subject.pod_uid, release.plugin, release.why}];
@@ -124,8 +133,10 @@ std::vector<ReleaseStory> stories_of(const std::vector<knob::Release>& releases)
   for (const auto& [key, of_pod] : pods) {
     const auto& [release, knobs] = of_pod;
     const std::string names = join({knobs.begin(), knobs.end()}, ", ");
-    stories.push_back({release->subject, "reverted knobs set by " + (release->plugin.empty() ? "a strategy" : release->plugin) + ": " + names,
-                       release->why});
+    stories.push_back(
+        {release->subject,
+         "reverted knobs set by " + (release->plugin.empty() ? "a strategy" : release->plugin) + ": " + names,
+         release->why});
   }
   return stories;
 }

@@ -39,7 +39,9 @@ constexpr FixedKnob kFixedKnobs[] = {
 
 bool is_set_by_memory_qos(std::string_view knob) { return knob == "memory.min" || knob == "memory.high"; }
 
-bool is_active(const state::Pod& pod) { return pod.phase == state::Phase::pending || pod.phase == state::Phase::running; }
+bool is_active(const state::Pod& pod) {
+  return pod.phase == state::Phase::pending || pod.phase == state::Phase::running;
+}
 
 bool is_level(const FixedKnob& fixed, Level level) {
   return level == Level::qos ? fixed.of_class : level == Level::pod ? fixed.of_pod : fixed.of_container;
@@ -49,11 +51,19 @@ class Places {
  public:
   explicit Places(bool has_specs) : has_specs_(has_specs) {}
 
-  void add_class(const std::string& dir) { add_fixed({.level = Level::qos, .cgroup_dir = dir}, "the kubelet does not set this knob for a class"); }
+  void add_class(const std::string& dir) {
+    add_fixed({.level = Level::qos, .cgroup_dir = dir}, "the kubelet does not set this knob for a class");
+  }
 
   void add_best_effort(const std::string& dir) {
-    add({.level = Level::qos, .cgroup_dir = dir, .rule = TakeoverRule::fixed, .fixed = "max", .why = "the kubelet gives a class no quota"}, "cpu.max");
-    add({.level = Level::qos, .cgroup_dir = dir, .rule = TakeoverRule::cpus, .why = "the CPUs of all pods"}, "cpuset.cpus");
+    add({.level = Level::qos,
+         .cgroup_dir = dir,
+         .rule = TakeoverRule::fixed,
+         .fixed = "max",
+         .why = "the kubelet gives a class no quota"},
+        "cpu.max");
+    add({.level = Level::qos, .cgroup_dir = dir, .rule = TakeoverRule::cpus, .why = "the CPUs of all pods"},
+        "cpuset.cpus");
   }
 
   // `is_static`: the kubelet sets the CPUs of containers itself, every ten seconds.
@@ -63,7 +73,8 @@ class Places {
     add_cgroup(place, pod.resources, is_best_effort, is_best_effort);
     place.level = Level::container;
     for (const state::Container& container : pod.containers) {
-      const bool runs_for_life = container.kind == state::ContainerKind::regular || container.kind == state::ContainerKind::sidecar;
+      const bool runs_for_life =
+          container.kind == state::ContainerKind::regular || container.kind == state::ContainerKind::sidecar;
       if (!runs_for_life || container.cgroup_dir.empty()) continue;
       place.cgroup_dir = container.cgroup_dir;
       place.container = container.name;
@@ -90,7 +101,8 @@ class Places {
     }
   }
 
-  void add_cgroup(const TakeoverPlace& of, const std::vector<state::Resource>& resources, bool is_best_effort, bool has_cpus) {
+  void add_cgroup(const TakeoverPlace& of, const std::vector<state::Resource>& resources, bool is_best_effort,
+                  bool has_cpus) {
     if (has_specs_) add_quota(of, resources, is_best_effort);
     if (has_cpus) {
       TakeoverPlace cpus = of;
@@ -131,17 +143,21 @@ std::optional<Base> quota_base(const TakeoverPlace& place, const knob::Value& no
               "limit " + std::to_string(*place.batch_milli) + "m of batch-cpu"};
 }
 
-std::optional<Base> base_at(const TakeoverPlace& place, const knob::Value& now, const knob::Subjects& subjects, const CpuSet& cpus) {
+std::optional<Base> base_at(const TakeoverPlace& place, const knob::Value& now, const knob::Subjects& subjects,
+                            const CpuSet& cpus) {
   if (place.rule == TakeoverRule::quota) return quota_base(place, now, subjects);
-  if (place.rule == TakeoverRule::cpus) return now.set.empty() || cpus.empty() ? std::nullopt : std::optional(Base{{.set = cpus}, place.why});
-  const Result<knob::Value> value = knob::parse_value(*place.knob, (now.item.empty() ? "" : now.item + ' ') + place.fixed);
+  if (place.rule == TakeoverRule::cpus)
+    return now.set.empty() || cpus.empty() ? std::nullopt : std::optional(Base{{.set = cpus}, place.why});
+  const Result<knob::Value> value =
+      knob::parse_value(*place.knob, (now.item.empty() ? "" : now.item + ' ') + place.fixed);
   return value ? std::optional(Base{*value, place.why}) : std::nullopt;
 }
 
 }  // namespace
 
 KubeDirs kube_dirs_of(const cgroup::KubeRoot& root) {
-  return {qos_dir(root, cgroup::KubeQos::guaranteed), qos_dir(root, cgroup::KubeQos::burstable), qos_dir(root, cgroup::KubeQos::best_effort)};
+  return {qos_dir(root, cgroup::KubeQos::guaranteed), qos_dir(root, cgroup::KubeQos::burstable),
+          qos_dir(root, cgroup::KubeQos::best_effort)};
 }
 
 std::vector<TakeoverPlace> takeover_places(const state::Snapshot& snapshot, const KubeDirs& dirs, PodKnowledge known) {
@@ -159,7 +175,8 @@ std::size_t count_active_pods(const state::Snapshot& snapshot) {
   return static_cast<std::size_t>(std::count_if(snapshot.pods.begin(), snapshot.pods.end(), is_active));
 }
 
-std::optional<StaleValue> stale_value_at(const TakeoverPlace& place, const knob::Value& now, const knob::Subjects& subjects, const CpuSet& cpus) {
+std::optional<StaleValue> stale_value_at(const TakeoverPlace& place, const knob::Value& now,
+                                         const knob::Subjects& subjects, const CpuSet& cpus) {
   std::optional<Base> base = base_at(place, now, subjects, cpus);
   if (!base || knob::same(*place.knob, now, base->value)) return std::nullopt;
   return StaleValue{place, now, std::move(base->value), std::move(base->why)};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The values that koordlet leaves in the cgroups of a node when it goes, and the bases of these knobs: computed from the specs of
-// the pods and the defaults of the kubelet, never from the values found. Pure: of a snapshot and of readings. [any thread]
+// The values that koordlet leaves in the cgroups of a node when it goes, and the bases of these knobs: computed from
+// the specs of the pods and the defaults of the kubelet, never from the values found. Pure: of a snapshot and of
+// readings. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -60,9 +61,10 @@ struct StaleValue {
   std::string why;  // where the base comes from
 };
 
-// nullopt: `now` is what the cgroup should have, or the spec does not decide it. `cpus`: those that all pods may use; a cgroup
-// without a set of its own has them. The subjects are those of the same snapshot.
-std::optional<StaleValue> stale_value_at(const TakeoverPlace& place, const knob::Value& now, const knob::Subjects& subjects, const CpuSet& cpus);
+// nullopt: `now` is what the cgroup should have, or the spec does not decide it. `cpus`: those that all pods may use; a
+// cgroup without a set of its own has them. The subjects are those of the same snapshot.
+std::optional<StaleValue> stale_value_at(const TakeoverPlace& place, const knob::Value& now,
+                                         const knob::Subjects& subjects, const CpuSet& cpus);
 
 // The groups of resctrl that koordlet makes.
 bool is_group_of_koordlet(std::string_view group);

@@ -22,7 +22,9 @@ namespace {
 namespace fs = std::filesystem;
 using knob::KnobFiles;
 
-bool has_device_lines(const knob::Knob& knob) { return knob.form == knob::Form::fields || knob.form == knob::Form::weight; }
+bool has_device_lines(const knob::Knob& knob) {
+  return knob.form == knob::Form::fields || knob.form == knob::Form::weight;
+}
 
 // The devices that the file has a line for; of a weight also "default", which is no leftover of a device.
 std::set<std::string> items_in(std::string_view content) {
@@ -32,7 +34,8 @@ std::set<std::string> items_in(std::string_view content) {
   return items;
 }
 
-// The present values at one place: one, or one for each item. Empty: this node has no such knob, or the cgroup has ended.
+// The present values at one place: one, or one for each item. Empty: this node has no such knob, or the cgroup has
+// ended.
 std::vector<knob::Value> read(const KnobFiles& files, const TakeoverPlace& place) {
   std::vector<knob::Value> values;
   if (!has_device_lines(*place.knob)) {
@@ -84,8 +87,8 @@ struct KoordletTakeover::Found {
   }
 };
 
-KoordletTakeover::KoordletTakeover(const Clock& clock, const cgroup::Layout& layout, const NodeRoots& roots, const state::Hub& hub,
-                                   const knob::Governor& governor, bool has_specs)
+KoordletTakeover::KoordletTakeover(const Clock& clock, const cgroup::Layout& layout, const NodeRoots& roots,
+                                   const state::Hub& hub, const knob::Governor& governor, bool has_specs)
     : clock_(clock), layout_(layout), roots_(roots), hub_(hub), governor_(governor), has_specs_(has_specs) {}
 
 KoordletTakeover::Found KoordletTakeover::find() const {
@@ -98,7 +101,8 @@ KoordletTakeover::Found KoordletTakeover::find() const {
   const knob::Knob& cpuset = *knob::find_knob("cpuset.cpus");
   // The kernel of v2 takes no set away from a class with tasks in it: all CPUs are the same to them.
   CpuSet all_cpus = files.online_cpus();
-  if (const auto of_pods = files.read({cpuset, dirs.all}); of_pods && !of_pods->value.set.empty()) all_cpus = of_pods->value.set;
+  if (const auto of_pods = files.read({cpuset, dirs.all}); of_pods && !of_pods->value.set.empty())
+    all_cpus = of_pods->value.set;
   const std::set<std::string> held = held_by(governor_);
   Found found;
   found.known = !is_confirmed ? PodKnowledge::nothing : has_specs_ ? PodKnowledge::specs : PodKnowledge::cgroups;
@@ -138,7 +142,8 @@ std::vector<api::TakeoverLine> KoordletTakeover::groups(bool and_remove) const {
     }
     lines.push_back(std::move(line));
   }
-  std::sort(lines.begin(), lines.end(), [](const api::TakeoverLine& a, const api::TakeoverLine& b) { return a.cgroup_dir < b.cgroup_dir; });
+  std::sort(lines.begin(), lines.end(),
+            [](const api::TakeoverLine& a, const api::TakeoverLine& b) { return a.cgroup_dir < b.cgroup_dir; });
   return lines;
 }
 
@@ -149,8 +154,8 @@ api::TakeoverReport KoordletTakeover::list() const {
   return report;
 }
 
-// In the order of the planner, so that no cgroup is asked to have more than the one around it; not in the journal, for what was there
-// before is not to come back.
+// In the order of the planner, so that no cgroup is asked to have more than the one around it; not in the journal, for
+// what was there before is not to come back.
 api::TakeoverReport KoordletTakeover::apply() const {
   const Found found = find();
   api::TakeoverReport report = found.report(groups(true));

@@ -5,7 +5,6 @@
 #include <span>
 #include "core/agentd/state_log.hpp"
 
-
 namespace koord::agentd {
 namespace {
 

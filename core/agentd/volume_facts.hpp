@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// VolumeFacts: keeps in koord.kv/1, as "host/pod_volumes", under which name the kubelet keeps each volume of each pod, which
-// limits of block I/O for a pod's volume need. [loop thread]
+// VolumeFacts: keeps in koord.kv/1, as "host/pod_volumes", under which name the kubelet keeps each volume of each pod,
+// which limits of block I/O for a pod's volume need. [loop thread]
 #pragma once
 
 #include <cstdint>

@@ -1,33 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// The routes that the agent serves over HTTP. All but the POSTs are read-only; each POST is an event that names the user and
-// process of the operator. The data API is on the unix socket alone, for processes that OperatorAccess admits. Prometheus and
-// kubelet get /metrics, /healthz and /readyz on TCP as well (listen.metrics), and the kubelet the last two on a listener of
-// their own (listen.probes).
+// The routes that the agent serves over HTTP. All but the POSTs are read-only; each POST is an event that names the
+// user and process of the operator. The data API is on the unix socket alone, for processes that OperatorAccess admits.
+// Prometheus and kubelet get /metrics, /healthz and /readyz on TCP as well (listen.metrics), and the kubelet the last
+// two on a listener of their own (listen.probes).
 //
 //   GET /metrics                    Prometheus text
 //   GET /healthz, /readyz           "ok"; /readyz: a line per module, 503 while one of them is not ready
 //   GET /api/v1/node                the node, its kubelet, its topology, its latest values and the age of each part
-//   GET /api/v1/pods                pods, their containers, and containers outside pods, each with its latest "values" and their
+//   GET /api/v1/pods                pods, their containers, and containers outside pods, each with its latest "values"
+//   and their
 //                                   "times"; a value older than two periods of its plugin is left out, in /node as well
 //   GET /api/v1/query?metric=M      aggregates: &agg=avg,p95 &window=5m (or &from, &to: Unix seconds) &label=k=v …;
-//                                   &raw=true: the samples themselves; "to" and "ageSeconds" of a row say when its newest was taken
+//                                   &raw=true: the samples themselves; "to" and "ageSeconds" of a row say when its
+//                                   newest was taken
 //   GET /api/v1/plugins, /features, /capabilities
 //   POST /api/v1/plugins/{id}/reload   loads the plugin's file again; answers when that is done, 409 if it failed
 //   POST /api/v1/restore            reverts all knobs and stops all strategies from writing until an operator allows it
-//   GET /api/v1/takeover/koordlet   values that koordlet left on this node, their bases and why; POST sets them to their bases
-//   GET /api/v1/events              observations and actions of plugins and the host, the oldest first
-//   GET /api/v1/predictions         predictions for pods, priority classes, system and node, resources that could be lent,
+//   GET /api/v1/takeover/koordlet   values that koordlet left on this node, their bases and why; POST sets them to
+//   their bases GET /api/v1/events              observations and actions of plugins and the host, the oldest first GET
+//   /api/v1/predictions         predictions for pods, priority classes, system and node, resources that could be lent,
 //                                   and the accuracy of predictions
 //   GET /api/v1/report              the objects reported to the API server, computed now, and the state of the writes
-//   GET /api/v1/decisions           intents with their results, a page of the newest, the oldest first: &since, &until (Unix
-//                                   seconds, or how long ago) &pod &cgroup &knob &plugin &outcome &limit=100; the answer's
-//                                   "before" is the argument for the page before it
+//   GET /api/v1/decisions           intents with their results, a page of the newest, the oldest first: &since, &until
+//   (Unix
+//                                   seconds, or how long ago) &pod &cgroup &knob &plugin &outcome &limit=100; the
+//                                   answer's "before" is the argument for the page before it
 //   GET /api/v1/knobs               knobs that are changed or proposed: value, original, each intent with its result
 //   GET /api/v1/why?pod=P           the same for one pod and its parent cgroups, its last decisions and its events
 //   GET /api/v1/modes               the mode of each strategy, its source and its end
-//   POST /api/v1/modes/{target}?mode=M&for=D   overrides the mode of a strategy, or of "node", for a while; mode=configured ends it
-//   GET /api/v1/slo                 the effective NodeSLO, the received one and its rejected fields
-//   GET /api/v1/slo/explain?field=F the origin of a field's value; &pod=NAMESPACE/NAME: as it is for this pod
+//   POST /api/v1/modes/{target}?mode=M&for=D   overrides the mode of a strategy, or of "node", for a while;
+//   mode=configured ends it GET /api/v1/slo                 the effective NodeSLO, the received one and its rejected
+//   fields GET /api/v1/slo/explain?field=F the origin of a field's value; &pod=NAMESPACE/NAME: as it is for this pod
 //
 // Times in answers are Unix seconds of the wall clock; unknown values are left out, never 0. Handlers run on workers,
 // several at a time.
@@ -66,11 +69,11 @@ struct ApiSources {
   // Appends the families that koordlet would have; empty: not requested.
   std::function<void(std::string& text)> koordlet_names = {};
   const predict::Prediction* prediction = nullptr;  // null: switched off
-  std::string_view pod_source = {};  // "kubelet", "apiserver", "file", "cgroup"
+  std::string_view pod_source = {};                 // "kubelet", "apiserver", "file", "cgroup"
   const ReportSource* reporting = nullptr;
   // Reverts all knobs, in this thread.
   std::function<std::vector<knob::Undone>(const std::string& by)> restore = {};
-  const TakeoverSource* takeover = nullptr;  // null: not here
+  const TakeoverSource* takeover = nullptr;                                     // null: not here
   std::function<std::vector<config::IsolationLayer>()> minimum_isolation = {};  // plugins.minimumIsolation
 };
 
@@ -85,7 +88,8 @@ http::Routes public_routes(const ApiSources& sources, MetricsPage& page);
 http::Routes local_routes(const ApiSources& sources, MetricsPage& page);
 
 // Records what an operator changed through the API, or why it was refused, as an event of the host and in the log.
-void record_change(const ApiSources& sources, const http::Request& request, const std::string& what, const Result<void>& result = {});
+void record_change(const ApiSources& sources, const http::Request& request, const std::string& what,
+                   const Result<void>& result = {});
 
 // The parts of the data API, a file each.
 http::Response get_node(const ApiSources& sources, const http::Request& request);

@@ -23,7 +23,8 @@ std::string_view level_name(knob::Level level) {
   return "node";
 }
 
-void add_subject(json::object& object, std::string_view uid, std::string_view name_space, std::string_view pod, std::string_view container) {
+void add_subject(json::object& object, std::string_view uid, std::string_view name_space, std::string_view pod,
+                 std::string_view container) {
   if (uid.empty()) return;
   object["pod"] = {{"uid", uid}, {"namespace", name_space}, {"name", pod}};
   if (!container.empty()) object["container"] = container;
@@ -48,7 +49,8 @@ json::object intent(const knob::IntentView& intent, const Clock& clock) {
 }
 
 json::object part(const knob::Part& part) {
-  json::object object{{"role", knob::name_of(part.role)}, {"plugin", part.plugin}, {"source", part.source}, {"binds", part.binds}};
+  json::object object{
+      {"role", knob::name_of(part.role)}, {"plugin", part.plugin}, {"source", part.source}, {"binds", part.binds}};
   if (part.role == knob::Role::scale)
     object["factor"] = part.factor;
   else
@@ -83,7 +85,8 @@ json::object json_of(const knob::Decision& decision) {
 }
 
 json::object json_of(const knob::KnobView& knob, const Clock& clock) {
-  json::object object{{"cgroup", knob.cgroup_dir}, {"level", level_name(knob.level)}, {"knob", knob.knob}, {"held", knob.is_held}};
+  json::object object{
+      {"cgroup", knob.cgroup_dir}, {"level", level_name(knob.level)}, {"knob", knob.knob}, {"held", knob.is_held}};
   add_subject(object, knob.subject.pod_uid, knob.subject.pod_namespace, knob.subject.pod_name, knob.subject.container);
   if (knob.problem.empty())
     object["value"] = knob.value;

@@ -23,7 +23,8 @@ Result<std::int64_t> parse_moment(std::string_view name, std::string_view text, 
   const Result<double> seconds = parse_double(text);
   if (seconds && *seconds >= 0 && *seconds < 9e9) return static_cast<std::int64_t>(*seconds * 1e9);
   if (Result<Duration> ago = parse_duration(text); ago && ago->count() >= 0) return clock.wall_ns() - ago->count();
-  return invalid(std::string(name) + " '" + std::string(text) + "' is neither a time in Unix seconds nor how long ago, as 10m");
+  return invalid(std::string(name) + " '" + std::string(text) +
+                 "' is neither a time in Unix seconds nor how long ago, as 10m");
 }
 
 Result<std::uint64_t> parse_count(std::string_view name, std::string_view text, std::uint64_t most) {
@@ -35,7 +36,8 @@ Result<std::uint64_t> parse_count(std::string_view name, std::string_view text, 
 }  // namespace
 
 Result<knob::DecisionQuery> parse_decision_request(const http::Query& parameters, const Clock& clock) {
-  TRY(check_names(parameters, {"since", "until", "pod", "cgroup", "kind", "knob", "plugin", "outcome", "before", "limit"}));
+  TRY(check_names(parameters,
+                  {"since", "until", "pod", "cgroup", "kind", "knob", "plugin", "outcome", "before", "limit"}));
   knob::DecisionQuery query;
   if (auto text = parameters.get("since")) query.since_ns = TRY(parse_moment("since", *text, clock));
   if (auto text = parameters.get("until")) query.until_ns = TRY(parse_moment("until", *text, clock));
@@ -46,7 +48,8 @@ Result<knob::DecisionQuery> parse_decision_request(const http::Query& parameters
   query.plugin = parameters.get("plugin").value_or("");
   if (auto text = parameters.get("outcome")) query.outcome = TRY(knob::parse_outcome(*text));
   if (auto text = parameters.get("before")) query.before = TRY(parse_count("before", *text, query.before));
-  if (auto text = parameters.get("limit")) query.limit = TRY(parse_count("limit", *text, knob::DecisionQuery::kMostRecords));
+  if (auto text = parameters.get("limit"))
+    query.limit = TRY(parse_count("limit", *text, knob::DecisionQuery::kMostRecords));
   return query;
 }
 

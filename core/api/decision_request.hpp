@@ -12,8 +12,8 @@
 
 namespace koord::api {
 
-// An error names the parameter, what it was and what is expected. `since` and `until` are Unix seconds, or, as `since=10m`, how
-// long ago.
+// An error names the parameter, what it was and what is expected. `since` and `until` are Unix seconds, or, as
+// `since=10m`, how long ago.
 Result<knob::DecisionQuery> parse_decision_request(const http::Query& parameters, const Clock& clock);
 
 struct ModeRequest {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// /api/v1/decisions, /knobs and /why: the intents of strategies for each cgroup with their reasons, the values before and the results.
+// /api/v1/decisions, /knobs and /why: the intents of strategies for each cgroup with their reasons, the values before
+// and the results.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -25,7 +26,8 @@ json::array decisions_of(const knob::DecisionPage& page) {
   return decisions;
 }
 
-knob::DecisionPage last_of(const ApiSources& sources, std::string_view pod, std::optional<knob::DecisionKind> kind = {}) {
+knob::DecisionPage last_of(const ApiSources& sources, std::string_view pod,
+                           std::optional<knob::DecisionKind> kind = {}) {
   knob::DecisionQuery query;
   query.pod = pod;
   query.kind = kind;
@@ -36,14 +38,16 @@ knob::DecisionPage last_of(const ApiSources& sources, std::string_view pod, std:
 // A pod's own knobs, and those of the cgroups that it is in.
 bool concerns(const knob::KnobView& knob, const state::Pod& pod) {
   if (knob.subject.pod_uid == pod.uid) return true;
-  return knob.level == knob::Level::qos && !knob.cgroup_dir.empty() && pod.cgroup_dir.starts_with(knob.cgroup_dir + "/");
+  return knob.level == knob::Level::qos && !knob.cgroup_dir.empty() &&
+         pod.cgroup_dir.starts_with(knob.cgroup_dir + "/");
 }
 
 json::array events_of(const ApiSources& sources, std::string_view pod_uid) {
   json::array events;
   for (const host::Event& event : sources.services.events.events()) {
-    const bool is_its = std::any_of(event.subject.begin(), event.subject.end(),
-                                    [&](const auto& label) { return label.first == "pod_uid" && label.second == pod_uid; });
+    const bool is_its = std::any_of(event.subject.begin(), event.subject.end(), [&](const auto& label) {
+      return label.first == "pod_uid" && label.second == pod_uid;
+    });
     if (!is_its) continue;
     events.push_back({{"time", wall_seconds(sources.services.clock, event.time)},
                       {"plugin", event.plugin},
@@ -61,7 +65,10 @@ std::vector<std::string> unknown_hands_off(const ApiSources& sources, std::strin
 }
 
 http::Response why_of_pod(const ApiSources& sources, const state::Pod& pod) {
-  json::object about{{"uid", pod.uid}, {"namespace", pod.namespace_}, {"name", pod.name}, {"cgroup", pod.cgroup_dir},
+  json::object about{{"uid", pod.uid},
+                     {"namespace", pod.namespace_},
+                     {"name", pod.name},
+                     {"cgroup", pod.cgroup_dir},
                      {"qosClass", name_of(pod.koord_qos)}};
   if (auto annotation = pod.annotations.find(knob::kHandsOffAnnotation); annotation != pod.annotations.end()) {
     about["handsOff"] = annotation->second;
@@ -81,14 +88,14 @@ http::Response why_of_pod(const ApiSources& sources, const state::Pod& pod) {
 // A pod that has ended: its remembered decisions.
 http::Response why_of_past(const ApiSources& sources, std::string_view title) {
   const knob::DecisionPage page = last_of(sources, title);
-  if (page.decisions.empty())
-    return json_error(404, no_pod_named(title));
+  if (page.decisions.empty()) return json_error(404, no_pod_named(title));
   const knob::Decision& last = page.decisions.back();
-  return json_answer({{"pod", {{"uid", last.pod_uid}, {"namespace", last.pod_namespace}, {"name", last.pod_name}, {"ended", true}}},
-                      {"knobs", json::array()},
-                      {"decisions", decisions_of(page)},
-                      {"evictions", decisions_of(last_of(sources, last.pod_uid, knob::DecisionKind::eviction))},
-                      {"events", events_of(sources, last.pod_uid)}});
+  return json_answer(
+      {{"pod", {{"uid", last.pod_uid}, {"namespace", last.pod_namespace}, {"name", last.pod_name}, {"ended", true}}},
+       {"knobs", json::array()},
+       {"decisions", decisions_of(page)},
+       {"evictions", decisions_of(last_of(sources, last.pod_uid, knob::DecisionKind::eviction))},
+       {"events", events_of(sources, last.pod_uid)}});
 }
 
 }  // namespace
@@ -99,7 +106,8 @@ http::Response get_decisions(const ApiSources& sources, const http::Request& req
   const knob::DecisionPage page = sources.governor.log().find(*query);
   json::object answer{{"decisions", decisions_of(page)}};
   if (page.has_older) answer["before"] = page.decisions.front().number;
-  if (const auto archive = sources.governor.log().archive(); archive && !archive->problem.empty()) answer["problem"] = archive->problem;
+  if (const auto archive = sources.governor.log().archive(); archive && !archive->problem.empty())
+    answer["problem"] = archive->problem;
   return json_answer(answer);
 }
 
@@ -114,7 +122,8 @@ http::Response get_why(const ApiSources& sources, const http::Request& request) 
   if (title.empty()) return json_error(400, "pod is missing; wanted NAMESPACE/NAME, NAME or uid");
   const state::SnapshotPtr snapshot = sources.services.hub.current();
   const std::vector<const state::Pod*> pods = pods_named(*snapshot, title);
-  if (const auto reason = why_pods_unknown(sources); reason && pods.empty()) return json_error(503, pods_unknown_because(*reason));
+  if (const auto reason = why_pods_unknown(sources); reason && pods.empty())
+    return json_error(503, pods_unknown_because(*reason));
   if (pods.empty()) return why_of_past(sources, title);
   if (pods.size() == 1) return why_of_pod(sources, *pods.front());
   return json_error(409, several_pods_named(title, pods));

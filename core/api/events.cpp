@@ -14,10 +14,12 @@ constexpr log::Category operations_log{"api"};
 
 }  // namespace
 
-void record_change(const ApiSources& sources, const http::Request& request, const std::string& what, const Result<void>& result) {
+void record_change(const ApiSources& sources, const http::Request& request, const std::string& what,
+                   const Result<void>& result) {
   const std::string by = "by " + operator_name(request);
   const std::string why = result ? by : by + ", refused: " + result.error().message();
-  sources.services.events.add({.time = sources.services.clock.now(), .plugin = {}, .subject = {}, .what = what, .why = why});
+  sources.services.events.add(
+      {.time = sources.services.clock.now(), .plugin = {}, .subject = {}, .what = what, .why = why});
   log::info(operations_log, "{} {}", what, why);
 }
 

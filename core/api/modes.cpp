@@ -32,7 +32,8 @@ json::object mode_of(const ApiSources& sources, std::string_view target) {
   if (view.configured) object["configured"] = to_string(*view.configured);
   if (!view.override_mode) return object;
   object["override"] = to_string(view.override_mode->mode);
-  if (view.override_mode->until != Time::max()) object["until"] = wall_seconds(sources.services.clock, view.override_mode->until);
+  if (view.override_mode->until != Time::max())
+    object["until"] = wall_seconds(sources.services.clock, view.override_mode->until);
   object["by"] = view.override_mode->by;
   return object;
 }
@@ -69,13 +70,15 @@ http::Response get_modes(const ApiSources& sources, const http::Request&) {
 
 void post_mode(const ApiSources& sources, const http::Request& request, const http::Reply& reply) {
   const std::string target(http::part_of_path(kModePath, request.path).value_or(""));
-  if (Result<void> known = check_target(sources, target); !known) return reply(json_error(404, known.error().message()));
+  if (Result<void> known = check_target(sources, target); !known)
+    return reply(json_error(404, known.error().message()));
   const Result<ModeRequest> asked = parse_mode_request(request.query);
   if (!asked) return reply(json_error(400, asked.error().message()));
   const std::string by = operator_name(request);
   const Result<void> done = asked->mode ? sources.governor.override_mode(target, *asked->mode, asked->how_long, by)
                                         : sources.governor.end_override(target, by);
-  const std::string mode = asked->mode ? std::string(to_string(*asked->mode)) + " for " + format_duration(asked->how_long) : "as configured";
+  const std::string mode =
+      asked->mode ? std::string(to_string(*asked->mode)) + " for " + format_duration(asked->how_long) : "as configured";
   record_change(sources, request, "mode of " + target + ": " + mode, done);
   if (!done) return reply(json_error(400, done.error().message()));
   reply(json_answer(mode_of(sources, target)));

@@ -19,7 +19,9 @@ namespace {
 constexpr log::Category access_log{"api"};
 
 // The agent's own /proc: it sees the peer as the kernel counts it for the agent.
-std::string proc_file(pid_t pid, std::string_view name) { return "/proc/" + std::to_string(pid) + "/" + std::string(name); }
+std::string proc_file(pid_t pid, std::string_view name) {
+  return "/proc/" + std::to_string(pid) + "/" + std::string(name);
+}
 
 // "koordetector-plugins", and with "~N" behind it.
 bool is_plugins_cgroup(std::string_view name) {
@@ -74,7 +76,8 @@ std::string program_of(pid_t pid) {
 
 std::string process_name(const http::LocalPeer& peer) {
   const std::string uid = "uid " + std::to_string(peer.uid);
-  return peer.pid <= 0 ? uid + " of another PID namespace" : uid + " pid " + std::to_string(peer.pid) + " (" + program_of(peer.pid) + ")";
+  return peer.pid <= 0 ? uid + " of another PID namespace"
+                       : uid + " pid " + std::to_string(peer.pid) + " (" + program_of(peer.pid) + ")";
 }
 
 Error refused(const http::LocalPeer& peer, const std::string& why) {
@@ -85,7 +88,8 @@ Result<void> check_no_plugin(const http::LocalPeer& peer) {
   if (peer.pid <= 0) return {};  // children of the agent are in its PID namespace, or in one below it
   const Result<std::string> cgroups = read_file(proc_file(peer.pid, "cgroup"));
   if (!cgroups) return refused(peer, "has ended");
-  if (const auto cgroup = cgroup_of_plugin(*cgroups)) return refused(peer, "is a plugin's process, in the cgroup '" + *cgroup + "'");
+  if (const auto cgroup = cgroup_of_plugin(*cgroups))
+    return refused(peer, "is a plugin's process, in the cgroup '" + *cgroup + "'");
   if (descends_from_agent(peer.pid)) return refused(peer, "is a plugin's process, started by the agent");
   return peer.has_ended() ? refused(peer, "has ended") : Result<void>();
 }
@@ -94,12 +98,15 @@ Result<void> check_no_plugin(const http::LocalPeer& peer) {
 
 Result<std::optional<gid_t>> find_group(std::string_view group) {
   if (group.empty()) return std::optional<gid_t>();
-  if (const Result<std::uint64_t> number = parse_uint(group); number && *number < UINT32_MAX) return std::optional(static_cast<gid_t>(*number));
+  if (const Result<std::uint64_t> number = parse_uint(group); number && *number < UINT32_MAX)
+    return std::optional(static_cast<gid_t>(*number));
   ::group entry{}, *found = nullptr;
   std::vector<char> buffer(1 << 16);
   const int error = ::getgrnam_r(std::string(group).c_str(), &entry, buffer.data(), buffer.size(), &found);
   if (error != 0) return system_error(error, "cannot look up the group '" + std::string(group) + "'");
-  if (found == nullptr) return invalid("listen.socketGroup: no group '" + std::string(group) + "' on this node, expected a name or a number");
+  if (found == nullptr)
+    return invalid("listen.socketGroup: no group '" + std::string(group) +
+                   "' on this node, expected a name or a number");
   return std::optional(entry.gr_gid);
 }
 
@@ -110,14 +117,17 @@ Result<void> OperatorAccess::admit(const http::LocalPeer& peer) const {
   Result<void> admitted = plugins_.has(peer.uid) ? refused(peer, "is a plugin's user") : check_no_plugin(peer);
   const bool is_operator = peer.uid == 0 || peer.uid == ::geteuid() || (group_ && is_member(peer, *group_));
   if (admitted && !is_operator)
-    admitted = refused(peer, group_ ? "is neither root nor in group " + std::to_string(*group_) + " (listen.socketGroup)"
-                                    : std::string("is not root (listen.socketGroup may name a group)"));
+    admitted =
+        refused(peer, group_ ? "is neither root nor in group " + std::to_string(*group_) + " (listen.socketGroup)"
+                             : std::string("is not root (listen.socketGroup may name a group)"));
   if (!admitted) refusals_->write(SystemClock().now(), access_log, log::Level::warn, admitted.error().message());
   return admitted;
 }
 
 std::string operator_name(const http::LocalPeer& peer) { return "operator " + process_name(peer); }
 
-std::string operator_name(const http::Request& request) { return request.peer ? operator_name(*request.peer) : "an operator"; }
+std::string operator_name(const http::Request& request) {
+  return request.peer ? operator_name(*request.peer) : "an operator";
+}
 
 }  // namespace koord::api

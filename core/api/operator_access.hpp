@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which processes may use the data API's unix socket: root, the agent's own user, and members of listen.socketGroup; never
-// a plugin's process, whatever its user. [any thread]
+// Decides which processes may use the data API's unix socket: root, the agent's own user, and members of
+// listen.socketGroup; never a plugin's process, whatever its user. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,9 @@ class OperatorAccess {
  public:
   explicit OperatorAccess(std::optional<gid_t> group, PluginUsers plugins = {});
 
-  // An error names the process and the reason, and is logged. A process is a plugin's when it has a user of plugins, is in a cgroup of plugins,
-  // or descends from the agent. Looks twice for the end of the process, so that facts read by its id are its own.
+  // An error names the process and the reason, and is logged. A process is a plugin's when it has a user of plugins, is
+  // in a cgroup of plugins, or descends from the agent. Looks twice for the end of the process, so that facts read by
+  // its id are its own.
   Result<void> admit(const http::LocalPeer& peer) const;
 
   http::UnixAccess unix_access() const {

@@ -55,7 +55,8 @@ json::object instance(const host::InstanceStatus& instance) {
 // Unknown values are left out, and so is a limit that there is not.
 json::object budget(const host::PluginStatus& plugin) {
   const host::BudgetStatus& of = plugin.budget;
-  json::object object{{"slowdown", of.slowdown}, {"softBreaches", of.soft_breaches}, {"hardBreaches", of.hard_breaches}};
+  json::object object{
+      {"slowdown", of.slowdown}, {"softBreaches", of.soft_breaches}, {"hardBreaches", of.hard_breaches}};
   if (of.cpu_cores) object["cpuCores"] = *of.cpu_cores;
   if (of.service_cores) object["serviceCpuCores"] = *of.service_cores;
   if (of.cpu_millis > 0) object["cpuLimitCores"] = static_cast<double>(of.cpu_millis) / 1000;
@@ -155,7 +156,8 @@ std::string_view capability_state(host::PluginState state) {
 
 json::object plugin_capability(const host::PluginStatus& plugin, const std::string& node_slo) {
   std::string_view state = capability_state(plugin.state);
-  std::string detail = plugin.state == host::PluginState::disabled ? "its gate " + plugin.gate + " is off" : plugin.reason;
+  std::string detail =
+      plugin.state == host::PluginState::disabled ? "its gate " + plugin.gate + " is off" : plugin.reason;
   if (plugin.state == host::PluginState::running) {
     const host::InactivePlugins::Reason inactive = host::InactivePlugins::why_of(plugin.gate, node_slo);
     if (inactive.is_whole) state = "inactive";

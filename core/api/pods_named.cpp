@@ -30,6 +30,8 @@ std::optional<std::string> why_pods_unknown(const ApiSources& sources) {
   return "";
 }
 
-std::string pods_unknown_because(const std::string& reason) { return std::string(kPodsUnknown) + (reason.empty() ? "" : ": " + reason); }
+std::string pods_unknown_because(const std::string& reason) {
+  return std::string(kPodsUnknown) + (reason.empty() ? "" : ": " + reason);
+}
 
 }  // namespace koord::api

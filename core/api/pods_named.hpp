@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pods that a request names: by uid, NAMESPACE/NAME, or NAME alone; and the answer while the pods are not known. [any thread]
+// The pods that a request names: by uid, NAMESPACE/NAME, or NAME alone; and the answer while the pods are not known.
+// [any thread]
 #pragma once
 
 #include <optional>

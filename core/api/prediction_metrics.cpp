@@ -46,7 +46,8 @@ void add_scores(ForecastPage& page, const predict::Forecast& forecast, std::opti
   }
 }
 
-void add_predictions(ForecastPage& page, const predict::Prediction& prediction, predict::Amounts predict::ProdPrediction::*what) {
+void add_predictions(ForecastPage& page, const predict::Prediction& prediction,
+                     predict::Amounts predict::ProdPrediction::*what) {
   for (predict::Predictor predictor : predict::kPredictors) {
     auto prod = prediction.prod(predictor);
     if (!prod) continue;
@@ -67,9 +68,11 @@ void write_prediction_metrics(std::string& out, const predict::Prediction& predi
   page.add({}, static_cast<double>(status.models));
   page.family("predict_checkpoint_ok", "1 while models are saved to disk, 0 while they are in memory only.");
   page.add({}, !prediction.options().directory.empty() && status.checkpoint_problem.empty());
-  page.family("predict_coverage", "Share of the last day's samples at or below the peak predicted up to an hour before.");
+  page.family("predict_coverage",
+              "Share of the last day's samples at or below the peak predicted up to an hour before.");
   add_scores(page, *forecast, &ScoreReport::cpu_coverage, &ScoreReport::memory_coverage);
-  page.family("predict_peak_ratio", "Ratio of predicted to actual peaks, over the last day's whole hours: 1.2 is a fifth too much.");
+  page.family("predict_peak_ratio",
+              "Ratio of predicted to actual peaks, over the last day's whole hours: 1.2 is a fifth too much.");
   add_scores(page, *forecast, &ScoreReport::cpu_ratio, &ScoreReport::memory_ratio);
   page.family("predict_prod_reclaimable", "Cores or bytes requested by production and not expected to be used.");
   add_predictions(page, prediction, &predict::ProdPrediction::reclaimable);

@@ -15,7 +15,11 @@ json::object amounts(const predict::Amounts& amounts) {
 }
 
 json::object percentiles(const predict::Percentiles& all) {
-  return {{"p60", amounts(all.p60)}, {"p90", amounts(all.p90)}, {"p95", amounts(all.p95)}, {"p98", amounts(all.p98)}, {"max", amounts(all.max)}};
+  return {{"p60", amounts(all.p60)},
+          {"p90", amounts(all.p90)},
+          {"p95", amounts(all.p95)},
+          {"p98", amounts(all.p98)},
+          {"max", amounts(all.max)}};
 }
 
 void add(json::object& object, const char* key, const std::optional<double>& value) {
@@ -50,7 +54,8 @@ json::array subjects(const predict::Forecast& forecast, const state::Snapshot& s
                         {"actual", {{"cpuCores", known.actual.cpu_cores}, {"memoryBytes", known.actual.memory_bytes}}},
                         {"percentiles", percentiles(known.percentiles)}};
     if (std::string pod = pod_name(subject, state); !pod.empty()) object["pod"] = pod;
-    if (auto judged = forecast.scores.find(name); judged != forecast.scores.end()) object["score"] = score(judged->second);
+    if (auto judged = forecast.scores.find(name); judged != forecast.scores.end())
+      object["score"] = score(judged->second);
     array.push_back(std::move(object));
   }
   return array;

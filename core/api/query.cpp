@@ -41,10 +41,11 @@ http::Response get_query(const ApiSources& sources, const http::Request& request
   Result<QueryRequest> parsed = parse_query_request(request.query, clock);
   if (!parsed) return json_error(400, parsed.error().message());
   const store::Store& store = sources.services.feed.store();
-  return json_answer({{"metric", parsed->query.metric},
-                      {"from", wall_seconds(clock, parsed->query.from)},
-                      {"to", wall_seconds(clock, parsed->query.to)},
-                      {"rows", parsed->raw ? sample_rows(store, *parsed, clock) : aggregate_rows(store, *parsed, clock)}});
+  return json_answer(
+      {{"metric", parsed->query.metric},
+       {"from", wall_seconds(clock, parsed->query.from)},
+       {"to", wall_seconds(clock, parsed->query.to)},
+       {"rows", parsed->raw ? sample_rows(store, *parsed, clock) : aggregate_rows(store, *parsed, clock)}});
 }
 
 }  // namespace koord::api

@@ -16,7 +16,8 @@ http::Response get_readyz(const ApiSources& sources) {
 
 // /healthz needs no worker: its answer shows that the loop runs.
 void add_probes(const ApiSources& sources, http::Routes& routes) {
-  routes.get_now("/healthz", [](const http::Request&, const http::Reply& reply) { reply(http::plain_text(200, "ok")); });
+  routes.get_now("/healthz",
+                 [](const http::Request&, const http::Reply& reply) { reply(http::plain_text(200, "ok")); });
   routes.get("/readyz", [&sources](const http::Request&) { return get_readyz(sources); });
 }
 
@@ -32,7 +33,8 @@ void write_metrics(std::string& text, const ApiSources& sources) {
   host::SharedServices& services = sources.services;
   services.metrics.write_text(text, services.clock.now());
   sources.host_metrics.write_text(text);
-  if (sources.prediction != nullptr) write_prediction_metrics(text, *sources.prediction, services.hub.current()->node.name);
+  if (sources.prediction != nullptr)
+    write_prediction_metrics(text, *sources.prediction, services.hub.current()->node.name);
   if (sources.koordlet_names) sources.koordlet_names(text);
 }
 
@@ -44,7 +46,8 @@ http::Routes probe_routes(const ApiSources& sources) {
 
 http::Routes public_routes(const ApiSources& sources, MetricsPage& page) {
   http::Routes routes = probe_routes(sources);
-  routes.get_now("/metrics", [&page](const http::Request& request, const http::Reply& reply) { page.answer(request, reply); });
+  routes.get_now("/metrics",
+                 [&page](const http::Request& request, const http::Reply& reply) { page.answer(request, reply); });
   return routes;
 }
 

@@ -59,17 +59,17 @@ json::array containers(const std::vector<state::Container>& list, const LatestVa
 
 json::object pod(const state::Pod& pod, const LatestValueSource& values) {
   json::object object{{"uid", pod.uid},
-          {"namespace", pod.namespace_},
-          {"name", pod.name},
-          {"phase", name_of(pod.phase)},
-          {"qosClass", name_of(pod.koord_qos)},
-          {"kubernetesQOS", state::name_of(pod.kube_qos)},
-          {"priority", pod.priority},
-          {"priorityClass", name_of(pod.priority_class)},
-          {"labels", json_map(pod.labels)},
-          {"cgroup", pod.cgroup_dir},
-          {"resources", resources(pod.resources)},
-          {"containers", containers(pod.containers, values)}};
+                      {"namespace", pod.namespace_},
+                      {"name", pod.name},
+                      {"phase", name_of(pod.phase)},
+                      {"qosClass", name_of(pod.koord_qos)},
+                      {"kubernetesQOS", state::name_of(pod.kube_qos)},
+                      {"priority", pod.priority},
+                      {"priorityClass", name_of(pod.priority_class)},
+                      {"labels", json_map(pod.labels)},
+                      {"cgroup", pod.cgroup_dir},
+                      {"resources", resources(pod.resources)},
+                      {"containers", containers(pod.containers, values)}};
   object = with_values(std::move(object), values, pod.handle);
   if (pod.start_time_ns != 0) object["startTime"] = static_cast<double>(pod.start_time_ns / 1'000'000) / 1e3;
   if (pod.deleting) object["deleting"] = true;
@@ -98,7 +98,8 @@ json::object state_of(const ApiSources& sources) {
 
 json::array addresses(const state::Node& node) {
   json::array array;
-  for (const state::NodeAddress& address : node.addresses) array.push_back({{"type", address.type}, {"address", address.address}});
+  for (const state::NodeAddress& address : node.addresses)
+    array.push_back({{"type", address.type}, {"address", address.address}});
   return array;
 }
 
@@ -135,7 +136,8 @@ json::array cpus(const state::Topology& topology) {
 
 // The CPUs that not everybody may use.
 json::object cpu_owners(const state::CpuOwners& owners) {
-  json::object object{{"reserved", owners.reserved.list()}, {"lse", owners.lse.list()}, {"lsr", owners.lsr.list()}, {"pinned", owners.pinned.list()},
+  json::object object{{"reserved", owners.reserved.list()}, {"lse", owners.lse.list()},
+                      {"lsr", owners.lsr.list()},           {"pinned", owners.pinned.list()},
                       {"system", owners.system.list()},     {"systemExclusive", owners.system_exclusive}};
   json::array problems = json_strings(owners.node_problems);
   for (const std::string& problem : owners.pod_problems) problems.emplace_back(problem);
@@ -189,14 +191,16 @@ http::Response get_node(const ApiSources& sources, const http::Request&) {
   answer = with_values(std::move(answer), current_values(sources), 0);
   if (snapshot->cpu_owners) answer["cpuOwners"] = cpu_owners(*snapshot->cpu_owners);
   if (snapshot->kubelet) answer["kubelet"] = kubelet(*snapshot->kubelet);
-  if (const auto of_kubelet = sources.services.capabilities.find("kubelet"); of_kubelet && of_kubelet->state != host::CapabilityState::supported)
+  if (const auto of_kubelet = sources.services.capabilities.find("kubelet");
+      of_kubelet && of_kubelet->state != host::CapabilityState::supported)
     answer["kubeletProblem"] = of_kubelet->detail;
   return json_answer(std::move(answer));
 }
 
 http::Response get_pods(const ApiSources& sources, const http::Request&) {
   state::SnapshotPtr snapshot = sources.services.hub.current();
-  if (snapshot->versions.pods == 0) return json_error(503, pods_unknown_because(why_pods_unknown(sources).value_or("")));
+  if (snapshot->versions.pods == 0)
+    return json_error(503, pods_unknown_because(why_pods_unknown(sources).value_or("")));
   const LatestValueSource values = current_values(sources);
   json::array pods;
   for (const state::Pod& one : snapshot->pods) pods.push_back(pod(one, values));

@@ -12,23 +12,32 @@ namespace json = boost::json;
 http::Response answer_of(const ApiSources& sources, const TakeoverReport& report) {
   json::array lines;
   for (const TakeoverLine& line : report.lines) {
-    json::object object{{"cgroup", line.cgroup_dir}, {"knob", line.knob}, {"value", line.value}, {"base", line.base}, {"why", line.why}};
+    json::object object{{"cgroup", line.cgroup_dir},
+                        {"knob", line.knob},
+                        {"value", line.value},
+                        {"base", line.base},
+                        {"why", line.why}};
     if (!line.pod.empty()) object["pod"] = line.pod;
     if (!line.container.empty()) object["container"] = line.container;
     if (!line.result.empty()) object["result"] = line.result, object["now"] = line.now;
     if (!line.problem.empty()) object["problem"] = line.problem;
     lines.push_back(std::move(object));
   }
-  json::object answer{{"leftovers", std::move(lines)}, {"read", report.read}, {"held", report.held}, {"podsKnown", report.are_pods_known}};
+  json::object answer{{"leftovers", std::move(lines)},
+                      {"read", report.read},
+                      {"held", report.held},
+                      {"podsKnown", report.are_pods_known}};
   if (!report.are_pods_known) answer["podsProblem"] = why_pods_unknown(sources).value_or("");
-  if (report.pods_without_spec > 0) answer["podsWithoutSpec"] = report.pods_without_spec, answer["podSource"] = sources.pod_source;
+  if (report.pods_without_spec > 0)
+    answer["podsWithoutSpec"] = report.pods_without_spec, answer["podSource"] = sources.pod_source;
   return json_answer(answer);
 }
 
 }  // namespace
 
 http::Response get_takeover(const ApiSources& sources, const http::Request&) {
-  return sources.takeover == nullptr ? json_error(503, "nothing can be taken over here") : answer_of(sources, sources.takeover->list());
+  return sources.takeover == nullptr ? json_error(503, "nothing can be taken over here")
+                                     : answer_of(sources, sources.takeover->list());
 }
 
 void post_takeover(const ApiSources& sources, const http::Request& request, const http::Reply& reply) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TakeoverSource: values that another agent left on this node. Reads and writes files in the calling thread; for one call at a
-// time. [any thread]
+// TakeoverSource: values that another agent left on this node. Reads and writes files in the calling thread; for one
+// call at a time. [any thread]
 #pragma once
 
 #include <cstddef>
@@ -14,15 +14,15 @@ struct TakeoverLine {
   std::string cgroup_dir, knob;  // the knob with the item of one that has items; "resctrl": a group
   std::string pod, container;    // empty: of no pod
   std::string value, base, why;
-  std::string now = {};      // read back; empty: nothing was written
-  std::string result = {};   // "applied", "failed", …; empty in a dry run
+  std::string now = {};     // read back; empty: nothing was written
+  std::string result = {};  // "applied", "failed", …; empty in a dry run
   std::string problem = {};
 };
 
 struct TakeoverReport {
   std::vector<TakeoverLine> lines;
-  std::size_t read = 0;  // knobs that this node has
-  std::size_t held = 0;  // knobs that strategies of this agent hold, which are left out
+  std::size_t read = 0;               // knobs that this node has
+  std::size_t held = 0;               // knobs that strategies of this agent hold, which are left out
   bool are_pods_known = false;        // false: only classes and groups of resctrl were compared
   std::size_t pods_without_spec = 0;  // only the cgroups of so many pods are known: their quotas were not compared
 };

@@ -16,8 +16,9 @@ bool ByteBudget::take(std::uint64_t bytes) {
 
 Error ByteShare::exceeded(std::uint64_t more) const {
   const std::uint64_t own = bytes_ + more, others = budget_->used() - bytes_;
-  return {std::make_error_code(std::errc::not_enough_memory), "found " + std::to_string(own) + " bytes in memory and " + std::to_string(others) +
-                                                                  " beside them, expected at most " + std::to_string(budget_->limit()) + " together"};
+  return {std::make_error_code(std::errc::not_enough_memory),
+          "found " + std::to_string(own) + " bytes in memory and " + std::to_string(others) +
+              " beside them, expected at most " + std::to_string(budget_->limit()) + " together"};
 }
 
 }  // namespace koord

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ByteBudget: a number of bytes that several holders have together. ByteShare: the bytes of one holder, which end with it.
+// ByteBudget: a number of bytes that several holders have together. ByteShare: the bytes of one holder, which end with
+// it.
 #pragma once
 
 #include <atomic>

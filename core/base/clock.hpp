@@ -2,8 +2,8 @@
 // Time. The agent measures intervals on *host time*: nanoseconds that advance with CLOCK_BOOTTIME (suspend
 // included), start near the Unix epoch's count and never step, whatever happens to the wall clock. Host time is
 // comparable across restarts of the agent, since it never starts before the newest sample of the metric cache, and
-// keeps its distance from CLOCK_BOOTTIME until the node boots again (core/agentd/host_time.hpp). Wall time is a label only.
-// Clocks are passed in; a test passes core/base/manual_clock.hpp.
+// keeps its distance from CLOCK_BOOTTIME until the node boots again (core/agentd/host_time.hpp). Wall time is a label
+// only. Clocks are passed in; a test passes core/base/manual_clock.hpp.
 #pragma once
 
 #include <chrono>
@@ -40,8 +40,8 @@ class Clock {
   std::int64_t wall_label_ns(Time t) const { return wall_ns() + (t - now()).count(); }
 };
 
-// The real clock. `not_before`: the newest host time that a previous run recorded. `offset`: the offset() of a previous run
-// in the same boot of the node; without it host time starts at the wall clock's.
+// The real clock. `not_before`: the newest host time that a previous run recorded. `offset`: the offset() of a previous
+// run in the same boot of the node; without it host time starts at the wall clock's.
 class SystemClock final : public Clock {
  public:
   explicit SystemClock(Time not_before = Time::min(), std::optional<Duration> offset = std::nullopt);

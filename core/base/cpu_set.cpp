@@ -36,8 +36,7 @@ Result<Range> parse_range(std::string_view text) {
 Result<CpuSet> CpuSet::parse(std::string_view list) {
   CpuSet set;
   std::string_view rest = koord::trim(list);
-  if (rest.ends_with(','))
-    return invalid("CPU list '" + std::string(rest.substr(0, 64)) + "' ends in a comma");
+  if (rest.ends_with(',')) return invalid("CPU list '" + std::string(rest.substr(0, 64)) + "' ends in a comma");
   while (auto part = next_field(rest, ',')) {
     Result<Range> range = parse_range(*part);
     if (!range) return std::move(range).error().context("CPU list");
@@ -83,9 +82,7 @@ std::string CpuSet::list() const {
   return text;
 }
 
-bool CpuSet::includes(const CpuSet& other) const {
-  return (other - *this).empty();
-}
+bool CpuSet::includes(const CpuSet& other) const { return (other - *this).empty(); }
 
 CpuSet CpuSet::operator|(const CpuSet& other) const {
   CpuSet both = *this;
@@ -104,8 +101,7 @@ CpuSet CpuSet::operator&(const CpuSet& other) const {
 
 CpuSet CpuSet::operator-(const CpuSet& other) const {
   CpuSet left = *this;
-  for (std::size_t i = 0; i < std::min(words_.size(), other.words_.size()); ++i)
-    left.words_[i] &= ~other.words_[i];
+  for (std::size_t i = 0; i < std::min(words_.size(), other.words_.size()); ++i) left.words_[i] &= ~other.words_[i];
   left.trim();
   return left;
 }

@@ -48,9 +48,7 @@ Result<UniqueFd> open_at(int dir, const std::string& path, int flags, unsigned m
   return fd;
 }
 
-Result<UniqueFd> open_directory(const std::string& path) {
-  return open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY);
-}
+Result<UniqueFd> open_directory(const std::string& path) { return open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY); }
 
 Result<std::string> read_file(const std::string& path, std::size_t max_bytes) {
   return read_file_at(AT_FDCWD, path, max_bytes);
@@ -107,7 +105,8 @@ Result<void> write_file_atomically(const std::string& path, std::string_view con
   UniqueFd fd = TRY(open_at(AT_FDCWD, fresh, O_WRONLY | O_CREAT | O_TRUNC, mode));
   Result<void> written = write_all(fd.get(), fresh, content);
   fd.reset();
-  if (written && ::rename(fresh.c_str(), path.c_str()) != 0) written = system_error(errno, "cannot replace '" + path + "'");
+  if (written && ::rename(fresh.c_str(), path.c_str()) != 0)
+    written = system_error(errno, "cannot replace '" + path + "'");
   if (!written) ::unlink(fresh.c_str());
   return written;
 }

@@ -36,7 +36,8 @@ constexpr std::array<DurationUnit, 6> kDurationUnits{{{"ns", 1},
                                                       {"m", 60'000'000'000},
                                                       {"h", 3'600'000'000'000}}};
 
-// Letters to insert, remove, replace or swap with the next, upper and lower case alike: the optimal string alignment distance.
+// Letters to insert, remove, replace or swap with the next, upper and lower case alike: the optimal string alignment
+// distance.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   const auto same = [](char x, char y) { return std::tolower(x) == std::tolower(y); };
   std::vector<std::size_t> two_before, before, row(b.size() + 1);
@@ -46,7 +47,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     row.assign(b.size() + 1, i);
     for (std::size_t j = 1; j <= b.size(); ++j) {
       row[j] = std::min({before[j] + 1, row[j - 1] + 1, before[j - 1] + !same(a[i - 1], b[j - 1])});
-      if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1])) row[j] = std::min(row[j], two_before[j - 2] + 1);
+      if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1]))
+        row[j] = std::min(row[j], two_before[j - 2] + 1);
     }
   }
   return row.back();

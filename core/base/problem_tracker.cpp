@@ -13,8 +13,7 @@ ProblemTracker::Change ProblemTracker::update(std::string_view subject, std::str
     return Change::over;
   }
   if (known != problems_.end() && known->second.text == problem && !is_due(known->second, now)) return Change::none;
-  if (known == problems_.end())
-    std::erase_if(problems_, [&](const auto& old) { return is_due(old.second, now); });
+  if (known == problems_.end()) std::erase_if(problems_, [&](const auto& old) { return is_due(old.second, now); });
   problems_.insert_or_assign(std::string(subject), Problem{std::string(problem), now});
   return Change::begun;
 }

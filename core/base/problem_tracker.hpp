@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ProblemTracker: decides when a lasting problem is reported: when it begins, when its text changes, and when it is over, not
-// at each check. Problems belong to subjects: the parts of the caller that can have one each. [one thread]
+// ProblemTracker: decides when a lasting problem is reported: when it begins, when its text changes, and when it is
+// over, not at each check. Problems belong to subjects: the parts of the caller that can have one each. [one thread]
 #pragma once
 
 #include <functional>
@@ -29,8 +29,8 @@ class ProblemTracker {
   // `problem`: empty without one. `now` matters only with repeat_after.
   Change update(std::string_view subject, std::string_view problem, Time now = {});
 
-  // Takes all problems of a check as subjects of their own. Returns those that are new, in the given order, each once; others
-  // are over.
+  // Takes all problems of a check as subjects of their own. Returns those that are new, in the given order, each once;
+  // others are over.
   std::vector<std::string> begun(const std::vector<std::string>& problems);
 
   // Forgets the problems of subjects for which `keeps` returns false, without a report.
@@ -48,7 +48,9 @@ class ProblemTracker {
     Time reported{};
   };
 
-  bool is_due(const Problem& problem, Time now) const { return repeat_after_ && now - problem.reported >= *repeat_after_; }
+  bool is_due(const Problem& problem, Time now) const {
+    return repeat_after_ && now - problem.reported >= *repeat_after_;
+  }
 
   const std::optional<Duration> repeat_after_;
   std::map<std::string, Problem, std::less<>> problems_;  // by subject

@@ -50,17 +50,14 @@ struct Decimal {
 };
 
 Error bad(std::string_view text) {
-  return invalid("'" + std::string(text.substr(0, 64)) +
-                 "' is not a quantity such as '100m', '1.5Gi' or '2'");
+  return invalid("'" + std::string(text.substr(0, 64)) + "' is not a quantity such as '100m', '1.5Gi' or '2'");
 }
 
 Error too_large(std::string_view text) {
   return invalid("quantity '" + std::string(text.substr(0, 64)) + "' is out of range");
 }
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // Takes the digits, and what they say about the power of ten, off the front of `rest`.
 bool take_digits(std::string_view& rest, Decimal& number) {
@@ -144,13 +141,9 @@ Result<Quantity> Quantity::parse(std::string_view text) {
   return quantity;
 }
 
-std::int64_t Quantity::value() const {
-  return in_units_of(kNanosPerUnit);
-}
+std::int64_t Quantity::value() const { return in_units_of(kNanosPerUnit); }
 
-std::int64_t Quantity::milli() const {
-  return in_units_of(kNanosPerMilli);
-}
+std::int64_t Quantity::milli() const { return in_units_of(kNanosPerMilli); }
 
 // Away from zero, as Kubernetes rounds.
 std::int64_t Quantity::in_units_of(Wide nanos) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantity: an amount as Kubernetes writes it ("100m", "1.5Gi", "1e3"), kept exactly to the billionth; and amounts written
-// in the one form that the API server writes them back in. A plain value.
+// Quantity: an amount as Kubernetes writes it ("100m", "1.5Gi", "1e3"), kept exactly to the billionth; and amounts
+// written in the one form that the API server writes them back in. A plain value.
 #pragma once
 
 #include <cstdint>

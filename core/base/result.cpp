@@ -17,9 +17,7 @@ Error&& Error::context(std::string_view what) && {
   return std::move(*this);
 }
 
-Error invalid(std::string text) {
-  return Error{std::make_error_code(std::errc::invalid_argument), std::move(text)};
-}
+Error invalid(std::string text) { return Error{std::make_error_code(std::errc::invalid_argument), std::move(text)}; }
 
 Error system_error(int error, std::string text) {
   // message() would map EINVAL to our own code, which has no text of its own; so the kernel's "invalid

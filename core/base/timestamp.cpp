@@ -58,8 +58,7 @@ std::optional<std::int64_t> parse_seconds(std::string_view& text) {
     if (!part) return std::nullopt;
     parts[i] = *part;
   }
-  std::chrono::year_month_day date{std::chrono::year{parts[0]},
-                                   std::chrono::month{static_cast<unsigned>(parts[1])},
+  std::chrono::year_month_day date{std::chrono::year{parts[0]}, std::chrono::month{static_cast<unsigned>(parts[1])},
                                    std::chrono::day{static_cast<unsigned>(parts[2])}};
   // The limits of nanoseconds in 64 bits, with room for a zone.
   if (!date.ok() || parts[0] < 1678 || parts[0] > 2261) return std::nullopt;
@@ -112,8 +111,7 @@ Result<std::int64_t> parse_timestamp(std::string_view text) {
   std::optional<std::int64_t> seconds = parse_seconds(rest);
   std::optional<std::int64_t> fraction = seconds ? take_fraction(rest) : std::nullopt;
   std::optional<std::int64_t> zone = fraction ? parse_zone(rest) : std::nullopt;
-  if (!zone)
-    return invalid("'" + std::string(text.substr(0, 64)) + "' is not a time such as '2026-01-02T03:04:05Z'");
+  if (!zone) return invalid("'" + std::string(text.substr(0, 64)) + "' is not a time such as '2026-01-02T03:04:05Z'");
   return (*seconds - *zone) * kNanos + *fraction;
 }
 

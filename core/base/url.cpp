@@ -10,13 +10,9 @@
 namespace koord {
 namespace {
 
-bool is_alphanumeric(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
+bool is_alphanumeric(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-bool is_name_character(char c) {
-  return is_alphanumeric(c) || c == '-' || c == '.' || c == '_';
-}
+bool is_name_character(char c) { return is_alphanumeric(c) || c == '-' || c == '.' || c == '_'; }
 
 int hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -25,14 +21,10 @@ int hex_digit(char c) {
   return -1;
 }
 
-bool is_address_character(char c) {
-  return hex_digit(c) >= 0 || c == ':' || c == '.';
-}
+bool is_address_character(char c) { return hex_digit(c) >= 0 || c == ':' || c == '.'; }
 
 // A space or a line break would end the request's first line; '#' begins a fragment, which is for browsers.
-bool is_target_character(char c) {
-  return c > ' ' && c < 0x7f && c != '#';
-}
+bool is_target_character(char c) { return c > ' ' && c < 0x7f && c != '#'; }
 
 // Returns the character of the escape at the front of `text`; -1 if it is invalid. NUL is invalid: it would end a name
 // early in a C string.
@@ -83,7 +75,8 @@ Result<Url> parse_url(std::string_view text) {
 
 Result<void> check_url_target(std::string_view target) {
   if (!target.starts_with('/')) return invalid("found a path that does not begin with '/'");
-  if (!std::all_of(target.begin(), target.end(), is_target_character)) return invalid("found a character that a path cannot contain");
+  if (!std::all_of(target.begin(), target.end(), is_target_character))
+    return invalid("found a character that a path cannot contain");
   return {};
 }
 

@@ -22,8 +22,8 @@ struct Url {
   std::string authority() const;
 };
 
-// Accepts no user name, no fragment, and only characters that a request may contain. An error says what is wrong, without
-// the text.
+// Accepts no user name, no fragment, and only characters that a request may contain. An error says what is wrong,
+// without the text.
 Result<Url> parse_url(std::string_view text);
 
 // Fails unless it begins with "/" and has only characters that a request's first line may contain.

@@ -9,9 +9,7 @@
 namespace koord {
 namespace {
 
-bool is_continuation(char byte) {
-  return (static_cast<unsigned char>(byte) & 0xC0) == 0x80;
-}
+bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
 
 // How many bytes at the front are ASCII, eight at a time.
 std::size_t ascii_prefix(std::string_view text) {
@@ -71,7 +69,8 @@ void cut_utf8_characters(std::string& text, std::size_t max_characters) {
 
 void replace_invalid_utf8(std::string& text) {
   if (is_valid_utf8(text)) return;
-  std::replace_if(text.begin(), text.end(), [](char byte) { return static_cast<unsigned char>(byte) >= 0x80; }, '?');
+  std::replace_if(
+      text.begin(), text.end(), [](char byte) { return static_cast<unsigned char>(byte) >= 0x80; }, '?');
 }
 
 std::size_t control_length(std::string_view text) {
@@ -85,7 +84,8 @@ void replace_control_characters(std::string& text, std::string_view kept) {
   replace_invalid_utf8(text);
   std::size_t end = 0;
   for (std::size_t i = 0; i < text.size();) {
-    const std::size_t control = kept.find(text[i]) == std::string_view::npos ? control_length(std::string_view(text).substr(i)) : 0;
+    const std::size_t control =
+        kept.find(text[i]) == std::string_view::npos ? control_length(std::string_view(text).substr(i)) : 0;
     text[end++] = control > 0 ? '?' : text[i];
     i += std::max<std::size_t>(control, 1);
   }

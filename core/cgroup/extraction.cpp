@@ -157,8 +157,7 @@ void Extraction::from_assignments(std::string_view text, std::span<std::int64_t>
   while (std::optional<std::string_view> line = next_field(text, '\n')) {
     std::string_view name = next_word(*line).value_or("");
     name = name.substr(0, name.find('='));
-    bool any =
-        std::any_of(wanted_.begin(), wanted_.end(), [name](const Wanted& w) { return w.line == name; });
+    bool any = std::any_of(wanted_.begin(), wanted_.end(), [name](const Wanted& w) { return w.line == name; });
     if (!any) continue;
     while (std::optional<std::string_view> word = next_word(*line)) from_assignment(name, *word);
   }

@@ -33,8 +33,8 @@ class Extraction {
  private:
   // Compact, since a node has thousands of files.
   struct Wanted {
-    std::string_view line;  // the first word of the line, or the key itself (flat)
-    std::string_view word;  // the name within the line
+    std::string_view line;         // the first word of the line, or the key itself (flat)
+    std::string_view word;         // the name within the line
     std::int64_t found = kAbsent;  // in this text (assignments only)
     std::uint32_t slot = 0;
     std::uint16_t position = 0;

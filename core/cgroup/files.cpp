@@ -60,8 +60,7 @@ constexpr KernelFile kMemoryEventsV1[] = {{Controller::memory, "memory.oom_contr
                                           {Controller::memory, "memory.failcnt", Format::words}};
 constexpr KernelFile kMemoryEventsV2[] = {{Controller::memory, "memory.events", Format::flat}};
 constexpr KernelFile kLocalMemoryEventsV2[] = {{Controller::memory, "memory.events.local", Format::flat}};
-constexpr KeySpec kMemoryEventsKeysV1[] = {
-    {"oom_kill", 0, "oom_kill"}, {"under_oom", 0, "under_oom"}, {"max", 1, "0"}};
+constexpr KeySpec kMemoryEventsKeysV1[] = {{"oom_kill", 0, "oom_kill"}, {"under_oom", 0, "under_oom"}, {"max", 1, "0"}};
 constexpr KeySpec kMemoryEventsKeysV2[] = {{"low", 0, "low"},           {"high", 0, "high"},
                                            {"max", 0, "max"},           {"oom", 0, "oom"},
                                            {"oom_kill", 0, "oom_kill"}, {"oom_group_kill", 0, "oom_group_kill"}};
@@ -186,9 +185,7 @@ std::optional<KeySpec> FileSpec::find(std::string_view key) const {
   return found == keys.end() ? std::nullopt : std::optional(*found);
 }
 
-std::span<const LogicalFile> logical_files() {
-  return kLogicalFiles;
-}
+std::span<const LogicalFile> logical_files() { return kLogicalFiles; }
 
 const LogicalFile* find_logical_file(std::string_view name) {
   auto found = std::find_if(std::begin(kLogicalFiles), std::end(kLogicalFiles),

@@ -58,12 +58,10 @@ struct Key {
 constexpr Key kIoStatKeys[] = {{"rbytes", &IoStat::read_bytes},    {"wbytes", &IoStat::write_bytes},
                                {"dbytes", &IoStat::discard_bytes}, {"rios", &IoStat::read_ios},
                                {"wios", &IoStat::write_ios},       {"dios", &IoStat::discard_ios}};
-constexpr Key kBlkioBytesKeys[] = {{"Read", &IoStat::read_bytes},
-                                   {"Write", &IoStat::write_bytes},
-                                   {"Discard", &IoStat::discard_bytes}};
-constexpr Key kBlkioIosKeys[] = {{"Read", &IoStat::read_ios},
-                                 {"Write", &IoStat::write_ios},
-                                 {"Discard", &IoStat::discard_ios}};
+constexpr Key kBlkioBytesKeys[] = {
+    {"Read", &IoStat::read_bytes}, {"Write", &IoStat::write_bytes}, {"Discard", &IoStat::discard_bytes}};
+constexpr Key kBlkioIosKeys[] = {
+    {"Read", &IoStat::read_ios}, {"Write", &IoStat::write_ios}, {"Discard", &IoStat::discard_ios}};
 
 Field find_field(std::span<const Key> keys, std::string_view name) {
   auto found = std::find_if(keys.begin(), keys.end(), [name](const Key& key) { return key.name == name; });

@@ -11,8 +11,7 @@ KeptDirectory::~KeptDirectory() {
 }
 
 UniqueFd KeptDirectory::open(const char* name) {
-  if (int directory = descriptor(); directory >= 0)
-    return UniqueFd(::openat(directory, name, O_RDONLY | O_CLOEXEC));
+  if (int directory = descriptor(); directory >= 0) return UniqueFd(::openat(directory, name, O_RDONLY | O_CLOEXEC));
   return UniqueFd(::open((path_ + '/' + name).c_str(), O_RDONLY | O_CLOEXEC));
 }
 

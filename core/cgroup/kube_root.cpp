@@ -30,7 +30,8 @@ Result<KubeRoot> kube_root_below(Driver driver, std::string_view cgroup_root) {
   while (path.ends_with('/')) path.remove_suffix(1);
   if (path.empty()) return default_kube_root(driver);
   if (!is_cgroup(path))
-    return invalid("cgroupRoot '" + std::string(cgroup_root.substr(0, 96)) + "' is not the path of a cgroup, as /kubelet is");
+    return invalid("cgroupRoot '" + std::string(cgroup_root.substr(0, 96)) +
+                   "' is not the path of a cgroup, as /kubelet is");
   if (driver == Driver::cgroupfs) return KubeRoot{driver, std::string(path) + "/kubepods"};
   std::string dir, stem;
   for (std::string part : split(path, '/')) {

@@ -19,8 +19,8 @@ Result<KubeRoot> kube_root_below(Driver driver, std::string_view cgroup_root);
 // The directory of a pod is there.
 bool holds_pods(const Layout& layout, const KubeRoot& root);
 
-// `reported`: the root that the kubelet reports. It is used unless only another directory has pods: a kubelet that asks the
-// runtime for the driver goes on reporting the one of its configuration. If unknown, systemd's default.
+// `reported`: the root that the kubelet reports. It is used unless only another directory has pods: a kubelet that asks
+// the runtime for the driver goes on reporting the one of its configuration. If unknown, systemd's default.
 KubeRoot choose_kube_root(const Layout& layout, const std::optional<KubeRoot>& reported = {});
 
 }  // namespace koord::cgroup

@@ -11,9 +11,9 @@ namespace koord::cgroup {
 namespace {
 namespace fs = std::filesystem;
 
-constexpr std::array<Controller, kControllers> kAll = {
-    Controller::core,   Controller::cpu,  Controller::cpuacct, Controller::cpuset,
-    Controller::memory, Controller::pids, Controller::blkio};
+constexpr std::array<Controller, kControllers> kAll = {Controller::core,   Controller::cpu,    Controller::cpuacct,
+                                                       Controller::cpuset, Controller::memory, Controller::pids,
+                                                       Controller::blkio};
 
 bool is_directory(const std::string& path) {
   std::error_code ignored;
@@ -33,8 +33,7 @@ bool lists(std::string_view names, char separator, std::string_view wanted) {
 }
 
 // "<root>/cpu", or a co-mounted "<root>/cpu,cpuacct" where no link of the plain name leads to it.
-std::string find_v1_mount(const std::string& root, const std::vector<std::string>& entries,
-                          Controller controller) {
+std::string find_v1_mount(const std::string& root, const std::vector<std::string>& entries, Controller controller) {
   std::string_view name = name_of(controller);
   std::string plain = root + '/' + std::string(name);
   if (is_directory(plain)) return plain;
@@ -114,8 +113,7 @@ void Layout::adopt_unified(const std::string& path, std::string_view controllers
   if (tree(Controller::cpuacct).path.empty()) tree(Controller::cpuacct) = {path, Version::v2};
   for (Controller controller : kAll) {
     std::string_view name = controller == Controller::blkio ? "io" : name_of(controller);
-    if (tree(controller).path.empty() && lists(controllers, ' ', name))
-      tree(controller) = {path, Version::v2};
+    if (tree(controller).path.empty() && lists(controllers, ' ', name)) tree(controller) = {path, Version::v2};
   }
 }
 

@@ -116,8 +116,7 @@ std::string pod_dir(const KubeRoot& root, KubeQos qos, std::string_view uid) {
 Result<std::string> container_dir(Driver driver, std::string_view pod_dir, std::string_view id) {
   std::size_t colon = id.find("://");
   std::string_view scheme = colon == std::string_view::npos ? std::string_view() : id.substr(0, colon);
-  auto runtime =
-      std::find_if(kRuntimes.begin(), kRuntimes.end(), [&](const Runtime& r) { return r.scheme == scheme; });
+  auto runtime = std::find_if(kRuntimes.begin(), kRuntimes.end(), [&](const Runtime& r) { return r.scheme == scheme; });
   std::string_view bare = runtime == kRuntimes.end() ? std::string_view() : id.substr(colon + 3);
   if (bare.empty() || bare.find('/') != std::string_view::npos || !is_cgroup(bare))
     return invalid("container id '" + std::string(id.substr(0, 96)) +
@@ -139,8 +138,7 @@ std::optional<KubeQos> parse_qos_dir(const KubeRoot& root, std::string_view name
 
 std::optional<std::string> parse_pod_dir(const KubeRoot& root, KubeQos qos, std::string_view name) {
   bool systemd = root.driver == Driver::systemd;
-  if (systemd &&
-      !(take_suffix(name, kSlice) && take_prefix(name, qos_stem(root, qos)) && take_prefix(name, "-")))
+  if (systemd && !(take_suffix(name, kSlice) && take_prefix(name, qos_stem(root, qos)) && take_prefix(name, "-")))
     return std::nullopt;
   if (!take_prefix(name, "pod") || name.empty()) return std::nullopt;
   return systemd ? with_replaced(name, '_', '-') : std::string(name);

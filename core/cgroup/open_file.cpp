@@ -13,9 +13,8 @@ namespace {
 // With v1 a cgroup may live in some trees only.
 bool exists_in_any_tree(const Layout& layout, std::string_view cgroup) {
   const std::vector<std::string>& trees = layout.workload_trees();
-  return std::any_of(trees.begin(), trees.end(), [cgroup](const std::string& tree) {
-    return is_directory(tree + '/' + std::string(cgroup));
-  });
+  return std::any_of(trees.begin(), trees.end(),
+                     [cgroup](const std::string& tree) { return is_directory(tree + '/' + std::string(cgroup)); });
 }
 
 Error unknown_key(const LogicalFile& file, std::string_view key) {
@@ -49,9 +48,9 @@ Result<std::shared_ptr<OpenFile>> OpenFile::open(FileTable& table, const Layout&
     if (!why || why->is(std::errc::no_such_device)) why = std::move(opened).error();
   }
   if (why && why->is(std::errc::no_such_device) && exists_in_any_tree(layout, cgroup))
-    return Error{std::make_error_code(std::errc::not_supported),
-                 "'" + std::string(cgroup) + "' is not in the tree of the controller of '" +
-                     std::string(file.name) + "'"};
+    return Error{
+        std::make_error_code(std::errc::not_supported),
+        "'" + std::string(cgroup) + "' is not in the tree of the controller of '" + std::string(file.name) + "'"};
   if (why) return *std::move(why);
   return Error{std::make_error_code(std::errc::not_supported),
                "this node has no cgroup controller for '" + std::string(file.name) + "'"};
@@ -92,8 +91,7 @@ OpenFile::~OpenFile() {
 
 Result<Time> OpenFile::read(std::span<std::int64_t> values) {
   if (values.size() != values_)
-    return invalid("room for " + std::to_string(values.size()) + " values, expected " +
-                   std::to_string(values_));
+    return invalid("room for " + std::to_string(values.size()) + " values, expected " + std::to_string(values_));
   for (std::size_t place : absent_places_) values[place] = kAbsent;
   Time oldest = Time::max();
   for (Source& source : sources_) oldest = std::min(oldest, TRY(source.file->read(source.seen, source.picks, values)));

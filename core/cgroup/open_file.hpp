@@ -39,9 +39,9 @@ class OpenFile {
     std::uint64_t seen = 0;  // the file's: under its lock
   };
 
-  static Result<std::shared_ptr<OpenFile>> open_version(FileTable& table, const Layout& layout,
-                                                        std::string_view cgroup, const LogicalFile& file,
-                                                        Version version, std::span<const std::string_view> keys);
+  static Result<std::shared_ptr<OpenFile>> open_version(FileTable& table, const Layout& layout, std::string_view cgroup,
+                                                        const LogicalFile& file, Version version,
+                                                        std::span<const std::string_view> keys);
 
   FileTable& table_;
   std::vector<Source> sources_;

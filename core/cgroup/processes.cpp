@@ -21,7 +21,8 @@ namespace {
 constexpr std::size_t kMostCgroupsWalked = 10'000;
 
 std::string directory_with_processes(const Layout& layout, std::string_view cgroup) {
-  for (Controller controller : {Controller::cpu, Controller::memory, Controller::pids, Controller::cpuacct, Controller::blkio, Controller::cpuset})
+  for (Controller controller : {Controller::cpu, Controller::memory, Controller::pids, Controller::cpuacct,
+                                Controller::blkio, Controller::cpuset})
     if (std::string directory = layout.directory(controller, cgroup); !directory.empty()) return directory;
   return layout.unified_directory(cgroup);
 }
@@ -53,7 +54,8 @@ Result<Members> members_of(const std::string& directory, std::size_t max_cgroups
   std::vector<std::string> to_visit{directory};
   Members found;
   for (std::size_t visited = 0; !to_visit.empty(); ++visited) {
-    if (visited == max_cgroups) return system_error(E2BIG, "'" + directory + "' has more than " + std::to_string(max_cgroups) + " cgroups");
+    if (visited == max_cgroups)
+      return system_error(E2BIG, "'" + directory + "' has more than " + std::to_string(max_cgroups) + " cgroups");
     const std::string next = std::exchange(to_visit.back(), {});
     to_visit.pop_back();
     if (Result<void> added = add_processes(next, found); !added) {
@@ -70,7 +72,8 @@ Result<Members> members_of(const std::string& directory, std::size_t max_cgroups
 
 void kill_members(const std::string& directory, std::span<const std::int32_t> pids) {
   std::vector<std::pair<std::int32_t, UniqueFd>> opened;
-  for (const std::int32_t pid : pids) opened.emplace_back(pid, UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))));
+  for (const std::int32_t pid : pids)
+    opened.emplace_back(pid, UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))));
   const Result<Members> now = members_of(directory);
   if (!now) return;
   for (const auto& [pid, fd] : opened) {

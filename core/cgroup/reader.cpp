@@ -5,8 +5,8 @@
 #include <shared_mutex>
 
 #include "core/base/parse.hpp"
-#include "core/cgroup/names.hpp"
 #include "core/cgroup/file_table.hpp"
+#include "core/cgroup/names.hpp"
 #include "core/cgroup/open_file.hpp"
 
 namespace koord::cgroup {
@@ -20,9 +20,7 @@ Error unknown_file(std::string_view name) {
                  (near.empty() ? "expected one of: " + join(known, " ") : "did you mean '" + near + "'?"));
 }
 
-Error closed_handle() {
-  return system_error(EBADF, "cgroup file handle");
-}
+Error closed_handle() { return system_error(EBADF, "cgroup file handle"); }
 
 }  // namespace
 
@@ -96,10 +94,8 @@ Reader::Reader(Layout layout, const Clock& clock, const Options& options)
 
 Reader::~Reader() = default;
 
-Result<Handle> Reader::open(std::string_view cgroup, std::string_view file,
-                            std::span<const std::string_view> keys) {
-  if (!is_cgroup(cgroup))
-    return invalid("'" + std::string(cgroup.substr(0, 256)) + "' is not a cgroup's directory");
+Result<Handle> Reader::open(std::string_view cgroup, std::string_view file, std::span<const std::string_view> keys) {
+  if (!is_cgroup(cgroup)) return invalid("'" + std::string(cgroup.substr(0, 256)) + "' is not a cgroup's directory");
   const LogicalFile* logical = find_logical_file(file);
   if (!logical) return unknown_file(file);
   return state_->handles.insert(TRY(OpenFile::open(state_->files, layout_, cgroup, *logical, keys)));

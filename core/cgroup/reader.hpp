@@ -29,9 +29,7 @@ namespace koord::cgroup {
 
 enum class Handle : std::uint64_t {};
 
-inline bool is_gone(const Error& error) {
-  return error.is(std::errc::no_such_device);
-}
+inline bool is_gone(const Error& error) { return error.is(std::errc::no_such_device); }
 
 class Reader {
  public:

@@ -52,7 +52,8 @@ class SharedFile {
     std::uint32_t slot;   // in the file's values
     std::uint32_t place;  // in the caller's
   };
-  // Fills in the picked values and says when they were read. `seen` is the caller's, 0 at first: which read it had last.
+  // Fills in the picked values and says when they were read. `seen` is the caller's, 0 at first: which read it had
+  // last.
   Result<Time> read(std::uint64_t& seen, std::span<const Pick> picks, std::span<std::int64_t> values);
 
  private:
@@ -86,7 +87,7 @@ class SharedFile {
   ReadTerms::Lock& lock_;
 
   // Used only by the caller that is reading.
-  UniqueFd fd_;     // empty when not kept
+  UniqueFd fd_;      // empty when not kept
   ino_t inode_ = 0;  // 0: not opened yet
 
   // Under the lock.

@@ -31,8 +31,8 @@ void take_metric(Unpacker& given, host::ScrapedMetric& metric) {
 // The texts and numbers of a target, in the order in which they travel.
 template <class Target, class Visit>
 void visit_target(Target& target, Visit visit) {
-  for (auto* text : {&target.name, &target.url, &target.ca_file, &target.certificate_file, &target.key_file, &target.server_name,
-                     &target.token_file})
+  for (auto* text : {&target.name, &target.url, &target.ca_file, &target.certificate_file, &target.key_file,
+                     &target.server_name, &target.token_file})
     visit(*text);
   for (auto* number : {&target.max_body_bytes, &target.max_samples, &target.max_series}) visit(*number);
   for (auto* duration : {&target.period, &target.timeout}) visit(*duration);
@@ -69,8 +69,10 @@ std::vector<host::ScrapeTarget> take_targets(Unpacker& given) {
   std::vector<host::ScrapeTarget> targets;
   for (std::uint32_t n = given.count(7 * sizeof(std::uint64_t)); n > 0; --n) {
     host::ScrapeTarget target = take_target(given);
-    const bool known = std::any_of(targets.begin(), targets.end(), [&](const auto& other) { return other.name == target.name; });
-    if (given.ok() && !known && !target.name.empty() && targets.size() < host::kMaxTargets) targets.push_back(std::move(target));
+    const bool known =
+        std::any_of(targets.begin(), targets.end(), [&](const auto& other) { return other.name == target.name; });
+    if (given.ok() && !known && !target.name.empty() && targets.size() < host::kMaxTargets)
+      targets.push_back(std::move(target));
   }
   return targets;
 }
@@ -81,7 +83,8 @@ void take_series(Unpacker& given, host::ScrapedSeries& series) {
   for (std::uint32_t n = given.count(2 * sizeof(std::uint64_t)); n > 0; --n) {
     std::string name = take_text(given);
     std::string value = take_text(given);
-    if (given.ok() && series.change.labels.size() < 2 * metric::kMaxOwnLabels) series.change.labels.emplace_back(std::move(name), std::move(value));
+    if (given.ok() && series.change.labels.size() < 2 * metric::kMaxOwnLabels)
+      series.change.labels.emplace_back(std::move(name), std::move(value));
   }
 }
 

@@ -109,7 +109,9 @@ CallResult PluginInstance::run(UniqueFd stop) {
     pthread_setname_np(pthread_self(), "run");
     CallResult result = runner()->run(*signal);
     Packer message;
-    message.add(static_cast<std::uint32_t>(Service::run_returned)).add(result.status).add(std::string_view(result.text));
+    message.add(static_cast<std::uint32_t>(Service::run_returned))
+        .add(result.status)
+        .add(std::string_view(result.text));
     host_.tell(message);
   });
   return {};
@@ -118,7 +120,12 @@ CallResult PluginInstance::run(UniqueFd stop) {
 CallResult PluginInstance::on_applied(Unpacker& in) {
   std::vector<koord_intent_result> results(in.count(sizeof(koord_intent_result) / 2));
   for (koord_intent_result& result : results) {
-    result = {.struct_size = sizeof result, .status = in.number<koord_status>(), .knob = {}, .cgroup_dir = {}, .final_value = {}, .winner = {}};
+    result = {.struct_size = sizeof result,
+              .status = in.number<koord_status>(),
+              .knob = {},
+              .cgroup_dir = {},
+              .final_value = {},
+              .winner = {}};
     result.knob = in.str();
     result.cgroup_dir = in.str();
     result.final_value = in.str();
@@ -140,8 +147,7 @@ CallResult PluginInstance::map_metrics(Unpacker& in, Packer& out) {
   std::vector<host::ScrapedMetric> metrics(in.count(sizeof(std::uint64_t)));
   for (host::ScrapedMetric& metric : metrics) metric.name = in.text();
   CallResult result = runner()->map_metrics(target, metrics);
-  for (const host::ScrapedMetric& metric : metrics)
-    out.add(metric.status).add(std::string_view(metric.mapped));
+  for (const host::ScrapedMetric& metric : metrics) out.add(metric.status).add(std::string_view(metric.mapped));
   return result;
 }
 

@@ -21,7 +21,8 @@ namespace koord::child {
 // The plugin in this process: its module, and the instance, when there is one.
 class PluginInstance {
  public:
-  PluginInstance(std::shared_ptr<const host::Module> module, HostProxy& host) : module_(std::move(module)), host_(host) {}
+  PluginInstance(std::shared_ptr<const host::Module> module, HostProxy& host)
+      : module_(std::move(module)), host_(host) {}
   ~PluginInstance();
 
   // The results of the call go to `out`.

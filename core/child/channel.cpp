@@ -41,7 +41,8 @@ Result<std::string> content_of(int fd, std::size_t most) {
   struct stat about;
   if (::fstat(fd, &about) != 0) return system_error(errno, "message");
   if (!S_ISREG(about.st_mode) || about.st_size < 0 || static_cast<std::size_t>(about.st_size) > most)
-    return invalid("a message of " + std::to_string(about.st_size) + " bytes, expected at most " + std::to_string(most));
+    return invalid("a message of " + std::to_string(about.st_size) + " bytes, expected at most " +
+                   std::to_string(most));
   std::string bytes(static_cast<std::size_t>(about.st_size), '\0');
   for (std::size_t done = 0; done < bytes.size();) {
     ssize_t n = ::pread(fd, bytes.data() + done, bytes.size() - done, static_cast<off_t>(done));
@@ -134,7 +135,8 @@ Channel::~Channel() {
 }
 
 Result<void> Channel::send(std::string_view bytes, int fd, Duration patience) {
-  if (bytes.size() < kMaxPacket) return send_packet(fd_.get(), {fd >= 0 ? kInlineWithFd : kInline, bytes, fd}, patience);
+  if (bytes.size() < kMaxPacket)
+    return send_packet(fd_.get(), {fd >= 0 ? kInlineWithFd : kInline, bytes, fd}, patience);
   if (fd >= 0 || bytes.size() > kMaxBytes)
     return invalid("a message of " + std::to_string(bytes.size()) + " bytes is too large");
   UniqueFd memory = TRY(memory_with(bytes, false));
@@ -162,8 +164,8 @@ Result<std::optional<Message>> Channel::receive(Duration patience) {
   if (foreign) return invalid("it sent a descriptor, expected none but of memory");
   if (n == 0 && !fd) return system_error(EPIPE, "the other end is closed");
   if ((message.msg_flags & MSG_TRUNC) != 0) return invalid("a packet that is too large");
-  return std::optional<Message>(
-      TRY(open_packet(std::string_view(buffer_).substr(0, static_cast<std::size_t>(n)), std::move(fd), guarded_, most_)));
+  return std::optional<Message>(TRY(
+      open_packet(std::string_view(buffer_).substr(0, static_cast<std::size_t>(n)), std::move(fd), guarded_, most_)));
 }
 
 }  // namespace koord::child

@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <cstdint>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <string_view>
 
@@ -21,7 +21,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration kTimeToEnd = std::chrono::seconds(1);  // of a process whose channels are closed: a slow machine takes its time
+constexpr Duration kTimeToEnd =
+    std::chrono::seconds(1);  // of a process whose channels are closed: a slow machine takes its time
 constexpr std::size_t kMaxLine = 1024;
 // From the first sign of a child's end to the end itself.
 constexpr Duration kEndPatience = 2s;
@@ -38,8 +39,8 @@ int sooner(int milliseconds, Duration other) {
 
 }  // namespace
 
-ChildMonitor::ChildMonitor(Process& process, host::PluginContext& context, SnapshotImages& images, std::uint64_t cpu_millis,
-                     std::function<void(const std::string& reason)> on_end)
+ChildMonitor::ChildMonitor(Process& process, host::PluginContext& context, SnapshotImages& images,
+                           std::uint64_t cpu_millis, std::function<void(const std::string& reason)> on_end)
     : process_(process),
       context_(context),
       dispatcher_(context, images),
@@ -87,8 +88,8 @@ void ChildMonitor::monitor() {
   conclude();
 }
 
-// Charges the CPU time that this thread has spent since the last call to the child. Reading it is a system call, so the caller
-// decides by the monotonic clock when it is due.
+// Charges the CPU time that this thread has spent since the last call to the child. Reading it is a system call, so the
+// caller decides by the monotonic clock when it is due.
 void ChildMonitor::account(Steady::time_point now) {
   const Duration own = thread_cpu();
   context_.meter()->charge(own - own_cpu_);
@@ -102,7 +103,8 @@ void ChildMonitor::account(Steady::time_point now) {
 
 // Names a child that is dear to the agent before it meets its limit.
 void ChildMonitor::notice_cost(Steady::time_point now) {
-  const double cores = std::chrono::duration<double>(spent_ - window_spent_) / std::chrono::duration<double>(now - window_begin_);
+  const double cores =
+      std::chrono::duration<double>(spent_ - window_spent_) / std::chrono::duration<double>(now - window_begin_);
   const double limit = static_cast<double>(cpu_millis_) / 1000;
   window_begin_ = now;
   window_spent_ = spent_;
@@ -144,7 +146,8 @@ bool ChildMonitor::serve_request() {
 
 // Batches that were in the ring before come first, as if there was no ring.
 void ChildMonitor::keep_order(Service service) {
-  if (service == Service::append || service == Service::append_histograms || service == Service::aggregate || service == Service::samples)
+  if (service == Service::append || service == Service::append_histograms || service == Service::aggregate ||
+      service == Service::samples)
     fetch_samples();
 }
 

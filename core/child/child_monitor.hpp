@@ -23,7 +23,7 @@ class ChildMonitor {
  public:
   // `cpu_millis`: of cores that the agent may spend on its requests; 0: no limit.
   ChildMonitor(Process& process, host::PluginContext& context, SnapshotImages& images, std::uint64_t cpu_millis,
-            std::function<void(const std::string& reason)> on_end);
+               std::function<void(const std::string& reason)> on_end);
   ~ChildMonitor();  // ends the child, if it has not ended, and waits for the thread
   ChildMonitor(const ChildMonitor&) = delete;
   ChildMonitor& operator=(const ChildMonitor&) = delete;
@@ -31,8 +31,8 @@ class ChildMonitor {
   // Moves the ring's content into the registry. [any thread]
   void fetch_samples();
 
-  // Ends the child: SIGTERM, and SIGKILL after `grace`; does not wait for that. The reason is what how_it_ended() begins
-  // with. [any thread]
+  // Ends the child: SIGTERM, and SIGKILL after `grace`; does not wait for that. The reason is what how_it_ended()
+  // begins with. [any thread]
   void end(const std::string& reason, Duration grace);
 
   // Ends the child without a report: the host has requested it. [any thread]
@@ -77,7 +77,7 @@ class ChildMonitor {
 
   std::mutex mutex_;  // of what follows
   std::condition_variable changed_;
-  std::string wanted_because_;  // its end
+  std::string wanted_because_;                   // its end
   std::optional<Steady::time_point> next_step_;  // of ending it: SIGKILL, then giving it up
   std::optional<std::string> ended_;
   std::optional<host::CallResult> run_result_;

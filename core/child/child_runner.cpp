@@ -41,8 +41,9 @@ constexpr std::size_t kPartItems = 500;
 constexpr std::size_t kMaxCallAnswer = 512 << 10;
 // Work for an answer that the monotonic clock measures well enough.
 constexpr Duration kSmallWork = 50us;
-constexpr Duration kMostUnmeasured = 200us;  // charged by the monotonic clock, which also counts the time of a preempted thread
-constexpr unsigned kMeasuredCalls = 16;      // after a call with more than small work
+constexpr Duration kMostUnmeasured =
+    200us;  // charged by the monotonic clock, which also counts the time of a preempted thread
+constexpr unsigned kMeasuredCalls = 16;  // after a call with more than small work
 
 Packer request(Call call) {
   Packer packer;
@@ -58,7 +59,7 @@ struct CallLane {
 class ChildRunner final : public host::Runner {
  public:
   ChildRunner(PluginProcess::Spec spec, SnapshotImages& images, std::size_t class_index, host::PluginContext& context,
-            const host::RunnerLimits& limits, std::vector<std::string> granted)
+              const host::RunnerLimits& limits, std::vector<std::string> granted)
       : spec_(std::move(spec)),
         images_(images),
         class_index_(class_index),
@@ -128,8 +129,8 @@ class ChildRunner final : public host::Runner {
 
   CallResult map_metrics(std::string_view target, std::span<host::ScrapedMetric> metrics) override {
     return call_in_parts(
-        Call::map_metrics, target, metrics, [](Packer& out, const host::ScrapedMetric& metric) { out.add(metric.name); },
-        take_metric);
+        Call::map_metrics, target, metrics,
+        [](Packer& out, const host::ScrapedMetric& metric) { out.add(metric.name); }, take_metric);
   }
 
   CallResult map_series(std::string_view target, std::span<host::ScrapedSeries> series) override {
@@ -159,11 +160,14 @@ class ChildRunner final : public host::Runner {
     message.add(asked.node_slo).add(asked.cri_json);
     std::shared_lock alive(ending_, std::try_to_lock);
     if (!alive || !monitor_) return {.status = KOORD_E_AGAIN, .text = "the instance does not run"};
-    return exchange(hooks_, plugin_process_->process().hooks(), message, [&](Unpacker& given) { take_adjustments(given, response); });
+    return exchange(hooks_, plugin_process_->process().hooks(), message,
+                    [&](Unpacker& given) { take_adjustments(given, response); });
   }
 
   int process() const override { return plugin_process_ ? plugin_process_->process().pid() : 0; }
-  const host::IsolationLevel& isolation() const override { return plugin_process_ ? plugin_process_->isolation() : host::isolation_in_process(); }
+  const host::IsolationLevel& isolation() const override {
+    return plugin_process_ ? plugin_process_->isolation() : host::isolation_in_process();
+  }
 
   void abort(const std::string& reason) override {
     is_aborted_ = true;
@@ -177,13 +181,15 @@ class ChildRunner final : public host::Runner {
 
   Result<void> start() {
     std::unique_ptr<PluginProcess> plugin_process = TRY(PluginProcess::start(spec_, limits_));
-    if (!plugin_process->problems().empty()) context_.log(KOORD_LOG_WARN, "runs without some of its limits: " + plugin_process->problems());
+    if (!plugin_process->problems().empty())
+      context_.log(KOORD_LOG_WARN, "runs without some of its limits: " + plugin_process->problems());
     {
       std::lock_guard lock(ending_);
       plugin_process_ = std::move(plugin_process);
-      monitor_ = std::make_unique<ChildMonitor>(plugin_process_->process(), context_, images_, limits_.cpu_millis, [this](const std::string& reason) {
-        if (tell_lost_) tell_lost_(plugin_process_->explain(reason));
-      });
+      monitor_ = std::make_unique<ChildMonitor>(plugin_process_->process(), context_, images_, limits_.cpu_millis,
+                                                [this](const std::string& reason) {
+                                                  if (tell_lost_) tell_lost_(plugin_process_->explain(reason));
+                                                });
     }
     if (is_aborted_) monitor_->end("the host ended it", Duration::zero());
     TRY(plugin_process_->handshake());
@@ -199,7 +205,9 @@ class ChildRunner final : public host::Runner {
     plugin_process_.reset();
   }
 
-  CallResult lost() { return {.status = KOORD_E_GONE, .text = plugin_process_->explain(monitor_->how_it_ended()), .lost = true}; }
+  CallResult lost() {
+    return {.status = KOORD_E_GONE, .text = plugin_process_->explain(monitor_->how_it_ended()), .lost = true};
+  }
 
   CallResult call(const Packer& message, const Take& take = {}, int fd = -1) {
     if (!monitor_) return {.status = KOORD_E_GONE, .text = "there is no process", .lost = true};
@@ -212,7 +220,8 @@ class ChildRunner final : public host::Runner {
     CallResult all;
     for (std::size_t begin = 0, end = 0; begin < items.size() && all.ok(); begin = end) {
       Packer body;
-      while (end < items.size() && end < begin + kPartItems && body.bytes().size() < kPartBytes) add(body, items[end++]);
+      while (end < items.size() && end < begin + kPartItems && body.bytes().size() < kPartBytes)
+        add(body, items[end++]);
       auto part = items.subspan(begin, end - begin);
       Packer message = request(call);
       message.add(target).add(static_cast<std::uint32_t>(part.size())).append(body);
@@ -226,9 +235,9 @@ class ChildRunner final : public host::Runner {
     return all;
   }
 
-  // Charges the child for the work of this thread. Reading a thread's CPU time is a system call, which takes a tenth of the time
-  // of a small call. So the monotonic clock measures small work, from the arrival of the answer on. After more work the next
-  // calls are measured exactly.
+  // Charges the child for the work of this thread. Reading a thread's CPU time is a system call, which takes a tenth of
+  // the time of a small call. So the monotonic clock measures small work, from the arrival of the answer on. After more
+  // work the next calls are measured exactly.
   CallResult exchange(CallLane& lane, Channel& channel, const Packer& message, const Take& take, int fd = -1) {
     std::lock_guard lock(lane.busy);
     const bool is_measured = lane.measured_calls > 0;
@@ -244,10 +253,13 @@ class ChildRunner final : public host::Runner {
     result.wall = end - begin;
     // A long answer was copied before it counts as arrived: some 1 ns for each byte.
     const Duration copied(answer && *answer ? static_cast<std::int64_t>((**answer).bytes.size()) : 0);
-    const Duration work = is_measured ? thread_cpu() - cpu_before : std::min<Duration>(end - answered + copied, kMostUnmeasured);
+    const Duration work =
+        is_measured ? thread_cpu() - cpu_before : std::min<Duration>(end - answered + copied, kMostUnmeasured);
     context_.meter()->charge(work);
-    if (work > kSmallWork) lane.measured_calls = kMeasuredCalls;
-    else if (is_measured) --lane.measured_calls;
+    if (work > kSmallWork)
+      lane.measured_calls = kMeasuredCalls;
+    else if (is_measured)
+      --lane.measured_calls;
     return result;
   }
 
@@ -273,7 +285,7 @@ class ChildRunner final : public host::Runner {
   const std::vector<std::string> granted_;
   std::function<void(const std::string& reason)> tell_lost_;
   CallLane strand_, hooks_;
-  std::shared_mutex ending_;   // shared by those who use the two below without being in a call of the strand
+  std::shared_mutex ending_;  // shared by those who use the two below without being in a call of the strand
   std::atomic<bool> is_aborted_ = false;
   std::unique_ptr<PluginProcess> plugin_process_;
   std::unique_ptr<ChildMonitor> monitor_;  // uses the plugin process
@@ -281,7 +293,8 @@ class ChildRunner final : public host::Runner {
 
 class ChildPlugin final : public host::LoadedPlugin {
  public:
-  ChildPlugin(PluginProcess::Spec spec, SnapshotImages& images, std::vector<ClassInfo> classes, host::IsolationLevel isolation)
+  ChildPlugin(PluginProcess::Spec spec, SnapshotImages& images, std::vector<ClassInfo> classes,
+              host::IsolationLevel isolation)
       : spec_(std::move(spec)), images_(images), classes_(std::move(classes)), isolation_(std::move(isolation)) {}
 
   const std::vector<ClassInfo>& classes() const override { return classes_; }
@@ -289,9 +302,9 @@ class ChildPlugin final : public host::LoadedPlugin {
   const host::IsolationLevel& isolation() const override { return isolation_; }
 
   std::unique_ptr<host::Runner> make_runner(std::size_t class_index, host::PluginContext& context,
-                                        const host::RunnerLimits& limits) const override {
+                                            const host::RunnerLimits& limits) const override {
     return std::make_unique<ChildRunner>(spec_, images_, class_index, context, limits,
-                                       host::granted_services(classes_[class_index].kind));
+                                         host::granted_services(classes_[class_index].kind));
   }
 
  private:
@@ -312,12 +325,12 @@ Result<std::shared_ptr<const host::LoadedPlugin>> load_in_child(const Children& 
                                                                 const host::FileStamp& checked,
                                                                 const host::RunnerLimits& limits) {
   PluginProcess::Spec spec{.program = children.program,
-                               .layout = children.layout,
-                               .layers = children.layers,
-                               .cgroup = children.layout ? Confinement::free_name(*children.layout, manifest.id) : "",
-                               .plugin_id = manifest.id,
-                               .path = path,
-                               .checked = checked};
+                           .layout = children.layout,
+                           .layers = children.layers,
+                           .cgroup = children.layout ? Confinement::free_name(*children.layout, manifest.id) : "",
+                           .plugin_id = manifest.id,
+                           .path = path,
+                           .checked = checked};
   std::unique_ptr<PluginProcess> plugin_process = TRY(PluginProcess::start(spec, limits));
   std::vector<ClassInfo> classes = TRY(plugin_process->handshake());
   for (const ClassInfo& info : classes) {

@@ -19,8 +19,8 @@ std::string plugin_host_program(const std::string& configured);
 
 // Settings shared by all children of one host. All references must outlive them.
 struct Children {
-  std::string program;     // the koord-plugin-host to run
-  SnapshotImages& images;  // of the state
+  std::string program;                     // the koord-plugin-host to run
+  SnapshotImages& images;                  // of the state
   const cgroup::Layout* layout = nullptr;  // where their cgroups are made; null: they have none, hence no limits
   Layers* layers = nullptr;                // null: only their system calls are filtered
 };

@@ -155,11 +155,13 @@ Result<void> Confinement::try_limit(const Limit& limit) {
 }
 
 // The kernel answers ENOENT, although the file exists, if a process would leave its cgroup namespace (cgroup v2 with
-// nsdelegate, Linux 4.13). The root of the hierarchy has mode 0555: only root with CAP_DAC_OVERRIDE makes cgroups there.
+// nsdelegate, Linux 4.13). The root of the hierarchy has mode 0555: only root with CAP_DAC_OVERRIDE makes cgroups
+// there.
 bool Confinement::is_out_of_reach(pid_t pid) const {
   const std::string directory = layout_.unified_directory(cgroup_);
   if (layout_.hierarchy() != cgroup::Hierarchy::v2 || plugins_ != kPluginsCgroup || directory.empty()) return false;
-  if (::access(directory.c_str(), F_OK) != 0) return ::access(layout_.unified_directory("").c_str(), W_OK) != 0 && errno == EACCES;
+  if (::access(directory.c_str(), F_OK) != 0)
+    return ::access(layout_.unified_directory("").c_str(), W_OK) != 0 && errno == EACCES;
   Result<void> moved = write_value(directory + "/cgroup.procs", std::to_string(pid));
   return !moved && moved.error().is(std::errc::no_such_file_or_directory);
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Confinement: the cgroup of one child, below that of its plugin, which has the limits of all children of that plugin. A
-// controller that the node lacks is a problem in words, not an error; Process::limit_memory() replaces that of memory.
+// Confinement: the cgroup of one child, below that of its plugin, which has the limits of all children of that plugin.
+// A controller that the node lacks is a problem in words, not an error; Process::limit_memory() replaces that of
+// memory.
 //
-// One tree knows which process belongs to which child: the unified one where it exists, also without controllers, for its
-// cgroup.kill; else that of pids. There the child has a cgroup of its own: koordetector-plugins/ID/child-N. [any thread]
+// One tree knows which process belongs to which child: the unified one where it exists, also without controllers, for
+// its cgroup.kill; else that of pids. There the child has a cgroup of its own: koordetector-plugins/ID/child-N. [any
+// thread]
 #pragma once
 
 #include <sys/types.h>
@@ -22,8 +24,8 @@ namespace koord::child {
 
 class Confinement {
  public:
-  // Makes "koordetector-plugins/<name>" with these limits, or gives that new ones, and locks it (orphans.hpp). Makes the
-  // child's own cgroup in it.
+  // Makes "koordetector-plugins/<name>" with these limits, or gives that new ones, and locks it (orphans.hpp). Makes
+  // the child's own cgroup in it.
   Confinement(const cgroup::Layout& layout, const std::string& name, const host::RunnerLimits& limits);
   ~Confinement();  // ends its remaining processes and removes its cgroup, unless another child uses it
   Confinement(const Confinement&) = delete;

@@ -18,7 +18,8 @@ class CpuBucket {
   CpuBucket(std::uint64_t millicores, Steady::time_point now);
 
   void spend(Duration cpu, Steady::time_point now);
-  // Returns the time until the child may go on; zero: now. An empty bucket waits until it holds a tenth of a second's worth.
+  // Returns the time until the child may go on; zero: now. An empty bucket waits until it holds a tenth of a second's
+  // worth.
   Duration wait() const;
 
  private:

@@ -22,7 +22,8 @@ constexpr Duration kBetweenRounds = std::chrono::milliseconds(1);
 constexpr unsigned kDeepest = 16;  // a plugin without a uid of its own may make cgroups below its own
 
 // The deepest first.
-void for_each_below(const std::string& directory, const std::function<void(const std::string&)>& visit, unsigned depth = 0) {
+void for_each_below(const std::string& directory, const std::function<void(const std::string&)>& visit,
+                    unsigned depth = 0) {
   if (depth < kDeepest)
     for (const std::string& child : list_subdirectories(directory).value_or({}))
       for_each_below(directory + "/" + child, visit, depth + 1);
@@ -42,13 +43,17 @@ Result<std::vector<std::int32_t>> processes_in(const std::string& directory) {
 bool stop_forking(const std::string& directory) {
   if (write_value(directory + "/cgroup.kill", "1")) return true;
   if (write_value(directory + "/cgroup.freeze", "1")) return false;
-  for_each_below(directory, [](const std::string& cgroup) { [[maybe_unused]] auto done = write_value(cgroup + "/pids.max", "0"); });
+  for_each_below(directory, [](const std::string& cgroup) {
+    [[maybe_unused]] auto done = write_value(cgroup + "/pids.max", "0");
+  });
   return false;
 }
 
 }  // namespace
 
-bool has_processes(const std::string& directory) { return !directory.empty() && !processes_in(directory).value_or({}).empty(); }
+bool has_processes(const std::string& directory) {
+  return !directory.empty() && !processes_in(directory).value_or({}).empty();
+}
 
 void remove_cgroup(const std::string& directory) {
   if (!directory.empty()) for_each_below(directory, [](const std::string& cgroup) { ::rmdir(cgroup.c_str()); });

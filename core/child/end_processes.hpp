@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ends everything that runs in a cgroup, by membership: a process that has daemonised is still a member. A process that
 // forks faster than it can be killed is stopped first, by cgroup.kill (Linux 5.14), cgroup.freeze (5.2) or pids.max,
-// whichever the tree has. A pid is never signalled by its number, which may belong to another process by then. [any thread]
+// whichever the tree has. A pid is never signalled by its number, which may belong to another process by then. [any
+// thread]
 #pragma once
 
 #include <cstddef>

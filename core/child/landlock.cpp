@@ -54,11 +54,36 @@ constexpr std::uint64_t kRead = kExecute | kReadFile | kReadDirectory;
 
 // Programs, libraries, and what libc reads of /etc; the node as it shows itself.
 constexpr const char* kReadable[] = {
-    "/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/proc", "/sys",
-    "/etc/ld.so.cache", "/etc/ld.so.preload", "/etc/localtime", "/etc/timezone", "/etc/nsswitch.conf", "/etc/resolv.conf",
-    "/etc/hosts", "/etc/host.conf", "/etc/gai.conf", "/etc/services", "/etc/protocols", "/etc/passwd", "/etc/group",
-    "/etc/os-release", "/etc/machine-id", "/etc/hostname", "/etc/ssl/certs", "/etc/pki/tls/certs", "/etc/ca-certificates",
-    "/etc/alternatives", "/dev/random", "/dev/urandom",
+    "/usr",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/bin",
+    "/sbin",
+    "/proc",
+    "/sys",
+    "/etc/ld.so.cache",
+    "/etc/ld.so.preload",
+    "/etc/localtime",
+    "/etc/timezone",
+    "/etc/nsswitch.conf",
+    "/etc/resolv.conf",
+    "/etc/hosts",
+    "/etc/host.conf",
+    "/etc/gai.conf",
+    "/etc/services",
+    "/etc/protocols",
+    "/etc/passwd",
+    "/etc/group",
+    "/etc/os-release",
+    "/etc/machine-id",
+    "/etc/hostname",
+    "/etc/ssl/certs",
+    "/etc/pki/tls/certs",
+    "/etc/ca-certificates",
+    "/etc/alternatives",
+    "/dev/random",
+    "/dev/urandom",
 };
 constexpr const char* kReadableAndWritable[] = {"/dev/null", "/dev/zero", "/dev/full"};
 
@@ -70,9 +95,7 @@ std::uint64_t files_of(unsigned abi) {
   return files;
 }
 
-std::size_t size_of_attributes(unsigned abi) {
-  return sizeof(std::uint64_t) * (abi >= 6 ? 3 : abi >= 4 ? 2 : 1);
-}
+std::size_t size_of_attributes(unsigned abi) { return sizeof(std::uint64_t) * (abi >= 6 ? 3 : abi >= 4 ? 2 : 1); }
 
 // A path that is missing cannot be read either.
 Result<void> allow(int ruleset, const std::string& path, std::uint64_t actions) {
@@ -83,7 +106,8 @@ Result<void> allow(int ruleset, const std::string& path, std::uint64_t actions) 
   PathBeneath rule;
   rule.allowed = S_ISDIR(about.st_mode) ? actions : actions & kOfFiles;
   rule.parent = opened.get();
-  if (::syscall(kAddRule, ruleset, kPathBeneath, &rule, 0) != 0) return system_error(errno, "Landlock rule of '" + path + "'");
+  if (::syscall(kAddRule, ruleset, kPathBeneath, &rule, 0) != 0)
+    return system_error(errno, "Landlock rule of '" + path + "'");
   return {};
 }
 
@@ -94,8 +118,10 @@ Result<unsigned> landlock_abi() {
   if (abi > 0) return std::min(static_cast<unsigned>(abi), kNewestLandlockAbi);
   const int error = errno;
   if (error == EOPNOTSUPP) return invalid("off; boot with lsm=landlock,…");
-  // The kernel itself never answers EPERM. Container runtimes answer ENOSYS for calls that are newer than their profile.
-  if (error == EPERM) return invalid("the seccomp profile of the agent's container or unit forbids landlock_create_ruleset");
+  // The kernel itself never answers EPERM. Container runtimes answer ENOSYS for calls that are newer than their
+  // profile.
+  if (error == EPERM)
+    return invalid("the seccomp profile of the agent's container or unit forbids landlock_create_ruleset");
   if (error != ENOSYS) return system_error(error, "landlock_create_ruleset");
   std::string why = "the kernel was built without CONFIG_SECURITY_LANDLOCK, or is older than Linux 5.13";
   if (::prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == SECCOMP_MODE_FILTER)

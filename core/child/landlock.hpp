@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// LandlockRules: which files a child may read and write, by the kernel's Landlock (Linux 5.13). Newer kernels add to it:
-// truncation (ABI 3), TCP (4), ioctl on devices (5), signals and abstract sockets (6). An older ABI has what it has.
+// LandlockRules: which files a child may read and write, by the kernel's Landlock (Linux 5.13). Newer kernels add to
+// it: truncation (ABI 3), TCP (4), ioctl on devices (5), signals and abstract sockets (6). An older ABI has what it
+// has.
 //
 // A process with such rules cannot look into processes without them (ptrace, files of /proc/PID that need it), whatever
 // its capabilities. [any thread]

@@ -20,7 +20,13 @@ std::vector<std::string> unpack_paths(Unpacker& in) {
 }  // namespace
 
 void LaunchSpec::pack(Packer& out) const {
-  out.add(capabilities).add(network).add(uid).add(landlock_abi).add(memory_bytes).add(processes).add(std::string_view(state_directory));
+  out.add(capabilities)
+      .add(network)
+      .add(uid)
+      .add(landlock_abi)
+      .add(memory_bytes)
+      .add(processes)
+      .add(std::string_view(state_directory));
   pack_paths(out, readable);
   pack_paths(out, writable);
 }

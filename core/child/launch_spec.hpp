@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LaunchSpec: how a child confines itself before it maps its plugin's file. The host sends it with the file's descriptor;
-// the child does nothing before. A step of it that fails ends the start. [any thread]
+// LaunchSpec: how a child confines itself before it maps its plugin's file. The host sends it with the file's
+// descriptor; the child does nothing before. A step of it that fails ends the start. [any thread]
 #pragma once
 
 #include <cstdint>

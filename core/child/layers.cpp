@@ -33,7 +33,8 @@ bool users_exist(std::uint64_t first, std::uint64_t count) {
 
 std::string find_uid_problem(const Layers::Options& options) {
   if (options.uids == 0) return "plugins.uids.count is 0";
-  constexpr CapabilityMask kNeeded = CapabilityMask{1} << CAP_SETUID | CapabilityMask{1} << CAP_SETGID | CapabilityMask{1} << CAP_KILL;
+  constexpr CapabilityMask kNeeded =
+      CapabilityMask{1} << CAP_SETUID | CapabilityMask{1} << CAP_SETGID | CapabilityMask{1} << CAP_KILL;
   if (const CapabilityMask lacking = kNeeded & ~read_capability_sets().value_or({}).effective; lacking != 0)
     return "the agent lacks " + format_capabilities(lacking);
   if (!users_exist(options.first_uid, options.uids)) return "the agent's user namespace lacks users of plugins.uids";
@@ -48,9 +49,12 @@ Result<unsigned> find_landlock(unsigned newest) {
 host::Capability tracefs_capability() {
   struct stat about;
   for (const char* path : {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"})
-    if (::stat(path, &about) == 0 && (about.st_mode & S_IXOTH) != 0) return {"plugin_tracefs", CapabilityState::supported, path, {}};
-  return {"plugin_tracefs", CapabilityState::absent,
-          "readable for root alone: a plugin with a user of its own needs CAP_DAC_READ_SEARCH beside CAP_PERFMON", {}};
+    if (::stat(path, &about) == 0 && (about.st_mode & S_IXOTH) != 0)
+      return {"plugin_tracefs", CapabilityState::supported, path, {}};
+  return {"plugin_tracefs",
+          CapabilityState::absent,
+          "readable for root alone: a plugin with a user of its own needs CAP_DAC_READ_SEARCH beside CAP_PERFMON",
+          {}};
 }
 
 std::string shown_landlock(unsigned abi) {
@@ -79,8 +83,11 @@ Layers::Layers(Options options)
       landlock_(find_landlock(options_.newest_landlock_abi)) {}
 
 std::vector<host::Capability> Layers::capabilities() const {
-  host::Capability uid{"plugin_uid", CapabilityState::supported,
-                       "from " + std::to_string(options_.first_uid) + " on, " + std::to_string(options_.uids) + " users", {}};
+  host::Capability uid{
+      "plugin_uid",
+      CapabilityState::supported,
+      "from " + std::to_string(options_.first_uid) + " on, " + std::to_string(options_.uids) + " users",
+      {}};
   if (!uid_problem_.empty()) uid = {"plugin_uid", CapabilityState::absent, uid_problem_, {}};
   host::Capability landlock{"landlock", CapabilityState::absent, {}, {}};
   if (landlock_) {

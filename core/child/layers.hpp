@@ -28,14 +28,14 @@ class Layers {
   struct Options {
     std::string state_directory;  // of all plugins; empty: none has one
     std::uint32_t first_uid = 0, uids = 0;
-    std::vector<std::string> readable;  // the node's roots
+    std::vector<std::string> readable;                  // the node's roots
     unsigned newest_landlock_abi = kNewestLandlockAbi;  // for tests: the ABI of an older kernel; 0: none
   };
   explicit Layers(Options options);
 
   std::vector<host::Capability> capabilities() const;
-  // A plugin of a third party gets all layers; the agent's own one, which runs in a process because the configuration says
-  // so, keeps the agent's user and files.
+  // A plugin of a third party gets all layers; the agent's own one, which runs in a process because the configuration
+  // says so, keeps the agent's user and files.
   Result<Launch> launch(const std::string& plugin_id, const std::string& path, const host::RunnerLimits& limits);
 
  private:

@@ -30,7 +30,8 @@ std::vector<std::string> plugin_trees(const cgroup::Layout& layout) {
   std::vector<std::string> trees;
   for (const std::string& cgroup : possible_plugins_cgroups(layout)) trees.push_back(layout.unified_directory(cgroup));
   for (Controller controller : {Controller::pids, Controller::memory, Controller::cpu})
-    if (std::string tree = layout.directory(controller, kPluginsCgroup); std::find(trees.begin(), trees.end(), tree) == trees.end())
+    if (std::string tree = layout.directory(controller, kPluginsCgroup);
+        std::find(trees.begin(), trees.end(), tree) == trees.end())
       trees.push_back(std::move(tree));
   std::erase(trees, "");
   return trees;

@@ -45,8 +45,8 @@ PluginProcess::~PluginProcess() {
 
 Result<std::unique_ptr<PluginProcess>> PluginProcess::start(const Spec& spec, const host::RunnerLimits& limits) {
   UniqueFd file = TRY(open_checked(spec));
-  Launch launch = spec.layers ? TRY(spec.layers->launch(spec.plugin_id, spec.path, limits))
-                                    : launch_without_layers(limits);
+  Launch launch =
+      spec.layers ? TRY(spec.layers->launch(spec.plugin_id, spec.path, limits)) : launch_without_layers(limits);
   std::unique_ptr<PluginProcess> plugin_process(new PluginProcess(spec, limits, std::move(launch), std::move(file)));
   plugin_process->process_ = TRY(Process::start(spec.program, spec.plugin_id, spec.path));
   plugin_process->add_to_cgroup();
@@ -88,7 +88,8 @@ Result<std::vector<host::ClassInfo>> PluginProcess::read_handshake() {
   const std::stop_callback give_up(limits_.loading, [this] { process_->signal(SIGKILL); });
   Result<void> asked = process_->calls().send(request.bytes(), file_.get());
   auto handshake = asked ? process_->calls().receive(kLoadPatience) : Result<std::optional<Message>>(asked.error());
-  if (!handshake && limits_.loading.stop_requested()) return invalid("its process was ended before its file was mapped");
+  if (!handshake && limits_.loading.stop_requested())
+    return invalid("its process was ended before its file was mapped");
   if (!handshake)
     return invalid("wanted a return, found that its process ended " +
                    explain(process_->wait(kGuestEndPatience).value_or("not, but hung up")));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PluginProcess: one process with a plugin in it, and its cgroup. Started confined, then asked to map the file: no code of the
-// plugin runs outside its limits, not even a constructor. The destructor ends the process.
+// PluginProcess: one process with a plugin in it, and its cgroup. Started confined, then asked to map the file: no code
+// of the plugin runs outside its limits, not even a constructor. The destructor ends the process.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,7 @@ class PluginProcess {
  public:
   // Which file is to be run, by what, and within which limits.
   struct Spec {
-    std::string program;  // the koord-plugin-host
+    std::string program;                     // the koord-plugin-host
     const cgroup::Layout* layout = nullptr;  // null: no cgroup is made
     Layers* layers = nullptr;                // null: none but the filter of system calls
     std::string cgroup;                      // its name below kPluginsCgroup
@@ -55,7 +55,7 @@ class PluginProcess {
   const Spec spec_;
   const host::RunnerLimits limits_;
   Launch launch_;
-  UniqueFd file_;  // of the plugin, until it is mapped
+  UniqueFd file_;                           // of the plugin, until it is mapped
   std::optional<Confinement> confinement_;  // ends after the process
   std::unique_ptr<Process> process_;
 };

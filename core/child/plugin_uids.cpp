@@ -25,11 +25,12 @@ std::optional<struct stat> stat_of(const std::string& path) {
   return about;
 }
 
-// Takes the right to write from all other users, plugins' users included. Kubernetes makes an emptyDir with mode 0777, without
-// the sticky bit: a plugin could replace files of the agent there.
+// Takes the right to write from all other users, plugins' users included. Kubernetes makes an emptyDir with mode 0777,
+// without the sticky bit: a plugin could replace files of the agent there.
 Result<void> close_to_plugins(const std::string& directory) {
   const auto found = stat_of(directory);
-  if (!found || found->st_uid != ::geteuid() || (found->st_mode & S_ISVTX) != 0 || (found->st_mode & S_IWOTH) == 0) return {};
+  if (!found || found->st_uid != ::geteuid() || (found->st_mode & S_ISVTX) != 0 || (found->st_mode & S_IWOTH) == 0)
+    return {};
   const mode_t mode = found->st_mode & 07777 & ~static_cast<mode_t>(S_IWOTH);
   if (::chmod(directory.c_str(), mode) != 0) return system_error(errno, "'" + directory + "'");
   return {};
@@ -40,7 +41,8 @@ Result<void> make_parent(const std::string& directory) {
   std::error_code failed;
   std::filesystem::create_directories(above, failed);
   TRY(close_to_plugins(above));
-  if (::mkdir(directory.c_str(), kParentMode) != 0 && errno != EEXIST) return system_error(errno, "'" + directory + "'");
+  if (::mkdir(directory.c_str(), kParentMode) != 0 && errno != EEXIST)
+    return system_error(errno, "'" + directory + "'");
   // The umask may have taken from it.
   if (::chmod(directory.c_str(), kParentMode) != 0) return system_error(errno, "'" + directory + "'");
   return {};
@@ -108,8 +110,9 @@ Result<std::uint32_t> PluginUids::free_uid() const {
       if (auto found = stat_of(directory_ + "/" + name)) taken.insert(found->st_uid);
   for (std::uint32_t n = 0; n < count_; ++n)
     if (!taken.contains(first_ + n)) return first_ + n;
-  return invalid("all " + std::to_string(count_) + " users of plugins.uids are taken; remove directories of plugins that are gone from '" +
-                 directory_ + "'");
+  return invalid("all " + std::to_string(count_) +
+                 " users of plugins.uids are taken; remove directories of plugins that are gone from '" + directory_ +
+                 "'");
 }
 
 }  // namespace koord::child

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// PluginUids: a user for each plugin id, and a directory that this user owns. The directories are the record: the owner of
-// DIRECTORY/ID is the user of plugin ID, in this session and all later ones. A plugin cannot change that: the directory
-// around its own belongs to the agent. [any thread]
+// PluginUids: a user for each plugin id, and a directory that this user owns. The directories are the record: the owner
+// of DIRECTORY/ID is the user of plugin ID, in this session and all later ones. A plugin cannot change that: the
+// directory around its own belongs to the agent. [any thread]
 #pragma once
 
 #include <cstdint>

@@ -56,7 +56,8 @@ bool agent_is_aside() { return ("/" + path_of_self()).ends_with("/" + std::strin
 
 std::optional<std::string> own_cgroup(const Layout& layout) {
   const std::string pid = std::to_string(::getpid());
-  if (std::string path = path_of_self(); !path.starts_with("..") && lists(layout.unified_directory(path), pid)) return path;
+  if (std::string path = path_of_self(); !path.starts_with("..") && lists(layout.unified_directory(path), pid))
+    return path;
   return find_own(layout, "", pid);
 }
 

@@ -23,8 +23,8 @@ namespace {
 
 constexpr Duration kDeathPatience = std::chrono::seconds(2);
 
-// A descriptor of ours as one of the child's. dup2() to another number leaves no close-on-exec behind; ours is moved out
-// of the way of the numbers that are yet to be filled.
+// A descriptor of ours as one of the child's. dup2() to another number leaves no close-on-exec behind; ours is moved
+// out of the way of the numbers that are yet to be filled.
 class FileActions {
  public:
   FileActions() { ::posix_spawn_file_actions_init(&actions_); }
@@ -109,9 +109,11 @@ Result<std::unique_ptr<Process>> Process::start(const std::string& program, cons
   std::array<char*, 3> environment{settings[0].data(), settings[1].data(), nullptr};
   Attributes attributes;
   const int error = run_on_spawner([&] {
-    return ::posix_spawn(&process->pid_, program.c_str(), files.get(), attributes.get(), arguments.data(), environment.data());
+    return ::posix_spawn(&process->pid_, program.c_str(), files.get(), attributes.get(), arguments.data(),
+                         environment.data());
   });
-  if (error == ENOENT) return invalid(system_error(error, "cannot run '" + program + "'").message() + "; set plugins.childProgram");
+  if (error == ENOENT)
+    return invalid(system_error(error, "cannot run '" + program + "'").message() + "; set plugins.childProgram");
   if (error != 0) return system_error(error, "cannot run '" + program + "'");
   process->pidfd_.reset(static_cast<int>(::syscall(SYS_pidfd_open, process->pid_, 0)));
   if (!process->pidfd_) return system_error(errno, "pidfd of a child");

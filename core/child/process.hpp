@@ -31,7 +31,7 @@ class Process {
   Process& operator=(const Process&) = delete;
 
   pid_t pid() const { return pid_; }
-  int pidfd() const { return pidfd_.get(); }  // readable when it has ended
+  int pidfd() const { return pidfd_.get(); }    // readable when it has ended
   int output() const { return output_.get(); }  // its stdout and stderr
 
   Channel& calls() { return calls_; }

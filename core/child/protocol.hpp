@@ -21,17 +21,17 @@ enum class Call : std::uint32_t {
   describe = 1,  // LaunchSpec, with the descriptor of the plugin's file → n classes
   create,        // class index, n granted services
   init,
-  run,  // with the stop signal's descriptor; answered at once, ends with Service::run_returned
-  on_event,    // changed part, version
-  collect,     // now, deadline
-  evaluate,    // now, deadline
-  on_applied,  // n results
-  url,         // → url
-  targets,     // → n (name, url, files, limits)
+  run,          // with the stop signal's descriptor; answered at once, ends with Service::run_returned
+  on_event,     // changed part, version
+  collect,      // now, deadline
+  evaluate,     // now, deadline
+  on_applied,   // n results
+  url,          // → url
+  targets,      // → n (name, url, files, limits)
   map_metrics,  // target, n names → n (status, its name)
   map_series,   // target, n (metric, n labels) → n (status, subject, n labels)
   map_samples,  // target, n (name, n labels, value) → n (status, value)
-  handle,      // request → n (field, value), whether it rejects and why
+  handle,       // request → n (field, value), whether it rejects and why
   stop,
   destroy,
 };
@@ -43,7 +43,7 @@ enum class Service : std::uint32_t {
   define,
   series,
   end_series,
-  append,  // batches too large for the ring
+  append,        // batches too large for the ring
   append_until,  // → the latest time that a sample may have now
   append_histograms,
   aggregate,

@@ -37,7 +37,8 @@ koord_status take(HostProxy& remote, const Packer& question, Value* value) {
   return remote.returned(answer);
 }
 
-// Stores the needed size or count, which an answer begins with, unless the call failed for another reason than its room.
+// Stores the needed size or count, which an answer begins with, unless the call failed for another reason than its
+// room.
 template <class Count>
 void take_need(Answer& answer, Count* need) {
   const auto needed = answer.rest.number<Count>();
@@ -45,7 +46,8 @@ void take_need(Answer& answer, Count* need) {
 }
 
 // An answer of bytes into the caller's buffer.
-inline Result<koord_status> take_bytes(HostProxy& remote, Packer& question, void* buf, std::uint64_t cap, std::uint64_t* need) {
+inline Result<koord_status> take_bytes(HostProxy& remote, Packer& question, void* buf, std::uint64_t cap,
+                                       std::uint64_t* need) {
   TRY(host::buffer_argument(buf, cap, need));
   Answer answer = remote.ask(question.add(cap));
   take_need(answer, need);

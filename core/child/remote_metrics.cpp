@@ -21,7 +21,12 @@ koord_status define(const koord_host* host, const koord_metric_desc* desc, std::
     const auto record = TRY(take_record<koord_metric_desc>(desc, "desc"));
     const metric::Desc taken = TRY(host::desc_argument(desc));
     Packer question = request(Service::define);
-    question.add(record.type).add(record.flags).add(record.name).add(record.unit).add(record.help).add(record.resolution);
+    question.add(record.type)
+        .add(record.flags)
+        .add(record.name)
+        .add(record.unit)
+        .add(record.help)
+        .add(record.resolution);
     question.add(static_cast<std::uint32_t>(taken.bounds.size()));
     for (const double bound : taken.bounds) question.add(bound);
     const koord_status status = take(remote, question, metric);
@@ -44,7 +49,8 @@ koord_status series(const koord_host* host, std::uint32_t metric, std::uint64_t 
 }
 
 koord_status end_series(const koord_host* host, std::uint64_t series) {
-  return serve(host, [&](HostProxy& remote) { return remote.returned(remote.ask(request(Service::end_series).add(series))); });
+  return serve(
+      host, [&](HostProxy& remote) { return remote.returned(remote.ask(request(Service::end_series).add(series))); });
 }
 
 koord_status append(const koord_host* host, std::uint64_t t_ns, const koord_point* points, std::uint32_t n,
@@ -57,8 +63,8 @@ koord_status append(const koord_host* host, std::uint64_t t_ns, const koord_poin
   });
 }
 
-koord_status append_columns(const koord_host* host, std::uint64_t t_ns, const std::uint64_t* series, const double* values,
-                            std::uint32_t n) {
+koord_status append_columns(const koord_host* host, std::uint64_t t_ns, const std::uint64_t* series,
+                            const double* values, std::uint32_t n) {
   return serve(host, [&](HostProxy& remote) -> Result<koord_status> {
     TRY(check_array(series, n, sizeof *series, sizeof *series, "series"));
     TRY(check_array(values, n, sizeof *values, sizeof *values, "values"));
@@ -68,8 +74,8 @@ koord_status append_columns(const koord_host* host, std::uint64_t t_ns, const st
   });
 }
 
-koord_status append_histograms(const koord_host* host, std::uint64_t t_ns, const koord_histogram* histograms, std::uint32_t n,
-                               std::uint32_t stride) {
+koord_status append_histograms(const koord_host* host, std::uint64_t t_ns, const koord_histogram* histograms,
+                               std::uint32_t n, std::uint32_t stride) {
   return serve(host, [&](HostProxy& remote) -> Result<koord_status> {
     const auto array = TRY(host::histograms_argument(histograms, n, stride));
     Packer question = request(Service::append_histograms);
@@ -98,7 +104,8 @@ koord_status query(const koord_host* host, Service service, const koord_query* q
     take_need(answer, need);
     std::string_view found = answer.rest.text();
     auto* at = reinterpret_cast<unsigned char*>(rows);
-    for (; found.size() >= sizeof(Row); found.remove_prefix(sizeof(Row)), at += stride) std::memcpy(at, found.data(), sizeof(Row));
+    for (; found.size() >= sizeof(Row); found.remove_prefix(sizeof(Row)), at += stride)
+      std::memcpy(at, found.data(), sizeof(Row));
     return remote.returned(answer);
   });
 }
@@ -115,7 +122,8 @@ koord_status samples(const koord_host* host, const koord_query* q, koord_sample*
 
 }  // namespace
 
-const koord_svc_metrics remote_metrics = {sizeof remote_metrics, 0, define, series, end_series, append, append_columns,
-                                          append_histograms, aggregate, samples};
+const koord_svc_metrics remote_metrics = {
+    sizeof remote_metrics, 0,         define, series, end_series, append, append_columns,
+    append_histograms,     aggregate, samples};
 
 }  // namespace koord::child

@@ -12,9 +12,9 @@ using host::buffer_argument;
 using host::cgroup_argument;
 using host::check_array;
 using host::name_argument;
-using host::text_argument;
 using host::pointer_argument;
 using host::take_record;
+using host::text_argument;
 
 // ---- koord.state/1
 
@@ -29,7 +29,8 @@ koord_status acquire(const koord_host* host, const koord_snapshot** snapshot) {
 
 void release(const koord_host* host, const koord_snapshot* snapshot) {
   serve(host, [&](HostProxy& remote) {
-    if (snapshot && !remote.release(snapshot)) remote.log(KOORD_LOG_ERROR, "released a snapshot that it does not hold, ignoring");
+    if (snapshot && !remote.release(snapshot))
+      remote.log(KOORD_LOG_ERROR, "released a snapshot that it does not hold, ignoring");
     return KOORD_OK;
   });
 }
@@ -49,7 +50,8 @@ const Record* list(const Record* records, std::uint32_t count, std::uint32_t* n,
 }
 
 const koord_pod* pods(const koord_snapshot* snapshot, std::uint32_t* n, std::uint32_t* stride) {
-  return snapshot ? list(root(snapshot).pods, root(snapshot).n_pods, n, stride) : list<koord_pod>(nullptr, 0, n, stride);
+  return snapshot ? list(root(snapshot).pods, root(snapshot).n_pods, n, stride)
+                  : list<koord_pod>(nullptr, 0, n, stride);
 }
 
 const koord_container* containers(const koord_snapshot* snapshot, std::uint32_t* n, std::uint32_t* stride) {
@@ -62,16 +64,19 @@ const koord_topology* topology(const koord_snapshot* snapshot) { return snapshot
 koord_str node_slo(const koord_snapshot* snapshot) { return snapshot ? root(snapshot).node_slo : koord_str{}; }
 
 koord_status subscribe(const koord_host* host, std::uint32_t parts) {
-  return serve(host, [&](HostProxy& remote) { return remote.returned(remote.ask(request(Service::subscribe).add(parts))); });
+  return serve(host,
+               [&](HostProxy& remote) { return remote.returned(remote.ask(request(Service::subscribe).add(parts))); });
 }
 
-koord_status processes(const koord_host* host, std::uint64_t subject, std::int32_t* pids, std::uint32_t cap, std::uint32_t* need) {
+koord_status processes(const koord_host* host, std::uint64_t subject, std::int32_t* pids, std::uint32_t cap,
+                       std::uint32_t* need) {
   return serve(host, [&](HostProxy& remote) -> Result<koord_status> {
     TRY(pointer_argument(need, "need"));
     TRY(check_array(pids, cap, sizeof *pids, sizeof *pids, "pids"));
     Answer answer = remote.ask(request(Service::processes).add(subject).add(cap));
     take_need(answer, need);
-    for (std::uint32_t i = 0; answer.ok() && i < std::min(*need, cap); ++i) pids[i] = answer.rest.number<std::int32_t>();
+    for (std::uint32_t i = 0; answer.ok() && i < std::min(*need, cap); ++i)
+      pids[i] = answer.rest.number<std::int32_t>();
     return remote.returned(answer);
   });
 }
@@ -127,7 +132,8 @@ koord_status config_f64(const koord_host* host, koord_str pointer, double* value
 koord_status config_boolean(const koord_host* host, koord_str pointer, std::int32_t* value) {
   return config_value(host, Service::config_boolean, pointer, value);
 }
-koord_status config_string(const koord_host* host, koord_str pointer, char* buf, std::uint64_t cap, std::uint64_t* need) {
+koord_status config_string(const koord_host* host, koord_str pointer, char* buf, std::uint64_t cap,
+                           std::uint64_t* need) {
   return serve(host, [&](HostProxy& remote) -> Result<koord_status> {
     TRY(buffer_argument(buf, cap, need));
     Packer question = request(Service::config_string);
@@ -216,16 +222,26 @@ koord_status capability_report(const koord_host* host, koord_str name, std::uint
 }
 
 void add_intent(Packer& plan, const knob::Intent& intent, std::uint64_t ttl_ns) {
-  plan.add(static_cast<std::uint32_t>(intent.level)).add(std::string_view(intent.knob)).add(std::string_view(intent.cgroup_dir));
+  plan.add(static_cast<std::uint32_t>(intent.level))
+      .add(std::string_view(intent.knob))
+      .add(std::string_view(intent.cgroup_dir));
   plan.add(std::string_view(intent.value)).add(std::string_view(intent.reason));
   add_labels(plan, intent.inputs);
-  plan.add(intent.priority).add(intent.flags).add(ttl_ns).add(static_cast<std::uint32_t>(intent.role)).add(std::uint32_t{0});
+  plan.add(intent.priority)
+      .add(intent.flags)
+      .add(ttl_ns)
+      .add(static_cast<std::uint32_t>(intent.role))
+      .add(std::uint32_t{0});
 }
 
 // The host logs it, and judges the intents before it.
 koord_status refuse_intent(HostProxy& remote, const Packer& plan, std::uint32_t n, const host::Refusal& refusal) {
   Packer question = request(Service::refuse_plan);
-  question.add(n).append(plan).add(refusal.status).add(std::string_view(refusal.line)).add(std::string_view(refusal.text));
+  question.add(n)
+      .append(plan)
+      .add(refusal.status)
+      .add(std::string_view(refusal.line))
+      .add(std::string_view(refusal.text));
   return remote.returned(remote.ask(question));
 }
 
@@ -248,7 +264,8 @@ koord_status propose(const koord_host* host, const koord_intent* intents, std::u
   });
 }
 
-koord_status current(const koord_host* host, koord_str knob, koord_str dir, char* buf, std::uint64_t cap, std::uint64_t* need) {
+koord_status current(const koord_host* host, koord_str knob, koord_str dir, char* buf, std::uint64_t cap,
+                     std::uint64_t* need) {
   return serve(host, [&](HostProxy& remote) -> Result<koord_status> {
     TRY(buffer_argument(buf, cap, need));
     const std::string_view name = TRY(name_argument(knob, "knob")), cgroup = TRY(cgroup_argument(dir));
@@ -257,7 +274,8 @@ koord_status current(const koord_host* host, koord_str knob, koord_str dir, char
   });
 }
 
-koord_status base(const koord_host* host, koord_str knob, koord_str dir, char* buf, std::uint64_t cap, std::uint64_t* need) {
+koord_status base(const koord_host* host, koord_str knob, koord_str dir, char* buf, std::uint64_t cap,
+                  std::uint64_t* need) {
   return serve(host, [&](HostProxy& remote) -> Result<koord_status> {
     TRY(buffer_argument(buf, cap, need));
     const std::string_view name = TRY(name_argument(knob, "knob")), cgroup = TRY(cgroup_argument(dir));
@@ -272,7 +290,8 @@ koord_status evict_request(const koord_host* host, const koord_eviction* evictio
     if (!taken) {
       const host::Refusal refusal = host::refusal_of_eviction(taken.error());
       Packer refused = request(Service::refuse_eviction);
-      return remote.returned(remote.ask(refused.add(refusal.status).add(std::string_view(refusal.line)).add(std::string_view(refusal.text))));
+      return remote.returned(remote.ask(
+          refused.add(refusal.status).add(std::string_view(refusal.line)).add(std::string_view(refusal.text))));
     }
     Packer question = request(Service::evict_request);
     question.add(static_cast<std::uint32_t>(taken->pods.size()));
@@ -283,7 +302,8 @@ koord_status evict_request(const koord_host* host, const koord_eviction* evictio
   });
 }
 
-const koord_svc_state state_table = {sizeof state_table, 0, acquire, release, version, node, pods, containers, topology, node_slo, subscribe, processes};
+const koord_svc_state state_table = {sizeof state_table, 0,        acquire,  release,   version,  node, pods,
+                                     containers,         topology, node_slo, subscribe, processes};
 const koord_svc_kv kv = {sizeof kv, 0, kv_get, kv_set, kv_remove};
 const koord_svc_config config = {sizeof config, 0, config_json, config_i64, config_f64, config_boolean, config_string};
 const koord_svc_clock clock_table = {sizeof clock_table, 0, now_ns, wall_ns};

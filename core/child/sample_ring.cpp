@@ -56,9 +56,7 @@ Result<SampleRing> SampleRing::map(UniqueFd fd) {
   return SampleRing(std::move(fd), static_cast<Shared*>(memory));
 }
 
-Result<SampleRing> SampleRing::make() {
-  return map(TRY(memory_of(sizeof(Shared))));
-}
+Result<SampleRing> SampleRing::make() { return map(TRY(memory_of(sizeof(Shared)))); }
 
 Result<SampleRing> SampleRing::attach(UniqueFd fd) {
   struct stat about;

@@ -19,12 +19,12 @@ namespace koord::child {
 
 class SampleRing {
  public:
-  static constexpr std::size_t kBytes = 256u << 10;   // of batches: 16,000 points
+  static constexpr std::size_t kBytes = 256u << 10;                                 // of batches: 16,000 points
   static constexpr std::size_t kMaxBatches = kBytes / (2 * sizeof(std::uint64_t));  // at once, of no points
   static constexpr std::size_t kMaxPoints = 4000;  // of one batch; more is sent as a message
 
-  static Result<SampleRing> make();                // the host's side
-  static Result<SampleRing> attach(UniqueFd fd);   // the child's
+  static Result<SampleRing> make();               // the host's side
+  static Result<SampleRing> attach(UniqueFd fd);  // the child's
   int fd() const { return fd_.get(); }
 
   // [child, any thread] False: there is no room, the batch is dropped and counted.

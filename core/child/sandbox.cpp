@@ -52,7 +52,8 @@ void hand_on_capabilities(CapabilityMask kept) {
 Result<void> become_user(std::uint32_t id) {
   if (::prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) != 0) return system_error(errno, "capabilities of another user");
   const std::string name = "user " + std::to_string(id);
-  if (::setgroups(0, nullptr) != 0 || ::setresgid(id, id, id) != 0 || ::setresuid(id, id, id) != 0) return system_error(errno, name);
+  if (::setgroups(0, nullptr) != 0 || ::setresgid(id, id, id) != 0 || ::setresuid(id, id, id) != 0)
+    return system_error(errno, name);
   return {};
 }
 
@@ -76,7 +77,8 @@ void offer_as_victim() {
   [[maybe_unused]] Result<void> written = write_value("/proc/self/oom_score_adj", "500");
 }
 
-// The agent may be kept from a directory of another user, and that user from the directories above it: one of them enters.
+// The agent may be kept from a directory of another user, and that user from the directories above it: one of them
+// enters.
 Result<bool> enter_state_directory(const std::string& directory, bool is_last_try) {
   if (directory.empty()) return true;
   if (::chdir(directory.c_str()) != 0) {
@@ -87,8 +89,8 @@ Result<bool> enter_state_directory(const std::string& directory, bool is_last_tr
   return true;
 }
 
-// A change of the user clears the signal that comes with the agent's end. Authors' tools, which run a plugin as their own
-// user, look into it.
+// A change of the user clears the signal that comes with the agent's end. Authors' tools, which run a plugin as their
+// own user, look into it.
 void close_to_others(const LaunchSpec& spec) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (spec.uid != 0 || spec.landlock_abi > 0) ::prctl(PR_SET_DUMPABLE, 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Confines a child before it maps its plugin's file: its own user, the capabilities that it was allowed and no others,
-// limits that it cannot raise, Landlock, a filter of system calls. It is the first to go when memory is short, and leaves no
-// core, so no core handler runs for it outside of its limits.
+// limits that it cannot raise, Landlock, a filter of system calls. It is the first to go when memory is short, and
+// leaves no core, so no core handler runs for it outside of its limits.
 #pragma once
 
 #include "core/base/linux_capability.hpp"

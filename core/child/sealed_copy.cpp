@@ -31,7 +31,9 @@ Result<void> copy(int file, int memory) {
     const ssize_t n = ::sendfile(memory, file, &at, static_cast<std::size_t>(about.st_size - at));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return system_error(errno, "copy of the plugin's file");
-    if (n == 0) return invalid("wanted " + std::to_string(about.st_size) + " bytes of the plugin's file, found " + std::to_string(at));
+    if (n == 0)
+      return invalid("wanted " + std::to_string(about.st_size) + " bytes of the plugin's file, found " +
+                     std::to_string(at));
   }
   return {};
 }

@@ -43,7 +43,8 @@ koord_status series(const koord_host* host, Unpacker& in, Packer& out) {
   auto subject = in.number<std::uint64_t>();
   std::vector<koord_label> labels = in.labels();
   std::uint64_t series = 0;
-  koord_status status = metrics_service.series(host, metric, subject, labels.data(), length(labels), sizeof(koord_label), &series);
+  koord_status status =
+      metrics_service.series(host, metric, subject, labels.data(), length(labels), sizeof(koord_label), &series);
   out.add(series);
   return status;
 }
@@ -60,7 +61,8 @@ koord_status append_histograms(const koord_host* host, Unpacker& in) {
   std::vector<koord_histogram> histograms(in.count(sizeof(koord_histogram) - sizeof(std::uint64_t)));
   std::vector<std::vector<std::uint64_t>> counts;
   for (koord_histogram& histogram : histograms) {
-    histogram = {.series = in.number<std::uint64_t>(), .cumulative = nullptr, .n = 0, .rsv = 0, .sum = in.number<double>()};
+    histogram = {
+        .series = in.number<std::uint64_t>(), .cumulative = nullptr, .n = 0, .rsv = 0, .sum = in.number<double>()};
     std::vector<std::uint64_t>& cumulative = counts.emplace_back(in.count(sizeof(std::uint64_t)));
     for (std::uint64_t& count : cumulative) count = in.number<std::uint64_t>();
     histogram.cumulative = cumulative.data();  // the vector's own memory: it moves with it
@@ -186,7 +188,8 @@ koord_status refuse_plan(const koord_host* host, Unpacker& in) {
 koord_status refuse_plan_size(PluginContext& context, Unpacker& in) {
   const auto n = in.number<std::uint64_t>();
   const Result<void> fits = plan_argument(n, in.number<std::uint64_t>());
-  return to_status(context, fits ? invalid("a plan that is not too large") : context.over_quota("plan", fits.error().text));
+  return to_status(context,
+                   fits ? invalid("a plan that is not too large") : context.over_quota("plan", fits.error().text));
 }
 
 koord_status evict_request(const koord_host* host, Unpacker& in) {
@@ -266,7 +269,8 @@ Result<ServiceDispatcher::Answer> ServiceDispatcher::serve(Service service, Unpa
   Packer given;
   context_.take_error();
   koord_status status = TRY(run(service, request, given));
-  if (!request.complete()) return invalid("request " + std::to_string(static_cast<std::uint32_t>(service)) + " makes no sense");
+  if (!request.complete())
+    return invalid("request " + std::to_string(static_cast<std::uint32_t>(service)) + " makes no sense");
   if (service == Service::cgroup_close) return Answer{};
   std::optional<ReportedError> error = status == KOORD_OK ? std::nullopt : context_.take_error();
   Packer answer;
@@ -276,7 +280,8 @@ Result<ServiceDispatcher::Answer> ServiceDispatcher::serve(Service service, Unpa
 
 Result<koord_status> ServiceDispatcher::run(Service service, Unpacker& in, Packer& out) {
   const char* table = table_of(service);
-  if (!table) return invalid("request " + std::to_string(static_cast<std::uint32_t>(service)) + " is of no known service");
+  if (!table)
+    return invalid("request " + std::to_string(static_cast<std::uint32_t>(service)) + " is of no known service");
   if (!context_.is_granted(table)) return invalid(std::string("request for ") + table + ", which it was not granted");
   switch (service) {
     case Service::define:
@@ -315,11 +320,13 @@ Result<koord_status> ServiceDispatcher::run(Service service, Unpacker& in, Packe
     case Service::config_json:
       return bytes(in, out, [&](auto... rest) { return config_service.json(host(), rest...); });
     case Service::config_i64:
-      return value<std::int64_t>(out, [&, pointer = in.str()](auto* v) { return config_service.i64(host(), pointer, v); });
+      return value<std::int64_t>(out,
+                                 [&, pointer = in.str()](auto* v) { return config_service.i64(host(), pointer, v); });
     case Service::config_f64:
       return value<double>(out, [&, pointer = in.str()](auto* v) { return config_service.f64(host(), pointer, v); });
     case Service::config_boolean:
-      return value<std::int32_t>(out, [&, pointer = in.str()](auto* v) { return config_service.boolean(host(), pointer, v); });
+      return value<std::int32_t>(
+          out, [&, pointer = in.str()](auto* v) { return config_service.boolean(host(), pointer, v); });
     case Service::config_string: {
       koord_str pointer = in.str();
       return bytes(in, out, [&](auto... rest) { return config_service.string(host(), pointer, rest...); });
@@ -349,7 +356,8 @@ Result<koord_status> ServiceDispatcher::run(Service service, Unpacker& in, Packe
       return audit_service.record(host(), subject, what, in.str());
     }
     case Service::capability_get:
-      return value<std::uint32_t>(out, [&, name = in.str()](auto* v) { return capabilities_service.get(host(), name, v); });
+      return value<std::uint32_t>(out,
+                                  [&, name = in.str()](auto* v) { return capabilities_service.get(host(), name, v); });
     case Service::capability_report: {
       koord_str name = in.str();
       auto state = in.number<std::uint32_t>();
@@ -382,7 +390,8 @@ koord_status ServiceDispatcher::acquire(Unpacker& in, Packer& out) {
   auto held = in.number<std::uint64_t>();
   SharedServices& shared = context_.shared();
   SnapshotViewPtr view = shared.views.of(shared.hub.current());
-  if (!view->knows_anything()) return out.add(std::uint64_t{0}), context_.fail(KOORD_E_AGAIN, "nothing is known of this node yet");
+  if (!view->knows_anything())
+    return out.add(std::uint64_t{0}), context_.fail(KOORD_E_AGAIN, "nothing is known of this node yet");
   auto image = images_.of(std::move(view));
   if (!image) return out.add(std::uint64_t{0}), context_.fail(KOORD_E_IO, image.error().message());
   out.add((*image)->serial);
@@ -393,7 +402,8 @@ koord_status ServiceDispatcher::acquire(Unpacker& in, Packer& out) {
 void ServiceDispatcher::append(std::uint64_t t_ns, const std::vector<koord_point>& points) {
   metrics_service.append(host(), t_ns, points.data(), length(points), sizeof(koord_point));
   // No caller waits for the answer: the text goes to the log.
-  if (std::optional<ReportedError> error = context_.take_error()) context_.log(KOORD_LOG_WARN, "append: " + error->text);
+  if (std::optional<ReportedError> error = context_.take_error())
+    context_.log(KOORD_LOG_WARN, "append: " + error->text);
 }
 
 }  // namespace koord::child

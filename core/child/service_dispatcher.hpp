@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ServiceDispatcher: answers a child's requests, through the same service tables as for a plugin in this process: they check
-// every argument and use the same plugin context. The child's data is unpacked first; an invalid request is an error,
-// after which the child must not be used any more. [one thread]
+// ServiceDispatcher: answers a child's requests, through the same service tables as for a plugin in this process: they
+// check every argument and use the same plugin context. The child's data is unpacked first; an invalid request is an
+// error, after which the child must not be used any more. [one thread]
 #pragma once
 
 #include <memory>

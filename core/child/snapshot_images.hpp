@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SnapshotImages: the newest snapshot of the state as an image in shared memory, made once for all children. [any thread]
+// SnapshotImages: the newest snapshot of the state as an image in shared memory, made once for all children. [any
+// thread]
 #pragma once
 
 #include <cstdint>

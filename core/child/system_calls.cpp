@@ -99,7 +99,8 @@ constexpr Denial kDenied[] = {
     {SYS_io_uring_enter, kNobody},
     {SYS_io_uring_register, kNobody},
     {SYS_nfsservctl, kNobody},
-    // Objects and requests that are counted for the whole node, not for a user; the first ones also outlive their maker.
+    // Objects and requests that are counted for the whole node, not for a user; the first ones also outlive their
+    // maker.
     {SYS_shmget, kNobody},
     {SYS_shmat, kNobody},
     {SYS_shmctl, kNobody},
@@ -119,7 +120,8 @@ constexpr Denial kDenied[] = {
     {SYS_ioperm, bit(CAP_SYS_RAWIO)},
     {SYS_modify_ldt, kNobody},
 #endif
-    // An agent locks the cgroup tree that it writes to (core/knob/tree_lock.hpp); a process that may only read the tree could do so first.
+    // An agent locks the cgroup tree that it writes to (core/knob/tree_lock.hpp); a process that may only read the tree
+    // could do so first.
     {SYS_flock, kNobody},
     // Its process group is one of the ways to end what it has started.
     {SYS_setsid, kNobody},
@@ -132,21 +134,14 @@ constexpr Denial kDeniedOnAttributes[] = {
 #if defined(__x86_64__)
     {SYS_chmod, bit(CAP_FOWNER)},
 #endif
-    {SYS_fchmod, bit(CAP_FOWNER)},
-    {SYS_fchmodat, bit(CAP_FOWNER)},
-    {kFchmodat2, bit(CAP_FOWNER)},
-    {SYS_setxattr, bit(CAP_FOWNER)},
-    {SYS_lsetxattr, bit(CAP_FOWNER)},
-    {SYS_fsetxattr, bit(CAP_FOWNER)},
-    {kSetxattrat, bit(CAP_FOWNER)},
-    {SYS_removexattr, bit(CAP_FOWNER)},
-    {SYS_lremovexattr, bit(CAP_FOWNER)},
-    {SYS_fremovexattr, bit(CAP_FOWNER)},
-    {kRemovexattrat, bit(CAP_FOWNER)},
+    {SYS_fchmod, bit(CAP_FOWNER)},       {SYS_fchmodat, bit(CAP_FOWNER)},    {kFchmodat2, bit(CAP_FOWNER)},
+    {SYS_setxattr, bit(CAP_FOWNER)},     {SYS_lsetxattr, bit(CAP_FOWNER)},   {SYS_fsetxattr, bit(CAP_FOWNER)},
+    {kSetxattrat, bit(CAP_FOWNER)},      {SYS_removexattr, bit(CAP_FOWNER)}, {SYS_lremovexattr, bit(CAP_FOWNER)},
+    {SYS_fremovexattr, bit(CAP_FOWNER)}, {kRemovexattrat, bit(CAP_FOWNER)},
 };
 
-// Calls on a process: only with 0 or the number of this one. Go preempts its threads and abort() ends a process by tgkill
-// with their own number.
+// Calls on a process: only with 0 or the number of this one. Go preempts its threads and abort() ends a process by
+// tgkill with their own number.
 struct OwnProcessOnly {
   long call;
   unsigned argument;
@@ -250,7 +245,9 @@ class Program {
   static constexpr sock_filter kRefuse = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
 
  private:
-  void load(std::size_t offset) { code_.push_back(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, static_cast<std::uint32_t>(offset))); }
+  void load(std::size_t offset) {
+    code_.push_back(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, static_cast<std::uint32_t>(offset)));
+  }
   void append(const Rule& rule) { code_.insert(code_.end(), rule.code().begin(), rule.code().end()); }
 
   std::vector<sock_filter> code_;
@@ -262,7 +259,8 @@ void add_own_process_rules(Program& program, CapabilityMask kept) {
   const auto own = static_cast<std::uint32_t>(::getpid());
   for (const OwnProcessOnly& one : kOwnProcessOnly)
     if ((one.unless & kept) == 0)
-      program.add(one.call, Rule().load_argument(one.argument).when_equal(0, kAllow).when_equal(own, kAllow).otherwise(kRefuse));
+      program.add(one.call,
+                  Rule().load_argument(one.argument).when_equal(0, kAllow).when_equal(own, kAllow).otherwise(kRefuse));
   for (const OfKind& one : kOwnProcessOfKind)
     if ((bit(CAP_SYS_NICE) & kept) == 0)
       program.add(one.call, Rule()
@@ -300,7 +298,11 @@ void add_socket_rules(Program& program, CapabilityMask kept, NetworkMask network
   pair.load_argument(0).unless_equal(AF_UNIX, kRefuse);
   if ((network & kNetworkUnix) == 0) {
     // An end of a pair of datagram sockets can also send to sockets of others.
-    pair.load_argument(1).mask(kSocketType).when_equal(SOCK_STREAM, kAllow).when_equal(SOCK_SEQPACKET, kAllow).otherwise(kRefuse);
+    pair.load_argument(1)
+        .mask(kSocketType)
+        .when_equal(SOCK_STREAM, kAllow)
+        .when_equal(SOCK_SEQPACKET, kAllow)
+        .otherwise(kRefuse);
   } else {
     pair.otherwise(kAllow);
   }
@@ -319,8 +321,11 @@ Result<void> filter_system_calls(CapabilityMask kept, NetworkMask network, FileA
   add_own_process_rules(program, kept);
   add_rules_of_new_processes(program, kept);
   add_socket_rules(program, kept, network);
-  program.add(SYS_personality,
-              Rule().load_argument(0).when_equal(kQueryPersonality, kAllow).when_equal(kLinuxPersonality, kAllow).otherwise(kRefuse));
+  program.add(SYS_personality, Rule()
+                                   .load_argument(0)
+                                   .when_equal(kQueryPersonality, kAllow)
+                                   .when_equal(kLinuxPersonality, kAllow)
+                                   .otherwise(kRefuse));
   program.add(SYS_ioctl, Rule()
                              .load_argument(1)
                              .when_equal(kPushIntoTerminal, kRefuse)

@@ -19,8 +19,7 @@ namespace koord::child {
 class Packer {
  public:
   template <class Number>
-    requires std::is_arithmetic_v<Number>
-  Packer& add(Number number) {
+  requires std::is_arithmetic_v<Number> Packer& add(Number number) {
     bytes_.append(reinterpret_cast<const char*>(&number), sizeof number);
     return *this;
   }
@@ -53,8 +52,7 @@ class Unpacker {
   explicit Unpacker(std::string_view bytes) : rest_(bytes) {}
 
   template <class Number>
-    requires std::is_arithmetic_v<Number>
-  Number number() {
+  requires std::is_arithmetic_v<Number> Number number() {
     Number number{};
     if (std::string_view bytes = take(sizeof number); !bytes.empty()) std::memcpy(&number, bytes.data(), sizeof number);
     return number;

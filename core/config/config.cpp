@@ -8,17 +8,11 @@ const PluginSettings& PluginsSettings::of(std::string_view id) const {
   return named == settings.end() ? defaults : named->second;
 }
 
-std::string_view to_string(OnExit what) {
-  return what == OnExit::restore ? "restore" : "keep";
-}
+std::string_view to_string(OnExit what) { return what == OnExit::restore ? "restore" : "keep"; }
 
-std::string_view to_string(EvictionTier tier) {
-  return tier == EvictionTier::api ? "api" : "runtime";
-}
+std::string_view to_string(EvictionTier tier) { return tier == EvictionTier::api ? "api" : "runtime"; }
 
-std::string_view to_string(OnTimeout policy) {
-  return policy == OnTimeout::ignore ? "ignore" : "fail";
-}
+std::string_view to_string(OnTimeout policy) { return policy == OnTimeout::ignore ? "ignore" : "fail"; }
 
 std::string_view to_string(Isolation isolation) {
   switch (isolation) {

@@ -28,9 +28,9 @@ struct LogSettings {
 };
 
 struct ListenSettings {
-  std::string metrics;  // host:port, "" = off
-  std::string probes;   // host:port, "" = off
-  std::string socket;   // absolute path of the data API's unix socket, "" = off
+  std::string metrics;       // host:port, "" = off
+  std::string probes;        // host:port, "" = off
+  std::string socket;        // absolute path of the data API's unix socket, "" = off
   std::string socket_group;  // may use it beside root; "" = no group
 };
 
@@ -51,7 +51,8 @@ enum class EvictionTier : std::uint8_t { api, runtime };
 enum class OnTimeout : std::uint8_t { ignore, fail };
 
 // One plugin's settings; whether it runs is its feature gate's matter.
-// Layers that confine a plugin in a process of its own: a user of its own, rules for files, a filter of system calls, limits.
+// Layers that confine a plugin in a process of its own: a user of its own, rules for files, a filter of system calls,
+// limits.
 enum class IsolationLayer : std::uint8_t { uid, landlock, seccomp, cgroup };
 inline constexpr std::array kIsolationLayers{IsolationLayer::uid, IsolationLayer::landlock, IsolationLayer::seccomp,
                                              IsolationLayer::cgroup};
@@ -74,7 +75,7 @@ struct PluginSettings {
   std::vector<std::string> cgroups;  // that it may propose for beyond those of pods
   NetworkMask network = 0;
   std::vector<std::string> read_paths, write_paths;
-  std::string sha256;  // of its file, 64 lower-case digits; "" = not pinned
+  std::string sha256;       // of its file, 64 lower-case digits; "" = not pinned
   std::string config_json;  // the plugin's own `config` mapping as one JSON object
 };
 
@@ -87,7 +88,7 @@ struct PluginsSettings {
   std::uint64_t first_uid = 0, uids = 0;  // users of plugins in processes of their own; 0: they have the agent's
   std::string state_directory;            // "" = beside store.path
   std::vector<IsolationLayer> minimum_isolation;
-  std::uint64_t cpu_budget_millis = 0;    // of the agent and all plugins; 0: none
+  std::uint64_t cpu_budget_millis = 0;  // of the agent and all plugins; 0: none
   std::map<std::string, PluginSettings, std::less<>> settings;
   PluginSettings defaults;
 
@@ -168,11 +169,11 @@ struct PredictSettings {
 // Objects that are written to the API server.
 struct ReportSettings {
   bool node_metric = true;
-  bool create_node_metric = false;              // where nothing else creates it
-  std::uint64_t change_threshold_percent = 0;   // a smaller change waits for the heartbeat
+  bool create_node_metric = false;             // where nothing else creates it
+  std::uint64_t change_threshold_percent = 0;  // a smaller change waits for the heartbeat
   Duration heartbeat{};
-  bool topology = true;                         // NodeResourceTopology
-  bool devices = false;                         // Device
+  bool topology = true;  // NodeResourceTopology
+  bool devices = false;  // Device
 };
 
 // Knobs: permissions of strategies, and storage of originals and decisions.
@@ -190,9 +191,9 @@ struct EvictSettings {
   EvictionTier tier = EvictionTier::api;
   std::uint64_t most_pods = 0;  // in a window
   Duration window{};
-  std::uint64_t brake_percent = 0;     // of the node's pods in a window: if more are requested, no pod is evicted
+  std::uint64_t brake_percent = 0;  // of the node's pods in a window: if more are requested, no pod is evicted
   Duration brake_period{};
-  Duration pending_period{};           // how long a pod counts as gone after its eviction was requested
+  Duration pending_period{};  // how long a pod counts as gone after its eviction was requested
   std::uint64_t runtime_pressure_percent = 0;
 };
 

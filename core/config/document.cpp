@@ -22,14 +22,11 @@ std::string Place::text() const {
 }
 
 const Entry* Node::find(std::string_view key) const {
-  const auto entry =
-      std::find_if(entries.begin(), entries.end(), [key](const Entry& e) { return e.key == key; });
+  const auto entry = std::find_if(entries.begin(), entries.end(), [key](const Entry& e) { return e.key == key; });
   return entry == entries.end() ? nullptr : &*entry;
 }
 
-Entry* Node::find(std::string_view key) {
-  return const_cast<Entry*>(std::as_const(*this).find(key));
-}
+Entry* Node::find(std::string_view key) { return const_cast<Entry*>(std::as_const(*this).find(key)); }
 
 std::string describe(const Node& node) {
   switch (node.kind) {

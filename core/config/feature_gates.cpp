@@ -17,9 +17,7 @@ constexpr std::array<std::string_view, 3> kStages{"alpha", "beta", "ga"};  // in
 constexpr std::string_view kAllAlpha = "AllAlpha";
 constexpr std::string_view kAllBeta = "AllBeta";
 
-bool is_group(std::string_view name) {
-  return name == kAllAlpha || name == kAllBeta;
-}
+bool is_group(std::string_view name) { return name == kAllAlpha || name == kAllBeta; }
 
 // The name that sets every gate of a stage; ga has none.
 std::string_view group_of(Stage stage) {
@@ -49,9 +47,7 @@ std::optional<bool> parse_bool(std::string_view text) {
 
 }  // namespace
 
-std::string_view to_string(Stage stage) {
-  return kStages[static_cast<std::size_t>(stage)];
-}
+std::string_view to_string(Stage stage) { return kStages[static_cast<std::size_t>(stage)]; }
 
 Result<Stage> parse_stage(std::string_view name) {
   for (std::size_t i = 0; i < kStages.size(); ++i)
@@ -67,8 +63,7 @@ Result<GateMap> parse_gates(std::string_view text) {
     const std::size_t equals = setting.find('=');
     const std::string name(trim(setting.substr(0, equals)));
     if (equals == setting.npos || name.empty())
-      return invalid("'" + std::string(setting) +
-                     "' is not a gate's setting, expected 'Name=true' or 'Name=false'");
+      return invalid("'" + std::string(setting) + "' is not a gate's setting, expected 'Name=true' or 'Name=false'");
     const std::optional<bool> on = parse_bool(trim(setting.substr(equals + 1)));
     if (!on) return invalid("'" + std::string(setting) + "' is not a gate's setting, expected true or false");
     if (const auto [known, fresh] = gates.emplace(name, *on); !fresh && known->second != *on)
@@ -78,14 +73,13 @@ Result<GateMap> parse_gates(std::string_view text) {
 }
 
 Result<void> FeatureGates::add(GateSpec spec) {
-  if (is_group(spec.name))
-    return invalid("the gate name '" + spec.name + "' is reserved for the gates of a stage");
+  if (is_group(spec.name)) return invalid("the gate name '" + spec.name + "' is reserved for the gates of a stage");
   if (!is_gate_name(spec.name))
     return invalid("'" + spec.name + "' is not a gate name, expected letters and digits, a letter first");
   const auto [known, fresh] = gates_.emplace(spec.name, spec);
   if (!fresh && known->second != spec)
-    return invalid("the gate '" + spec.name + "' is known as " + describe(known->second) +
-                   ", and now comes as " + describe(spec));
+    return invalid("the gate '" + spec.name + "' is known as " + describe(known->second) + ", and now comes as " +
+                   describe(spec));
   return {};
 }
 
@@ -107,12 +101,10 @@ Result<void> FeatureGates::check(const std::string& name, bool on) const {
   const auto gate = gates_.find(name);
   if (gate == gates_.end()) {
     const std::string near = nearest(name, names());
-    return invalid("unknown feature gate '" + name + "'" +
-                   (near.empty() ? "" : ", did you mean '" + near + "'?"));
+    return invalid("unknown feature gate '" + name + "'" + (near.empty() ? "" : ", did you mean '" + near + "'?"));
   }
   if (gate->second.locked && on != gate->second.default_on)
-    return invalid("the feature gate '" + name + "' is locked to " +
-                   (gate->second.default_on ? "true" : "false"));
+    return invalid("the feature gate '" + name + "' is locked to " + (gate->second.default_on ? "true" : "false"));
   return {};
 }
 
@@ -122,9 +114,7 @@ std::vector<std::string> FeatureGates::names() const {
   return names;
 }
 
-bool FeatureGates::known(std::string_view name) const {
-  return gates_.contains(name);
-}
+bool FeatureGates::known(std::string_view name) const { return gates_.contains(name); }
 
 bool FeatureGates::enabled(std::string_view name) const {
   const auto gate = gates_.find(name);
@@ -136,8 +126,7 @@ GateState FeatureGates::state_of(const GateSpec& spec) const {
   if (const auto by_name = settings_.find(spec.name); by_name != settings_.end()) {
     state.enabled = by_name->second.on;
     state.origin = by_name->second.origin;
-  } else if (const auto group = settings_.find(group_of(spec.stage));
-             group != settings_.end() && !spec.locked) {
+  } else if (const auto group = settings_.find(group_of(spec.stage)); group != settings_.end() && !spec.locked) {
     state.enabled = group->second.on;
     state.origin = group->first;
   }

@@ -95,9 +95,7 @@ Result<json::value> node_to_json(const Node& node) {
 
 }  // namespace
 
-Result<std::string> to_json(const Node& node) {
-  return json::serialize(TRY(node_to_json(node)));
-}
+Result<std::string> to_json(const Node& node) { return json::serialize(TRY(node_to_json(node))); }
 
 Result<json::value> read_yaml_as_json(std::string_view text, const std::string& source, YamlLimits limits) {
   Report report;

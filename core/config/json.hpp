@@ -12,7 +12,8 @@
 
 namespace koord::config {
 
-// Limits for one document. A reference counts as the values it stands for. The depth is limited to kMaxJsonDepth always.
+// Limits for one document. A reference counts as the values it stands for. The depth is limited to kMaxJsonDepth
+// always.
 struct YamlLimits {
   std::size_t bytes = 1u << 20;
   std::size_t values = 100'000;

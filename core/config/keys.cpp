@@ -34,13 +34,11 @@ std::optional<PluginMap> read_plugins(const Node& node, const std::string& path,
   return plugins;
 }
 
-ValueType<PluginMap> plugin_map() {
-  return {"mapping of plugin ids to their settings", read_plugins};
-}
+ValueType<PluginMap> plugin_map() { return {"mapping of plugin ids to their settings", read_plugins}; }
 
 template <class T, class Member>
-Key<Config> key(std::string_view path, std::string_view default_value, std::string_view help,
-                ValueType<T> type, Member member) {
+Key<Config> key(std::string_view path, std::string_view default_value, std::string_view help, ValueType<T> type,
+                Member member) {
   return make_key<Config>(path, default_value, help, std::move(type), member);
 }
 
@@ -80,8 +78,8 @@ Schema<Config> make_config_schema() {
           choice({Format::text, Format::json}), [](C & c) -> auto& { return c.log.format; }),
 
       key(
-          "listen.metrics", "127.0.0.1:9316", "Address of /metrics, /healthz and /readyz.",
-          host_and_port_or_empty(), [](C & c) -> auto& { return c.listen.metrics; }),
+          "listen.metrics", "127.0.0.1:9316", "Address of /metrics, /healthz and /readyz.", host_and_port_or_empty(),
+          [](C & c) -> auto& { return c.listen.metrics; }),
       key(
           "listen.probes", "",
           "Second address of /healthz and /readyz, on a listener of its own, which scrapers cannot exhaust.",
@@ -97,9 +95,8 @@ Schema<Config> make_config_schema() {
           any_text(), [](C & c) -> auto& { return c.listen.socket_group; }),
 
       key(
-          "exporter.koordletNames", "false",
-          "Adds koordlet's metric families to /metrics, for existing dashboards.", boolean(),
-          [](C & c) -> auto& { return c.exporter.koordlet_names; }),
+          "exporter.koordletNames", "false", "Adds koordlet's metric families to /metrics, for existing dashboards.",
+          boolean(), [](C & c) -> auto& { return c.exporter.koordlet_names; }),
 
       key(
           "featureGates", "{}",
@@ -129,11 +126,9 @@ Schema<Config> make_config_schema() {
           absolute_path_or_empty(), [](C & c) -> auto& { return c.plugins.child_program; }),
       key(
           "plugins.trust", "any", "Required proof of each plugin's file: none, a sha256 below, or a signature.",
-          choice({Trust::any, Trust::pinned, Trust::signature}),
-          [](C & c) -> auto& { return c.plugins.trust; }),
+          choice({Trust::any, Trust::pinned, Trust::signature}), [](C & c) -> auto& { return c.plugins.trust; }),
       key(
-          "plugins.trustedKeys", "[]",
-          "PEM files with the Ed25519 public keys that verify signatures of plugins.",
+          "plugins.trustedKeys", "[]", "PEM files with the Ed25519 public keys that verify signatures of plugins.",
           list_of(absolute_path()), [](C & c) -> auto& { return c.plugins.trusted_keys; }),
       key(
           "plugins.uids.first", "2000000000",
@@ -155,41 +150,43 @@ Schema<Config> make_config_schema() {
           isolation_layers(), [](C & c) -> auto& { return c.plugins.minimum_isolation; }),
       key(
           "plugins.cpuBudget", "100m",
-          "CPU that the agent and all plugins may use together; beyond it advisors tick slower. 0: no limit.",
-          cpu(0), [](C & c) -> auto& { return c.plugins.cpu_budget_millis; }),
+          "CPU that the agent and all plugins may use together; beyond it advisors tick slower. 0: no limit.", cpu(0),
+          [](C & c) -> auto& { return c.plugins.cpu_budget_millis; }),
       key(
           "plugins.settings", "{}", "Settings of single plugins, by id.", plugin_map(),
           [](C & c) -> auto& { return c.plugins.settings; }),
 
       key(
           "store.path", "/var/lib/koordetector/metrics.db",
-          "File of the metric cache. Off: the cache is in memory and ends with the agent.",
-          absolute_path_or_empty(), [](C & c) -> auto& { return c.store.path; }),
+          "File of the metric cache. Off: the cache is in memory and ends with the agent.", absolute_path_or_empty(),
+          [](C & c) -> auto& { return c.store.path; }),
       key(
           "store.retention", "12h", "Age at which samples are deleted.", duration(30min, 90 * kDay),
           [](C & c) -> auto& { return c.store.retention; }),
       key(
-          "store.maxBytes", "64Mi", "Maximum size of the file; the oldest samples are deleted.",
-          size(kMebibyte), [](C & c) -> auto& { return c.store.max_bytes; }),
+          "store.maxBytes", "64Mi", "Maximum size of the file; the oldest samples are deleted.", size(kMebibyte),
+          [](C & c) -> auto& { return c.store.max_bytes; }),
       key(
-          "store.journalPeriod", "1s", "Period of writing samples to the disk; a crash loses the samples of one "
-                                       "period.", duration(100ms, 1min),
-          [](C & c) -> auto& { return c.store.journal_period; }),
+          "store.journalPeriod", "1s",
+          "Period of writing samples to the disk; a crash loses the samples of one "
+          "period.",
+          duration(100ms, 1min), [](C & c) -> auto& { return c.store.journal_period; }),
 
       key(
           "cluster.kubeconfig", R"("")",
           "Kubeconfig file for the API server. Not set: $KUBECONFIG, else the service account of the agent's pod.",
           absolute_path_or_empty(), [](C & c) -> auto& { return c.cluster.kubeconfig; }),
       key(
-          "cluster.requestsPerSecond", "5", "Average limit of requests to the API server per second.",
-          integer(1, 1000), [](C & c) -> auto& { return c.cluster.requests_per_second; }),
+          "cluster.requestsPerSecond", "5", "Average limit of requests to the API server per second.", integer(1, 1000),
+          [](C & c) -> auto& { return c.cluster.requests_per_second; }),
       key(
-          "cluster.burst", "10", "Limit of requests to the API server in a burst.",
-          integer(1, 1000), [](C & c) -> auto& { return c.cluster.burst; }),
+          "cluster.burst", "10", "Limit of requests to the API server in a burst.", integer(1, 1000),
+          [](C & c) -> auto& { return c.cluster.burst; }),
 
       key(
           "state.source", "auto", "Source of pods and containers. auto: the best available one.",
-          choice({StateSource::automatic, StateSource::kubelet, StateSource::apiserver, StateSource::file, StateSource::cgroup}),
+          choice({StateSource::automatic, StateSource::kubelet, StateSource::apiserver, StateSource::file,
+                  StateSource::cgroup}),
           [](C & c) -> auto& { return c.state.source; }),
       key(
           "state.file.pods", R"("")", "A PodList as YAML or JSON, watched.", any_text(),
@@ -204,11 +201,12 @@ Schema<Config> make_config_schema() {
           "state.kubelet.address", R"("")", "Address of the kubelet. Not set: the internal address of the node.",
           any_text(), [](C & c) -> auto& { return c.state.kubelet.address; }),
       key(
-          "state.kubelet.port", "0", "Port of the kubelet. 0: the one in the Node's status.",
-          integer(0, 65535), [](C & c) -> auto& { return c.state.kubelet.port; }),
+          "state.kubelet.port", "0", "Port of the kubelet. 0: the one in the Node's status.", integer(0, 65535),
+          [](C & c) -> auto& { return c.state.kubelet.port; }),
       key(
-          "state.kubelet.caFile", R"("")", "File of certificate authorities for the kubelet, in PEM. Not set: those "
-                                           "of the API server.",
+          "state.kubelet.caFile", R"("")",
+          "File of certificate authorities for the kubelet, in PEM. Not set: those "
+          "of the API server.",
           absolute_path_or_empty(), [](C & c) -> auto& { return c.state.kubelet.ca_file; }),
       key(
           "state.kubelet.serverName", R"("")", "Server name in the kubelet's certificate. Not set: its address.",
@@ -217,16 +215,17 @@ Schema<Config> make_config_schema() {
           "state.kubelet.syncPeriod", "10s", "Period of requests for the kubelet's pods when no cgroup came or went.",
           duration(1s, 1h), [](C & c) -> auto& { return c.state.kubelet.sync_period; }),
       key(
-          "state.kubelet.timeout", "3s", "Timeout of the kubelet's answers.",
-          duration(100ms, 1min), [](C & c) -> auto& { return c.state.kubelet.timeout; }),
+          "state.kubelet.timeout", "3s", "Timeout of the kubelet's answers.", duration(100ms, 1min),
+          [](C & c) -> auto& { return c.state.kubelet.timeout; }),
       key(
           "state.apiserver.sloConfigMap", "koordinator-system/slo-controller-config",
           "namespace/name of the ConfigMap that NodeSLOs are made from, to explain the origin of values. \"\": not "
           "read.",
           any_text(), [](C & c) -> auto& { return c.state.api_server.slo_config_map; }),
       key(
-          "state.apiserver.volumes", "false", "Watch persistent volume claims; required for block I/O limits per "
-                                              "volume.",
+          "state.apiserver.volumes", "false",
+          "Watch persistent volume claims; required for block I/O limits per "
+          "volume.",
           boolean(), [](C & c) -> auto& { return c.state.api_server.volumes; }),
       key(
           "state.cgroup.paths", "[]", "Further cgroups to observe, relative to the root of the hierarchy.",
@@ -238,45 +237,45 @@ Schema<Config> make_config_schema() {
           "manifests.",
           list_of(any_text()), [](C & c) -> auto& { return c.state.pod_annotations; }),
       key(
-          "state.resyncPeriod", "3s",
-          "Period of reading the source again without a known change.", duration(100ms, 1h),
+          "state.resyncPeriod", "3s", "Period of reading the source again without a known change.", duration(100ms, 1h),
           [](C & c) -> auto& { return c.state.resync_period; }),
 
       key(
-          "predict.enabled", "true", "Learn the peak usage of pods and of the node.",
-          boolean(), [](C & c) -> auto& { return c.predict.enabled; }),
+          "predict.enabled", "true", "Learn the peak usage of pods and of the node.", boolean(),
+          [](C & c) -> auto& { return c.predict.enabled; }),
       key(
           "predict.directory", "/var/lib/koordetector/predictions",
-          "Directory of the models. \"\": none, they are learnt anew after each start.",
-          absolute_path_or_empty(), [](C & c) -> auto& { return c.predict.directory; }),
+          "Directory of the models. \"\": none, they are learnt anew after each start.", absolute_path_or_empty(),
+          [](C & c) -> auto& { return c.predict.directory; }),
       key(
-          "predict.coldStart", "24h", "Minimum age of a pod with reclaimable resources.",
-          duration(0s, 7 * kDay), [](C & c) -> auto& { return c.predict.cold_start; }),
+          "predict.coldStart", "24h", "Minimum age of a pod with reclaimable resources.", duration(0s, 7 * kDay),
+          [](C & c) -> auto& { return c.predict.cold_start; }),
       key(
-          "predict.safetyMarginPercent", "10", "Margin added to a peak.",
-          integer(0, 1000), [](C & c) -> auto& { return c.predict.safety_margin_percent; }),
+          "predict.safetyMarginPercent", "10", "Margin added to a peak.", integer(0, 1000),
+          [](C & c) -> auto& { return c.predict.safety_margin_percent; }),
       key(
-          "predict.cpuHalfLife", "12h", "Age at which a sample of CPU counts half.",
-          duration(1min, 30 * kDay), [](C & c) -> auto& { return c.predict.cpu_half_life; }),
+          "predict.cpuHalfLife", "12h", "Age at which a sample of CPU counts half.", duration(1min, 30 * kDay),
+          [](C & c) -> auto& { return c.predict.cpu_half_life; }),
       key(
-          "predict.memoryHalfLife", "24h", "Age at which a sample of memory counts half.",
-          duration(1min, 30 * kDay), [](C & c) -> auto& { return c.predict.memory_half_life; }),
+          "predict.memoryHalfLife", "24h", "Age at which a sample of memory counts half.", duration(1min, 30 * kDay),
+          [](C & c) -> auto& { return c.predict.memory_half_life; }),
       key(
-          "predict.trainingPeriod", "1m", "Period of training, and time span of its samples.",
-          duration(10s, 1h), [](C & c) -> auto& { return c.predict.training_period; }),
+          "predict.trainingPeriod", "1m", "Period of training, and time span of its samples.", duration(10s, 1h),
+          [](C & c) -> auto& { return c.predict.training_period; }),
       key(
           "predict.modelExpiry", "30m", "Time after which the model of a missing subject is deleted.",
           duration(1min, 7 * kDay), [](C & c) -> auto& { return c.predict.model_expiry; }),
       key(
-          "predict.checkpointPeriod", "10m", "Period of saving the model of one pod.",
-          duration(1min, kDay), [](C & c) -> auto& { return c.predict.checkpoint_period; }),
+          "predict.checkpointPeriod", "10m", "Period of saving the model of one pod.", duration(1min, kDay),
+          [](C & c) -> auto& { return c.predict.checkpoint_period; }),
 
       key(
-          "report.nodeMetric", "true", "Write the status of the NodeMetric of this node.",
-          boolean(), [](C & c) -> auto& { return c.report.node_metric; }),
+          "report.nodeMetric", "true", "Write the status of the NodeMetric of this node.", boolean(),
+          [](C & c) -> auto& { return c.report.node_metric; }),
       key(
-          "report.createNodeMetric", "false", "Create the NodeMetric if it is missing, for clusters without "
-                                              "Koordinator's manager.",
+          "report.createNodeMetric", "false",
+          "Create the NodeMetric if it is missing, for clusters without "
+          "Koordinator's manager.",
           boolean(), [](C & c) -> auto& { return c.report.create_node_metric; }),
       key(
           "report.changeThresholdPercent", "5", "Smallest change that is written before the heartbeat.",
@@ -287,17 +286,16 @@ Schema<Config> make_config_schema() {
           "cluster's schedulers and deschedulers (180 by default).",
           duration(30s, 15min), [](C & c) -> auto& { return c.report.heartbeat; }),
       key(
-          "report.topology", "true", "Write the NodeResourceTopology of this node.",
-          boolean(), [](C & c) -> auto& { return c.report.topology; }),
+          "report.topology", "true", "Write the NodeResourceTopology of this node.", boolean(),
+          [](C & c) -> auto& { return c.report.topology; }),
       key(
-          "report.devices", "false", "Write the Device of this node: its GPUs and RDMA adapters.",
-          boolean(), [](C & c) -> auto& { return c.report.devices; }),
+          "report.devices", "false", "Write the Device of this node: its GPUs and RDMA adapters.", boolean(),
+          [](C & c) -> auto& { return c.report.devices; }),
 
       key(
           "qos.mode", "shadow",
           "Default mode of strategies. off: proposals are ignored; shadow: recorded, not written; enforce: written.",
-          choice({Mode::off, Mode::shadow, Mode::enforce}),
-          [](C & c) -> auto& { return c.qos.mode; }),
+          choice({Mode::off, Mode::shadow, Mode::enforce}), [](C & c) -> auto& { return c.qos.mode; }),
       key(
           "qos.onExit", "restore",
           "Action on knobs when the agent ends. restore: reverts them; keep: leaves them to the next start, as in a "
@@ -305,11 +303,11 @@ Schema<Config> make_config_schema() {
           choice({OnExit::restore, OnExit::keep}), [](C & c) -> auto& { return c.qos.on_exit; }),
       key(
           "qos.directory", "/var/lib/koordetector/qos",
-          "Directory of original values and decisions. \"\": none, and no knob is written.",
-          absolute_path_or_empty(), [](C & c) -> auto& { return c.qos.directory; }),
+          "Directory of original values and decisions. \"\": none, and no knob is written.", absolute_path_or_empty(),
+          [](C & c) -> auto& { return c.qos.directory; }),
       key(
-          "qos.refreshPeriod", "60s", "Longest time after which a written knob is read again.",
-          duration(1s, 1h), [](C & c) -> auto& { return c.qos.refresh_period; }),
+          "qos.refreshPeriod", "60s", "Longest time after which a written knob is read again.", duration(1s, 1h),
+          [](C & c) -> auto& { return c.qos.refresh_period; }),
       key(
           "qos.maxWritesPerSecond", "2000", "Limit of writes to the kernel, on average; reverts are not limited.",
           integer(1, 1'000'000), [](C & c) -> auto& { return c.qos.max_writes_per_second; }),
@@ -337,8 +335,9 @@ Schema<Config> make_config_schema() {
           "evict.brakePeriod", "30m", "Duration of the brake: evictions are recorded and not executed.",
           duration(1min, kDay), [](C & c) -> auto& { return c.evict.brake_period; }),
       key(
-          "evict.pendingPeriod", "2m", "Time in which an evicted pod's usage counts as released while the pod is "
-                                       "still ending.",
+          "evict.pendingPeriod", "2m",
+          "Time in which an evicted pod's usage counts as released while the pod is "
+          "still ending.",
           duration(10s, 1h), [](C & c) -> auto& { return c.evict.pending_period; }),
       key(
           "evict.runtimePressurePercent", "20",
@@ -347,8 +346,7 @@ Schema<Config> make_config_schema() {
           integer(1, 100), [](C & c) -> auto& { return c.evict.runtime_pressure_percent; }),
 
       key(
-          "workers", "4", "Threads that run plugins.", integer(1, 64),
-          [](C & c) -> auto& { return c.workers; }),
+          "workers", "4", "Threads that run plugins.", integer(1, 64), [](C & c) -> auto& { return c.workers; }),
   };
 }
 

@@ -37,10 +37,8 @@ void check_modes(const Config& config, Report& report) {
 // Checks that need several keys.
 void check_together(const Config& config, Report& report) {
   const StateSettings::File& file = config.state.file;
-  if (config.state.source == StateSource::file && file.pods.empty() && file.node.empty() &&
-      file.node_slo.empty())
-    report.add(
-        invalid("state.source: 'file' needs one of state.file.pods, state.file.node, state.file.nodeSLO"));
+  if (config.state.source == StateSource::file && file.pods.empty() && file.node.empty() && file.node_slo.empty())
+    report.add(invalid("state.source: 'file' needs one of state.file.pods, state.file.node, state.file.nodeSLO"));
   if (config.plugins.trust == Trust::signature && config.plugins.trusted_keys.empty())
     report.add(invalid("plugins.trust: 'signed' needs plugins.trustedKeys"));
   check_modes(config, report);
@@ -58,8 +56,7 @@ Config fill(const Node& root, Report& report) {
 
 }  // namespace
 
-Result<Config> parse(std::string_view text, const std::string& name,
-                     const std::vector<std::string>& overrides) {
+Result<Config> parse(std::string_view text, const std::string& name, const std::vector<std::string>& overrides) {
   Report report;
   Node root = TRY(read_yaml(text, name, report));
   for (const std::string& text_of_override : overrides) apply_override(root, text_of_override, report);

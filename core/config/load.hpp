@@ -19,7 +19,6 @@ namespace koord::config {
 Result<Config> load(const std::string& path, const std::vector<std::string>& overrides = {});
 
 // The same for a text at hand; `name` stands for the file in errors.
-Result<Config> parse(std::string_view text, const std::string& name,
-                     const std::vector<std::string>& overrides = {});
+Result<Config> parse(std::string_view text, const std::string& name, const std::vector<std::string>& overrides = {});
 
 }  // namespace koord::config

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files below proc that koord.fs/1 reads for no third party's plugin, whatever plugins.settings.ID.files says: memory, files and
-// secrets of processes, and addresses and secrets of the kernel. [any thread]
+// Files below proc that koord.fs/1 reads for no third party's plugin, whatever plugins.settings.ID.files says: memory,
+// files and secrets of processes, and addresses and secrets of the kernel. [any thread]
 #pragma once
 
 #include <algorithm>
@@ -12,11 +12,11 @@
 namespace koord::config {
 
 inline constexpr std::array<std::string_view, 37> kNeverReadProc = {
-    "attr",      "auxv",       "clear_refs", "cwd",         "environ",      "exe",          "fd",        "fdinfo",
-    "iomem",     "ioports",    "kallsyms",   "kcore",       "key-users",    "keys",         "kmem",      "kmsg",
-    "kpagecgroup", "kpagecount", "kpageflags", "map_files", "maps",         "mem",          "modules",   "ns",
-    "numa_maps", "pagemap",    "personality", "root",       "self",         "smaps",        "smaps_rollup", "stack",
-    "syscall",   "sysrq-trigger", "thread-self", "timer_list", "vmallocinfo"};
+    "attr",        "auxv",          "clear_refs",  "cwd",        "environ",    "exe",   "fd",           "fdinfo",
+    "iomem",       "ioports",       "kallsyms",    "kcore",      "key-users",  "keys",  "kmem",         "kmsg",
+    "kpagecgroup", "kpagecount",    "kpageflags",  "map_files",  "maps",       "mem",   "modules",      "ns",
+    "numa_maps",   "pagemap",       "personality", "root",       "self",       "smaps", "smaps_rollup", "stack",
+    "syscall",     "sysrq-trigger", "thread-self", "timer_list", "vmallocinfo"};
 
 // Secrets among the settings of the kernel, even where their files have wide modes.
 inline constexpr std::array<std::string_view, 2> kNeverReadProcSys = {"stable_secret", "tcp_fastopen_key"};
@@ -25,8 +25,9 @@ inline constexpr std::array<std::string_view, 2> kNeverReadProcSys = {"stable_se
 inline bool is_never_read_of_proc(std::string_view path) {
   const bool is_kernel_setting = path.substr(0, path.find('/')) == "sys";
   const auto is_named = [&](std::string_view part) {
-    return is_kernel_setting ? std::find(kNeverReadProcSys.begin(), kNeverReadProcSys.end(), part) != kNeverReadProcSys.end()
-                             : std::find(kNeverReadProc.begin(), kNeverReadProc.end(), part) != kNeverReadProc.end();
+    return is_kernel_setting
+               ? std::find(kNeverReadProcSys.begin(), kNeverReadProcSys.end(), part) != kNeverReadProcSys.end()
+               : std::find(kNeverReadProc.begin(), kNeverReadProc.end(), part) != kNeverReadProc.end();
   };
   while (const auto part = next_field(path, '/'))
     if (is_named(*part)) return true;

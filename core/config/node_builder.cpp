@@ -47,8 +47,7 @@ Place NodeBuilder::place_of(const YAML::Mark& mark) const {
 }
 
 void NodeBuilder::OnDocumentStart(const YAML::Mark& mark) {
-  if (std::exchange(started_, true))
-    throw Refused{place_of(mark), "a second document begins, expected one only"};
+  if (std::exchange(started_, true)) throw Refused{place_of(mark), "a second document begins, expected one only"};
 }
 
 void NodeBuilder::OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) {
@@ -58,8 +57,7 @@ void NodeBuilder::OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) {
 // An anchor is known once its value is complete, so a value cannot hold itself.
 void NodeBuilder::OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) {
   const auto known = anchors_.find(anchor);
-  if (known == anchors_.end())
-    throw Refused{place_of(mark), "an alias stands inside the value it stands for"};
+  if (known == anchors_.end()) throw Refused{place_of(mark), "an alias stands inside the value it stands for"};
   count(known->second);
   add(known->second, 0);
 }
@@ -116,8 +114,7 @@ void NodeBuilder::add(Node node, YAML::anchor_t anchor) {
 
 void NodeBuilder::add_to_mapping(Open& mapping, Node node) {
   if (!mapping.key) {
-    if (node.kind != NodeKind::scalar)
-      throw Refused{node.place, "a key is " + describe(node) + ", expected a name"};
+    if (node.kind != NodeKind::scalar) throw Refused{node.place, "a key is " + describe(node) + ", expected a name"};
     mapping.key = std::move(node);
     return;
   }

@@ -39,8 +39,7 @@ Node& enter(Node& mapping, const std::string& key, const Place& place) {
     known->place = place;
     return known->value;
   }
-  return mapping.entries.emplace_back(Entry{key, place, Node{NodeKind::null, place, {}, false, {}, {}}})
-      .value;
+  return mapping.entries.emplace_back(Entry{key, place, Node{NodeKind::null, place, {}, false, {}, {}}}).value;
 }
 
 // Takes the next part of a key, plain or in quotes, off the front of `rest`; empty at the end.
@@ -105,15 +104,12 @@ void apply_override(Node& root, const std::string& text, Report& report) {
   Node* target = &root;
   for (const std::string& key : path->keys) {
     if (target->kind != NodeKind::mapping && target->kind != NodeKind::null)
-      return report.add(place,
-                        "'" + key + "' is set inside " + describe(*target) + ", expected a mapping there");
+      return report.add(place, "'" + key + "' is set inside " + describe(*target) + ", expected a mapping there");
     target = &enter(*target, key, place);
   }
   *target = *std::move(value);
 }
 
-std::string quote_key(const std::string& part) {
-  return part.find('.') == part.npos ? part : '"' + part + '"';
-}
+std::string quote_key(const std::string& part) { return part.find('.') == part.npos ? part : '"' + part + '"'; }
 
 }  // namespace koord::config

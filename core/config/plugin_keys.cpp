@@ -38,8 +38,7 @@ Schema<PluginSettings> make_plugin_schema() {
           [](P & p) -> auto& { return p.isolation; }),
       plugin_key(
           "mode", "", "Mode of this strategy: off, shadow or enforce. Not set: qos.mode.",
-          optional(choice({Mode::off, Mode::shadow, Mode::enforce})),
-          [](P & p) -> auto& { return p.mode; }),
+          optional(choice({Mode::off, Mode::shadow, Mode::enforce})), [](P & p) -> auto& { return p.mode; }),
       plugin_key(
           "onTimeout", "ignore",
           "Action if a runtime hook fails or misses its deadline: ignore goes on without it, fail fails the runtime's "
@@ -57,11 +56,11 @@ Schema<PluginSettings> make_plugin_schema() {
           "maxMemory", "128Mi", "Memory limit of its process, if it has one of its own; an excess ends the process.",
           size(4 << 20), [](P & p) -> auto& { return p.max_memory; }),
       plugin_key(
-          "maxCpu", "500m", "CPU limit; near it the plugin ticks slower. A process of its own cannot exceed it.", cpu(10),
-          [](P & p) -> auto& { return p.max_cpu_millis; }),
+          "maxCpu", "500m", "CPU limit; near it the plugin ticks slower. A process of its own cannot exceed it.",
+          cpu(10), [](P & p) -> auto& { return p.max_cpu_millis; }),
       plugin_key(
-          "maxThreads", "64", "Limit of threads and processes, if it has a process of its own.",
-          integer(4, 100'000), [](P & p) -> auto& { return p.max_processes; }),
+          "maxThreads", "64", "Limit of threads and processes, if it has a process of its own.", integer(4, 100'000),
+          [](P & p) -> auto& { return p.max_processes; }),
       plugin_key(
           "capabilities", "[]",
           "Kernel capabilities of its process, if it has one of its own, such as CAP_BPF; all others are dropped.",
@@ -86,8 +85,9 @@ Schema<PluginSettings> make_plugin_schema() {
           "libc's files in /etc.",
           list_of(absolute_path()), [](P & p) -> auto& { return p.read_paths; }),
       plugin_key(
-          "writePaths", "[]", "Additional files, devices and directories that a third party's process may write, "
-                              "beside its state directory.",
+          "writePaths", "[]",
+          "Additional files, devices and directories that a third party's process may write, "
+          "beside its state directory.",
           list_of(absolute_path()), [](P & p) -> auto& { return p.write_paths; }),
       plugin_key(
           "sha256", R"("")", "Required digest of its file, as printed by sha256sum.", sha256_or_empty(),

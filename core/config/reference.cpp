@@ -11,15 +11,12 @@ namespace {
 
 constexpr std::string_view kPluginPrefix = "plugins.settings.<id>.";
 
-std::string plugin_path(std::string_view key) {
-  return std::string(kPluginPrefix) + std::string(key);
-}
+std::string plugin_path(std::string_view key) { return std::string(kPluginPrefix) + std::string(key); }
 
 // Writes keys as nested mappings, a section's name before its first key.
 class ReferenceWriter {
  public:
-  void add(std::string_view path, const std::string& type, std::string_view default_value,
-           std::string_view help) {
+  void add(std::string_view path, const std::string& type, std::string_view default_value, std::string_view help) {
     const std::vector<std::string> parts = split(path, '.');
     enter_section({parts.begin(), parts.end() - 1});
     line("# " + std::string(help));
@@ -41,8 +38,7 @@ class ReferenceWriter {
  private:
   void enter_section(const std::vector<std::string>& section) {
     std::size_t shared = 0;
-    while (shared < section.size() && shared < section_.size() && section[shared] == section_[shared])
-      ++shared;
+    while (shared < section.size() && shared < section_.size() && section[shared] == section_[shared]) ++shared;
     if (shared == 0 && !text_.empty()) text_ += "\n";
     section_.resize(shared);
     for (; shared < section.size(); ++shared) {

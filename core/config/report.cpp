@@ -12,17 +12,13 @@ constexpr std::size_t kMaxProblems = 50;
 
 }  // namespace
 
-void Report::add(const Place& place, std::string text) {
-  add(place, std::move(text), {});
-}
+void Report::add(const Place& place, std::string text) { add(place, std::move(text), {}); }
 
 void Report::add(const Place& place, std::string text, std::string_view hint) {
   add_line(place, std::move(text) + " at " + place.text() + std::string(hint));
 }
 
-void Report::add(const Error& error) {
-  add_line({}, error.text);
-}
+void Report::add(const Error& error) { add_line({}, error.text); }
 
 bool Report::full() const { return problems_.size() == kMaxProblems; }
 
@@ -36,9 +32,7 @@ void Report::add_line(const Place& place, std::string line) {
 
 Error Report::to_error() const {
   std::vector<Problem> sorted = problems_;
-  const auto position = [](const Problem& p) {
-    return std::tuple(p.place.line == 0, p.place.line, p.place.column);
-  };
+  const auto position = [](const Problem& p) { return std::tuple(p.place.line == 0, p.place.line, p.place.column); };
   std::stable_sort(sorted.begin(), sorted.end(),
                    [&](const Problem& a, const Problem& b) { return position(a) < position(b); });
   std::string text;

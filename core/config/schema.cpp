@@ -38,8 +38,7 @@ class DocumentReader {
   void read_entry(const Entry& entry, const std::string& prefix) {
     if (entry.key.find('.') != entry.key.npos) return report_unknown(entry, prefix);  // a name, not a path
     const std::string path = prefix + entry.key;
-    const auto key =
-        std::find_if(schema_.begin(), schema_.end(), [&](const auto& k) { return k.path == path; });
+    const auto key = std::find_if(schema_.begin(), schema_.end(), [&](const auto& k) { return k.path == path; });
     if (key != schema_.end()) {
       if (entry.value.kind != NodeKind::null) key->assign(entry.value, at_ + path, target_, report_);
     } else if (is_section(path)) {
@@ -50,23 +49,21 @@ class DocumentReader {
   }
 
   bool is_section(const std::string& path) const {
-    return std::any_of(schema_.begin(), schema_.end(),
-                       [&](const auto& k) { return k.path.starts_with(path + "."); });
+    return std::any_of(schema_.begin(), schema_.end(), [&](const auto& k) { return k.path.starts_with(path + "."); });
   }
 
   void report_no_mapping(const Node& section, const std::string& prefix) {
     std::string name = at_ + prefix;
     if (!name.empty()) name.back() = ':';
-    report_.add(section.place,
-                name + (name.empty() ? "" : " ") + "expected a mapping, found " + describe(section));
+    report_.add(section.place, name + (name.empty() ? "" : " ") + "expected a mapping, found " + describe(section));
   }
 
   void report_unknown(const Entry& entry, const std::string& prefix) {
     if (report_.full()) return report_.add(entry.place, "unknown key");
     const std::vector<std::string> names = names_below(schema_, prefix);
     const std::string near = nearest(entry.key, names);
-    const std::string hint = near.empty() ? ", expected one of " + join(names, ", ")
-                                          : ", did you mean '" + at_ + prefix + near + "'?";
+    const std::string hint =
+        near.empty() ? ", expected one of " + join(names, ", ") : ", did you mean '" + at_ + prefix + near + "'?";
     report_.add(entry.place, "unknown key '" + at_ + prefix + entry.key + "'", hint);
   }
 
@@ -100,7 +97,6 @@ void apply_document(const Schema<Target>& schema, const Node& root, const std::s
 template void apply_defaults(const Schema<Config>&, Config&, Report&);
 template void apply_defaults(const Schema<PluginSettings>&, PluginSettings&, Report&);
 template void apply_document(const Schema<Config>&, const Node&, const std::string&, Config&, Report&);
-template void apply_document(const Schema<PluginSettings>&, const Node&, const std::string&, PluginSettings&,
-                             Report&);
+template void apply_document(const Schema<PluginSettings>&, const Node&, const std::string&, PluginSettings&, Report&);
 
 }  // namespace koord::config

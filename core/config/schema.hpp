@@ -29,13 +29,12 @@ struct Key {
 // A row of the table: `member` names what the key fills, [](Config& c) -> auto& { return c.store.max_bytes;
 // }.
 template <class Target, class T, class Member>
-Key<Target> make_key(std::string_view path, std::string_view default_value, std::string_view help,
-                     ValueType<T> type, Member member) {
-  return {
-      path, default_value, help, type.name,
-      [read = type.read, member](const Node& node, const std::string& at, Target& target, Report& report) {
-        if (auto value = read(node, at, report)) member(target) = *std::move(value);
-      }};
+Key<Target> make_key(std::string_view path, std::string_view default_value, std::string_view help, ValueType<T> type,
+                     Member member) {
+  return {path, default_value, help, type.name,
+          [read = type.read, member](const Node& node, const std::string& at, Target& target, Report& report) {
+            if (auto value = read(node, at, report)) member(target) = *std::move(value);
+          }};
 }
 
 template <class Target>
@@ -58,7 +57,7 @@ void apply_document(const Schema<Target>& schema, const Node& root, const std::s
 extern template void apply_defaults(const Schema<Config>&, Config&, Report&);
 extern template void apply_defaults(const Schema<PluginSettings>&, PluginSettings&, Report&);
 extern template void apply_document(const Schema<Config>&, const Node&, const std::string&, Config&, Report&);
-extern template void apply_document(const Schema<PluginSettings>&, const Node&, const std::string&,
-                                    PluginSettings&, Report&);
+extern template void apply_document(const Schema<PluginSettings>&, const Node&, const std::string&, PluginSettings&,
+                                    Report&);
 
 }  // namespace koord::config

@@ -17,8 +17,7 @@ namespace {
 // A type with values that are single scalars, made from a function that returns what is wrong with the node.
 template <class T, class Read>
 ValueType<T> scalar_type(std::string name, Read read) {
-  return {std::move(name),
-          [read](const Node& node, const std::string& path, Report& report) -> std::optional<T> {
+  return {std::move(name), [read](const Node& node, const std::string& path, Report& report) -> std::optional<T> {
             Result<T> value = read(node);
             if (value) return *std::move(value);
             report_value(report, path, node, value.error());
@@ -47,7 +46,8 @@ bool has_dots(std::string_view path) {
 bool is_granted_path(std::string_view path) {
   if (has_dots(path)) return false;
   const std::string_view root = path.substr(0, path.find('/'));
-  return root.size() + 1 < path.size() && (root == "proc" || root == "sys" || root == "cgroup" || root == "resctrl" || root == "run");
+  return root.size() + 1 < path.size() &&
+         (root == "proc" || root == "sys" || root == "cgroup" || root == "resctrl" || root == "run");
 }
 
 // The port stands behind the last colon; an IPv6 address stands in brackets.
@@ -92,8 +92,7 @@ ValueType<std::string> or_empty(ValueType<std::string> type) {
 
 std::optional<GateMap> read_gates(const Node& node, const std::string& path, Report& report) {
   if (node.kind != NodeKind::mapping) {
-    report_value(report, path, node,
-                 invalid("expected a mapping of gates to true or false, found " + describe(node)));
+    report_value(report, path, node, invalid("expected a mapping of gates to true or false, found " + describe(node)));
     return std::nullopt;
   }
   GateMap gates;
@@ -125,13 +124,9 @@ ValueType<std::string> any_text() {
   return scalar_type<std::string>("string", [](const Node& node) { return scalar_of(node, "a string"); });
 }
 
-ValueType<std::string> absolute_path() {
-  return scalar_type<std::string>("absolute path", read_absolute_path);
-}
+ValueType<std::string> absolute_path() { return scalar_type<std::string>("absolute path", read_absolute_path); }
 
-ValueType<std::string> absolute_path_or_empty() {
-  return or_empty(absolute_path());
-}
+ValueType<std::string> absolute_path_or_empty() { return or_empty(absolute_path()); }
 
 ValueType<std::string> socket_path_or_empty() {
   return or_empty(scalar_type<std::string>("absolute path", [](const Node& node) -> Result<std::string> {
@@ -145,13 +140,16 @@ ValueType<std::string> socket_path_or_empty() {
 }
 
 ValueType<std::string> granted_file() {
-  return scalar_type<std::string>("path below proc, sys, cgroup, resctrl or run", [](const Node& node) -> Result<std::string> {
+  return scalar_type<
+      std::string>("path below proc, sys, cgroup, resctrl or run", [](const Node& node) -> Result<std::string> {
     Result<std::string> path = scalar_of(node, "a path");
     if (!path) return path;
     if (path->starts_with("proc/") && is_never_read_of_proc(std::string_view(*path).substr(5)))
       return invalid("'" + *path + "' is never read for a plugin");
     if (is_granted_path(*path)) return path;
-    return invalid("expected a path as 'run/acme/state.json', with proc, sys, cgroup, resctrl or run first and without '..', found " + describe(node));
+    return invalid(
+        "expected a path as 'run/acme/state.json', with proc, sys, cgroup, resctrl or run first and without '..', found " +
+        describe(node));
   });
 }
 
@@ -159,7 +157,8 @@ ValueType<std::string> granted_cgroup() {
   return scalar_type<std::string>("cgroup", [](const Node& node) -> Result<std::string> {
     Result<std::string> dir = scalar_of(node, "a cgroup");
     if (!dir || *dir == "/" || (!dir->empty() && !dir->ends_with('/') && !has_dots(*dir))) return dir;
-    return invalid("expected a cgroup as 'acme.slice', relative to the root of cgroups, or '/', found " + describe(node));
+    return invalid("expected a cgroup as 'acme.slice', relative to the root of cgroups, or '/', found " +
+                   describe(node));
   });
 }
 
@@ -171,17 +170,14 @@ ValueType<std::string> sha256_or_empty() {
   return or_empty(scalar_type<std::string>("64 hexadecimal digits", read_sha256));
 }
 
-ValueType<bool> boolean() {
-  return scalar_type<bool>("boolean", read_boolean);
-}
+ValueType<bool> boolean() { return scalar_type<bool>("boolean", read_boolean); }
 
 ValueType<std::uint64_t> integer(std::uint64_t least, std::uint64_t most) {
   const std::string name = "integer from " + std::to_string(least) + " to " + std::to_string(most);
   return scalar_type<std::uint64_t>(name, [=](const Node& node) -> Result<std::uint64_t> {
     const Result<std::uint64_t> value = parse_uint(TRY(scalar_of(node, "an integer")));
     if (!value || node.quoted) return invalid("expected an integer, found " + describe(node));
-    if (*value < least || *value > most)
-      return out_of_range(node, std::to_string(least), std::to_string(most));
+    if (*value < least || *value > most) return out_of_range(node, std::to_string(least), std::to_string(most));
     return *value;
   });
 }
@@ -191,8 +187,7 @@ ValueType<Duration> duration(Duration least, Duration most) {
   return scalar_type<Duration>(name, [=](const Node& node) -> Result<Duration> {
     const Result<Duration> value = parse_duration(TRY(scalar_of(node, "a duration")));
     if (!value) return invalid("expected a duration such as '250ms' or '1h30m', found " + describe(node));
-    if (*value < least || *value > most)
-      return out_of_range(node, format_duration(least), format_duration(most));
+    if (*value < least || *value > most) return out_of_range(node, format_duration(least), format_duration(most));
     return *value;
   });
 }
@@ -242,7 +237,9 @@ ValueType<NetworkMask> network_families() {
             NetworkMask mask = 0;
             for (const std::string& word : *words) {
               const std::optional<NetworkMask> one = network_family(word);
-              if (!one) report.add(node.place, path + ": '" + word + "' is no kind of socket", ", expected unix, tcp, udp or netlink");
+              if (!one)
+                report.add(node.place, path + ": '" + word + "' is no kind of socket",
+                           ", expected unix, tcp, udp or netlink");
               mask = static_cast<NetworkMask>(mask | one.value_or(0));
             }
             return mask;
@@ -251,7 +248,8 @@ ValueType<NetworkMask> network_families() {
 
 ValueType<std::vector<IsolationLayer>> isolation_layers() {
   const std::string name = "list of uid, landlock, seccomp, cgroup";
-  return {name, [=](const Node& node, const std::string& path, Report& report) -> std::optional<std::vector<IsolationLayer>> {
+  return {name,
+          [=](const Node& node, const std::string& path, Report& report) -> std::optional<std::vector<IsolationLayer>> {
             std::optional<std::vector<std::string>> words = list_of(any_text()).read(node, path, report);
             if (!words) return std::nullopt;
             std::vector<IsolationLayer> layers;
@@ -261,16 +259,15 @@ ValueType<std::vector<IsolationLayer>> isolation_layers() {
               if (found != kIsolationLayers.end()) {
                 layers.push_back(*found);
               } else {
-                report.add(node.place, path + ": '" + word + "' is no layer", ", expected uid, landlock, seccomp or cgroup");
+                report.add(node.place, path + ": '" + word + "' is no layer",
+                           ", expected uid, landlock, seccomp or cgroup");
               }
             }
             return layers;
           }};
 }
 
-ValueType<GateMap> gate_map() {
-  return {"mapping of gates to booleans", read_gates};
-}
+ValueType<GateMap> gate_map() { return {"mapping of gates to booleans", read_gates}; }
 
 ValueType<std::string> mapping_as_json() {
   return scalar_type<std::string>("mapping", [](const Node& node) -> Result<std::string> {

@@ -42,10 +42,10 @@ ValueType<std::string> sha256_or_empty();         // in lower case
 ValueType<bool> boolean();
 ValueType<std::uint64_t> integer(std::uint64_t least, std::uint64_t most);
 ValueType<Duration> duration(Duration least, Duration most);
-ValueType<std::uint64_t> size(std::uint64_t least);  // bytes, as a Kubernetes quantity
+ValueType<std::uint64_t> size(std::uint64_t least);        // bytes, as a Kubernetes quantity
 ValueType<std::uint64_t> cpu(std::uint64_t least_millis);  // thousandths of a core, as a Kubernetes quantity
-ValueType<CapabilityMask> capabilities();          // a list of names, "CAP_BPF"
-ValueType<NetworkMask> network_families();         // a list of names, "tcp"
+ValueType<CapabilityMask> capabilities();                  // a list of names, "CAP_BPF"
+ValueType<NetworkMask> network_families();                 // a list of names, "tcp"
 ValueType<std::vector<IsolationLayer>> isolation_layers();
 ValueType<GateMap> gate_map();
 ValueType<std::string> mapping_as_json();

@@ -23,9 +23,7 @@ class ViewBuffer : public std::streambuf {
   }
 };
 
-Error refusal(const Place& place, const std::string& text) {
-  return invalid(text + " at " + place.text());
-}
+Error refusal(const Place& place, const std::string& text) { return invalid(text + " at " + place.text()); }
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program's own malloc comes before the C library's in the search of every shared object, so it sees their calls, too.
+// The program's own malloc comes before the C library's in the search of every shared object, so it sees their calls,
+// too.
 #include "core/ctl/allocation_count.hpp"
 
 #include <atomic>

@@ -17,8 +17,7 @@ std::string reason_of(const std::string& body) {
 }
 
 Result<std::string> answer_of(const Invocation& invocation, Result<http::ClientResponse> response) {
-  if (!response)
-    return std::move(response).error().context("the agent does not answer on '" + invocation.socket + "'");
+  if (!response) return std::move(response).error().context("the agent does not answer on '" + invocation.socket + "'");
   if (response->status != 200) return invalid(reason_of(response->body));
   return std::move(response->body);
 }

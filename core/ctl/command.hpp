@@ -29,8 +29,9 @@ struct Invocation {
 };
 
 struct Command {
-  std::string_view name;       // a word or two
-  std::string_view arguments;  // "METRIC", "KIND [NAME]": the positional arguments; the options "argument", "argument-2"
+  std::string_view name;  // a word or two
+  std::string_view
+      arguments;  // "METRIC", "KIND [NAME]": the positional arguments; the options "argument", "argument-2"
   std::string_view summary;
   // Adds the command's own options.
   void (*describe)(po::options_description&);
@@ -41,9 +42,9 @@ struct Command {
 // Describes a command without options of its own.
 inline void no_options(po::options_description&) {}
 
-extern const Command kTop, kPods, kNode, kQuery, kPlugins, kFeatures, kCapabilities, kEvents, kDecisions, kKnobs, kWhy, kMode, kPredict,
-    kReport, kRestore, kSlo, kSql, kTakeoverKoordlet, kPluginBench, kPluginCheck, kPluginExplain, kPluginFuzz, kPluginInfo, kPluginNew, kPluginRecord, kPluginReload,
-    kPluginRun;
+extern const Command kTop, kPods, kNode, kQuery, kPlugins, kFeatures, kCapabilities, kEvents, kDecisions, kKnobs, kWhy,
+    kMode, kPredict, kReport, kRestore, kSlo, kSql, kTakeoverKoordlet, kPluginBench, kPluginCheck, kPluginExplain,
+    kPluginFuzz, kPluginInfo, kPluginNew, kPluginRecord, kPluginReload, kPluginRun;
 
 // Returns the agent's answer to GET `target` if it is 200; its own error text otherwise.
 Result<std::string> ask_agent(const Invocation& invocation, const std::string& target);

@@ -32,12 +32,17 @@ host::RunnerLimits limits_of(const config::PluginSettings& settings) {
 }
 
 host::Rights rights_of(const config::PluginSettings& settings) {
-  return {.host_plugin = false, .files = settings.files, .cgroups = settings.cgroups, .network = settings.network, .sockets = settings.write_paths};
+  return {.host_plugin = false,
+          .files = settings.files,
+          .cgroups = settings.cgroups,
+          .network = settings.network,
+          .sockets = settings.write_paths};
 }
 
 }  // namespace
 
-Result<std::unique_ptr<ConfinedRun>> ConfinedRun::make(const config::Config& config, const std::string& plugin_id, const NodeRoots& roots) {
+Result<std::unique_ptr<ConfinedRun>> ConfinedRun::make(const config::Config& config, const std::string& plugin_id,
+                                                       const NodeRoots& roots) {
   if (::geteuid() != 0) return invalid("--confined needs root: only root can start a process of another user");
   std::error_code failed;
   std::string directory = (std::filesystem::temp_directory_path(failed) / "koordctl-run-XXXXXX").string();
@@ -47,7 +52,8 @@ Result<std::unique_ptr<ConfinedRun>> ConfinedRun::make(const config::Config& con
   return std::unique_ptr<ConfinedRun>(new ConfinedRun(std::move(directory), config, plugin_id, roots));
 }
 
-ConfinedRun::ConfinedRun(std::string directory, const config::Config& config, const std::string& plugin_id, const NodeRoots& roots)
+ConfinedRun::ConfinedRun(std::string directory, const config::Config& config, const std::string& plugin_id,
+                         const NodeRoots& roots)
     : directory_(std::move(directory)),
       layers_(options_of(directory_, config, roots)),
       limits_(limits_of(config.plugins.of(plugin_id))),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ConfinedRun: the confinement of `koordctl plugin run --confined`. It is that of a third party's plugin in an agent, without
-// a cgroup: a user of its own, Landlock, the filter of system calls, and the grants of plugins.settings.ID, also those for files that the host
-// reads and for endpoints that it scrapes. [one thread]
+// ConfinedRun: the confinement of `koordctl plugin run --confined`. It is that of a third party's plugin in an agent,
+// without a cgroup: a user of its own, Landlock, the filter of system calls, and the grants of plugins.settings.ID,
+// also those for files that the host reads and for endpoints that it scrapes. [one thread]
 #pragma once
 
 #include <memory>
@@ -19,7 +19,8 @@ namespace koord::ctl {
 class ConfinedRun {
  public:
   // Fails without root. Makes a state directory below that for temporary files.
-  static Result<std::unique_ptr<ConfinedRun>> make(const config::Config& config, const std::string& plugin_id, const NodeRoots& roots);
+  static Result<std::unique_ptr<ConfinedRun>> make(const config::Config& config, const std::string& plugin_id,
+                                                   const NodeRoots& roots);
   ~ConfinedRun();  // removes the state directory
   ConfinedRun(const ConfinedRun&) = delete;
   ConfinedRun& operator=(const ConfinedRun&) = delete;
@@ -29,7 +30,8 @@ class ConfinedRun {
   const host::Rights& rights() const { return rights_; }
 
  private:
-  ConfinedRun(std::string directory, const config::Config& config, const std::string& plugin_id, const NodeRoots& roots);
+  ConfinedRun(std::string directory, const config::Config& config, const std::string& plugin_id,
+              const NodeRoots& roots);
 
   const std::string directory_;
   child::Layers layers_;

@@ -87,7 +87,9 @@ std::string owner_of(const json::value& knob) {
 std::string composed_value_of(const json::value& knob) {
   const std::string text = json_text(knob, "composition");
   const std::size_t start = text.find(' '), equals = text.find(" = ");
-  return start == std::string::npos || equals == std::string::npos || equals <= start ? "" : text.substr(start + 1, equals - start - 1);
+  return start == std::string::npos || equals == std::string::npos || equals <= start
+             ? ""
+             : text.substr(start + 1, equals - start - 1);
 }
 
 // Why a cap or floor that is applied changes nothing; empty: it binds, or it is the value.
@@ -95,7 +97,8 @@ std::string idle_bound_of(const json::value& knob, const json::value& intent) {
   const std::string role = json_text(intent, "role"), value = composed_value_of(knob);
   if ((role != "cap" && role != "floor") || json_text(intent, "result") != "applied") return "";
   for (const json::value& part : json_list(knob, "parts")) {
-    const bool is_its = json_text(part, "role") == role && json_text(part, "plugin") == json_text(intent, "plugin") && json_text(part, "source").empty();
+    const bool is_its = json_text(part, "role") == role && json_text(part, "plugin") == json_text(intent, "plugin") &&
+                        json_text(part, "source").empty();
     if (!is_its || json_flag(part, "binds") || json_text(part, "value") == value) continue;
     if (json_text(knob, "knob") == "cpuset.cpus") return "; the set is already smaller";
     return role == "cap" ? "; the value is already lower" : "; the value is already higher";
@@ -107,7 +110,8 @@ std::string idle_bound_of(const json::value& knob, const json::value& intent) {
 void add_rows(Table& table, const std::string& owner, const json::value& knob) {
   static const json::value kNoIntent(json::object{});
   const bool is_held = json_flag(knob, "held");
-  std::vector<std::string> cells{owner, json_text(knob, "knob"), value_of(knob), is_held ? json_text(knob, "original") : "-",
+  std::vector<std::string> cells{owner, json_text(knob, "knob"), value_of(knob),
+                                 is_held ? json_text(knob, "original") : "-",
                                  is_held ? or_dash(json_text(knob, "holder")) : "-"};
   const json::array& intents = json_list(knob, "intents");
   std::vector<const json::value*> rows;
@@ -115,8 +119,8 @@ void add_rows(Table& table, const std::string& owner, const json::value& knob) {
   if (rows.empty()) rows.push_back(&kNoIntent);
   for (const json::value* intent : rows) {
     cells.resize(5);
-    for (const std::string& text :
-         {json_text(*intent, "plugin"), intent_of(*intent), result_of(*intent), why_of(*intent) + idle_bound_of(knob, *intent)})
+    for (const std::string& text : {json_text(*intent, "plugin"), intent_of(*intent), result_of(*intent),
+                                    why_of(*intent) + idle_bound_of(knob, *intent)})
       cells.push_back(or_dash(text));
     table.add(cells);
     cells.assign(5, "");
@@ -134,11 +138,22 @@ std::string knob_or_kind(const json::value& decision) {
 }
 
 Table decision_table(const json::array& decisions) {
-  Table table({{"NUMBER", true}, {"TIME"}, {"STRATEGY"}, {"POD"}, {"CGROUP"}, {"KNOB"}, {"BEFORE"}, {"INTENT"}, {"RESULT"}, {"WHY"}, {"PARTS"}});
+  Table table({{"NUMBER", true},
+               {"TIME"},
+               {"STRATEGY"},
+               {"POD"},
+               {"CGROUP"},
+               {"KNOB"},
+               {"BEFORE"},
+               {"INTENT"},
+               {"RESULT"},
+               {"WHY"},
+               {"PARTS"}});
   for (const json::value& decision : decisions)
-    table.add({format_number(json_number(decision, "number")), time_of(decision, "time"), or_dash(json_text(decision, "plugin")), pod_of(decision),
-               or_dash(json_text(decision, "cgroup")), knob_or_kind(decision), or_dash(json_text(decision, "before")),
-               or_dash(intent_of(decision)), result_of(decision), why_of(decision), or_dash(parts_of(decision))});
+    table.add({format_number(json_number(decision, "number")), time_of(decision, "time"),
+               or_dash(json_text(decision, "plugin")), pod_of(decision), or_dash(json_text(decision, "cgroup")),
+               knob_or_kind(decision), or_dash(json_text(decision, "before")), or_dash(intent_of(decision)),
+               result_of(decision), why_of(decision), or_dash(parts_of(decision))});
   return table;
 }
 
@@ -146,7 +161,8 @@ Table decision_table(const json::array& decisions) {
 std::string compositions_of(const json::array& knobs, std::string (*owner)(const json::value&)) {
   std::string lines;
   for (const json::value& knob : knobs)
-    if (const std::string text = json_text(knob, "composition"); !text.empty()) lines += "  " + owner(knob) + ": " + text + "\n";
+    if (const std::string text = json_text(knob, "composition"); !text.empty())
+      lines += "  " + owner(knob) + ": " + text + "\n";
   return lines.empty() ? "" : "\nComposed values:\n" + lines;
 }
 
@@ -155,8 +171,8 @@ std::string failed_reverts_of(const json::array& knobs, std::string (*owner)(con
   std::string lines;
   for (const json::value& knob : knobs)
     if (const std::string problem = json_text(knob, "revertProblem"); !problem.empty())
-      lines += "  " + owner(knob) + ": " + json_text(knob, "knob") + " of " + or_dash(json_text(knob, "holder")) + " to '" + json_text(knob, "original") +
-               "': " + problem + "\n";
+      lines += "  " + owner(knob) + ": " + json_text(knob, "knob") + " of " + or_dash(json_text(knob, "holder")) +
+               " to '" + json_text(knob, "original") + "': " + problem + "\n";
   return lines.empty() ? "" : "\nReverts that failed, tried again each second:\n" + lines;
 }
 
@@ -170,8 +186,8 @@ std::string evictions_of(const json::array& decisions) {
   if (decisions.empty()) return "";
   Table table({{"NUMBER", true}, {"TIME"}, {"STRATEGY"}, {"RESULT"}, {"WHY"}});
   for (const json::value& decision : decisions)
-    table.add({format_number(json_number(decision, "number")), time_of(decision, "time"), or_dash(json_text(decision, "plugin")),
-               result_of(decision), why_of(decision)});
+    table.add({format_number(json_number(decision, "number")), time_of(decision, "time"),
+               or_dash(json_text(decision, "plugin")), result_of(decision), why_of(decision)});
   return "\nConsidered for eviction:\n" + table.render();
 }
 
@@ -186,10 +202,14 @@ json::array without_evictions(const json::array& decisions) {
 std::string hands_off_of(const json::value& pod) {
   const std::string annotation = json_text(pod, "handsOff");
   const json::array& unknown = json_list(pod, "handsOffUnknown");
-  const auto name_at = [&](std::size_t i) { return unknown[i].is_string() ? std::string(unknown[i].get_string()) : std::string(); };
-  if (unknown.size() == 1 && name_at(0) == annotation) return "'" + annotation + "', which is neither \"true\", a knob nor a strategy: ignored";
+  const auto name_at = [&](std::size_t i) {
+    return unknown[i].is_string() ? std::string(unknown[i].get_string()) : std::string();
+  };
+  if (unknown.size() == 1 && name_at(0) == annotation)
+    return "'" + annotation + "', which is neither \"true\", a knob nor a strategy: ignored";
   std::string text = annotation;
-  for (std::size_t i = 0; i < unknown.size(); ++i) text += "; '" + name_at(i) + "' is neither a knob nor a strategy: ignored";
+  for (std::size_t i = 0; i < unknown.size(); ++i)
+    text += "; '" + name_at(i) + "' is neither a knob nor a strategy: ignored";
   return text;
 }
 
@@ -200,7 +220,8 @@ std::string head_of(const json::value& answer) {
   if (const std::string cgroup = json_text(pod, "cgroup"); !cgroup.empty()) text += ", in " + cgroup;
   if (json_flag(pod, "ended")) text += ", has ended";
   text += "\n";
-  if (const json::value* annotation = json_member(pod, "handsOff"); annotation != nullptr) text += "The pod says hands off: " + hands_off_of(pod) + "\n";
+  if (const json::value* annotation = json_member(pod, "handsOff"); annotation != nullptr)
+    text += "The pod says hands off: " + hands_off_of(pod) + "\n";
   if (json_flag(answer, "nodeHandsOff")) text += "All strategies of the node are switched off; see koordctl mode\n";
   return text;
 }
@@ -210,7 +231,8 @@ std::string events_of(const json::array& events) {
   Table table({{"TIME"}, {"SOURCE"}, {"EVENT"}, {"WHY"}});
   for (const json::value& event : events) {
     const std::string plugin = json_text(event, "plugin");
-    table.add({time_of(event, "time"), plugin.empty() ? "host" : plugin, json_text(event, "what"), json_text(event, "why")});
+    table.add(
+        {time_of(event, "time"), plugin.empty() ? "host" : plugin, json_text(event, "what"), json_text(event, "why")});
   }
   return "\n" + table.render();
 }
@@ -226,11 +248,13 @@ bool is_under_ceiling(const json::value& mode, const json::value& node) {
 
 // An override without an end holds until an operator, or the agent's end, lifts it.
 std::string end_of(const json::value& mode) {
-  return json_member(mode, "override") != nullptr && json_member(mode, "until") == nullptr ? "until lifted" : time_of(mode, "until");
+  return json_member(mode, "override") != nullptr && json_member(mode, "until") == nullptr ? "until lifted"
+                                                                                           : time_of(mode, "until");
 }
 
 std::string source_of(const json::value& mode) {
-  if (json_member(mode, "override") != nullptr) return json_text(mode, "by").empty() ? "an operator" : json_text(mode, "by");
+  if (json_member(mode, "override") != nullptr)
+    return json_text(mode, "by").empty() ? "an operator" : json_text(mode, "by");
   return json_member(mode, "configured") != nullptr ? "configuration" : "node";
 }
 
@@ -261,7 +285,8 @@ Result<std::string> render_why(const std::string& answer) {
   const json::array& knobs = json_list(parsed, "knobs");
   Table table(knob_columns("TARGET"));
   for (const json::value& knob : knobs) add_rows(table, owner_of(knob), knob);
-  text += knobs.empty() ? kNoStrategy : table.render() + compositions_of(knobs, owner_of) + failed_reverts_of(knobs, owner_of);
+  text += knobs.empty() ? kNoStrategy
+                        : table.render() + compositions_of(knobs, owner_of) + failed_reverts_of(knobs, owner_of);
   const json::array decisions = without_evictions(json_list(parsed, "decisions"));
   if (!decisions.empty()) text += "\n" + decision_table(decisions).render();
   return text + evictions_of(json_list(parsed, "evictions")) + events_of(json_list(parsed, "events"));
@@ -277,8 +302,8 @@ Result<std::string> render_modes(const std::string& answer) {
   const json::value& node = found == modes.end() ? kNoMode : *found;
   for (const json::value& mode : modes) {
     const bool is_lowered = is_under_ceiling(mode, node);
-    table.add({json_text(mode, "target"), mode_of(mode), or_dash(json_text(mode, "configured")), is_lowered ? "node (ceiling)" : source_of(mode),
-               end_of(is_lowered ? node : mode)});
+    table.add({json_text(mode, "target"), mode_of(mode), or_dash(json_text(mode, "configured")),
+               is_lowered ? "node (ceiling)" : source_of(mode), end_of(is_lowered ? node : mode)});
   }
   const std::string evictions = json_text(parsed, "evictions");
   return table.render() + (evictions.empty() ? "" : "\nEvictions, whatever the mode: " + evictions + "\n");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent's answers about strategies as tables: /api/v1/decisions, /knobs, /why and /modes. Pure; an error: the answer is no
-// JSON object.
+// The agent's answers about strategies as tables: /api/v1/decisions, /knobs, /why and /modes. Pure; an error: the
+// answer is no JSON object.
 #pragma once
 
 #include <string>

@@ -9,13 +9,14 @@ namespace {
 
 void describe_decisions(po::options_description& options) {
   const auto text = [](const char* value) { return po::value<std::string>()->value_name(value); };
-  options.add_options()("pod,p", text("POD"), "of this pod: its uid, NAMESPACE/NAME or NAME")("cgroup", text("CGROUP"),
-                                                                                              "of this cgroup and those below it")(
+  options.add_options()("pod,p", text("POD"), "of this pod: its uid, NAMESPACE/NAME or NAME")(
+      "cgroup", text("CGROUP"), "of this cgroup and those below it")(
       "kind", text("KIND"), "of this kind: knob, eviction, mode")("knob,k", text("KNOB"), "of this knob, as cpu.max")(
       "plugin", text("ID"), "of this strategy's intents")(
       "outcome", text("RESULT"), "with this result, as applied, shadow, lost, failed, contested, hands_off, reverted")(
       "since", text("TIME"), "not before: how long ago, as 10m, or Unix seconds")("until", text("TIME"), "not after")(
-      "limit,n", text("COUNT"), "show at most this many of the newest; default 1000")("before", text("NUMBER"), "only smaller numbers: the page before");
+      "limit,n", text("COUNT"), "show at most this many of the newest; default 1000")(
+      "before", text("NUMBER"), "only smaller numbers: the page before");
 }
 
 std::string decisions_target_of(const Invocation& invocation) {
@@ -38,6 +39,7 @@ Result<void> run_decisions(const Invocation& invocation) {
 
 }  // namespace
 
-const Command kDecisions{"decisions", "", "List decisions on knobs, evictions and modes, with reason and result.", describe_decisions, run_decisions};
+const Command kDecisions{"decisions", "", "List decisions on knobs, evictions and modes, with reason and result.",
+                         describe_decisions, run_decisions};
 
 }  // namespace koord::ctl

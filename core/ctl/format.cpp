@@ -43,7 +43,9 @@ std::string format_seconds(std::optional<double> seconds) {
   return three_figures(value) + std::string(kUnits[unit]);
 }
 
-std::string format_percent(std::optional<double> ratio) { return ratio ? fmt::format("{:.1f}%", 100 * *ratio) : kUnknown; }
+std::string format_percent(std::optional<double> ratio) {
+  return ratio ? fmt::format("{:.1f}%", 100 * *ratio) : kUnknown;
+}
 
 std::string format_number(std::optional<double> number) { return number ? fmt::format("{}", *number) : kUnknown; }
 

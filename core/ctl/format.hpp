@@ -12,6 +12,6 @@ std::string format_bytes(std::optional<double> bytes);      // "1.5Gi"
 std::string format_seconds(std::optional<double> seconds);  // "12.3ms"
 std::string format_percent(std::optional<double> ratio);    // "12.5%" of 0.125
 std::string format_number(std::optional<double> number);    // shortest that reads back, "0.5"
-std::string format_wall_time(double unix_seconds);          // "2026-01-02 03:04:05" in UTC; "-" of no year with four digits
+std::string format_wall_time(double unix_seconds);  // "2026-01-02 03:04:05" in UTC; "-" of no year with four digits
 
 }  // namespace koord::ctl

@@ -21,8 +21,10 @@ constexpr ServiceText kServiceTexts[] = {
     {"koord.clock/1", "reads the time"},
     {"koord.config/1", "reads its own part of the configuration"},
     {"koord.evict/1", "asks for pods to be evicted; the host decides, by its budgets, modes and annotations of pods"},
-    {"koord.fs/1", "reads files of the node that any plugin may read, and those in plugins.settings.ID.files; never memory or environments; command lines of all processes, yes"},
-    {"koord.knobs/1", "proposes values for the cgroups of pods, and those in plugins.settings.ID.cgroups; the host writes them where the mode is enforce"},
+    {"koord.fs/1",
+     "reads files of the node that any plugin may read, and those in plugins.settings.ID.files; never memory or environments; command lines of all processes, yes"},
+    {"koord.knobs/1",
+     "proposes values for the cgroups of pods, and those in plugins.settings.ID.cgroups; the host writes them where the mode is enforce"},
     {"koord.kv/1", "keeps small facts; reads those of all plugins"},
     {"koord.metrics/1", "defines metrics, appends samples; reads the history of all metrics"},
     {"koord.state/1", "reads the node, its pods with labels and annotations, and the ids of their processes"},
@@ -48,7 +50,8 @@ std::string words_of(const json::array& list) {
 }  // namespace
 
 std::string_view service_allows(std::string_view id) {
-  const auto* found = std::find_if(std::begin(kServiceTexts), std::end(kServiceTexts), [&](const ServiceText& text) { return text.id == id; });
+  const auto* found = std::find_if(std::begin(kServiceTexts), std::end(kServiceTexts),
+                                   [&](const ServiceText& text) { return text.id == id; });
   return found == std::end(kServiceTexts) ? "unknown to this version" : found->allows;
 }
 
@@ -67,7 +70,8 @@ std::vector<GrantedService> granted_services_of(const host::Manifest& manifest) 
 
 std::string grants_table(const host::Manifest& manifest) {
   Table table({{"SERVICE"}, {"NAMED AS"}, {"ALLOWS"}});
-  for (const GrantedService& service : granted_services_of(manifest)) table.add({service.id, named_text(service), service.allows});
+  for (const GrantedService& service : granted_services_of(manifest))
+    table.add({service.id, named_text(service), service.allows});
   return table.render();
 }
 
@@ -82,7 +86,8 @@ std::vector<NeededSetting> needed_settings_of(const host::Manifest& manifest) {
   const auto& kinds = manifest.kinds;
   if (std::find(kinds.begin(), kinds.end(), "koord.external-advisor/1") == kinds.end()) return {};
   return {{"network: [tcp]", "the agent scrapes the plugin's http:// and https:// endpoints"},
-          {"network: [unix]; writePaths: [/run/x.sock]", "the agent scrapes the plugin's unix: endpoints at this path or below this directory"}};
+          {"network: [unix]; writePaths: [/run/x.sock]",
+           "the agent scrapes the plugin's unix: endpoints at this path or below this directory"}};
 }
 
 std::string needed_settings_table(const host::Manifest& manifest) {
@@ -93,7 +98,8 @@ std::string needed_settings_table(const host::Manifest& manifest) {
 
 json::array needed_settings_json(const host::Manifest& manifest) {
   json::array array;
-  for (const NeededSetting& needed : needed_settings_of(manifest)) array.push_back({{"setting", needed.setting}, {"allows", needed.allows}});
+  for (const NeededSetting& needed : needed_settings_of(manifest))
+    array.push_back({{"setting", needed.setting}, {"allows", needed.allows}});
   return array;
 }
 

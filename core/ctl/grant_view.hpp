@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The services of the host that a plugin gets, by its manifest and its kinds, and the access that each gives; the settings that a
-// third party's plugin of its kinds needs; and its grants by plugins.settings.ID, as an agent reports them. Pure.
+// The services of the host that a plugin gets, by its manifest and its kinds, and the access that each gives; the
+// settings that a third party's plugin of its kinds needs; and its grants by plugins.settings.ID, as an agent reports
+// them. Pure.
 #pragma once
 
 #include <string>
@@ -39,13 +40,14 @@ std::vector<NeededSetting> needed_settings_of(const host::Manifest& manifest);
 std::string needed_settings_table(const host::Manifest& manifest);
 json::array needed_settings_json(const host::Manifest& manifest);
 
-// `grants`: of a plugin in /api/v1/plugins. "capabilities CAP_BPF; network tcp, udp; files proc/*/io"; empty: it has none.
+// `grants`: of a plugin in /api/v1/plugins. "capabilities CAP_BPF; network tcp, udp; files proc/*/io"; empty: it has
+// none.
 std::string granted_text(const json::value& grants);
 
 // The grants of one plugin on this node.
 struct GrantedHere {
-  std::string text;                     // granted_text(), "nothing", or why they are unknown
-  json::value grants = nullptr;         // null: unknown
+  std::string text;                         // granted_text(), "nothing", or why they are unknown
+  json::value grants = nullptr;             // null: unknown
   json::value minimum_isolation = nullptr;  // plugins.minimumIsolation, a list; null: unknown
 };
 // `answer`: the agent's, to /api/v1/plugins.

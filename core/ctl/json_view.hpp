@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the agent's JSON answers, with json_text() and its siblings. Texts may come from a plugin, so their control characters
-// become '?'. Includes Boost.JSON: for command files only.
+// Reads the agent's JSON answers, with json_text() and its siblings. Texts may come from a plugin, so their control
+// characters become '?'. Includes Boost.JSON: for command files only.
 #pragma once
 
 #include <boost/json.hpp>

@@ -7,8 +7,8 @@
 namespace koord::ctl {
 namespace {
 
-
-Result<void> print(const Invocation& invocation, const std::string& target, Result<std::string> (*render)(const std::string&)) {
+Result<void> print(const Invocation& invocation, const std::string& target,
+                   Result<std::string> (*render)(const std::string&)) {
   const std::string answer = TRY(ask_agent(invocation, target));
   const std::string text = TRY(render(answer));
   invocation.out << (invocation.output == Output::json ? answer : text);
@@ -23,7 +23,10 @@ Result<void> run_why(const Invocation& invocation) {
 
 }  // namespace
 
-const Command kKnobs{"knobs", "", "List the knobs that strategies set or propose: value, original, strategy, reason, composition.", no_options, run_knobs};
-const Command kWhy{"why", "POD", "Explain the knob values of a pod, given as NAMESPACE/NAME, NAME or uid.", no_options, run_why};
+const Command kKnobs{"knobs", "",
+                     "List the knobs that strategies set or propose: value, original, strategy, reason, composition.",
+                     no_options, run_knobs};
+const Command kWhy{"why", "POD", "Explain the knob values of a pod, given as NAMESPACE/NAME, NAME or uid.", no_options,
+                   run_why};
 
 }  // namespace koord::ctl

@@ -15,10 +15,11 @@ namespace {
 constexpr std::string_view kDefaultSocket = "/run/koordetector/koordetector.sock";
 
 std::vector<const Command*> commands() {
-  return {&kTop,        &kPods,      &kNode,        &kQuery,         &kPlugins,   &kFeatures,    &kCapabilities, &kEvents,
-          &kDecisions,  &kKnobs,     &kWhy,         &kMode,          &kPredict,   &kReport,      &kRestore,      &kSlo,
-          &kSql,        &kTakeoverKoordlet, &kPluginInfo, &kPluginNew,  &kPluginCheck,   &kPluginExplain, &kPluginRun, &kPluginBench, &kPluginFuzz,
-          &kPluginRecord, &kPluginReload};
+  return {&kTop,          &kPods,         &kNode,        &kQuery,         &kPlugins,   &kFeatures,
+          &kCapabilities, &kEvents,       &kDecisions,   &kKnobs,         &kWhy,       &kMode,
+          &kPredict,      &kReport,       &kRestore,     &kSlo,           &kSql,       &kTakeoverKoordlet,
+          &kPluginInfo,   &kPluginNew,    &kPluginCheck, &kPluginExplain, &kPluginRun, &kPluginBench,
+          &kPluginFuzz,   &kPluginRecord, &kPluginReload};
 }
 
 po::options_description options_of(const Command& command) {
@@ -50,7 +51,8 @@ void print_usage(std::ostream& out) {
 // "plugin", "takeover": the first word of commands of two.
 bool is_group(std::string_view word) {
   const std::vector<const Command*> all = commands();
-  return std::any_of(all.begin(), all.end(), [&](const Command* command) { return command->name.starts_with(std::string(word) + " "); });
+  return std::any_of(all.begin(), all.end(),
+                     [&](const Command* command) { return command->name.starts_with(std::string(word) + " "); });
 }
 
 void print_help(const Command& command, std::ostream& out) {
@@ -85,7 +87,8 @@ Result<po::variables_map> parse(const Command& command, const std::vector<std::s
     return invalid(error.what());
   }
   for (const auto& [word, option] : positional_of(command))
-    if (!word.starts_with('[') && !values.count(option) && !values.count("help")) return invalid("the argument " + word + " is missing");
+    if (!word.starts_with('[') && !values.count(option) && !values.count("help"))
+      return invalid("the argument " + word + " is missing");
   return values;
 }
 
@@ -116,8 +119,8 @@ int run(const Command& command, const std::vector<std::string>& arguments) {
   if (output != "table" && output != "json")
     return complain("--output '" + output + "' is neither table nor json" + hint, 2);
 
-  Invocation invocation{*values, socket_of((*values)["socket"].as<std::string>()), output == "json" ? Output::json : Output::table,
-                        std::cout};
+  Invocation invocation{*values, socket_of((*values)["socket"].as<std::string>()),
+                        output == "json" ? Output::json : Output::table, std::cout};
   if (Result<void> done = command.run(invocation); !done) return complain(done.error().message(), 1);
   return std::cout.flush() ? 0 : 1;
 }
@@ -132,8 +135,10 @@ bool takes_next_word(const std::string& option) {
 // Options may stand before the command: `koordctl --socket PATH plugin info` is `koordctl plugin info --socket PATH`.
 std::vector<std::string> command_first(std::vector<std::string> arguments) {
   auto command = arguments.begin();
-  while (command != arguments.end() && is_option(*command)) command += takes_next_word(*command) && command + 1 != arguments.end() ? 2 : 1;
-  const auto options = std::find_if(command, arguments.end(), [](const std::string& word) { return word.starts_with('-'); });
+  while (command != arguments.end() && is_option(*command))
+    command += takes_next_word(*command) && command + 1 != arguments.end() ? 2 : 1;
+  const auto options =
+      std::find_if(command, arguments.end(), [](const std::string& word) { return word.starts_with('-'); });
   std::rotate(arguments.begin(), command, options);
   return arguments;
 }
@@ -153,7 +158,9 @@ int complain_of_unknown(const std::string& words, const std::string& help) {
   std::vector<std::string> known;
   for (const Command* command : commands()) known.emplace_back(command->name);
   const std::string near = nearest(words, known);
-  return complain("unknown command '" + words + "'" + (near.empty() ? "; " + help + " lists them" : ", did you mean '" + near + "'?"), 2);
+  return complain("unknown command '" + words + "'" +
+                      (near.empty() ? "; " + help + " lists them" : ", did you mean '" + near + "'?"),
+                  2);
 }
 
 int main(const std::vector<std::string>& given) {

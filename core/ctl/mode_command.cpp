@@ -9,12 +9,14 @@ namespace koord::ctl {
 namespace {
 
 void describe_mode(po::options_description& options) {
-  options.add_options()("for,f", po::value<std::string>()->value_name("TIME"), "how long it holds, 1s to 168h; then what is configured does again");
+  options.add_options()("for,f", po::value<std::string>()->value_name("TIME"),
+                        "how long it holds, 1s to 168h; then what is configured does again");
 }
 
 Result<void> set_mode(const Invocation& invocation, const std::string& target, const std::string& mode) {
   if (!invocation.has("argument-2")) return invalid("a mode is missing: off, shadow, enforce, or configured");
-  if (mode != "configured" && !invocation.has("for")) return invalid("--for TIME is missing: an override must have an end");
+  if (mode != "configured" && !invocation.has("for"))
+    return invalid("--for TIME is missing: an override must have an end");
   if (const std::string time = invocation.text("for"); !time.empty() && !parse_duration(time))
     return invalid("--for '" + time + "' is no time, expected 1s to 168h, such as 90s or 1h30m");
   std::string query = "?mode=" + percent_encode(mode);
@@ -26,7 +28,8 @@ Result<void> set_mode(const Invocation& invocation, const std::string& target, c
 }
 
 Result<void> run_mode(const Invocation& invocation) {
-  if (invocation.has("argument")) return set_mode(invocation, invocation.text("argument"), invocation.text("argument-2"));
+  if (invocation.has("argument"))
+    return set_mode(invocation, invocation.text("argument"), invocation.text("argument-2"));
   if (invocation.has("for")) return invalid("--for needs a strategy, or 'node', and a mode");
   const std::string answer = TRY(ask_agent(invocation, "/api/v1/modes"));
   const std::string table = TRY(render_modes(answer));
@@ -36,6 +39,9 @@ Result<void> run_mode(const Invocation& invocation) {
 
 }  // namespace
 
-const Command kMode{"mode", "[STRATEGY] [MODE]", "Show the modes of strategies (off, shadow, enforce); set one for a while, or that of 'node' as a ceiling.", describe_mode, run_mode};
+const Command kMode{
+    "mode", "[STRATEGY] [MODE]",
+    "Show the modes of strategies (off, shadow, enforce); set one for a while, or that of 'node' as a ceiling.",
+    describe_mode, run_mode};
 
 }  // namespace koord::ctl

@@ -33,7 +33,15 @@ struct Row {
 };
 
 std::string as_table(const std::vector<Row>& rows, std::uint64_t ticks) {
-  Table table({{"ISOLATION"}, {"START", true}, {"TICK", true}, {"P99", true}, {"CPU", true}, {"SYSCALLS", true}, {"ALLOCATIONS", true}, {"MEMORY", true}, {"GROWTH", true}});
+  Table table({{"ISOLATION"},
+               {"START", true},
+               {"TICK", true},
+               {"P99", true},
+               {"CPU", true},
+               {"SYSCALLS", true},
+               {"ALLOCATIONS", true},
+               {"MEMORY", true},
+               {"GROWTH", true}});
   std::string notes;
   for (const auto& [isolation_name, result] : rows) {
     if (!result) {
@@ -42,13 +50,16 @@ std::string as_table(const std::vector<Row>& rows, std::uint64_t ticks) {
       continue;
     }
     auto optional = [](const std::optional<double>& number) { return number ? one_decimal(*number) : "-"; };
-    table.add({isolation_name, format_seconds(seconds_of(result->start)), format_seconds(seconds_of(result->median)), format_seconds(seconds_of(result->p99)),
-               format_seconds(result->cpu_ns / 1e9), optional(result->system_calls), optional(result->allocations),
-               format_bytes(static_cast<double>(result->private_bytes)), format_bytes(static_cast<double>(result->growth_bytes))});
+    table.add({isolation_name, format_seconds(seconds_of(result->start)), format_seconds(seconds_of(result->median)),
+               format_seconds(seconds_of(result->p99)), format_seconds(result->cpu_ns / 1e9),
+               optional(result->system_calls), optional(result->allocations),
+               format_bytes(static_cast<double>(result->private_bytes)),
+               format_bytes(static_cast<double>(result->growth_bytes))});
   }
   return table.render() + "\n" + std::to_string(ticks) +
          " ticks. Per tick: TICK is the median, SYSCALLS of both sides, ALLOCATIONS with the host's own.\n"
-         "MEMORY is private to the plugin's process (in process: koordctl's own included), GROWTH over all ticks.\n" + notes;
+         "MEMORY is private to the plugin's process (in process: koordctl's own included), GROWTH over all ticks.\n" +
+         notes;
 }
 
 std::string as_json(const std::vector<Row>& rows, std::uint64_t ticks) {
@@ -82,11 +93,14 @@ Result<void> bench_plugin(const Invocation& invocation) {
   child::SnapshotImages images;
   const std::string program = TRY(workshop::find_child_program());
   std::vector<Row> rows;
-  for (auto [isolation_name, isolation] : {std::pair{"in process", config::Isolation::in_process}, std::pair{"process", config::Isolation::process}}) {
-    if (!host::lives_in_child(piece.manifest, host::Origin::third_party, isolation)) continue;  // it may not be in this one
+  for (auto [isolation_name, isolation] :
+       {std::pair{"in process", config::Isolation::in_process}, std::pair{"process", config::Isolation::process}}) {
+    if (!host::lives_in_child(piece.manifest, host::Origin::third_party, isolation))
+      continue;  // it may not be in this one
     rows.push_back({isolation_name, workshop::bench(piece, {isolation, program, images}, make_node, settings)});
   }
-  invocation.out << (invocation.output == Output::json ? as_json(rows, settings.ticks) : as_table(rows, settings.ticks));
+  invocation.out << (invocation.output == Output::json ? as_json(rows, settings.ticks)
+                                                       : as_table(rows, settings.ticks));
   for (const Row& row : rows)
     if (!row.result) return row.result.error();
   return {};
@@ -94,6 +108,8 @@ Result<void> bench_plugin(const Invocation& invocation) {
 
 }  // namespace
 
-const Command kPluginBench{"plugin bench", "FILE", "Measure the cost of a plugin's tick, in process and in a process of its own.", describe_bench, bench_plugin};
+const Command kPluginBench{"plugin bench", "FILE",
+                           "Measure the cost of a plugin's tick, in process and in a process of its own.",
+                           describe_bench, bench_plugin};
 
 }  // namespace koord::ctl

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// koordctl plugin check, koordctl plugin explain: a plugin's file against the numbered rules, and what each rule is for.
-// No agent is needed.
+// koordctl plugin check, koordctl plugin explain: a plugin's file against the numbered rules, and what each rule is
+// for. No agent is needed.
 #include <array>
 #include <vector>
 
@@ -22,9 +22,10 @@ using check::Rule;
 
 void describe_check(po::options_description& options) {
   const check::Floor floor;
-  options.add_options()("json", "the same as --output json")(
-      "file-only", "only the rules that run nothing of the file")(
-      "glibc", po::value<std::string>()->default_value(floor.glibc)->value_name("VERSION"), "the newest GLIBC it may need")(
+  options.add_options()("json", "the same as --output json")("file-only",
+                                                             "only the rules that run nothing of the file")(
+      "glibc", po::value<std::string>()->default_value(floor.glibc)->value_name("VERSION"),
+      "the newest GLIBC it may need")(
       "glibcxx", po::value<std::string>()->default_value(floor.glibcxx)->value_name("VERSION"), "the newest GLIBCXX")(
       "cxxabi", po::value<std::string>()->default_value(floor.cxxabi)->value_name("VERSION"), "the newest CXXABI");
   describe_configuration(options);
@@ -51,7 +52,8 @@ struct Findings {
 Result<std::string> version_option(const Invocation& invocation, const char* name) {
   std::string version = invocation.text(name);
   for (const std::string& part : split(version, '.'))
-    if (!parse_uint(part)) return invalid("--" + std::string(name) + " '" + version + "' is no version, expected one such as 2.31");
+    if (!parse_uint(part))
+      return invalid("--" + std::string(name) + " '" + version + "' is no version, expected one such as 2.31");
   return version;
 }
 
@@ -75,26 +77,29 @@ Result<void> run_plugin_check(const Invocation& invocation) {
   const Result<host::Manifest> manifest = host::read_manifest(path);
   if (manifest) options.config_json = TRY(configuration_of(invocation, manifest->id));
   Findings findings;
-  TRY(check::check_plugin(path, options, [&](const Rule& rule, const Outcome& outcome) { findings.add(rule, outcome); }));
+  TRY(check::check_plugin(path, options,
+                          [&](const Rule& rule, const Outcome& outcome) { findings.add(rule, outcome); }));
   // Not a rule: where the file lies and its mode may differ on the node.
   const std::string refused = manifest ? agent_refusal(path, *manifest) : std::string();
   if (invocation.output == Output::json || invocation.has("json"))
-    invocation.out << json::serialize(json::object{{"file", path},
-                                                   {"passed", findings.count[0]},
-                                                   {"failed", findings.count[1]},
-                                                   {"not_applicable", findings.count[2]},
-                                                   {"services", manifest ? grants_json(*manifest) : json::array()},
-                                                   {"neededSettings", manifest ? needed_settings_json(*manifest) : json::array()},
-                                                   {"refused", refused},
-                                                   {"rules", std::move(findings.rows)}})
+    invocation.out << json::serialize(
+                          json::object{{"file", path},
+                                       {"passed", findings.count[0]},
+                                       {"failed", findings.count[1]},
+                                       {"not_applicable", findings.count[2]},
+                                       {"services", manifest ? grants_json(*manifest) : json::array()},
+                                       {"neededSettings", manifest ? needed_settings_json(*manifest) : json::array()},
+                                       {"refused", refused},
+                                       {"rules", std::move(findings.rows)}})
                    << "\n";
   else
-    invocation.out << findings.table.render() << sum_of(findings) << (refused.empty() ? "" : "refused by an agent: " + refused + "\n")
+    invocation.out << findings.table.render() << sum_of(findings)
+                   << (refused.empty() ? "" : "refused by an agent: " + refused + "\n")
                    << (manifest ? "\n" + grants_table(*manifest) + needed_settings_table(*manifest) : "");
   if (findings.failed.empty()) return {};
-  return invalid("'" + path + "' breaks " + join(findings.failed, ", ") + "; koordctl plugin explain " + findings.failed.front() + " says more");
+  return invalid("'" + path + "' breaks " + join(findings.failed, ", ") + "; koordctl plugin explain " +
+                 findings.failed.front() + " says more");
 }
-
 
 Result<void> run_plugin_explain(const Invocation& invocation) {
   const std::string name = invocation.text("argument");
@@ -109,15 +114,18 @@ Result<void> run_plugin_explain(const Invocation& invocation) {
                                                    {"text", trim(rule->text)}})
                    << "\n";
   else
-    invocation.out << name << ": a plugin " << rule->title << " (" << to_string(rule->severity) << ")\n\n" << trim(rule->text) << "\n";
+    invocation.out << name << ": a plugin " << rule->title << " (" << to_string(rule->severity) << ")\n\n"
+                   << trim(rule->text) << "\n";
   return {};
 }
 
 }  // namespace
 
-const Command kPluginCheck{"plugin check", "FILE", "Check a plugin's file against the rules for plugins; exits with 1 if one is broken.",
+const Command kPluginCheck{"plugin check", "FILE",
+                           "Check a plugin's file against the rules for plugins; exits with 1 if one is broken.",
                            describe_check, run_plugin_check};
-const Command kPluginExplain{"plugin explain", "RULE", "Explain a rule such as K012: its meaning, its reason, and how to fix a violation.",
+const Command kPluginExplain{"plugin explain", "RULE",
+                             "Explain a rule such as K012: its meaning, its reason, and how to fix a violation.",
                              no_options, run_plugin_explain};
 
 }  // namespace koord::ctl

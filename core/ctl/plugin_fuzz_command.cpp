@@ -13,8 +13,10 @@ namespace {
 
 void describe_fuzz(po::options_description& options) {
   const check::FuzzSettings settings;
-  options.add_options()("seed", po::value<std::uint64_t>()->default_value(settings.seed), "seed of the first session; each session uses the next one")(
-      "sessions", po::value<std::uint64_t>()->default_value(settings.sessions), "number of sessions, each in a process of its own");
+  options.add_options()("seed", po::value<std::uint64_t>()->default_value(settings.seed),
+                        "seed of the first session; each session uses the next one")(
+      "sessions", po::value<std::uint64_t>()->default_value(settings.sessions),
+      "number of sessions, each in a process of its own");
   describe_configuration(options);
 }
 
@@ -40,6 +42,7 @@ Result<void> fuzz(const Invocation& invocation) {
 
 }  // namespace
 
-const Command kPluginFuzz{"plugin fuzz", "FILE", "Run random sessions of a plugin, and print the seed of a failure.", describe_fuzz, fuzz};
+const Command kPluginFuzz{"plugin fuzz", "FILE", "Run random sessions of a plugin, and print the seed of a failure.",
+                          describe_fuzz, fuzz};
 
 }  // namespace koord::ctl

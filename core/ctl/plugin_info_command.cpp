@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// koordctl plugin info: the manifest and facts of a plugin's file, an agent's decision about it, and its grants on this node if an
-// agent answers. No code of the file runs, and no agent is needed.
+// koordctl plugin info: the manifest and facts of a plugin's file, an agent's decision about it, and its grants on this
+// node if an agent answers. No code of the file runs, and no agent is needed.
 #include <filesystem>
 #include <system_error>
 
@@ -29,7 +29,8 @@ host::Origin origin_of(const std::string& path, const std::string& own_directory
 }
 
 std::string runner_of(const host::Manifest& manifest, host::Origin origin) {
-  return host::lives_in_child(manifest, origin, config::Isolation::automatic).value_or(true) ? "a process of its own" : "the agent";
+  return host::lives_in_child(manifest, origin, config::Isolation::automatic).value_or(true) ? "a process of its own"
+                                                                                             : "the agent";
 }
 
 json::array strings(const std::vector<std::string>& list) {
@@ -86,7 +87,8 @@ Result<void> run_plugin_info(const Invocation& invocation) {
   if (invocation.output == Output::table) {
     about["granted here"] = here.text;
     about["plugins.minimumIsolation"] = here.minimum_isolation;
-    invocation.out << as_table(about) << "\n" << grants_table(*manifest) << (needs_grants ? needed_settings_table(*manifest) : "");
+    invocation.out << as_table(about) << "\n"
+                   << grants_table(*manifest) << (needs_grants ? needed_settings_table(*manifest) : "");
   } else {
     about["services"] = grants_json(*manifest);
     about["neededSettings"] = needs_grants ? needed_settings_json(*manifest) : json::array();
@@ -100,9 +102,10 @@ Result<void> run_plugin_info(const Invocation& invocation) {
 
 }  // namespace
 
-const Command kPluginInfo{"plugin info", "FILE",
-                          "Show the manifest and facts of a plugin's file, without running it, the services that it gets, the settings "
-                          "that it needs, and its grants by the agent on --socket, if one answers; exits with 1 if an agent would refuse the file.",
-                          describe_info, run_plugin_info};
+const Command kPluginInfo{
+    "plugin info", "FILE",
+    "Show the manifest and facts of a plugin's file, without running it, the services that it gets, the settings "
+    "that it needs, and its grants by the agent on --socket, if one answers; exits with 1 if an agent would refuse the file.",
+    describe_info, run_plugin_info};
 
 }  // namespace koord::ctl

@@ -12,14 +12,20 @@ namespace {
 
 void describe_new(po::options_description& options) {
   static const std::string languages = join(workshop::project_languages(), "|");
-  options.add_options()("lang,l", po::value<std::string>()->value_name(languages.c_str()), "programming language; required")(
-      "id", po::value<std::string>()->value_name("DOMAIN.NAME"), "reverse domain name; default: com.example.NAME");
+  options.add_options()("lang,l", po::value<std::string>()->value_name(languages.c_str()),
+                        "programming language; required")("id", po::value<std::string>()->value_name("DOMAIN.NAME"),
+                                                          "reverse domain name; default: com.example.NAME");
 }
 
 std::string project_json_of(const workshop::Project& project) {
   json::array files;
   for (const workshop::ProjectFile& file : project.files) files.emplace_back(file.path);
-  return json::serialize(json::object{{"folder", project.name}, {"id", project.id}, {"gate", project.gate}, {"grants", project.grants}, {"files", files}}) + "\n";
+  return json::serialize(json::object{{"folder", project.name},
+                                      {"id", project.id},
+                                      {"gate", project.gate},
+                                      {"grants", project.grants},
+                                      {"files", files}}) +
+         "\n";
 }
 
 std::string project_words_of(const workshop::Project& project) {
@@ -28,11 +34,14 @@ std::string project_words_of(const workshop::Project& project) {
   return name + "/: the plugin " + project.id + " with feature gate " + project.gate + "; " + project.source +
          " is all of it, README.md says the rest\n\n  cd " + name + " && ./build && koordctl plugin check " + plugin +
          " && koordctl plugin run " + plugin + " --ticks 3\n" +
-         (project.grants.empty() ? "" : "\nAn agent scrapes its endpoint only with plugins.settings." + project.id + "." + project.grants + "\n");
+         (project.grants.empty() ? ""
+                                 : "\nAn agent scrapes its endpoint only with plugins.settings." + project.id + "." +
+                                       project.grants + "\n");
 }
 
 Result<void> make_new(const Invocation& invocation) {
-  if (!invocation.has("lang")) return invalid("--lang is missing: wanted one of " + join(workshop::project_languages(), ", "));
+  if (!invocation.has("lang"))
+    return invalid("--lang is missing: wanted one of " + join(workshop::project_languages(), ", "));
   const workshop::Project project = TRY(workshop::make_project({.kind = invocation.text("argument"),
                                                                 .language = invocation.text("lang"),
                                                                 .name = invocation.text("argument-2"),
@@ -44,7 +53,8 @@ Result<void> make_new(const Invocation& invocation) {
 
 }  // namespace
 
-const Command kPluginNew{"plugin new", "KIND NAME", "Create a plugin project: KIND is advisor, external-advisor, strategy or hook.",
-                         describe_new, make_new};
+const Command kPluginNew{"plugin new", "KIND NAME",
+                         "Create a plugin project: KIND is advisor, external-advisor, strategy or hook.", describe_new,
+                         make_new};
 
 }  // namespace koord::ctl

@@ -11,7 +11,8 @@
 namespace koord::ctl {
 
 void describe_state(po::options_description& options) {
-  options.add_options()("pods", po::value<std::string>()->value_name("FILE"), "a PodList, YAML or JSON; default: the pods found in cgroups")(
+  options.add_options()("pods", po::value<std::string>()->value_name("FILE"),
+                        "a PodList, YAML or JSON; default: the pods found in cgroups")(
       "node-object", po::value<std::string>()->value_name("FILE"), "a Node")(
       "node-slo", po::value<std::string>()->value_name("FILE"), "a NodeSLO");
 }
@@ -42,7 +43,8 @@ Result<std::unique_ptr<workshop::RunNode>> open_node(const Invocation& invocatio
 void describe_configuration(po::options_description& options) {
   options.add_options()("set", po::value<std::vector<std::string>>()->value_name("KEY=VALUE")->composing(),
                         "a part of the plugin's configuration; may be repeated")(
-      "config", po::value<std::string>()->value_name("FILE"), "an agent's configuration file to take the plugin's part of");
+      "config", po::value<std::string>()->value_name("FILE"),
+      "an agent's configuration file to take the plugin's part of");
 }
 
 Result<config::Config> configuration_for(const Invocation& invocation, const std::string& plugin_id) {
@@ -52,7 +54,8 @@ Result<config::Config> configuration_for(const Invocation& invocation, const std
       overrides.push_back("plugins.settings.\"" + plugin_id + "\".config." + set);
   const std::string file = invocation.text("config");
   if (invocation.has("config"))
-    if (Result<std::string> text = read_file(file); !text) return std::move(text).error().context("--config '" + file + "'");
+    if (Result<std::string> text = read_file(file); !text)
+      return std::move(text).error().context("--config '" + file + "'");
   return config::load(file, overrides);
 }
 

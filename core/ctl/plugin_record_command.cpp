@@ -15,7 +15,8 @@ void describe_record(po::options_description& options) {
   describe_state(options);
   options.add_options()("frames,f", po::value<std::uint64_t>()->default_value(5), "how many moments")(
       "interval,i", po::value<std::string>()->default_value("1s")->value_name("DURATION"), "between two of them")(
-      "all-cgroup-files", po::bool_switch(), "record every file of every cgroup, not only those that services of the host read");
+      "all-cgroup-files", po::bool_switch(),
+      "record every file of every cgroup, not only those that services of the host read");
 }
 
 Result<void> record_node(const Invocation& invocation) {
@@ -29,17 +30,19 @@ Result<void> record_node(const Invocation& invocation) {
                                 .state = TRY(read_state(invocation)),
                                 .all_cgroup_files = invocation.options["all-cgroup-files"].as<bool>()};
   if (recording.frames == 0) return invalid("--frames 0, wanted at least 1");
-  if (recording.interval <= Duration()) return invalid("--interval '" + invocation.text("interval") + "', wanted more than nothing");
+  if (recording.interval <= Duration())
+    return invalid("--interval '" + invocation.text("interval") + "', wanted more than nothing");
   auto sleep = [](Duration time) { std::this_thread::sleep_for(time); };
   const workshop::Fixture fixture = TRY(workshop::record(node->roots(), node->clock(), recording, sleep));
   TRY(workshop::write_fixture(fixture, path));
-  invocation.out << path << ": " << fixture.frames.size() << " frames of " << fixture.frames.front().changed.size() << " files\n";
+  invocation.out << path << ": " << fixture.frames.size() << " frames of " << fixture.frames.front().changed.size()
+                 << " files\n";
   return {};
 }
 
 }  // namespace
 
-const Command kPluginRecord{"plugin record", "FILE", "Record this node's files for koordctl plugin run --node FILE.", describe_record,
-                            record_node};
+const Command kPluginRecord{"plugin record", "FILE", "Record this node's files for koordctl plugin run --node FILE.",
+                            describe_record, record_node};
 
 }  // namespace koord::ctl

@@ -7,10 +7,10 @@
 namespace koord::ctl {
 namespace {
 
-
 Result<void> run_reload(const Invocation& invocation) {
   const std::string id = invocation.text("argument");
-  if (!config::is_plugin_id(id)) return invalid("'" + id + "' is no plugin id, expected " + std::string(config::kPluginIdForm));
+  if (!config::is_plugin_id(id))
+    return invalid("'" + id + "' is no plugin id, expected " + std::string(config::kPluginIdForm));
   const std::string answer = TRY(tell_agent(invocation, "/api/v1/plugins/" + id + "/reload"));
   if (invocation.output == Output::json) {
     invocation.out << answer;
@@ -24,6 +24,7 @@ Result<void> run_reload(const Invocation& invocation) {
 
 }  // namespace
 
-const Command kPluginReload{"plugin reload", "ID", "Replace a running plugin by its new file, without a gap.", no_options, run_reload};
+const Command kPluginReload{"plugin reload", "ID", "Replace a running plugin by its new file, without a gap.",
+                            no_options, run_reload};
 
 }  // namespace koord::ctl

@@ -27,8 +27,8 @@ void describe_run(po::options_description& options) {
       "confine its process as an agent confines a third party's plugin: a user of its own, Landlock, the filter of system calls, and the "
       "grants of plugins.settings.ID in --config, also for files and endpoints that the host reads for it; without a cgroup. Needs root. "
       "Without this option the process has your user, no capabilities and the filter of system calls, and the host reads every file and "
-      "scrapes every endpoint for it that your user may")(
-      "trace", po::value<std::string>()->value_name("FILE"), "write the calls as a trace that Perfetto opens");
+      "scrapes every endpoint for it that your user may")("trace", po::value<std::string>()->value_name("FILE"),
+                                                          "write the calls as a trace that Perfetto opens");
 }
 
 Result<void> run_plugin(const Invocation& invocation) {
@@ -38,7 +38,8 @@ Result<void> run_plugin(const Invocation& invocation) {
                                  .ticks = invocation.options["ticks"].as<std::uint64_t>(),
                                  .config_json = TRY(configuration_of(invocation, piece.manifest.id))};
   if (invocation.has("period")) settings.period = TRY(parse_duration(invocation.text("period")));
-  const bool in_process = invocation.options["inprocess"].as<bool>(), is_confined = invocation.options["confined"].as<bool>();
+  const bool in_process = invocation.options["inprocess"].as<bool>(),
+             is_confined = invocation.options["confined"].as<bool>();
   if (in_process && is_confined) return invalid("--inprocess and --confined exclude each other");
   child::SnapshotImages images;
   workshop::Loading loading{in_process ? config::Isolation::in_process : config::Isolation::process, {}, images};
@@ -60,14 +61,18 @@ Result<void> run_plugin(const Invocation& invocation) {
   if (invocation.has("trace")) TRY(write_file_atomically(invocation.text("trace"), trace_of(report)));
   invocation.out << (invocation.output == Output::json ? json_of(report) : tables_of(report));
   if (const workshop::RunCall* failed = report.first_failure())
-    return Error{{}, failed->cls + ": " + failed->name + "() of tick " + std::to_string(failed->tick) + ": " + host::describe(failed->result)};
+    return Error{{},
+                 failed->cls + ": " + failed->name + "() of tick " + std::to_string(failed->tick) + ": " +
+                     host::describe(failed->result)};
   return {};
 }
 
 }  // namespace
 
-const Command kPluginRun{"plugin run", "FILE", "Run a plugin without an agent, and show its metrics, proposals and calls. Runs code of the file: without --confined "
-                         "with rights of your user.", describe_run,
-                         run_plugin};
+const Command kPluginRun{
+    "plugin run", "FILE",
+    "Run a plugin without an agent, and show its metrics, proposals and calls. Runs code of the file: without --confined "
+    "with rights of your user.",
+    describe_run, run_plugin};
 
 }  // namespace koord::ctl

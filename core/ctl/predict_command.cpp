@@ -6,7 +6,6 @@
 namespace koord::ctl {
 namespace {
 
-
 Result<void> run_predict(const Invocation& invocation) {
   const std::string answer = TRY(ask_agent(invocation, "/api/v1/predictions"));
   const std::string tables = TRY(render_predictions(answer));
@@ -16,7 +15,8 @@ Result<void> run_predict(const Invocation& invocation) {
 
 }  // namespace
 
-const Command kPredict{"predict", "", "Show predicted peaks, their accuracy, and requested resources that could be lent.",
-                       no_options, run_predict};
+const Command kPredict{"predict", "",
+                       "Show predicted peaks, their accuracy, and requested resources that could be lent.", no_options,
+                       run_predict};
 
 }  // namespace koord::ctl

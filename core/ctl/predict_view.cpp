@@ -10,7 +10,8 @@
 namespace koord::ctl {
 namespace {
 
-// Returns the share of the last day's usage that the prediction covered, and the ratio of predicted to real peaks: "99.8% 1.12x".
+// Returns the share of the last day's usage that the prediction covered, and the ratio of predicted to real peaks:
+// "99.8% 1.12x".
 std::string judgement(const json::value& score, const char* coverage, const char* ratio) {
   const auto covered = json_number(score, coverage), over = json_number(score, ratio);
   if (!covered) return "-";
@@ -28,9 +29,10 @@ void add_resource(std::vector<std::string>& cells, const json::value& item, cons
 std::vector<std::string> subject_row(const json::value& item) {
   const std::string pod = json_text(item, "pod");
   const json::value& score = json_mapping(item, "score");
-  std::vector<std::string> cells{pod.empty() ? json_text(item, "subject") : pod,
-                                 format_wall_time(json_number(item, "since").value_or(0)) + (json_flag(item, "expired") ? " (expired)" : ""),
-                                 format_number(json_number(item, "samples"))};
+  std::vector<std::string> cells{
+      pod.empty() ? json_text(item, "subject") : pod,
+      format_wall_time(json_number(item, "since").value_or(0)) + (json_flag(item, "expired") ? " (expired)" : ""),
+      format_number(json_number(item, "samples"))};
   add_resource(cells, item, "cpuCores", format_cores);
   cells.push_back(judgement(score, "cpuCoverage", "cpuPeakRatio"));
   add_resource(cells, item, "memoryBytes", format_bytes);
@@ -63,11 +65,24 @@ std::vector<std::string> predictor_row(const json::value& item) {
 
 Result<std::string> render_predictions(const std::string& text_of_agent) {
   const json::value answer = TRY(parse_object(text_of_agent));
-  Table subjects({{"SUBJECT"},    {"SINCE"},        {"SAMPLES", true},  {"CPU NOW", true}, {"P60", true}, {"P95", true},
-                  {"P98", true},  {"MAX", true},    {"HELD", true},     {"MEM NOW", true}, {"P60", true}, {"P95", true},
-                  {"P98", true},  {"MAX", true},    {"HELD", true}});
+  Table subjects({{"SUBJECT"},
+                  {"SINCE"},
+                  {"SAMPLES", true},
+                  {"CPU NOW", true},
+                  {"P60", true},
+                  {"P95", true},
+                  {"P98", true},
+                  {"MAX", true},
+                  {"HELD", true},
+                  {"MEM NOW", true},
+                  {"P60", true},
+                  {"P95", true},
+                  {"P98", true},
+                  {"MAX", true},
+                  {"HELD", true}});
   for (const json::value& item : json_list(answer, "predictions")) subjects.add(subject_row(item));
-  Table predictors({{"PREDICTOR"}, {"CPU TO LEND", true}, {"MEM TO LEND", true}, {"CPU PEAK", true}, {"MEM PEAK", true}, {"OF"}});
+  Table predictors(
+      {{"PREDICTOR"}, {"CPU TO LEND", true}, {"MEM TO LEND", true}, {"CPU PEAK", true}, {"MEM PEAK", true}, {"OF"}});
   for (const json::value& item : json_list(answer, "production")) predictors.add(predictor_row(item));
   std::string text = subjects.render() + "\n" + predictors.render();
   for (const char* problem : {"checkpointProblem", "trainingProblem"})

@@ -44,7 +44,8 @@ std::string aggregates(const json::value& answer, const std::string& list) {
   Table table(std::move(columns));
   for (const json::value& row : json_list(answer, "rows")) {
     std::vector<std::string> cells{labels_of(row)};
-    for (const std::string& name : names) cells.push_back(format_number(json_number(json_mapping(row, "values"), name)));
+    for (const std::string& name : names)
+      cells.push_back(format_number(json_number(json_mapping(row, "values"), name)));
     cells.push_back(format_number(json_number(row, "count")));
     cells.push_back(format_seconds(json_number(row, "to").value_or(0) - json_number(row, "from").value_or(0)));
     table.add(std::move(cells));
@@ -58,7 +59,8 @@ std::string samples(const json::value& answer) {
     for (const json::value& sample : json_list(row, "samples")) {
       if (!sample.is_array() || sample.as_array().size() != 2) continue;
       const json::array& pair = sample.as_array();
-      table.add({format_wall_time(pair[0].to_number<double>()), format_number(pair[1].to_number<double>()), labels_of(row)});
+      table.add(
+          {format_wall_time(pair[0].to_number<double>()), format_number(pair[1].to_number<double>()), labels_of(row)});
     }
   }
   return table.render();

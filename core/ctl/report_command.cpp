@@ -7,7 +7,6 @@
 namespace koord::ctl {
 namespace {
 
-
 Result<void> run_report(const Invocation& invocation) {
   const std::string answer = TRY(ask_agent(invocation, "/api/v1/report"));
   const std::string tables = TRY(render_report(answer));
@@ -17,6 +16,8 @@ Result<void> run_report(const Invocation& invocation) {
 
 }  // namespace
 
-const Command kReport{"report", "", "Show what the agent reports to the API server, computed now, and whether its writes succeed.", no_options, run_report};
+const Command kReport{"report", "",
+                      "Show what the agent reports to the API server, computed now, and whether its writes succeed.",
+                      no_options, run_report};
 
 }  // namespace koord::ctl

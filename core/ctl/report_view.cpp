@@ -14,12 +14,15 @@ std::string state_of(const json::value& object) {
   if (!json_flag(object, "written")) return "off";
   if (json_flag(object, "missing"))
     return "missing, nothing is reported: Koordinator's manager creates it, or the agent with report.createNodeMetric";
-  if (const json::value* exists = json_member(object, "exists"); exists != nullptr && !json_flag(object, "exists")) return "missing";
+  if (const json::value* exists = json_member(object, "exists"); exists != nullptr && !json_flag(object, "exists"))
+    return "missing";
   for (const char* trouble : {"problem", "refusal", "unknown"}) {
     if (std::string text = json_text(object, trouble); !text.empty()) return text;
   }
   const std::size_t left_out = json_list(object, "leftOut").size();
-  if (left_out > 0) return "written without " + std::to_string(left_out) + (left_out == 1 ? " part" : " parts") + " that the API server refused";
+  if (left_out > 0)
+    return "written without " + std::to_string(left_out) + (left_out == 1 ? " part" : " parts") +
+           " that the API server refused";
   return "ok";
 }
 
@@ -32,7 +35,8 @@ std::string refused_parts(const char* name, const json::value& object) {
 
 std::vector<std::string> object_row(const char* name, const json::value& object) {
   const std::optional<double> accepted = json_number(object, "accepted");
-  return {name, accepted ? format_wall_time(*accepted) : "-", format_number(json_number(json_mapping(object, "outcomes"), "written")), state_of(object)};
+  return {name, accepted ? format_wall_time(*accepted) : "-",
+          format_number(json_number(json_mapping(object, "outcomes"), "written")), state_of(object)};
 }
 
 void add_usage(Table& table, const std::string& name, const json::value& usage) {
@@ -63,7 +67,8 @@ Result<std::string> render_report(const std::string& answer) {
   const json::value report = TRY(parse_object(answer));
   Table objects({{"OBJECT"}, {"ACCEPTED"}, {"WRITTEN", true}, {"STATE"}});
   for (const char* name : kObjects) objects.add(object_row(name, json_mapping(report, name)));
-  std::string text = objects.render() + "\n" + render_usages(json_mapping(json_mapping(report, "NodeMetric"), "status"));
+  std::string text =
+      objects.render() + "\n" + render_usages(json_mapping(json_mapping(report, "NodeMetric"), "status"));
   for (const char* name : kObjects) {
     for (const char* list : {"problems", "specProblems"}) {
       for (const json::value& problem : json_list(json_mapping(report, name), list)) {

@@ -47,14 +47,16 @@ std::string bound_of(const workshop::RunSeries& series, double part) {
 std::string histogram_text(const workshop::RunSeries& series) {
   const std::uint64_t count = series.cumulative.back();
   if (count == 0) return "0 samples";
-  std::string text = std::to_string(count) + " samples, mean " + format_number(series.sum / static_cast<double>(count)) + ", p50 <= " +
-                     bound_of(series, 0.5) + ", p99 <= " + bound_of(series, 0.99) + ":";
+  std::string text = std::to_string(count) + " samples, mean " +
+                     format_number(series.sum / static_cast<double>(count)) + ", p50 <= " + bound_of(series, 0.5) +
+                     ", p99 <= " + bound_of(series, 0.99) + ":";
   std::uint64_t below = 0;
   for (std::size_t i = 0; i < series.cumulative.size(); ++i) {
     const std::uint64_t here = series.cumulative[i] - below;
     below = series.cumulative[i];
     if (here == 0) continue;
-    text += (i < series.bounds.size() ? " <=" + format_number(series.bounds[i]) : std::string(" +Inf")) + " " + std::to_string(here);
+    text += (i < series.bounds.size() ? " <=" + format_number(series.bounds[i]) : std::string(" +Inf")) + " " +
+            std::to_string(here);
   }
   return text;
 }
@@ -86,7 +88,8 @@ Table table_of_calls(const RunReport& report) {
   for (const auto& key : order) {
     const CallSum& sum = sums.at(key);
     table.add({key.first, key.second, std::to_string(sum.calls), std::to_string(sum.failed),
-               format_seconds(seconds(sum.wall) / static_cast<double>(sum.calls)), format_seconds(seconds(sum.longest))});
+               format_seconds(seconds(sum.wall) / static_cast<double>(sum.calls)),
+               format_seconds(seconds(sum.longest))});
   }
   return table;
 }
@@ -123,19 +126,34 @@ std::string tables_of(const RunReport& report) {
 std::string json_of(const RunReport& report) {
   json::array metrics, intents, adjustments, scrapes, calls;
   for (const auto& series : report.series) {
-    json::object object{{"metric", series.metric}, {"labels", labels_of(series.labels)}, {"value", series.value}, {"unit", series.unit}};
+    json::object object{{"metric", series.metric},
+                        {"labels", labels_of(series.labels)},
+                        {"value", series.value},
+                        {"unit", series.unit}};
     if (!series.cumulative.empty())
-      object.insert({{"bounds", json::value_from(series.bounds)}, {"cumulative", json::value_from(series.cumulative)}, {"sum", series.sum}});
+      object.insert({{"bounds", json::value_from(series.bounds)},
+                     {"cumulative", json::value_from(series.cumulative)},
+                     {"sum", series.sum}});
     metrics.push_back(std::move(object));
   }
   for (const auto& [cls, tick, intent] : report.intents)
-    intents.push_back(json::object{{"class", cls}, {"tick", tick}, {"knob", intent.knob}, {"cgroup", intent.cgroup_dir},
-                                   {"value", intent.value}, {"priority", intent.priority}, {"reason", intent.reason}});
+    intents.push_back(json::object{{"class", cls},
+                                   {"tick", tick},
+                                   {"knob", intent.knob},
+                                   {"cgroup", intent.cgroup_dir},
+                                   {"value", intent.value},
+                                   {"priority", intent.priority},
+                                   {"reason", intent.reason}});
   for (const auto& one : report.adjustments)
-    adjustments.push_back(json::object{{"class", one.cls}, {"stage", one.stage}, {"pod", one.pod}, {"container", one.container},
-                                       {"field", one.field}, {"value", one.value}});
+    adjustments.push_back(json::object{{"class", one.cls},
+                                       {"stage", one.stage},
+                                       {"pod", one.pod},
+                                       {"container", one.container},
+                                       {"field", one.field},
+                                       {"value", one.value}});
   for (const auto& scrape : report.scrapes)
-    scrapes.push_back(json::object{{"class", scrape.cls}, {"url", scrape.url}, {"samples", scrape.samples}, {"problem", scrape.problem}});
+    scrapes.push_back(json::object{
+        {"class", scrape.cls}, {"url", scrape.url}, {"samples", scrape.samples}, {"problem", scrape.problem}});
   for (const RunCall& call : report.calls) {
     json::object object = outcome_of(call.result);
     object["class"] = call.cls;
@@ -145,7 +163,12 @@ std::string json_of(const RunReport& report) {
     object["cpuSeconds"] = seconds(call.result.cpu);
     calls.push_back(std::move(object));
   }
-  return json::serialize(json::object{{"metrics", metrics}, {"proposals", intents}, {"adjustments", adjustments}, {"scrapes", scrapes}, {"calls", calls}}) + "\n";
+  return json::serialize(json::object{{"metrics", metrics},
+                                      {"proposals", intents},
+                                      {"adjustments", adjustments},
+                                      {"scrapes", scrapes},
+                                      {"calls", calls}}) +
+         "\n";
 }
 
 std::string trace_of(const RunReport& report) {
@@ -160,11 +183,21 @@ std::string trace_of(const RunReport& report) {
     json::object about = outcome_of(call.result);
     about["tick"] = call.tick;
     about["cpuMicroseconds"] = microseconds(call.result.cpu);
-    events.push_back(json::object{{"name", call.name}, {"cat", "call"}, {"ph", "X"}, {"pid", 1}, {"tid", row_of(call.cls)},
-                                  {"ts", microseconds(call.at)}, {"dur", microseconds(call.result.wall)}, {"args", std::move(about)}});
+    events.push_back(json::object{{"name", call.name},
+                                  {"cat", "call"},
+                                  {"ph", "X"},
+                                  {"pid", 1},
+                                  {"tid", row_of(call.cls)},
+                                  {"ts", microseconds(call.at)},
+                                  {"dur", microseconds(call.result.wall)},
+                                  {"args", std::move(about)}});
   }
   for (std::size_t i = 0; i < classes.size(); ++i)
-    events.push_back(json::object{{"name", "thread_name"}, {"ph", "M"}, {"pid", 1}, {"tid", i + 1}, {"args", json::object{{"name", classes[i]}}}});
+    events.push_back(json::object{{"name", "thread_name"},
+                                  {"ph", "M"},
+                                  {"pid", 1},
+                                  {"tid", i + 1},
+                                  {"args", json::object{{"name", classes[i]}}}});
   return json::serialize(json::object{{"displayTimeUnit", "ns"}, {"traceEvents", std::move(events)}}) + "\n";
 }
 

@@ -9,9 +9,11 @@ namespace koord::ctl {
 namespace {
 
 void describe_slo(po::options_description& options) {
-  options.add_options()("explain,e", po::value<std::string>()->value_name("FIELD"),
-                        "show the origin of this field's value; FIELD is its path or the end of it, such as memoryQOS.wmarkRatio")(
-      "pod,p", po::value<std::string>()->value_name("POD"), "with --explain: the value for this pod (NAMESPACE/NAME, NAME or uid), with its annotations");
+  options.add_options()(
+      "explain,e", po::value<std::string>()->value_name("FIELD"),
+      "show the origin of this field's value; FIELD is its path or the end of it, such as memoryQOS.wmarkRatio")(
+      "pod,p", po::value<std::string>()->value_name("POD"),
+      "with --explain: the value for this pod (NAMESPACE/NAME, NAME or uid), with its annotations");
 }
 
 std::string effective_value_of(const json::value& object) {
@@ -21,14 +23,16 @@ std::string effective_value_of(const json::value& object) {
 
 void print_slo(const json::value& answer, std::ostream& out) {
   Table table({{"FIELD"}, {"VALUE"}, {"FROM"}});
-  for (const json::value& field : json_list(answer, "fields")) table.add({json_text(field, "field"), effective_value_of(field), json_text(field, "from")});
+  for (const json::value& field : json_list(answer, "fields"))
+    table.add({json_text(field, "field"), effective_value_of(field), json_text(field, "from")});
   out << table.render();
   const json::array& problems = json_list(answer, "problems");
   if (problems.empty()) return;
   Table wrong({{"REJECTED"}, {"FOUND"}, {"EXPECTED"}, {"INACTIVE FEATURE"}});
   for (const json::value& problem : problems) {
     const std::string inactive = json_text(problem, "inactive");
-    wrong.add({json_text(problem, "field"), json_text(problem, "found"), json_text(problem, "expected"), inactive.empty() ? "-" : inactive});
+    wrong.add({json_text(problem, "field"), json_text(problem, "found"), json_text(problem, "expected"),
+               inactive.empty() ? "-" : inactive});
   }
   out << "\n" << wrong.render();
 }
@@ -38,7 +42,8 @@ void print_explanation(const json::value& answer, std::ostream& out) {
       << json_text(answer, "meaning") << "; " << json_text(answer, "expected") << "\n\n";
   Table table({{""}, {"SOURCE"}, {"VALUE"}, {"NOTE"}});
   for (const json::value& layer : json_list(answer, "layers"))
-    table.add({json_flag(layer, "counts") ? "*" : "", json_text(layer, "title"), effective_value_of(layer), json_text(layer, "note")});
+    table.add({json_flag(layer, "counts") ? "*" : "", json_text(layer, "title"), effective_value_of(layer),
+               json_text(layer, "note")});
   out << table.render();
 }
 
@@ -66,6 +71,9 @@ Result<void> run_slo(const Invocation& invocation) {
 
 }  // namespace
 
-const Command kSlo{"slo", "", "Show the effective NodeSLO, rejected figures, features inactive because of them, and the origin of a value.", describe_slo, run_slo};
+const Command kSlo{
+    "slo", "",
+    "Show the effective NodeSLO, rejected figures, features inactive because of them, and the origin of a value.",
+    describe_slo, run_slo};
 
 }  // namespace koord::ctl

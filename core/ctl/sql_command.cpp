@@ -9,7 +9,8 @@ namespace koord::ctl {
 namespace {
 
 void describe_sql(po::options_description& options) {
-  options.add_options()("db", po::value<std::string>()->default_value("/var/lib/koordetector/metrics.db")->value_name("FILE"),
+  options.add_options()("db",
+                        po::value<std::string>()->default_value("/var/lib/koordetector/metrics.db")->value_name("FILE"),
                         "the metric cache's file: store.path of the agent's configuration")(
       "limit", po::value<std::size_t>()->default_value(10'000)->value_name("N"), "print at most so many rows");
 }

@@ -6,8 +6,8 @@
 namespace koord::ctl {
 namespace {
 
-
-Result<void> print_state(const Invocation& invocation, const std::string& target, Result<std::string> (*text)(const std::string&)) {
+Result<void> print_state(const Invocation& invocation, const std::string& target,
+                         Result<std::string> (*text)(const std::string&)) {
   const std::string answer = TRY(ask_agent(invocation, target));
   if (invocation.output == Output::json) {
     invocation.out << answer;

@@ -40,13 +40,21 @@ std::string containers_of(const json::value& pod) {
   return fmt::format("{}/{}", running, all);
 }
 
-std::string phase_of(const json::value& pod) { return json_flag(pod, "deleting") ? "Terminating" : text_or_dash(json_text(pod, "phase")); }
+std::string phase_of(const json::value& pod) {
+  return json_flag(pod, "deleting") ? "Terminating" : text_or_dash(json_text(pod, "phase"));
+}
 
 std::vector<std::string> pod_row(const json::value& pod, std::optional<double> now) {
   const auto start = json_number(pod, "startTime");
   const std::optional<double> age = now && start ? std::optional(*now - *start) : std::nullopt;
-  return {text_or_dash(json_text(pod, "namespace")), json_text(pod, "name"), text_or_dash(json_text(pod, "qosClass")), priority_of(pod),
-          phase_of(pod), format_age(age), containers_of(pod), text_or_dash(json_text(pod, "cgroup"))};
+  return {text_or_dash(json_text(pod, "namespace")),
+          json_text(pod, "name"),
+          text_or_dash(json_text(pod, "qosClass")),
+          priority_of(pod),
+          phase_of(pod),
+          format_age(age),
+          containers_of(pod),
+          text_or_dash(json_text(pod, "cgroup"))};
 }
 
 // Amounts by name: of CPU in milli-cores, of memory in bytes.
@@ -58,7 +66,8 @@ std::string amounts(const json::value& object) {
       const double amount = value.is_number() ? value.to_number<double>() : 0;
       const bool memory = key.ends_with("memory") || key.ends_with("storage") || key.starts_with("hugepages");
       const bool cpu = key == "cpu" || key.ends_with("-cpu");
-      parts.push_back(std::string(key) + " " + (memory ? format_bytes(amount) : format_number(cpu ? amount / 1000 : amount)));
+      parts.push_back(std::string(key) + " " +
+                      (memory ? format_bytes(amount) : format_number(cpu ? amount / 1000 : amount)));
     }
   }
   return text_or_dash(join(parts, ", "));
@@ -68,14 +77,16 @@ std::string words(const json::value& object) {
   std::vector<std::string> parts;
   if (object.is_object()) {
     for (const auto& [name, value] : object.as_object())
-      parts.push_back(std::string(name) + "=" + (value.is_string() ? std::string(value.as_string()) : json::serialize(value)));
+      parts.push_back(std::string(name) + "=" +
+                      (value.is_string() ? std::string(value.as_string()) : json::serialize(value)));
   }
   return text_or_dash(join(parts, ", "));
 }
 
 std::string addresses_of(const json::value& node) {
   std::vector<std::string> parts;
-  for (const json::value& address : json_list(node, "addresses")) parts.push_back(json_text(address, "type") + " " + json_text(address, "address"));
+  for (const json::value& address : json_list(node, "addresses"))
+    parts.push_back(json_text(address, "type") + " " + json_text(address, "address"));
   return text_or_dash(join(parts, ", "));
 }
 
@@ -99,7 +110,11 @@ std::string ages_of(const json::value& state) {
 // Adds the CPUs that are reserved, with their owners, and the values that could not be read.
 void add_cpu_owners(Table& table, const json::value& node) {
   const json::value& owners = json_mapping(node, "cpuOwners");
-  const char* const kOwners[][2] = {{"reserved", "reserved"}, {"system", json_flag(owners, "systemExclusive") ? "SYSTEM alone" : "SYSTEM"}, {"lse", "LSE"}, {"lsr", "LSR"}, {"pinned", "other pods"}};
+  const char* const kOwners[][2] = {{"reserved", "reserved"},
+                                    {"system", json_flag(owners, "systemExclusive") ? "SYSTEM alone" : "SYSTEM"},
+                                    {"lse", "LSE"},
+                                    {"lsr", "LSR"},
+                                    {"pinned", "other pods"}};
   std::vector<std::string> parts;
   for (const auto& [key, name] : kOwners) {
     const std::string cpus = json_text(owners, key);
@@ -112,13 +127,18 @@ void add_cpu_owners(Table& table, const json::value& node) {
 
 void add_kubelet(Table& table, const json::value& node) {
   const std::string problem = json_text(node, "kubeletProblem");
-  if (!json_member(node, "kubelet")) return table.add({"kubelet", "its configuration is unknown" + (problem.empty() ? "" : ": " + problem)});
+  if (!json_member(node, "kubelet"))
+    return table.add({"kubelet", "its configuration is unknown" + (problem.empty() ? "" : ": " + problem)});
   const json::value& kubelet = json_mapping(node, "kubelet");
-  table.add({"kubelet cgroups", text_or_dash(json_text(kubelet, "cgroupDriver")) + ", root " + text_or_dash(json_text(kubelet, "cgroupRoot"))});
-  table.add({"kubelet CPU manager", text_or_dash(json_text(kubelet, "cpuManagerPolicy")) + ", options " + words(json_mapping(kubelet, "cpuManagerPolicyOptions")) +
-                                        ", reserved CPUs " + text_or_dash(json_text(kubelet, "reservedSystemCPUs"))});
-  table.add({"kubelet topology", text_or_dash(json_text(kubelet, "topologyManagerPolicy")) + ", scope " + text_or_dash(json_text(kubelet, "topologyManagerScope"))});
-  table.add({"kubelet reserved", "system " + amounts(json_mapping(kubelet, "systemReserved")) + "; kubelet " + amounts(json_mapping(kubelet, "kubeReserved"))});
+  table.add({"kubelet cgroups", text_or_dash(json_text(kubelet, "cgroupDriver")) + ", root " +
+                                    text_or_dash(json_text(kubelet, "cgroupRoot"))});
+  table.add({"kubelet CPU manager", text_or_dash(json_text(kubelet, "cpuManagerPolicy")) + ", options " +
+                                        words(json_mapping(kubelet, "cpuManagerPolicyOptions")) + ", reserved CPUs " +
+                                        text_or_dash(json_text(kubelet, "reservedSystemCPUs"))});
+  table.add({"kubelet topology", text_or_dash(json_text(kubelet, "topologyManagerPolicy")) + ", scope " +
+                                     text_or_dash(json_text(kubelet, "topologyManagerScope"))});
+  table.add({"kubelet reserved", "system " + amounts(json_mapping(kubelet, "systemReserved")) + "; kubelet " +
+                                     amounts(json_mapping(kubelet, "kubeReserved"))});
 }
 
 }  // namespace
@@ -134,7 +154,8 @@ std::string format_age(std::optional<double> seconds) {
 
 Result<std::string> pods_text(const std::string& answer) {
   const json::value all = TRY(parse_object(answer));
-  Table table({{"NAMESPACE"}, {"NAME"}, {"QOS"}, {"CLASS"}, {"PHASE"}, {"AGE", true}, {"CONTAINERS", true}, {"CGROUP"}});
+  Table table(
+      {{"NAMESPACE"}, {"NAME"}, {"QOS"}, {"CLASS"}, {"PHASE"}, {"AGE", true}, {"CONTAINERS", true}, {"CGROUP"}});
   for (const json::value& pod : json_list(all, "pods")) table.add(pod_row(pod, json_number(all, "time")));
   return banner(json_mapping(all, "state"), json_list(all, "pods").size()) + table.render();
 }

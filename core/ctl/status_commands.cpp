@@ -9,7 +9,6 @@
 namespace koord::ctl {
 namespace {
 
-
 // Asks for one list and prints it, as it came or as rows of a table.
 Result<void> print_list(const Invocation& invocation, const std::string& what, std::vector<Column> columns,
                         std::vector<std::string> (*row)(const json::value&)) {
@@ -25,7 +24,9 @@ Result<void> print_list(const Invocation& invocation, const std::string& what, s
   return {};
 }
 
-std::string count_of(const json::value& counts, std::string_view key) { return format_number(json_number(counts, key)); }
+std::string count_of(const json::value& counts, std::string_view key) {
+  return format_number(json_number(counts, key));
+}
 
 // The processes that a plugin's instances live in: "agent", or their numbers; "-": none, or its own process has ended.
 std::string runner_of(const json::value& plugin) {
@@ -128,9 +129,13 @@ std::vector<std::string> event_row(const json::value& event) {
   std::string plugin = json_text(event, "plugin");
   const json::value& subject = json_mapping(event, "subject");
   std::string pod = json_text(subject, "pod_name"), container = json_text(subject, "container_name");
-  return {format_wall_time(json_number(event, "time").value_or(0)), plugin.empty() ? "host" : plugin,
-          json_text(subject, "pod_namespace"), pod.empty() ? "-" : pod, container.empty() ? "-" : container,
-          json_text(event, "what"), json_text(event, "why")};
+  return {format_wall_time(json_number(event, "time").value_or(0)),
+          plugin.empty() ? "host" : plugin,
+          json_text(subject, "pod_namespace"),
+          pod.empty() ? "-" : pod,
+          container.empty() ? "-" : container,
+          json_text(event, "what"),
+          json_text(event, "why")};
 }
 
 Result<void> run_events(const Invocation& invocation) {
@@ -140,10 +145,13 @@ Result<void> run_events(const Invocation& invocation) {
 
 }  // namespace
 
-const Command kPlugins{"plugins", "", "List plugins with state, isolation, cost, grants and errors.", no_options, run_plugins};
+const Command kPlugins{"plugins", "", "List plugins with state, isolation, cost, grants and errors.", no_options,
+                       run_plugins};
 const Command kFeatures{"features", "", "List the feature gates with their sources.", no_options, run_features};
-const Command kCapabilities{"capabilities", "", "List the capabilities of this node, its kernel and each plugin, with reasons for missing ones.", no_options,
-                            run_capabilities};
-const Command kEvents{"events", "", "List events on this node with their subjects: OOM kills, changes of pace.", no_options,
-                      run_events};
+const Command kCapabilities{
+    "capabilities", "",
+    "List the capabilities of this node, its kernel and each plugin, with reasons for missing ones.", no_options,
+    run_capabilities};
+const Command kEvents{"events", "", "List events on this node with their subjects: OOM kills, changes of pace.",
+                      no_options, run_events};
 }  // namespace koord::ctl

@@ -16,7 +16,8 @@ class Table {
  public:
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
-  // One cell a column; what is missing is empty, what is too much is left out. Control characters and invalid UTF-8 become '?'.
+  // One cell a column; what is missing is empty, what is too much is left out. Control characters and invalid UTF-8
+  // become '?'.
   void add(std::vector<std::string> cells);
 
   bool empty() const { return rows_.empty(); }

@@ -14,7 +14,8 @@ void describe_takeover(po::options_description& options) {
 
 Result<void> run_takeover(const Invocation& invocation) {
   const bool is_dry_run = invocation.has("dry-run");
-  const std::string answer = TRY(is_dry_run ? ask_agent(invocation, kTakeoverTarget) : tell_agent(invocation, kTakeoverTarget));
+  const std::string answer =
+      TRY(is_dry_run ? ask_agent(invocation, kTakeoverTarget) : tell_agent(invocation, kTakeoverTarget));
   const std::string text = TRY(render_takeover(answer, is_dry_run));
   invocation.out << (invocation.output == Output::json ? answer : text);
   return takeover_result(answer, is_dry_run);
@@ -22,8 +23,9 @@ Result<void> run_takeover(const Invocation& invocation) {
 
 }  // namespace
 
-const Command kTakeoverKoordlet{"takeover koordlet", "",
-                                "Set values that koordlet left in cgroups and resctrl to their base, without undo; list them first with --dry-run.",
-                                describe_takeover, run_takeover};
+const Command kTakeoverKoordlet{
+    "takeover koordlet", "",
+    "Set values that koordlet left in cgroups and resctrl to their base, without undo; list them first with --dry-run.",
+    describe_takeover, run_takeover};
 
 }  // namespace koord::ctl

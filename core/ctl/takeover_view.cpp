@@ -41,8 +41,9 @@ Table takeover_table(const json::array& leftovers, bool is_dry_run) {
 std::string uncompared_quotas(const json::value& answer) {
   const std::int64_t pods = takeover_count(answer, "podsWithoutSpec");
   if (pods == 0) return "";
-  return (pods == 1 ? "the spec of 1 pod is" : "the specs of " + std::to_string(pods) + " pods are") + " not known (state.source is " +
-         json_text(answer, "podSource") + "): cpu.max of pods and containers not compared; expected kubelet, apiserver or file\n";
+  return (pods == 1 ? "the spec of 1 pod is" : "the specs of " + std::to_string(pods) + " pods are") +
+         " not known (state.source is " + json_text(answer, "podSource") +
+         "): cpu.max of pods and containers not compared; expected kubelet, apiserver or file\n";
 }
 
 }  // namespace
@@ -51,7 +52,8 @@ Result<std::string> render_takeover(const std::string& answer, bool is_dry_run) 
   const json::value parsed = TRY(parse_object(answer));
   const json::array& leftovers = json_list(parsed, "leftovers");
   std::string text = leftovers.empty() ? "" : takeover_table(leftovers, is_dry_run).render();
-  text += std::to_string(leftovers.size()) + " of " + std::to_string(takeover_count(parsed, "read")) + " values differ from their base";
+  text += std::to_string(leftovers.size()) + " of " + std::to_string(takeover_count(parsed, "read")) +
+          " values differ from their base";
   if (const std::int64_t held = takeover_count(parsed, "held"); held > 0)
     text += "; " + std::to_string(held) + " more are not listed, because strategies of this agent set them";
   return text + (is_dry_run ? "; nothing was written\n" : "\n") + uncompared_quotas(parsed);
@@ -60,13 +62,17 @@ Result<std::string> render_takeover(const std::string& answer, bool is_dry_run) 
 Result<void> takeover_result(const std::string& answer, bool is_dry_run) {
   const json::value parsed = TRY(parse_object(answer));
   std::vector<std::string> problems;
-  if (const json::value* known = json_member(parsed, "podsKnown"); known != nullptr && !json_flag(parsed, "podsKnown")) {
+  if (const json::value* known = json_member(parsed, "podsKnown");
+      known != nullptr && !json_flag(parsed, "podsKnown")) {
     const std::string reason = json_text(parsed, "podsProblem");
-    problems.push_back("pods are not known yet" + (reason.empty() ? "" : " (" + reason + ")") + ": only classes compared");
+    problems.push_back("pods are not known yet" + (reason.empty() ? "" : " (" + reason + ")") +
+                       ": only classes compared");
   }
   std::size_t failed = 0;
-  for (const json::value& line : json_list(parsed, "leftovers")) failed += !is_dry_run && json_text(line, "result") != "applied";
-  if (failed > 0) problems.push_back(std::to_string(failed) + " values could not be set to their base; see the column PROBLEM");
+  for (const json::value& line : json_list(parsed, "leftovers"))
+    failed += !is_dry_run && json_text(line, "result") != "applied";
+  if (failed > 0)
+    problems.push_back(std::to_string(failed) + " values could not be set to their base; see the column PROBLEM");
   if (problems.empty()) return {};
   return invalid(join(problems, "; "));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text of /api/v1/takeover/koordlet for people: each value with its base, and the parts of the node that were not compared.
+// Text of /api/v1/takeover/koordlet for people: each value with its base, and the parts of the node that were not
+// compared.
 #pragma once
 
 #include <string>

@@ -88,7 +88,8 @@ Result<void> run_top(const Invocation& invocation) {
 
 }  // namespace
 
-const Command kTop{"top", "", "Show the node, its pods, containers and services by CPU, memory and delays; -: older than two periods.",
-                   describe_top, run_top};
+const Command kTop{
+    "top", "", "Show the node, its pods, containers and services by CPU, memory and delays; -: older than two periods.",
+    describe_top, run_top};
 
 }  // namespace koord::ctl

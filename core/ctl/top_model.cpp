@@ -14,9 +14,13 @@ namespace {
 Usage usage_of(const json::value& item, const std::string& scope) {
   const json::value& values = json_mapping(item, "values");
   auto value = [&](std::string_view name) { return json_number(values, scope + std::string(name)); };
-  return {value("_cpu_usage"), value("_memory_usage"), value("_sched_latency_p50_seconds"),
-          value("_sched_latency_p95_seconds"), value("_sched_latency_p99_seconds"),
-          value("_cpu_throttled"), value("_memory_stall_ratio")};
+  return {value("_cpu_usage"),
+          value("_memory_usage"),
+          value("_sched_latency_p50_seconds"),
+          value("_sched_latency_p95_seconds"),
+          value("_sched_latency_p99_seconds"),
+          value("_cpu_throttled"),
+          value("_memory_stall_ratio")};
 }
 
 // A container in a pod carries the pod's name in front; others stand for themselves.

@@ -32,10 +32,10 @@ Result<DecisionKind> parse_decision_kind(std::string_view text) {
 
 bool matches(const DecisionQuery& query, const Decision& decision) {
   return decision.number < query.before && decision.wall_ns >= query.since_ns && decision.wall_ns <= query.until_ns &&
-         (query.pod.empty() || is_pod(decision, query.pod)) &&
-         (!query.kind || decision.kind == *query.kind) &&
+         (query.pod.empty() || is_pod(decision, query.pod)) && (!query.kind || decision.kind == *query.kind) &&
          (query.cgroup.empty() || is_at_or_below(decision.cgroup_dir, query.cgroup)) &&
-         (query.knob.empty() || decision.knob == query.knob) && (query.plugin.empty() || decision.plugin == query.plugin) &&
+         (query.knob.empty() || decision.knob == query.knob) &&
+         (query.plugin.empty() || decision.plugin == query.plugin) &&
          (!query.outcome || decision.outcome == *query.outcome);
 }
 

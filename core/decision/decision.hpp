@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decision: a record of one intent for one knob of one cgroup: its reason and inputs, the value before, the parts of the composed
-// value, and the result. Evictions and changes of modes have such records, too. And a query for them. Plain values.
+// Decision: a record of one intent for one knob of one cgroup: its reason and inputs, the value before, the parts of
+// the composed value, and the result. Evictions and changes of modes have such records, too. And a query for them.
+// Plain values.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +32,7 @@ Result<DecisionKind> parse_decision_kind(std::string_view text);
 struct Decision {
   std::uint64_t number = 0;  // from 1, in the order in which they were made
   Time time{};
-  std::int64_t wall_ns = 0;      // the same by the wall clock then
+  std::int64_t wall_ns = 0;  // the same by the wall clock then
   DecisionKind kind = DecisionKind::knob;
   std::string plugin, strategy;  // that proposed it
   std::string cgroup_dir, knob;  // the knob is empty where the kind is another
@@ -46,7 +47,8 @@ struct Decision {
   std::string winner;   // the plugin of the winning intent
   std::string problem;  // the kernel's error
   Role role = Role::set;
-  std::string composition;  // all parts of the value: "cpu.max 150000 100000 = base 100000 (limit 1) × 1.5 (qos-cpu-burst), no cap"
+  std::string composition;  // all parts of the value: "cpu.max 150000 100000 = base 100000 (limit 1) × 1.5
+                            // (qos-cpu-burst), no cap"
 
   bool operator==(const Decision&) const = default;
 };
@@ -55,10 +57,10 @@ struct Decision {
 struct DecisionQuery {
   static constexpr std::size_t kMostRecords = 1000;
 
-  std::uint64_t before = std::numeric_limits<std::int64_t>::max();  // only records of smaller numbers
+  std::uint64_t before = std::numeric_limits<std::int64_t>::max();                 // only records of smaller numbers
   std::int64_t since_ns = 0, until_ns = std::numeric_limits<std::int64_t>::max();  // by the wall clock, both included
-  std::string pod = {};     // uid, name or namespace/name
-  std::string cgroup = {};  // and all below it
+  std::string pod = {};                                                            // uid, name or namespace/name
+  std::string cgroup = {};                                                         // and all below it
   std::optional<DecisionKind> kind = {};
   std::string knob = {}, plugin = {};
   std::optional<Outcome> outcome = {};

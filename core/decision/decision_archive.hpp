@@ -45,8 +45,8 @@ class DecisionArchive {
   std::uint64_t last_number() const { return last_number_; }
 
   struct Status {
-    std::string problem;  // why the disk takes nothing; empty: it does
-    std::string set_aside_note;     // of a file that was set aside
+    std::string problem;                   // why the disk takes nothing; empty: it does
+    std::string set_aside_note;            // of a file that was set aside
     std::uint64_t bytes = 0, dropped = 0;  // of the file; decisions that were never written
   };
   Status status() const;
@@ -61,7 +61,7 @@ class DecisionArchive {
   const Clock& clock_;
   std::uint64_t last_number_ = 0;
 
-  std::mutex file_mutex_;  // taken before mutex_; of the file
+  std::mutex file_mutex_;               // taken before mutex_; of the file
   std::unique_ptr<DecisionFile> file_;  // null: not open
 
   mutable std::mutex mutex_;  // of what follows

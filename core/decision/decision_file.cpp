@@ -40,7 +40,8 @@ constexpr const char* kFromVersion2 =
     "UPDATE decision SET kind = 'eviction', knob = '' WHERE knob = 'eviction'; UPDATE decision SET kind = 'mode' WHERE outcome = 'switched';"
     "PRAGMA user_version=3; COMMIT;";
 
-constexpr const char* kInsert = "INSERT OR REPLACE INTO decision VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+constexpr const char* kInsert =
+    "INSERT OR REPLACE INTO decision VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 
 constexpr const char* kFind =
     "SELECT * FROM decision WHERE number < ?1 AND wall_ns BETWEEN ?2 AND ?3 AND (?4 = '' OR ?4 IN (pod_uid, pod, namespace || '/' || pod))"
@@ -75,7 +76,8 @@ Decision decision_of(const Statement& row) {
   std::string* const texts[] = {&decision.plugin,  &decision.strategy,      &decision.cgroup_dir, &decision.knob,
                                 &decision.pod_uid, &decision.pod_namespace, &decision.pod_name,   &decision.container};
   for (int i = 0; i < 8; ++i) *texts[i] = row.text(3 + i);
-  decision.level = static_cast<Level>(std::clamp<std::int64_t>(row.integer(11), 0, static_cast<std::int64_t>(Level::node)));
+  decision.level =
+      static_cast<Level>(std::clamp<std::int64_t>(row.integer(11), 0, static_cast<std::int64_t>(Level::node)));
   decision.priority = static_cast<std::int32_t>(row.integer(12));
   decision.reason = row.text(13);
   decision.inputs = unpacked(row.blob(14));
@@ -85,7 +87,8 @@ Decision decision_of(const Statement& row) {
   decision.outcome = parse_outcome(row.text(18)).value_or(Outcome::off);
   decision.winner = row.text(19);
   decision.problem = row.text(20);
-  decision.role = static_cast<Role>(std::clamp<std::int64_t>(row.integer(21), 0, static_cast<std::int64_t>(Role::floor)));
+  decision.role =
+      static_cast<Role>(std::clamp<std::int64_t>(row.integer(21), 0, static_cast<std::int64_t>(Role::floor)));
   decision.composition = row.text(22);
   decision.kind = parse_decision_kind(row.text(23)).value_or(DecisionKind::knob);
   return decision;
@@ -93,7 +96,8 @@ Decision decision_of(const Statement& row) {
 
 std::size_t size_of(const Decision& decision) {
   std::size_t bytes = 256;  // the row's own, names among them
-  for (const std::string* text : {&decision.cgroup_dir, &decision.reason, &decision.before, &decision.wanted, &decision.after, &decision.problem, &decision.composition})
+  for (const std::string* text : {&decision.cgroup_dir, &decision.reason, &decision.before, &decision.wanted,
+                                  &decision.after, &decision.problem, &decision.composition})
     bytes += text->size();
   for (const auto& [name, value] : decision.inputs) bytes += name.size() + value.size() + 2;
   return bytes;
@@ -117,20 +121,25 @@ Result<std::optional<DecisionFault>> decision_fault_of(Connection& connection) {
     version = kVersion;
   }
   if (version != kVersion)
-    return std::optional(DecisionFault{version > kVersion ? "newer-version" : "older-version",
-                               "its version is " + std::to_string(version) + ", expected " + std::to_string(kVersion)});
+    return std::optional(
+        DecisionFault{version > kVersion ? "newer-version" : "older-version",
+                      "its version is " + std::to_string(version) + ", expected " + std::to_string(kVersion)});
   TRY(connection.integer("SELECT count(number) FROM decision"));
   return std::optional<DecisionFault>();
 }
 
 Result<std::optional<DecisionFault>> find_decision_fault(Connection& connection, std::uint64_t log_bytes) {
   const std::int64_t tables = TRY(connection.integer("SELECT count(*) FROM sqlite_schema"));
-  if (tables == 0) TRY(connection.execute("PRAGMA page_size=" + std::to_string(kPageBytes) + "; PRAGMA auto_vacuum=INCREMENTAL;"));
-  TRY(connection.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-512; PRAGMA temp_store=MEMORY;"
-                         "PRAGMA wal_autocheckpoint=" + std::to_string(std::max<std::uint64_t>(log_bytes / 2 / kPageBytes, 8)) +
-                         ";PRAGMA journal_size_limit=" + std::to_string(log_bytes / 2) + ";"));
+  if (tables == 0)
+    TRY(connection.execute("PRAGMA page_size=" + std::to_string(kPageBytes) + "; PRAGMA auto_vacuum=INCREMENTAL;"));
+  TRY(connection.execute(
+      "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-512; PRAGMA temp_store=MEMORY;"
+      "PRAGMA wal_autocheckpoint=" +
+      std::to_string(std::max<std::uint64_t>(log_bytes / 2 / kPageBytes, 8)) +
+      ";PRAGMA journal_size_limit=" + std::to_string(log_bytes / 2) + ";"));
   if (tables > 0) return decision_fault_of(connection);
-  TRY(connection.execute("BEGIN IMMEDIATE;" + std::string(kTable) + "PRAGMA application_id=" + std::to_string(kApplicationId) +
+  TRY(connection.execute("BEGIN IMMEDIATE;" + std::string(kTable) +
+                         "PRAGMA application_id=" + std::to_string(kApplicationId) +
                          ";PRAGMA user_version=" + std::to_string(kVersion) + ";COMMIT;"));
   return std::optional<DecisionFault>();
 }
@@ -142,8 +151,8 @@ DecisionFile::DecisionFile(std::unique_ptr<Connection> connection, std::uint64_t
 
 DecisionFile::~DecisionFile() = default;
 
-Result<std::unique_ptr<DecisionFile>> DecisionFile::open(const std::string& path, std::uint64_t max_bytes, std::int64_t wall_ns,
-                                                         std::string& set_aside_note) {
+Result<std::unique_ptr<DecisionFile>> DecisionFile::open(const std::string& path, std::uint64_t max_bytes,
+                                                         std::int64_t wall_ns, std::string& set_aside_note) {
   std::error_code ignored;  // opening reports the error
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
   for (bool again : {true, false}) {
@@ -151,9 +160,11 @@ Result<std::unique_ptr<DecisionFile>> DecisionFile::open(const std::string& path
     {
       Connection connection = TRY(Connection::open(path, Connection::Access::read_write));
       Result<std::optional<DecisionFault>> found = find_decision_fault(connection, max_bytes / kLogShare);
-      if (!found && !found.error().is(std::errc::bad_message)) return std::move(found).error().context("'" + path + "'");
+      if (!found && !found.error().is(std::errc::bad_message))
+        return std::move(found).error().context("'" + path + "'");
       if (found && !*found)
-        return std::unique_ptr<DecisionFile>(new DecisionFile(std::make_unique<Connection>(std::move(connection)), max_bytes));
+        return std::unique_ptr<DecisionFile>(
+            new DecisionFile(std::make_unique<Connection>(std::move(connection)), max_bytes));
       fault = found ? **found : DecisionFault{"corrupt", found.error().text};
     }
     const std::string aside = TRY(sqlite::set_aside(path, fault.word, wall_ns));
@@ -181,15 +192,21 @@ Result<void> DecisionFile::insert(std::span<const Decision> decisions) {
     Statement statement = TRY(connection_->prepare(kInsert));
     for (const Decision& one : decisions) {
       const std::string inputs = packed(one.inputs);
-      statement.bind(1, static_cast<std::int64_t>(one.number)).bind(2, one.time.time_since_epoch().count()).bind(3, one.wall_ns);
+      statement.bind(1, static_cast<std::int64_t>(one.number))
+          .bind(2, one.time.time_since_epoch().count())
+          .bind(3, one.wall_ns);
       int at = 4;
-      for (const std::string* text : {&one.plugin, &one.strategy, &one.cgroup_dir, &one.knob, &one.pod_uid, &one.pod_namespace,
-                                      &one.pod_name, &one.container})
+      for (const std::string* text : {&one.plugin, &one.strategy, &one.cgroup_dir, &one.knob, &one.pod_uid,
+                                      &one.pod_namespace, &one.pod_name, &one.container})
         statement.bind_text(at++, *text);
-      statement.bind(12, static_cast<std::int64_t>(one.level)).bind(13, std::int64_t{one.priority}).bind_text(14, one.reason);
+      statement.bind(12, static_cast<std::int64_t>(one.level))
+          .bind(13, std::int64_t{one.priority})
+          .bind_text(14, one.reason);
       statement.bind_blob(15, inputs).bind_text(16, one.before).bind_text(17, one.wanted).bind_text(18, one.after);
       statement.bind_text(19, name_of(one.outcome)).bind_text(20, one.winner).bind_text(21, one.problem);
-      statement.bind(22, static_cast<std::int64_t>(one.role)).bind_text(23, one.composition).bind_text(24, name_of(one.kind));
+      statement.bind(22, static_cast<std::int64_t>(one.role))
+          .bind_text(23, one.composition)
+          .bind_text(24, name_of(one.kind));
       TRY(statement.run());
     }
     return {};
@@ -212,11 +229,13 @@ Result<void> DecisionFile::make_room() {
   for (int rounds = 0; rounds < 256; ++rounds) {
     const std::uint64_t used = TRY(used_bytes());
     if (used <= most - most / 16) break;
-    TRY(connection_->execute("DELETE FROM decision WHERE number <= (SELECT number FROM decision ORDER BY number LIMIT 1 OFFSET"
-                             " (SELECT count(*) / 16 FROM decision))"));
+    TRY(connection_->execute(
+        "DELETE FROM decision WHERE number <= (SELECT number FROM decision ORDER BY number LIMIT 1 OFFSET"
+        " (SELECT count(*) / 16 FROM decision))"));
   }
   const std::uint64_t file = TRY(bytes());
-  if (file > most) return connection_->execute("PRAGMA incremental_vacuum(" + std::to_string((file - most) / kPageBytes + 1) + ")");
+  if (file > most)
+    return connection_->execute("PRAGMA incremental_vacuum(" + std::to_string((file - most) / kPageBytes + 1) + ")");
   return {};
 }
 
@@ -224,8 +243,14 @@ Result<DecisionPage> DecisionFile::find(const DecisionQuery& query) {
   Statement statement = TRY(connection_->prepare(kFind));
   const std::string_view outcome = query.outcome ? name_of(*query.outcome) : std::string_view();
   const std::uint64_t most = std::numeric_limits<std::int64_t>::max();
-  statement.bind(1, static_cast<std::int64_t>(std::min(query.before, most))).bind(2, query.since_ns).bind(3, query.until_ns);
-  statement.bind_text(4, query.pod).bind_text(5, query.cgroup).bind_text(6, query.knob).bind_text(7, query.plugin).bind_text(8, outcome);
+  statement.bind(1, static_cast<std::int64_t>(std::min(query.before, most)))
+      .bind(2, query.since_ns)
+      .bind(3, query.until_ns);
+  statement.bind_text(4, query.pod)
+      .bind_text(5, query.cgroup)
+      .bind_text(6, query.knob)
+      .bind_text(7, query.plugin)
+      .bind_text(8, outcome);
   statement.bind_text(9, query.kind ? name_of(*query.kind) : std::string_view());
   statement.bind(10, static_cast<std::int64_t>(query.limit) + 1);
   DecisionPage page;

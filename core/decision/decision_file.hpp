@@ -19,10 +19,10 @@ namespace koord::knob {
 
 class DecisionFile {
  public:
-  // Opens the file, or begins one and makes its folder; one that is damaged, of another program or of another version is set
-  // aside, which `set_aside_note` says. Errors are the disk's: full, read-only, unreadable.
-  static Result<std::unique_ptr<DecisionFile>> open(const std::string& path, std::uint64_t max_bytes, std::int64_t wall_ns,
-                                                    std::string& set_aside_note);
+  // Opens the file, or begins one and makes its folder; one that is damaged, of another program or of another version
+  // is set aside, which `set_aside_note` says. Errors are the disk's: full, read-only, unreadable.
+  static Result<std::unique_ptr<DecisionFile>> open(const std::string& path, std::uint64_t max_bytes,
+                                                    std::int64_t wall_ns, std::string& set_aside_note);
   ~DecisionFile();
 
   // All of them or none.

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// DecisionLog: records of intents, evictions and changes of modes: plugin, cgroup, reason, values used, value before, result.
-// A record is made when something changed, not each time that the same is proposed again. The newest are in memory; all that
-// there is room for are on disk, once keep_in() was called. Bounded: the oldest go first.
-// [any thread]
+// DecisionLog: records of intents, evictions and changes of modes: plugin, cgroup, reason, values used, value before,
+// result. A record is made when something changed, not each time that the same is proposed again. The newest are in
+// memory; all that there is room for are on disk, once keep_in() was called. Bounded: the oldest go first. [any thread]
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,8 @@
 namespace koord::knob {
 namespace {
 
-// The most names in one list. A pod has fewer knobs, and a node fewer plugins. A longer list counts as "true": all knobs.
+// The most names in one list. A pod has fewer knobs, and a node fewer plugins. A longer list counts as "true": all
+// knobs.
 constexpr std::size_t kMostNames = 32;
 
 }  // namespace
@@ -21,7 +22,8 @@ HandsOff parse_hands_off(std::string_view annotation) {
   HandsOff hands_off;
   while (auto field = next_field(annotation, ',')) {
     const std::string_view name = trim(*field);
-    if (name.empty() || std::find(hands_off.names.begin(), hands_off.names.end(), name) != hands_off.names.end()) continue;
+    if (name.empty() || std::find(hands_off.names.begin(), hands_off.names.end(), name) != hands_off.names.end())
+      continue;
     if (hands_off.names.size() == kMostNames) return {.all = true};
     hands_off.names.emplace_back(name);
   }

@@ -8,8 +8,8 @@
 
 namespace koord::knob {
 
-// An annotation of a pod: "true", or what is not to be turned: knobs and plugins, separated by commas. "false" and what is
-// not there mean nothing.
+// An annotation of a pod: "true", or what is not to be turned: knobs and plugins, separated by commas. "false" and what
+// is not there mean nothing.
 inline constexpr std::string_view kHandsOffAnnotation = "koordetector.sh/hands-off";
 
 struct HandsOff {

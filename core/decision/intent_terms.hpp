@@ -6,8 +6,8 @@
 
 namespace koord::knob {
 
-// Cgroups from the outside in: a pod's is in that of its QoS class. The node's knobs are in none. The values are those of the
-// plugin ABI.
+// Cgroups from the outside in: a pod's is in that of its QoS class. The node's knobs are in none. The values are those
+// of the plugin ABI.
 enum class Level { qos = 0, pod = 1, container = 2, node = 3 };
 
 // The part of the value. The values are those of the plugin ABI.

@@ -15,7 +15,8 @@ void Modes::configure(std::string_view plugin, std::optional<Mode> mode) {
 Result<void> Modes::override_mode(std::string_view target, std::optional<Override> what) {
   if (target == kNodeTarget) {
     if (what && what->mode == Mode::enforce)
-      return invalid("the node's mode is a ceiling for all strategies, so 'enforce' would say nothing; expected off or shadow");
+      return invalid(
+          "the node's mode is a ceiling for all strategies, so 'enforce' would say nothing; expected off or shadow");
     ceiling_ = what;
   } else if (what) {
     overrides_.insert_or_assign(std::string(target), *what);
@@ -56,7 +57,8 @@ Modes::View Modes::view(std::string_view target) const {
     return view;
   }
   if (auto known = configured_.find(target); known != configured_.end()) view.configured = known->second;
-  if (auto override_entry = overrides_.find(target); override_entry != overrides_.end()) view.override_mode = override_entry->second;
+  if (auto override_entry = overrides_.find(target); override_entry != overrides_.end())
+    view.override_mode = override_entry->second;
   return view;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Modes: the mode of each strategy. The configuration sets it for a plugin or for the node. An operator may override it for
-// a limited time, in memory only. An override of the node is a ceiling: no strategy may do more, whatever its own mode is.
-// Pure. [one thread at a time]
+// Modes: the mode of each strategy. The configuration sets it for a plugin or for the node. An operator may override it
+// for a limited time, in memory only. An override of the node is a ceiling: no strategy may do more, whatever its own
+// mode is. Pure. [one thread at a time]
 #pragma once
 
 #include <map>

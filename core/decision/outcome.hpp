@@ -23,16 +23,16 @@ enum class Outcome {
   left,         // no intent is left, and another program has written it since
   switched,     // no knob: a mode was changed
   // Outcomes of evictions (core/evict); shadow, gone and hands_off as above.
-  evicted,    // the API server took it
-  killed,     // its containers were ended: the API server did not take it, and memory was very short
-  pending,    // it is going already
-  refused,    // by the API server, or it is not asked before a while
-  budget,     // so many have gone that no more may for now
-  brake,      // so many were picked that no pod is evicted for now
-  opted_out,  // the pod does not allow it, or is not one to be evicted
-  unknown,    // whether the pod is still what it was: the kubelet is away
-  asked,      // the eviction was sent to the API server, which has not answered yet
-  unanswered, // it was sent, and no answer says whether it was done
+  evicted,     // the API server took it
+  killed,      // its containers were ended: the API server did not take it, and memory was very short
+  pending,     // it is going already
+  refused,     // by the API server, or it is not asked before a while
+  budget,      // so many have gone that no more may for now
+  brake,       // so many were picked that no pod is evicted for now
+  opted_out,   // the pod does not allow it, or is not one to be evicted
+  unknown,     // whether the pod is still what it was: the kubelet is away
+  asked,       // the eviction was sent to the API server, which has not answered yet
+  unanswered,  // it was sent, and no answer says whether it was done
 };
 std::string_view name_of(Outcome outcome);
 // Parses such a name; an error names all.

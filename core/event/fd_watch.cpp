@@ -21,11 +21,9 @@ int check_pollable(int fd) {
 
 }  // namespace
 
-Result<std::shared_ptr<FdWatch::State>> FdWatch::State::start(boost::asio::io_context& context, int fd,
-                                                              Ready ready, Task task) {
-  const auto refuse = [fd](int error) {
-    return system_error(error, "cannot watch descriptor " + std::to_string(fd));
-  };
+Result<std::shared_ptr<FdWatch::State>> FdWatch::State::start(boost::asio::io_context& context, int fd, Ready ready,
+                                                              Task task) {
+  const auto refuse = [fd](int error) { return system_error(error, "cannot watch descriptor " + std::to_string(fd)); };
   if (int error = check_pollable(fd)) return refuse(error);
   auto state = std::make_shared<State>(context, ready, std::move(task));
   boost::system::error_code error;
@@ -51,8 +49,6 @@ void FdWatch::State::cancel() {
 
 FdWatch::FdWatch(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
-FdWatch::~FdWatch() {
-  state_->cancel();
-}
+FdWatch::~FdWatch() { state_->cancel(); }
 
 }  // namespace koord::event

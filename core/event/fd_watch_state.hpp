@@ -15,11 +15,9 @@ namespace koord::event {
 struct FdWatch::State : std::enable_shared_from_this<FdWatch::State> {
   using Ready = boost::asio::posix::descriptor_base::wait_type;
 
-  static Result<std::shared_ptr<State>> start(boost::asio::io_context& context, int fd, Ready ready,
-                                              Task task);
+  static Result<std::shared_ptr<State>> start(boost::asio::io_context& context, int fd, Ready ready, Task task);
 
-  State(boost::asio::io_context& context, Ready r, Task t)
-      : descriptor(context), ready(r), task(std::move(t)) {}
+  State(boost::asio::io_context& context, Ready r, Task t) : descriptor(context), ready(r), task(std::move(t)) {}
 
   void wait();
   void cancel();

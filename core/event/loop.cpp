@@ -19,8 +19,8 @@ namespace asio = boost::asio;
 
 namespace {
 
-// The concurrency hint for Asio. With 1, Asio queues what the loop thread posts behind what other threads post later, which would
-// not be the order posted.
+// The concurrency hint for Asio. With 1, Asio queues what the loop thread posts behind what other threads post later,
+// which would not be the order posted.
 constexpr int kKeepsOrder = 2;
 
 struct SignalHandler {
@@ -58,17 +58,11 @@ void Loop::run() {
   state_->context.restart();
 }
 
-void Loop::stop() {
-  state_->context.stop();
-}
+void Loop::stop() { state_->context.stop(); }
 
-void Loop::post(Task task) {
-  asio::post(state_->context, std::move(task));
-}
+void Loop::post(Task task) { asio::post(state_->context, std::move(task)); }
 
-bool Loop::in_loop_thread() const {
-  return state_->thread.load() == std::this_thread::get_id();
-}
+bool Loop::in_loop_thread() const { return state_->thread.load() == std::this_thread::get_id(); }
 
 std::unique_ptr<Timer> Loop::every(Duration period, Task task) {
   return std::make_unique<Timer>(Timer::State::start_periodic(state_->context, period, std::move(task)));

@@ -74,8 +74,8 @@ void Strand::State::set_alarm(Overrun kind) {
   const Duration limit = kind == Overrun::late ? run.limits.deadline : run.limits.wedged_after;
   run.alarm.reset();
   if (limit > Watchdog::Clock::time_point::max() - run.start) return;
-  run.alarm = workers_->watchdog().arm(
-      run.start + limit, [self = shared_from_this(), id = run.id, kind] { self->on_alarm(id, kind); });
+  run.alarm = workers_->watchdog().arm(run.start + limit,
+                                       [self = shared_from_this(), id = run.id, kind] { self->on_alarm(id, kind); });
 }
 
 // The worker cannot leave the task behind our back: it would have to take the lock in finish().

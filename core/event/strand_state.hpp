@@ -26,8 +26,7 @@ class Strand::State : public std::enable_shared_from_this<Strand::State> {
     OnOverrun on_overrun;
   };
 
-  State(std::shared_ptr<Workers> workers, std::string name)
-      : name_(std::move(name)), workers_(std::move(workers)) {}
+  State(std::shared_ptr<Workers> workers, std::string name) : name_(std::move(name)), workers_(std::move(workers)) {}
 
   bool post(Job job);
   void close();

@@ -6,8 +6,6 @@
 
 namespace koord::event {
 
-inline void name_this_thread(const char* name) {
-  ::pthread_setname_np(::pthread_self(), name);
-}
+inline void name_this_thread(const char* name) { ::pthread_setname_np(::pthread_self(), name); }
 
 }  // namespace koord::event

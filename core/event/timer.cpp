@@ -17,16 +17,14 @@ constexpr Duration kShortestPeriod = std::chrono::milliseconds(1);
 constexpr Duration kLongest = std::chrono::hours(24 * 365 * 10);
 
 // The first tick after `now` that is a whole number of periods from `last`.
-SteadyClock::time_point next_tick(SteadyClock::time_point last, Duration period,
-                                  SteadyClock::time_point now) {
+SteadyClock::time_point next_tick(SteadyClock::time_point last, Duration period, SteadyClock::time_point now) {
   if (now < last + period) return last + period;
   return last + ((now - last) / period + 1) * period;
 }
 
 }  // namespace
 
-std::shared_ptr<Timer::State> Timer::State::start_once(boost::asio::io_context& context, Duration delay,
-                                                       Task task) {
+std::shared_ptr<Timer::State> Timer::State::start_once(boost::asio::io_context& context, Duration delay, Task task) {
   auto state = std::make_shared<State>(context, std::move(task));
   state->timer.expires_after(std::clamp(delay, Duration::zero(), kLongest));
   state->wait();
@@ -65,8 +63,6 @@ void Timer::State::cancel() {
 
 Timer::Timer(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
-Timer::~Timer() {
-  state_->cancel();
-}
+Timer::~Timer() { state_->cancel(); }
 
 }  // namespace koord::event

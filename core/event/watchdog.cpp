@@ -7,9 +7,7 @@ namespace koord::event {
 
 Watchdog::Watchdog() : thread_([this] { run(); }) {}
 
-Watchdog::~Watchdog() {
-  stop();
-}
+Watchdog::~Watchdog() { stop(); }
 
 // The thread is woken only for an alarm before the one it sleeps for. It does not hear of disarmed alarms and
 // may wake for nothing; that costs less than two wake-ups a task.

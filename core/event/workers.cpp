@@ -13,9 +13,7 @@ constinit thread_local WorkerId current_worker = 0;
 
 }  // namespace
 
-WorkerId Workers::current() {
-  return current_worker;
-}
+WorkerId Workers::current() { return current_worker; }
 
 void Workers::start(std::size_t threads) {
   std::lock_guard lock(mutex_);

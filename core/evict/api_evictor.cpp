@@ -9,7 +9,8 @@ namespace {
 std::string text_of(const Outcome& outcome) {
   const Order& order = outcome.order;
   std::string text = order.feature + ": " + order.request.reason;
-  if (outcome.outcome == knob::Outcome::killed) text += "; its containers were killed, for the API server did not take the eviction";
+  if (outcome.outcome == knob::Outcome::killed)
+    text += "; its containers were killed, for the API server did not take the eviction";
   return outcome.why.empty() ? text : text + "; " + outcome.why;
 }
 
@@ -24,8 +25,9 @@ void ApiEvictor::ask(const Order& order, const OnAnswer& on_answer) {
   const std::string& uid = order.pod.uid;
   auto [entry, is_new] = requests_.try_emplace(uid);
   if (!is_new) return;
-  entry->second.pending = evictor_.evict({.name_space = order.pod.namespace_, .name = order.pod.name, .uid = uid},
-                                         [this, uid, on_answer](const Result<kube::EvictionAnswer>& answer) { end(uid, on_answer, answer); });
+  entry->second.pending = evictor_.evict(
+      {.name_space = order.pod.namespace_, .name = order.pod.name, .uid = uid},
+      [this, uid, on_answer](const Result<kube::EvictionAnswer>& answer) { end(uid, on_answer, answer); });
   entry->second.patience = loop_.after(options_.patience, [this, uid, on_answer] { give_up(uid, on_answer); });
 }
 
@@ -34,7 +36,8 @@ void ApiEvictor::give_up(const std::string& uid, const OnAnswer& on_answer) {
   if (request == requests_.end()) return;
   const auto waited = std::chrono::duration_cast<std::chrono::seconds>(options_.patience);
   const std::string why = "no answer to the eviction within " + std::to_string(waited.count()) + " s";
-  if (!request->second.pending->was_sent()) return end(uid, on_answer, Error{std::make_error_code(std::errc::timed_out), why});
+  if (!request->second.pending->was_sent())
+    return end(uid, on_answer, Error{std::make_error_code(std::errc::timed_out), why});
   end(uid, on_answer, kube::EvictionAnswer{kube::EvictionAnswer::Outcome::unanswered, why});
 }
 

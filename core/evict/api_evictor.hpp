@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ApiEvictor: asks the API server for evictions and writes Events about them. A request that waits too long for its turn or
-// for an answer is given up, because the decision behind it is stale by then. [loop thread]
+// ApiEvictor: asks the API server for evictions and writes Events about them. A request that waits too long for its
+// turn or for an answer is given up, because the decision behind it is stale by then. [loop thread]
 #pragma once
 
 #include <functional>
@@ -30,8 +30,8 @@ class ApiEvictor {
   ApiEvictor& operator=(const ApiEvictor&) = delete;
 
   using OnAnswer = std::function<void(const std::string& uid, const Result<kube::EvictionAnswer>& answer)>;
-  // Called once, never before ask() returns. An error: the request never left. `unanswered`: it was sent, and may be done.
-  // A second request for the same pod is ignored while the first one runs.
+  // Called once, never before ask() returns. An error: the request never left. `unanswered`: it was sent, and may be
+  // done. A second request for the same pod is ignored while the first one runs.
   void ask(const Order& order, const OnAnswer& on_answer);
 
   // An Event of the pod: evictPodSuccess or evictPodFail, as koordlet's.

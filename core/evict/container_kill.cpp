@@ -36,13 +36,15 @@ std::string directory_of(const cgroup::Layout& layout, std::string_view cgroup_d
 }  // namespace
 
 Result<void> kill_cgroup(const cgroup::Layout& layout, std::string_view cgroup_dir) {
-  if (cgroup_dir.empty() || !cgroup::is_cgroup(cgroup_dir)) return invalid("'" + std::string(cgroup_dir) + "' is no container's cgroup");
+  if (cgroup_dir.empty() || !cgroup::is_cgroup(cgroup_dir))
+    return invalid("'" + std::string(cgroup_dir) + "' is no container's cgroup");
   const std::string directory = directory_of(layout, cgroup_dir);
   if (directory.empty()) return invalid("this node shows no cgroups of workloads");
   for (int pass = 0; pass < kMostPasses; ++pass) {
     const cgroup::Members members = TRY(victims_in(directory));
     if (members.some_hidden)
-      return invalid(directory + " has processes that are not seen from here: the agent needs the node's PID namespace");
+      return invalid(directory +
+                     " has processes that are not seen from here: the agent needs the node's PID namespace");
     if (members.pids.empty()) return {};
     // From 5.14 on the kernel itself ends all at once, also those that are being born.
     if (write_value(directory + "/cgroup.kill", "1")) return {};

@@ -57,7 +57,8 @@ std::string protection_of(const state::Pod& pod, std::string_view own_uid) {
   if (pod.owner_kind == "DaemonSet") return "its DaemonSet would make it again at once, here";
   if (pod.name.empty() || pod.namespace_.empty()) return "it is not known in Kubernetes";
   const std::string* hands_off = value_of(pod.annotations, knob::kHandsOffAnnotation);
-  if (hands_off != nullptr && knob::parse_hands_off(*hands_off).all) return "its " + std::string(knob::kHandsOffAnnotation) + " is true";
+  if (hands_off != nullptr && knob::parse_hands_off(*hands_off).all)
+    return "its " + std::string(knob::kHandsOffAnnotation) + " is true";
   return {};
 }
 
@@ -67,7 +68,8 @@ std::string opt_out_of(const state::Pod& pod, std::string_view feature) {
     if (!against.empty()) return against;
   }
   const std::string* enabled = value_of(pod.labels, kEnabled);
-  if (enabled != nullptr) return *enabled == "true" ? "" : "its label " + std::string(kEnabled) + " is '" + *enabled + "'";
+  if (enabled != nullptr)
+    return *enabled == "true" ? "" : "its label " + std::string(kEnabled) + " is '" + *enabled + "'";
   const bool by_priority = std::find(std::begin(kByPriority), std::end(kByPriority), feature) != std::end(kByPriority);
   if (!by_priority && pod.koord_qos == state::KoordQos::be) return {};
   return "it has no label " + std::string(kEnabled) + ": \"true\"" + (by_priority ? "" : ", and is no best-effort pod");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Eligibility: pods that are never evicted, and their own labels and annotations about it, as Koordinator names them:
 //   annotation koordinator.sh/eviction-policy   a JSON list of features; only these may evict the pod
-//   label      koordinator.sh/eviction-enabled  "true": features that go by priority may evict it; another value: no feature may
-//   annotation koordetector.sh/hands-off        "true": no feature may
+//   label      koordinator.sh/eviction-enabled  "true": features that go by priority may evict it; another value: no
+//   feature may annotation koordetector.sh/hands-off        "true": no feature may
 // Strategies go by the same when they pick; here it holds whatever they pick. Pure. [any thread]
 #pragma once
 

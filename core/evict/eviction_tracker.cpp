@@ -19,7 +19,9 @@ Duration settling_of(const Release& release) {
   return release.resource == "cpu" ? kLongestSettling : 4s;
 }
 
-bool has_ended(const state::Pod& pod) { return pod.phase == state::Phase::succeeded || pod.phase == state::Phase::failed; }
+bool has_ended(const state::Pod& pod) {
+  return pod.phase == state::Phase::succeeded || pod.phase == state::Phase::failed;
+}
 
 std::string seconds_left(Time until, Time now) {
   return std::to_string(std::chrono::ceil<std::chrono::seconds>(until - now).count()) + " s";
@@ -41,7 +43,8 @@ std::size_t most_picked(std::size_t pods, std::uint64_t brake_percent) {
   return std::max<std::size_t>(kBrakeFloor, pods * brake_percent / 100);
 }
 
-EvictionTracker::EvictionTracker(const config::EvictSettings& limits, std::uint64_t seed) : limits_(limits), backoff_(kFirstWait, kLongestWait, seed) {}
+EvictionTracker::EvictionTracker(const config::EvictSettings& limits, std::uint64_t seed)
+    : limits_(limits), backoff_(kFirstWait, kLongestWait, seed) {}
 
 bool EvictionTracker::is_over(const PendingEviction& going, Time now) const {
   if (going.gone) return now - *going.gone >= kLongestSettling;
@@ -80,7 +83,8 @@ bool EvictionTracker::pick(const std::vector<std::string>& uids, const state::Sn
   for (const auto& [uid, time] : picked_) pods += find_pod(snapshot, uid) == nullptr ? 1 : 0;
   for (const state::Pod& pod : snapshot.pods) pods += has_ended(pod) ? 0 : 1;
   if (picked_.size() <= most_picked(pods, limits_.brake_percent)) return false;
-  brake(std::to_string(picked_.size()) + " of the node's " + std::to_string(pods) + " pods were picked for eviction within evict.window",
+  brake(std::to_string(picked_.size()) + " of the node's " + std::to_string(pods) +
+            " pods were picked for eviction within evict.window",
         now);
   return true;
 }
@@ -92,7 +96,9 @@ void EvictionTracker::brake(std::string why, Time now) {
   unanswered_.clear();
 }
 
-std::optional<Time> EvictionTracker::brake_until(Time now) const { return brake_until_ && now < *brake_until_ ? brake_until_ : std::nullopt; }
+std::optional<Time> EvictionTracker::brake_until(Time now) const {
+  return brake_until_ && now < *brake_until_ ? brake_until_ : std::nullopt;
+}
 
 std::uint64_t EvictionTracker::room(Time now) const {
   const auto is_of_window = [&](const auto& entry) { return now - entry.second < limits_.window; };
@@ -152,13 +158,15 @@ void EvictionTracker::answered(const std::string& uid, const Result<kube::Evicti
     unanswered_.insert_or_assign(uid, now);
     be_quiet(std::max(kFirstWait, answer->retry_after.value_or(kFirstWait)), described(*answer), now);
     if (unanswered_.size() >= kBrakeFloor && !brake_until(now))
-      brake("the API server did not answer " + std::to_string(unanswered_.size()) + " evictions within evict.window", now);
+      brake("the API server did not answer " + std::to_string(unanswered_.size()) + " evictions within evict.window",
+            now);
     return;
   }
   pending_.erase(uid);
   forget(uid);
   if (!answer) return be_quiet(kFirstWait, "the API server cannot be asked: " + answer.error().message(), now);
-  if (answer->outcome == ApiOutcome::busy) return be_quiet(answer->retry_after.value_or(kFirstWait), described(*answer), now);
+  if (answer->outcome == ApiOutcome::busy)
+    return be_quiet(answer->retry_after.value_or(kFirstWait), described(*answer), now);
   if (kube::concerns_agent(answer->outcome)) return be_quiet(kNoAccessWait, described(*answer), now);
   backoff_.succeeded();
   refuse(uid, *answer, now);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// EvictionTracker: the evictions requested from the API server and their answers: which pods are being evicted and what they will
-// release, how many were evicted lately, which pods to skip, and whether the brake holds. An eviction counts from the
-// moment it is sent until it is known to have failed. Pure: times are passed in. [one thread at a time]
+// EvictionTracker: the evictions requested from the API server and their answers: which pods are being evicted and what
+// they will release, how many were evicted lately, which pods to skip, and whether the brake holds. An eviction counts
+// from the moment it is sent until it is known to have failed. Pure: times are passed in. [one thread at a time]
 #pragma once
 
 #include <cstdint>
@@ -41,12 +41,12 @@ class EvictionTracker {
   std::size_t going() const { return pending_.size(); }
 
   // ---- whether more may go.
-  // These were picked to satisfy requests. True: the picks of this window that were not refused are more than most_picked(),
-  // and no pod is evicted for evict.brakePeriod.
+  // These were picked to satisfy requests. True: the picks of this window that were not refused are more than
+  // most_picked(), and no pod is evicted for evict.brakePeriod.
   bool pick(const std::vector<std::string>& uids, const state::Snapshot& snapshot, Time now);
   std::optional<Time> brake_until(Time now) const;
   const std::string& brake_why() const { return brake_why_; }  // of the last brake
-  std::uint64_t room(Time now) const;  // pods that may still go in this window
+  std::uint64_t room(Time now) const;                          // pods that may still go in this window
   // Why this pod is not to be asked for now; empty: it may be.
   std::string wait_of(std::string_view uid, Time now) const;
   // The same of all pods.
@@ -83,7 +83,7 @@ class EvictionTracker {
   void be_quiet(Duration at_least, std::string why, Time now);
 
   const config::EvictSettings limits_;
-  std::map<std::string, PendingEviction, std::less<>> pending_;     // by uid
+  std::map<std::string, PendingEviction, std::less<>> pending_;  // by uid
   std::map<std::string, Refusal, std::less<>> refusals_;
   Times asked_, picked_, unanswered_;  // when, within the window
   std::optional<Time> brake_until_;

@@ -16,7 +16,8 @@ std::string in_words(const std::string& resource, std::int64_t amount) {
   if (!is_memory && resource.find("cpu") == std::string::npos) return std::to_string(amount);
   constexpr double kGibibyte = 1 << 30;
   char text[64];
-  std::snprintf(text, sizeof text, is_memory ? "%.2f GiB" : "%.2f cores", static_cast<double>(amount) / (is_memory ? kGibibyte : 1000));
+  std::snprintf(text, sizeof text, is_memory ? "%.2f GiB" : "%.2f cores",
+                static_cast<double>(amount) / (is_memory ? kGibibyte : 1000));
   return text;
 }
 
@@ -84,14 +85,18 @@ bool is_memory(const Request& request) { return request.resource == "memory"; }
 }  // namespace
 
 Evictions::Evictions(Parts parts, Options options)
-    : parts_(std::move(parts)), options_(std::move(options)), tracker_(options_.limits, options_.seed), shadow_(options_.limits, options_.seed) {}
+    : parts_(std::move(parts)),
+      options_(std::move(options)),
+      tracker_(options_.limits, options_.seed),
+      shadow_(options_.limits, options_.seed) {}
 
 std::string Evictions::pods_problem(Time now) const {
   const std::optional<Time> confirmed = parts_.hub.confirmed(state::kPods);
   if (!confirmed) return "the pods are unknown yet";
   const Duration age = now - *confirmed;
   if (age <= options_.pods_old) return {};
-  return "the pods were last confirmed " + std::to_string(std::chrono::duration_cast<std::chrono::seconds>(age).count()) + " s ago";
+  return "the pods were last confirmed " +
+         std::to_string(std::chrono::duration_cast<std::chrono::seconds>(age).count()) + " s ago";
 }
 
 void Evictions::remember(const std::vector<knob::Decision>& records) {
@@ -138,7 +143,8 @@ void Evictions::take(const knob::Proposer& proposer, std::vector<Request> reques
       if (goes) tracker.ask(order.pod.uid, verdict.holding, now);
       if (!goes || is_shadow) {
         const bool is_new = note(order, goes ? knob::Outcome::shadow : verdict.outcome, verdict.why, now);
-        if (is_new && !is_shadow && is_held_back(verdict.outcome)) held_back.push_back({order, verdict.outcome, verdict.why});
+        if (is_new && !is_shadow && is_held_back(verdict.outcome))
+          held_back.push_back({order, verdict.outcome, verdict.why});
       }
       if (goes && !is_shadow) {
         parts_.record(decision_of(order, knob::Outcome::asked, {}, now));
@@ -169,7 +175,8 @@ bool Evictions::may_kill(const Verdict& verdict, Time now) const {
 
 bool Evictions::kill(const Order& order) {
   const Result<void> done = parts_.kill(order.pod);
-  const Outcome outcome{order, done ? knob::Outcome::killed : knob::Outcome::failed, done ? std::string() : done.error().message()};
+  const Outcome outcome{order, done ? knob::Outcome::killed : knob::Outcome::failed,
+                        done ? std::string() : done.error().message()};
   bool is_change = false;
   {
     std::lock_guard lock(mutex_);

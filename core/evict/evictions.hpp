@@ -29,7 +29,7 @@ namespace koord::evict {
 struct Order {
   state::Pod pod;
   std::string plugin, strategy, feature;
-  Request request;  // without its pods
+  Request request;                         // without its pods
   std::int64_t releases = 0, missing = 0;  // of what the request is about
 };
 
@@ -47,14 +47,14 @@ class Evictions final : public RequestSink {
     const state::Hub& hub;
     std::function<knob::Mode(const std::string& plugin)> mode;
     std::function<UsageByPod()> usage;
-    std::function<void(Order)> ask;                           // must only post; answered() is to be called then
+    std::function<void(Order)> ask;  // must only post; answered() is to be called then
     std::function<void(knob::Decision)> record;
-    // For executed orders, and for failed ones when the result changes; for answers about the agent's access, which all pods
-    // get, once. Must only post.
+    // For executed orders, and for failed ones when the result changes; for answers about the agent's access, which all
+    // pods get, once. Must only post.
     std::function<void(const Outcome&)> on_outcome;
     std::function<void(Time until, const std::string& why)> on_brake;  // must only post
-    // A pod is not evicted because a budget is used up, the pod does not allow it, or its state is unknown. Called when that
-    // changes; must only post.
+    // A pod is not evicted because a budget is used up, the pod does not allow it, or its state is unknown. Called when
+    // that changes; must only post.
     std::function<void(const Outcome&)> on_held_back = {};
     // For the tier runtime: percent of the time of the last 10 s in which all tasks waited for memory; nothing:
     // unknown.
@@ -63,8 +63,8 @@ class Evictions final : public RequestSink {
   };
   struct Options {
     config::EvictSettings limits;
-    std::string own_uid;           // see RoundInput
-    Duration pods_old{};           // after this time without a confirmation the pods are unknown
+    std::string own_uid;  // see RoundInput
+    Duration pods_old{};  // after this time without a confirmation the pods are unknown
     std::uint64_t seed = 0;
   };
 
@@ -108,7 +108,7 @@ class Evictions final : public RequestSink {
 
   mutable std::mutex mutex_;  // of what follows
   EvictionTracker tracker_, shadow_;
-  std::map<std::string, Order> asked_;  // by uid; no answer yet
+  std::map<std::string, Order> asked_;                                                     // by uid; no answer yet
   std::map<std::tuple<std::string, std::string, std::string>, ReportedOutcome> reported_;  // by plugin, strategy, uid
   std::map<std::pair<std::string, knob::Outcome>, std::uint64_t> counts_;
   std::string access_problem_;  // of the last answer, if that was about the agent's access

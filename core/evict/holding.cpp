@@ -22,7 +22,8 @@ void read(const store::Store& cache, const std::string& metric, Time now, Set se
   constexpr store::Aggregation kLast[] = {store::Aggregation::last};
   std::map<std::string, Time> newest;  // other labels than the uid may have changed
   for (const store::AggregateRow& row : cache.aggregate({metric, {}, now - kFresh, now}, kLast)) {
-    auto uid = std::find_if(row.labels.begin(), row.labels.end(), [](const auto& label) { return label.first == "pod_uid"; });
+    auto uid =
+        std::find_if(row.labels.begin(), row.labels.end(), [](const auto& label) { return label.first == "pod_uid"; });
     if (uid == row.labels.end()) continue;
     auto [at, first] = newest.try_emplace(uid->second, row.to);
     if (!first && row.to <= at->second) continue;
@@ -35,14 +36,17 @@ void read(const store::Store& cache, const std::string& metric, Time now, Set se
 
 UsageByPod read_usage(const store::Store& cache, Time now) {
   UsageByPod usage;
-  read(cache, "pod_cpu_usage", now, [&](const std::string& uid, double cores) { usage[uid].cpu_milli = whole(cores * 1000); });
-  read(cache, "pod_memory_usage", now, [&](const std::string& uid, double bytes) { usage[uid].memory_bytes = whole(bytes); });
+  read(cache, "pod_cpu_usage", now,
+       [&](const std::string& uid, double cores) { usage[uid].cpu_milli = whole(cores * 1000); });
+  read(cache, "pod_memory_usage", now,
+       [&](const std::string& uid, double bytes) { usage[uid].memory_bytes = whole(bytes); });
   return usage;
 }
 
 std::int64_t Holding::of(const Release& release) const {
   if (release.used) return (release.resource == "cpu" ? usage.cpu_milli : usage.memory_bytes).value_or(0);
-  auto found = std::find_if(resources.begin(), resources.end(), [&](const auto& resource) { return resource.name == release.resource; });
+  auto found = std::find_if(resources.begin(), resources.end(),
+                            [&](const auto& resource) { return resource.name == release.resource; });
   return found == resources.end() ? 0 : std::max<std::int64_t>(found->request, 0);
 }
 

@@ -14,7 +14,8 @@ Result<Release> parse_release(std::string_view text) {
   if (text.ends_with(kRequest) && text.size() > kRequest.size())
     return Release{false, std::string(text.substr(0, text.size() - kRequest.size()))};
   if (text.find('/') != std::string_view::npos) return Release{false, std::string(text)};
-  return invalid("'" + std::string(text) + "' is nothing that a pod releases: expected 'cpu', 'memory' or '<resource>.request'");
+  return invalid("'" + std::string(text) +
+                 "' is nothing that a pod releases: expected 'cpu', 'memory' or '<resource>.request'");
 }
 
 std::string_view feature_of(const Request& request, std::string_view plugin) {

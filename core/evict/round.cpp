@@ -11,10 +11,10 @@
 namespace koord::evict {
 namespace {
 
-
 class Round {
  public:
-  Round(std::string_view plugin, const EvictionTracker& tracker, const RoundInput& input) : plugin_(plugin), tracker_(tracker), input_(input) {
+  Round(std::string_view plugin, const EvictionTracker& tracker, const RoundInput& input)
+      : plugin_(plugin), tracker_(tracker), input_(input) {
     for (const state::Pod& pod : input.snapshot.pods) pods_.emplace(pod.handle, &pod);
   }
 
@@ -55,7 +55,8 @@ class Round {
   }
 
   Verdict verdict_of(const state::Pod& pod, const Request& request, const Release& release) const {
-    Verdict verdict{.pod = &pod, .request = &request, .missing = missing_of(request, release), .holding = holding_of(pod)};
+    Verdict verdict{
+        .pod = &pod, .request = &request, .missing = missing_of(request, release), .holding = holding_of(pod)};
     verdict.releases = verdict.holding.of(release);
     return verdict;
   }
@@ -134,7 +135,8 @@ void restrain(const std::vector<Verdict*>& picked, EvictionTracker& tracker, con
 
 }  // namespace
 
-std::vector<Verdict> decide(const std::vector<Request>& requests, std::string_view plugin, EvictionTracker& tracker, const RoundInput& input) {
+std::vector<Verdict> decide(const std::vector<Request>& requests, std::string_view plugin, EvictionTracker& tracker,
+                            const RoundInput& input) {
   Round round(plugin, tracker, input);
   for (const Request& request : requests) round.satisfy(request);
   std::vector<Verdict> verdicts = round.take();

@@ -56,7 +56,8 @@ class DocumentReader {
   DocumentReader(std::string text, Syntax syntax, const DocumentLimits& limits, ByteShare memory)
       : limits_(limits),
         working_(memory.sibling()),
-        parser_((document_.text_ = std::make_unique<const std::string>(std::move(text)), *document_.text_), syntax, limits.line) {
+        parser_((document_.text_ = std::make_unique<const std::string>(std::move(text)), *document_.text_), syntax,
+                limits.line) {
     document_.memory_ = std::move(memory);
   }
 
@@ -139,14 +140,17 @@ class DocumentReader {
   Result<void> take_type() {
     Family& declared = family(parser_.name());
     if (declared.is_typed) return error("found a second type of '" + std::string(declared.name) + "', expected one");
-    if (declared.has_samples) return error("found the type of '" + std::string(declared.name) + "' behind its samples, expected it before them");
+    if (declared.has_samples)
+      return error("found the type of '" + std::string(declared.name) +
+                   "' behind its samples, expected it before them");
     declared.type = parser_.type();
     declared.is_typed = true;
     return {};
   }
 
   Result<void> take_sample() {
-    if (++lines_ > limits_.samples) return error("found more than " + std::to_string(limits_.samples) + " samples, expected at most those");
+    if (++lines_ > limits_.samples)
+      return error("found more than " + std::to_string(limits_.samples) + " samples, expected at most those");
     if (working_.is_limited()) TRY(make_room_for_sample());
     if (parser_.name() != last_name_) {
       last_target_ = target(parser_.name());
@@ -189,7 +193,8 @@ class DocumentReader {
     auto le = std::find_if(labels.begin(), labels.end(), [](const Label& label) { return label.name == "le"; });
     if (le == labels.end()) return error("found a bucket without a label 'le', expected its upper bound there");
     std::optional<double> bound = number_of(le->value);
-    if (!bound || std::isnan(*bound)) return error("found the bound '" + std::string(le->value.substr(0, 40)) + "', expected a number or +Inf");
+    if (!bound || std::isnan(*bound))
+      return error("found the bound '" + std::string(le->value.substr(0, 40)) + "', expected a number or +Inf");
     group().buckets.emplace_back(*bound, parser_.value());
     temporary_ += 2 * sizeof(std::pair<double, double>);  // with the room that a vector has
     return {};
@@ -197,15 +202,18 @@ class DocumentReader {
 
   HistogramAssembly::Group& group() {
     const std::size_t before = histograms_.groups().size();
-    HistogramAssembly::Group& found = histograms_.group(last_target_.metric, document_.metrics_[last_target_.metric].name, parser_.labels(),
-                             [this](std::string_view text) { return keep(text); });
-    if (histograms_.groups().size() > before) temporary_ += kNodeBytes + sizeof found + 2 * found.labels.size() * sizeof(Label);
+    HistogramAssembly::Group& found =
+        histograms_.group(last_target_.metric, document_.metrics_[last_target_.metric].name, parser_.labels(),
+                          [this](std::string_view text) { return keep(text); });
+    if (histograms_.groups().size() > before)
+      temporary_ += kNodeBytes + sizeof found + 2 * found.labels.size() * sizeof(Label);
     return found;
   }
 
   Target target(std::string_view name) {
     auto known = targets_.find(name);
-    if (known == targets_.end()) known = targets_.emplace(name, find_target(name)).first, temporary_ += kNodeBytes + sizeof(Target);
+    if (known == targets_.end())
+      known = targets_.emplace(name, find_target(name)).first, temporary_ += kNodeBytes + sizeof(Target);
     return known->second;
   }
 
@@ -234,7 +242,9 @@ class DocumentReader {
     if (suffix.part == Part::value) return {suffix.part, add_metric({name, suffix.kind, declared.help, unit})};
     auto known = histogram_metrics_.find(declared.name);
     if (known == histogram_metrics_.end())
-      known = histogram_metrics_.emplace(declared.name, add_metric({declared.name, Kind::histogram, declared.help, unit})).first;
+      known =
+          histogram_metrics_.emplace(declared.name, add_metric({declared.name, Kind::histogram, declared.help, unit}))
+              .first;
     return {suffix.part, known->second};
   }
 
@@ -254,10 +264,12 @@ class DocumentReader {
       Result<Histogram> histogram = assembled(group);
       if (!histogram) {
         if (document_.left_out_++ == 0)
-          document_.left_out_because_ = "histogram '" + std::string(document_.metrics_[group.metric].name) + "': " + histogram.error().message();
+          document_.left_out_because_ =
+              "histogram '" + std::string(document_.metrics_[group.metric].name) + "': " + histogram.error().message();
         continue;
       }
-      Sample sample{.metric = group.metric, .value = static_cast<double>(histogram->cumulative.back()), .series = group.key};
+      Sample sample{
+          .metric = group.metric, .value = static_cast<double>(histogram->cumulative.back()), .series = group.key};
       add_labels(sample, group.labels);
       sample.histogram = static_cast<std::uint32_t>(document_.histograms_.size());
       document_.histograms_.push_back(*std::move(histogram));
@@ -268,7 +280,7 @@ class DocumentReader {
   }
 
   const DocumentLimits limits_;
-  ByteShare working_;  // of what ends with the reader
+  ByteShare working_;                     // of what ends with the reader
   std::size_t kept_ = 0, temporary_ = 0;  // of the line, not yet in the shares
   Document document_;
   Parser parser_;

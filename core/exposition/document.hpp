@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Document: the whole answer of a scrape as metrics with their samples: types, helps and units belong to metrics, lines of
-// one histogram are one sample. A summary becomes three metrics, its quantiles as a gauge, _sum and _count as counters;
-// what has no type, and the kinds that only OpenMetrics has, become gauges. Timestamps, exemplars and _created are left
-// out. [any thread]
+// Document: the whole answer of a scrape as metrics with their samples: types, helps and units belong to metrics, lines
+// of one histogram are one sample. A summary becomes three metrics, its quantiles as a gauge, _sum and _count as
+// counters; what has no type, and the kinds that only OpenMetrics has, become gauges. Timestamps, exemplars and
+// _created are left out. [any thread]
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ struct Metric {
 };
 
 struct Histogram {
-  std::vector<double> bounds;  // rising, without +Inf; there may be none
+  std::vector<double> bounds;             // rising, without +Inf; there may be none
   std::vector<std::uint64_t> cumulative;  // one more than bounds
   double sum = 0;
 };
@@ -51,9 +51,10 @@ struct DocumentLimits {
 
 class Document {
  public:
-  // All or nothing: an error is about the first line that is wrong. `memory` has the bytes of `text`; those of the document are
-  // added. The document returns them at its end.
-  static Result<Document> read(std::string text, Syntax syntax, const DocumentLimits& limits = {}, ByteShare memory = {});
+  // All or nothing: an error is about the first line that is wrong. `memory` has the bytes of `text`; those of the
+  // document are added. The document returns them at its end.
+  static Result<Document> read(std::string text, Syntax syntax, const DocumentLimits& limits = {},
+                               ByteShare memory = {});
 
   const std::vector<Metric>& metrics() const { return metrics_; }
   const std::vector<Sample>& samples() const { return samples_; }

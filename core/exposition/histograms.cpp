@@ -52,7 +52,8 @@ Result<Histogram> assembled(HistogramAssembly::Group& group) {
     auto whole = static_cast<std::uint64_t>(count);
     if (!histogram.cumulative.empty() && whole < histogram.cumulative.back())
       return invalid("found a bucket that counts less than the one below it, expected cumulative counts");
-    if (!histogram.bounds.empty() && histogram.bounds.back() == bound) return invalid("found two buckets of one bound, expected one");
+    if (!histogram.bounds.empty() && histogram.bounds.back() == bound)
+      return invalid("found two buckets of one bound, expected one");
     histogram.cumulative.push_back(whole);
     if (bound != HUGE_VAL) histogram.bounds.push_back(bound);
   }

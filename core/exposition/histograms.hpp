@@ -21,8 +21,8 @@ class HistogramAssembly {
   // One series of a histogram.
   struct Group {
     std::uint32_t metric = 0;
-    std::vector<Label> labels;  // without "le"
-    std::string_view key;       // the same in each scrape
+    std::vector<Label> labels;                       // without "le"
+    std::string_view key;                            // the same in each scrape
     std::vector<std::pair<double, double>> buckets;  // upper bound, cumulative count
     std::optional<double> count;
     double sum = 0;

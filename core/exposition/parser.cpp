@@ -39,8 +39,8 @@ struct TypeName {
 };
 // Each syntax has a word of its own for what it does not know; the other one's does no harm.
 constexpr TypeName kTypes[] = {
-    {"counter", Type::counter}, {"gauge", Type::gauge},     {"histogram", Type::histogram},
-    {"summary", Type::summary}, {"untyped", Type::unknown}, {"unknown", Type::unknown},
+    {"counter", Type::counter}, {"gauge", Type::gauge},        {"histogram", Type::histogram},
+    {"summary", Type::summary}, {"untyped", Type::unknown},    {"unknown", Type::unknown},
     {"info", Type::info},       {"stateset", Type::state_set}, {"gaugehistogram", Type::gauge_histogram},
 };
 
@@ -76,14 +76,14 @@ struct Parser::Cursor {
   }
 };
 
-Parser::Parser(std::string_view text, Syntax syntax, Limits limits)
-    : rest_(text), syntax_(syntax), limits_(limits) {}
+Parser::Parser(std::string_view text, Syntax syntax, Limits limits) : rest_(text), syntax_(syntax), limits_(limits) {}
 
 Error Parser::error(const Cursor& at, const std::string& expected) const {
   constexpr std::size_t kShown = 40;
   std::string found = at.done() ? "the end of the line" : "'" + std::string(at.rest().substr(0, kShown)) + "'";
   // The excerpt is cut anywhere and need not be text at all.
-  std::replace_if(found.begin(), found.end(), [](char c) { return static_cast<unsigned char>(c) - 0x20u >= 0x5f; }, '?');
+  std::replace_if(
+      found.begin(), found.end(), [](char c) { return static_cast<unsigned char>(c) - 0x20u >= 0x5f; }, '?');
   return invalid("line " + std::to_string(line_) + ": found " + found + ", expected " + expected);
 }
 
@@ -100,7 +100,8 @@ Result<Entry> Parser::next() {
       entry = invalid("line " + std::to_string(line_) + ": found more than " + std::to_string(limits_.line_bytes) +
                       " bytes without a line feed, expected at most those");
     else if (!feed && !(syntax_ == Syntax::open_metrics && line == "# EOF"))
-      entry = invalid("line " + std::to_string(line_) + ": found no line feed at its end, expected one: the text is cut off");
+      entry = invalid("line " + std::to_string(line_) +
+                      ": found no line feed at its end, expected one: the text is cut off");
     else if (!is_valid_utf8(line))
       entry = invalid("line " + std::to_string(line_) + ": found bytes that are not UTF-8, expected text");
     else
@@ -164,7 +165,8 @@ Result<Entry> Parser::parse_type(Cursor& at) {
   TRY(skip_separator(at, "a type"));
   Cursor word = at;
   std::string_view name = at.word();
-  const auto* known = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const TypeName& t) { return t.name == name; });
+  const auto* known =
+      std::find_if(std::begin(kTypes), std::end(kTypes), [&](const TypeName& t) { return t.name == name; });
   if (known == std::end(kTypes))
     return error(word, "a type: counter, gauge, histogram, summary, untyped, or one more of OpenMetrics");
   type_ = known->type;
@@ -192,7 +194,8 @@ Result<Entry> Parser::parse_unit(Cursor& at) {
   name_ = TRY(parse_name(at, "the name of a metric"));
   TRY(skip_separator(at, "the unit"));
   description_ = at.rest();
-  bool named = name_.size() > description_.size() && name_.ends_with(description_) && name_[name_.size() - description_.size() - 1] == '_';
+  bool named = name_.size() > description_.size() && name_.ends_with(description_) &&
+               name_[name_.size() - description_.size() - 1] == '_';
   if (!description_.empty() && !named) return error(at, "the unit that '" + std::string(name_) + "' ends in");
   return Entry::unit;
 }
@@ -302,7 +305,8 @@ Result<void> Parser::parse_label(Cursor& at, std::vector<Label>& labels) {
   for (const Label& other : labels) {
     if (other.name == label.name) return error({from, at.end}, "no second label '" + std::string(label.name) + "'");
   }
-  if (labels.size() == limits_.labels) return error({from, at.end}, "at most " + std::to_string(limits_.labels) + " labels");
+  if (labels.size() == limits_.labels)
+    return error({from, at.end}, "at most " + std::to_string(limits_.labels) + " labels");
   labels.push_back(label);
   return {};
 }

@@ -18,7 +18,9 @@ constexpr std::string_view kPeriod = "linux.cpu.period", kDefaultPeriod = "10000
 // Values of the ABI's field as those of the knob. `period` in µs.
 std::string same(const std::string& value, std::string_view) { return value; }
 std::string amount(const std::string& value, std::string_view) { return value == "-1" ? "max" : value; }
-std::string quota(const std::string& value, std::string_view period) { return value == "-1" ? "max" : value + " " + std::string(period); }
+std::string quota(const std::string& value, std::string_view period) {
+  return value == "-1" ? "max" : value + " " + std::string(period);
+}
 
 struct KnobField {
   std::string_view field, knob;
@@ -26,23 +28,21 @@ struct KnobField {
 };
 
 constexpr KnobField kKnobFields[] = {
-    {"linux.cpu.shares", "cpu.shares", same},
-    {"linux.cpu.quota", "cpu.max", quota},
-    {"linux.cpu.idle", "cpu.idle", same},
-    {"linux.cpu.bvt_warp_ns", "cpu.bvt_warp_ns", same},
-    {"linux.cpuset.cpus", "cpuset.cpus", same},
-    {"linux.cpuset.mems", "cpuset.mems", same},
-    {"linux.memory.limit", "memory.max", amount},
-    {"linux.rdt.closid", "resctrl.group", same},
+    {"linux.cpu.shares", "cpu.shares", same},     {"linux.cpu.quota", "cpu.max", quota},
+    {"linux.cpu.idle", "cpu.idle", same},         {"linux.cpu.bvt_warp_ns", "cpu.bvt_warp_ns", same},
+    {"linux.cpuset.cpus", "cpuset.cpus", same},   {"linux.cpuset.mems", "cpuset.mems", same},
+    {"linux.memory.limit", "memory.max", amount}, {"linux.rdt.closid", "resctrl.group", same},
 };
 
 const KnobField* find(std::string_view field) {
-  const auto* known = std::find_if(std::begin(kKnobFields), std::end(kKnobFields), [&](const KnobField& one) { return one.field == field; });
+  const auto* known = std::find_if(std::begin(kKnobFields), std::end(kKnobFields),
+                                   [&](const KnobField& one) { return one.field == field; });
   return known == std::end(kKnobFields) ? nullptr : known;
 }
 
 std::string_view period_of(const host::HookSettings& answer) {
-  const auto period = std::find_if(answer.fields.begin(), answer.fields.end(), [](const auto& field) { return field.first == kPeriod; });
+  const auto period = std::find_if(answer.fields.begin(), answer.fields.end(),
+                                   [](const auto& field) { return field.first == kPeriod; });
   return period == answer.fields.end() ? kDefaultPeriod : std::string_view(period->second);
 }
 

@@ -16,9 +16,12 @@ constexpr log::Category hook_log{"hooks"};
 // A hook is asked again what it was asked, or would have been, at the creation.
 constexpr std::uint32_t kPodStage = KOORD_STAGE_PRE_RUN_POD_SANDBOX, kContainerStage = KOORD_STAGE_PRE_CREATE_CONTAINER;
 
-bool has_ended(const state::Pod& pod) { return pod.phase == state::Phase::succeeded || pod.phase == state::Phase::failed; }
+bool has_ended(const state::Pod& pod) {
+  return pod.phase == state::Phase::succeeded || pod.phase == state::Phase::failed;
+}
 
-// Not asked about: the sandbox, which is made with the pod; ephemeral containers; those that have ended, as has their cgroup.
+// Not asked about: the sandbox, which is made with the pod; ephemeral containers; those that have ended, as has their
+// cgroup.
 bool is_asked_about(const state::Container& container) {
   if (container.state == state::ContainerState::terminated) return false;
   return container.kind == state::ContainerKind::regular || container.kind == state::ContainerKind::init ||
@@ -41,7 +44,8 @@ void KeptAnswers::update(const state::SnapshotPtr& snapshot) {
   for (const Subject& subject : subjects) alive.insert(subject.handle);
   // First the kept answers: hooks may take long, and other hooks' plans must not expire meanwhile.
   for (auto& [proposer, hook] : hooks_) {
-    hook.is_new_plan |= std::erase_if(hook.answers, [&](const auto& answer) { return !alive.contains(answer.first); }) > 0;
+    hook.is_new_plan |=
+        std::erase_if(hook.answers, [&](const auto& answer) { return !alive.contains(answer.first); }) > 0;
     hook.is_new_plan |= are_new_pods;  // cgroups may be known now
     propose(proposer, hook, subjects);
   }
@@ -81,7 +85,8 @@ void KeptAnswers::count_changes(const state::SnapshotPtr& snapshot) {
 
 KeptAnswers::Inputs KeptAnswers::inputs_of(const RunningHook& running, const Subject& subject) const {
   const state::Versions& versions = seen_->versions;
-  return {versions.node, versions.node_slo, versions.topology, pod_versions_.at(subject.pod->handle), running.generation};
+  return {versions.node, versions.node_slo, versions.topology, pod_versions_.at(subject.pod->handle),
+          running.generation};
 }
 
 void KeptAnswers::end_hooks() {
@@ -110,7 +115,9 @@ void KeptAnswers::ask_all(const RunningHook& running, Hook& hook, const Subjects
 }
 
 host::HookReply::Kind KeptAnswers::ask(const RunningHook& running, const Subject& subject, Hook& hook, Answer& answer) {
-  host::HookRequest request{.stage = subject.container == nullptr ? kPodStage : kContainerStage, .pod = *subject.pod, .node_slo = seen_->node_slo};
+  host::HookRequest request{.stage = subject.container == nullptr ? kPodStage : kContainerStage,
+                            .pod = *subject.pod,
+                            .node_slo = seen_->node_slo};
   if (subject.container != nullptr) request.container = *subject.container;
   host::HookReply reply = parts_.ask(running, std::make_shared<const host::HookSubject>(std::move(request)));
   if (reply.kind != host::HookReply::Kind::answered) {
@@ -118,10 +125,11 @@ host::HookReply::Kind KeptAnswers::ask(const RunningHook& running, const Subject
     note_failure(running, subject, hook, reply.text);
     return reply.kind;
   }
-  if (hook.failures > 0) log::info(hook_log, "{} answers again, after {} failures", running.plugin, std::exchange(hook.failures, 0));
+  if (hook.failures > 0)
+    log::info(hook_log, "{} answers again, after {} failures", running.plugin, std::exchange(hook.failures, 0));
   if (reply.settings.rejection) {
-    log::debug(hook_log, "{} rejects {}, which exists already: {}", running.plugin, title_of(*subject.pod, subject.container),
-               *reply.settings.rejection);
+    log::debug(hook_log, "{} rejects {}, which exists already: {}", running.plugin,
+               title_of(*subject.pod, subject.container), *reply.settings.rejection);
     reply.settings = {};
   }
   keep_knobs(reply.settings);
@@ -131,10 +139,11 @@ host::HookReply::Kind KeptAnswers::ask(const RunningHook& running, const Subject
 }
 
 // The first of a row.
-void KeptAnswers::note_failure(const RunningHook& running, const Subject& subject, Hook& hook, const std::string& why) const {
+void KeptAnswers::note_failure(const RunningHook& running, const Subject& subject, Hook& hook,
+                               const std::string& why) const {
   if (hook.failures++ > 0) return;
-  log::warn(hook_log, "{} gave no answer for {}: {}; keeping its last answers and asking again every {} s", running.plugin,
-            title_of(*subject.pod, subject.container), why, kRetry / std::chrono::seconds(1));
+  log::warn(hook_log, "{} gave no answer for {}: {}; keeping its last answers and asking again every {} s",
+            running.plugin, title_of(*subject.pod, subject.container), why, kRetry / std::chrono::seconds(1));
 }
 
 void KeptAnswers::propose(const knob::Proposer& proposer, Hook& hook, const Subjects& subjects) {
@@ -143,13 +152,15 @@ void KeptAnswers::propose(const knob::Proposer& proposer, Hook& hook, const Subj
   for (const Subject& subject : subjects) {
     const auto answer = hook.answers.find(subject.handle);
     if (answer == hook.answers.end()) continue;
-    const std::string& cgroup_dir = subject.container == nullptr ? subject.pod->cgroup_dir : subject.container->cgroup_dir;
+    const std::string& cgroup_dir =
+        subject.container == nullptr ? subject.pod->cgroup_dir : subject.container->cgroup_dir;
     if (cgroup_dir.empty()) continue;  // not created yet
-    knob::Plan intents = intents_of(answer->second.settings, {.level = subject.container == nullptr ? knob::Level::pod : knob::Level::container,
-                                                              .cgroup_dir = cgroup_dir,
-                                                              .reason = "the answer for " + title_of(*subject.pod, subject.container),
-                                                              .priority = kPriority,
-                                                              .ttl = kTtl});
+    knob::Plan intents = intents_of(answer->second.settings,
+                                    {.level = subject.container == nullptr ? knob::Level::pod : knob::Level::container,
+                                     .cgroup_dir = cgroup_dir,
+                                     .reason = "the answer for " + title_of(*subject.pod, subject.container),
+                                     .priority = kPriority,
+                                     .ttl = kTtl});
     std::move(intents.begin(), intents.end(), std::back_inserter(plan));
   }
   parts_.plans.take(proposer, std::move(plan), [](std::vector<knob::IntentResult>) {});

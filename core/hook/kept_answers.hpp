@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// KeptAnswers: asks each runtime hook about every pod and container that exists, and proposes the answers' fields that are
-// knobs as one plan of that hook. So a hook works without a runtime that asks it, and a container created without the hook gets
-// the same values.
+// KeptAnswers: asks each runtime hook about every pod and container that exists, and proposes the answers' fields that
+// are knobs as one plan of that hook. So a hook works without a runtime that asks it, and a container created without
+// the hook gets the same values.
 //
-// A hook is asked again about a pod that changed, and about all pods when the NodeSLO, the node, the topology, or the hook itself
-// (a start, another configuration) changed. An answer is kept when its hook crashes, is reloaded or parked; it ends with its pod or
-// container, when the hook's gate is off, or with the next answer. A hook that fails keeps its old answers and is asked
-// again after kRetry; one that is late is not asked about further pods in the same update.
+// A hook is asked again about a pod that changed, and about all pods when the NodeSLO, the node, the topology, or the
+// hook itself (a start, another configuration) changed. An answer is kept when its hook crashes, is reloaded or parked;
+// it ends with its pod or container, when the hook's gate is off, or with the next answer. A hook that fails keeps its
+// old answers and is asked again after kRetry; one that is late is not asked about further pods in the same update.
 #pragma once
 
 #include <atomic>

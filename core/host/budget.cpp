@@ -23,7 +23,8 @@ bool above(double used, double limit, double share) { return limit > 0 && used >
 }  // namespace
 
 void Budget::measure_cpu(Time now, const Use& use) {
-  const bool same_session = use.processes == last_processes_ && use.cpu >= last_cpu_ && use.service_cpu >= last_service_cpu_;
+  const bool same_session =
+      use.processes == last_processes_ && use.cpu >= last_cpu_ && use.service_cpu >= last_service_cpu_;
   status_.cpu_cores.reset();
   status_.service_cores.reset();
   if (last_measured_ && same_session && now > *last_measured_) {
@@ -68,7 +69,8 @@ Budget::Verdict Budget::measure(Time now, const Use& use, const Allowance& allow
   status_.series_limit = allowance.series;
   status_.memory_bytes = use.memory_bytes;
   const double cpu = status_.cpu_cores.value_or(0), cpu_limit = static_cast<double>(allowance.cpu_millis) / 1000;
-  const auto memory = static_cast<double>(use.memory_bytes.value_or(0)), memory_limit = static_cast<double>(allowance.memory_bytes);
+  const auto memory = static_cast<double>(use.memory_bytes.value_or(0)),
+             memory_limit = static_cast<double>(allowance.memory_bytes);
   samples_above_soft_ = above(cpu, cpu_limit, kSoftShare) ? samples_above_soft_ + 1 : 0;
   samples_above_hard_ = above(cpu, cpu_limit, kHardShare) ? samples_above_hard_ + 1 : 0;
   const auto tick = static_cast<double>(use.tick.count()), deadline = static_cast<double>(allowance.tick.count());
@@ -80,17 +82,22 @@ Budget::Verdict Budget::measure(Time now, const Use& use, const Allowance& allow
   const bool much_series = above(static_cast<double>(use.series), static_cast<double>(allowance.series), kSoftShare);
 
   Verdict verdict;
-  if (warn(cpu_, much_cpu, now)) verdict.warning = "uses " + cores(cpu) + " of its " + cores(cpu_limit) + " cores" + in_the_agent();
+  if (warn(cpu_, much_cpu, now))
+    verdict.warning = "uses " + cores(cpu) + " of its " + cores(cpu_limit) + " cores" + in_the_agent();
   if (warn(memory_, much_memory, now))
-    verdict.warning += (verdict.warning.empty() ? "uses " : ", ") + mebibytes(*use.memory_bytes) + " of its " + mebibytes(allowance.memory_bytes);
+    verdict.warning += (verdict.warning.empty() ? "uses " : ", ") + mebibytes(*use.memory_bytes) + " of its " +
+                       mebibytes(allowance.memory_bytes);
   // Slower ticks make no fewer series.
   if (warn(series_, much_series, now))
-    verdict.warning += (verdict.warning.empty() ? "has " : ", ") + std::to_string(use.series) + " of its " + std::to_string(allowance.series) + " series";
+    verdict.warning += (verdict.warning.empty() ? "has " : ", ") + std::to_string(use.series) + " of its " +
+                       std::to_string(allowance.series) + " series";
   if (warn(tick_, much_time, now))
-    verdict.warning += (verdict.warning.empty() ? "takes " : ", ") + format_duration(use.tick) + " a tick of at most " + format_duration(allowance.tick);
+    verdict.warning += (verdict.warning.empty() ? "takes " : ", ") + format_duration(use.tick) + " a tick of at most " +
+                       format_duration(allowance.tick);
   pace(much_cpu || much_memory || much_time, !above(2 * cpu, cpu_limit, kSoftShare) && !much_memory && !much_time);
   if (samples_above_hard_ >= kSamplesToRestart)
-    verdict.breach = "used all of its " + cores(cpu_limit) + " cores for " + std::to_string(kSamplesToRestart) + " samples in a row" + in_the_agent();
+    verdict.breach = "used all of its " + cores(cpu_limit) + " cores for " + std::to_string(kSamplesToRestart) +
+                     " samples in a row" + in_the_agent();
   else if (above(memory, memory_limit, 1))
     verdict.breach = "uses " + mebibytes(*use.memory_bytes) + ", may use " + mebibytes(allowance.memory_bytes);
   if (!verdict.breach.empty()) {

@@ -25,9 +25,9 @@ struct Allowance {
 
 // Usage so far of its current processes.
 struct Use {
-  std::vector<int> processes;  // 0: this one
-  Duration cpu{};          // with service_cpu
-  Duration service_cpu{};  // of the agent, for requests of those processes and for their scrapes
+  std::vector<int> processes;                 // 0: this one
+  Duration cpu{};                             // with service_cpu
+  Duration service_cpu{};                     // of the agent, for requests of those processes and for their scrapes
   std::optional<std::uint64_t> memory_bytes;  // nullopt: it has no process of its own
   std::uint64_t series = 0;
   Duration tick{};  // how long the last one took
@@ -36,8 +36,8 @@ struct Use {
 class Budget {
  public:
   static constexpr double kSoftShare = 0.8;
-  static constexpr double kHardShare = 0.95;  // the kernel does not allow usage closer to a CPU limit
-  static constexpr unsigned kSamplesToSlow = 3;     // in a row, of CPU and time: a moment is no habit
+  static constexpr double kHardShare = 0.95;     // the kernel does not allow usage closer to a CPU limit
+  static constexpr unsigned kSamplesToSlow = 3;  // in a row, of CPU and time: a moment is no habit
   static constexpr unsigned kSamplesToRestart = 6;
   static constexpr unsigned kMostSlowdown = 8;
   static constexpr Duration kQuiet = std::chrono::minutes(10);  // between two warnings about the same

@@ -11,9 +11,7 @@ constinit thread_local const ActiveCall* current_call = nullptr;
 
 }  // namespace
 
-const ActiveCall* active_call() noexcept {
-  return current_call;
-}
+const ActiveCall* active_call() noexcept { return current_call; }
 
 CallScope::CallScope(PluginSide& context, const char* call)
     : context_(context), active_{context.id().c_str(), call}, outer_(current_call) {
@@ -23,9 +21,7 @@ CallScope::CallScope(PluginSide& context, const char* call)
   cpu_start_ = thread_cpu();
 }
 
-CallScope::~CallScope() {
-  current_call = outer_;
-}
+CallScope::~CallScope() { current_call = outer_; }
 
 CallResult CallScope::measured() const {
   return {.wall = std::chrono::steady_clock::now() - wall_start_, .cpu = thread_cpu() - cpu_start_};

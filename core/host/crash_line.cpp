@@ -35,13 +35,19 @@ iovec piece(const char* text) { return {const_cast<char*>(text), std::strlen(tex
 // Async-signal-safe: plain pointers and one system call.
 void write_line(int number) {
   const ActiveCall* active = active_call();
-  const iovec of_agent[] = {piece("FATAL agent: ended by "), piece(word_of_signal(number)), piece(", in no call of a plugin\n")};
+  const iovec of_agent[] = {piece("FATAL agent: ended by "), piece(word_of_signal(number)),
+                            piece(", in no call of a plugin\n")};
   if (active == nullptr) {
     [[maybe_unused]] const ssize_t written = ::writev(STDERR_FILENO, of_agent, 3);
     return;
   }
-  const iovec of_plugin[] = {piece("FATAL plugin: "), piece(active->plugin), piece(": ended the agent by "), piece(word_of_signal(number)),
-                             piece(" in "), piece(active->call), piece("()\n")};
+  const iovec of_plugin[] = {piece("FATAL plugin: "),
+                             piece(active->plugin),
+                             piece(": ended the agent by "),
+                             piece(word_of_signal(number)),
+                             piece(" in "),
+                             piece(active->call),
+                             piece("()\n")};
   [[maybe_unused]] const ssize_t written = ::writev(STDERR_FILENO, of_plugin, 7);
 }
 

@@ -35,7 +35,8 @@ HookReply HookDispatcher::ask(const HookTarget& hook, std::shared_ptr<const Hook
   return await(hook, *begin(hook, std::move(subject)));
 }
 
-std::shared_ptr<HookCall> HookDispatcher::begin(const HookTarget& hook, std::shared_ptr<const HookSubject> subject) const {
+std::shared_ptr<HookCall> HookDispatcher::begin(const HookTarget& hook,
+                                                std::shared_ptr<const HookSubject> subject) const {
   auto call = std::make_shared<HookCall>(std::move(subject), parts_.clock.now(), hook.deadline);
   hook.instance->handle(call);
   return call;

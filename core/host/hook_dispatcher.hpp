@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// HookDispatcher: takes a request to every running hook that names its stage, all at once, each with its own deadline, and
-// puts what they answer together. The order of the hooks is that of their plugins' ids, then of their classes' names: of two
-// that set one field to different values the first keeps it. A hook that gives no answer, late or failed, is left out, or
-// the request is rejected in its name when its plugin's onTimeout says fail. [any thread]
+// HookDispatcher: takes a request to every running hook that names its stage, all at once, each with its own deadline,
+// and puts what they answer together. The order of the hooks is that of their plugins' ids, then of their classes'
+// names: of two that set one field to different values the first keeps it. A hook that gives no answer, late or failed,
+// is left out, or the request is rejected in its name when its plugin's onTimeout says fail. [any thread]
 #pragma once
 
 #include <functional>
@@ -58,7 +58,7 @@ class HookDispatcher {
   struct Parts {
     // Those that run and name this stage, in order (PluginManager::hooks).
     std::function<std::vector<HookTarget>(std::uint32_t stage)> hooks;
-    const Clock& clock;            // these two outlive it
+    const Clock& clock;  // these two outlive it
     metric::HostMetrics& metrics;
   };
   explicit HookDispatcher(Parts parts) : parts_(std::move(parts)) {}

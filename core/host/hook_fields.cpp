@@ -20,7 +20,7 @@ constexpr std::size_t kMostKey = 317;
 struct Number {
   std::string_view field;
   std::int64_t least, most;
-  bool may_be_none = false;    // -1
+  bool may_be_none = false;  // -1
   bool may_be_scaled = false;
 };
 
@@ -46,7 +46,8 @@ Error unfit(std::string_view field, std::string_view value, const std::string& e
 
 Result<void> check_number(const Number& number, std::string_view value) {
   Result<std::int64_t> parsed = parse_int(value);
-  if (parsed && ((*parsed >= number.least && *parsed <= number.most) || (number.may_be_none && *parsed == -1))) return {};
+  if (parsed && ((*parsed >= number.least && *parsed <= number.most) || (number.may_be_none && *parsed == -1)))
+    return {};
   std::string expected = "a number from " + std::to_string(number.least);
   if (number.most != kMost) expected += " to " + std::to_string(number.most);
   return unfit(number.field, value, expected + (number.may_be_none ? ", or -1 for none" : ""));
@@ -70,19 +71,20 @@ Error unknown(std::string_view field) {
   for (const Number& number : kNumbers) names.emplace_back(number.field);
   const std::string near = nearest(field, names);
   return invalid("a hook cannot set '" + std::string(field.substr(0, 100)) + "', expected " +
-                 (near.empty() ? join(names, ", ") + ", env:NAME or annotation:key"
-                               : "perhaps '" + near + "'"));
+                 (near.empty() ? join(names, ", ") + ", env:NAME or annotation:key" : "perhaps '" + near + "'"));
 }
 
 }  // namespace
 
 Result<void> check_hook_field(std::string_view field, std::string_view value) {
-  const auto* number = std::find_if(std::begin(kNumbers), std::end(kNumbers), [&](const Number& n) { return n.field == field; });
+  const auto* number =
+      std::find_if(std::begin(kNumbers), std::end(kNumbers), [&](const Number& n) { return n.field == field; });
   if (number != std::end(kNumbers)) return check_number(*number, value);
   if (std::find(std::begin(kSets), std::end(kSets), field) != std::end(kSets)) {
     Result<CpuSet> set = CpuSet::parse(value);
     if (set && !set->empty()) return {};
-    return unfit(field, value, field == kSets[0] ? "a list of CPUs such as \"0-3,8\"" : "a list of NUMA nodes such as \"0-1\"");
+    return unfit(field, value,
+                 field == kSets[0] ? "a list of CPUs such as \"0-3,8\"" : "a list of NUMA nodes such as \"0-1\"");
   }
   if (field == kGroup) return check_group(field, value);
   if (field.find('\0') != std::string_view::npos) return unknown(field);
@@ -100,11 +102,14 @@ Result<void> check_hook_field(std::string_view field, std::string_view value) {
 }
 
 Result<void> check_hook_scale(std::string_view field, double factor) {
-  const auto* number = std::find_if(std::begin(kNumbers), std::end(kNumbers), [&](const Number& n) { return n.field == field && n.may_be_scaled; });
+  const auto* number = std::find_if(std::begin(kNumbers), std::end(kNumbers),
+                                    [&](const Number& n) { return n.field == field && n.may_be_scaled; });
   if (number == std::end(kNumbers))
-    return invalid("a hook cannot scale '" + std::string(field.substr(0, 100)) + "', expected linux.cpu.quota or linux.memory.limit");
+    return invalid("a hook cannot scale '" + std::string(field.substr(0, 100)) +
+                   "', expected linux.cpu.quota or linux.memory.limit");
   if (factor > 0 && factor <= kMostFactor) return {};
-  return invalid("the factor of " + std::string(field) + " is " + fmt::format("{}", factor) + ", expected a number above 0, at most 1000");
+  return invalid("the factor of " + std::string(field) + " is " + fmt::format("{}", factor) +
+                 ", expected a number above 0, at most 1000");
 }
 
 }  // namespace koord::host

@@ -26,7 +26,9 @@ koord_status with(const koord_hook_response* response, Body&& body) noexcept {
 
 HookResponse::HookResponse(const koord_host* host)
     : host_(host),
-      table_{sizeof(koord_hook_response), 0, this,
+      table_{sizeof(koord_hook_response),
+             0,
+             this,
              [](const koord_hook_response* response, koord_str field, koord_str value) {
                return with(response, [&](HookResponse& self) { return self.set(field, value); });
              },
@@ -42,14 +44,17 @@ koord_status HookResponse::fail(koord_status status, const std::string& why) con
   return status;
 }
 
-koord_status HookResponse::refused_late() const { return fail(KOORD_E_DEADLINE, "the request has been answered without this hook"); }
+koord_status HookResponse::refused_late() const {
+  return fail(KOORD_E_DEADLINE, "the request has been answered without this hook");
+}
 
 koord_status HookResponse::set(koord_str field, koord_str value) {
   Result<std::string_view> name = name_argument(field, "field");
   if (!name) return fail(KOORD_E_INVALID, name.error().message());
   Result<std::string_view> text = text_argument(value, "value");
   if (!text) return fail(KOORD_E_INVALID, text.error().message());
-  if (Result<void> sound = check_hook_field(*name, *text); !sound) return fail(KOORD_E_INVALID, sound.error().message());
+  if (Result<void> sound = check_hook_field(*name, *text); !sound)
+    return fail(KOORD_E_INVALID, sound.error().message());
   std::lock_guard lock(mutex_);
   if (closed_) return refused_late();
   auto& fields = settings_.fields;
@@ -64,11 +69,13 @@ koord_status HookResponse::set(koord_str field, koord_str value) {
 koord_status HookResponse::scale(koord_str field, double factor) {
   Result<std::string_view> name = name_argument(field, "field");
   if (!name) return fail(KOORD_E_INVALID, name.error().message());
-  if (Result<void> sound = check_hook_scale(*name, factor); !sound) return fail(KOORD_E_INVALID, sound.error().message());
+  if (Result<void> sound = check_hook_scale(*name, factor); !sound)
+    return fail(KOORD_E_INVALID, sound.error().message());
   std::lock_guard lock(mutex_);
   if (closed_) return refused_late();
   auto& scales = settings_.scales;
-  const auto before = std::find_if(scales.begin(), scales.end(), [&](const auto& known) { return known.first == *name; });
+  const auto before =
+      std::find_if(scales.begin(), scales.end(), [&](const auto& known) { return known.first == *name; });
   if (before != scales.end()) return before->second = factor, KOORD_OK;
   scales.emplace_back(*name, factor);
   return KOORD_OK;

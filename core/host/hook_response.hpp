@@ -15,7 +15,7 @@ namespace koord::host {
 
 struct HookSettings {
   std::vector<std::pair<std::string, std::string>> fields;  // each field once: the last value that it was set to
-  std::vector<std::pair<std::string, double>> scales;        // factors, each field once
+  std::vector<std::pair<std::string, double>> scales;       // factors, each field once
   std::optional<std::string> rejection;
 };
 

@@ -18,8 +18,9 @@ constexpr std::size_t kMaxUrl = 4096;
 constexpr std::size_t kMaxName = 1024;  // of a metric
 
 CallResult too_long(const char* call, std::uint64_t bytes, std::size_t most) {
-  return {.status = KOORD_E_INVALID,
-          .text = std::string(call) + "() of " + std::to_string(bytes) + " bytes, wanted at most " + std::to_string(most)};
+  return {
+      .status = KOORD_E_INVALID,
+      .text = std::string(call) + "() of " + std::to_string(bytes) + " bytes, wanted at most " + std::to_string(most)};
 }
 
 // Any other status but KOORD_OK is the plugin's way to leave something out.
@@ -31,9 +32,7 @@ CallResult not_of_this_kind(const char* call) {
   return {.status = KOORD_E_UNSUPPORTED, .text = std::string(call) + "() is not of this kind of plugin"};
 }
 
-koord_str as_str(std::string_view text) {
-  return {text.data(), text.size()};
-}
+koord_str as_str(std::string_view text) { return {text.data(), text.size()}; }
 
 class InProcessRunner final : public Runner {
  public:
@@ -127,7 +126,8 @@ class InProcessRunner final : public Runner {
       }
       return KOORD_OK;
     });
-    if (result.status == KOORD_E_TOO_SMALL || (result.ok() && need > text.size())) return too_long("map_metric", need, kMaxName);
+    if (result.status == KOORD_E_TOO_SMALL || (result.ok() && need > text.size()))
+      return too_long("map_metric", need, kMaxName);
     return result;
   }
 
@@ -138,8 +138,9 @@ class InProcessRunner final : public Runner {
     SeriesMap map(context_.host());
     return call("map_series", [&]() -> koord_status {
       for (ScrapedSeries& one : series) {
-        koord_status status = table->map_series(self_, as_str(one.metric), one.labels.data(),
-                                                static_cast<std::uint32_t>(one.labels.size()), sizeof(koord_label), map.table());
+        koord_status status =
+            table->map_series(self_, as_str(one.metric), one.labels.data(),
+                              static_cast<std::uint32_t>(one.labels.size()), sizeof(koord_label), map.table());
         if (ends_the_scrape(status)) return status;
         one.status = status;
         one.change = map.take();
@@ -154,8 +155,9 @@ class InProcessRunner final : public Runner {
     if (CallResult named = set_target(*table, target); !named.ok()) return named;
     return call("map_sample", [&]() -> koord_status {
       for (ScrapedSample& sample : samples) {
-        koord_status status = table->map_sample(self_, as_str(sample.name), sample.labels.data(),
-                                                static_cast<std::uint32_t>(sample.labels.size()), sizeof(koord_label), &sample.value);
+        koord_status status =
+            table->map_sample(self_, as_str(sample.name), sample.labels.data(),
+                              static_cast<std::uint32_t>(sample.labels.size()), sizeof(koord_label), &sample.value);
         if (ends_the_scrape(status)) return status;
         sample.status = status;
       }
@@ -207,7 +209,8 @@ class InProcessPlugin final : public LoadedPlugin {
   explicit InProcessPlugin(std::shared_ptr<const Module> module) : module_(std::move(module)) {}
 
   const std::vector<ClassInfo>& classes() const override { return module_->classes(); }
-  std::unique_ptr<Runner> make_runner(std::size_t class_index, PluginContext& context, const RunnerLimits& /*limits*/) const override {
+  std::unique_ptr<Runner> make_runner(std::size_t class_index, PluginContext& context,
+                                      const RunnerLimits& /*limits*/) const override {
     return make_in_process_runner(*module_->class_at(class_index), classes()[class_index], context);
   }
 
@@ -217,14 +220,14 @@ class InProcessPlugin final : public LoadedPlugin {
 
 }  // namespace
 
-std::unique_ptr<Runner> make_in_process_runner(const koord_class& cls, const ClassInfo& info,
-                                           PluginSide& context) {
+std::unique_ptr<Runner> make_in_process_runner(const koord_class& cls, const ClassInfo& info, PluginSide& context) {
   return std::make_unique<InProcessRunner>(cls, info, context);
 }
 
-Result<std::shared_ptr<const LoadedPlugin>> load_in_process(const std::string& path, const Manifest& manifest, const FileStamp& checked,
-                                                            const RunnerLimits& /*limits*/) {
-  return std::shared_ptr<const LoadedPlugin>(std::make_shared<InProcessPlugin>(TRY(Module::load(path, manifest, checked))));
+Result<std::shared_ptr<const LoadedPlugin>> load_in_process(const std::string& path, const Manifest& manifest,
+                                                            const FileStamp& checked, const RunnerLimits& /*limits*/) {
+  return std::shared_ptr<const LoadedPlugin>(
+      std::make_shared<InProcessPlugin>(TRY(Module::load(path, manifest, checked))));
 }
 
 }  // namespace koord::host

@@ -23,7 +23,8 @@ InactivePlugins::Reason InactivePlugins::why_of(std::string_view gates, const st
   while (auto gate = next_field(gates, ',')) {
     const std::string name(trim(*gate));
     if (!inactive.has(name)) reason.is_whole = false;
-    if (const std::string text = inactive.reasons_of(name); !text.empty()) reason.text += (reason.text.empty() ? "" : "; ") + text;
+    if (const std::string text = inactive.reasons_of(name); !text.empty())
+      reason.text += (reason.text.empty() ? "" : "; ") + text;
   }
   return reason;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// InactivePlugins: the plugins that propose nothing because of an invalid figure of the NodeSLO. Figures are reported by feature
-// gate; this class maps gates to plugins. [any thread]
+// InactivePlugins: the plugins that propose nothing because of an invalid figure of the NodeSLO. Figures are reported
+// by feature gate; this class maps gates to plugins. [any thread]
 #pragma once
 
 #include <map>
@@ -21,7 +21,7 @@ class InactivePlugins {
 
   struct Reason {
     bool is_whole = false;  // each feature of the plugin is inactive, and all of it
-    std::string text;       // "CPUBurst is inactive: cpuBurstStrategy.cfsQuotaBurstPercent: found 90, …"; empty: none is
+    std::string text;  // "CPUBurst is inactive: cpuBurstStrategy.cfsQuotaBurstPercent: found 90, …"; empty: none is
   };
   Reason why(std::string_view plugin) const;
   // `gates`: of the plugin, with commas between.

@@ -39,16 +39,15 @@ Instance::Instance(Parts parts, InstanceSettings settings)
     : parts_(std::move(parts)),
       info_(parts_.plugin->classes()[parts_.class_index]),
       strand_(parts_.pool, parts_.plugin_id),
-      hook_strand_(info_.kind == "koord.runtime-hook/1"
-                       ? std::make_unique<event::Strand>(parts_.hook_pool ? *parts_.hook_pool : parts_.pool, parts_.plugin_id)
-                       : nullptr),
+      hook_strand_(
+          info_.kind == "koord.runtime-hook/1"
+              ? std::make_unique<event::Strand>(parts_.hook_pool ? *parts_.hook_pool : parts_.pool, parts_.plugin_id)
+              : nullptr),
       settings_(std::move(settings)) {}
 
 Instance::~Instance() = default;
 
-void Instance::post(Session& session, Step step) {
-  post(session, step, wedged_after());
-}
+void Instance::post(Session& session, Step step) { post(session, step, wedged_after()); }
 
 // Three deadlines are three strikes; giving up what costs a thread for ever takes more.
 Duration Instance::patience_of_tick() const {
@@ -73,7 +72,8 @@ bool Instance::post_to(event::Strand& strand, event::Task task, Duration patienc
     std::shared_ptr<Instance> self = weak.lock();
     if (self == nullptr) return;
     const std::string prefix = call ? std::string(call) + "() " : std::string();
-    if (overrun == event::Overrun::late) return self->abort_runner(prefix + "did not return within " + format_duration(limits.deadline));
+    if (overrun == event::Overrun::late)
+      return self->abort_runner(prefix + "did not return within " + format_duration(limits.deadline));
     keep_for_ever(self);  // first: this thread must not be the one that destroys it
     const std::string reason = "did not return within " + format_duration(limits.wedged_after);
     call ? self->write_off_call(call, reason) : self->write_off(reason);
@@ -231,13 +231,9 @@ Duration Instance::wedged_after() const {
   return settings_.wedged_after;
 }
 
-void Instance::stop() {
-  end_current({PluginState::stopped, {}});
-}
+void Instance::stop() { end_current({PluginState::stopped, {}}); }
 
-void Instance::fail(const std::string& reason) {
-  end_current({PluginState::failed, reason});
-}
+void Instance::fail(const std::string& reason) { end_current({PluginState::failed, reason}); }
 
 void Instance::end_current(Ending ending) {
   std::shared_ptr<Session> session;

@@ -92,14 +92,16 @@ class Instance : public std::enable_shared_from_this<Instance> {
   // A request was answered without it.
   void missed_hook();
   Duration deadline() const;
-  // Grows with each start and each configuration that was taken, over all instances: an answer of before may be another now.
+  // Grows with each start and each configuration that was taken, over all instances: an answer of before may be another
+  // now.
   std::uint64_t generation() const;
 
   // Begins to end it; the state becomes `stopped`. Ends the process at once if init() has not returned.
   void stop();
   // Ends it as failed.
   void fail(const std::string& reason);
-  // Ends the process of an instance that was stopped and has not ended, and logs that. No effect in the agent's process.
+  // Ends the process of an instance that was stopped and has not ended, and logs that. No effect in the agent's
+  // process.
   void end_process();
   // Gives up an instance that does not end.
   void write_off(const std::string& reason);
@@ -134,7 +136,7 @@ class Instance : public std::enable_shared_from_this<Instance> {
   void end_current(Ending ending);
   void enter(PluginState state);
   knob::Proposer proposer(const Session& session) const;
-  bool is_current(const Session& session) const;  // and can be called
+  bool is_current(const Session& session) const;     // and can be called
   std::shared_ptr<Session> running_session() const;  // nullptr: none
   // Passes the results of its plan to a strategy.
   void on_applied(Session& session, std::vector<knob::IntentResult> results);
@@ -157,7 +159,8 @@ class Instance : public std::enable_shared_from_this<Instance> {
   void begin_waiting(Session& session);
   void take_scrapes(Session& session);
   void forget_asking();
-  void scrape_ended(Session& session, const TargetScrape* known, const Result<ScrapedMetrics::Outcome>& outcome, std::uint64_t bytes);
+  void scrape_ended(Session& session, const TargetScrape* known, const Result<ScrapedMetrics::Outcome>& outcome,
+                    std::uint64_t bytes);
   void do_tick(Session& session);
   CallResult call_tick(Session& session, Time now, Time deadline);
   void deliver_events(Session& session);

@@ -58,7 +58,8 @@ CallResult Instance::scrape_call(Session& session, const char* name, F&& f) {
 }
 
 void Instance::prepare_scrapes(Session& session) {
-  session.definitions = std::make_unique<ScrapedDefinitions>(session.context->shared().metrics, parts_.plugin_id, session.context->rights());
+  session.definitions = std::make_unique<ScrapedDefinitions>(session.context->shared().metrics, parts_.plugin_id,
+                                                             session.context->rights());
   ask_targets(session);
 }
 
@@ -72,7 +73,8 @@ void Instance::ask_targets(Session& session) {
     if (!result.ok()) targets.clear();
   }
   if (!is_current(session)) return;
-  session.asked = result.ok() ? Result<void>() : invalid((info_.has_targets ? "targets(): " : "url(): ") + describe(result));
+  session.asked =
+      result.ok() ? Result<void>() : invalid((info_.has_targets ? "targets(): " : "url(): ") + describe(result));
   if (session.asked || !info_.has_targets) set_targets(session, targets);
 }
 
@@ -86,7 +88,8 @@ void Instance::set_targets(Session& session, const std::vector<ScrapeTarget>& ta
   }
   std::erase_if(session.targets, [](const auto& known) { return known->gone && !known->in_flight(); });
   for (const ScrapeTarget& target : targets) {
-    const bool is_known = std::any_of(session.targets.begin(), session.targets.end(), [&](const auto& known) { return !known->gone && known->target == target; });
+    const bool is_known = std::any_of(session.targets.begin(), session.targets.end(),
+                                      [&](const auto& known) { return !known->gone && known->target == target; });
     if (is_known) continue;
     ByteShare memory(parts_.scrape_memory);
     if (Result<void> held = memory.grow(2 * target.bytes()); !held) {  // with its status
@@ -97,8 +100,8 @@ void Instance::set_targets(Session& session, const std::vector<ScrapeTarget>& ta
     session.targets.push_back(std::make_shared<TargetScrape>(
         TargetScrape{.target = target,
                      .memory = std::move(memory),
-                     .metrics = {session.context->shared().metrics, *session.definitions, parts_.plugin_id, mapping_of(session, target.name), most,
-                                 ByteShare(parts_.scrape_memory)}}));
+                     .metrics = {session.context->shared().metrics, *session.definitions, parts_.plugin_id,
+                                 mapping_of(session, target.name), most, ByteShare(parts_.scrape_memory)}}));
     std::lock_guard lock(mutex_);
     scrapes_[target.name] = {.target = target.name, .url = target.url, .problem = {}, .left_out_because = {}};
   }
@@ -168,10 +171,13 @@ bool Instance::is_ahead(Session& session) {
 }
 
 void Instance::begin_waiting(Session& session) {
-  if (std::none_of(session.targets.begin(), session.targets.end(), [](const auto& known) { return known->waits; })) return;
+  if (std::none_of(session.targets.begin(), session.targets.end(), [](const auto& known) { return known->waits; }))
+    return;
   if (is_ahead(session))
-    return session.context->note_breach("scrapes", "its scrapes cost the agent all the CPU time that it may use, and wait");
-  auto in_flight = std::count_if(session.targets.begin(), session.targets.end(), [](const auto& known) { return known->in_flight(); });
+    return session.context->note_breach("scrapes",
+                                        "its scrapes cost the agent all the CPU time that it may use, and wait");
+  auto in_flight = std::count_if(session.targets.begin(), session.targets.end(),
+                                 [](const auto& known) { return known->in_flight(); });
   for (const auto& known : session.targets) {
     if (in_flight >= kMostInFlight) return;
     if (!std::exchange(known->waits, false) || known->gone) continue;
@@ -240,7 +246,8 @@ void Instance::forget_asking() {
 }
 
 // `known`: nullptr when the plugin did not say what to scrape.
-void Instance::scrape_ended(Session& session, const TargetScrape* known, const Result<ScrapedMetrics::Outcome>& outcome, std::uint64_t bytes) {
+void Instance::scrape_ended(Session& session, const TargetScrape* known, const Result<ScrapedMetrics::Outcome>& outcome,
+                            std::uint64_t bytes) {
   bool struck_out = false, was_fine;
   const bool is_over_memory = !outcome && outcome.error().is(std::errc::not_enough_memory);
   std::string problem;
@@ -274,7 +281,8 @@ void Instance::scrape_ended(Session& session, const TargetScrape* known, const R
   if (was_fine && !problem.empty() && !is_over_memory) session.context->log(KOORD_LOG_WARN, line);
   if (!was_fine && problem.empty()) session.context->log(KOORD_LOG_INFO, of_target(name) + "scrape works again");
   if (struck_out)
-    end(session, {PluginState::failed, "missed its deadline of " + format_duration(deadline) + " three times in a row"});
+    end(session,
+        {PluginState::failed, "missed its deadline of " + format_duration(deadline) + " three times in a row"});
 }
 
 }  // namespace koord::host

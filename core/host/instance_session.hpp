@@ -23,23 +23,24 @@ namespace koord::host {
 struct Instance::Session : std::enable_shared_from_this<Session> {
   const std::uint64_t number = next_number();  // unique in this process
   std::unique_ptr<PluginContext> context;
-  std::shared_ptr<ServiceMeter> meter;  // the context's, set by begin(); on the strand, or with the instance's lock held
+  std::shared_ptr<ServiceMeter>
+      meter;                         // the context's, set by begin(); on the strand, or with the instance's lock held
   const koord_host* host = nullptr;  // the context's
-  std::unique_ptr<Runner> runner;  // uses the context
+  std::unique_ptr<Runner> runner;    // uses the context
   StopSignal stop;
 
   // For an external advisor; on the strand.
   std::unique_ptr<ScrapedDefinitions> definitions;
   std::vector<std::shared_ptr<TargetScrape>> targets;  // use the definitions
   Result<void> asked = invalid("it was not asked yet");
-  Duration scrape_calls_cpu{};  // of the strand so far, in calls for scrapes
-  Duration unpaid_cpu{};  // of scrapes, not yet in paid_at
+  Duration scrape_calls_cpu{};                      // of the strand so far, in calls for scrapes
+  Duration unpaid_cpu{};                            // of scrapes, not yet in paid_at
   std::chrono::steady_clock::time_point paid_at{};  // when its limit allows what was spent
 
   // With the instance's lock held.
-  std::thread run_thread;        // for run()
-  bool runs = false;         // run() has not returned
-  bool run_awaited = false;  // when it has, the session is finished
+  std::thread run_thread;         // for run()
+  bool runs = false;              // run() has not returned
+  bool run_awaited = false;       // when it has, the session is finished
   bool is_process_ended = false;  // because it did not end by itself after the stop
 
   static std::uint64_t next_number() {

@@ -112,8 +112,8 @@ void Instance::do_tick(Session& session) {
     struck_out = record_.ticked(result.wall, deadline);
   }
   if (struck_out) {
-    end(session, {PluginState::failed,
-         "missed its deadline of " + format_duration(deadline) + " three times in a row"});
+    end(session,
+        {PluginState::failed, "missed its deadline of " + format_duration(deadline) + " three times in a row"});
   }
 }
 
@@ -125,9 +125,12 @@ CallResult Instance::call_tick(Session& session, Time now, Time deadline) {
   if (!is_current(session)) return result;
   std::vector<evict::Request> evictions = session.context->take_evictions();
   if (!result.ok()) return session.context->drop_plan(), result;
-  if (parts_.evictions != nullptr && !evictions.empty()) parts_.evictions->take(proposer(session), std::move(evictions));
-  if (session.context->repeats_plan() && parts_.plans.repeat(proposer(session))) return session.context->drop_plan(), result;
-  auto on_applied = [weak = weak_from_this(), weak_session = session.weak_from_this()](std::vector<knob::IntentResult> results) {
+  if (parts_.evictions != nullptr && !evictions.empty())
+    parts_.evictions->take(proposer(session), std::move(evictions));
+  if (session.context->repeats_plan() && parts_.plans.repeat(proposer(session)))
+    return session.context->drop_plan(), result;
+  auto on_applied = [weak = weak_from_this(),
+                     weak_session = session.weak_from_this()](std::vector<knob::IntentResult> results) {
     const auto self = weak.lock();
     const auto planned = weak_session.lock();
     if (self && planned) self->on_applied(*planned, std::move(results));

@@ -17,13 +17,15 @@ Result<bool> lives_in_child(const Manifest& manifest, Origin origin, config::Iso
   return wanted == config::Isolation::process;
 }
 
-Result<void> check_in_agent(Origin origin, config::Isolation wanted, const std::vector<config::IsolationLayer>& minimum) {
+Result<void> check_in_agent(Origin origin, config::Isolation wanted,
+                            const std::vector<config::IsolationLayer>& minimum) {
   if (origin != Origin::third_party || minimum.empty()) return {};
   std::vector<std::string> layers;
   for (config::IsolationLayer layer : minimum) layers.emplace_back(to_string(layer));
   const std::string none = "has none of plugins.minimumIsolation [" + join(layers, ", ") + "]";
   if (wanted == config::Isolation::in_process) return invalid("isolation: inprocess " + none);
-  return invalid("the agent's process, where the file is mapped, " + none + "; koordctl plugin reload maps it in a process of its own");
+  return invalid("the agent's process, where the file is mapped, " + none +
+                 "; koordctl plugin reload maps it in a process of its own");
 }
 
 }  // namespace koord::host

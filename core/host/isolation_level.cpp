@@ -17,8 +17,9 @@ std::string IsolationLevel::text() const {
 }
 
 CapabilityMask root_capabilities(CapabilityMask capabilities) {
-  constexpr unsigned kRoot[] = {CAP_CHOWN,     CAP_DAC_OVERRIDE, CAP_FOWNER,    CAP_SETGID,   CAP_SETUID, CAP_SYS_MODULE,
-                                CAP_SYS_RAWIO, CAP_SYS_PTRACE,   CAP_SYS_ADMIN, CAP_SYS_BOOT, CAP_MKNOD,  CAP_SETFCAP};
+  constexpr unsigned kRoot[] = {CAP_CHOWN,     CAP_DAC_OVERRIDE, CAP_FOWNER,    CAP_SETGID,
+                                CAP_SETUID,    CAP_SYS_MODULE,   CAP_SYS_RAWIO, CAP_SYS_PTRACE,
+                                CAP_SYS_ADMIN, CAP_SYS_BOOT,     CAP_MKNOD,     CAP_SETFCAP};
   CapabilityMask root = 0;
   for (unsigned capability : kRoot) root |= capabilities & CapabilityMask{1} << capability;
   return root;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// IsolationLevel: the layers that confine a plugin, why it lacks the others, and the capabilities that lift them. [any thread]
+// IsolationLevel: the layers that confine a plugin, why it lacks the others, and the capabilities that lift them. [any
+// thread]
 #pragma once
 
 #include <map>
@@ -21,8 +22,8 @@ struct IsolationLevel {
   std::string text() const;
 };
 
-// Returns those of these capabilities that amount to root: each changes files, memory, users or the kernel beyond the other layers.
-// Not among them: CAP_BPF, CAP_PERFMON and CAP_DAC_READ_SEARCH, which only read, secrets included.
+// Returns those of these capabilities that amount to root: each changes files, memory, users or the kernel beyond the
+// other layers. Not among them: CAP_BPF, CAP_PERFMON and CAP_DAC_READ_SEARCH, which only read, secrets included.
 CapabilityMask root_capabilities(CapabilityMask capabilities);
 
 // The level of a plugin in the agent's own process.

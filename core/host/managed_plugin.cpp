@@ -156,8 +156,7 @@ void ManagedPlugin::load() {
   auto on_overrun = [weak = weak_from_this()](event::Overrun overrun) {
     auto self = weak.lock();
     if (overrun != event::Overrun::wedged || self == nullptr) return;
-    self->set_state(PluginState::wedged,
-                    "its constructors did not return within " + format_duration(kMappingPatience));
+    self->set_state(PluginState::wedged, "its constructors did not return within " + format_duration(kMappingPatience));
   };
   loading_.post(task, {.wedged_after = kMappingPatience}, on_overrun);
 }
@@ -202,8 +201,7 @@ void ManagedPlugin::refuse(const std::string& reason) {
 }
 
 void ManagedPlugin::begin() {
-  if (Result<void> fine = check_config_json(); !fine)
-    return set_state(PluginState::failed, fine.error().message());
+  if (Result<void> fine = check_config_json(); !fine) return set_state(PluginState::failed, fine.error().message());
   set_budget();
   set_rights();
   set_mode();
@@ -223,7 +221,8 @@ Result<void> ManagedPlugin::check_isolation() const {
   if (!mapped_.plugin->expendable()) return check_in_agent(file_.origin, settings_.isolation, minimum_isolation_);
   TRY(check_minimum_isolation(mapped_.plugin->isolation(), minimum_isolation_));
   for (const auto& supervisor : supervisors())
-    if (const auto level = supervisor->instance().status().isolation) TRY(check_minimum_isolation(*level, minimum_isolation_));
+    if (const auto level = supervisor->instance().status().isolation)
+      TRY(check_minimum_isolation(*level, minimum_isolation_));
   return {};
 }
 
@@ -233,13 +232,12 @@ Result<void> ManagedPlugin::check_config_json() const {
   return {};
 }
 
-void ManagedPlugin::set_mode() {
-  parts_.plans.set_mode(file_.manifest.id, settings_.mode);
-}
+void ManagedPlugin::set_mode() { parts_.plans.set_mode(file_.manifest.id, settings_.mode); }
 
 void ManagedPlugin::set_budget() {
   if (settings_.max_series > 0) parts_.services.metrics.set_budget(file_.manifest.id, settings_.max_series);
-  if (scrape_memory_) scrape_memory_->set_limit(settings_.max_scrape_memory > 0 ? settings_.max_scrape_memory : kUnlimited);
+  if (scrape_memory_)
+    scrape_memory_->set_limit(settings_.max_scrape_memory > 0 ? settings_.max_scrape_memory : kUnlimited);
 }
 
 std::shared_ptr<Supervisor> ManagedPlugin::make_supervisor(std::size_t class_index) {
@@ -249,11 +247,11 @@ std::shared_ptr<Supervisor> ManagedPlugin::make_supervisor(std::size_t class_ind
     const auto plugin = weak.lock();
     return plugin ? plugin->rights() : Rights{.host_plugin = false, .files = {}, .cgroups = {}};
   };
-  auto make_context =
-      [&services = parts_.services, id = file_.manifest.id,
-       granted = std::set<std::string>(granted.begin(), granted.end()), rights_now](const std::string& config_json) {
-        return std::make_unique<PluginContext>(services, id, granted, config_json, rights_now());
-      };
+  auto make_context = [&services = parts_.services, id = file_.manifest.id,
+                       granted = std::set<std::string>(granted.begin(), granted.end()),
+                       rights_now](const std::string& config_json) {
+    return std::make_unique<PluginContext>(services, id, granted, config_json, rights_now());
+  };
   Instance::Parts instance{.plugin_id = file_.manifest.id,
                            .plugin = mapped_.plugin,
                            .class_index = class_index,

@@ -54,8 +54,8 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
   const PluginFile& file() const { return file_; }
   unsigned nth() const { return nth_; }
 
-  // Makes it run or end, with these settings, if its file has this content and, for a third party's plugin, its process has
-  // these layers; the agent's process has none.
+  // Makes it run or end, with these settings, if its file has this content and, for a third party's plugin, its process
+  // has these layers; the agent's process has none.
   void apply(bool enabled, const config::PluginSettings& settings, const ContentDemand& demand,
              const std::vector<config::IsolationLayer>& minimum_isolation = {});
   void stop();
@@ -130,22 +130,22 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
   std::vector<config::IsolationLayer> minimum_isolation_;
   std::optional<ContentDemand> fulfilled_;  // the demand that mapped_ has last fulfilled
   bool loading_now_ = false;
-  std::stop_source loading_stop_;  // of the newest task of loading_
-  std::optional<Time> budget_checked_;  // at the budget
+  std::stop_source loading_stop_;                    // of the newest task of loading_
+  std::optional<Time> budget_checked_;               // at the budget
   const std::shared_ptr<ByteBudget> scrape_memory_;  // nullptr: no limit
 
   mutable std::mutex mutex_;  // of what follows
   bool enabled_ = false;
   bool required_ = false;
   bool must_answer_ = false;  // its hooks
-  unsigned mappings_ = 0;  // tasks of loading_ that have not ended
-  PluginState state_;  // until it has supervisors
+  unsigned mappings_ = 0;     // tasks of loading_ that have not ended
+  PluginState state_;         // until it has supervisors
   std::string reason_;
   std::optional<IsolationLevel> isolation_;  // of what is mapped
-  std::string refusal_;  // of what had been running
-  std::string note_;     // the note of a running plugin
-  Rights rights_;        // from the next start of an instance on
-  GrantStatus grants_;   // of the configuration
+  std::string refusal_;                      // of what had been running
+  std::string note_;                         // the note of a running plugin
+  Rights rights_;                            // from the next start of an instance on
+  GrantStatus grants_;                       // of the configuration
   Supervisors supervisors_;
   bool held_;
   PluginStatus inherited_;  // counts only

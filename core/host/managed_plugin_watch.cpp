@@ -100,7 +100,8 @@ void ManagedPlugin::check_budget() {
   if (all.empty() || ended()) return;
   // Between two polls there are two ticks at least, or the measured usage would come and go with them.
   Duration longest{};
-  for (const auto& supervisor : all) longest = std::max(longest, supervisor->instance().info().ticks ? supervisor->period() : Duration());
+  for (const auto& supervisor : all)
+    longest = std::max(longest, supervisor->instance().info().ticks ? supervisor->period() : Duration());
   const Time time{std::chrono::steady_clock::now().time_since_epoch()};  // CPU is used in real time
   if (budget_checked_ && time - *budget_checked_ < 2 * longest) return;
   budget_checked_ = time;
@@ -171,7 +172,8 @@ std::vector<HookTarget> ManagedPlugin::hooks(std::uint32_t stage) const {
   for (const auto& supervisor : supervisors_) {
     Instance& instance = supervisor->instance();
     if ((instance.info().stages & stage) == 0 || instance.state() != PluginState::running) continue;
-    hooks.push_back({file_.manifest.id, instance.info().name, instance.shared_from_this(), instance.info().stages, instance.deadline(), must_answer_});
+    hooks.push_back({file_.manifest.id, instance.info().name, instance.shared_from_this(), instance.info().stages,
+                     instance.deadline(), must_answer_});
   }
   return hooks;
 }
@@ -189,8 +191,8 @@ bool ManagedPlugin::ended() const {
 bool ManagedPlugin::is_gone() const {
   const Supervisors all = supervisors();
   return ended() && std::none_of(all.begin(), all.end(), [](const auto& supervisor) {
-    return supervisor->instance().state() == PluginState::wedged;
-  });
+           return supervisor->instance().state() == PluginState::wedged;
+         });
 }
 
 void ManagedPlugin::end_processes() {
@@ -204,8 +206,8 @@ bool ManagedPlugin::write_off_rest(const std::string& reason) {
   Supervisors all = supervisors();
   std::lock_guard lock(mutex_);
   return mappings_ == 0 && std::none_of(all.begin(), all.end(), [](const auto& supervisor) {
-    return supervisor->instance().state() == PluginState::wedged;
-  });
+           return supervisor->instance().state() == PluginState::wedged;
+         });
 }
 
 void ManagedPlugin::set_note(const std::string& note) {
@@ -219,7 +221,8 @@ void ManagedPlugin::set_note(const std::string& note) {
 void ManagedPlugin::warn_of_root() const {
   const CapabilityMask root = root_capabilities(settings_.capabilities);
   if (root == 0 || !mapped_.plugin->expendable()) return;
-  log::warn(watch_log, "{} is granted {}, which amounts to root: its layers do not confine it, plugins.minimumIsolation or not",
+  log::warn(watch_log,
+            "{} is granted {}, which amounts to root: its layers do not confine it, plugins.minimumIsolation or not",
             file_.manifest.id, format_capabilities(root));
 }
 
@@ -271,12 +274,14 @@ PluginStatus ManagedPlugin::status() const {
   if (!note_.empty() && status.reason.empty()) status.reason = note_;
   if (status.reason.empty() && status.budget.slowdown > 1)
     status.reason = "near its budget, ticks at " + std::to_string(status.budget.slowdown) + " times its period";
-  const bool has_advisor = std::any_of(supervisors_.begin(), supervisors_.end(),
-                                       [](const auto& supervisor) { return supervisor->instance().info().is_advisor(); });
+  const bool has_advisor = std::any_of(supervisors_.begin(), supervisors_.end(), [](const auto& supervisor) {
+    return supervisor->instance().info().is_advisor();
+  });
   if (has_advisor && agent_slowdown_ > status.budget.slowdown) {
     status.budget.slowdown = agent_slowdown_;
     if (status.reason.empty())
-      status.reason = "the agent is beyond its CPU budget, advisors tick at " + std::to_string(agent_slowdown_) + " times their periods";
+      status.reason = "the agent is beyond its CPU budget, advisors tick at " + std::to_string(agent_slowdown_) +
+                      " times their periods";
   }
   if (!enabled_ && has_ended(status.state)) {
     status.state = PluginState::disabled;

@@ -12,7 +12,8 @@ namespace koord::host {
 namespace json = boost::json;
 
 bool any_gate_is_on(const Manifest& manifest, const config::FeatureGates& gates) {
-  return std::any_of(manifest.gates.begin(), manifest.gates.end(), [&](const std::string& gate) { return gates.enabled(gate); });
+  return std::any_of(manifest.gates.begin(), manifest.gates.end(),
+                     [&](const std::string& gate) { return gates.enabled(gate); });
 }
 
 std::string why_off(const Manifest& manifest) {

@@ -12,9 +12,7 @@
 
 namespace koord::host {
 
-PluginManager::PluginManager(Parts parts) : state_(std::make_shared<State>(std::move(parts))) {
-  state_->subscribe();
-}
+PluginManager::PluginManager(Parts parts) : state_(std::make_shared<State>(std::move(parts))) { state_->subscribe(); }
 
 PluginManager::~PluginManager() {
   stop();
@@ -50,11 +48,13 @@ void PluginManager::replace(const std::string& id, const config::PluginsSettings
     done(invalid(why));
   };
   for (const auto& replacement : state_->replacements)
-    if (!replacement->over() && replacement->fresh()->file().manifest.id == id) return done(invalid("is being reloaded already"));
+    if (!replacement->over() && replacement->fresh()->file().manifest.id == id)
+      return done(invalid("is being reloaded already"));
   const PluginFile* file = nullptr;
   for (const PluginFile& found : state_->seen_last.files)
     if (found.manifest.id == id && (file == nullptr || !file->refusal.empty())) file = &found;
-  if (file == nullptr) return refuse_it("no plugin directory has a plugin of this id" + unread_files(state_->seen_last.files));
+  if (file == nullptr)
+    return refuse_it("no plugin directory has a plugin of this id" + unread_files(state_->seen_last.files));
   if (!file->refusal.empty()) return refuse_it(file->refusal);
   if (!any_gate_is_on(file->manifest, gates)) return refuse_it(why_off(file->manifest));
 
@@ -80,7 +80,8 @@ void PluginManager::apply(const config::PluginsSettings& settings, const config:
                           const std::vector<TrustedKey>& keys) {
   state_->cpu_budget_millis = settings.cpu_budget_millis;
   if (!state_->budget_timer)
-    state_->budget_timer = state_->parts.loop.every(state_->parts.budget_period, [state = state_.get()] { state->check_budgets(); });
+    state_->budget_timer =
+        state_->parts.loop.every(state_->parts.budget_period, [state = state_.get()] { state->check_budgets(); });
   {
     std::lock_guard lock(state_->mutex);
     state_->minimum_isolation = settings.minimum_isolation;
@@ -102,9 +103,7 @@ bool PluginManager::stop(Duration grace) {
   Plugins plugins = state_->all_with_coming();
   plugins.insert(plugins.end(), state_->retired.begin(), state_->retired.end());
   for (const auto& plugin : plugins) plugin->stop();
-  auto all_ended = [&] {
-    return std::all_of(plugins.begin(), plugins.end(), [](auto& p) { return p->ended(); });
-  };
+  auto all_ended = [&] { return std::all_of(plugins.begin(), plugins.end(), [](auto& p) { return p->ended(); }); };
   const auto begin = std::chrono::steady_clock::now();
   auto wait_until = [&](Duration since_begin) {
     std::unique_lock lock(state_->ended_mutex);
@@ -122,9 +121,7 @@ bool PluginManager::stop(Duration grace) {
   return clean;
 }
 
-std::vector<PluginStatus> PluginManager::status() const {
-  return state_->status();
-}
+std::vector<PluginStatus> PluginManager::status() const { return state_->status(); }
 
 std::vector<std::string> PluginManager::annotations() const {
   std::vector<std::string> keys;
@@ -141,8 +138,9 @@ std::vector<HookTarget> PluginManager::hooks(std::uint32_t stage) const {
     std::vector<HookTarget> of = plugin->hooks(stage);
     std::move(of.begin(), of.end(), std::back_inserter(hooks));
   }
-  std::sort(hooks.begin(), hooks.end(),
-            [](const HookTarget& a, const HookTarget& b) { return std::tie(a.plugin, a.name) < std::tie(b.plugin, b.name); });
+  std::sort(hooks.begin(), hooks.end(), [](const HookTarget& a, const HookTarget& b) {
+    return std::tie(a.plugin, a.name) < std::tie(b.plugin, b.name);
+  });
   return hooks;
 }
 
@@ -159,8 +157,7 @@ Readiness PluginManager::ready() const {
   Readiness readiness;
   std::vector<PluginStatus> plugins = status();
   for (const std::string& id : required) {
-    auto found =
-        std::find_if(plugins.begin(), plugins.end(), [&](const PluginStatus& p) { return p.id == id; });
+    auto found = std::find_if(plugins.begin(), plugins.end(), [&](const PluginStatus& p) { return p.id == id; });
     if (found == plugins.end()) {
       readiness.reasons.push_back(id + " is required, no plugin directory has it");
     } else if (found->state != PluginState::running) {

@@ -55,8 +55,8 @@ class PluginManager {
     metric::HostMetrics& metrics;
     knob::PlanSink& plans;
     evict::RequestSink* evictions = nullptr;  // null: evictions are off
-    Loader load = {};           // empty: load in this process
-    Loader load_in_child = {};  // empty: a plugin that is to live in a child is refused
+    Loader load = {};                         // empty: load in this process
+    Loader load_in_child = {};                // empty: a plugin that is to live in a child is refused
     // After the first failure; then twice as long each time.
     Duration restart_delay = RestartPolicy::kFirstDelay;
     // Between two looks at what the plugins use.
@@ -88,9 +88,9 @@ class PluginManager {
   void replace(const std::string& id, const config::PluginsSettings& settings, const config::FeatureGates& gates,
                const std::vector<TrustedKey>& keys, Done done);
 
-  // Ends all plugins and waits for them, at most `grace`. Processes that have not ended after kStopGrace are killed. False when
-  // one had to be left behind: its thread may still use what it was given, so the process should then end with _exit and not
-  // take its parts down.
+  // Ends all plugins and waits for them, at most `grace`. Processes that have not ended after kStopGrace are killed.
+  // False when one had to be left behind: its thread may still use what it was given, so the process should then end
+  // with _exit and not take its parts down.
   bool stop(Duration grace = std::chrono::seconds(5));
 
   // [any]

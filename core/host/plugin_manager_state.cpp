@@ -29,8 +29,7 @@ constexpr std::size_t kHookThreads = 4;
 }  // namespace
 
 void PluginManager::State::subscribe() {
-  auto on_change = [weak = weak_from_this()](std::uint32_t parts_changed,
-                                             const state::SnapshotPtr& snapshot) {
+  auto on_change = [weak = weak_from_this()](std::uint32_t parts_changed, const state::SnapshotPtr& snapshot) {
     auto self = weak.lock();
     if (self == nullptr) return;
     for (const auto& plugin : self->all_with_coming()) plugin->notify(parts_changed, snapshot->versions);
@@ -112,8 +111,7 @@ void PluginManager::State::add_gate(PluginFile& file, config::FeatureGates& gate
 void PluginManager::State::take(PluginFile file, config::FeatureGates& gates) {
   add_gate(file, gates);
   std::lock_guard lock(mutex);
-  auto known = std::find_if(plugins.begin(), plugins.end(),
-                            [&](const auto& p) { return p->file().path == file.path; });
+  auto known = std::find_if(plugins.begin(), plugins.end(), [&](const auto& p) { return p->file().path == file.path; });
   if (known != plugins.end() && (*known)->file().refusal.empty()) return;
   std::shared_ptr<ManagedPlugin> plugin = make(std::move(file), next_nth++, false);
   known == plugins.end() ? plugins.push_back(std::move(plugin)) : void(*known = std::move(plugin));
@@ -179,7 +177,7 @@ void PluginManager::State::check_agent_budget(const Plugins& running) {
   Duration cpu{};
   for (int process : processes)
     if (Result<ProcessUse> use = use_of_process(process)) cpu += use->cpu;  // it may have ended meanwhile
-  const Time time{std::chrono::steady_clock::now().time_since_epoch()};  // CPU is used in real time
+  const Time time{std::chrono::steady_clock::now().time_since_epoch()};     // CPU is used in real time
   const bool changed = agent_budget.measure(time, cpu, cpu_budget_millis);
   cpu_cores.set(agent_budget.cores().value_or(0));
   cpu_budget_cores.set(static_cast<double>(cpu_budget_millis) / 1000);

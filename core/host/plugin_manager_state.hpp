@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PluginManager::State: the plugins that are known, those that are coming up or ending, and what the agent uses. [loop thread] unless
-// marked [any]
+// PluginManager::State: the plugins that are known, those that are coming up or ending, and what the agent uses. [loop
+// thread] unless marked [any]
 #pragma once
 
 #include <atomic>
@@ -54,15 +54,16 @@ struct PluginManager::State : std::enable_shared_from_this<State> {
   unsigned next_nth = 0;
   std::unique_ptr<event::Timer> budget_timer;
   AgentBudget agent_budget;
-  metric::HostGauge cpu_cores = parts.metrics.gauge("host_cpu_cores", "Cores that the agent and its plugins used lately.");
+  metric::HostGauge cpu_cores =
+      parts.metrics.gauge("host_cpu_cores", "Cores that the agent and its plugins used lately.");
   metric::HostGauge cpu_budget_cores =
       parts.metrics.gauge("host_cpu_budget_cores", "Cores that the agent and its plugins may use; 0: no limit.");
-  metric::HostGauge advisor_slowdown =
-      parts.metrics.gauge("host_advisor_slowdown", "Factor that stretches advisors' periods to keep the CPU budget; 1: not stretched.");
+  metric::HostGauge advisor_slowdown = parts.metrics.gauge(
+      "host_advisor_slowdown", "Factor that stretches advisors' periods to keep the CPU budget; 1: not stretched.");
   std::uint64_t cpu_budget_millis = 0;
-  Catalogue seen_last;                      // by rediscover()
+  Catalogue seen_last;  // by rediscover()
   std::vector<std::unique_ptr<Replacement>> replacements;
-  Plugins retired;  // their files are gone or were replaced; ending
+  Plugins retired;                              // their files are gone or were replaced; ending
   std::map<std::string, std::string> reported;  // by path: state and reason last given to on_change
   std::atomic<bool> report_posted = false;
 

@@ -9,9 +9,7 @@
 namespace koord::host {
 namespace {
 
-double seconds(Duration d) {
-  return std::chrono::duration<double>(d).count();
-}
+double seconds(Duration d) { return std::chrono::duration<double>(d).count(); }
 
 // The status has totals; a counter takes what came since.
 void raise_to(metric::HostCounter& counter, double total) {
@@ -29,15 +27,13 @@ PluginMetrics::Metrics& PluginMetrics::of(const std::string& plugin) {
       .call_seconds = counter("plugin_call_seconds_total", "Time the plugin's functions took."),
       .cpu_seconds = counter("plugin_cpu_seconds_total", "CPU time the plugin's functions took."),
       .errors = counter("plugin_errors_total", "Calls that did not return KOORD_OK."),
-      .skipped_ticks =
-          counter("plugin_skipped_ticks_total", "Ticks skipped because the one before was not done."),
-      .deadline_misses =
-          counter("plugin_deadline_misses_total", "Ticks that took longer than their deadline."),
+      .skipped_ticks = counter("plugin_skipped_ticks_total", "Ticks skipped because the one before was not done."),
+      .deadline_misses = counter("plugin_deadline_misses_total", "Ticks that took longer than their deadline."),
       .restarts = counter("plugin_restarts_total", "Times the plugin began again after a failure."),
-      .dropped_series =
-          counter("plugin_dropped_series_total", "Series asked for beyond the plugin's budget."),
+      .dropped_series = counter("plugin_dropped_series_total", "Series asked for beyond the plugin's budget."),
       .reloads = counter("plugin_reloads_total", "Times the plugin's file was replaced while the agent ran."),
-      .refused_reloads = counter("plugin_refused_reloads_total", "Times the plugin's file was to be replaced and was not."),
+      .refused_reloads =
+          counter("plugin_refused_reloads_total", "Times the plugin's file was to be replaced and was not."),
       .refused_configs = counter("plugin_refused_configs_total", "Times the plugin kept its old configuration."),
       .soft_breaches = counter("plugin_soft_breaches_total", "Times the plugin came near one of its limits."),
       .hard_breaches = counter("plugin_hard_breaches_total", "Times the plugin was begun anew for what it used."),
@@ -45,11 +41,14 @@ PluginMetrics::Metrics& PluginMetrics::of(const std::string& plugin) {
       .up = metrics_.gauge("plugin_up", "1 when the plugin runs.", labels),
       .cpu = metrics_.gauge("plugin_cpu_cores", "Cores that the plugin used lately.", labels),
       .cpu_limit = metrics_.gauge("plugin_cpu_limit_cores", "Cores that the plugin may use; 0: no limit.", labels),
-      .memory = metrics_.gauge("plugin_memory_bytes", "Memory of the plugin's own processes; 0 when it has none.", labels),
+      .memory =
+          metrics_.gauge("plugin_memory_bytes", "Memory of the plugin's own processes; 0 when it has none.", labels),
       .memory_limit = metrics_.gauge("plugin_memory_limit_bytes", "Memory that they may use; 0: no limit.", labels),
       .series_limit = metrics_.gauge("plugin_series_limit", "Series that the plugin may have; 0: no limit.", labels),
-      .tick_deadline = metrics_.gauge("plugin_tick_deadline_seconds", "Time that a tick of the plugin may take; 0: it has none.", labels),
-      .slowdown = metrics_.gauge("plugin_slowdown", "How many times its period the plugin ticks at; 1 when all is well.", labels),
+      .tick_deadline = metrics_.gauge("plugin_tick_deadline_seconds",
+                                      "Time that a tick of the plugin may take; 0: it has none.", labels),
+      .slowdown = metrics_.gauge("plugin_slowdown",
+                                 "How many times its period the plugin ticks at; 1 when all is well.", labels),
   };
   return by_plugin_.emplace(plugin, made).first->second;
 }
@@ -73,10 +72,12 @@ void PluginMetrics::update_scrapes(Metrics& metrics, const PluginStatus& plugin)
     metrics.scrape_count = metrics_.counter("plugin_scrapes_total", "Scrapes for an external advisor.", labels);
     metrics.scrape_failures = metrics_.counter("plugin_scrape_failures_total", "Scrapes that gave nothing.", labels);
     metrics.scrape_seconds = metrics_.gauge("plugin_scrape_seconds", "Time of the last scrape.", labels);
-    metrics.scraped_samples = metrics_.gauge("plugin_scraped_samples", "Samples taken from the last good scrape.", labels);
-    metrics.dropped_samples = metrics_.gauge("plugin_scrape_dropped_samples", "Samples of the last good scrape that the plugin left out.", labels);
-    metrics.left_out_samples =
-        metrics_.gauge("plugin_scrape_left_out_samples", "Samples of the last good scrape that the host could not take.", labels);
+    metrics.scraped_samples =
+        metrics_.gauge("plugin_scraped_samples", "Samples taken from the last good scrape.", labels);
+    metrics.dropped_samples = metrics_.gauge("plugin_scrape_dropped_samples",
+                                             "Samples of the last good scrape that the plugin left out.", labels);
+    metrics.left_out_samples = metrics_.gauge("plugin_scrape_left_out_samples",
+                                              "Samples of the last good scrape that the host could not take.", labels);
   }
   raise_to(metrics.scrape_count, static_cast<double>(all.scrapes));
   raise_to(metrics.scrape_failures, static_cast<double>(all.failures));

@@ -47,16 +47,16 @@ struct CallCounts {
 
 // How an external advisor's endpoint does.
 struct ScrapeStatus {
-  std::string target;             // its name; empty: it is the only one
-  std::string url;                // empty: none was given yet
+  std::string target;  // its name; empty: it is the only one
+  std::string url;     // empty: none was given yet
   std::uint64_t scrapes = 0;
   std::uint64_t failures = 0;
-  std::string problem;            // why the last one failed; empty: it did not
-  Duration duration{};            // of the last one, from the request to the last sample in its series
-  std::uint64_t bytes = 0;        // of the last good one, and the results for its samples:
+  std::string problem;      // why the last one failed; empty: it did not
+  Duration duration{};      // of the last one, from the request to the last sample in its series
+  std::uint64_t bytes = 0;  // of the last good one, and the results for its samples:
   std::uint64_t taken = 0;
-  std::uint64_t dropped = 0;      // by the plugin
-  std::uint64_t left_out = 0;     // by the host, the first of them because
+  std::uint64_t dropped = 0;   // by the plugin
+  std::uint64_t left_out = 0;  // by the host, the first of them because
   std::string left_out_because;
 };
 
@@ -69,32 +69,33 @@ struct InstanceStatus {
   Duration call_time{};  // how long it has been in flight
   bool ticking = false;  // a tick waits or runs
   CallCounts counts;
-  std::string last_error;    // call, status and text of the last call that failed
-  Duration last_duration{};  // of the last tick
+  std::string last_error;             // call, status and text of the last call that failed
+  Duration last_duration{};           // of the last tick
   std::vector<ScrapeStatus> scrapes;  // of an external advisor, each of its endpoints
   std::uint64_t scrape_count = 0;     // of all endpoints that there were
   std::uint64_t scrape_failures = 0;
-  int process = 0;           // its process; 0: the agent's
+  int process = 0;                          // its process; 0: the agent's
   std::optional<IsolationLevel> isolation;  // while it runs
-  Duration service_cpu{};    // of the agent so far, for requests of that process and for scrapes
-  std::uint64_t refused_configs = 0;  // times that on_event() refused a configuration
+  Duration service_cpu{};                   // of the agent so far, for requests of that process and for scrapes
+  std::uint64_t refused_configs = 0;        // times that on_event() refused a configuration
 };
 
 // Usage and limits of a plugin. Limits: 0 is none.
 struct BudgetStatus {
-  std::optional<double> cpu_cores;  // lately, with service_cores; nullopt: not known yet
+  std::optional<double> cpu_cores;      // lately, with service_cores; nullopt: not known yet
   std::optional<double> service_cores;  // of them the agent's, for requests of the plugin's process and for scrapes
   std::uint64_t cpu_millis = 0;
   std::optional<std::uint64_t> memory_bytes;  // nullopt: in the agent, where it cannot be measured
   std::uint64_t memory_limit_bytes = 0;
   std::uint64_t series_limit = 0;
-  Duration tick_deadline{};  // zero: it has no ticks
+  Duration tick_deadline{};         // zero: it has no ticks
   unsigned slowdown = 1;            // its period is so many times what it should be
   std::uint64_t soft_breaches = 0;  // times that it came near a limit
   std::uint64_t hard_breaches = 0;  // times that it was begun anew for it
 };
 
-// Rights of a plugin by plugins.settings.ID, beside those of every plugin. A process has the capabilities, sockets and paths of its start.
+// Rights of a plugin by plugins.settings.ID, beside those of every plugin. A process has the capabilities, sockets and
+// paths of its start.
 struct GrantStatus {
   CapabilityMask capabilities = 0;
   NetworkMask network = 0;
@@ -120,7 +121,8 @@ struct PluginStatus {
   std::uint64_t series = 0;
   std::uint64_t dropped_series = 0;
   BudgetStatus budget;
-  std::optional<IsolationLevel> isolation;  // that all its processes have now, else that of the mapping; nullopt: it was not mapped yet
+  std::optional<IsolationLevel>
+      isolation;  // that all its processes have now, else that of the mapping; nullopt: it was not mapped yet
   GrantStatus grants;
   std::uint64_t restarts = 0;
   std::uint64_t reloads = 0;          // times that its file was replaced

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Replacement: one plugin takes the place of another of the same id while the agent runs. The new one is brought up
-// beside the old one, without ticks; once it runs the old one ends and the ticks are the new one's. When it does not come
-// up the old one goes on. Series that both have go on without a gap. [loop thread]
+// beside the old one, without ticks; once it runs the old one ends and the ticks are the new one's. When it does not
+// come up the old one goes on. Series that both have go on without a gap. [loop thread]
 #pragma once
 
 #include <functional>
@@ -27,8 +27,8 @@ class Replacement {
   const std::shared_ptr<ManagedPlugin>& old() const { return old_; }
   const std::shared_ptr<ManagedPlugin>& fresh() const { return fresh_; }
 
-  // Advances as far as possible. Call it whenever the state of one of the two changed. True: the new plugin has replaced the
-  // old one.
+  // Advances as far as possible. Call it whenever the state of one of the two changed. True: the new plugin has
+  // replaced the old one.
   bool advance();
   void give_up(const std::string& reason);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runner: runs one instance of a plugin, and is the only way to call it. The in-process one calls the vtable of a loaded
-// module; a child one sends the same calls to a process of its own. A call never throws and always returns its result;
-// the strand that it runs on limits its time.
+// Runner: runs one instance of a plugin, and is the only way to call it. The in-process one calls the vtable of a
+// loaded module; a child one sends the same calls to a process of its own. A call never throws and always returns its
+// result; the strand that it runs on limits its time.
 //
 // The tags are those of koordetector/plugin.h. [control] calls are made on the instance's strand, too, so that they are
 // serial with its ticks without a lock. Owned by the instance; the objects it uses (module, context) outlive it.
@@ -38,13 +38,14 @@ struct Manifest;
 // Limits of a process of its own. 0: no limit. In the agent's process none holds.
 struct RunnerLimits {
   std::uint64_t memory_bytes = 0;
-  std::uint64_t cpu_millis = 0;  // thousandths of a core
-  std::uint64_t processes = 0;   // threads count
-  CapabilityMask capabilities = 0;  // all that it has
-  NetworkMask network = 0;          // sockets that it may make
+  std::uint64_t cpu_millis = 0;                           // thousandths of a core
+  std::uint64_t processes = 0;                            // threads count
+  CapabilityMask capabilities = 0;                        // all that it has
+  NetworkMask network = 0;                                // sockets that it may make
   std::vector<std::string> readable = {}, writable = {};  // beside what all may
-  bool third_party = false;  // confined by all layers that the node has
-  std::vector<config::IsolationLayer> minimum_isolation = {};  // of a third party: without one of these it does not start
+  bool third_party = false;                               // confined by all layers that the node has
+  std::vector<config::IsolationLayer> minimum_isolation =
+      {};                        // of a third party: without one of these it does not start
   std::stop_token loading = {};  // a stop request ends a process that maps the file
 };
 
@@ -71,8 +72,8 @@ class Runner {
   // [strand] Of external advisors.
   virtual CallResult url(std::string& url) = 0;
   virtual CallResult targets(std::vector<ScrapeTarget>& targets) = 0;
-  // The calls of a whole scrape: on_target(), unless the name is empty, then map_metric(), map_series() or map_sample() for
-  // each. KOORD_OK, whatever was dropped; a panic ends them.
+  // The calls of a whole scrape: on_target(), unless the name is empty, then map_metric(), map_series() or map_sample()
+  // for each. KOORD_OK, whatever was dropped; a panic ends them.
   virtual CallResult map_metrics(std::string_view target, std::span<ScrapedMetric> metrics) = 0;
   virtual CallResult map_series(std::string_view target, std::span<ScrapedSeries> series) = 0;
   virtual CallResult map_samples(std::string_view target, std::span<ScrapedSample> samples) = 0;
@@ -85,7 +86,8 @@ class Runner {
   // After create(): the layers that confine it now.
   virtual const IsolationLevel& isolation() const { return isolation_in_process(); }
 
-  // [any] Makes the calls in flight return as lost, by ending the process they are in; if that is this one, does nothing.
+  // [any] Makes the calls in flight return as lost, by ending the process they are in; if that is this one, does
+  // nothing.
   virtual void abort(const std::string& /*reason*/) {}
   // Before create(): sets the callback for a process that is lost while no call is running. [any]
   virtual void on_lost(std::function<void(const std::string& reason)>) {}
@@ -97,7 +99,7 @@ class LoadedPlugin {
   virtual ~LoadedPlugin() = default;
   virtual const std::vector<ClassInfo>& classes() const = 0;
   virtual std::unique_ptr<Runner> make_runner(std::size_t class_index, PluginContext& context,
-                                          const RunnerLimits& limits) const = 0;
+                                              const RunnerLimits& limits) const = 0;
   // It can be aborted: a call that does not return costs a process and nothing else.
   virtual bool expendable() const { return false; }
   // The layers of the process in which the file was mapped.

@@ -51,8 +51,6 @@ void StopSignal::fire() {
   [[maybe_unused]] ssize_t written = ::write(event_.get(), &one, sizeof one);  // full means fired
 }
 
-bool StopSignal::fired() const {
-  return readable_within(event_.get(), 0);
-}
+bool StopSignal::fired() const { return readable_within(event_.get(), 0); }
 
 }  // namespace koord::host

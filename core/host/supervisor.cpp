@@ -30,9 +30,9 @@ std::shared_ptr<Supervisor> Supervisor::make(Parts parts, Instance::Parts instan
     changed();
   };
   instance.on_status = self->parts_.changed;
-  self->instance_ = Instance::make(std::move(instance), {.deadline = pace.deadline,
-                                                         .wedged_after = wedged_after(pace.deadline),
-                                                         .config_json = std::move(config_json)});
+  self->instance_ = Instance::make(
+      std::move(instance),
+      {.deadline = pace.deadline, .wedged_after = wedged_after(pace.deadline), .config_json = std::move(config_json)});
   return self;
 }
 
@@ -82,8 +82,7 @@ void Supervisor::set_slowdown(unsigned times) {
 
 void Supervisor::on_state(PluginState state) {
   if (state == PluginState::running) return on_running();
-  if (state == PluginState::loaded || state == PluginState::created || state == PluginState::initialised)
-    return;
+  if (state == PluginState::loaded || state == PluginState::created || state == PluginState::initialised) return;
   end_ticks();
   if (state == PluginState::stopping) {
     grace_ = parts_.loop.after(kStopGrace, [this] { instance_->end_process(); });

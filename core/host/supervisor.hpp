@@ -32,8 +32,7 @@ class Supervisor : public std::enable_shared_from_this<Supervisor> {
   };
 
   // `instance` without its on_change, which is the supervisor's.
-  static std::shared_ptr<Supervisor> make(Parts parts, Instance::Parts instance, std::string config_json,
-                                          Pace pace);
+  static std::shared_ptr<Supervisor> make(Parts parts, Instance::Parts instance, std::string config_json, Pace pace);
 
   void start();
   void stop();

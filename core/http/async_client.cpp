@@ -24,9 +24,7 @@ class Handle final : public AsyncClient::Pending {
 AsyncClient::AsyncClient(event::Loop& loop, event::WorkerPool& workers, Origin origin, const AsyncLimits& limits)
     : connections_(std::make_shared<Connections>(loop, workers, std::move(origin), limits)) {}
 
-AsyncClient::~AsyncClient() {
-  connections_->close_kept();
-}
+AsyncClient::~AsyncClient() { connections_->close_kept(); }
 
 AsyncClient::PendingPtr AsyncClient::send(AsyncRequest request, OnAnswer on_answer) {
   return stream(std::move(request), nullptr, std::move(on_answer));
@@ -38,16 +36,10 @@ AsyncClient::PendingPtr AsyncClient::stream(AsyncRequest request, OnPiece on_pie
                                                              std::move(on_answer), std::move(on_begin)));
 }
 
-void AsyncClient::renew(std::optional<TlsOptions> tls) {
-  connections_->renew(std::move(tls));
-}
+void AsyncClient::renew(std::optional<TlsOptions> tls) { connections_->renew(std::move(tls)); }
 
-std::uint64_t AsyncClient::connections_opened() const {
-  return connections_->opened;
-}
+std::uint64_t AsyncClient::connections_opened() const { return connections_->opened; }
 
-std::uint64_t AsyncClient::requests_sent() const {
-  return connections_->sent;
-}
+std::uint64_t AsyncClient::requests_sent() const { return connections_->sent; }
 
 }  // namespace koord::http

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // AsyncClient: requests to one server on the loop, over HTTP/1.1 with connections kept and reused. A connection serves
-// one request at a time; as many are open as there are requests at once, up to a bound, and further ones wait. When a kept
-// connection turns out to be dead before a byte of the answer, an idempotent request is sent once more on a new one.
-// [loop thread]
+// one request at a time; as many are open as there are requests at once, up to a bound, and further ones wait. When a
+// kept connection turns out to be dead before a byte of the answer, an idempotent request is sent once more on a new
+// one. [loop thread]
 #pragma once
 
 #include <cstddef>
@@ -30,9 +30,9 @@ struct Origin {
 };
 
 struct AsyncLimits {
-  std::size_t kept = 4;      // connections without a request
-  std::size_t open = 64;     // connections
-  std::size_t waiting = 1024;  // requests beyond those; further ones fail
+  std::size_t kept = 4;                      // connections without a request
+  std::size_t open = 64;                     // connections
+  std::size_t waiting = 1024;                // requests beyond those; further ones fail
   Duration idle = std::chrono::seconds(50);  // how long a connection is kept without a request
 };
 

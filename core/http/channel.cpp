@@ -15,9 +15,7 @@ namespace {
 
 constexpr std::size_t kBlock = 64 << 10;
 
-bool is_passing(int error) {
-  return error == EAGAIN || error == EINTR;
-}
+bool is_passing(int error) { return error == EAGAIN || error == EINTR; }
 
 int error_of(int fd) {
   int error = 0;
@@ -57,9 +55,7 @@ Result<void> Channel::begin(const SocketAddress& address, const std::optional<Tl
   return {};
 }
 
-void Channel::attach(Handlers handlers) {
-  handlers_ = std::make_shared<const Handlers>(std::move(handlers));
-}
+void Channel::attach(Handlers handlers) { handlers_ = std::make_shared<const Handlers>(std::move(handlers)); }
 
 void Channel::on_connected() {
   writing_.reset();
@@ -149,8 +145,10 @@ void Channel::flush() {
   auto watching = loop_.on_writable(same_fd_.get(), [weak = weak_from_this()] {
     if (auto self = weak.lock()) self->flush();
   });
-  if (watching) writing_ = std::move(watching).value();
-  else ::shutdown(fd_.get(), SHUT_RDWR);
+  if (watching)
+    writing_ = std::move(watching).value();
+  else
+    ::shutdown(fd_.get(), SHUT_RDWR);
 }
 
 bool Channel::alive() const {

@@ -31,7 +31,8 @@ Result<SocketAddress> parse_endpoint(std::string_view endpoint) {
 // One request on a connection of its own. Its steps return 0 or an errno.
 class BlockingExchange {
  public:
-  explicit BlockingExchange(const ClientOptions& options) : options_(options), deadline_(Clock::now() + options.timeout) {}
+  explicit BlockingExchange(const ClientOptions& options)
+      : options_(options), deadline_(Clock::now() + options.timeout) {}
 
   Result<ClientResponse> run(const SocketAddress& address, std::string_view request) {
     if (int error = connect(address)) return system_error(error, "cannot connect");
@@ -181,8 +182,8 @@ Result<ClientResponse> get(std::string_view endpoint, std::string_view target, c
   return exchange(endpoint, request_text("GET", target, options.headers, {}), options);
 }
 
-Result<ClientResponse> post(std::string_view endpoint, std::string_view target, std::string_view body,
-                            Duration timeout, const Headers& headers) {
+Result<ClientResponse> post(std::string_view endpoint, std::string_view target, std::string_view body, Duration timeout,
+                            const Headers& headers) {
   return exchange(endpoint, request_text("POST", target, headers, body), {.timeout = timeout});
 }
 

@@ -34,7 +34,8 @@ struct ClientOptions {
   std::size_t max_body = kMaxClientBody;
   int cancel_fd = -1;  // when it becomes readable, the exchange ends with operation_canceled; -1: never
   std::optional<TlsOptions> tls = std::nullopt;  // https
-  // Gets each piece of a body of up to max_body, which then is not kept; an error ends the exchange with it. Empty: kept.
+  // Gets each piece of a body of up to max_body, which then is not kept; an error ends the exchange with it. Empty:
+  // kept.
   std::function<Result<void>(std::string_view)> on_body = {};
 };
 

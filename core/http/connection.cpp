@@ -73,7 +73,8 @@ class HttpConnection final : public Connection, public std::enable_shared_from_t
   }
 
   void cut_after(Duration delay) {
-    deadline_ = service_->loop.after(is_refused() ? std::min(delay, kLinger) : delay, later([](auto& self) { self.cut(); }));
+    deadline_ =
+        service_->loop.after(is_refused() ? std::min(delay, kLinger) : delay, later([](auto& self) { self.cut(); }));
   }
 
   // It only receives the reason, and has no more time than that takes.
@@ -89,7 +90,7 @@ class HttpConnection final : public Connection, public std::enable_shared_from_t
   const Route* route_ = nullptr;
   Target target_;
   std::uint64_t request_number_ = 0;
-  std::uint64_t turn_ = 0;  // of its wait for a request
+  std::uint64_t turn_ = 0;                  // of its wait for a request
   std::unique_ptr<event::Timer> deadline_;  // of the step under way
 };
 
@@ -197,11 +198,11 @@ void HttpConnection::answer(Response response, bool keep) {
   if (response.status >= 400) ++service_->errors;
   keep = keep && !finishing_;
   std::string header = response_header(response, keep);
-  auto body = response.shared_body ? std::move(response.shared_body) : std::make_shared<const std::string>(std::move(response.body));
+  auto body = response.shared_body ? std::move(response.shared_body)
+                                   : std::make_shared<const std::string>(std::move(response.body));
   if (parser_.method() == Method::head) body.reset();
   cut_after(service_->limits.write);
-  stream_.send(std::move(header), std::move(body),
-               later([keep](auto& self, bool sent) { self.on_sent(sent, keep); }));
+  stream_.send(std::move(header), std::move(body), later([keep](auto& self, bool sent) { self.on_sent(sent, keep); }));
 }
 
 void HttpConnection::on_sent(bool sent, bool keep) {

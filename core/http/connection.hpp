@@ -37,7 +37,7 @@ struct Service {
 struct ConnectionPeer {
   bool is_unix = false;
   std::shared_ptr<const LocalPeer> process = nullptr;  // of a unix socket; null: unknown, and refused
-  std::string refusal = {};                            // not empty: the first request, within a second, is answered with 403 and this text
+  std::string refusal = {};  // not empty: the first request, within a second, is answered with 403 and this text
 };
 
 class Connection {

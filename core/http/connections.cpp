@@ -57,7 +57,8 @@ void Connections::keep(Lease connection) {
 }
 
 void Connections::drop(const Channel* channel) {
-  const auto one = std::find_if(kept_.begin(), kept_.end(), [channel](const Kept& kept) { return kept.lease.channel.get() == channel; });
+  const auto one = std::find_if(kept_.begin(), kept_.end(),
+                                [channel](const Kept& kept) { return kept.lease.channel.get() == channel; });
   if (one == kept_.end()) return;
   const Kept dropped = std::move(*one);  // its slot becomes free when the list is in order again
   kept_.erase(one);

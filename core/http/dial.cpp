@@ -42,12 +42,11 @@ void Dial::try_next() {
   const auto fail = [weak](Error why) {
     if (auto self = weak.lock()) self->on_failure(std::move(why));
   };
-  auto opening = Channel::open(loop_, address, tls_,
-                               {.on_open = on_open,
-                                .on_bytes = [](std::string_view) {},
-                                .on_end = [fail](Result<void> why) {
-                                  fail(why ? system_error(ECONNRESET, "") : std::move(why).error());
-                                }});
+  auto opening = Channel::open(
+      loop_, address, tls_,
+      {.on_open = on_open,
+       .on_bytes = [](std::string_view) {},
+       .on_end = [fail](Result<void> why) { fail(why ? system_error(ECONNRESET, "") : std::move(why).error()); }});
   if (!opening) return on_failure(std::move(opening).error());
   channel_ = std::move(opening).value();
   if (!left_.empty()) patience_ = loop_.after(kPatience, [fail] { fail(system_error(ETIMEDOUT, "")); });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dial: one new connection to a server: its name looked up, its addresses tried one after the other, hands shaken. Dropped:
-// it is given up. [loop thread]
+// Dial: one new connection to a server: its name looked up, its addresses tried one after the other, hands shaken.
+// Dropped: it is given up. [loop thread]
 #pragma once
 
 #include <functional>

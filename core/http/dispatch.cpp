@@ -61,7 +61,8 @@ void compress(Response& response, const Request& request) {
 
 // Compressed, when it is large and the peer takes that.
 Response packed(const Limits& limits, Response response, const Request& request) {
-  if (!response.shared_body && response.body.size() > limits.gzip_from_bytes && !is_encoded(response)) compress(response, request);
+  if (!response.shared_body && response.body.size() > limits.gzip_from_bytes && !is_encoded(response))
+    compress(response, request);
   return response;
 }
 

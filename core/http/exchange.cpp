@@ -18,8 +18,8 @@ std::string seconds(Duration duration) {
 
 }  // namespace
 
-Exchange::Exchange(std::shared_ptr<Connections> connections, AsyncRequest request, AsyncClient::OnPiece on_piece, AsyncClient::OnAnswer on_answer,
-                   std::function<void()> on_begin)
+Exchange::Exchange(std::shared_ptr<Connections> connections, AsyncRequest request, AsyncClient::OnPiece on_piece,
+                   AsyncClient::OnAnswer on_answer, std::function<void()> on_begin)
     : connections_(std::move(connections)),
       request_(std::move(request)),
       on_piece_(std::move(on_piece)),
@@ -46,16 +46,19 @@ void Exchange::find_connection() {
   waiting_ = connections_->wait([weak = weak_from_this()] {
     if (auto self = weak.lock()) self->find_connection();
   });
-  if (!waiting_) fail_soon(Error{std::make_error_code(std::errc::device_or_resource_busy), "too many requests wait for a connection"});
+  if (!waiting_)
+    fail_soon(
+        Error{std::make_error_code(std::errc::device_or_resource_busy), "too many requests wait for a connection"});
 }
 
 void Exchange::connect(std::shared_ptr<Slot> slot) {
   doing_ = "cannot connect";
   connection_.slot = std::move(slot);
   connection_.generation = connections_->generation();
-  dial_ = std::make_shared<Dial>(connections_->loop(), connections_->origin().tls, [weak = weak_from_this()](Result<std::shared_ptr<Channel>> channel) {
-    if (auto self = weak.lock()) self->on_dialled(std::move(channel));
-  });
+  dial_ = std::make_shared<Dial>(connections_->loop(), connections_->origin().tls,
+                                 [weak = weak_from_this()](Result<std::shared_ptr<Channel>> channel) {
+                                   if (auto self = weak.lock()) self->on_dialled(std::move(channel));
+                                 });
   dial_->start(connections_->resolver());
 }
 
@@ -76,12 +79,14 @@ void Exchange::use(Lease connection) {
   parser_.emplace([this](std::string_view piece) { return on_body(piece); });
   const std::weak_ptr<Exchange> weak = weak_from_this();
   connection_.channel->attach({.on_open = {},
-                               .on_bytes = [weak](std::string_view bytes) {
-                                 if (auto self = weak.lock()) self->on_bytes(bytes);
-                               },
-                               .on_end = [weak](Result<void> why) {
-                                 if (auto self = weak.lock()) self->on_closed(std::move(why));
-                               }});
+                               .on_bytes =
+                                   [weak](std::string_view bytes) {
+                                     if (auto self = weak.lock()) self->on_bytes(bytes);
+                                   },
+                               .on_end =
+                                   [weak](Result<void> why) {
+                                     if (auto self = weak.lock()) self->on_closed(std::move(why));
+                                   }});
   ++connections_->sent;
   was_sent_ = true;
   connection_.channel->send(request_text());
@@ -104,7 +109,8 @@ Result<void> Exchange::on_body(std::string_view piece) {
   if (done_) return Error{std::make_error_code(std::errc::operation_canceled), ""};
   if (is_stream()) return on_piece_(piece);
   if (piece.size() > request_.max_body - body_.size())
-    return Error{std::make_error_code(std::errc::message_size), "found a body of more than " + std::to_string(request_.max_body) + " bytes, expected at most those"};
+    return Error{std::make_error_code(std::errc::message_size),
+                 "found a body of more than " + std::to_string(request_.max_body) + " bytes, expected at most those"};
   body_ += piece;
   return {};
 }
@@ -137,7 +143,8 @@ void Exchange::set_deadline(Duration left) {
 // A kept connection that does not answer may have been forgotten by something on the way, and so may the others.
 void Exchange::on_deadline() {
   if (connection_.used && !got_bytes_) connections_->close_kept();
-  const std::string what = streaming_ ? "nothing came for " + seconds(request_.silence) : std::string(doing_) + " within " + seconds(request_.timeout);
+  const std::string what = streaming_ ? "nothing came for " + seconds(request_.silence)
+                                      : std::string(doing_) + " within " + seconds(request_.timeout);
   finish(system_error(ETIMEDOUT, what));
 }
 
@@ -155,8 +162,10 @@ void Exchange::finish(Result<ClientResponse> answer) {
   waiting_.reset();
   dial_.reset();
   if (connection_.channel) {
-    if (answer && parser_->may_be_reused() && connection_.channel->all_sent()) connections_->keep(std::move(connection_));
-    else connection_.channel->close();
+    if (answer && parser_->may_be_reused() && connection_.channel->all_sent())
+      connections_->keep(std::move(connection_));
+    else
+      connection_.channel->close();
   }
   connection_ = {};
   if (answer) answer->body = std::move(body_);

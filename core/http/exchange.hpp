@@ -17,8 +17,8 @@ namespace koord::http {
 class Exchange : public std::enable_shared_from_this<Exchange> {
  public:
   // `on_piece` and `on_begin`: of a stream.
-  Exchange(std::shared_ptr<Connections> connections, AsyncRequest request, AsyncClient::OnPiece on_piece, AsyncClient::OnAnswer on_answer,
-           std::function<void()> on_begin);
+  Exchange(std::shared_ptr<Connections> connections, AsyncRequest request, AsyncClient::OnPiece on_piece,
+           AsyncClient::OnAnswer on_answer, std::function<void()> on_begin);
 
   void start();
   // Cancels the exchange: no callback is called any more.

@@ -16,9 +16,7 @@ constexpr int kGzipWindow = 15 + 16;  // zlib's sign for a gzip header
 constexpr int kMemoryLevel = 8;
 
 // zlib does not write to its input, but takes it as if it did.
-Bytef* as_input(std::string_view text) {
-  return reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-}
+Bytef* as_input(std::string_view text) { return reinterpret_cast<Bytef*>(const_cast<char*>(text.data())); }
 
 // Runs `step` over the input, appending what comes out; grows in blocks, so that a small answer stays small.
 template <class Step>

@@ -18,9 +18,7 @@ ino_t inode_of(const std::string& path) {
 }
 
 // The peer gave up while it waited; the next one is not affected.
-bool is_passing_accept_error(int error) {
-  return error == ECONNABORTED || error == EINTR || error == EPROTO;
-}
+bool is_passing_accept_error(int error) { return error == ECONNABORTED || error == EINTR || error == EPROTO; }
 
 }  // namespace
 

@@ -28,7 +28,8 @@ Result<UniqueFd> peer_process(int socket) {
   int fd = -1;
   socklen_t bytes = sizeof fd;
   if (::getsockopt(socket, SOL_SOCKET, kSoPeerPidfd, &fd, &bytes) == 0) return UniqueFd(fd);
-  if (errno == ESRCH || errno == ENODATA || errno == EINVAL) return system_error(ESRCH, "the process that connected has ended");
+  if (errno == ESRCH || errno == ENODATA || errno == EINVAL)
+    return system_error(ESRCH, "the process that connected has ended");
   return UniqueFd();
 }
 

@@ -11,15 +11,21 @@ namespace {
 
 Error not_a_location(std::string_view text, const std::string& why) {
   std::string shown(text.substr(0, 200));
-  std::replace_if(shown.begin(), shown.end(), [](char c) { return static_cast<unsigned char>(c) - 0x20u >= 0x5f; }, '?');
-  return invalid("'" + shown + "': " + why + ", expected 'http://127.0.0.1:9100/metrics', 'https://…' or 'unix:/run/x.sock:/metrics'");
+  std::replace_if(
+      shown.begin(), shown.end(), [](char c) { return static_cast<unsigned char>(c) - 0x20u >= 0x5f; }, '?');
+  return invalid("'" + shown + "': " + why +
+                 ", expected 'http://127.0.0.1:9100/metrics', 'https://…' or 'unix:/run/x.sock:/metrics'");
 }
 
 Result<Location> over_tcp(std::string_view text) {
   Result<Url> url = parse_url(text);
   if (!url) return not_a_location(text, url.error().message());
   const bool tls = url->scheme == "https";
-  Location location{.endpoint = {}, .target = url->target.empty() ? "/" : url->target, .host = url->authority(), .server_name = url->host, .tls = tls};
+  Location location{.endpoint = {},
+                    .target = url->target.empty() ? "/" : url->target,
+                    .host = url->authority(),
+                    .server_name = url->host,
+                    .tls = tls};
   if (!url->port) url->port = tls ? 443 : 80;
   location.endpoint = url->authority();
   if (Result<SocketAddress> address = parse_tcp_address(location.endpoint); !address)
@@ -29,12 +35,14 @@ Result<Location> over_tcp(std::string_view text) {
 
 Result<Location> over_unix(std::string_view text, std::string_view rest) {
   const std::size_t colon = std::min(rest.find(":/"), rest.size());
-  Location location{.endpoint = std::string(rest.substr(0, colon)), .target = "/", .host = "localhost", .server_name = "localhost"};
+  Location location{
+      .endpoint = std::string(rest.substr(0, colon)), .target = "/", .host = "localhost", .server_name = "localhost"};
   if (colon < rest.size()) location.target = rest.substr(colon + 1);
   if (!location.endpoint.starts_with('/')) return not_a_location(text, "found no absolute path of a socket");
   if (Result<SocketAddress> address = unix_address(location.endpoint); !address)
     return not_a_location(text, "found a path that is too long for a socket");
-  if (Result<void> checked = check_url_target(location.target); !checked) return not_a_location(text, checked.error().message());
+  if (Result<void> checked = check_url_target(location.target); !checked)
+    return not_a_location(text, checked.error().message());
   return location;
 }
 

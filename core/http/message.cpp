@@ -21,9 +21,7 @@ std::optional<std::string_view> find_header(const Headers& headers, std::string_
 
 }  // namespace
 
-std::optional<std::string_view> Request::header(std::string_view name) const {
-  return find_header(headers, name);
-}
+std::optional<std::string_view> Request::header(std::string_view name) const { return find_header(headers, name); }
 
 std::optional<std::string_view> ClientResponse::header(std::string_view name) const {
   return find_header(headers, name);

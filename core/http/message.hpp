@@ -25,7 +25,7 @@ struct Request {
   Query query;
   Headers headers;
   std::string body;
-  bool from_unix_socket = false;  // the peer is local and was admitted to a unix socket of ours
+  bool from_unix_socket = false;                    // the peer is local and was admitted to a unix socket of ours
   std::shared_ptr<const LocalPeer> peer = nullptr;  // set with from_unix_socket
 
   // The first header of this name, in any case.

@@ -13,9 +13,7 @@ namespace {
 
 namespace wire = boost::beast::http;
 
-std::string_view view(boost::beast::string_view text) {
-  return {text.data(), text.size()};
-}
+std::string_view view(boost::beast::string_view text) { return {text.data(), text.size()}; }
 
 }  // namespace
 
@@ -44,13 +42,9 @@ RequestParser::RequestParser(std::size_t max_header) : state_(std::make_unique<S
 
 RequestParser::~RequestParser() = default;
 
-void RequestParser::feed(std::string_view bytes) {
-  state_->bytes += bytes;
-}
+void RequestParser::feed(std::string_view bytes) { state_->bytes += bytes; }
 
-bool RequestParser::has_bytes() const {
-  return !state_->bytes.empty();
-}
+bool RequestParser::has_bytes() const { return !state_->bytes.empty(); }
 
 void RequestParser::begin() {
   state_->error = {};
@@ -80,24 +74,17 @@ std::optional<Method> RequestParser::method() const {
   }
 }
 
-std::string_view RequestParser::target() const {
-  return view(state_->parser->get().target());
-}
+std::string_view RequestParser::target() const { return view(state_->parser->get().target()); }
 
 Headers RequestParser::headers() const {
   Headers headers;
-  for (const auto& field : state_->parser->get())
-    headers.emplace_back(view(field.name_string()), view(field.value()));
+  for (const auto& field : state_->parser->get()) headers.emplace_back(view(field.name_string()), view(field.value()));
   return headers;
 }
 
-bool RequestParser::keep_alive() const {
-  return state_->parser->keep_alive();
-}
+bool RequestParser::keep_alive() const { return state_->parser->keep_alive(); }
 
-bool RequestParser::is_whole() const {
-  return state_->parser->is_done();
-}
+bool RequestParser::is_whole() const { return state_->parser->is_done(); }
 
 // Beast checks a stated length against the limit only while it parses the header.
 void RequestParser::limit_body(std::size_t max_body) {
@@ -113,9 +100,7 @@ RequestParser::Progress RequestParser::parse_body() {
   return state_->error ? Progress::bad : Progress::whole;
 }
 
-std::string RequestParser::take_body() {
-  return std::move(state_->parser->get().body());
-}
+std::string RequestParser::take_body() { return std::move(state_->parser->get().body()); }
 
 Response RequestParser::refusal() const {
   const auto& error = state_->error;

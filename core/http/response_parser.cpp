@@ -17,13 +17,12 @@ using ErrorCode = boost::system::error_code;
 
 constexpr unsigned kMaxInterimAnswers = 8;
 
-Error not_an_answer(const std::string& why) {
-  return Error{std::make_error_code(std::errc::protocol_error), why};
-}
+Error not_an_answer(const std::string& why) { return Error{std::make_error_code(std::errc::protocol_error), why}; }
 
 // Where the pieces of a body go.
 Error too_large(std::size_t max_body) {
-  return {std::make_error_code(std::errc::message_size), "found a body of more than " + std::to_string(max_body) + " bytes, expected at most those"};
+  return {std::make_error_code(std::errc::message_size),
+          "found a body of more than " + std::to_string(max_body) + " bytes, expected at most those"};
 }
 
 struct Sink {
@@ -52,7 +51,8 @@ struct PassedOn {
     std::size_t put(const Buffers& buffers, ErrorCode& error) {
       std::size_t size = 0;
       error = {};
-      for (auto one = boost::asio::buffer_sequence_begin(buffers); one != boost::asio::buffer_sequence_end(buffers); ++one) {
+      for (auto one = boost::asio::buffer_sequence_begin(buffers); one != boost::asio::buffer_sequence_end(buffers);
+           ++one) {
         const boost::asio::const_buffer buffer(*one);
         Result<void> taken = sink_->on_body({static_cast<const char*>(buffer.data()), buffer.size()});
         size += buffer.size();
@@ -102,7 +102,8 @@ ResponseParser::ResponseParser(OnBody on_body) : state_(std::make_unique<State>(
 
 ResponseParser::ResponseParser(std::size_t max_body, OnBody on_body) : ResponseParser(OnBody()) {
   state_->sink.max_body = max_body;
-  state_->sink.on_body = [&body = state_->body, on_body = std::move(on_body), max_body, left = max_body](std::string_view piece) mutable -> Result<void> {
+  state_->sink.on_body = [&body = state_->body, on_body = std::move(on_body), max_body,
+                          left = max_body](std::string_view piece) mutable -> Result<void> {
     if (piece.size() > left) return too_large(max_body);
     left -= piece.size();
     if (on_body) return on_body(piece);
@@ -141,7 +142,8 @@ Result<bool> ResponseParser::parse(std::string_view& bytes) {
     if (state.sink.refused) return *state.sink.refused;
     if (error == wire::error::need_more) {
       state.in_chunk_header = state.parser->is_header_done();
-      if (bytes.size() > kMaxHeaderBytes) return not_an_answer("found a chunk's header of more than " + std::to_string(kMaxHeaderBytes) + " bytes");
+      if (bytes.size() > kMaxHeaderBytes)
+        return not_an_answer("found a chunk's header of more than " + std::to_string(kMaxHeaderBytes) + " bytes");
       return false;
     }
     if (error) return not_an_answer(error.message());
@@ -159,13 +161,9 @@ Result<void> ResponseParser::end() {
   return {};
 }
 
-bool ResponseParser::has_header() const {
-  return state_->parser->is_header_done() && !state_->is_interim();
-}
+bool ResponseParser::has_header() const { return state_->parser->is_header_done() && !state_->is_interim(); }
 
-unsigned ResponseParser::status() const {
-  return state_->parser->get().result_int();
-}
+unsigned ResponseParser::status() const { return state_->parser->get().result_int(); }
 
 bool ResponseParser::may_be_reused() const {
   return state_->parser->is_done() && state_->parser->keep_alive() && !state_->bytes_behind;

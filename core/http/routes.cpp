@@ -38,9 +38,7 @@ const Routes::Entry* Routes::entry_of(std::string_view path) const {
   return nullptr;
 }
 
-bool Routes::has_path(std::string_view path) const {
-  return entry_of(path) != nullptr;
-}
+bool Routes::has_path(std::string_view path) const { return entry_of(path) != nullptr; }
 
 const Route* Routes::find(Method method, std::string_view path) const {
   const Entry* entry = entry_of(path);

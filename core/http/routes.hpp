@@ -18,8 +18,8 @@ namespace koord::http {
 // Runs on a worker, several at a time; an exception is answered with 500.
 using Handler = std::function<Response(const Request&)>;
 
-// Returns at once; `reply` is called once, on any thread, when the answer is there. For what waits for the loop or for other
-// threads. An exception before that is answered with 500.
+// Returns at once; `reply` is called once, on any thread, when the answer is there. For what waits for the loop or for
+// other threads. An exception before that is answered with 500.
 using Reply = std::function<void(Response)>;
 using SlowHandler = std::function<void(const Request&, Reply reply)>;
 

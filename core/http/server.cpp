@@ -133,7 +133,8 @@ void Server::Core::accept(const Listener& listener, const UnixAccess& access, Un
   ConnectionPeer identified = listener.is_unix() ? identify(access, peer.get()) : ConnectionPeer();
   const bool is_refused = !identified.refusal.empty();
   const auto of_listener = [&](const Entry& entry) { return entry.listener == &listener; };
-  if (is_refused && (count([](const Entry& entry) { return entry.is_refused; }) >= kMaxRefusalAnswers || count(of_listener) >= limits.connections)) {
+  if (is_refused && (count([](const Entry& entry) { return entry.is_refused; }) >= kMaxRefusalAnswers ||
+                     count(of_listener) >= limits.connections)) {
     ++refused_connections_;
     return refuse(peer, kForbidden);
   }
@@ -145,8 +146,8 @@ void Server::Core::accept(const Listener& listener, const UnixAccess& access, Un
     return refuse(peer);
   }
   if (!listener.is_unix()) limit_send_buffer(peer.get(), limits.send_buffer_bytes);
-  auto connection = Connection::open(service_, std::move(peer), std::move(identified),
-                                     [this](Connection* over) { forget(over); });
+  auto connection =
+      Connection::open(service_, std::move(peer), std::move(identified), [this](Connection* over) { forget(over); });
   connections_.emplace(connection.get(), Entry{connection, &listener, std::move(address), is_refused});
   ++open_connections_;
   connection->start();
@@ -163,7 +164,8 @@ bool Server::Core::take_from_greediest(const Listener& listener, const std::stri
   std::map<std::string, std::size_t> counts;
   for (const auto& [key, entry] : connections_)
     if (entry.listener == &listener) ++counts[entry.peer];
-  const auto greediest = std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto greediest =
+      std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   if (greediest == counts.end() || greediest->second <= counts[peer] + 1) return false;
   return displace([&](const Entry& entry) { return entry.listener == &listener && entry.peer == greediest->first; });
 }
@@ -216,9 +218,7 @@ void Server::Core::end_stop_when_empty() {
 Server::Server(event::Loop& loop, event::WorkerPool& workers, Routes routes, Limits limits)
     : core_(std::make_shared<Core>(loop, workers, std::move(routes), limits)) {}
 
-Server::~Server() {
-  core_->close();
-}
+Server::~Server() { core_->close(); }
 
 Result<std::uint16_t> Server::listen_tcp(std::string_view address) {
   UniqueFd fd = TRY(open_tcp_listener(address));
@@ -233,12 +233,8 @@ Result<void> Server::listen_unix(const std::string& path, UnixAccess access) {
   return {};
 }
 
-void Server::stop(Duration bound, std::function<void()> stopped) {
-  core_->begin_stop(bound, std::move(stopped));
-}
+void Server::stop(Duration bound, std::function<void()> stopped) { core_->begin_stop(bound, std::move(stopped)); }
 
-Server::Counters Server::counters() const {
-  return core_->counters();
-}
+Server::Counters Server::counters() const { return core_->counters(); }
 
 }  // namespace koord::http

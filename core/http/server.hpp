@@ -27,8 +27,8 @@ class Server {
  public:
   struct Counters {
     std::uint64_t requests = 0;
-    std::uint64_t errors = 0;  // answered with 4xx or 5xx
-    std::uint64_t refused_connections = 0;  // at a cap
+    std::uint64_t errors = 0;                 // answered with 4xx or 5xx
+    std::uint64_t refused_connections = 0;    // at a cap
     std::uint64_t displaced_connections = 0;  // closed at a cap for a newer one
     std::uint64_t open_connections = 0;
   };

@@ -74,14 +74,12 @@ Result<void> make_parent_directory(const std::string& path) {
 Result<void> clear_stale_socket(const std::string& path, const SocketAddress& address) {
   struct stat info;
   if (::lstat(path.c_str(), &info) != 0) return {};
-  if (!S_ISSOCK(info.st_mode))
-    return invalid("cannot listen on '" + path + "': it exists and is not a socket");
+  if (!S_ISSOCK(info.st_mode)) return invalid("cannot listen on '" + path + "': it exists and is not a socket");
   UniqueFd probe = TRY(open_socket(AF_UNIX, path));
   // A full backlog (EAGAIN) is an answer too.
   if (::connect(probe.get(), address.get(), address.length) == 0 || errno != ECONNREFUSED)
     return system_error(EADDRINUSE, "cannot listen on '" + path + "', another process answers there");
-  if (::unlink(path.c_str()) != 0)
-    return system_error(errno, "cannot remove the stale socket '" + path + "'");
+  if (::unlink(path.c_str()) != 0) return system_error(errno, "cannot remove the stale socket '" + path + "'");
   return {};
 }
 
@@ -108,8 +106,8 @@ Result<SocketAddress> unix_address(const std::string& path) {
   sockaddr_un raw{};
   raw.sun_family = AF_UNIX;
   if (path.empty() || path.size() >= sizeof raw.sun_path)
-    return invalid("socket path '" + path + "' has " + std::to_string(path.size()) +
-                   " bytes, expected 1 to " + std::to_string(sizeof raw.sun_path - 1));
+    return invalid("socket path '" + path + "' has " + std::to_string(path.size()) + " bytes, expected 1 to " +
+                   std::to_string(sizeof raw.sun_path - 1));
   std::memcpy(raw.sun_path, path.data(), path.size());
   return wrap(raw);
 }
@@ -153,7 +151,9 @@ std::string peer_of(int fd) {
   sockaddr_storage peer{};
   socklen_t length = sizeof peer;
   if (::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &length) != 0) return {};
-  const auto bytes_of = [](const auto& address) { return std::string(reinterpret_cast<const char*>(&address), sizeof address); };
+  const auto bytes_of = [](const auto& address) {
+    return std::string(reinterpret_cast<const char*>(&address), sizeof address);
+  };
   if (peer.ss_family == AF_INET) return bytes_of(reinterpret_cast<const sockaddr_in&>(peer).sin_addr);
   if (peer.ss_family == AF_INET6) return bytes_of(reinterpret_cast<const sockaddr_in6&>(peer).sin6_addr);
   return {};

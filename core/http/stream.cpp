@@ -15,9 +15,7 @@ namespace {
 
 constexpr std::size_t kStreamBlock = 16 << 10;
 
-bool is_passing_stream_error(int error) {
-  return error == EAGAIN || error == EINTR;
-}
+bool is_passing_stream_error(int error) { return error == EAGAIN || error == EINTR; }
 
 struct Outgoing {
   // Whether all is sent; nothing as long as there is more. One call, also where a second would find room: the
@@ -74,9 +72,7 @@ void Stream::send(std::string header, std::shared_ptr<const std::string> body, O
   watch_ = std::move(watching).value();
 }
 
-void Stream::shut() {
-  ::shutdown(fd_.get(), SHUT_WR);
-}
+void Stream::shut() { ::shutdown(fd_.get(), SHUT_WR); }
 
 void Stream::close() {
   pause();

@@ -22,16 +22,18 @@ namespace {
 constexpr std::size_t kMaxPemBytes = 4 << 20;
 
 // Everything that is called of libssl and libcrypto.
-#define KOORD_TLS_FUNCTIONS(each)                                                                                          \
-  each(OPENSSL_init_ssl) each(TLS_client_method) each(SSL_CTX_new) each(SSL_CTX_free) each(SSL_CTX_ctrl)                    \
-  each(SSL_CTX_set_verify) each(SSL_CTX_get_cert_store) each(SSL_CTX_set_default_verify_paths)                              \
-  each(SSL_CTX_use_certificate) each(SSL_CTX_use_PrivateKey) each(SSL_CTX_check_private_key) each(X509_STORE_add_cert)      \
-  each(X509_free) each(EVP_PKEY_free) each(PEM_read_bio_X509) each(PEM_read_bio_PrivateKey) each(BIO_new_mem_buf)           \
-  each(BIO_free) each(SSL_new) each(SSL_free) each(SSL_ctrl) each(SSL_set1_host) each(SSL_get0_param)      \
-  each(SSL_set_bio) each(SSL_set_connect_state) each(SSL_do_handshake) each(SSL_read) each(SSL_write) each(SSL_get_error)   \
-  each(SSL_get_verify_result) each(X509_VERIFY_PARAM_set1_ip_asc) each(X509_verify_cert_error_string) each(BIO_new)         \
-  each(BIO_s_mem) each(BIO_read) each(BIO_write) each(ERR_get_error) each(ERR_peek_last_error) each(ERR_clear_error)      \
-  each(ERR_reason_error_string)
+#define KOORD_TLS_FUNCTIONS(each)                                                                                  \
+  each(OPENSSL_init_ssl) each(TLS_client_method) each(SSL_CTX_new) each(SSL_CTX_free) each(SSL_CTX_ctrl)           \
+      each(SSL_CTX_set_verify) each(SSL_CTX_get_cert_store) each(SSL_CTX_set_default_verify_paths)                 \
+          each(SSL_CTX_use_certificate) each(SSL_CTX_use_PrivateKey) each(SSL_CTX_check_private_key)               \
+              each(X509_STORE_add_cert) each(X509_free) each(EVP_PKEY_free) each(PEM_read_bio_X509)                \
+                  each(PEM_read_bio_PrivateKey) each(BIO_new_mem_buf) each(BIO_free) each(SSL_new) each(SSL_free)  \
+                      each(SSL_ctrl) each(SSL_set1_host) each(SSL_get0_param) each(SSL_set_bio)                    \
+                          each(SSL_set_connect_state) each(SSL_do_handshake) each(SSL_read) each(SSL_write)        \
+                              each(SSL_get_error) each(SSL_get_verify_result) each(X509_VERIFY_PARAM_set1_ip_asc)  \
+                                  each(X509_verify_cert_error_string) each(BIO_new) each(BIO_s_mem) each(BIO_read) \
+                                      each(BIO_write) each(ERR_get_error) each(ERR_peek_last_error)                \
+                                          each(ERR_clear_error) each(ERR_reason_error_string)
 
 struct Library {
 #define KOORD_MEMBER(name) decltype(&::name) name;
@@ -51,7 +53,7 @@ Result<Library> load() {
   void* handle = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) return invalid("cannot load libssl: " + std::string(::dlerror()));
   Library all{};
-#define KOORD_FIND(name) && find(handle, #name, all.name)
+#define KOORD_FIND(name) &&find(handle, #name, all.name)
   const bool complete = true KOORD_TLS_FUNCTIONS(KOORD_FIND);
 #undef KOORD_FIND
   if (!complete) return invalid("cannot use " + name + ": " + ::dlerror());
@@ -76,7 +78,8 @@ int no_passphrase(char*, int, int, void*) { return -1; }
 
 bool is_address(const std::string& host) {
   std::array<unsigned char, sizeof(in6_addr)> address;
-  return ::inet_pton(AF_INET, host.c_str(), address.data()) == 1 || ::inet_pton(AF_INET6, host.c_str(), address.data()) == 1;
+  return ::inet_pton(AF_INET, host.c_str(), address.data()) == 1 ||
+         ::inet_pton(AF_INET6, host.c_str(), address.data()) == 1;
 }
 
 using Context = std::unique_ptr<SSL_CTX, decltype(&::SSL_CTX_free)>;
@@ -94,9 +97,11 @@ Result<PemText> pem_of(const std::string& text, const std::string& file, const c
 
 // The certificates in a text, as far as they can be read; OpenSSL remembers why no further.
 std::vector<Certificate> certificates_in(const Library& tls, const std::string& text) {
-  const std::unique_ptr<BIO, decltype(&::BIO_free)> bio(tls.BIO_new_mem_buf(text.data(), static_cast<int>(text.size())), tls.BIO_free);
+  const std::unique_ptr<BIO, decltype(&::BIO_free)> bio(tls.BIO_new_mem_buf(text.data(), static_cast<int>(text.size())),
+                                                        tls.BIO_free);
   std::vector<Certificate> all;
-  while (X509* one = bio ? tls.PEM_read_bio_X509(bio.get(), nullptr, no_passphrase, nullptr) : nullptr) all.emplace_back(one, tls.X509_free);
+  while (X509* one = bio ? tls.PEM_read_bio_X509(bio.get(), nullptr, no_passphrase, nullptr) : nullptr)
+    all.emplace_back(one, tls.X509_free);
   return all;
 }
 
@@ -110,7 +115,8 @@ Result<void> believe(const Library& tls, SSL_CTX* context, const PemText& author
   const std::vector<Certificate> all = certificates_in(tls, authorities.text);
   bool good = read_to_end(tls, all);
   if (good) tls.ERR_clear_error();
-  for (const Certificate& one : all) good = good && tls.X509_STORE_add_cert(tls.SSL_CTX_get_cert_store(context), one.get()) == 1;
+  for (const Certificate& one : all)
+    good = good && tls.X509_STORE_add_cert(tls.SSL_CTX_get_cert_store(context), one.get()) == 1;
   if (good) return {};
   return invalid(authorities.name + ": " + reason(tls) + ", expected certificates of authorities in PEM");
 }
@@ -129,10 +135,12 @@ Result<void> present(const Library& tls, SSL_CTX* context, const PemText& chain)
 }
 
 Result<void> use_key(const Library& tls, SSL_CTX* context, const PemText& pem) {
-  const std::unique_ptr<BIO, decltype(&::BIO_free)> bio(tls.BIO_new_mem_buf(pem.text.data(), static_cast<int>(pem.text.size())), tls.BIO_free);
+  const std::unique_ptr<BIO, decltype(&::BIO_free)> bio(
+      tls.BIO_new_mem_buf(pem.text.data(), static_cast<int>(pem.text.size())), tls.BIO_free);
   const std::unique_ptr<EVP_PKEY, decltype(&::EVP_PKEY_free)> key(
       bio ? tls.PEM_read_bio_PrivateKey(bio.get(), nullptr, no_passphrase, nullptr) : nullptr, tls.EVP_PKEY_free);
-  if (key && tls.SSL_CTX_use_PrivateKey(context, key.get()) == 1 && tls.SSL_CTX_check_private_key(context) == 1) return {};
+  if (key && tls.SSL_CTX_use_PrivateKey(context, key.get()) == 1 && tls.SSL_CTX_check_private_key(context) == 1)
+    return {};
   return invalid(pem.name + ": " + reason(tls) + ", expected the key of our certificate in PEM, without a passphrase");
 }
 
@@ -142,7 +150,8 @@ Result<Context> make_context(const Library& tls, const TlsOptions& options) {
   tls.SSL_CTX_ctrl(context.get(), SSL_CTRL_SET_MIN_PROTO_VERSION, TLS1_2_VERSION, nullptr);
   tls.SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
   if (options.ca_file.empty() && options.ca_text.empty()) {
-    if (tls.SSL_CTX_set_default_verify_paths(context.get()) != 1) return invalid("cannot find the system's authorities: " + reason(tls));
+    if (tls.SSL_CTX_set_default_verify_paths(context.get()) != 1)
+      return invalid("cannot find the system's authorities: " + reason(tls));
   } else {
     const PemText authorities = TRY(pem_of(options.ca_text, options.ca_file, "the authorities' text"));
     TRY(believe(tls, context.get(), authorities));
@@ -175,7 +184,8 @@ struct TlsSession::State {
     if (code == SSL_ERROR_ZERO_RETURN) return true;
     const long verified = tls.SSL_get_verify_result(ssl.get());
     std::string why = reason(tls);
-    if (verified != X509_V_OK) why = "the certificate of '" + name + "' is not trusted: " + tls.X509_verify_cert_error_string(verified);
+    if (verified != X509_V_OK)
+      why = "the certificate of '" + name + "' is not trusted: " + tls.X509_verify_cert_error_string(verified);
     return Error{std::make_error_code(std::errc::permission_denied), std::string(what) + ": " + why};
   }
 };
@@ -191,11 +201,13 @@ Result<TlsSession> TlsSession::begin(const TlsOptions& options) {
   Context context = TRY(make_context(tls, options));
   SSL* ssl = tls.SSL_new(context.get());
   if (ssl == nullptr) return invalid("cannot begin TLS: " + reason(tls));
-  auto state = std::make_unique<State>(tls, ssl, tls.BIO_new(tls.BIO_s_mem()), tls.BIO_new(tls.BIO_s_mem()), options.server_name);
+  auto state = std::make_unique<State>(tls, ssl, tls.BIO_new(tls.BIO_s_mem()), tls.BIO_new(tls.BIO_s_mem()),
+                                       options.server_name);
   tls.SSL_set_bio(ssl, state->in, state->out);
   const char* name = options.server_name.c_str();
   if (is_address(options.server_name)) {
-    if (tls.X509_VERIFY_PARAM_set1_ip_asc(tls.SSL_get0_param(ssl), name) != 1) return invalid("'" + options.server_name + "': " + reason(tls));
+    if (tls.X509_VERIFY_PARAM_set1_ip_asc(tls.SSL_get0_param(ssl), name) != 1)
+      return invalid("'" + options.server_name + "': " + reason(tls));
   } else if (options.server_name.empty() || tls.SSL_set1_host(ssl, name) != 1 ||
              tls.SSL_ctrl(ssl, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, const_cast<char*>(name)) != 1) {
     return invalid("'" + options.server_name + "': expected the server name of the certificate");
@@ -208,7 +220,9 @@ Result<bool> TlsSession::shake_hands() {
   const int done = state_->tls.SSL_do_handshake(state_->ssl.get());
   if (done == 1) return true;
   const bool ended = TRY(state_->outcome(done, "TLS"));  // close_notify
-  if (ended) return Error{std::make_error_code(std::errc::connection_reset), "TLS: the server ended the handshake with close_notify"};
+  if (ended)
+    return Error{std::make_error_code(std::errc::connection_reset),
+                 "TLS: the server ended the handshake with close_notify"};
   return false;
 }
 

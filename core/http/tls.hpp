@@ -12,8 +12,8 @@
 
 namespace koord::http {
 
-// PEM, in files that are read for each session, so that they may be replaced, or as text; where there is text, the file is
-// not read.
+// PEM, in files that are read for each session, so that they may be replaced, or as text; where there is text, the file
+// is not read.
 struct TlsOptions {
   std::string ca_file;                     // trusted authorities; empty: the system's
   std::string certificate_file, key_file;  // the client's own certificate; empty: none

@@ -32,8 +32,7 @@ bool equal_but_case(std::string_view a, std::string_view b) {
 JsonField JsonField::operator[](std::string_view key) const {
   std::string path = path_.empty() ? std::string(key) : path_ + '.' + std::string(key);
   const json::object* object = value_ ? value_->if_object() : nullptr;
-  return JsonField(object ? object->if_contains(json::string_view(key.data(), key.size())) : nullptr,
-               std::move(path));
+  return JsonField(object ? object->if_contains(json::string_view(key.data(), key.size())) : nullptr, std::move(path));
 }
 
 JsonField JsonField::any_case(std::string_view key) const {
@@ -45,13 +44,9 @@ JsonField JsonField::any_case(std::string_view key) const {
   return exact;
 }
 
-bool JsonField::empty() const {
-  return !value_ || value_->is_null();
-}
+bool JsonField::empty() const { return !value_ || value_->is_null(); }
 
-bool JsonField::is_false() const {
-  return value_ && value_->is_bool() && !value_->get_bool();
-}
+bool JsonField::is_false() const { return value_ && value_->is_bool() && !value_->get_bool(); }
 
 Result<void> JsonField::check_mapping() const {
   if (empty() || value_->is_object()) return {};
@@ -140,8 +135,6 @@ Result<std::int64_t> JsonField::quantity(std::string_view resource) const {
   return resource == "cpu" ? parsed->milli() : parsed->value();
 }
 
-std::string JsonField::json() const {
-  return value_ ? json::serialize(*value_) : "null";
-}
+std::string JsonField::json() const { return value_ ? json::serialize(*value_) : "null"; }
 
 }  // namespace koord

@@ -357,11 +357,13 @@ Result<JsonItemList> JsonItemReader::end() {
   return state_->parser.handler().list();
 }
 
-Result<JsonItemList> for_each_json_item(std::string_view text, std::span<const JsonWanted> wanted, const std::function<void(const JsonField&)>& take) {
+Result<JsonItemList> for_each_json_item(std::string_view text, std::span<const JsonWanted> wanted,
+                                        const std::function<void(const JsonField&)>& take) {
   std::optional<Error> too_large;
   JsonItemReader reader(wanted, {}, [&](const JsonField& item, const JsonItemReader::Notes& notes) {
     if (notes.too_large) too_large = item.wrong("more than 4 MiB");
-    if (!notes.left_out.empty()) too_large = item.wrong("more than 64 KiB of annotations, '" + notes.left_out.front() + "' is too long");
+    if (!notes.left_out.empty())
+      too_large = item.wrong("more than 64 KiB of annotations, '" + notes.left_out.front() + "' is too long");
     take(item);
   });
   TRY(reader.feed(text));

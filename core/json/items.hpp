@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// JsonItemReader: reads a list of Kubernetes, {"kind": …, "items": […]}, while it comes, one item after the other, and keeps of each
-// item only what is wanted: most of an answer (managedFields, environment, unread annotations) is never anywhere in memory. For
-// the sources of this folder only. One thread at a time.
+// JsonItemReader: reads a list of Kubernetes, {"kind": …, "items": […]}, while it comes, one item after the other, and
+// keeps of each item only what is wanted: most of an answer (managedFields, environment, unread annotations) is never
+// anywhere in memory. For the sources of this folder only. One thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,8 @@ namespace koord {
 struct JsonWanted {
   std::string_view key;
   std::span<const JsonWanted> members = {};
-  bool is_filtered = false;  // a map of texts of which only the keys of the filter are kept, as far as they are not too long
+  bool is_filtered =
+      false;  // a map of texts of which only the keys of the filter are kept, as far as they are not too long
 };
 
 // Limits of one item: of the texts of filtered maps together, and of all.
@@ -29,7 +30,7 @@ inline constexpr std::size_t kMaxFilteredBytes = 64u << 10;
 inline constexpr std::size_t kMaxKeptBytes = 4u << 20;
 
 struct JsonItemList {
-  std::string kind;       // empty: it names none
+  std::string kind;        // empty: it names none
   bool has_items = false;  // false: `items` are null or not there
   bool null_items = false;
 };
@@ -37,8 +38,8 @@ struct JsonItemList {
 class JsonItemReader {
  public:
   using Keeps = std::function<bool(std::string_view key)>;
-  // The keys of filtered maps that were left out because they were too long. An item of more than kMaxKeptBytes comes as null,
-  // with `too_large`.
+  // The keys of filtered maps that were left out because they were too long. An item of more than kMaxKeptBytes comes
+  // as null, with `too_large`.
   struct Notes {
     std::vector<std::string> left_out;
     bool too_large = false;
@@ -62,6 +63,7 @@ class JsonItemReader {
 };
 
 // A text that is all there.
-Result<JsonItemList> for_each_json_item(std::string_view text, std::span<const JsonWanted> wanted, const std::function<void(const JsonField&)>& take);
+Result<JsonItemList> for_each_json_item(std::string_view text, std::span<const JsonWanted> wanted,
+                                        const std::function<void(const JsonField&)>& take);
 
 }  // namespace koord

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Members of a JSON value that may be anything: one that is missing or of another type is empty. For answers of the agent
-// and objects of the API server, of which a part may be absent; core/json/field.hpp reports what is wrong instead.
-// [any thread]
+// Members of a JSON value that may be anything: one that is missing or of another type is empty. For answers of the
+// agent and objects of the API server, of which a part may be absent; core/json/field.hpp reports what is wrong
+// instead. [any thread]
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -16,7 +16,7 @@ namespace koord {
 // A mapping, or a value that has no members because it is none.
 class JsonParent {
  public:
-  JsonParent(const boost::json::object& object) : object_(&object) {}        // NOLINT(google-explicit-constructor)
+  JsonParent(const boost::json::object& object) : object_(&object) {}          // NOLINT(google-explicit-constructor)
   JsonParent(const boost::json::value& value) : object_(value.if_object()) {}  // NOLINT(google-explicit-constructor)
 
   const boost::json::value* find(std::string_view key) const;

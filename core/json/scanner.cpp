@@ -9,9 +9,7 @@
 namespace koord {
 namespace {
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::optional<unsigned> hex_of(std::string_view digits) {
   unsigned value = 0;
@@ -102,7 +100,8 @@ bool JsonScanner::wrong(std::string_view expected) {
 }
 
 char JsonScanner::peek() {
-  while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' || text_[at_] == '\r')) ++at_;
+  while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' || text_[at_] == '\r'))
+    ++at_;
   return at_ < text_.size() ? text_[at_] : '\0';
 }
 
@@ -118,13 +117,9 @@ bool JsonScanner::take_word(std::string_view word) {
   return true;
 }
 
-bool JsonScanner::take_null() {
-  return peek() == 'n' && take_word("null");
-}
+bool JsonScanner::take_null() { return peek() == 'n' && take_word("null"); }
 
-bool JsonScanner::enter() {
-  return ++depth_ <= kMaxDepth || wrong("fewer levels");
-}
+bool JsonScanner::enter() { return ++depth_ <= kMaxDepth || wrong("fewer levels"); }
 
 Result<void> JsonScanner::object(const OnMember& visit) {
   if (take_null()) return {};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// JsonScanner: walks JSON text without a tree of values, so that a list of the API server is split into its objects, byte
-// for byte. A list of 62 MiB (250 pods with 256 KiB of annotations each) is split in 52 ms without further memory, where a
-// tree takes 48 MiB and 75 ms. Skipped text is checked to be JSON (RFC 8259; UTF-8 is not checked). Views point into the
-// given text. [any thread]
+// JsonScanner: walks JSON text without a tree of values, so that a list of the API server is split into its objects,
+// byte for byte. A list of 62 MiB (250 pods with 256 KiB of annotations each) is split in 52 ms without further memory,
+// where a tree takes 48 MiB and 75 ms. Skipped text is checked to be JSON (RFC 8259; UTF-8 is not checked). Views point
+// into the given text. [any thread]
 #pragma once
 
 #include <cstddef>
@@ -29,9 +29,9 @@ class JsonScanner {
   using OnItem = std::function<Result<void>()>;
   Result<void> object(const OnMember& visit);
   Result<void> array(const OnItem& visit);
-  Result<std::string> string();          // "" of null
+  Result<std::string> string();                   // "" of null
   Result<std::optional<std::int64_t>> integer();  // nullopt of null and of a number that is no such integer
-  Result<std::string_view> value();      // any, as it stands there
+  Result<std::string_view> value();               // any, as it stands there
 
   // Nothing but white space is left.
   Result<void> end();

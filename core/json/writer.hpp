@@ -13,8 +13,8 @@
 
 namespace koord {
 
-// The text as a JSON string, in quotes. If it is no UTF-8, as names from the kernel may be, each byte outside ASCII becomes
-// U+FFFD: JSON is UTF-8.
+// The text as a JSON string, in quotes. If it is no UTF-8, as names from the kernel may be, each byte outside ASCII
+// becomes U+FFFD: JSON is UTF-8.
 std::string json_quote(std::string_view text);
 
 class JsonWriter {

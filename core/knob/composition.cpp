@@ -32,13 +32,16 @@ const Proposal* first_of(std::span<const Proposal* const> proposals, Role role) 
   return first;
 }
 
-bool has_same_value(const Proposal& a, const Proposal& b) { return a.knob() == b.knob() && same(*b.knob(), a.value(), b.value()); }
+bool has_same_value(const Proposal& a, const Proposal& b) {
+  return a.knob() == b.knob() && same(*b.knob(), a.value(), b.value());
+}
 
 Value scaled(const Knob& knob, Value value, double factor) {
   if (value.amount == kUnlimited || factor == 1) return value;
   const bool is_quota = knob.form == Form::bandwidth;
   const std::int64_t most = is_quota ? kMostQuotaUs : kMostScaled;
-  const double product = std::min(std::floor(static_cast<double>(value.amount) * factor + 0.5), static_cast<double>(most));
+  const double product =
+      std::min(std::floor(static_cast<double>(value.amount) * factor + 0.5), static_cast<double>(most));
   value.amount = std::max(static_cast<std::int64_t>(product), is_quota ? kLeastQuotaUs : knob.least);
   return value;
 }
@@ -87,7 +90,9 @@ struct Candidates {
   std::vector<const Proposal*> scales, caps, floors;
 };
 
-bool outranks(const Proposal& one, const Proposal* set) { return set == nullptr || one.intent.priority > set->intent.priority; }
+bool outranks(const Proposal& one, const Proposal* set) {
+  return set == nullptr || one.intent.priority > set->intent.priority;
+}
 
 Candidates candidates_of(std::span<const Proposal* const> proposals) {
   Candidates all{.set = first_of(proposals, Role::set), .base = first_of(proposals, Role::base)};
@@ -99,7 +104,9 @@ Candidates candidates_of(std::span<const Proposal* const> proposals) {
     if (one->intent.role == Role::cap) all.caps.push_back(one);
     if (one->intent.role == Role::floor) all.floors.push_back(one);
   }
-  const auto by_bound = [](const Proposal* a, const Proposal* b) { return is_less({*a->knob(), a->value()}, {*b->knob(), b->value()}); };
+  const auto by_bound = [](const Proposal* a, const Proposal* b) {
+    return is_less({*a->knob(), a->value()}, {*b->knob(), b->value()});
+  };
   const auto by_proposer = [](const Proposal* a, const Proposal* b) { return a->proposer < b->proposer; };
   std::stable_sort(all.scales.begin(), all.scales.end(), by_proposer);
   std::stable_sort(all.caps.begin(), all.caps.end(), by_bound);
@@ -107,7 +114,9 @@ Candidates candidates_of(std::span<const Proposal* const> proposals) {
   return all;
 }
 
-Part part_of(const Proposal& one) { return {one.intent.role, one.knob(), one.value(), one.factor(), one.proposer.plugin}; }
+Part part_of(const Proposal& one) {
+  return {one.intent.role, one.knob(), one.value(), one.factor(), one.proposer.plugin};
+}
 
 class Composer {
  public:
@@ -137,7 +146,8 @@ class Composer {
       chosen_ = {given->knob(), given->value()};
       made_.parts.push_back(part_of(*given));
       made_.winner = given->proposer.plugin;
-      made_.chosen = static_cast<std::size_t>(std::find(proposals_.begin(), proposals_.end(), given) - proposals_.begin());
+      made_.chosen =
+          static_cast<std::size_t>(std::find(proposals_.begin(), proposals_.end(), given) - proposals_.begin());
       return {};
     }
     Base base = TRY(base_of());
@@ -190,15 +200,18 @@ class Composer {
     const std::string& own = one.proposer.plugin;
     if (role == Role::cap) return {true, own};
     if (role == Role::floor) {
-      const bool is_kept = !is_less({*made_.knob, made_.value}, {*one.knob(), one.value()}) || one.knob()->form == Form::fields;
+      const bool is_kept =
+          !is_less({*made_.knob, made_.value}, {*one.knob(), one.value()}) || one.knob()->form == Form::fields;
       return is_kept ? Verdict{true, own} : Verdict{false, cap_winner_};
     }
     if (role == Role::scale && !outranks(one, strongest_set)) return {false, strongest_set->proposer.plugin};
     const Proposal* start = all_.base ? all_.base : all_.set;
-    if ((role == Role::set || role == Role::base) && start != &one && (start == nullptr || !has_same_value(*start, one)))
+    if ((role == Role::set || role == Role::base) && start != &one &&
+        (start == nullptr || !has_same_value(*start, one)))
       return {false, start ? start->proposer.plugin : std::string()};
     const bool has_bound = !cap_winner_.empty() || !floor_winner_.empty();
-    const bool is_reached = role == Role::set && same(*one.knob(), made_.value, one.value()) && made_.knob == one.knob();
+    const bool is_reached =
+        role == Role::set && same(*one.knob(), made_.value, one.value()) && made_.knob == one.knob();
     if (has_bound && !is_reached) return {false, altered_by};
     return {true, role == Role::scale ? own : start->proposer.plugin};
   }
@@ -227,7 +240,9 @@ std::string number_text(double number) {
 // The value before the agent's first write, as Base::source names it: no spec and no intent decides it.
 constexpr std::string_view kOriginal = "original";
 
-bool is_original(const Part& part) { return part.role == Role::base && part.plugin.empty() && part.source == kOriginal; }
+bool is_original(const Part& part) {
+  return part.role == Role::base && part.plugin.empty() && part.source == kOriginal;
+}
 
 // " (qos-cpu-suppress on kubepods/besteffort)"
 std::string origin_of(const Part& part) {
@@ -241,7 +256,8 @@ std::string origin_of(const Part& part) {
 
 bool Intent::operator==(const Intent& other) const {
   const auto all = [](const Intent& one) {
-    return std::tie(one.level, one.knob, one.cgroup_dir, one.value, one.reason, one.inputs, one.priority, one.flags, one.ttl, one.role);
+    return std::tie(one.level, one.knob, one.cgroup_dir, one.value, one.reason, one.inputs, one.priority, one.flags,
+                    one.ttl, one.role);
   };
   return all(*this) == all(other);
 }
@@ -282,9 +298,12 @@ void tighten(Bound& bound, const Bound& other) {
     bound.value.set = common;
 }
 
-bool is_less(const Setting& a, const Setting& b) { return a.knob.large_is_strict ? is_stricter(b, a) : is_stricter(a, b); }
+bool is_less(const Setting& a, const Setting& b) {
+  return a.knob.large_is_strict ? is_stricter(b, a) : is_stricter(a, b);
+}
 
-Result<Composition> compose(std::span<const Proposal* const> proposals, const Hierarchy& hierarchy, const BaseOf& base_of) {
+Result<Composition> compose(std::span<const Proposal* const> proposals, const Hierarchy& hierarchy,
+                            const BaseOf& base_of) {
   return Composer(proposals, hierarchy).compose(base_of);
 }
 
@@ -296,8 +315,8 @@ std::string equation(const Composition& composition) {
     if (part.role == Role::scale)
       text += " × " + number_text(part.factor);
     else
-      text += (&part == composition.parts.data() ? " " : ", ") + std::string(is_original(part) ? kOriginal : name_of(part.role)) + " " +
-              short_text(part, composition);
+      text += (&part == composition.parts.data() ? " " : ", ") +
+              std::string(is_original(part) ? kOriginal : name_of(part.role)) + " " + short_text(part, composition);
     text += origin_of(part);
   }
   const bool may_have_cap = takes_role(*composition.knob, Role::cap);

@@ -93,13 +93,15 @@ struct Composition {
 // Asked for only when no intent gives a base or a set that counts.
 using BaseOf = std::function<Result<Base>()>;
 
-// `proposals`: all for one resource of one cgroup, of a file with items for one of them; none: the value that follows from the
-// hierarchy alone. An error is that of the base.
-Result<Composition> compose(std::span<const Proposal* const> proposals, const Hierarchy& hierarchy, const BaseOf& base_of);
+// `proposals`: all for one resource of one cgroup, of a file with items for one of them; none: the value that follows
+// from the hierarchy alone. An error is that of the base.
+Result<Composition> compose(std::span<const Proposal* const> proposals, const Hierarchy& hierarchy,
+                            const BaseOf& base_of);
 
 // Does a limited value allow what the cap does not? A set: more CPUs than those of the cap.
 bool exceeds(const Setting& value, const Setting& cap);
-// Two caps of one value: the stricter one, of sets what both allow. Where two sets have nothing in common the first stays.
+// Two caps of one value: the stricter one, of sets what both allow. Where two sets have nothing in common the first
+// stays.
 void tighten(Bound& bound, const Bound& other);
 
 // The larger of two caps, or of two floors, by how much they allow.

@@ -9,9 +9,7 @@ namespace {
 
 constexpr std::string_view kGroup = "resctrl.made", kCacheShare = "resctrl.l3", kBandwidthShare = "resctrl.mb";
 
-KnobKey key_of(const Order& order) {
-  return {order.cgroup_dir, std::string(order.knob->resource), order.value.item};
-}
+KnobKey key_of(const Order& order) { return {order.cgroup_dir, std::string(order.knob->resource), order.value.item}; }
 
 }  // namespace
 
@@ -53,7 +51,8 @@ Executor::Report Executor::apply(const std::vector<Order>& orders, const std::ve
   Report report;
   for (Step& step : steps) {
     if (!step.order) continue;
-    const auto no_group = step.knob->place == Place::schemata ? failed_groups.find(step.key.cgroup_dir) : failed_groups.end();
+    const auto no_group =
+        step.knob->place == Place::schemata ? failed_groups.find(step.key.cgroup_dir) : failed_groups.end();
     if (no_group != failed_groups.end()) step.done = no_group->second;
     remember(step);
     report.done.push_back(std::move(step.done));
@@ -72,7 +71,8 @@ void Executor::make_groups(const std::vector<Order>& orders, std::map<std::strin
   std::map<std::string_view, Order> implied;
   for (const Order& order : orders) {
     if (order.knob->place != Place::schemata || order.cgroup_dir.empty()) continue;
-    implied.try_emplace(order.cgroup_dir, Order{Level::node, order.cgroup_dir, group, Value{1}, order.plugin, order.ttl});
+    implied.try_emplace(order.cgroup_dir,
+                        Order{Level::node, order.cgroup_dir, group, Value{1}, order.plugin, order.ttl});
   }
   Steps steps;
   for (const auto& [name, order] : implied) steps.push_back(order_step(order));
@@ -85,7 +85,8 @@ void Executor::make_groups(const std::vector<Order>& orders, std::map<std::strin
 
 // Has it a share that is ordered?
 bool Executor::shares_out(const std::string& group) const {
-  return ordered_.contains({group, std::string(kCacheShare), {}}) || ordered_.contains({group, std::string(kBandwidthShare), {}});
+  return ordered_.contains({group, std::string(kCacheShare), {}}) ||
+         ordered_.contains({group, std::string(kBandwidthShare), {}});
 }
 
 void Executor::drop(const KnobKey& key) {
@@ -98,7 +99,8 @@ void Executor::drop(const KnobKey& key) {
 
 bool Executor::has_reverts() const {
   const Time now = clock_.now();
-  return std::any_of(given_up_.begin(), given_up_.end(), [&](const KnobKey& key) { return held_.at(key).adopted_until.value_or(now) <= now; });
+  return std::any_of(given_up_.begin(), given_up_.end(),
+                     [&](const KnobKey& key) { return held_.at(key).adopted_until.value_or(now) <= now; });
 }
 
 Executor::Steps Executor::reverts(bool of_groups) {
@@ -129,12 +131,14 @@ void Executor::report_reverts(Steps& steps, Report& report) {
 std::vector<Executor::Holding> Executor::holdings() const {
   std::vector<Holding> holdings;
   holdings.reserve(held_.size());
-  for (const auto& [key, held] : held_) holdings.push_back({held.level, key, held.knob, held.original.value, held.plugin, held.problem});
+  for (const auto& [key, held] : held_)
+    holdings.push_back({held.level, key, held.knob, held.original.value, held.plugin, held.problem});
   return holdings;
 }
 
 Done Executor::run_one_shot(const Order& order) const {
-  const Result<std::int64_t> done = files_.run_one_shot({*order.knob, order.cgroup_dir}, order.value.amount, clock_, kLongestOneShot);
+  const Result<std::int64_t> done =
+      files_.run_one_shot({*order.knob, order.cgroup_dir}, order.value.amount, clock_, kLongestOneShot);
   if (!done) return {outcome_of(done.error()), {}, {}, done.error().message()};
   return {Outcome::applied, {}, std::to_string(*done), {}};
 }
@@ -160,7 +164,8 @@ bool Executor::recall(Step& step) {
   const auto found = seen_.find(step.key);
   if (found == seen_.end()) return false;
   Seen& seen = found->second;
-  const bool is_same = seen.knob == step.knob && same(*step.knob, seen.asked, step.asked) && same(*step.knob, step.asked, seen.asked);
+  const bool is_same =
+      seen.knob == step.knob && same(*step.knob, seen.asked, step.asked) && same(*step.knob, step.asked, seen.asked);
   if (!is_same || clock_.now() >= seen.until) return false;
   step.done = seen.done;
   step.is_seen = true;
@@ -195,7 +200,8 @@ Time Executor::good_until(const Step& step) const {
       if (!step.remark.empty()) return {};  // more of it may be had soon
       return is_contested ? std::min(refreshed, now + kQuiet[held->second.contests - 1]) : refreshed;
     case Outcome::contested:
-      return is_contested ? std::min(refreshed, held->second.contested_at + kQuiet[held->second.contests - 1]) : refreshed;
+      return is_contested ? std::min(refreshed, held->second.contested_at + kQuiet[held->second.contests - 1])
+                          : refreshed;
     case Outcome::unsupported:
       return refreshed;
     case Outcome::failed:
@@ -221,7 +227,10 @@ bool Executor::examine(Step& step) {
 }
 
 Executor::Step Executor::order_step(const Order& order) {
-  Step step{order.level, {order.cgroup_dir, std::string(order.knob->resource), order.value.item}, order.knob, {}, order.value, nullptr, {}};
+  Step step{order.level, {order.cgroup_dir, std::string(order.knob->resource), order.value.item},
+            order.knob,  {},
+            order.value, nullptr,
+            {}};
   step.order = &order;
   if (order.knob->is_one_shot) return step.done = run_one_shot(order), step;
   ordered_.insert(step.key);
@@ -248,8 +257,8 @@ void Executor::keep_directory(Step& step) {
     ++open_directories_;
 }
 
-// An original is what the pod's spec decides, where it does: the value that was found may have been raised by another agent, or
-// by this one before its journal began.
+// An original is what the pod's spec decides, where it does: the value that was found may have been raised by another
+// agent, or by this one before its journal began.
 KnobFiles::Reading Executor::original_in(const KnobKey& key, const Knob& knob, KnobFiles::Reading original) const {
   original.directory.reset();
   if (!owner_base_ || knob.is_one_shot) return original;
@@ -270,8 +279,8 @@ bool Executor::heal(const KnobKey& key, Held& held) {
   return is_other;
 }
 
-// A process after this one may revert before it knows the pods: it reverts to the healed original, also where nothing is
-// written now. Where this cannot be kept, the original from before stays in the journal.
+// A process after this one may revert before it knows the pods: it reverts to the healed original, also where nothing
+// is written now. Where this cannot be kept, the original from before stays in the journal.
 void Executor::keep_healed() {
   std::vector<Original> originals;
   for (const Order* order : std::exchange(healed_, {})) {
@@ -297,7 +306,8 @@ Result<Value> Executor::value_before(const KnobKey& key, const Knob& knob) const
   const bool is_held = held != held_.end() && held->second.original.cgroup == now.cgroup;
   if (!is_held) return std::move(now.value);
   // By another name of the resource it is another number.
-  return held->second.knob == &knob ? held->second.original.value : files_.decoded(knob, held->second.original.texts, key.item);
+  return held->second.knob == &knob ? held->second.original.value
+                                    : files_.decoded(knob, held->second.original.texts, key.item);
 }
 
 void Executor::decide_write(Step& step) {
@@ -352,7 +362,8 @@ void Executor::hold_up(Steps& steps) {
     }
     step.writes = false;
     step.done.outcome = Outcome::failed;
-    step.done.problem = "waits for its turn: more than " + std::to_string(limits_.writes_per_second) + " knobs were to be written in a second";
+    step.done.problem = "waits for its turn: more than " + std::to_string(limits_.writes_per_second) +
+                        " knobs were to be written in a second";
   }
 }
 

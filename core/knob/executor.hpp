@@ -62,13 +62,14 @@ struct Undone {
 class Executor {
  public:
   struct Limits {
-    Duration refresh = std::chrono::seconds(60);   // the longest time that a read value is trusted
+    Duration refresh = std::chrono::seconds(60);  // the longest time that a read value is trusted
     std::uint64_t writes_per_second = 1'000'000;  // of knobs, on average; reverts are not delayed
   };
   // If another process keeps writing a knob, it is written again so often, after growing delays; then it is left alone
   // for kLongQuiet.
   static constexpr unsigned kMostContests = 3;
-  static constexpr std::array<Duration, kMostContests> kQuiet{std::chrono::seconds(5), std::chrono::seconds(15), std::chrono::minutes(5)};
+  static constexpr std::array<Duration, kMostContests> kQuiet{std::chrono::seconds(5), std::chrono::seconds(15),
+                                                              std::chrono::minutes(5)};
 
   // How long a value of this knob is trusted: from half of the period to all of it, so that knobs that were read at
   // once are not due at once.
@@ -103,9 +104,9 @@ class Executor {
   // Returns whether a revert has failed, or is due because its time is over.
   bool has_reverts() const;
 
-  // Adopts the knobs that an earlier process changed and did not revert. Each knob keeps its value for `patience`, and with
-  // `and_ttl` for its intent's ttl besides. After that apply() reverts it, unless an order for it came meanwhile. Returns the
-  // knobs that this version does not know, or that this node no longer has: their originals stay kept.
+  // Adopts the knobs that an earlier process changed and did not revert. Each knob keeps its value for `patience`, and
+  // with `and_ttl` for its intent's ttl besides. After that apply() reverts it, unless an order for it came meanwhile.
+  // Returns the knobs that this version does not know, or that this node no longer has: their originals stay kept.
   std::vector<KnobKey> adopt(const std::vector<Original>& left, Duration patience, bool and_ttl);
   // Those without an order yet.
   std::size_t adopted() const;
@@ -136,12 +137,12 @@ class Executor {
     Level level;
     const Knob* knob;
     KnobFiles::Reading original;
-    std::string plugin;        // the plugin that proposed the value
-    Texts written = {};        // as the kernel showed it after the last write
-    Value target = {};         // of that write, as it was meant
-    unsigned contests = 0;     // of late
-    Time contested_at = {};    // the last of them
-    std::string problem = {};  // of the revert
+    std::string plugin;                      // the plugin that proposed the value
+    Texts written = {};                      // as the kernel showed it after the last write
+    Value target = {};                       // of that write, as it was meant
+    unsigned contests = 0;                   // of late
+    Time contested_at = {};                  // the last of them
+    std::string problem = {};                // of the revert
     std::optional<Time> adopted_until = {};  // nullopt: it was ordered
   };
 
@@ -158,8 +159,8 @@ class Executor {
     Level level;
     KnobKey key;
     const Knob* knob;
-    Value target;  // as the kernel will say it
-    Value asked;   // as it is written to the kernel
+    Value target;                        // as the kernel will say it
+    Value asked;                         // as it is written to the kernel
     const KnobFiles::Reading* original;  // for a knob that is reverted
     KnobFiles::Reading now;
     bool writes = false;

@@ -11,7 +11,8 @@ std::vector<KnobKey> Executor::adopt(const std::vector<Original>& left, Duration
   std::vector<KnobKey> unknown;
   for (const Original& kept : left) {
     const Knob* knob = find_knob(kept.knob);
-    Result<Value> value = knob ? files_.decoded(*knob, kept.texts, kept.key.item) : Result<Value>(invalid("no such knob"));
+    Result<Value> value =
+        knob ? files_.decoded(*knob, kept.texts, kept.key.item) : Result<Value>(invalid("no such knob"));
     if (!value) {
       unknown.push_back(kept.key);
       continue;
@@ -34,7 +35,8 @@ bool Executor::is_ours(const Held& held, const Original& kept, const KnobFiles::
   std::vector<const Texts*> ours{&kept.texts, &kept.written};
   for (const Texts& asked : kept.asked) ours.push_back(&asked);
   const auto is_one_of_ours = [&](std::size_t file) {
-    return std::any_of(ours.begin(), ours.end(), [&](const Texts* one) { return file < one->size() && (*one)[file] == now.texts[file]; });
+    return std::any_of(ours.begin(), ours.end(),
+                       [&](const Texts* one) { return file < one->size() && (*one)[file] == now.texts[file]; });
   };
   std::size_t same_files = 0;
   while (same_files < now.texts.size() && is_one_of_ours(same_files)) ++same_files;
@@ -47,8 +49,8 @@ bool Executor::is_ours(const Held& held, const Original& kept, const KnobFiles::
 }
 
 std::size_t Executor::adopted() const {
-  return static_cast<std::size_t>(
-      std::count_if(held_.begin(), held_.end(), [](const auto& entry) { return entry.second.adopted_until.has_value(); }));
+  return static_cast<std::size_t>(std::count_if(
+      held_.begin(), held_.end(), [](const auto& entry) { return entry.second.adopted_until.has_value(); }));
 }
 
 void Executor::end_patience() {

@@ -27,8 +27,8 @@ bool Executor::is_contested(Step& step, Held& held) {
     held.contested_at = now;
     if (held.contests < kMostContests) return false;
   }
-  step.done.problem =
-      "another process keeps writing it, now '" + step.done.before + "'; it is left alone for " + format_duration(kQuiet[held.contests - 1]);
+  step.done.problem = "another process keeps writing it, now '" + step.done.before + "'; it is left alone for " +
+                      format_duration(kQuiet[held.contests - 1]);
   return true;
 }
 

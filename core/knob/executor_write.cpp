@@ -11,8 +11,8 @@ namespace {
 
 // Errors of the kernel about values that would be valid in another order, or in another state of the cgroups around.
 bool is_of_order(const Error& error) {
-  constexpr std::array kCodes{std::errc::invalid_argument, std::errc::device_or_resource_busy, std::errc::permission_denied,
-                              std::errc::no_space_on_device};
+  constexpr std::array kCodes{std::errc::invalid_argument, std::errc::device_or_resource_busy,
+                              std::errc::permission_denied, std::errc::no_space_on_device};
   return std::any_of(kCodes.begin(), kCodes.end(), [&](std::errc code) { return error.is(code); });
 }
 
@@ -89,7 +89,8 @@ void Executor::try_again(const std::vector<Step*>& steps) {
 void Executor::roll_back(const std::vector<Step*>& steps) {
   std::vector<Step> half;
   for (Step* step : steps) {
-    const bool is_at_an_end = same(*step->knob, step->now.value, step->before) || same(*step->knob, step->now.value, step->target);
+    const bool is_at_an_end =
+        same(*step->knob, step->now.value, step->before) || same(*step->knob, step->now.value, step->target);
     if (is_at_an_end || !held_.contains(step->key)) continue;
     half.push_back(*step);
     half.back().original = nullptr;
@@ -146,17 +147,22 @@ void Executor::write(Step& step, const Value& value) {
   if (!step.writes) return;
   const bool is_target = same(*step.knob, value, step.target);
   const bool is_as_it_was = is_target && step.original && step.remark.empty();
-  Result<Texts> texts = is_as_it_was ? step.original->texts : files_.texts_of(*step.knob, is_target ? step.asked : value);
+  Result<Texts> texts =
+      is_as_it_was ? step.original->texts : files_.texts_of(*step.knob, is_target ? step.asked : value);
   if (!texts) return fail(step, texts.error());
   const Texts before = step.now.texts;
   auto held = held_.find(step.key);
   const bool first = held == held_.end();
   if (first)
-    held = held_.emplace(step.key, Held{step.level, step.knob, original_in(step.key, *step.knob, step.now),
-                                        step.order ? step.order->plugin : std::string()}).first;
+    held = held_
+               .emplace(step.key, Held{step.level, step.knob, original_in(step.key, *step.knob, step.now),
+                                       step.order ? step.order->plugin : std::string()})
+               .first;
   Result<void> written = files_.replace({*step.knob, step.key.cgroup_dir, step.key.item}, *texts, step.now);
-  if (std::exchange(held->second.knob, step.knob) != step.knob) {  // by another name of the resource it is another number
-    if (Result<Value> original = files_.decoded(*step.knob, held->second.original.texts, step.key.item)) held->second.original.value = *std::move(original);
+  if (std::exchange(held->second.knob, step.knob) !=
+      step.knob) {  // by another name of the resource it is another number
+    if (Result<Value> original = files_.decoded(*step.knob, held->second.original.texts, step.key.item))
+      held->second.original.value = *std::move(original);
   }
   held->second.target = step.target;
   held->second.written = *texts;
@@ -189,7 +195,8 @@ bool Executor::is_replaced(const Step& step, const KnobFiles::Reading& now) cons
 
 void Executor::verify(Step& step) {
   Result<KnobFiles::Reading> now = read(step);
-  if (now && is_replaced(step, *now)) now = system_error(ENODEV, "'" + step.key.cgroup_dir + "' has been replaced since it was read");
+  if (now && is_replaced(step, *now))
+    now = system_error(ENODEV, "'" + step.key.cgroup_dir + "' has been replaced since it was read");
   if (!now) return fail(step, now.error());
   step.done.after = spell(*step.knob, now->value);
   auto held = held_.find(step.key);
@@ -205,8 +212,9 @@ void Executor::verify(Step& step) {
   step.done.outcome = Outcome::failed;
   step.done.problem = "it was written, and reads as '" + step.done.after + "'";
   if (step.original && step.knob->form == Form::set && step.original->texts[0].empty())
-    step.done.problem = "it had none of its own, and the kernel takes none away while tasks are in there; until they are gone it has all, '" +
-                        step.done.after + "'";
+    step.done.problem =
+        "it had none of its own, and the kernel takes none away while tasks are in there; until they are gone it has all, '" +
+        step.done.after + "'";
 }
 
 }  // namespace koord::knob

@@ -48,8 +48,8 @@ bool is_number(std::string_view text, std::int64_t least) {
   return number && *number >= least;
 }
 
-// The kernel has I/Os a second in 32 bits, all of them set for no limit. Version 2 takes what is more for no limit; version 1
-// takes it modulo 2^32, so 2^32 + 1 would be one I/O a second.
+// The kernel has I/Os a second in 32 bits, all of them set for no limit. Version 2 takes what is more for no limit;
+// version 1 takes it modulo 2^32, so 2^32 + 1 would be one I/O a second.
 std::string_view taken(const FieldRule& rule, std::string_view text) {
   if (rule.form != FieldForm::small_limit) return text;
   const Result<std::int64_t> number = parse_int(text);
@@ -79,7 +79,8 @@ bool is_value(FieldForm form, std::string_view text) {
 
 std::string expected_fields(const Knob& knob) {
   std::string names;
-  for (const FieldRule& rule : rules_of(knob)) names += std::string(names.empty() ? "" : ", ") + std::string(rule.name) + "=";
+  for (const FieldRule& rule : rules_of(knob))
+    names += std::string(names.empty() ? "" : ", ") + std::string(rule.name) + "=";
   return "some of " + names + " behind the device";
 }
 
@@ -121,7 +122,8 @@ Result<Fields> parse_fields(const Knob& knob, std::string_view text) {
     const std::string_view value = equals == std::string_view::npos ? std::string_view() : word->substr(equals + 1);
     const auto rules = rules_of(knob);
     const auto rule = std::find_if(rules.begin(), rules.end(), [&](const FieldRule& r) { return r.name == name; });
-    const bool fine = rule != rules.end() && is_value(rule->form, value) && fields.emplace(name, taken(*rule, value)).second;
+    const bool fine =
+        rule != rules.end() && is_value(rule->form, value) && fields.emplace(name, taken(*rule, value)).second;
     if (!fine) return unexpected(knob, text, expected_fields(knob) + ", each once and with a value that it takes");
   }
   if (fields.empty()) return unexpected(knob, text, expected_fields(knob));
@@ -154,7 +156,8 @@ Result<Fields> parse_domains(const Knob& knob, std::string_view text) {
   while (auto part = next_field(rest, ';')) {
     const std::size_t equals = part->find('=');
     const std::string_view id = trim(part->substr(0, equals));
-    const std::string_view value = equals == std::string_view::npos ? std::string_view() : trim(part->substr(equals + 1));
+    const std::string_view value =
+        equals == std::string_view::npos ? std::string_view() : trim(part->substr(equals + 1));
     const bool is_id = !id.empty() && id.size() <= 10 && id.find_first_not_of("0123456789") == std::string_view::npos;
     if (!is_id || !is_domain_value(knob, value) || !domains.emplace(id, value).second) {
       domains.clear();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values that are several in one: lines of named fields for a device, schemata of caches. Which fields a knob's line has,
-// which values they take, and both ways between text and fields. Pure functions. [any thread]
+// Values that are several in one: lines of named fields for a device, schemata of caches. Which fields a knob's line
+// has, which values they take, and both ways between text and fields. Pure functions. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ Error unexpected(const Knob& knob, std::string_view text, const std::string& exp
 // Is it a device as the kernel names one: "8:16"?
 bool is_device(std::string_view text);
 
-// Those behind the device, "8:16 rbps=1048576 wbps=max", as proposed: fields that are not named are added when the knob has a value
-// that is none of them.
+// Those behind the device, "8:16 rbps=1048576 wbps=max", as proposed: fields that are not named are added when the knob
+// has a value that is none of them.
 Result<Fields> parse_fields(const Knob& knob, std::string_view text);
 // The fields that the kernel shows, without the device: unknown ones are taken as they are.
 Fields read_fields(std::string_view text);

@@ -28,7 +28,8 @@ Governor::Governor(const Clock& clock, const cgroup::Layout& layout, const NodeR
       nested_(nested_resources(files_)),
       executor_(files_, originals, clock),
       readings_(files_, clock) {
-  executor_.set_owner_base([this](const KnobKey& key, const Knob& knob, const Value& before) { return owner_base(key, knob, before); });
+  executor_.set_owner_base(
+      [this](const KnobKey& key, const Knob& knob, const Value& before) { return owner_base(key, knob, before); });
 }
 
 void Governor::set_limits(const Executor::Limits& limits) {
@@ -54,7 +55,8 @@ void Governor::take(const Proposer& proposer, Plan plan, Tell tell) {
   }
   using Turned = std::tuple<std::string_view, std::string_view, std::string_view, Role>;
   const auto turned = [](const ActiveIntent& one) {
-    return Turned(one.proposal.intent.cgroup_dir, one.proposal.knob()->name, one.proposal.value().item, one.proposal.intent.role);
+    return Turned(one.proposal.intent.cgroup_dir, one.proposal.knob()->name, one.proposal.value().item,
+                  one.proposal.intent.role);
   };
   std::map<Turned, ActiveIntent*> known;
   for (const auto& old : before)
@@ -115,8 +117,9 @@ std::unique_ptr<Governor::ActiveIntent> Governor::activate(const Proposer& propo
 // Is the same proposed, for whatever reason?
 bool Governor::repeats(const ActiveIntent& active, const Intent& intent) {
   const Intent& before = active.proposal.intent;
-  return std::tie(before.value, before.cgroup_dir, before.knob, before.priority, before.level, before.flags, before.role) ==
-         std::tie(intent.value, intent.cgroup_dir, intent.knob, intent.priority, intent.level, intent.flags, intent.role);
+  return std::tie(before.value, before.cgroup_dir, before.knob, before.priority, before.level, before.flags,
+                  before.role) == std::tie(intent.value, intent.cgroup_dir, intent.knob, intent.priority, intent.level,
+                                           intent.flags, intent.role);
 }
 
 void Governor::enter(ActiveIntent& intent) {
@@ -136,7 +139,8 @@ void Governor::mark_dirty(Entry& entry) {
   dirty_.push_back(&entry);
   // A burst may have to follow its quota.
   if (entry.first.resource != "cpu.max") return;
-  if (const auto burst = states_.find({entry.first.cgroup_dir, "cpu.max.burst", {}}); burst != states_.end()) mark_dirty(*burst);
+  if (const auto burst = states_.find({entry.first.cgroup_dir, "cpu.max.burst", {}}); burst != states_.end())
+    mark_dirty(*burst);
 }
 
 void Governor::mark_all_dirty() {

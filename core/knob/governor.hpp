@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Governor: the one place where intents of strategies become values of knobs. Keeps each strategy's last plan, composes one
-// value per knob from the intents that may write (composition.hpp), has the executor write it, and reports the result of each
-// intent to its strategy and to the log. A strategy in shadow takes part in a composition of its own, over all plans: the log
-// shows the result, nothing is written. Strategies are in shadow until set_mode() or set_node_mode(). Intents for knobs with
-// hands off (subjects.hpp, or the node's override "off") take part in nothing. A round decides what is dirty, and reads again
-// what was not read for long: a plan that repeats the one before costs next to nothing.
+// Governor: the one place where intents of strategies become values of knobs. Keeps each strategy's last plan, composes
+// one value per knob from the intents that may write (composition.hpp), has the executor write it, and reports the
+// result of each intent to its strategy and to the log. A strategy in shadow takes part in a composition of its own,
+// over all plans: the log shows the result, nothing is written. Strategies are in shadow until set_mode() or
+// set_node_mode(). Intents for knobs with hands off (subjects.hpp, or the node's override "off") take part in nothing.
+// A round decides what is dirty, and reads again what was not read for long: a plan that repeats the one before costs
+// next to nothing.
 //
 // Three values follow from other cgroups, without an intent for the cgroup itself (governor_compose.cpp):
-// - On cgroup v1 the kernel refuses a quota, or a CPU set, below that of a cgroup inside. A cap of cpu.max or cpuset.cpus therefore
+// - On cgroup v1 the kernel refuses a quota, or a CPU set, below that of a cgroup inside. A cap of cpu.max or
+// cpuset.cpus therefore
 //   caps the cgroups inside.
 // - A pod has at least what its containers add up to, unless a cap binds.
 // - The base of a knob that a pod's spec decides is that of the spec.
 //
-// expire() is to be called about once a second, stop() once at the end. Reads and writes files in the calling thread; one
-// at a time does, the others wait. [any thread]
+// expire() is to be called about once a second, stop() once at the end. Reads and writes files in the calling thread;
+// one at a time does, the others wait. [any thread]
 #pragma once
 
 #include <map>
@@ -52,7 +54,8 @@ class Governor final : public PlanSink {
   // The mode of strategies without one of their own.
   void set_node_mode(Mode mode);
   // Sets the mode of a plugin or of kNodeTarget for so long; as Modes has it. `by` names the operator in the records.
-  Result<void> override_mode(std::string_view target, Mode mode, Duration how_long, const std::string& by = "an operator");
+  Result<void> override_mode(std::string_view target, Mode mode, Duration how_long,
+                             const std::string& by = "an operator");
   Result<void> end_override(std::string_view target, const std::string& by = "an operator");
   Mode mode(std::string_view plugin) const;  // the effective mode
   Modes::View mode_view(std::string_view target) const;
@@ -62,18 +65,18 @@ class Governor final : public PlanSink {
   // Called for knobs that were reverted because a strategy was switched off, ended, or may not write them any more;
   // must only post. To be set before the first plan.
   void on_release(OnRelease on_release) { on_release_ = std::move(on_release); }
-  // Says why a plugin proposes no more, for the records of reverts; empty: unknown. Called with the governor's lock. To be set
-  // before the first plan.
+  // Says why a plugin proposes no more, for the records of reverts; empty: unknown. Called with the governor's lock. To
+  // be set before the first plan.
   using WhyEnded = std::function<std::string(std::string_view plugin)>;
   void explain_reverts(WhyEnded why_ended) { why_ended_ = std::move(why_ended); }
 
-  // Called when a revert fails for the first time, and again when it fails for another reason. Called with the governor's lock: it
-  // must not call the governor. To be set before the first plan.
+  // Called when a revert fails for the first time, and again when it fails for another reason. Called with the
+  // governor's lock: it must not call the governor. To be set before the first plan.
   using OnFailedRevert = std::function<void(const Undone&)>;
   void on_failed_revert(OnFailedRevert on_failed_revert) { on_failed_revert_ = std::move(on_failed_revert); }
 
-  // The base of a knob that no intent gives: from the pod's spec, else the original, else the current value. Behind the name of
-  // one with items stands the item: "io.max 8:16".
+  // The base of a knob that no intent gives: from the pod's spec, else the original, else the current value. Behind the
+  // name of one with items stands the item: "io.max 8:16".
   Result<std::string> base(std::string_view knob, std::string_view cgroup_dir) const;
 
   // Ends the intents that were not proposed again in time.
@@ -125,8 +128,8 @@ class Governor final : public PlanSink {
     std::map<std::string, std::string> inside;  // the value that a cgroup would have
   };
 
-  // All intents for one resource of one cgroup. It is composed anew when it is dirty: an intent for it comes, changes or ends,
-  // the modes, its base or the cgroups around change, or it is due.
+  // All intents for one resource of one cgroup. It is composed anew when it is dirty: an intent for it comes, changes
+  // or ends, the modes, its base or the cgroups around change, or it is due.
   struct KnobState {
     std::vector<ActiveIntent*> intents;
     std::optional<Composition> composed;  // as it is enforced
@@ -149,13 +152,13 @@ class Governor final : public PlanSink {
     Outcome outcome = Outcome::off;
     std::string final_value, winner;  // as IntentResult has them
     bool hands_off = false;           // because of its cgroup
-    bool is_done = false;               // of a one-shot, which is done once for each plan
+    bool is_done = false;             // of a one-shot, which is done once for each plan
   };
   using Intents = std::vector<ActiveIntent*>;
 
   struct Strategy {
     std::vector<std::unique_ptr<ActiveIntent>> intents;
-    Intents one_shots;                             // one-shots, which are done again whenever they are proposed
+    Intents one_shots;                        // one-shots, which are done again whenever they are proposed
     Duration shortest_ttl = Duration::max();  // of them
     Time renewed = {};                        // all of them were proposed last
     bool has_ended = false;                   // some of them have
@@ -212,7 +215,7 @@ class Governor final : public PlanSink {
   // The value of a cgroup below one with a cap.
   struct InnerValue {
     KnobKey key;
-    Value value = {};  // as long as it is limited
+    Value value = {};                            // as long as it is limited
     bool is_limited = false, is_larger = false;  // than the cap
   };
   std::vector<InnerValue> values_inside(const KnobKey& key, const Bound& cap) const;
@@ -247,7 +250,8 @@ class Governor final : public PlanSink {
 
   const Clock& clock_;
   const KnobFiles files_;
-  const std::set<std::string, std::less<>> nested_;  // resources that a cgroup has at most as much of as those around it, as on v1
+  const std::set<std::string, std::less<>>
+      nested_;  // resources that a cgroup has at most as much of as those around it, as on v1
   DecisionLog log_;
 
   mutable std::mutex mutex_;  // of what follows

@@ -15,11 +15,13 @@ constexpr std::string_view kQuota = "cpu.max", kMemoryLimit = "memory.max";
 
 bool is_limit(const KnobKey& key) { return key.resource == kQuota || key.resource == kMemoryLimit; }
 
-// Cgroup names contain no character below '/', but '-', '.' and the like: those of a cgroup's insides are not next to it.
+// Cgroup names contain no character below '/', but '-', '.' and the like: those of a cgroup's insides are not next to
+// it.
 template <class Map, class Visit>
 void for_each_inside(Map& states, const KnobKey& key, const Visit& visit) {
   const std::string prefix = key.cgroup_dir.empty() ? "" : key.cgroup_dir + "/";
-  for (auto at = states.lower_bound(KnobKey{prefix, "", ""}); at != states.end() && at->first.cgroup_dir.starts_with(prefix); ++at)
+  for (auto at = states.lower_bound(KnobKey{prefix, "", ""});
+       at != states.end() && at->first.cgroup_dir.starts_with(prefix); ++at)
     if (at->first.resource == key.resource && at->first.cgroup_dir != key.cgroup_dir) visit(*at);
 }
 
@@ -36,7 +38,9 @@ class Sum {
     if (value_.amount == kUnlimited) return;
     const bool has_other_period = value_.period_us > 0 && one.period_us > 0 && one.period_us != value_.period_us;
     const long double of_period = static_cast<long double>(one.amount) * static_cast<long double>(value_.period_us);
-    value_.amount += has_other_period ? static_cast<std::int64_t>(std::ceil(of_period / static_cast<long double>(one.period_us))) : one.amount;
+    value_.amount += has_other_period
+                         ? static_cast<std::int64_t>(std::ceil(of_period / static_cast<long double>(one.period_us)))
+                         : one.amount;
   }
   const Value& value() const { return value_; }
 
@@ -69,7 +73,8 @@ Result<std::string> Governor::base(std::string_view name, std::string_view cgrou
   if (item.empty() == has_items(*knob))
     return invalid("the knob is '" + std::string(name) + "', expected " +
                    (item.empty() ? "an item behind it, such as \"io.max 8:16\"" : "no item behind it"));
-  if (!cgroup::is_cgroup(cgroup_dir)) return invalid("cgroup_dir is '" + std::string(cgroup_dir) + "', expected no empty part and no '.'");
+  if (!cgroup::is_cgroup(cgroup_dir))
+    return invalid("cgroup_dir is '" + std::string(cgroup_dir) + "', expected no empty part and no '.'");
   const KnobKey key{std::string(cgroup_dir), std::string(knob->resource), item};
   std::lock_guard lock(mutex_);
   const Base base = TRY(base_of(key, *knob));
@@ -91,7 +96,8 @@ Result<Composition> Governor::compose_intents(const KnobKey& key, const Intents&
   const Proposal& first = *proposals.front();
   const auto base = [&]() -> Result<Base> {
     const bool is_of_pod = first.intent.level == Level::pod || first.intent.level == Level::container;
-    const bool has_scale = std::any_of(proposals.begin(), proposals.end(), [](const Proposal* one) { return one->intent.role == Role::scale; });
+    const bool has_scale = std::any_of(proposals.begin(), proposals.end(),
+                                       [](const Proposal* one) { return one->intent.role == Role::scale; });
     // The value may have been raised before this agent began.
     if (is_of_pod && has_scale && subjects_->of(key.cgroup_dir) == nullptr)
       return invalid("no pod is known of '" + key.cgroup_dir + "', and without its spec no base to scale");
@@ -153,7 +159,8 @@ std::optional<Bound> Governor::floor_inside(const KnobKey& key) const {
     if (base) bases.add(base->value);
     if (state != states_.end() && state->second.composed) {
       const Composition& composed = *state->second.composed;
-      if (largest == nullptr || is_less({*largest->knob, largest->value}, {*composed.knob, composed.value})) largest = &composed;
+      if (largest == nullptr || is_less({*largest->knob, largest->value}, {*composed.knob, composed.value}))
+        largest = &composed;
       floor.ttl = std::max(floor.ttl, composed.ttl);
       sum.add(composed.value);
     } else if (base) {
@@ -163,7 +170,8 @@ std::optional<Bound> Governor::floor_inside(const KnobKey& key) const {
   if (largest == nullptr || sum.value().amount == kUnlimited) return std::nullopt;
   floor.value = sum.value();
   // A pod may have a limit of its own that is less than those of its containers: it gets what they have beyond theirs.
-  const bool is_less_than_sum = whole && whole->value.amount < bases.value().amount && bases.value().amount != kUnlimited;
+  const bool is_less_than_sum =
+      whole && whole->value.amount < bases.value().amount && bases.value().amount != kUnlimited;
   if (is_less_than_sum) floor.value.amount -= bases.value().amount - whole->value.amount;
   floor.plugin = largest->winner;
   return floor;
@@ -201,15 +209,18 @@ void Governor::spread_cap(Entry& entry) {
     caps_.erase(known);
     return mark_inside();
   }
-  const bool is_changed = known == caps_.end() || !same(*cap->knob, known->second.value, cap->value) || known->second.plugin != cap->plugin;
-  const bool is_wider = known != caps_.end() && is_changed && !exceeds({*known->second.knob, known->second.value}, {*cap->knob, cap->value});
+  const bool is_changed =
+      known == caps_.end() || !same(*cap->knob, known->second.value, cap->value) || known->second.plugin != cap->plugin;
+  const bool is_wider = known != caps_.end() && is_changed &&
+                        !exceeds({*known->second.knob, known->second.value}, {*cap->knob, cap->value});
   caps_.insert_or_assign(key, *cap);
   if (is_changed) mark_inside();
   // Also when it is due, or the kernel has refused it: another cgroup may have begun inside.
   if (!is_wider || entry.second.outcome != Outcome::applied) find_larger(key, *cap);
 }
 
-// A pod with hands off has more than the cap. The kernel refuses the cap then, and the other pods are not capped for nothing.
+// A pod with hands off has more than the cap. The kernel refuses the cap then, and the other pods are not capped for
+// nothing.
 std::string Governor::obstacle_of(const KnobKey& key, const Bound& cap) const {
   const std::string prefix = key.cgroup_dir.empty() ? "" : key.cgroup_dir + "/";
   const auto& kept = subjects_->hands_off();
@@ -222,8 +233,8 @@ std::string Governor::obstacle_of(const KnobKey& key, const Bound& cap) const {
     const Value* composed = state != states_.end() && state->second.composed ? &state->second.composed->value : nullptr;
     if (composed != nullptr && exceeds({*cap.knob, *composed}, {*cap.knob, cap.value})) value = composed;
     if (value != nullptr && exceeds({*cap.knob, *value}, {*cap.knob, cap.value}))
-      return "less than is used inside of it: '" + at->first + "' has " + key.resource + " " + spell(*cap.knob, *value) +
-             ", and its pod says hands off";
+      return "less than is used inside of it: '" + at->first + "' has " + key.resource + " " +
+             spell(*cap.knob, *value) + ", and its pod says hands off";
   }
   return {};
 }

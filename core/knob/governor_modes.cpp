@@ -10,7 +10,8 @@ namespace koord::knob {
 namespace {
 
 std::string switched_to(std::string_view plugin, Mode mode) {
-  return "'" + std::string(plugin) + "' is " + (mode == Mode::shadow ? "in shadow" : std::string(to_string(mode))) + " now";
+  return "'" + std::string(plugin) + "' is " + (mode == Mode::shadow ? "in shadow" : std::string(to_string(mode))) +
+         " now";
 }
 
 }  // namespace
@@ -20,7 +21,8 @@ void Governor::set_mode(std::string_view plugin, std::optional<Mode> mode) {
   const Mode before = modes_.of(plugin);
   modes_.configure(plugin, mode);
   if (modes_.of(plugin) == before) return;
-  const bool proposes = std::any_of(strategies_.begin(), strategies_.end(), [&](const auto& s) { return s.first.plugin == plugin; });
+  const bool proposes =
+      std::any_of(strategies_.begin(), strategies_.end(), [&](const auto& s) { return s.first.plugin == plugin; });
   if (!proposes) return;
   mark_all_dirty();
   reconcile(switched_to(plugin, modes_.of(plugin)));
@@ -45,7 +47,8 @@ Result<void> Governor::override_mode(std::string_view target, Mode mode, Duratio
 
 Result<void> Governor::end_override(std::string_view target, const std::string& by) {
   std::lock_guard lock(mutex_);
-  if (!modes_.view(target).override_mode) return invalid("'" + std::string(target) + "' has the mode that is configured");
+  if (!modes_.view(target).override_mode)
+    return invalid("'" + std::string(target) + "' has the mode that is configured");
   return change_override(target, std::nullopt, "set to the configured mode by " + by);
 }
 
@@ -59,7 +62,8 @@ Modes::View Governor::mode_view(std::string_view target) const {
   return modes_.view(target);
 }
 
-Result<void> Governor::change_override(std::string_view target, std::optional<Modes::Override> what, const std::string& why) {
+Result<void> Governor::change_override(std::string_view target, std::optional<Modes::Override> what,
+                                       const std::string& why) {
   const Mode before = modes_.view(target).mode;
   TRY(modes_.override_mode(target, what));
   record_switch(target, before, why);
@@ -71,7 +75,8 @@ Result<void> Governor::change_override(std::string_view target, std::optional<Mo
 void Governor::expire_overrides(Time now) {
   const Modes before = modes_;
   const std::vector<std::string> ended = modes_.expire(now);
-  for (const std::string& target : ended) record_switch(target, before.view(target).mode, "the operator's setting has expired");
+  for (const std::string& target : ended)
+    record_switch(target, before.view(target).mode, "the operator's setting has expired");
   if (ended.empty()) return;
   mark_all_dirty();
   reconcile("the operator's setting for " + join(ended, ", ") + " has expired");
@@ -96,7 +101,8 @@ void Governor::set_subjects(SubjectsPtr subjects) {
   executor_.set_pinned(subjects_->pinned());
   bool is_annotated = false;
   for (const auto& [proposer, strategy] : strategies_)
-    is_annotated |= std::any_of(strategy.intents.begin(), strategy.intents.end(), [this](const auto& active) { return active->hands_off != is_hands_off(*active); });
+    is_annotated |= std::any_of(strategy.intents.begin(), strategy.intents.end(),
+                                [this](const auto& active) { return active->hands_off != is_hands_off(*active); });
   mark_changed_subjects(*before);
   if (dirty_.empty()) return;
   reconcile(is_annotated ? "the pod's annotation " + std::string(kHandsOffAnnotation) + " has changed" : std::string());
@@ -122,8 +128,9 @@ void Governor::mark_changed_subjects(const Subjects& before) {
   for (Entry& entry : states_) {
     const Subject* was = before.at(entry.first.cgroup_dir);
     const Subject* is = subjects_->at(entry.first.cgroup_dir);
-    const bool is_same = was == is || (was != nullptr && is != nullptr && was->limits == is->limits && was->containers == is->containers &&
-                                       was->has_own_cpus == is->has_own_cpus && was->hands_off == is->hands_off);
+    const bool is_same = was == is || (was != nullptr && is != nullptr && was->limits == is->limits &&
+                                       was->containers == is->containers && was->has_own_cpus == is->has_own_cpus &&
+                                       was->hands_off == is->hands_off);
     if (!is_same || is_other_rule) mark_dirty(entry);
   }
 }

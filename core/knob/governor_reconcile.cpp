@@ -76,14 +76,16 @@ void Governor::plan(Entry& entry, Round& round) {
     round.dropped.push_back(key);
     return;
   }
-  round.orders.push_back({level_of(key), key.cgroup_dir, state.composed->knob, state.composed->value, state.composed->winner, state.composed->ttl});
+  round.orders.push_back({level_of(key), key.cgroup_dir, state.composed->knob, state.composed->value,
+                          state.composed->winner, state.composed->ttl});
   round.planned.push_back({&entry, {}});
 }
 
 void Governor::plan_intents(Entry& entry, Intents intents, Round& round) {
   auto& [key, state] = entry;
   state.recorded.reset();
-  Result<Composition> composed = state.obstacle.empty() ? compose_intents(key, intents) : Result<Composition>(invalid(state.obstacle));
+  Result<Composition> composed =
+      state.obstacle.empty() ? compose_intents(key, intents) : Result<Composition>(invalid(state.obstacle));
   if (!composed) {
     state.composed.reset();
     const Outcome outcome = state.outcome = outcome_of(composed.error());
@@ -95,7 +97,8 @@ void Governor::plan_intents(Entry& entry, Intents intents, Round& round) {
   state.composed = *std::move(composed);
   const Composition& made = *state.composed;
   if (made.knob->is_one_shot && made.chosen && intents[*made.chosen]->is_done) return;
-  round.orders.push_back({intents.front()->proposal.intent.level, key.cgroup_dir, made.knob, made.value, made.winner, made.ttl});
+  round.orders.push_back(
+      {intents.front()->proposal.intent.level, key.cgroup_dir, made.knob, made.value, made.winner, made.ttl});
   round.planned.push_back({&entry, std::move(intents)});
 }
 
@@ -134,8 +137,9 @@ std::vector<Undone> Governor::record_all(std::vector<Undone> undone, const std::
 void Governor::reconcile_shadow(const Dirty& dirty) {
   for (Entry* entry : dirty) {
     const Intents intents = intents_of(entry->second, Mode::shadow);
-    const bool any = std::any_of(intents.begin(), intents.end(),
-                                 [this](const ActiveIntent* one) { return mode_of(one->proposal.proposer) == Mode::shadow; });
+    const bool any = std::any_of(intents.begin(), intents.end(), [this](const ActiveIntent* one) {
+      return mode_of(one->proposal.proposer) == Mode::shadow;
+    });
     if (any) reconcile_shadow(*entry, intents);
     if (nested_.contains(entry->first.resource)) reconcile_shadow_cap(*entry, any ? intents : Intents());
   }
@@ -157,10 +161,12 @@ void Governor::reconcile_shadow(Entry& entry, const Intents& intents) {
     }
     // A knob that another strategy writes is read each time.
     const Duration trust = Executor::trust(key, refresh_);
-    const RecentReadings::Recent& now = readings_.of(*proposal.knob(), key.cgroup_dir, key.item, any_enforced ? Duration(0) : trust);
+    const RecentReadings::Recent& now =
+        readings_.of(*proposal.knob(), key.cgroup_dir, key.item, any_enforced ? Duration(0) : trust);
     state.due = std::min(state.due, now.outcome == Outcome::gone ? Time{} : now.read_at + trust);
     Done done{now.outcome, now.value, now.value, now.problem};
-    if (!made && done.outcome == Outcome::shadow) done = {outcome_of(made.error()), now.value, now.value, made.error().message()};
+    if (!made && done.outcome == Outcome::shadow)
+      done = {outcome_of(made.error()), now.value, now.value, made.error().message()};
     if (done.outcome == Outcome::shadow && !verdict.holds) done.outcome = Outcome::lost;
     conclude(intent, verdict, text, done);
   }
@@ -191,14 +197,18 @@ void Governor::close(const Dirty& dirty) {
 
 void Governor::conclude(ActiveIntent& intent, const Verdict& verdict, const std::string& equation, const Done& done) {
   const Proposal& proposal = intent.proposal;
-  Recorded now{done.outcome, proposal.intent.value, verdict.winner, done.problem, equation, proposal.intent.priority, clock_.now()};
-  const bool is_new = proposal.knob()->is_one_shot || std::tie(intent.outcome, intent.winner, intent.final_value) != std::tie(now.outcome, now.winner, done.after);
+  Recorded now{done.outcome, proposal.intent.value,    verdict.winner, done.problem,
+               equation,     proposal.intent.priority, clock_.now()};
+  const bool is_new = proposal.knob()->is_one_shot || std::tie(intent.outcome, intent.winner, intent.final_value) !=
+                                                          std::tie(now.outcome, now.winner, done.after);
   if (is_new) intent.strategy->changed.push_back(&intent);
   intent.outcome = done.outcome;
   intent.winner = now.winner;
   intent.final_value = done.after;
   // Nothing that an operator would want to read twice.
-  const auto key_of = [](const Recorded& one) { return std::tie(one.outcome, one.wanted, one.winner, one.problem, one.equation, one.priority); };
+  const auto key_of = [](const Recorded& one) {
+    return std::tie(one.outcome, one.wanted, one.winner, one.problem, one.equation, one.priority);
+  };
   if (done.outcome == Outcome::off || (intent.last && key_of(*intent.last) == key_of(now))) return;
   Decision decision = decision_of(proposal, done, now.time);
   decision.winner = now.winner;
@@ -216,7 +226,8 @@ void Governor::record_followed(Entry& entry, const Done& done) {
                             std::tie(now.outcome, now.problem, now.equation))
     return;
   if (!made.is_bound_by_hierarchy && done.outcome == Outcome::applied && done.before == done.after) return;
-  const auto cap = std::find_if(made.parts.begin(), made.parts.end(), [](const Part& part) { return part.role == Role::cap && part.binds; });
+  const auto cap = std::find_if(made.parts.begin(), made.parts.end(),
+                                [](const Part& part) { return part.role == Role::cap && part.binds; });
   const std::string quota = spell(*made.knob, made.value);
   Decision decision;
   decision.time = now.time;
@@ -228,7 +239,8 @@ void Governor::record_followed(Entry& entry, const Done& done) {
   if (cap != made.parts.end())
     decision.reason = reason_of_cap({.knob = cap->knob, .value = cap->value, .cgroup_dir = cap->source});
   else
-    decision.reason = made.is_bound_by_hierarchy ? "the containers of the pod add up to " + quota : "the containers of the pod have room in " + quota;
+    decision.reason = made.is_bound_by_hierarchy ? "the containers of the pod add up to " + quota
+                                                 : "the containers of the pod have room in " + quota;
   decision.before = done.before;
   decision.wanted = quota;
   decision.after = done.after;
@@ -243,7 +255,8 @@ void Governor::record_followed(Entry& entry, const Done& done) {
 void Governor::record_undone(const Undone& undone, const std::string& why, std::vector<Release>& releases) {
   const std::string knob(undone.knob->name);
   const Subject* subject = subjects_->of(undone.key.cgroup_dir);
-  if (undone.done.outcome == Outcome::reverted) releases.push_back({undone.plugin, undone.key.cgroup_dir, knob, why, subject ? *subject : Subject{}});
+  if (undone.done.outcome == Outcome::reverted)
+    releases.push_back({undone.plugin, undone.key.cgroup_dir, knob, why, subject ? *subject : Subject{}});
   Decision decision;
   decision.time = clock_.now();
   decision.plugin = undone.plugin;

@@ -20,7 +20,8 @@ std::vector<Undone> Governor::restore(const std::string& by) {
   const Mode before = modes_.view(kNodeTarget).mode;
   const Mode most = modes_.is_hands_off() ? Mode::off : Mode::shadow;
   // Neither is refused: the node's mode may always be lowered. It stays until an operator lifts it.
-  if (modes_.override_mode(kNodeTarget, Modes::Override{most, Time::max(), by})) record_switch(kNodeTarget, before, why);
+  if (modes_.override_mode(kNodeTarget, Modes::Override{most, Time::max(), by}))
+    record_switch(kNodeTarget, before, why);
   executor_.end_patience();
   mark_all_dirty();
   return reconcile(why);

@@ -22,13 +22,16 @@ void Governor::reconcile_shadow_cap(Entry& entry, const Intents& intents) {
   state.shadow_cap = {value, now + Executor::trust(key, refresh_), std::move(inside)};
 }
 
-void Governor::check_inside(const KnobKey& key, const Bound& cap, std::map<std::string, std::string>& found, ShadowCap& before) {
+void Governor::check_inside(const KnobKey& key, const Bound& cap, std::map<std::string, std::string>& found,
+                            ShadowCap& before) {
   for (const InnerValue& inner : values_inside(key, cap)) {
     const std::string& dir = inner.key.cgroup_dir;
     const Subject* subject = subjects_->of(dir);
     if (subject != nullptr && covers(subject->hands_off, *cap.knob, cap.plugin)) continue;
     if (inner.is_larger) {
-      const Result<Composition> made = compose({}, {cap, {}}, [&] { return Result<Base>(Base{cap.knob, inner.value, "current"}); });
+      const Result<Composition> made = compose({}, {cap, {}}, [&] {
+        return Result<Base>(Base{cap.knob, inner.value, "current"});
+      });
       const std::string wanted = made ? equation(*made) : std::string();
       if (made && before.inside[dir] != wanted) record_shadow_cap(inner.key, cap, spell(*cap.knob, inner.value), *made);
       found[dir] = wanted;
@@ -37,7 +40,8 @@ void Governor::check_inside(const KnobKey& key, const Bound& cap, std::map<std::
   }
 }
 
-void Governor::record_shadow_cap(const KnobKey& key, const Bound& cap, const std::string& now, const Composition& made) {
+void Governor::record_shadow_cap(const KnobKey& key, const Bound& cap, const std::string& now,
+                                 const Composition& made) {
   Decision decision;
   decision.time = clock_.now();
   decision.plugin = decision.winner = cap.plugin;
@@ -54,7 +58,8 @@ void Governor::record_shadow_cap(const KnobKey& key, const Bound& cap, const std
 }
 
 std::string Governor::reason_of_cap(const Bound& cap) {
-  return "'" + cap.cgroup_dir + "' is capped at " + spell(*cap.knob, cap.value) + ", and the kernel allows no more inside of it";
+  return "'" + cap.cgroup_dir + "' is capped at " + spell(*cap.knob, cap.value) +
+         ", and the kernel allows no more inside of it";
 }
 
 }  // namespace koord::knob

@@ -39,9 +39,11 @@ Journal::~Journal() = default;
 
 // Checks the preconditions for opening or making a file.
 Result<void> Journal::blocked() const {
-  if (options_.directory.empty()) return invalid("qos.directory is not set, so the originals of knobs can be kept nowhere");
+  if (options_.directory.empty())
+    return invalid("qos.directory is not set, so the originals of knobs can be kept nowhere");
   if (const auto aside = journal_set_aside(options_.directory))
-    return invalid("'" + *aside + "' was set aside, and with it perhaps what knobs had before; when that is seen to, remove the file");
+    return invalid("'" + *aside +
+                   "' was set aside, and with it perhaps what knobs had before; when that is seen to, remove the file");
   return {};
 }
 
@@ -59,7 +61,9 @@ Result<Journal::Found> Journal::set_aside(const Error& why) {
   const std::string path = journal_path(options_.directory);
   const std::string loss = loss_of_journal(options_.directory);
   const std::string aside = TRY(sqlite::set_aside(path, "corrupt", clock_.wall_ns()));
-  return Found{.left = {}, .warnings = {"'" + path + "' cannot be used: " + why.message() + "; set aside as '" + aside + "'" + loss}};
+  return Found{
+      .left = {},
+      .warnings = {"'" + path + "' cannot be used: " + why.message() + "; set aside as '" + aside + "'" + loss}};
 }
 
 // Knobs of the previous agent may be reverted without a further original, so the tree is locked now.
@@ -69,8 +73,9 @@ Result<Journal::Found> Journal::adopt(JournalContent content) {
   for (const Original& knob : content.knobs) kept_.insert_or_assign(knob.key, knob);
   found.left = std::move(content.knobs);
   if (content.of_other_boots > 0)
-    found.warnings.push_back(std::to_string(content.of_other_boots) +
-                         " knobs had values of ours before the node was started again, and have the kernel's own now");
+    found.warnings.push_back(
+        std::to_string(content.of_other_boots) +
+        " knobs had values of ours before the node was started again, and have the kernel's own now");
   return found;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Journal: originals on disk, in a SQLite file of their own, where the next start of the agent or a restore without one finds
-// them. A knob's first write waits for the disk; what is written later is there after SIGKILL, too, and not after a power cut,
-// after which the kernel has values of its own in any case. All is in memory, too: a disk that is full, read-only or gone takes
-// no knob's original with it, only that nothing is written to the kernel until it is back. While another agent writes to the same
-// cgroup tree nothing may be written either. [any thread]
+// Journal: originals on disk, in a SQLite file of their own, where the next start of the agent or a restore without one
+// finds them. A knob's first write waits for the disk; what is written later is there after SIGKILL, too, and not after
+// a power cut, after which the kernel has values of its own in any case. All is in memory, too: a disk that is full,
+// read-only or gone takes no knob's original with it, only that nothing is written to the kernel until it is back.
+// While another agent writes to the same cgroup tree nothing may be written either. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -46,16 +46,17 @@ class Journal final : public Originals {
   struct Found {
     std::vector<Original> left;
     std::vector<std::string> warnings;  // warnings for the log, a sentence each
-    bool on_purpose = false;  // stated at its end: the next one goes on with them
+    bool on_purpose = false;            // stated at its end: the next one goes on with them
     // Consecutive starts that found originals and ended before they were settled, with this one; 0: on purpose.
     std::int64_t unsettled_starts = 0;
   };
-  // Until it has succeeded once, nothing may be written. Makes neither folder nor file. An error is the disk's, or says that
-  // another agent has the folder: try again later.
+  // Until it has succeeded once, nothing may be written. Makes neither folder nor file. An error is the disk's, or says
+  // that another agent has the folder: try again later.
   Result<Found> open();
   // The adopted originals are settled: the next start counts from 0.
   void settled();
-  // Lets another agent write to the cgroup tree, unless values of this one are in it. The next write takes the tree again.
+  // Lets another agent write to the cgroup tree, unless values of this one are in it. The next write takes the tree
+  // again.
   void release_tree();
 
   // The process ends, and what is kept is for the next one.
@@ -71,7 +72,8 @@ class Journal final : public Originals {
   Result<void> prepare();
   // Why nothing may be written, as far as is known; empty: it may.
   std::string problem() const;
-  // problem() is that another agent writes to the cgroup tree. Call prepare() again: the end of that agent is not reported.
+  // problem() is that another agent writes to the cgroup tree. Call prepare() again: the end of that agent is not
+  // reported.
   bool is_tree_taken() const;
   std::size_t size() const;
 
@@ -100,8 +102,8 @@ class Journal final : public Originals {
   UniqueFd lock_;
   TreeLock tree_;
   std::unique_ptr<JournalTable> file_;  // null: not open
-  std::map<KnobKey, Original> kept_;  // all that the file should have
-  std::set<KnobKey> unsaved_;         // of it, or gone from it
+  std::map<KnobKey, Original> kept_;    // all that the file should have
+  std::set<KnobKey> unsaved_;           // of it, or gone from it
   bool is_read_ = false;
   bool is_tree_taken_ = false;
   std::string problem_;

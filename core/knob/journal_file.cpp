@@ -39,11 +39,13 @@ Result<void> set_modes(Connection& connection) {
 
 Result<std::optional<JournalFault>> journal_fault_of(Connection& connection) {
   const std::int64_t application = TRY(connection.integer("PRAGMA application_id"));
-  if (application != kJournalApplicationId) return std::optional(JournalFault{"foreign", "it belongs to another program"});
+  if (application != kJournalApplicationId)
+    return std::optional(JournalFault{"foreign", "it belongs to another program"});
   const std::int64_t version = TRY(connection.integer("PRAGMA user_version"));
   if (version != kJournalVersion)
-    return std::optional(JournalFault{version > kJournalVersion ? "newer-version" : "older-version",
-                               "its version is " + std::to_string(version) + ", expected " + std::to_string(kJournalVersion)});
+    return std::optional(
+        JournalFault{version > kJournalVersion ? "newer-version" : "older-version",
+                     "its version is " + std::to_string(version) + ", expected " + std::to_string(kJournalVersion)});
   Statement check = TRY(connection.prepare("PRAGMA integrity_check(1)"));
   TRY(check.step());
   if (check.text(0) != "ok") return std::optional(JournalFault{"corrupt", std::string(check.text(0))});
@@ -55,7 +57,8 @@ Result<std::optional<JournalFault>> find_journal_fault(Connection& connection) {
   const std::int64_t pages = TRY(connection.integer("PRAGMA page_count"));
   const std::int64_t tables = TRY(connection.integer("SELECT count(*) FROM sqlite_schema"));
   if (pages > 1 || tables > 0) return journal_fault_of(connection);
-  TRY(connection.execute("BEGIN IMMEDIATE;" + std::string(kJournalTables) + "PRAGMA application_id=" + std::to_string(kJournalApplicationId) +
+  TRY(connection.execute("BEGIN IMMEDIATE;" + std::string(kJournalTables) +
+                         "PRAGMA application_id=" + std::to_string(kJournalApplicationId) +
                          ";PRAGMA user_version=" + std::to_string(kJournalVersion) + ";COMMIT;"));
   return std::optional<JournalFault>();
 }
@@ -69,7 +72,8 @@ std::string journal_lock_path(const std::string& directory) { return journal_pat
 Result<UniqueFd> lock_journal(const std::string& directory) {
   const std::string path = journal_lock_path(directory);
   Result<UniqueFd> opened = open_at(AT_FDCWD, path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (!opened && opened.error().is(std::errc::read_only_file_system)) opened = open_at(AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+  if (!opened && opened.error().is(std::errc::read_only_file_system))
+    opened = open_at(AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
   UniqueFd lock = TRY(std::move(opened));
   if (::flock(lock.get(), LOCK_EX | LOCK_NB) == 0) return lock;
   return system_error(errno, "the originals in '" + directory + "' belong to another agent that runs");
@@ -81,7 +85,8 @@ std::optional<std::string> journal_set_aside(const std::string& directory) {
   const Result<std::vector<std::string>> names = list_directory(directory);
   if (!names) return std::nullopt;
   for (const std::string& name : *names)
-    if (name.starts_with(start) && name.find('-') != std::string::npos && !name.ends_with("-wal")) return directory + "/" + name;
+    if (name.starts_with(start) && name.find('-') != std::string::npos && !name.ends_with("-wal"))
+      return directory + "/" + name;
   return std::nullopt;
 }
 
@@ -97,12 +102,14 @@ Result<OpenedJournal> open_journal(const std::string& directory, std::int64_t wa
   }
   const std::string loss = loss_of_journal(directory);
   const std::string aside = TRY(sqlite::set_aside(path, fault->word, wall_ns));
-  return OpenedJournal{std::nullopt, "'" + path + "' cannot be used: " + fault->story + "; set aside as '" + aside + "'" + loss};
+  return OpenedJournal{std::nullopt,
+                       "'" + path + "' cannot be used: " + fault->story + "; set aside as '" + aside + "'" + loss};
 }
 
 namespace {
 
-// How many bytes a database file has too few for the page size and the number of pages in its header (sqlite.org/fileformat2.html, 1.3).
+// How many bytes a database file has too few for the page size and the number of pages in its header
+// (sqlite.org/fileformat2.html, 1.3).
 std::uint64_t missing_bytes(std::string_view content) {
   if (content.size() < 32 || !content.starts_with("SQLite format 3")) return 0;
   const auto number = [&](std::size_t at, std::size_t size) {
@@ -146,7 +153,8 @@ Result<Connection> open_copy(const std::string& directory) {
 std::set<KnobKey> readable_keys(const std::string& directory) {
   std::set<KnobKey> keys;
   Result<Connection> copy = open_copy(directory);
-  Result<Statement> rows = copy ? copy->prepare("SELECT cgroup,resource,item FROM knob") : Result<Statement>(copy.error());
+  Result<Statement> rows =
+      copy ? copy->prepare("SELECT cgroup,resource,item FROM knob") : Result<Statement>(copy.error());
   while (rows && rows->step().value_or(false)) {
     KnobKey key{std::string(rows->text(0)), std::string(rows->text(1)), std::string(rows->text(2))};
     if (find_knob(key.resource) != nullptr && cgroup::is_cgroup(key.cgroup_dir)) keys.insert(std::move(key));
@@ -180,10 +188,14 @@ std::string loss_of_journal(const std::string& directory) {
   const std::uint64_t missing = missing_bytes(content);
   const std::set<KnobKey> keys = readable_keys(directory);
   std::string text;
-  if (missing > 0) text += "; " + std::to_string(missing) + " of its " + std::to_string(content.size() + missing) + " bytes are missing";
-  if (keys.empty()) return text + "; none of its records is readable, so it is unknown which knobs keep a value of the previous agent";
-  return text + "; " + std::to_string(keys.size()) + " of its records are readable and none is taken: " +
-         titles_of(keys) + " may keep a value of the previous agent";
+  if (missing > 0)
+    text +=
+        "; " + std::to_string(missing) + " of its " + std::to_string(content.size() + missing) + " bytes are missing";
+  if (keys.empty())
+    return text + "; none of its records is readable, so it is unknown which knobs keep a value of the previous agent";
+  return text + "; " + std::to_string(keys.size()) +
+         " of its records are readable and none is taken: " + titles_of(keys) +
+         " may keep a value of the previous agent";
 }
 
 }  // namespace koord::knob

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The journal's file itself: one SQLite database of one table, opened so that it is sound, or set aside with its reason.
-// Only one process has it at a time. [one thread at a time]
+// The journal's file itself: one SQLite database of one table, opened so that it is sound, or set aside with its
+// reason. Only one process has it at a time. [one thread at a time]
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ std::optional<std::string> journal_set_aside(const std::string& directory);
 
 struct OpenedJournal {
   std::optional<sqlite::Connection> connection;  // nullopt: the file was set aside
-  std::string story;                            // why and as what
+  std::string story;                             // why and as what
 };
 // Opens the file, or begins one; the folder is there. Errors are the disk's: full, read-only, unreadable.
 Result<OpenedJournal> open_journal(const std::string& directory, std::int64_t wall_ns);

@@ -45,7 +45,8 @@ Result<Original> original_in(const Statement& row) {
   if (level < 0 || level > static_cast<std::int64_t>(Level::node))
     return Error{std::make_error_code(std::errc::bad_message), "it has a knob of level " + std::to_string(level)};
   if (!cgroup::is_cgroup(row.text(0)))
-    return Error{std::make_error_code(std::errc::bad_message), "it has a knob of '" + std::string(row.text(0)) + "', which is no cgroup"};
+    return Error{std::make_error_code(std::errc::bad_message),
+                 "it has a knob of '" + std::string(row.text(0)) + "', which is no cgroup"};
   std::vector<Texts> ours = apart(row.text(7));
   Texts written = std::move(ours.front());
   ours.erase(ours.begin());
@@ -69,7 +70,8 @@ const char* const kJournalTables =
     "CREATE TABLE meta(key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;";
 
 Result<JournalContent> read_journal(Connection& connection, const std::string& boot) {
-  Statement rows = TRY(connection.prepare("SELECT cgroup,resource,item,name,level,inode,original,ours,plugin,ttl_ns,boot FROM knob"));
+  Statement rows = TRY(
+      connection.prepare("SELECT cgroup,resource,item,name,level,inode,original,ours,plugin,ttl_ns,boot FROM knob"));
   JournalContent content;
   for (;;) {
     const bool is_row = TRY(rows.step());
@@ -88,7 +90,8 @@ Result<JournalTable> JournalTable::make(Connection connection) {
 }
 
 Result<void> JournalTable::transact(bool durable, const std::function<Result<void>()>& change) {
-  TRY(connection_.execute(durable ? "PRAGMA synchronous=FULL; BEGIN IMMEDIATE" : "PRAGMA synchronous=NORMAL; BEGIN IMMEDIATE"));
+  TRY(connection_.execute(durable ? "PRAGMA synchronous=FULL; BEGIN IMMEDIATE"
+                                  : "PRAGMA synchronous=NORMAL; BEGIN IMMEDIATE"));
   Result<void> done = change();
   if (done) done = connection_.execute("COMMIT");
   if (!done) static_cast<void>(connection_.execute("ROLLBACK"));  // the error before it has more detail
@@ -99,8 +102,13 @@ Result<void> JournalTable::put(const Original& knob, const std::string& boot, st
   std::vector<Texts> all_ours{knob.written};
   all_ours.insert(all_ours.end(), knob.asked.begin(), knob.asked.end());
   const std::string texts = joined(knob.texts), ours = joined(all_ours);
-  insert_.bind_text(1, knob.key.cgroup_dir).bind_text(2, knob.key.resource).bind_text(3, knob.key.item).bind_text(4, knob.knob);
-  insert_.bind(5, static_cast<std::int64_t>(knob.level)).bind(6, static_cast<std::int64_t>(knob.cgroup)).bind_text(7, texts);
+  insert_.bind_text(1, knob.key.cgroup_dir)
+      .bind_text(2, knob.key.resource)
+      .bind_text(3, knob.key.item)
+      .bind_text(4, knob.knob);
+  insert_.bind(5, static_cast<std::int64_t>(knob.level))
+      .bind(6, static_cast<std::int64_t>(knob.cgroup))
+      .bind_text(7, texts);
   insert_.bind_text(8, ours).bind_text(9, knob.plugin).bind(10, static_cast<std::int64_t>(knob.ttl.count()));
   return insert_.bind_text(11, boot).bind(12, wall_ms).run();
 }

@@ -17,8 +17,8 @@ namespace koord::knob {
 extern const char* const kJournalTables;
 
 struct JournalContent {
-  std::vector<Original> knobs;      // of this boot
-  std::size_t of_other_boots = 0;   // their cgroups have gone since, or have the kernel's own value
+  std::vector<Original> knobs;     // of this boot
+  std::size_t of_other_boots = 0;  // their cgroups have gone since, or have the kernel's own value
 };
 // bad_message: a row means nothing.
 Result<JournalContent> read_journal(sqlite::Connection& connection, const std::string& boot);

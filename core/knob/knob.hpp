@@ -21,19 +21,19 @@
 namespace koord::knob {
 
 enum class Form {
-  bandwidth,  // "20000 100000": quota and period in µs; "max", "max 100000": no limit
-  amount,     // a number; "max": no limit
-  number,     // a number, no more
-  shares,     // cpu.shares; v2 keeps it as a weight
+  bandwidth,   // "20000 100000": quota and period in µs; "max", "max 100000": no limit
+  amount,      // a number; "max": no limit
+  number,      // a number, no more
+  shares,      // cpu.shares; v2 keeps it as a weight
   cpu_weight,  // cpu.weight; v1 keeps it as shares
-  set,        // "0-3,8", not empty
-  fields,     // "8:16 rbps=1048576 wbps=max": of the item 8:16
-  weight,     // "default 100", "8:16 100", "8:16 default": of the item before the space
-  feature,    // "NAME", "NO_NAME": of the item NAME
-  masks,      // "0=ff;1=f0": of each cache, in hexadecimal
-  amounts,    // "0=50;1=100": of each cache
-  group,      // the name of a resctrl group; "" or "/": the root's
-  idle,       // cpu.idle: 0, 1; the kernel changes the cgroup's weight with it
+  set,         // "0-3,8", not empty
+  fields,      // "8:16 rbps=1048576 wbps=max": of the item 8:16
+  weight,      // "default 100", "8:16 100", "8:16 default": of the item before the space
+  feature,     // "NAME", "NO_NAME": of the item NAME
+  masks,       // "0=ff;1=f0": of each cache, in hexadecimal
+  amounts,     // "0=50;1=100": of each cache
+  group,       // the name of a resctrl group; "" or "/": the root's
+  idle,        // cpu.idle: 0, 1; the kernel changes the cgroup's weight with it
 };
 
 enum class Place {
@@ -60,7 +60,7 @@ struct Knob {
   std::int64_t least = 0;
   std::int64_t most = std::numeric_limits<std::int64_t>::max();
   bool large_is_strict = false;  // reduces the resources of others: a protection, a switch
-  bool is_one_shot = false;           // done once, each time that it is proposed; nothing to read, nothing to revert
+  bool is_one_shot = false;      // done once, each time that it is proposed; nothing to read, nothing to revert
 };
 
 // Does one file of it hold a value for each of several items?
@@ -97,8 +97,8 @@ struct Value {
 Result<Value> parse_value(const Knob& knob, std::string_view text);
 std::string spell(const Knob& knob, const Value& value);
 
-// Has `now` all that `wanted` says? No limit is no limit whatever the period; of a line, fields that are not named do not
-// matter.
+// Has `now` all that `wanted` says? No limit is no limit whatever the period; of a line, fields that are not named do
+// not matter.
 bool same(const Knob& knob, const Value& now, const Value& wanted);
 
 // A value with the knob that it is meant for; both knobs are of one resource.

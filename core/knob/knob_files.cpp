@@ -35,7 +35,8 @@ Error missing(const std::string& directory, Error error) {
 Result<std::string> read_text(const std::string& directory, const std::string& path) {
   Result<std::string> content = read_file(path);
   if (content) return std::string(trim(*content));
-  return content.error().is(std::errc::no_such_file_or_directory) ? missing(directory, std::move(content).error()) : content;
+  return content.error().is(std::errc::no_such_file_or_directory) ? missing(directory, std::move(content).error())
+                                                                  : content;
 }
 
 Result<std::string> read_text_at(int directory, const std::string& path, const std::string& file) {
@@ -59,20 +60,24 @@ struct KnobFiles::FileDirectory {
     const std::string shown = path + "/" + file;
     const std::string content = text.empty() ? "\n" : text;  // writing nothing is no write
     Result<void> written = fd ? write_value_at(fd->get(), file, content, shown) : write_value(shown, content);
-    if (!written && written.error().is(std::errc::no_such_file_or_directory)) return system_error(ENODEV, std::move(written).error().text);
+    if (!written && written.error().is(std::errc::no_such_file_or_directory))
+      return system_error(ENODEV, std::move(written).error().text);
     return written;
   }
 };
 
 KnobFiles::KnobFiles(cgroup::Layout layout, NodeRoots roots)
-    : layout_(std::move(layout)), roots_(std::move(roots)), resctrl_(std::make_unique<Resctrl>(roots_.resctrl, layout_)) {}
+    : layout_(std::move(layout)),
+      roots_(std::move(roots)),
+      resctrl_(std::make_unique<Resctrl>(roots_.resctrl, layout_)) {}
 
 KnobFiles::~KnobFiles() = default;
 
 Result<Version> KnobFiles::version_of(const Knob& knob) const {
   if (!is_in_cgroup(knob)) return Version::v2;  // of which there is one
   const std::optional<Version> version = layout_.version(knob.controller);
-  if (!version) return system_error(ENOTSUP, "this node has no " + std::string(name_of(knob.controller)) + " controller");
+  if (!version)
+    return system_error(ENOTSUP, "this node has no " + std::string(name_of(knob.controller)) + " controller");
   if (!files_of(knob, *version).empty()) return *version;
   return system_error(ENOTSUP, "cgroup " + std::string(*version == Version::v2 ? "v2" : "v1") + " has no '" +
                                    std::string(knob.name) + "'");
@@ -109,7 +114,8 @@ Result<KnobFiles::Reading> KnobFiles::read_cgroup(const KnobTarget& target) cons
   if (is_in_cgroup(target.knob)) {
     Result<UniqueFd> opened = open_at(AT_FDCWD, directory, O_PATH | O_DIRECTORY);
     if (!opened && opened.error().is(std::errc::no_such_file_or_directory))
-      return system_error(ENODEV, "cannot open '" + directory + "/" + std::string(files_of(target.knob, version)[0]) + "'");
+      return system_error(ENODEV,
+                          "cannot open '" + directory + "/" + std::string(files_of(target.knob, version)[0]) + "'");
     reading.directory = std::make_shared<const UniqueFd>(TRY(std::move(opened)));
   }
   for (std::string_view file : files_of(target.knob, version)) {
@@ -154,27 +160,31 @@ Result<KnobFiles::FileDirectory> KnobFiles::directory_for_write(const KnobTarget
 }
 
 // One of the knob's files, by its name.
-Result<void> KnobFiles::write_file(const KnobTarget& target, const FileDirectory& directory, std::string_view file, const std::string& text) const {
+Result<void> KnobFiles::write_file(const KnobTarget& target, const FileDirectory& directory, std::string_view file,
+                                   const std::string& text) const {
   if (target.knob.form != Form::feature) return directory.write(std::string(file), text);
   const std::string path = TRY(path_of(target, file));  // it has had another name
   return directory.write(path.substr(directory.path.size() + 1), text);
 }
 
 // The kernel takes no set away from a cgroup with tasks in it. On v2 all there is means the same to them.
-Result<void> KnobFiles::write_no_set(const KnobTarget& target, const FileDirectory& directory, std::string_view file) const {
+Result<void> KnobFiles::write_no_set(const KnobTarget& target, const FileDirectory& directory,
+                                     std::string_view file) const {
   Result<void> written = directory.write(std::string(file), "");
   if (written || !written.error().is(std::errc::no_space_on_device)) return written;
   const std::string root = layout_.directory(target.knob.controller, "");
   return directory.write(std::string(file), TRY(read_text(root, root + "/" + std::string(file) + ".effective")));
 }
 
-Result<void> KnobFiles::write_cgroup(const KnobTarget& target, const Texts& texts, const Texts& now, const FileDirectory& directory) const {
+Result<void> KnobFiles::write_cgroup(const KnobTarget& target, const Texts& texts, const Texts& now,
+                                     const FileDirectory& directory) const {
   const Version version = TRY(version_of(target.knob));
   const std::vector<std::string_view> files = files_of(target.knob, version);
   auto write_one = [&](std::size_t i) -> Result<void> {
     if (i < now.size() && texts[i] == now[i]) return {};
     const bool is_unset = has_items(target.knob) && texts[i].empty();
-    if (target.knob.form == Form::set && texts[i].empty() && version == Version::v2) return write_no_set(target, directory, files[i]);
+    if (target.knob.form == Form::set && texts[i].empty() && version == Version::v2)
+      return write_no_set(target, directory, files[i]);
     return write_file(target, directory, files[i], is_unset ? unset_text(target.knob, version, target.item) : texts[i]);
   };
   if (target.knob.form == Form::idle) {
@@ -194,7 +204,8 @@ Result<void> KnobFiles::write_cgroup(const KnobTarget& target, const Texts& text
   return write_one(0);
 }
 
-Result<std::int64_t> KnobFiles::run_one_shot(const KnobTarget& target, std::int64_t amount, const Clock& clock, Duration longest) const {
+Result<std::int64_t> KnobFiles::run_one_shot(const KnobTarget& target, std::int64_t amount, const Clock& clock,
+                                             Duration longest) const {
   if (target.knob.place == Place::resctrl_group) {
     TRY(resctrl_->write(target.knob, target.cgroup_dir, "0"));
     return amount;
@@ -209,7 +220,8 @@ Result<std::int64_t> KnobFiles::run_one_shot(const KnobTarget& target, std::int6
     const std::int64_t part = std::min(kPart, amount - done);
     Result<void> written = write_value(path, std::to_string(part));
     if (!written && written.error().is(std::errc::resource_unavailable_try_again)) break;  // less was there
-    if (!written && written.error().is(std::errc::no_such_file_or_directory)) return missing(directory, std::move(written).error());
+    if (!written && written.error().is(std::errc::no_such_file_or_directory))
+      return missing(directory, std::move(written).error());
     if (!written) return std::move(written).error();
     done += part;
   }
@@ -241,7 +253,8 @@ std::vector<std::string> KnobFiles::inner_cgroups(const Knob& knob, std::string_
   std::vector<std::string> dirs;
   Result<std::vector<std::string>> names = list_subdirectories(layout_.directory(knob.controller, cgroup_dir));
   if (!names) return dirs;  // it has ended, and has none
-  for (const std::string& name : *names) dirs.push_back(cgroup_dir.empty() ? name : std::string(cgroup_dir) + "/" + name);
+  for (const std::string& name : *names)
+    dirs.push_back(cgroup_dir.empty() ? name : std::string(cgroup_dir) + "/" + name);
   return dirs;
 }
 

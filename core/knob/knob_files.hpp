@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// KnobFiles: knobs of this node: in its cgroup trees, on whichever version keeps their controller, below proc and sys, and
-// in resctrl. A cgroup that is gone answers std::errc::no_such_device, a knob that this kernel lacks
+// KnobFiles: knobs of this node: in its cgroup trees, on whichever version keeps their controller, below proc and sys,
+// and in resctrl. A cgroup that is gone answers std::errc::no_such_device, a knob that this kernel lacks
 // std::errc::not_supported. [any thread]
 #pragma once
 
@@ -39,13 +39,13 @@ class KnobFiles {
   struct Reading {
     Texts texts;
     Value value;
-    std::uint64_t cgroup = 0;  // inode: another one is another cgroup of the same name
+    std::uint64_t cgroup = 0;                        // inode: another one is another cgroup of the same name
     std::shared_ptr<const UniqueFd> directory = {};  // of the cgroup that was read; replace() writes there
   };
   Result<Reading> read(const KnobTarget& target) const;
 
-  // Writes to the cgroup that was read, or to none: one that took its name since is left alone, and the answer is that the cgroup
-  // is gone. As write() else.
+  // Writes to the cgroup that was read, or to none: one that took its name since is left alone, and the answer is that
+  // the cgroup is gone. As write() else.
   Result<void> replace(const KnobTarget& target, const Texts& texts, const Reading& now) const;
 
   // Writes only the files with a text that differs from `now`. For an item, the text "" removes the kernel's setting.
@@ -53,9 +53,10 @@ class KnobFiles {
   // nodes of the machine.
   Result<void> write(const KnobTarget& target, const Texts& texts, const Texts& now) const;
 
-  // Runs a one-shot: requests `amount` of the kernel in parts, until the kernel has no more or `longest` is over. Returns the
-  // amount of the requests that succeeded.
-  Result<std::int64_t> run_one_shot(const KnobTarget& target, std::int64_t amount, const Clock& clock, Duration longest) const;
+  // Runs a one-shot: requests `amount` of the kernel in parts, until the kernel has no more or `longest` is over.
+  // Returns the amount of the requests that succeeded.
+  Result<std::int64_t> run_one_shot(const KnobTarget& target, std::int64_t amount, const Clock& clock,
+                                    Duration longest) const;
 
   // Returns the value as the kernel will show it: rounded, converted.
   Result<Value> settled(const Knob& knob, const Value& value) const;
@@ -83,8 +84,10 @@ class KnobFiles {
   Result<Reading> read_cgroup(const KnobTarget& target) const;
   struct FileDirectory;
   Result<FileDirectory> directory_for_write(const KnobTarget& target, const Reading& now) const;
-  Result<void> write_file(const KnobTarget& target, const FileDirectory& directory, std::string_view file, const std::string& text) const;
-  Result<void> write_cgroup(const KnobTarget& target, const Texts& texts, const Texts& now, const FileDirectory& directory) const;
+  Result<void> write_file(const KnobTarget& target, const FileDirectory& directory, std::string_view file,
+                          const std::string& text) const;
+  Result<void> write_cgroup(const KnobTarget& target, const Texts& texts, const Texts& now,
+                            const FileDirectory& directory) const;
   Result<void> write_no_set(const KnobTarget& target, const FileDirectory& directory, std::string_view file) const;
 
   const cgroup::Layout layout_;

@@ -19,6 +19,7 @@ constexpr std::int64_t kMostInt = std::numeric_limits<std::int32_t>::max();
 
 // name, resource, place, controller, form, v2, v1, range, large is strict. Knobs of only some kernels are at the end of
 // each block.
+// clang-format off
 constexpr Knob kKnobs[] = {
     {"cpu.max", "cpu.max", Place::cgroup, Controller::cpu, Form::bandwidth, "cpu.max", {"cpu.cfs_quota_us", "cpu.cfs_period_us"}},
     {"cpu.max.burst", "cpu.max.burst", Place::cgroup, Controller::cpu, Form::number, "cpu.max.burst", {"cpu.cfs_burst_us"}},
@@ -78,6 +79,7 @@ constexpr Knob kKnobs[] = {
     {"resctrl.made", "resctrl.made", Place::resctrl_group, {}, Form::number, "made", {}, 0, 1},
     {"resctrl.remove", "resctrl.remove", Place::resctrl_group, {}, Form::number, "remove", {}, 1, 1, true, true},
 };
+// clang-format on
 
 Error out_of_place(const Knob& knob, std::string_view expected) {
   return invalid("'" + std::string(knob.name) + "' is " + std::string(expected));
@@ -120,17 +122,22 @@ Result<void> check_place(const Knob& knob, Level level, std::string_view cgroup_
       break;
     case Place::schemata:
       if (level != Level::node || !is_group_name(cgroup_dir))
-        return out_of_place(knob, "a knob of a resctrl group: the level is to be the node, and cgroup_dir the name of the group");
+        return out_of_place(
+            knob, "a knob of a resctrl group: the level is to be the node, and cgroup_dir the name of the group");
       break;
     case Place::resctrl_tasks:
       if (level != Level::pod && level != Level::container)
         return out_of_place(knob, "a knob of a pod or container: the level is to be one of these");
       break;
     case Place::resctrl_group:
-      if (knob.is_one_shot && level == Level::node && is_group_name(cgroup_dir) && cgroup_dir.starts_with(Resctrl::kOwnPrefix)) break;
+      if (knob.is_one_shot && level == Level::node && is_group_name(cgroup_dir) &&
+          cgroup_dir.starts_with(Resctrl::kOwnPrefix))
+        break;
       if (knob.is_one_shot)
-        return out_of_place(knob, "a one-shot on a resctrl group: the level must be the node, and cgroup_dir a name that begins with '" +
-                                      std::string(Resctrl::kOwnPrefix) + "'");
+        return out_of_place(
+            knob,
+            "a one-shot on a resctrl group: the level must be the node, and cgroup_dir a name that begins with '" +
+                std::string(Resctrl::kOwnPrefix) + "'");
       return out_of_place(knob, "made by the host for a group that another knob names");
   }
   return {};

@@ -20,12 +20,14 @@ constexpr std::int64_t kFewestShares = 2, kHighestShares = 262144, kHighestWeigh
 constexpr std::int64_t kHuge = 0x7FFFFFFFFFFFF000;
 
 std::int64_t weight_of_shares(std::int64_t shares) {
-  return 1 + (std::clamp(shares, kFewestShares, kHighestShares) - kFewestShares) * (kHighestWeight - 1) / (kHighestShares - kFewestShares);
+  return 1 + (std::clamp(shares, kFewestShares, kHighestShares) - kFewestShares) * (kHighestWeight - 1) /
+                 (kHighestShares - kFewestShares);
 }
 
 // The fewest shares that are this weight.
 std::int64_t shares_of_weight(std::int64_t weight) {
-  const std::int64_t above = (std::clamp(weight, std::int64_t{1}, kHighestWeight) - 1) * (kHighestShares - kFewestShares);
+  const std::int64_t above =
+      (std::clamp(weight, std::int64_t{1}, kHighestWeight) - 1) * (kHighestShares - kFewestShares);
   return kFewestShares + (above + kHighestWeight - 2) / (kHighestWeight - 1);
 }
 
@@ -110,7 +112,8 @@ Result<Value> decode_bandwidth(const Knob& knob, const Texts& texts, Version ver
 
 Result<Value> decode_number(const Knob& knob, std::string_view text, Version version) {
   std::int64_t number = TRY(read_number(knob, text));
-  if (knob.form == Form::shares && version == Version::v2) return Value{cgroup::convert(number, cgroup::Conversion::weight_to_shares)};
+  if (knob.form == Form::shares && version == Version::v2)
+    return Value{cgroup::convert(number, cgroup::Conversion::weight_to_shares)};
   if (knob.form == Form::cpu_weight && version == Version::v1) return Value{weight_of_shares(number)};
   return Value{number};
 }
@@ -137,7 +140,8 @@ Texts encode(const Knob& knob, const Value& value, Version version) {
     if (knob.form == Form::shares) return {std::to_string(weight_of_shares(value.amount))};
   } else {
     bool unlimited = value.amount == kUnlimited;
-    if (knob.form == Form::bandwidth) return {unlimited ? "-1" : std::to_string(value.amount), std::to_string(value.period_us)};
+    if (knob.form == Form::bandwidth)
+      return {unlimited ? "-1" : std::to_string(value.amount), std::to_string(value.period_us)};
     if (knob.name == "memory.max" && unlimited) return {"-1"};
     if (knob.form == Form::cpu_weight) return {std::to_string(shares_of_weight(value.amount))};
   }

@@ -34,7 +34,8 @@ Result<Value> parse_bandwidth(const Knob& knob, std::string_view text) {
   bool fine = (unlimited || (period && value.amount >= kLeastQuotaUs)) && value.period_us >= kLeastPeriodUs &&
               value.period_us <= kMostPeriodUs && trim(rest).empty();
   if (fine) return value;
-  return unexpected(knob, text, "\"QUOTA PERIOD\" in microseconds, at least 1000 each and the period at most 1000000, or \"max\"");
+  return unexpected(knob, text,
+                    "\"QUOTA PERIOD\" in microseconds, at least 1000 each and the period at most 1000000, or \"max\"");
 }
 
 Result<Value> parse_set(const Knob& knob, std::string_view text) {
@@ -64,7 +65,8 @@ Result<Value> parse_weight(const Knob& knob, std::string_view text) {
 Result<Value> parse_feature(const Knob& knob, std::string_view text) {
   const bool on = !text.starts_with("NO_");
   const std::string_view name = on ? text : text.substr(3);
-  const bool fine = !name.empty() && name.size() <= 64 && name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == std::string_view::npos;
+  const bool fine = !name.empty() && name.size() <= 64 &&
+                    name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == std::string_view::npos;
   if (!fine) return unexpected(knob, text, "the name of a feature in capitals, with NO_ before it to switch it off");
   return Value{.amount = on ? 1 : 0, .item = std::string(name)};
 }
@@ -112,7 +114,8 @@ bool has_all(const Knob& knob, const Fields& now, const Fields& wanted) {
 
 // Do children depend on it?
 bool has_parents(const Knob& knob) {
-  return knob.place == Place::cgroup && (knob.form == Form::bandwidth || knob.form == Form::amount || knob.form == Form::set);
+  return knob.place == Place::cgroup &&
+         (knob.form == Form::bandwidth || knob.form == Form::amount || knob.form == Form::set);
 }
 
 }  // namespace

@@ -33,16 +33,16 @@ struct IntentView {
 struct KnobView {
   Level level = Level::qos;
   std::string cgroup_dir;
-  std::string knob;         // with the item of one that has items: "io.max 8:16"
-  Subject subject = {};     // its owner; empty: no pod
-  std::string value;        // now; empty: it cannot be read,
-  std::string problem;      // and why
-  bool is_held = false;     // it has a value of ours
-  std::string holder;       // the holding plugin
-  std::string original;     // value of a revert; for a held knob
-  std::string revert_problem;  // why the original could not be written back; empty: no attempt failed
-  std::string composition;  // all parts of the value as an equation; empty: none is composed
-  std::vector<Part> parts;  // the same one by one
+  std::string knob;                 // with the item of one that has items: "io.max 8:16"
+  Subject subject = {};             // its owner; empty: no pod
+  std::string value;                // now; empty: it cannot be read,
+  std::string problem;              // and why
+  bool is_held = false;             // it has a value of ours
+  std::string holder;               // the holding plugin
+  std::string original;             // value of a revert; for a held knob
+  std::string revert_problem;       // why the original could not be written back; empty: no attempt failed
+  std::string composition;          // all parts of the value as an equation; empty: none is composed
+  std::vector<Part> parts;          // the same one by one
   std::vector<IntentView> intents;  // the winner's first
 };
 

@@ -39,13 +39,13 @@ struct KnobKeyHash {
 struct Original {
   KnobKey key;
   Level level = Level::qos;
-  std::string knob;                // the name by which it was read; one of the resource
-  std::uint64_t cgroup = 0;        // inode: another one is another cgroup of the same name
-  Texts texts;                     // as the kernel showed it before the first write
-  Texts written;                   // as it was found after the last write; before the first as `texts`
-  std::vector<Texts> asked = {};   // values being written: if the process ends meanwhile, the knob may have any of them
-  std::string plugin = {};         // the owner of the intent
-  Duration ttl{0};                 // of that intent
+  std::string knob;               // the name by which it was read; one of the resource
+  std::uint64_t cgroup = 0;       // inode: another one is another cgroup of the same name
+  Texts texts;                    // as the kernel showed it before the first write
+  Texts written;                  // as it was found after the last write; before the first as `texts`
+  std::vector<Texts> asked = {};  // values being written: if the process ends meanwhile, the knob may have any of them
+  std::string plugin = {};        // the owner of the intent
+  Duration ttl{0};                // of that intent
 
   bool operator==(const Original&) const = default;
 };
@@ -53,8 +53,8 @@ struct Original {
 class Originals {
  public:
   virtual ~Originals() = default;
-  // Before they are written, all of a plan at once: `asked` survives the process, and what is new here the machine's power;
-  // after an error nothing of them may be written.
+  // Before they are written, all of a plan at once: `asked` survives the process, and what is new here the machine's
+  // power; after an error nothing of them may be written.
   virtual Result<void> keep(std::span<const Original> originals) = 0;
   // The value of a kept knob; no write is pending any more. Called after the write.
   virtual void wrote(const KnobKey& key, const Texts& written) = 0;

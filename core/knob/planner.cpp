@@ -30,12 +30,14 @@ int rank_of(const Change& change) {
 class Future {
  public:
   Future(std::vector<Change>& changes, const Surroundings& around) : changes_(changes), around_(around) {
-    for (std::size_t i = 0; i < changes.size(); ++i) index_.emplace(std::pair(changes[i].key.cgroup_dir, changes[i].key.resource), i);
+    for (std::size_t i = 0; i < changes.size(); ++i)
+      index_.emplace(std::pair(changes[i].key.cgroup_dir, changes[i].key.resource), i);
   }
 
   // nullptr: not known.
   const Value* value(const std::string& cgroup_dir, const std::string& resource) const {
-    if (const Change* change = this->change(cgroup_dir, resource)) return change->refused.empty() ? &change->target : &change->now;
+    if (const Change* change = this->change(cgroup_dir, resource))
+      return change->refused.empty() ? &change->target : &change->now;
     const auto known = around_.values.find({cgroup_dir, resource});
     return known == around_.values.end() ? nullptr : &known->second.second;
   }
@@ -61,7 +63,8 @@ class Future {
 
  private:
   template <class Map>
-  static void collect(const Map& map, const std::string& cgroup_dir, const std::string& resource, std::vector<std::string>& dirs) {
+  static void collect(const Map& map, const std::string& cgroup_dir, const std::string& resource,
+                      std::vector<std::string>& dirs) {
     const std::string prefix = cgroup_dir.empty() ? "" : cgroup_dir + "/";
     for (auto at = map.lower_bound({prefix, ""}); at != map.end() && at->first.first.starts_with(prefix); ++at)
       if (at->first.second == resource && at->first.first != cgroup_dir) dirs.push_back(at->first.first);
@@ -73,7 +76,8 @@ class Future {
 };
 
 bool contains(const Knob& knob, const Value& outer, const Value& inner) {
-  if (is_quota(knob)) return outer.amount == kUnlimited || inner.amount == kUnlimited || share_of(inner) <= share_of(outer);
+  if (is_quota(knob))
+    return outer.amount == kUnlimited || inner.amount == kUnlimited || share_of(inner) <= share_of(outer);
   return outer.set.includes(inner.set);
 }
 
@@ -89,12 +93,14 @@ std::string nesting_problem(const Change& change, const Future& future) {
     const std::size_t slash = outer.rfind('/');
     outer.resize(slash == std::string::npos ? 0 : slash);
     const Value* value = future.value(outer, change.key.resource);
-    if (value && !contains(knob, *value, change.target)) return "more than allowed around it: " + around_of(outer, knob, *value);
+    if (value && !contains(knob, *value, change.target))
+      return "more than allowed around it: " + around_of(outer, knob, *value);
   }
   for (const std::string& inner : future.inside(change.key.cgroup_dir, change.key.resource)) {
     if (future.is_changed(inner, change.key.resource)) continue;
     const Value* value = future.value(inner, change.key.resource);
-    if (!contains(knob, change.target, *value)) return "less than is used inside of it: " + around_of(inner, knob, *value);
+    if (!contains(knob, change.target, *value))
+      return "less than is used inside of it: " + around_of(inner, knob, *value);
   }
   return {};
 }
@@ -103,7 +109,8 @@ std::string quota_problem(const Change& change, const Future& future, const Surr
   if (change.target.amount == kUnlimited) return {};
   if (!change.is_revert && around.pinned.contains(change.key.cgroup_dir)) {
     const Value* cpus = future.value(change.key.cgroup_dir, "cpuset.cpus");
-    const auto all = cpus ? static_cast<std::int64_t>(cpus->set.size()) << 20 : std::numeric_limits<std::int64_t>::max();
+    const auto all =
+        cpus ? static_cast<std::int64_t>(cpus->set.size()) << 20 : std::numeric_limits<std::int64_t>::max();
     if (share_of(change.target) < all) return "its CPUs are its own, and it would be throttled on them";
   }
   const Value* burst = future.value(change.key.cgroup_dir, "cpu.max.burst");
@@ -176,8 +183,10 @@ void reinstate(std::vector<Change>& changes, const Surroundings& around, const F
     std::string problem = std::exchange(change.refused, {});
     std::string still = problem_of(change, future, around);
     const Value* burst = is_quota(*change.knob) ? future.value(change.key.cgroup_dir, "cpu.max.burst") : nullptr;
-    const bool is_nested = (is_quota(*change.knob) && around.nested_quotas) || (is_set(*change.knob) && around.nested_sets);
-    const bool fits = still.empty() && !(burst && burst->amount > change.target.amount) && (!is_nested || holds_all_inside(change, future));
+    const bool is_nested =
+        (is_quota(*change.knob) && around.nested_quotas) || (is_set(*change.knob) && around.nested_sets);
+    const bool fits = still.empty() && !(burst && burst->amount > change.target.amount) &&
+                      (!is_nested || holds_all_inside(change, future));
     if (!fits) change.refused = still.empty() ? problem : still;
   }
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The planner: orders the writes of a batch. The kernel accepts each write in this order. In between, no cgroup has less than
-// the smaller or more than the larger of its old and new value. Changes that the kernel would refuse in the end are refused
-// before anything is written. The planner implements these rules of the kernel:
+// The planner: orders the writes of a batch. The kernel accepts each write in this order. In between, no cgroup has
+// less than the smaller or more than the larger of its old and new value. Changes that the kernel would refuse in the
+// end are refused before anything is written. The planner implements these rules of the kernel:
 // - cpu.max.burst is at most the quota (kernel/sched/core.c, tg_set_cfs_bandwidth).
-// - On v1 a cgroup's quota, as a share of its period, is at most that of each cgroup around it (tg_cfs_schedulable_down).
-// - On v1 a CPU set is within that of the parent, and not empty; CPUs that are offline are in none (kernel/cgroup/cpuset.c).
+// - On v1 a cgroup's quota, as a share of its period, is at most that of each cgroup around it
+// (tg_cfs_schedulable_down).
+// - On v1 a CPU set is within that of the parent, and not empty; CPUs that are offline are in none
+// (kernel/cgroup/cpuset.c).
 // - An idle cgroup has no shares to be set (sched_group_set_shares). And two rules of our own. A container with
 //   exclusive CPUs is not throttled on them. If minima of memory add up to no more than the minimum of the cgroup
 //   around at both ends, they do so after each write (the kernel would take more, and give each less than its setting,

@@ -14,7 +14,8 @@ bool would_be_made(const Knob& knob, std::string_view group, const Error& error)
 
 }  // namespace
 
-const RecentReadings::Recent& RecentReadings::of(const Knob& knob, const std::string& cgroup_dir, const std::string& item, Duration most_age) {
+const RecentReadings::Recent& RecentReadings::of(const Knob& knob, const std::string& cgroup_dir,
+                                                 const std::string& item, Duration most_age) {
   auto [kept, is_new] = kept_.try_emplace({cgroup_dir, std::string(knob.name), item});
   Recent& recent = kept->second;
   const Time now = clock_.now();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RecentReadings: values of knobs that are only read, because the strategies that propose them are in shadow. A value is
-// used for a while, so that a round in which nothing is new reads nothing. [one thread at a time]
+// RecentReadings: values of knobs that are only read, because the strategies that propose them are in shadow. A value
+// is used for a while, so that a round in which nothing is new reads nothing. [one thread at a time]
 #pragma once
 
 #include <map>
@@ -18,7 +18,7 @@ class RecentReadings {
   struct Recent {
     Outcome outcome = Outcome::shadow;  // or why it cannot be read,
     std::string value;
-    std::string problem;                // in words
+    std::string problem;  // in words
     Time read_at{};
   };
 

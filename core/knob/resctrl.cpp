@@ -38,7 +38,8 @@ void append_inner_lines(const std::string& directory, const std::string& file, s
 }
 
 Error gone(Error error) {
-  return error.is(std::errc::no_such_file_or_directory) ? system_error(ENODEV, std::move(error).text) : std::move(error);
+  return error.is(std::errc::no_such_file_or_directory) ? system_error(ENODEV, std::move(error).text)
+                                                        : std::move(error);
 }
 
 }  // namespace
@@ -103,7 +104,8 @@ Result<std::string> Resctrl::read_schemata(const Knob& knob, std::string_view gr
 Result<std::vector<std::string>> Resctrl::groups() const {
   TRY(check_mounted());
   std::vector<std::string> names = TRY(list_subdirectories(root_));
-  std::erase_if(names, [](const std::string& name) { return name == "info" || name == "mon_groups" || name == "mon_data"; });
+  std::erase_if(names,
+                [](const std::string& name) { return name == "info" || name == "mon_groups" || name == "mon_data"; });
   return names;
 }
 
@@ -173,8 +175,8 @@ Result<void> Resctrl::write_group(std::string_view group, bool is_there) const {
     return system_error(errno, "cannot remove the resctrl group '" + path + "'");
   }
   if (!group.starts_with(kOwnPrefix))
-    return invalid("the resctrl group '" + std::string(group) + "' is not there, and one that is made here begins with '" +
-                   std::string(kOwnPrefix) + "'");
+    return invalid("the resctrl group '" + std::string(group) +
+                   "' is not there, and one that is made here begins with '" + std::string(kOwnPrefix) + "'");
   if (::mkdir(path.c_str(), 0755) == 0 || errno == EEXIST) return {};
   return with_reason(system_error(errno, "cannot make the resctrl group '" + path + "'"));
 }
@@ -182,7 +184,8 @@ Result<void> Resctrl::write_group(std::string_view group, bool is_there) const {
 // The kernel says why it refused in a file of its own.
 Error Resctrl::with_reason(Error error) const {
   Result<std::string> reason = read_file(root_ + "/info/last_cmd_status");
-  if (reason && !trim(*reason).empty() && trim(*reason) != "ok") error.text = error.message() + ": " + std::string(trim(*reason));
+  if (reason && !trim(*reason).empty() && trim(*reason) != "ok")
+    error.text = error.message() + ": " + std::string(trim(*reason));
   return error;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Resctrl: the kernel's groups of threads with their shares of caches and of memory bandwidth
-// (Documentation/filesystems/resctrl.rst of Linux). A group is named by its directory; that of all threads which are in no
-// other is "". Lines of other resources in the same schemata stay as they are. [any thread]
+// (Documentation/filesystems/resctrl.rst of Linux). A group is named by its directory; that of all threads which are in
+// no other is "". Lines of other resources in the same schemata stay as they are. [any thread]
 #pragma once
 
 #include <cstdint>

@@ -18,8 +18,8 @@ bool is_one_amount(const Knob& knob) {
 // Weights are ordered, and so is each field of io.max. A switch has no values in between.
 bool is_ordered(const Knob& knob) {
   const bool is_switch = knob.form == Form::number && knob.most - knob.least <= 1;
-  return is_one_amount(knob) || knob.form == Form::shares || knob.form == Form::cpu_weight || knob.form == Form::weight || knob.name == "io.max" ||
-         (knob.form == Form::number && !is_switch);
+  return is_one_amount(knob) || knob.form == Form::shares || knob.form == Form::cpu_weight ||
+         knob.form == Form::weight || knob.name == "io.max" || (knob.form == Form::number && !is_switch);
 }
 
 }  // namespace
@@ -60,7 +60,8 @@ Result<void> check_role(const Knob& knob, Role role) {
   std::vector<std::string> roles;
   for (const Role one : kRoles)
     if (takes_role(knob, one)) roles.emplace_back(name_of(one));
-  return invalid("'" + std::string(knob.name) + "' takes no " + std::string(name_of(role)) + ", expected one of: " + join(roles, ", "));
+  return invalid("'" + std::string(knob.name) + "' takes no " + std::string(name_of(role)) +
+                 ", expected one of: " + join(roles, ", "));
 }
 
 Result<double> parse_factor(const Knob& knob, std::string_view text) {

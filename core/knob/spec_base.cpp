@@ -21,10 +21,15 @@ std::optional<SpecBase> quota_base(const Subject& subject, const QuotaRules& rul
   if (!subject.limits.cpu_milli) return std::nullopt;
   if (!rules.is_enforced) return SpecBase{unlimited, "cpuCFSQuota is off", false, true};
   const std::int64_t most_milli = kMostQuotaUs * 1000 / rules.period_us;
-  const std::int64_t quota = std::clamp(std::min(*subject.limits.cpu_milli, most_milli) * rules.period_us / 1000, kLeastQuotaUs, kMostQuotaUs);
-  // Kubelets before 1.33 give a quota to a container with CPUs of its own as well, newer ones none: the original is one of both.
+  const std::int64_t quota =
+      std::clamp(std::min(*subject.limits.cpu_milli, most_milli) * rules.period_us / 1000, kLeastQuotaUs, kMostQuotaUs);
+  // Kubelets before 1.33 give a quota to a container with CPUs of its own as well, newer ones none: the original is one
+  // of both.
   const bool is_certain = !subject.has_own_cpus;
-  return SpecBase{{quota, rules.period_us}, "limit " + cores_text(*subject.limits.cpu_milli), is_certain, is_certain && rules.is_known};
+  return SpecBase{{quota, rules.period_us},
+                  "limit " + cores_text(*subject.limits.cpu_milli),
+                  is_certain,
+                  is_certain && rules.is_known};
 }
 
 // systemd knows quotas in whole percents of a CPU, and runc has it round up: a limit of 333m is 34000 of 100000 after a
@@ -35,13 +40,15 @@ bool is_rounded_by_systemd(const Value& before, const Value& base) {
   return before.amount * 100 % before.period_us == 0 && percents(before) == percents(base);
 }
 
-std::optional<SpecBase> spec_base_by(const Subjects& subjects, const QuotaRules& rules, const Knob& knob, std::string_view cgroup_dir) {
+std::optional<SpecBase> spec_base_by(const Subjects& subjects, const QuotaRules& rules, const Knob& knob,
+                                     std::string_view cgroup_dir) {
   if (knob.resource != "cpu.max" && knob.resource != "memory.max") return std::nullopt;
   const Subject* subject = subjects.at(cgroup_dir);
   if (subject == nullptr) return std::nullopt;
   if (knob.resource == "cpu.max") return quota_base(*subject, rules);
   if (!subject->limits.memory_bytes) return std::nullopt;
-  return SpecBase{{*subject->limits.memory_bytes}, "limit " + bytes_text(*subject->limits.memory_bytes), true, rules.is_known};
+  return SpecBase{
+      {*subject->limits.memory_bytes}, "limit " + bytes_text(*subject->limits.memory_bytes), true, rules.is_known};
 }
 
 }  // namespace
@@ -50,9 +57,11 @@ std::optional<SpecBase> spec_base(const Subjects& subjects, const Knob& knob, st
   return spec_base_by(subjects, subjects.quota_rules(), knob, cgroup_dir);
 }
 
-std::optional<SpecBase> spec_base_over(const Subjects& subjects, const Knob& knob, std::string_view cgroup_dir, const Value& before) {
+std::optional<SpecBase> spec_base_over(const Subjects& subjects, const Knob& knob, std::string_view cgroup_dir,
+                                       const Value& before) {
   QuotaRules rules = subjects.quota_rules();
-  const bool shows_period = !rules.is_known && knob.resource == "cpu.max" && before.amount != kUnlimited && before.period_us > 0;
+  const bool shows_period =
+      !rules.is_known && knob.resource == "cpu.max" && before.amount != kUnlimited && before.period_us > 0;
   if (shows_period) rules.period_us = before.period_us;
   std::optional<SpecBase> base = spec_base_by(subjects, rules, knob, cgroup_dir);
   if (base && !base->is_enforced && before.amount == kUnlimited) base.reset();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The base of a knob as a pod's spec decides it: the kubelet's rules for cpu.max and memory.max. Pure functions. [any thread]
+// The base of a knob as a pod's spec decides it: the kubelet's rules for cpu.max and memory.max. Pure functions. [any
+// thread]
 #pragma once
 
 #include <optional>
@@ -26,6 +27,7 @@ std::optional<SpecBase> spec_base(const Subjects& subjects, const Knob& knob, st
 // For a cgroup that had `before` when the agent had not written to it: the base of the spec, unless that cgroup was
 // without a limit and the kubelet is not known to enforce it. If the kubelet's period is unknown, it is that of
 // `before`. A quota that systemd has rounded up is the spec's.
-std::optional<SpecBase> spec_base_over(const Subjects& subjects, const Knob& knob, std::string_view cgroup_dir, const Value& before);
+std::optional<SpecBase> spec_base_over(const Subjects& subjects, const Knob& knob, std::string_view cgroup_dir,
+                                       const Value& before);
 
 }  // namespace koord::knob

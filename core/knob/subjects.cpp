@@ -16,7 +16,8 @@ bool covers(const HandsOff& hands_off, const Knob& knob, std::string_view plugin
 std::vector<std::string> unknown_names(const HandsOff& hands_off, const std::vector<std::string>& plugins) {
   std::vector<std::string> unknown;
   for (const std::string& name : hands_off.names)
-    if (find_knob(name) == nullptr && std::find(plugins.begin(), plugins.end(), name) == plugins.end()) unknown.push_back(name);
+    if (find_knob(name) == nullptr && std::find(plugins.begin(), plugins.end(), name) == plugins.end())
+      unknown.push_back(name);
   return unknown;
 }
 

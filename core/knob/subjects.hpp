@@ -44,8 +44,8 @@ struct Subject {
 
 // How the kubelet turns limits of CPU into quotas.
 struct QuotaRules {
-  bool is_known = false;     // the kubelet's configuration is known; else these are its defaults
-  bool is_enforced = true;   // its cpuCFSQuota
+  bool is_known = false;    // the kubelet's configuration is known; else these are its defaults
+  bool is_enforced = true;  // its cpuCFSQuota
   std::int64_t period_us = 100'000;
 
   bool operator==(const QuotaRules&) const = default;

@@ -55,7 +55,8 @@ bool narrows(const Change& change) {
 
 }  // namespace
 
-Surroundings read_surroundings(const KnobFiles& files, const std::vector<Change>& changes, const std::set<std::string>& pinned) {
+Surroundings read_surroundings(const KnobFiles& files, const std::vector<Change>& changes,
+                               const std::set<std::string>& pinned) {
   SurroundingsReader reader(files, changes);
   reader.around.pinned = pinned;
   reader.around.nested_quotas = files.is_nested(*find_knob("cpu.max"));
@@ -69,7 +70,8 @@ Surroundings read_surroundings(const KnobFiles& files, const std::vector<Change>
     }
     any_cpus |= change.key.resource == "cpuset.cpus";
     if (change.key.resource == "cpu.max") reader.at(change.key.cgroup_dir, *find_knob("cpu.max.burst"));
-    if (change.key.resource == "cpu.max" && pinned.contains(change.key.cgroup_dir)) reader.at(change.key.cgroup_dir, *find_knob("cpuset.cpus"));
+    if (change.key.resource == "cpu.max" && pinned.contains(change.key.cgroup_dir))
+      reader.at(change.key.cgroup_dir, *find_knob("cpuset.cpus"));
     if (change.key.resource == "cpu.max.burst") reader.at(change.key.cgroup_dir, *find_knob("cpu.max"));
     if (change.key.resource == "cpu.weight") reader.at(change.key.cgroup_dir, *find_knob("cpu.idle"));
   }

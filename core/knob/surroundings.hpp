@@ -11,6 +11,7 @@
 
 namespace koord::knob {
 
-Surroundings read_surroundings(const KnobFiles& files, const std::vector<Change>& changes, const std::set<std::string>& pinned);
+Surroundings read_surroundings(const KnobFiles& files, const std::vector<Change>& changes,
+                               const std::set<std::string>& pinned);
 
 }  // namespace koord::knob

@@ -21,8 +21,8 @@
 namespace koord::knob {
 namespace {
 
-// The process in a line of /proc/locks about this file, "1: FLOCK  ADVISORY  WRITE 719 00:1a:1 0 EOF"; empty: it is about another.
-// A line with "->" is of a process that waits.
+// The process in a line of /proc/locks about this file, "1: FLOCK  ADVISORY  WRITE 719 00:1a:1 0 EOF"; empty: it is
+// about another. A line with "->" is of a process that waits.
 std::string holder_in(std::string_view line, std::string_view file) {
   std::vector<std::string_view> words;
   while (auto word = next_word(line)) words.push_back(*word);
@@ -45,7 +45,8 @@ std::string journal_directory_of(const std::string& process) {
 
 }  // namespace
 
-TreeLock::TreeLock(std::vector<std::string> directories, std::string proc) : directories_(std::move(directories)), proc_(std::move(proc)) {}
+TreeLock::TreeLock(std::vector<std::string> directories, std::string proc)
+    : directories_(std::move(directories)), proc_(std::move(proc)) {}
 
 Result<void> TreeLock::lock() {
   if (is_held_) return {};

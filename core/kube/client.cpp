@@ -54,7 +54,8 @@ http::Origin origin_of(const ConnectionConfig& config, const Credentials& creden
 }  // namespace
 
 struct Client::State {
-  State(event::Loop& l, event::WorkerPool& workers, const Clock& c, ConnectionConfig which, const ClientOptions& options)
+  State(event::Loop& l, event::WorkerPool& workers, const Clock& c, ConnectionConfig which,
+        const ClientOptions& options)
       : loop(l),
         clock(c),
         config(std::move(which)),
@@ -123,8 +124,8 @@ class Client::State::Job : public std::enable_shared_from_this<Job> {
   const std::function<void(std::string_view)> on_line_;  // of a watch
   const std::function<void(std::string_view, std::size_t)> on_long_line_;
   const std::function<void()> on_begin_;
-  const OnPiece on_piece_;                               // of a download
-  std::size_t taken_ = 0;                                // bytes of it
+  const OnPiece on_piece_;  // of a download
+  std::size_t taken_ = 0;   // bytes of it
   Lines lines_;
   http::AsyncClient::PendingPtr pending_;
   std::unique_ptr<event::Timer> soon_, deadline_;
@@ -161,13 +162,15 @@ void Client::State::Job::download(const std::string& token, http::AsyncClient::O
     pending_.reset();
     finish(Error{std::make_error_code(std::errc::timed_out), "the answer was not whole in time"});
   });
-  pending_ = state_.http.stream(request(token), [this](std::string_view piece) { return take(piece); }, std::move(on_answer));
+  pending_ = state_.http.stream(
+      request(token), [this](std::string_view piece) { return take(piece); }, std::move(on_answer));
 }
 
 Result<void> Client::State::Job::take(std::string_view piece) {
   const auto self = shared_from_this();
   if (piece.size() > call_.max_body - taken_)
-    return Error{std::make_error_code(std::errc::message_size), "found a body of more than " + std::to_string(call_.max_body) + " bytes, expected at most those"};
+    return Error{std::make_error_code(std::errc::message_size),
+                 "found a body of more than " + std::to_string(call_.max_body) + " bytes, expected at most those"};
   taken_ += piece.size();
   return on_piece_(piece);
 }
@@ -239,7 +242,9 @@ void Client::State::Job::finish(Result<Reply> reply) {
   if (!reply) ++state_.failures;
   const std::string path = call_.target.substr(0, call_.target.find('?'));
   const ConnectionConfig& to = state_.config;
-  if (!reply) reply = std::move(reply).error().context("'" + to.host + ":" + std::to_string(to.port) + to.path_prefix + path + "'");
+  if (!reply)
+    reply =
+        std::move(reply).error().context("'" + to.host + ":" + std::to_string(to.port) + to.path_prefix + path + "'");
   const OnReply on_reply = std::exchange(on_reply_, nullptr);
   on_reply(std::move(reply));
 }
@@ -274,7 +279,8 @@ void Client::State::start_those_whose_turn_it_is() {
   if (next) next_turn = loop.after(*next, [this] { start_those_whose_turn_it_is(); });
 }
 
-Client::Client(event::Loop& loop, event::WorkerPool& workers, const Clock& clock, ConnectionConfig config, const ClientOptions& options)
+Client::Client(event::Loop& loop, event::WorkerPool& workers, const Clock& clock, ConnectionConfig config,
+               const ClientOptions& options)
     : state_(std::make_shared<State>(loop, workers, clock, std::move(config), options)) {}
 
 Client::~Client() = default;
@@ -297,7 +303,8 @@ Client::PendingPtr Client::start(Call call, WatchHandlers handlers, OnPiece on_p
   auto job = std::make_shared<State::Job>(state, std::move(call), std::move(handlers), std::move(on_piece));
   std::erase_if(state.waiting, [](const auto& one) { return one.expired(); });
   if (state.waiting.size() >= kMaxWaiting) {
-    job->fail_soon(Error{std::make_error_code(std::errc::device_or_resource_busy), "too many requests wait for their turn"});
+    job->fail_soon(
+        Error{std::make_error_code(std::errc::device_or_resource_busy), "too many requests wait for their turn"});
   } else {
     state.waiting.push_back(job);
     state.start_those_whose_turn_it_is();
@@ -306,13 +313,9 @@ Client::PendingPtr Client::start(Call call, WatchHandlers handlers, OnPiece on_p
   return std::make_unique<State::Handle>(state_, std::move(job));
 }
 
-ServerHealth& Client::server_health() {
-  return state_->health;
-}
+ServerHealth& Client::server_health() { return state_->health; }
 
-const ConnectionConfig& Client::config() const {
-  return state_->config;
-}
+const ConnectionConfig& Client::config() const { return state_->config; }
 
 Client::Use Client::use() const {
   return {.requests = state_->http.requests_sent(),

@@ -29,12 +29,12 @@ enum class Verb : std::uint8_t { get, list, watch, create, update, patch, remove
 
 struct Call {
   Verb verb = Verb::get;
-  std::string target;  // path and query, "/api/v1/nodes/a?limit=1"
-  std::string body = {};  // JSON
+  std::string target;                             // path and query, "/api/v1/nodes/a?limit=1"
+  std::string body = {};                          // JSON
   std::string content_type = "application/json";  // of a patch "application/merge-patch+json", …
-  Duration timeout = std::chrono::seconds(10);    // from its turn to the end of the answer; of a watch: to its beginning
-  Duration silence = std::chrono::minutes(6);     // of a watch: how long nothing may come before it is ended
-  std::size_t max_body = 4u << 20;                // of a watch: of one line; of a download: of all that comes; etcd takes 1.5 MiB
+  Duration timeout = std::chrono::seconds(10);  // from its turn to the end of the answer; of a watch: to its beginning
+  Duration silence = std::chrono::minutes(6);   // of a watch: how long nothing may come before it is ended
+  std::size_t max_body = 4u << 20;  // of a watch: of one line; of a download: of all that comes; etcd takes 1.5 MiB
 };
 
 // An answer of any status; refusal.hpp reads refusals.
@@ -70,12 +70,13 @@ class Client {
 
   struct WatchHandlers {
     std::function<void(std::string_view line)> on_line;  // one event's JSON, without its newline
-    // A line of more than Call::max_body bytes: its beginning, and its size. Empty: such a line ends the watch with an error.
+    // A line of more than Call::max_body bytes: its beginning, and its size. Empty: such a line ends the watch with an
+    // error.
     std::function<void(std::string_view head, std::size_t bytes)> on_long_line = {};
     // The server has begun the watch; lines may come before. May be empty.
     std::function<void()> on_begin = {};
-    // Once, when no line will follow: the server has ended the watch in order (a reply of status 200 without a body), it
-    // refused to begin it (any other reply), or the connection broke.
+    // Once, when no line will follow: the server has ended the watch in order (a reply of status 200 without a body),
+    // it refused to begin it (any other reply), or the connection broke.
     OnReply on_end;
   };
 
@@ -94,8 +95,8 @@ class Client {
 
   PendingPtr send(Call call, OnReply on_reply);
   PendingPtr watch(Call call, WatchHandlers handlers);
-  // Hands the body of an answer of status 2xx on as it comes, so that it is never in memory as a whole; the reply has none then.
-  // An error of `on_piece` ends the request with it. The bytes are valid during the call.
+  // Hands the body of an answer of status 2xx on as it comes, so that it is never in memory as a whole; the reply has
+  // none then. An error of `on_piece` ends the request with it. The bytes are valid during the call.
   using OnPiece = std::function<Result<void>(std::string_view)>;
   PendingPtr download(Call call, OnPiece on_piece, OnReply on_reply);
 

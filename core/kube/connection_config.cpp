@@ -46,12 +46,14 @@ Result<ConnectionConfig> in_cluster_config(const std::string& account) {
   ConnectionConfig config;
   config.host = environment("KUBERNETES_SERVICE_HOST");
   if (config.host.empty())
-    return not_found("$KUBERNETES_SERVICE_HOST is not set, expected a pod of a cluster with a service account, or a kubeconfig");
+    return not_found(
+        "$KUBERNETES_SERVICE_HOST is not set, expected a pod of a cluster with a service account, or a kubeconfig");
   config.port = TRY(port_in("KUBERNETES_SERVICE_PORT"));
   config.ca.file = account + "/ca.crt";
   config.token_file = account + "/token";
   for (const std::string& file : {config.ca.file, config.token_file}) {
-    if (Result<void> readable = check_readable(file); !readable) return std::move(readable).error().context("the pod's service account");
+    if (Result<void> readable = check_readable(file); !readable)
+      return std::move(readable).error().context("the pod's service account");
   }
   // The one file that a service account may do without.
   if (auto name = read_file(account + "/namespace", kMaxNamespaceBytes)) config.name_space = trim(*name);
@@ -67,8 +69,8 @@ Result<ConnectionConfig> find_config(const std::string& path) {
   return config;
 }
 
-ConnectionConfig kubelet_config(const ConnectionConfig& api_server, std::string host, std::uint16_t port, const std::string& ca_file,
-                                const std::string& server_name) {
+ConnectionConfig kubelet_config(const ConnectionConfig& api_server, std::string host, std::uint16_t port,
+                                const std::string& ca_file, const std::string& server_name) {
   ConnectionConfig config = api_server;
   config.host = std::move(host);
   config.port = port;

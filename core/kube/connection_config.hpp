@@ -36,7 +36,8 @@ struct ConnectionConfig {
 
 // A kubeconfig's current context, or the one named. An error names the file's field; `exec`, `auth-provider` and
 // `insecure-skip-tls-verify` are refused. Relative files count from `directory`.
-Result<ConnectionConfig> parse_kubeconfig(std::string_view text, const std::string& directory, std::string_view context = {});
+Result<ConnectionConfig> parse_kubeconfig(std::string_view text, const std::string& directory,
+                                          std::string_view context = {});
 
 // $KUBERNETES_SERVICE_HOST and _PORT and the mounted service account; an error names the missing part. `account`: the
 // directory, for tests.
@@ -46,8 +47,8 @@ Result<ConnectionConfig> in_cluster_config(
 // `path`, else $KUBECONFIG, else the service account.
 Result<ConnectionConfig> find_config(const std::string& path);
 
-// The kubelet on this node: our credentials, its own address. `ca_file` may be empty: the authorities of the API server, and so
-// may `server_name`: the host.
+// The kubelet on this node: our credentials, its own address. `ca_file` may be empty: the authorities of the API
+// server, and so may `server_name`: the host.
 ConnectionConfig kubelet_config(const ConnectionConfig& api_server, std::string host, std::uint16_t port,
                                 const std::string& ca_file, const std::string& server_name);
 

@@ -46,8 +46,10 @@ Result<std::string> token_in(const std::string& path) {
 }  // namespace
 
 Credentials::Credentials(const ConnectionConfig& config, const Clock& clock) : config_(config), clock_(clock) {
-  if (!config.token_file.empty()) token_ = not_found("'" + config.token_file + "'");
-  else if (!config.token.empty()) token_ = checked_token(config.token, "the token");
+  if (!config.token_file.empty())
+    token_ = not_found("'" + config.token_file + "'");
+  else if (!config.token.empty())
+    token_ = checked_token(config.token, "the token");
   refresh_now();
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Credentials: the token and the TLS options that a ConnectionConfig names, as its files are now. Files are looked at every
-// few seconds at most, and at once when the server refuses us. [loop thread]
+// Credentials: the token and the TLS options that a ConnectionConfig names, as its files are now. Files are looked at
+// every few seconds at most, and at once when the server refuses us. [loop thread]
 #pragma once
 
 #include <cstdint>

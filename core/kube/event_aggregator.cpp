@@ -26,7 +26,8 @@ std::string text_of(std::string text, std::size_t most) {
 std::string key_of(const EventInput& input) {
   std::string key;
   const ObjectReference& about = input.about;
-  for (const std::string& part : {about.api_version, about.kind, about.name_space, about.name, about.uid, input.reason, input.message})
+  for (const std::string& part :
+       {about.api_version, about.kind, about.name_space, about.name, about.uid, input.reason, input.message})
     key += part + '\0';
   return key + (input.warning ? 'W' : 'N');
 }
@@ -35,9 +36,7 @@ std::string name_space_of(const ObjectReference& about) {
   return about.name_space.empty() ? "default" : about.name_space;
 }
 
-std::string timestamp_of(std::int64_t wall_ns) {
-  return format_timestamp(wall_ns / 1'000'000'000);
-}
+std::string timestamp_of(std::int64_t wall_ns) { return format_timestamp(wall_ns / 1'000'000'000); }
 
 class JsonObject {
  public:
@@ -174,7 +173,8 @@ void EventAggregator::forget(Entries::iterator entry) {
 }
 
 double EventAggregator::tokens_at(Time now) const {
-  const double refilled = static_cast<double>((now - tokens_since_).count()) / static_cast<double>(limits_.refill.count());
+  const double refilled =
+      static_cast<double>((now - tokens_since_).count()) / static_cast<double>(limits_.refill.count());
   return std::min<double>(limits_.burst, tokens_ + std::max(0.0, refilled));
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// EventAggregator: decides which Events are written, and when. Repetitions (same object, type, reason and message) within a
-// window are one Event with a count: written once at first, then patched, seldom. Repetitions that are not written in
-// time are counted, not queued. Bounded in number and in rate. Pure: the time is passed in; events.hpp sends them. [one
-// thread]
+// EventAggregator: decides which Events are written, and when. Repetitions (same object, type, reason and message)
+// within a window are one Event with a count: written once at first, then patched, seldom. Repetitions that are not
+// written in time are counted, not queued. Bounded in number and in rate. Pure: the time is passed in; events.hpp sends
+// them. [one thread]
 #pragma once
 
 #include <cstdint>
@@ -37,12 +37,12 @@ struct EventInput {
 class EventAggregator {
  public:
   struct Limits {
-    std::size_t different = 256;                      // different events kept
-    Duration window = std::chrono::minutes(10);       // without a repetition, after which one begins anew
+    std::size_t different = 256;                       // different events kept
+    Duration window = std::chrono::minutes(10);        // without a repetition, after which one begins anew
     Duration patch_period = std::chrono::seconds(30);  // between patches of one Event
-    std::uint32_t burst = 10;                         // requests at once,
-    Duration refill = std::chrono::seconds(6);        // and one more in each of these
-    Duration first_wait = std::chrono::seconds(10);   // after a failure, as in backoff.hpp
+    std::uint32_t burst = 10;                          // requests at once,
+    Duration refill = std::chrono::seconds(6);         // and one more in each of these
+    Duration first_wait = std::chrono::seconds(10);    // after a failure, as in backoff.hpp
     Duration longest_wait = std::chrono::minutes(5);
   };
 

@@ -35,7 +35,8 @@ Verdict judge(bool create, const Result<Reply>& reply) {
 }  // namespace
 
 struct Events::State {
-  State(event::Loop& a_loop, const Clock& a_clock, Client& a_client, EventAggregator::Source source, const EventAggregator::Limits& limits)
+  State(event::Loop& a_loop, const Clock& a_clock, Client& a_client, EventAggregator::Source source,
+        const EventAggregator::Limits& limits)
       : loop(a_loop), clock(a_clock), client(a_client), aggregator(std::move(source), limits, random_seed()) {}
 
   void go_on() {
@@ -44,7 +45,8 @@ struct Events::State {
     if (std::optional<EventAggregator::Write> write = aggregator.next(now)) return send(*std::move(write));
     const Time due = aggregator.due(now);
     if (due == Time::max()) return;
-    timer = loop.after(std::clamp(due - now, Duration(std::chrono::milliseconds(1)), kLongestTimer), [this] { go_on(); });
+    timer =
+        loop.after(std::clamp(due - now, Duration(std::chrono::milliseconds(1)), kLongestTimer), [this] { go_on(); });
   }
 
   void send(EventAggregator::Write write) {
@@ -69,7 +71,8 @@ struct Events::State {
   std::string problem;
 };
 
-Events::Events(event::Loop& loop, const Clock& clock, Client& client, EventAggregator::Source source, const EventAggregator::Limits& limits)
+Events::Events(event::Loop& loop, const Clock& clock, Client& client, EventAggregator::Source source,
+               const EventAggregator::Limits& limits)
     : state_(std::make_unique<State>(loop, clock, client, std::move(source), limits)) {}
 
 Events::~Events() = default;
@@ -79,12 +82,8 @@ void Events::tell(EventInput input) {
   state_->go_on();
 }
 
-std::uint64_t Events::dropped() const {
-  return state_->aggregator.dropped();
-}
+std::uint64_t Events::dropped() const { return state_->aggregator.dropped(); }
 
-const std::string& Events::problem() const {
-  return state_->problem;
-}
+const std::string& Events::problem() const { return state_->problem; }
 
 }  // namespace koord::kube

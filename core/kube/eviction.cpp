@@ -15,7 +15,7 @@ namespace {
 using EvictionOutcome = EvictionAnswer::Outcome;
 
 constexpr std::string_view kVersions[] = {"policy/v1", "policy/v1beta1"};  // those that we speak, best first
-constexpr std::size_t kMaxAnswerBytes = 1 << 20;  // a Status has some hundred bytes
+constexpr std::size_t kMaxAnswerBytes = 1 << 20;                           // a Status has some hundred bytes
 // The only 500 that the API server gives before it deletes anything (registry/core/pod/storage/eviction.go).
 constexpr std::string_view kSeveralBudgets = "more than one PodDisruptionBudget";
 
@@ -75,11 +75,12 @@ Result<bool> serves(std::string_view group, std::string_view group_version) {
   return found;
 }
 
-// An admission webhook, with a code of its choice, or a policy refused this pod, or its namespace is being deleted. A missing right
-// is worded otherwise ("User … cannot create resource …").
+// An admission webhook, with a code of its choice, or a policy refused this pod, or its namespace is being deleted. A
+// missing right is worded otherwise ("User … cannot create resource …").
 bool is_refused_by_admission(const Status& status) {
   const auto says = [&](const char* words) { return status.message.find(words) != std::string::npos; };
-  return says("denied the request") || says("denied request") || says("because it is being terminated") || status.has_cause("NamespaceTerminating");
+  return says("denied the request") || says("denied request") || says("because it is being terminated") ||
+         status.has_cause("NamespaceTerminating");
 }
 
 // `is_of_server`: the answer is an object of kind Status, so no proxy made it.
@@ -93,13 +94,15 @@ EvictionOutcome outcome_of(const Status& status, bool is_of_server) {
       return EvictionOutcome::gone;
     case 409:
       // "Precondition failed: UID in precondition: a, UID in object meta: b"
-      return status.message.find("UID in precondition") != std::string::npos ? EvictionOutcome::gone : EvictionOutcome::conflict;
+      return status.message.find("UID in precondition") != std::string::npos ? EvictionOutcome::gone
+                                                                             : EvictionOutcome::conflict;
     case 403:
       return EvictionOutcome::forbidden;
     case 429:
       return status.has_cause(Status::kDisruptionBudget) ? EvictionOutcome::over_budget : EvictionOutcome::busy;
     case 500:
-      return status.message.find(kSeveralBudgets) != std::string::npos ? EvictionOutcome::refused : EvictionOutcome::unanswered;
+      return status.message.find(kSeveralBudgets) != std::string::npos ? EvictionOutcome::refused
+                                                                       : EvictionOutcome::unanswered;
     case 503:
       return is_of_server ? EvictionOutcome::busy : EvictionOutcome::unanswered;
     default:
@@ -113,7 +116,8 @@ std::string quoted_start(std::string text) {
   return "'" + text + "'";
 }
 
-// The condition under which the server would have served the agent, in brackets; empty: the answer is not about the agent.
+// The condition under which the server would have served the agent, in brackets; empty: the answer is not about the
+// agent.
 std::string expectation_of(EvictionOutcome outcome, std::string_view right) {
   switch (outcome) {
     case EvictionOutcome::unauthorized:
@@ -127,8 +131,8 @@ std::string expectation_of(EvictionOutcome outcome, std::string_view right) {
   }
 }
 
-// Why an answer of status 2xx does not say that the pod is being deleted; empty: it does. A login page or a cache answers with
-// 2xx, too.
+// Why an answer of status 2xx does not say that the pod is being deleted; empty: it does. A login page or a cache
+// answers with 2xx, too.
 std::string doubt_about(const Result<Status>& parsed, std::string_view pod) {
   if (!parsed) return "expected an object of kind Status";
   if (parsed->status != "Success") return "expected status 'Success', found " + quoted_start(parsed->status);
@@ -162,7 +166,8 @@ Call eviction_call(const std::string& version, const PodToEvict& pod) {
   call.max_body = kMaxAnswerBytes;
   call.target = "/api/v1/namespaces/" + percent_encode(pod.name_space) + "/pods/" + percent_encode(pod.name) +
                 "/eviction" + (pod.dry_run ? "?dryRun=All" : "");
-  call.body = "{\"apiVersion\":" + json_quote(version) + ",\"kind\":\"Eviction\",\"metadata\":{\"name\":" + json_quote(pod.name) +
+  call.body = "{\"apiVersion\":" + json_quote(version) +
+              ",\"kind\":\"Eviction\",\"metadata\":{\"name\":" + json_quote(pod.name) +
               ",\"namespace\":" + json_quote(pod.name_space) + "},\"deleteOptions\":{" + options + "}}";
   return call;
 }
@@ -196,8 +201,8 @@ std::string_view name_of(EvictionOutcome outcome) {
 }
 
 bool concerns_agent(EvictionOutcome outcome) {
-  return outcome == EvictionOutcome::unauthorized || outcome == EvictionOutcome::forbidden || outcome == EvictionOutcome::redirected ||
-         outcome == EvictionOutcome::unsupported;
+  return outcome == EvictionOutcome::unauthorized || outcome == EvictionOutcome::forbidden ||
+         outcome == EvictionOutcome::redirected || outcome == EvictionOutcome::unsupported;
 }
 
 EvictionAnswer classify_eviction(const Reply& reply, std::string_view pod, std::string_view right) {
@@ -208,7 +213,8 @@ EvictionAnswer classify_eviction(const Reply& reply, std::string_view pod, std::
   if (!doubt.empty()) return {EvictionOutcome::unanswered, describe(status) + " (" + doubt + ")", status.retry_after};
   const EvictionOutcome outcome = outcome_of(status, parsed.has_value());
   // The message about all of them does not name the budget; the cause does.
-  if (const Status::Cause* budget = status.find_cause(Status::kDisruptionBudget); budget != nullptr && !budget->message.empty())
+  if (const Status::Cause* budget = status.find_cause(Status::kDisruptionBudget);
+      budget != nullptr && !budget->message.empty())
     status.message = std::string(budget->message);
   return {outcome, describe(status) + expectation_of(outcome, right), status.retry_after};
 }

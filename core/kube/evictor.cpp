@@ -28,7 +28,8 @@ class Evictor::Run final : public Client::Pending {
   void evict(bool asked) {
     evicting_ = true;
     pending_ = evictor_.client_.send(eviction_call(*evictor_.version_, pod_), [this, asked](Result<Reply> reply) {
-      if (!reply && was_sent()) return end(EvictionAnswer{EvictionAnswer::Outcome::unanswered, reply.error().message()});
+      if (!reply && was_sent())
+        return end(EvictionAnswer{EvictionAnswer::Outcome::unanswered, reply.error().message()});
       if (!reply) return end(std::move(reply).error());
       // The server was replaced by one that speaks another version.
       const bool other_version = !asked && (reply->status == 400 || reply->status == 415);
@@ -99,7 +100,8 @@ void Evictor::on_group(std::string group) {
     return end_asking([&error](Run& run) { run.end(error); });
   }
   if (!*version) {
-    const EvictionAnswer none{EvictionAnswer::Outcome::unsupported, "the server has no pods/eviction of policy/v1 or policy/v1beta1"};
+    const EvictionAnswer none{EvictionAnswer::Outcome::unsupported,
+                              "the server has no pods/eviction of policy/v1 or policy/v1beta1"};
     return end_asking([&none](Run& run) { run.end(none); });
   }
   version_ = *std::move(version);

@@ -23,9 +23,9 @@ class Evictor {
   Evictor(const Evictor&) = delete;
   Evictor& operator=(const Evictor&) = delete;
 
-  // An error: the eviction was not sent (no connection, or no usable answer about the server's versions). `unanswered`: it
-  // was sent, and may be done. Called once, never before evict() returns, and not any more when the returned object is
-  // destroyed; was_sent() of that object says whether the server may still do it.
+  // An error: the eviction was not sent (no connection, or no usable answer about the server's versions). `unanswered`:
+  // it was sent, and may be done. Called once, never before evict() returns, and not any more when the returned object
+  // is destroyed; was_sent() of that object says whether the server may still do it.
   using OnAnswer = std::function<void(Result<EvictionAnswer>)>;
   Client::PendingPtr evict(PodToEvict pod, OnAnswer on_answer);
 

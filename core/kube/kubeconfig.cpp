@@ -14,7 +14,8 @@ namespace koord::kube {
 namespace {
 
 // In a list of named mappings ("users") what stands under `inner` ("user") of that name.
-Result<JsonField> named(const JsonField& root, const std::string& list, std::string_view inner, const std::string& name) {
+Result<JsonField> named(const JsonField& root, const std::string& list, std::string_view inner,
+                        const std::string& name) {
   const std::vector<JsonField> entries = TRY(root[list].list());
   for (const JsonField& entry : entries) {
     TRY(entry.check_mapping());
@@ -49,7 +50,8 @@ Result<void> refuse(const JsonField& place, std::string_view key, const std::str
 }
 
 Result<void> read_cluster(const JsonField& cluster, const std::string& directory, ConnectionConfig& config) {
-  TRY(refuse(cluster, "insecure-skip-tls-verify", "certificate-authority: the certificate of the server is always verified"));
+  TRY(refuse(cluster, "insecure-skip-tls-verify",
+             "certificate-authority: the certificate of the server is always verified"));
   TRY(refuse(cluster, "proxy-url", "a server that is reached without a proxy"));
   const std::string server = TRY(cluster["server"].text());
   Result<ServerUrl> url = parse_server_url(server);
@@ -65,20 +67,23 @@ Result<void> read_cluster(const JsonField& cluster, const std::string& directory
 Result<void> read_user(const JsonField& user, const std::string& directory, ConnectionConfig& config) {
   const std::string instead = "token, tokenFile or client-certificate";
   for (const char* key : {"exec", "auth-provider", "username", "password"}) TRY(refuse(user, key, instead));
-  for (const char* key : {"as", "as-uid", "as-groups", "as-user-extra"}) TRY(refuse(user, key, "credentials of our own"));
+  for (const char* key : {"as", "as-uid", "as-groups", "as-user-extra"})
+    TRY(refuse(user, key, "credentials of our own"));
   config.certificate = TRY(pem_at(user, "client-certificate", directory));
   config.key = TRY(pem_at(user, "client-key", directory));
   config.token = TRY(user["token"].text());
   const std::string token_file = TRY(user["tokenFile"].text());
   config.token_file = in_directory(directory, token_file);
   const bool certificate = config.certificate != Pem(), key = config.key != Pem();
-  if (certificate != key) return user[certificate ? "client-key" : "client-certificate"].wrong("found nothing, expected it beside the other");
+  if (certificate != key)
+    return user[certificate ? "client-key" : "client-certificate"].wrong("found nothing, expected it beside the other");
   return {};
 }
 
 }  // namespace
 
-Result<ConnectionConfig> parse_kubeconfig(std::string_view text, const std::string& directory, std::string_view context) {
+Result<ConnectionConfig> parse_kubeconfig(std::string_view text, const std::string& directory,
+                                          std::string_view context) {
   const boost::json::value value = TRY(config::read_yaml_as_json(text, "kubeconfig"));
   if (!value.is_object()) return invalid("kubeconfig: expected a mapping with clusters, users and contexts");
   const JsonField root(value);

@@ -17,12 +17,14 @@ class Lines {
   // Whether it wants more.
   using OnLine = std::function<bool(std::string_view line)>;
 
-  // A line of more than `max_line` bytes, up to kMostSkipped more. `head`: its first `max_line` bytes; `bytes`: its size.
+  // A line of more than `max_line` bytes, up to kMostSkipped more. `head`: its first `max_line` bytes; `bytes`: its
+  // size.
   static constexpr std::size_t kMostSkipped = 64u << 20;
   using OnLongLine = std::function<bool(std::string_view head, std::size_t bytes)>;
 
   // Without `on_long_line` a line that is too long is an error.
-  explicit Lines(std::size_t max_line, OnLongLine on_long_line = {}) : max_line_(max_line), on_long_line_(std::move(on_long_line)) {}
+  explicit Lines(std::size_t max_line, OnLongLine on_long_line = {})
+      : max_line_(max_line), on_long_line_(std::move(on_long_line)) {}
 
   // Passes on the lines that are complete now, without their newlines; empty ones are left out. An error: a line is too
   // long (message_size), or a callback stopped the reading (operation_canceled).

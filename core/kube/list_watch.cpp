@@ -39,8 +39,8 @@ Parsed parse(const std::string& body, const Keep& what, std::size_t max_objects)
 }  // namespace
 
 struct ListWatch::State : std::enable_shared_from_this<State> {
-  State(event::Loop& a_loop, event::WorkerPool& some_workers, const Clock& a_clock, Client& a_client, Collection collection,
-        ListWatchOptions some_options, ListWatchHandlers some_handlers)
+  State(event::Loop& a_loop, event::WorkerPool& some_workers, const Clock& a_clock, Client& a_client,
+        Collection collection, ListWatchOptions some_options, ListWatchHandlers some_handlers)
       : loop(a_loop),
         workers(some_workers),
         clock(a_clock),
@@ -92,7 +92,8 @@ struct ListWatch::State : std::enable_shared_from_this<State> {
   }
 
   void wake_after(Duration wait) {
-    timer = loop.after(std::clamp(wait, Duration(std::chrono::milliseconds(1)), kLongestWatchTimer), [this] { go_on(); });
+    timer =
+        loop.after(std::clamp(wait, Duration(std::chrono::milliseconds(1)), kLongestWatchTimer), [this] { go_on(); });
   }
 
   void list() {
@@ -223,7 +224,8 @@ struct ListWatch::State : std::enable_shared_from_this<State> {
 
   void tell() {
     const Health& now = reflector.health();
-    if (handlers.on_confirmed && now.last_confirmed && now.last_confirmed != reported_confirmed) handlers.on_confirmed(*now.last_confirmed);
+    if (handlers.on_confirmed && now.last_confirmed && now.last_confirmed != reported_confirmed)
+      handlers.on_confirmed(*now.last_confirmed);
     reported_confirmed = now.last_confirmed;
     if (std::tie(now.state, now.problem, now.left_out) == reported_health) return;
     reported_health = {now.state, now.problem, now.left_out};
@@ -257,16 +259,10 @@ ListWatch::ListWatch(event::Loop& loop, event::WorkerPool& workers, const Clock&
 
 ListWatch::~ListWatch() = default;
 
-const Health& ListWatch::health() const {
-  return state_->reflector.health();
-}
+const Health& ListWatch::health() const { return state_->reflector.health(); }
 
-const Collection& ListWatch::collection() const {
-  return state_->reflector.collection();
-}
+const Collection& ListWatch::collection() const { return state_->reflector.collection(); }
 
-const Objects& ListWatch::objects() const {
-  return state_->set.objects();
-}
+const Objects& ListWatch::objects() const { return state_->set.objects(); }
 
 }  // namespace koord::kube

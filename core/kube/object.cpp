@@ -118,7 +118,8 @@ Result<WatchEvent::Kind> kind_of(std::string_view type) {
 }  // namespace
 
 const Status::Cause* Status::find_cause(std::string_view reason_of_cause) const {
-  const auto found = std::find_if(causes.begin(), causes.end(), [&](const Cause& cause) { return cause.reason == reason_of_cause; });
+  const auto found =
+      std::find_if(causes.begin(), causes.end(), [&](const Cause& cause) { return cause.reason == reason_of_cause; });
   return found == causes.end() ? nullptr : &*found;
 }
 
@@ -132,8 +133,8 @@ std::string describe(const LargeObject& object) {
   constexpr std::size_t kLongestName = 320;  // of a namespace 63 bytes, of a name 253
   std::string name = object.name_space.empty() ? object.name : object.name_space + '/' + object.name;
   cut_utf8(name, kLongestName);
-  return (object.kind.empty() ? "object" : object.kind.substr(0, 64)) + " '" + name + "': found " + std::to_string(object.bytes) +
-         " bytes, expected at most " + std::to_string(kMaxObjectBytes) + ", left out";
+  return (object.kind.empty() ? "object" : object.kind.substr(0, 64)) + " '" + name + "': found " +
+         std::to_string(object.bytes) + " bytes, expected at most " + std::to_string(kMaxObjectBytes) + ", left out";
 }
 
 Result<ListPage> parse_list(std::string_view body, std::size_t max_objects) {
@@ -143,7 +144,8 @@ Result<ListPage> parse_list(std::string_view body, std::size_t max_objects) {
   JsonScanner text(body);
   auto read_item = [&]() -> Result<void> {
     if (page.objects.size() == max_objects)
-      return Error{std::make_error_code(std::errc::value_too_large), "more than " + std::to_string(max_objects) + " objects"};
+      return Error{std::make_error_code(std::errc::value_too_large),
+                   "more than " + std::to_string(max_objects) + " objects"};
     std::string_view item = TRY(text.value());
     if (item.size() > kMaxObjectBytes) {
       page.too_large.push_back(TRY(read_large_object(item)));
@@ -248,7 +250,8 @@ Result<LargeEvent> parse_large_event(std::string_view head, std::size_t bytes) {
   event.kind = TRY(kind_of(type));
   const bool has_object = event.kind != WatchEvent::Kind::error && event.kind != WatchEvent::Kind::bookmark;
   if (!has_object || event.object.name.empty())
-    return invalid("a watch's event of type " + type + " has " + std::to_string(bytes) + " bytes and names no object at its beginning");
+    return invalid("a watch's event of type " + type + " has " + std::to_string(bytes) +
+                   " bytes and names no object at its beginning");
   return event;
 }
 

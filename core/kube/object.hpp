@@ -54,9 +54,9 @@ Result<ListPage> parse_list(std::string_view text, std::size_t max_objects);
 // An object of kind Status: why something failed, or how a deletion went.
 struct Status {
   std::int64_t code = 0;
-  std::string status;   // "Success", "Failure"; may be empty
-  std::string name;     // details.name: of the object that it is about; may be empty
-  std::string reason;   // "Conflict", "Expired", …; may be empty
+  std::string status;  // "Success", "Failure"; may be empty
+  std::string name;    // details.name: of the object that it is about; may be empty
+  std::string reason;  // "Conflict", "Expired", …; may be empty
   std::string message;
   std::optional<Duration> retry_after;  // details.retryAfterSeconds
   struct Cause {

@@ -7,12 +7,11 @@ namespace koord::kube {
 namespace {
 
 std::size_t size_of(const KeptObject& object) {
-  return object.name.size() + object.name_space.size() + object.uid.size() + object.resource_version.size() + object.text.size();
+  return object.name.size() + object.name_space.size() + object.uid.size() + object.resource_version.size() +
+         object.text.size();
 }
 
-bool same(const KeptObjectPtr& a, const KeptObjectPtr& b) {
-  return a->uid == b->uid && a->text == b->text;
-}
+bool same(const KeptObjectPtr& a, const KeptObjectPtr& b) { return a->uid == b->uid && a->text == b->text; }
 
 Difference difference(const Objects& before, const Objects& after) {
   Difference found;
@@ -27,21 +26,24 @@ Difference difference(const Objects& before, const Objects& after) {
 
 }  // namespace
 
-std::string key_of(const std::string& name_space, const std::string& name) { return name_space.empty() ? name : name_space + '/' + name; }
+std::string key_of(const std::string& name_space, const std::string& name) {
+  return name_space.empty() ? name : name_space + '/' + name;
+}
 
 std::string key_of(const KeptObject& object) { return key_of(object.name_space, object.name); }
 
 KeptObjectPtr keep(const ObjectView& object, const Keep& what) {
-  return std::make_shared<const KeptObject>(KeptObject{object.name, object.name_space, object.uid, object.resource_version,
+  return std::make_shared<const KeptObject>(KeptObject{object.name, object.name_space, object.uid,
+                                                       object.resource_version,
                                                        what ? what(object) : std::string(object.json)});
 }
 
 Result<void> ObjectSet::check(std::size_t objects, std::size_t bytes) const {
   const bool fits = objects <= limits_.objects && bytes <= limits_.bytes;
   if (fits) return {};
-  return Error{std::make_error_code(std::errc::value_too_large),
-               "more than " + std::to_string(limits_.objects) + " objects or " + std::to_string(limits_.bytes) +
-                   " bytes of them, which is what is kept at most"};
+  return Error{std::make_error_code(std::errc::value_too_large), "more than " + std::to_string(limits_.objects) +
+                                                                     " objects or " + std::to_string(limits_.bytes) +
+                                                                     " bytes of them, which is what is kept at most"};
 }
 
 Result<Difference> ObjectSet::page(std::vector<KeptObjectPtr> objects, bool first, bool last) {

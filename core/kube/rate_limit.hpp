@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// RateLimit: how long a request must wait before it may be sent. Two buckets of tokens, one for watches that begin and one
-// for all else, and what the server has asked for with Retry-After, verb by verb. Pure: times go in, waits come out.
-// [any thread, one at a time]
+// RateLimit: how long a request must wait before it may be sent. Two buckets of tokens, one for watches that begin and
+// one for all else, and what the server has asked for with Retry-After, verb by verb. Pure: times go in, waits come
+// out. [any thread, one at a time]
 #pragma once
 
 #include <array>
@@ -28,8 +28,8 @@ class RateLimit {
  private:
   static constexpr std::size_t kVerbs = 7;
 
-  const Duration interval_;   // between two tokens
-  const Duration tolerance_;  // how far a bucket may be ahead of that
+  const Duration interval_;                             // between two tokens
+  const Duration tolerance_;                            // how far a bucket may be ahead of that
   std::array<Time, 2> next_{Time::min(), Time::min()};  // when the bucket would be full again
   std::array<Time, kVerbs> held_until_;
 };

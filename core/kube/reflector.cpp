@@ -211,7 +211,8 @@ void Reflector::watch_ended(Time now, const Result<Reply>& reply) {
     // A watch from the same version would begin with the same line.
     const bool is_line_too_long = reply.error().is(std::errc::message_size);
     const bool is_server_well = is_line_too_long || short_watches_ >= kMostShortWatches;
-    return fail(now, is_line_too_long ? Phase::list : Phase::watch, reply.error().message(), is_server_well ? Cause::other : Cause::server);
+    return fail(now, is_line_too_long ? Phase::list : Phase::watch, reply.error().message(),
+                is_server_well ? Cause::other : Cause::server);
   }
   if (!reply->ok()) {
     const Status status = status_of(*reply);
@@ -219,11 +220,13 @@ void Reflector::watch_ended(Time now, const Result<Reply>& reply) {
     return refused(now, Phase::watch, status);
   }
   const Duration lived = now - watch_began_;
-  if (lived < kShortWatch && !heard_) return fail(now, Phase::watch, "the watch ended as soon as it had begun", Cause::other);
+  if (lived < kShortWatch && !heard_)
+    return fail(now, Phase::watch, "the watch ended as soon as it had begun", Cause::other);
   running_ = false;
   settle(now);
   // Before its time: the server goes away, and all its watches end with this one.
-  Duration pause = lived < watch_for_ ? backoff_.random().between(Duration::zero(), options_.first_wait / 2) : Duration::zero();
+  Duration pause =
+      lived < watch_for_ ? backoff_.random().between(Duration::zero(), options_.first_wait / 2) : Duration::zero();
   wait_until(std::max(now + pause, watch_began_ + kBetweenWatches), Phase::watch);
 }
 
@@ -317,7 +320,8 @@ void Reflector::expired(Time now, std::string problem) {
 
 void Reflector::unknown_kind(Time now, std::string problem) {
   if (kind_exists_ && !missing_since_) missing_since_ = now;
-  if (kind_exists_ && now - *missing_since_ < kReallyMissing) return fail(now, Phase::list, std::move(problem), Cause::server);
+  if (kind_exists_ && now - *missing_since_ < kReallyMissing)
+    return fail(now, Phase::list, std::move(problem), Cause::server);
   cause_ = Cause::other;
   ++health_.failures;
   kind_exists_ = false;

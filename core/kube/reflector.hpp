@@ -22,7 +22,7 @@ namespace koord::kube {
 
 // Which objects.
 struct Collection {
-  std::string path;            // "/api/v1/nodes", "/apis/slo.koordinator.sh/v1alpha1/nodeslos", "/api/v1/namespaces/a/configmaps"
+  std::string path;  // "/api/v1/nodes", "/apis/slo.koordinator.sh/v1alpha1/nodeslos", "/api/v1/namespaces/a/configmaps"
   std::string field_selector;  // "metadata.name=a"; empty: all
   std::string label_selector;
   std::uint32_t page = 500;  // objects in one answer
@@ -42,10 +42,10 @@ struct Health {
   };
 
   State state = State::starting;
-  Time since{};                     // of the state
-  std::optional<Time> last_confirmed;    // when the server last confirmed the objects
-  std::string problem;              // one line; empty: none
-  std::string left_out;             // objects that are too large, one line; empty: none. They stay as they were
+  Time since{};                        // of the state
+  std::optional<Time> last_confirmed;  // when the server last confirmed the objects
+  std::string problem;                 // one line; empty: none
+  std::string left_out;                // objects that are too large, one line; empty: none. They stay as they were
   std::uint64_t lists = 0, watches = 0, failures = 0;  // begun, begun, all kinds
 };
 
@@ -54,7 +54,7 @@ std::string_view name_of(Health::State state);  // "current"
 struct ReflectorOptions {
   Duration first_wait = std::chrono::seconds(10);  // after the first failure: anything up to it
   Duration longest_wait = std::chrono::minutes(2);
-  Duration rare = std::chrono::minutes(5);  // between looks at what is forbidden or absent
+  Duration rare = std::chrono::minutes(5);             // between looks at what is forbidden or absent
   Duration watch_at_least = std::chrono::minutes(10);  // how long the server is asked to keep a watch, up to twice that
   std::size_t max_bytes = 64u << 20;                   // of one answer
   std::uint32_t max_pages = 1000;                      // of one list
@@ -74,8 +74,8 @@ class Reflector {
   Step next(Time now);
   Call call() const;  // of the step begun last
 
-  // A page of the list came: is it the first and the last of those that together are everything? nullopt: the answer was
-  // none, and counts as a failure.
+  // A page of the list came: is it the first and the last of those that together are everything? nullopt: the answer
+  // was none, and counts as a failure.
   struct Page {
     bool first = false, last = false;
   };
@@ -90,15 +90,16 @@ class Reflector {
     std::optional<LargeObject> too_large = std::nullopt;
   };
   Line line(Time now, std::string_view line);
-  // A watch's line that is longer than an object may be: its beginning, and its size. Its object is left out, only a deletion counts.
+  // A watch's line that is longer than an object may be: its beginning, and its size. Its object is left out, only a
+  // deletion counts.
   Line long_line(Time now, std::string_view head, std::size_t bytes);
   // The server has taken the watch. After a failure of the server the collection is current again; a watch that was cut
   // short has to last or to bring something first.
   void watch_begun(Time now);
   void watch_ended(Time now, const Result<Reply>& reply);
 
-  // It waits because the server gave no answer, was busy, or answered as one that has just started. Not before this time,
-  // which the server asked for; nullopt: it waits for another reason, or not at all.
+  // It waits because the server gave no answer, was busy, or answered as one that has just started. Not before this
+  // time, which the server asked for; nullopt: it waits for another reason, or not at all.
   std::optional<Time> waits_for_server() const;
   // Tries now what waits for the server; its back-off stays as it is.
   void try_again(Time now);
@@ -149,17 +150,17 @@ class Reflector {
   std::optional<Time> missing_since_;
   std::optional<Time> forbidden_since_;
   Cause cause_ = Cause::none;
-  Time asked_until_{};  // by the server
+  Time asked_until_{};           // by the server
   bool expired_before_ = false;  // and nothing has gone well since
   bool watch_forbidden_ = false;
 
   Time watch_began_{};
   Duration watch_for_{};
-  bool was_begun_ = false;  // the server has taken this watch
+  bool was_begun_ = false;           // the server has taken this watch
   std::uint32_t short_watches_ = 0;  // broken off at once, in a row
-  bool heard_ = false;    // this watch has brought a line
-  bool settled_ = false;  // this watch goes well
-  bool has_settled_ = false;  // some watch went well
+  bool heard_ = false;               // this watch has brought a line
+  bool settled_ = false;             // this watch goes well
+  bool has_settled_ = false;         // some watch went well
 };
 
 }  // namespace koord::kube

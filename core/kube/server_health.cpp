@@ -6,7 +6,8 @@
 
 namespace koord::kube {
 
-ServerHealth::Member::Member(ServerHealth& health, std::function<void(Wake)> wake) : health_(health), wake_(std::move(wake)) {
+ServerHealth::Member::Member(ServerHealth& health, std::function<void(Wake)> wake)
+    : health_(health), wake_(std::move(wake)) {
   health_.members_.push_back(this);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ServerHealth: shared by all collections that one client follows, so that they come back together after the server was
-// away. A collection that failed because of the server waits here, besides its own back-off. While no watch is open, one
-// waiting collection after the other tries again, at most `longest` apart: one cheap probe, not one for each collection.
-// The first success of any of them wakes all others. Owner: the client. [loop thread]
+// away. A collection that failed because of the server waits here, besides its own back-off. While no watch is open,
+// one waiting collection after the other tries again, at most `longest` apart: one cheap probe, not one for each
+// collection. The first success of any of them wakes all others. Owner: the client. [loop thread]
 #pragma once
 
 #include <cstdint>
@@ -19,15 +19,17 @@ namespace koord::kube {
 class ServerHealth {
  public:
   struct Options {
-    Duration first = std::chrono::milliseconds(500);  // before the first probe: half of it up to it, then twice as long each time
-    Duration longest = std::chrono::seconds(5);       // between two probes
+    Duration first =
+        std::chrono::milliseconds(500);  // before the first probe: half of it up to it, then twice as long each time
+    Duration longest = std::chrono::seconds(5);  // between two probes
   };
   enum class Wake : std::uint8_t { probe, answered };
 
   // One collection. Must end before the ServerHealth.
   class Member {
    public:
-    // `wake`: probe: it may try now, for all of them; answered: the server answers again. It may call any function here.
+    // `wake`: probe: it may try now, for all of them; answered: the server answers again. It may call any function
+    // here.
     Member(ServerHealth& health, std::function<void(Wake)> wake);
     ~Member();
     Member(const Member&) = delete;

@@ -13,7 +13,8 @@ Result<ServerUrl> parse_server_url(std::string_view text) {
   if (!url || url->scheme != "https" || url->target.find('?') != std::string::npos)
     return invalid("found '" + std::string(text.substr(0, 256)) + "', expected 'https://HOST[:PORT][/PREFIX]'");
   while (url->target.ends_with('/')) url->target.pop_back();
-  return ServerUrl{.host = std::move(url->host), .port = url->port.value_or(kHttps), .path_prefix = std::move(url->target)};
+  return ServerUrl{
+      .host = std::move(url->host), .port = url->port.value_or(kHttps), .path_prefix = std::move(url->target)};
 }
 
 }  // namespace koord::kube

@@ -143,8 +143,10 @@ Call merge_patch_call(const std::string& collection, const std::string& name, st
   return with_body(Verb::patch, target_of(collection, name, status), std::move(patch), "application/merge-patch+json");
 }
 
-Call strategic_merge_patch_call(const std::string& collection, const std::string& name, std::string patch, bool status) {
-  return with_body(Verb::patch, target_of(collection, name, status), std::move(patch), "application/strategic-merge-patch+json");
+Call strategic_merge_patch_call(const std::string& collection, const std::string& name, std::string patch,
+                                bool status) {
+  return with_body(Verb::patch, target_of(collection, name, status), std::move(patch),
+                   "application/strategic-merge-patch+json");
 }
 
 }  // namespace koord::kube

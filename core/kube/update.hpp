@@ -19,15 +19,16 @@ namespace koord::kube {
 
 struct Update {
   // From the newest object's JSON the one to be written, with the resourceVersion of the newest (with_json_member() of
-  // core/json/scanner.hpp leaves all but one member as it is); nullopt: it is as it should be. May be called several times.
+  // core/json/scanner.hpp leaves all but one member as it is); nullopt: it is as it should be. May be called several
+  // times.
   using Change = std::function<Result<std::optional<std::string>>(std::string_view newest)>;
 
   std::string collection;  // "/apis/slo.koordinator.sh/v1alpha1/nodemetrics"
   std::string name;
-  bool status = true;   // of the sub-resource status, else of all but the status
+  bool status = true;  // of the sub-resource status, else of all but the status
   Change change;
-  std::string known;    // the newest object that the caller knows of, as JSON; empty: asked for
-  std::string missing;  // the object to create if missing, as JSON; empty: none
+  std::string known;           // the newest object that the caller knows of, as JSON; empty: asked for
+  std::string missing;         // the object to create if missing, as JSON; empty: none
   std::uint32_t attempts = 5;  // to write, when others write at the same time
 };
 
@@ -48,8 +49,8 @@ struct Written {
 
 std::string_view name_of(Written::Outcome outcome);  // "updated"
 
-// An error: no answer came, or `change` failed. It is called once, never before this has returned, and not any more when
-// what is returned is destroyed; a request that is on its way may still be done.
+// An error: no answer came, or `change` failed. It is called once, never before this has returned, and not any more
+// when what is returned is destroyed; a request that is on its way may still be done.
 using OnWritten = std::function<void(Result<Written>)>;
 Client::PendingPtr update(event::Loop& loop, Client& client, Update what, OnWritten on_written);
 
@@ -58,6 +59,7 @@ Call get_call(const std::string& collection, const std::string& name);
 Call create_call(const std::string& collection, std::string object);
 Call replace_call(const std::string& collection, const std::string& name, std::string object, bool status);
 Call merge_patch_call(const std::string& collection, const std::string& name, std::string patch, bool status = false);
-Call strategic_merge_patch_call(const std::string& collection, const std::string& name, std::string patch, bool status = false);
+Call strategic_merge_patch_call(const std::string& collection, const std::string& name, std::string patch,
+                                bool status = false);
 
 }  // namespace koord::kube

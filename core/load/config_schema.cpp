@@ -76,7 +76,8 @@ Result<void> validate(const boost::json::value& schema_json, const boost::json::
 // Private memory of this process, as RLIMIT_DATA counts it.
 Result<std::uint64_t> private_memory() {
   const std::vector<std::string> fields = split(TRY(read_file("/proc/self/statm")), ' ');
-  if (fields.size() < 6) return invalid("/proc/self/statm has " + std::to_string(fields.size()) + " fields, expected 7");
+  if (fields.size() < 6)
+    return invalid("/proc/self/statm has " + std::to_string(fields.size()) + " fields, expected 7");
   return TRY(parse_uint(fields[5])) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
@@ -87,7 +88,8 @@ Result<void> check_config(std::string_view schema, std::string_view config_json)
   if (!config.is_object()) return invalid("configuration: wanted an object");
   if (schema.empty()) return {};
   if (schema.size() > kMaxSchemaBytes)
-    return invalid("config_schema: " + std::to_string(schema.size()) + " bytes, expected at most " + std::to_string(kMaxSchemaBytes));
+    return invalid("config_schema: " + std::to_string(schema.size()) + " bytes, expected at most " +
+                   std::to_string(kMaxSchemaBytes));
   boost::json::value schema_json = TRY(read_named("config_schema", schema));
   const SchemaFacts facts = TRY(check_schema(schema_json));
   if (facts.has_patterns) TRY(check_matched_texts(config));

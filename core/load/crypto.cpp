@@ -66,14 +66,10 @@ std::unique_ptr<T, Free> own(T* object, Free free) {
   return {object, free};
 }
 
-const unsigned char* data_of(std::string_view bytes) {
-  return reinterpret_cast<const unsigned char*>(bytes.data());
-}
+const unsigned char* data_of(std::string_view bytes) { return reinterpret_cast<const unsigned char*>(bytes.data()); }
 
 // A passphrase cannot be entered.
-int no_passphrase(char*, int, int, void*) {
-  return -1;
-}
+int no_passphrase(char*, int, int, void*) { return -1; }
 
 }  // namespace
 

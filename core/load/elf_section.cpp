@@ -72,8 +72,7 @@ Result<T> read_object(const ByteSource& source, std::uint64_t offset, std::strin
 Result<void> check_ident(const Elf64_Ehdr& header) {
   if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return invalid("wanted an ELF file, found another");
   if (header.e_ident[EI_CLASS] != ELFCLASS64) return invalid("wanted a 64-bit ELF file, found another class");
-  if (header.e_ident[EI_DATA] != ELFDATA2LSB)
-    return invalid("wanted a little-endian ELF file, found another");
+  if (header.e_ident[EI_DATA] != ELFDATA2LSB) return invalid("wanted a little-endian ELF file, found another");
   return {};
 }
 
@@ -81,8 +80,7 @@ Result<Elf64_Ehdr> read_header(const ByteSource& source) {
   Elf64_Ehdr header = TRY(read_object<Elf64_Ehdr>(source, 0, "the ELF header"));
   TRY(check_ident(header));
   if (header.e_machine != kOurMachine) {
-    return invalid("wanted machine " + machine_name(kOurMachine) + ", found " +
-                   machine_name(header.e_machine));
+    return invalid("wanted machine " + machine_name(kOurMachine) + ", found " + machine_name(header.e_machine));
   }
   if (header.e_type != ET_DYN) {
     return invalid("wanted a shared object (ELF type 3), found ELF type " + std::to_string(header.e_type));
@@ -111,8 +109,8 @@ Result<std::string> read_content(const ByteSource& source, const Elf64_Shdr& sec
     return invalid("wanted " + std::string(what) + " as plain bytes, found it empty or compressed");
   }
   if (section.sh_size > max_bytes) {
-    return invalid("wanted " + std::string(what) + " of at most " + std::to_string(max_bytes) +
-                   " bytes, found " + std::to_string(section.sh_size));
+    return invalid("wanted " + std::string(what) + " of at most " + std::to_string(max_bytes) + " bytes, found " +
+                   std::to_string(section.sh_size));
   }
   std::string content(section.sh_size, '\0');
   TRY(read_bytes(source, section.sh_offset, std::as_writable_bytes(std::span(content)), what));
@@ -153,16 +151,14 @@ Result<ByteSource> bytes_of_file(int fd) {
   return ByteSource{static_cast<std::uint64_t>(about.st_size), read};
 }
 
-Result<std::string> read_elf_section(const ByteSource& source, std::string_view wanted,
-                                     std::size_t max_bytes) {
+Result<std::string> read_elf_section(const ByteSource& source, std::string_view wanted, std::size_t max_bytes) {
   Elf64_Ehdr header = TRY(read_header(source));
   std::vector<Elf64_Shdr> sections = TRY(read_section_table(source, header));
   if (header.e_shstrndx >= sections.size()) {
-    return invalid("wanted section names in one of " + std::to_string(sections.size()) +
-                   " sections, found index " + std::to_string(header.e_shstrndx));
+    return invalid("wanted section names in one of " + std::to_string(sections.size()) + " sections, found index " +
+                   std::to_string(header.e_shstrndx));
   }
-  std::string names =
-      TRY(read_content(source, sections[header.e_shstrndx], kMaxNameTable, "the section names"));
+  std::string names = TRY(read_content(source, sections[header.e_shstrndx], kMaxNameTable, "the section names"));
   std::optional<std::string> found;
   for (const Elf64_Shdr& section : sections) {
     if (name_at(names, section.sh_name) != wanted) continue;

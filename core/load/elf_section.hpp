@@ -26,7 +26,6 @@ ByteSource bytes_of_memory(std::span<const std::byte> memory);
 Result<ByteSource> bytes_of_file(int fd);  // borrows the descriptor
 
 // The content of the section; not found: std::errc::no_such_file_or_directory.
-Result<std::string> read_elf_section(const ByteSource& source, std::string_view section,
-                                     std::size_t max_bytes);
+Result<std::string> read_elf_section(const ByteSource& source, std::string_view section, std::size_t max_bytes);
 
 }  // namespace koord::host

@@ -23,8 +23,7 @@ Result<std::optional<std::string>> find_signature(const std::string& path, const
   const bool must = demand.trust == config::Trust::signature;
   if (demand.keys.empty() && !must) return std::optional<std::string>();
   const std::string beside = path + ".sig";
-  const Result<std::string> real =
-      check_trusted_file(std::filesystem::path(path).parent_path().string(), beside);
+  const Result<std::string> real = check_trusted_file(std::filesystem::path(path).parent_path().string(), beside);
   if (!real && real.error().is(std::errc::no_such_file_or_directory)) {
     if (!must) return std::optional<std::string>();
     return invalid("wanted a signature in '" + beside + "', as plugins.trust is 'signed', found none");
@@ -56,8 +55,8 @@ Result<void> check_signature(const std::string& path, const std::string& signatu
     if (TRY(verify(key.key, signature, bytes))) return {};
     tried.push_back("'" + key.path + "'");
   }
-  return invalid("'" + path + ".sig': wanted a signature of '" + path + "' by one of the keys " +
-                 join(tried, ", ") + ", found one by none of them; the file has sha256 " + sha256);
+  return invalid("'" + path + ".sig': wanted a signature of '" + path + "' by one of the keys " + join(tried, ", ") +
+                 ", found one by none of them; the file has sha256 " + sha256);
 }
 
 Result<TrustedKey> read_trusted_key(const std::string& path) {

@@ -34,8 +34,8 @@ Result<FileStamp> stamp_of(const std::string& path) {
 Result<void> check_unchanged(const std::string& path, const FileStamp& before) {
   const FileStamp now = TRY(stamp_of(path));
   if (now == before) return {};
-  return invalid("'" + path + "': wanted the file that was mapped, " + describe(before) + ", found " +
-                 describe(now) + "; koordctl plugin reload takes what is there now");
+  return invalid("'" + path + "': wanted the file that was mapped, " + describe(before) + ", found " + describe(now) +
+                 "; koordctl plugin reload takes what is there now");
 }
 
 }  // namespace koord::host

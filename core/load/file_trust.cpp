@@ -32,14 +32,11 @@ Result<struct stat> stat_of(const std::string& path) {
   return about;
 }
 
-std::string wanted_owner() {
-  return ::geteuid() == 0 ? "uid 0" : "uid 0 or " + std::to_string(::geteuid());
-}
+std::string wanted_owner() { return ::geteuid() == 0 ? "uid 0" : "uid 0 or " + std::to_string(::geteuid()); }
 
 Result<void> check_owner_and_mode(const std::string& path, const struct stat& about) {
   if (about.st_uid != 0 && about.st_uid != ::geteuid()) {
-    return invalid("'" + path + "': wanted owner " + wanted_owner() + ", found uid " +
-                   std::to_string(about.st_uid));
+    return invalid("'" + path + "': wanted owner " + wanted_owner() + ", found uid " + std::to_string(about.st_uid));
   }
   if ((about.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
     return invalid("'" + path + "': wanted no write permission for group and others, found mode " +
@@ -68,8 +65,7 @@ Result<void> check_ancestors(const std::filesystem::path& path) {
 Result<std::string> check_trusted_directory(const std::string& directory) {
   std::string real = TRY(resolve(directory));
   struct stat about = TRY(stat_of(real));
-  if (!S_ISDIR(about.st_mode))
-    return invalid("'" + real + "': wanted a directory, found another kind of file");
+  if (!S_ISDIR(about.st_mode)) return invalid("'" + real + "': wanted a directory, found another kind of file");
   TRY(check_owner_and_mode(real, about));
   TRY(check_ancestors(real));
   return real;
@@ -77,20 +73,17 @@ Result<std::string> check_trusted_directory(const std::string& directory) {
 
 Result<std::string> check_trusted_file(const std::string& path) {
   const std::string real = TRY(resolve(path));
-  const std::string directory =
-      TRY(check_trusted_directory(std::filesystem::path(real).parent_path().string()));
+  const std::string directory = TRY(check_trusted_directory(std::filesystem::path(real).parent_path().string()));
   return check_trusted_file(directory, real);
 }
 
 Result<std::string> check_trusted_file(const std::string& trusted_directory, const std::string& path) {
   std::string real = TRY(resolve(path));
   if (!real.starts_with(trusted_directory + "/")) {
-    return invalid("'" + path + "': wanted a file within '" + trusted_directory + "', found a link to '" +
-                   real + "'");
+    return invalid("'" + path + "': wanted a file within '" + trusted_directory + "', found a link to '" + real + "'");
   }
   struct stat about = TRY(stat_of(real));
-  if (!S_ISREG(about.st_mode))
-    return invalid("'" + real + "': wanted a regular file, found another kind of file");
+  if (!S_ISREG(about.st_mode)) return invalid("'" + real + "': wanted a regular file, found another kind of file");
   TRY(check_owner_and_mode(real, about));
   // Between the directory and what a link leads to there may be further directories: these are as near to the
   // code as the plugin directory itself, so they get no sticky exception.

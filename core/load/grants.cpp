@@ -12,13 +12,7 @@
 namespace koord::host {
 namespace {
 
-enum KindBit : std::uint8_t {
-  kAdvisor = 1,
-  kExternalAdvisor = 2,
-  kQosStrategy = 4,
-  kRuntimeHook = 8,
-  kAll = 15
-};
+enum KindBit : std::uint8_t { kAdvisor = 1, kExternalAdvisor = 2, kQosStrategy = 4, kRuntimeHook = 8, kAll = 15 };
 
 struct Kind {
   std::string_view id;
@@ -39,12 +33,10 @@ struct Grant {
 };
 
 constexpr std::array kGrants = {
-    Grant{"koord.audit/1", kAll},  Grant{"koord.capabilities/1", kAll},
-    Grant{"koord.cgroup/1", kAll}, Grant{"koord.clock/1", kAll},
-    Grant{"koord.config/1", kAll}, Grant{"koord.evict/1", kQosStrategy},
-    Grant{"koord.fs/1", kAll},     Grant{"koord.knobs/1", kQosStrategy},
-    Grant{"koord.kv/1", kAll},     Grant{"koord.metrics/1", kAll},
-    Grant{"koord.state/1", kAll},
+    Grant{"koord.audit/1", kAll},   Grant{"koord.capabilities/1", kAll},  Grant{"koord.cgroup/1", kAll},
+    Grant{"koord.clock/1", kAll},   Grant{"koord.config/1", kAll},        Grant{"koord.evict/1", kQosStrategy},
+    Grant{"koord.fs/1", kAll},      Grant{"koord.knobs/1", kQosStrategy}, Grant{"koord.kv/1", kAll},
+    Grant{"koord.metrics/1", kAll}, Grant{"koord.state/1", kAll},
 };
 
 const Kind* find_kind(std::string_view id) {
@@ -57,9 +49,7 @@ const Grant* find_grant(std::string_view id) {
   return grant == kGrants.end() ? nullptr : &*grant;
 }
 
-bool is_offered(std::string_view id) {
-  return find_service(id) != nullptr;
-}
+bool is_offered(std::string_view id) { return find_service(id) != nullptr; }
 
 std::uint8_t bits_of(const std::vector<std::string>& kinds) {
   std::uint8_t bits = 0;
@@ -98,9 +88,7 @@ std::vector<std::string> known_kinds() {
   return ids;
 }
 
-bool is_known_kind(std::string_view kind) {
-  return find_kind(kind) != nullptr;
-}
+bool is_known_kind(std::string_view kind) { return find_kind(kind) != nullptr; }
 
 std::vector<std::string> granted_services(std::string_view kind_id) {
   const Kind* kind = find_kind(kind_id);

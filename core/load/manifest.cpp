@@ -21,15 +21,9 @@ constexpr std::string_view kFirstLine = "koord-manifest/1";
 
 using config::is_plugin_id;
 
-bool is_lower(char c) {
-  return c >= 'a' && c <= 'z';
-}
-bool is_upper(char c) {
-  return c >= 'A' && c <= 'Z';
-}
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
+bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
+bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool is_version(std::string_view text) {
   auto allowed = [](char c) { return c > ' ' && c < 0x7f; };
@@ -38,8 +32,7 @@ bool is_version(std::string_view text) {
 
 bool is_gate(std::string_view text) {
   auto allowed = [](char c) { return is_lower(c) || is_upper(c) || is_digit(c); };
-  return !text.empty() && text.size() <= 64 && is_upper(text.front()) &&
-         std::all_of(text.begin(), text.end(), allowed);
+  return !text.empty() && text.size() <= 64 && is_upper(text.front()) && std::all_of(text.begin(), text.end(), allowed);
 }
 
 // A key of an annotation, or all of a domain.
@@ -47,21 +40,21 @@ bool is_annotation(std::string_view text) {
   const std::size_t slash = text.find('/');
   const std::string_view domain = text.substr(0, slash == std::string_view::npos ? 0 : slash);
   const std::string_view name = slash == std::string_view::npos ? text : text.substr(slash + 1);
-  const auto allowed = [](char c) { return is_lower(c) || is_upper(c) || is_digit(c) || c == '-' || c == '_' || c == '.'; };
+  const auto allowed = [](char c) {
+    return is_lower(c) || is_upper(c) || is_digit(c) || c == '-' || c == '_' || c == '.';
+  };
   const bool is_name = !name.empty() && name.size() <= 63 && std::all_of(name.begin(), name.end(), allowed);
   if (slash == std::string_view::npos) return is_name;
-  return !domain.empty() && domain.size() <= 253 && std::all_of(domain.begin(), domain.end(), allowed) && (is_name || name == "*");
+  return !domain.empty() && domain.size() <= 253 && std::all_of(domain.begin(), domain.end(), allowed) &&
+         (is_name || name == "*");
 }
 
-bool is_any(std::string_view) {
-  return true;
-}
+bool is_any(std::string_view) { return true; }
 
 // "koord.metrics/1": a name like a plugin's, a slash, a revision.
 bool is_service(std::string_view text) {
   std::size_t slash = text.find('/');
-  return slash != std::string_view::npos && is_plugin_id(text.substr(0, slash)) &&
-         parse_uint(text.substr(slash + 1));
+  return slash != std::string_view::npos && is_plugin_id(text.substr(0, slash)) && parse_uint(text.substr(slash + 1));
 }
 
 Error unexpected(std::string_view key, std::string_view found, std::string_view wanted) {
@@ -81,8 +74,7 @@ Result<void> take_names(bool (*valid)(std::string_view), std::string_view wanted
     std::string_view name = trim(part);
     if (name.empty()) continue;
     if (!valid(name)) return unexpected(key, name, wanted);
-    if (std::find(into.begin(), into.end(), name) != into.end())
-      return unexpected(key, name, "each name once");
+    if (std::find(into.begin(), into.end(), name) != into.end()) return unexpected(key, name, "each name once");
     into.emplace_back(name);
   }
   return {};
@@ -135,32 +127,27 @@ struct Key {
 using Value = std::string_view;
 
 constexpr std::array kKeys = {
-    Key{"id", true,
-        [](Value v, Manifest& m) {
-          return take_text(is_plugin_id, config::kPluginIdForm, "id", v, m.id);
-        }},
+    Key{"id", true, [](Value v, Manifest& m) { return take_text(is_plugin_id, config::kPluginIdForm, "id", v, m.id); }},
     Key{"version", true,
-        [](Value v, Manifest& m) {
-          return take_text(is_version, "a version such as 1.2.0", "version", v, m.version);
-        }},
+        [](Value v, Manifest& m) { return take_text(is_version, "a version such as 1.2.0", "version", v, m.version); }},
     Key{"abi", true, take_abi},
     Key{"kinds", true, [](Value v, Manifest& m) { return take_services("kinds", v, m.kinds); }},
     Key{"gate", true,
-        [](Value v, Manifest& m) { return take_names(is_gate, "a gate name such as AcmeRunQueue", "gate", v, m.gates); }},
+        [](Value v, Manifest& m) {
+          return take_names(is_gate, "a gate name such as AcmeRunQueue", "gate", v, m.gates);
+        }},
     Key{"stage", false, take_stage},
     Key{"default", false, take_default},
-    Key{"requires", false,
-        [](Value v, Manifest& m) { return take_services("requires", v, m.required_services); }},
-    Key{"optional", false,
-        [](Value v, Manifest& m) { return take_services("optional", v, m.optional_services); }},
+    Key{"requires", false, [](Value v, Manifest& m) { return take_services("requires", v, m.required_services); }},
+    Key{"optional", false, [](Value v, Manifest& m) { return take_services("optional", v, m.optional_services); }},
     Key{"annotations", false,
         [](Value v, Manifest& m) {
-          return take_names(is_annotation, "keys of annotations such as example.org/batch or example.org/*, with commas between", "annotations", v,
-                            m.annotations);
+          return take_names(is_annotation,
+                            "keys of annotations such as example.org/batch or example.org/*, with commas between",
+                            "annotations", v, m.annotations);
         }},
     Key{"runtime", false, take_runtime},
-    Key{"license", false,
-        [](Value v, Manifest& m) { return take_text(is_any, "", "license", v, m.license); }},
+    Key{"license", false, [](Value v, Manifest& m) { return take_text(is_any, "", "license", v, m.license); }},
     Key{"description", false,
         [](Value v, Manifest& m) { return take_text(is_any, "", "description", v, m.description); }},
 };
@@ -176,8 +163,7 @@ Result<void> check_characters(std::string_view text) {
     std::size_t length = utf8_length(text.substr(at));
     if (length == 0) return invalid("wanted UTF-8, found another byte at " + std::to_string(at));
     bool control = length == 1 && (static_cast<unsigned char>(text[at]) < 0x20 || text[at] == 0x7f);
-    if (control && text[at] != '\n')
-      return invalid("found a control character at byte " + std::to_string(at));
+    if (control && text[at] != '\n') return invalid("found a control character at byte " + std::to_string(at));
     at += length;
   }
   return {};
@@ -190,15 +176,13 @@ Result<void> take_line(std::string_view line, std::set<std::string, std::less<>>
   }
   const Key* key = find_key(line.substr(0, equals));
   if (key == nullptr) return {};  // a later minor's
-  if (!seen.emplace(key->name).second)
-    return invalid("found '" + std::string(key->name) + "' twice, wanted it once");
+  if (!seen.emplace(key->name).second) return invalid("found '" + std::string(key->name) + "' twice, wanted it once");
   return key->take(line.substr(equals + 1), manifest);
 }
 
 Result<void> check_complete(const std::set<std::string, std::less<>>& seen, const Manifest& manifest) {
   for (const Key& key : kKeys) {
-    if (key.required && !seen.contains(key.name))
-      return invalid("wanted '" + std::string(key.name) + "', found none");
+    if (key.required && !seen.contains(key.name)) return invalid("wanted '" + std::string(key.name) + "', found none");
   }
   if (manifest.kinds.empty()) return invalid("wanted at least one of 'kinds', found none");
   if (manifest.gates.empty()) return invalid("wanted a gate name such as AcmeRunQueue, found none");

@@ -58,8 +58,7 @@ Result<boost::dll::shared_library> map_file(const std::string& path) {
   } catch (const boost::system::system_error& error) {
     return invalid("cannot be mapped: " + reason_of(error));
   } catch (const std::exception& error) {
-    return invalid(std::string("wanted constructors that do not throw, found the exception: ") +
-                   error.what());
+    return invalid(std::string("wanted constructors that do not throw, found the exception: ") + error.what());
   } catch (...) {
     return invalid("wanted constructors that do not throw, found an exception that is no std::exception");
   }
@@ -100,7 +99,8 @@ Result<Entry> find_entry(const std::string& path, bool tried_first, const FileSt
     known = handles().by_file.emplace(file, Mapped{TRY(map_file(spelling)), checked}).first;
   }
   if (TRY(stamp_of(path)) != known->second.stamp)
-    return invalid("'" + path + "' is mapped and was written to since: wanted a new file put in its place by rename, as " +
+    return invalid("'" + path +
+                   "' is mapped and was written to since: wanted a new file put in its place by rename, as " +
                    "mv and install do; a restart of the agent maps this one");
   const boost::dll::shared_library& library = known->second.library;
   if (!library.has("koord_entry_v1")) return invalid("wanted the symbol koord_entry_v1, found none");
@@ -128,7 +128,8 @@ Result<std::shared_ptr<const Module>> Module::make(const std::string& path, cons
   return std::shared_ptr<const Module>(new Module(table, std::move(classes)));
 }
 
-Result<std::shared_ptr<const Module>> Module::load(const std::string& path, const Manifest& manifest, const FileStamp& checked) {
+Result<std::shared_ptr<const Module>> Module::load(const std::string& path, const Manifest& manifest,
+                                                   const FileStamp& checked) {
   return make(path, manifest, true, checked);
 }
 
@@ -136,8 +137,6 @@ Result<std::shared_ptr<const Module>> Module::load_untried(const std::string& pa
   return make(path, manifest, false, TRY(stamp_of(path)));
 }
 
-const koord_class* Module::class_at(std::size_t index) const {
-  return class_of(table_, index);
-}
+const koord_class* Module::class_at(std::size_t index) const { return class_of(table_, index); }
 
 }  // namespace koord::host

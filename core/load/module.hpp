@@ -22,9 +22,10 @@ namespace koord::host {
 
 class Module {
  public:
-  // Maps the file at this absolute path; its manifest was read and accepted. A file that was mapped before and has changed since is
-  // refused: it cannot be mapped again.
-  static Result<std::shared_ptr<const Module>> load(const std::string& path, const Manifest& manifest, const FileStamp& checked);
+  // Maps the file at this absolute path; its manifest was read and accepted. A file that was mapped before and has
+  // changed since is refused: it cannot be mapped again.
+  static Result<std::shared_ptr<const Module>> load(const std::string& path, const Manifest& manifest,
+                                                    const FileStamp& checked);
   // The same without the trial, for a process that has nothing to lose.
   static Result<std::shared_ptr<const Module>> load_untried(const std::string& path, const Manifest& manifest);
 

@@ -61,9 +61,7 @@ Result<void> check_manifest(const koord_module* module, const Manifest& manifest
 
 using Check = Result<void> (*)(const koord_lifecycle& table, ClassInfo& info);
 
-Error missing(std::string_view function) {
-  return unlike(function, "a function", "NULL");
-}
+Error missing(std::string_view function) { return unlike(function, "a function", "NULL"); }
 
 Result<void> check_advisor(const koord_lifecycle& table, ClassInfo& info) {
   const auto& advisor = reinterpret_cast<const koord_advisor&>(table);
@@ -75,7 +73,8 @@ Result<void> check_advisor(const koord_lifecycle& table, ClassInfo& info) {
 Result<void> check_external_advisor(const koord_lifecycle& table, ClassInfo& info) {
   const auto& advisor = reinterpret_cast<const koord_external_advisor&>(table);
   info.has_targets = has(&advisor, &koord_external_advisor::targets);
-  if (!info.has_targets && !has(&advisor, &koord_external_advisor::url)) return unlike("external advisor", "url() or targets()", "neither");
+  if (!info.has_targets && !has(&advisor, &koord_external_advisor::url))
+    return unlike("external advisor", "url() or targets()", "neither");
   info.maps_series = has(&advisor, &koord_external_advisor::map_series);
   info.maps_metrics = has(&advisor, &koord_external_advisor::map_metric);
   info.maps_samples = has(&advisor, &koord_external_advisor::map_sample);
@@ -158,8 +157,7 @@ Result<std::vector<ClassInfo>> check_module(const koord_module* module, const Ma
   for (std::uint32_t i = 0; i < module->n_classes; ++i) {
     Result<ClassInfo> info = check_class(*class_of(module, i), manifest);
     if (!info) return std::move(info).error().context("class " + std::to_string(i));
-    if (!names.insert(info->name).second)
-      return unlike("class names", "each once", "'" + info->name + "' twice");
+    if (!names.insert(info->name).second) return unlike("class names", "each once", "'" + info->name + "' twice");
     classes.push_back(*std::move(info));
   }
   return classes;

@@ -30,7 +30,8 @@ PluginFile read_plugin_file(const std::string& directory, const std::string& nam
 }
 
 // `seen`: paths; "libx.so" and a link to it are one plugin.
-Result<void> read_directory(const std::string& path, Origin origin, std::set<std::string>& seen, std::vector<PluginFile>& files) {
+Result<void> read_directory(const std::string& path, Origin origin, std::set<std::string>& seen,
+                            std::vector<PluginFile>& files) {
   std::string directory = TRY(check_trusted_directory(path));
   for (const std::string& name : TRY(list_directory(directory))) {
     if (!name.ends_with(".so")) continue;
@@ -45,8 +46,7 @@ void refuse_second_owners(std::vector<PluginFile>& files) {
   for (PluginFile& file : files) {
     if (!file.refusal.empty()) continue;
     auto [first, is_first] = path_of.emplace(file.manifest.id, file.path);
-    if (!is_first)
-      file.refusal = "wanted an id of its own, found '" + file.manifest.id + "' also in " + first->second;
+    if (!is_first) file.refusal = "wanted an id of its own, found '" + file.manifest.id + "' also in " + first->second;
   }
 }
 
@@ -77,8 +77,8 @@ std::string unread_files(const std::vector<PluginFile>& files) {
   return text;
 }
 
-std::vector<std::string> find_unknown_settings(const config::PluginsSettings& settings, const std::vector<std::string>& ids,
-                                               const std::string& unread) {
+std::vector<std::string> find_unknown_settings(const config::PluginsSettings& settings,
+                                               const std::vector<std::string>& ids, const std::string& unread) {
   std::vector<std::string> lines;
   for (const auto& [id, of] : settings.settings) {
     if (std::find(ids.begin(), ids.end(), id) != ids.end()) continue;

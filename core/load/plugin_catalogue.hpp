@@ -27,12 +27,13 @@ struct Catalogue {
 // one of the host's own.
 Catalogue read_catalogue(const config::PluginsSettings& settings);
 
-// Returns "; a refused file may have it: 'PATH': …" for each file with an unreadable manifest, and so an unknown id; empty: none.
+// Returns "; a refused file may have it: 'PATH': …" for each file with an unreadable manifest, and so an unknown id;
+// empty: none.
 std::string unread_files(const std::vector<PluginFile>& files);
 
-// Returns a line for each id of plugins.settings that is not among these, with the nearest one: a pin or a grant under it applies
-// to nothing. `unread` is appended where no id is near.
-std::vector<std::string> find_unknown_settings(const config::PluginsSettings& settings, const std::vector<std::string>& ids,
-                                               const std::string& unread = {});
+// Returns a line for each id of plugins.settings that is not among these, with the nearest one: a pin or a grant under
+// it applies to nothing. `unread` is appended where no id is near.
+std::vector<std::string> find_unknown_settings(const config::PluginsSettings& settings,
+                                               const std::vector<std::string>& ids, const std::string& unread = {});
 
 }  // namespace koord::host

@@ -53,7 +53,8 @@ class PatternCheck {
   void step(char c) {
     switch (c) {
       case '\\':
-        if (!rest_.empty() && rest_.front() >= '1' && rest_.front() <= '9') problem_ = "a reference to a group, expected none";
+        if (!rest_.empty() && rest_.front() >= '1' && rest_.front() <= '9')
+          problem_ = "a reference to a group, expected none";
         if (!rest_.empty()) take();
         ended_ = {};
         return;
@@ -116,7 +117,8 @@ class PatternCheck {
       const Result<std::uint64_t> number = parse_uint(*field);
       most = std::max(most, number.value_or(0));
     }
-    if (most > kMaxRepetitions) problem_ = "{" + std::string(bounds) + "}, expected at most " + std::to_string(kMaxRepetitions);
+    if (most > kMaxRepetitions)
+      problem_ = "{" + std::string(bounds) + "}, expected at most " + std::to_string(kMaxRepetitions);
     return most > 1 || bounds.ends_with(',');
   }
 
@@ -136,8 +138,10 @@ class SchemaWalk {
   explicit SchemaWalk(const json::value& schema) : schema_(schema) {}
 
   Result<void> visit(const json::value& value, const std::string& pointer) {
-    if (++visits_ > kMaxVisits) return wrong("", "more than " + std::to_string(kMaxVisits) + " values with its references replaced");
-    if (++depth_ > kMaxDepth) return wrong(pointer, "deeper than " + std::to_string(kMaxDepth) + " levels with its references replaced");
+    if (++visits_ > kMaxVisits)
+      return wrong("", "more than " + std::to_string(kMaxVisits) + " values with its references replaced");
+    if (++depth_ > kMaxDepth)
+      return wrong(pointer, "deeper than " + std::to_string(kMaxDepth) + " levels with its references replaced");
     if (const auto* object = value.if_object()) TRY(visit_object(*object, pointer));
     if (const auto* array = value.if_array())
       for (std::size_t i = 0; i < array->size(); ++i) TRY(visit((*array)[i], pointer + "/" + std::to_string(i)));

@@ -28,8 +28,7 @@ constexpr char kFine = '+';
 constexpr char kRefused = '-';
 
 void restore_signals() {
-  for (int signal : {SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTERM, SIGINT, SIGHUP})
-    ::signal(signal, SIG_DFL);
+  for (int signal : {SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTERM, SIGINT, SIGHUP}) ::signal(signal, SIG_DFL);
 }
 
 int report_fd = -1;  // of the child
@@ -102,7 +101,8 @@ std::string end_of(pid_t child) {
   return "exit code " + std::to_string(waited == child ? WEXITSTATUS(status) : -1);
 }
 
-// AddressSanitizer's memory has locks that fork() does not reset: there one child in ten hangs through no fault of its code.
+// AddressSanitizer's memory has locks that fork() does not reset: there one child in ten hangs through no fault of its
+// code.
 #ifdef __has_feature  // clang has
 constexpr bool kForkMayHang = __has_feature(address_sanitizer);
 #else

@@ -41,13 +41,9 @@ Capture::Capture(Level level, Format format) : state_(std::make_unique<State>())
   state_->before = exchange_output({level, format, state_->collector});
 }
 
-Capture::~Capture() {
-  exchange_output(std::move(state_->before));
-}
+Capture::~Capture() { exchange_output(std::move(state_->before)); }
 
-std::vector<std::string> Capture::lines() const {
-  return state_->collector->lines();
-}
+std::vector<std::string> Capture::lines() const { return state_->collector->lines(); }
 
 bool Capture::contains(std::string_view part) const {
   const std::vector<std::string> all = lines();

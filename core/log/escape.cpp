@@ -12,13 +12,9 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
-void append(Buffer& out, std::string_view text) {
-  out.append(text.data(), text.data() + text.size());
-}
+void append(Buffer& out, std::string_view text) { out.append(text.data(), text.data() + text.size()); }
 
-bool is_control(unsigned char c) {
-  return c < 0x20 || c == 0x7f;
-}
+bool is_control(unsigned char c) { return c < 0x20 || c == 0x7f; }
 
 // The letter behind the backslash, 0 when there is no short form.
 char short_escape(char c) {

@@ -14,9 +14,7 @@
 namespace koord::log {
 namespace {
 
-std::string_view view(spdlog::string_view_t text) {
-  return {text.data(), text.size()};
-}
+std::string_view view(spdlog::string_view_t text) { return {text.data(), text.size()}; }
 
 void append_time(Buffer& out, spdlog::log_clock::time_point time) {
   const auto since_epoch = std::chrono::floor<std::chrono::milliseconds>(time.time_since_epoch());

@@ -61,24 +61,17 @@ Output& output() {
 
 }  // namespace
 
-void set_up(Level level, Format format) {
-  output().set_up(level, format);
-}
+void set_up(Level level, Format format) { output().set_up(level, format); }
 
-bool enabled(Level level) {
-  return level >= threshold.load(std::memory_order_relaxed);
-}
+bool enabled(Level level) { return level >= threshold.load(std::memory_order_relaxed); }
 
 void write(Category category, Level level, std::string_view text) {
   if (enabled(level)) output().write(category, level, text);
 }
 
-OutputSettings exchange_output(OutputSettings settings) {
-  return output().exchange(std::move(settings));
-}
+OutputSettings exchange_output(OutputSettings settings) { return output().exchange(std::move(settings)); }
 
-void detail::write_formatted(Category category, Level level, fmt::string_view format,
-                             fmt::format_args arguments) {
+void detail::write_formatted(Category category, Level level, fmt::string_view format, fmt::format_args arguments) {
   fmt::memory_buffer text;
   fmt::vformat_to(std::back_inserter(text), format, arguments);
   output().write(category, level, {text.data(), text.size()});

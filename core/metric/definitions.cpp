@@ -22,9 +22,11 @@ Error full(const Owner& owner, const std::string& what) {
 }
 
 Result<void> check_quota(const Owner& owner, const Desc& desc) {
-  if (owner.metrics >= kMaxMetrics) return full(owner, "defined " + std::to_string(kMaxMetrics) + " metrics, as many as it may");
+  if (owner.metrics >= kMaxMetrics)
+    return full(owner, "defined " + std::to_string(kMaxMetrics) + " metrics, as many as it may");
   if (owner.definition_bytes + bytes_of(desc) > kMaxDefinitionBytes)
-    return full(owner, "definitions of metrics with more than " + std::to_string(kMaxDefinitionBytes) + " bytes of text and bounds");
+    return full(owner, "definitions of metrics with more than " + std::to_string(kMaxDefinitionBytes) +
+                           " bytes of text and bounds");
   return {};
 }
 
@@ -56,8 +58,7 @@ Result<std::uint32_t> Definitions::define(Owner& owner, const Desc& desc) {
   TRY(check(desc));
   TRY(check_quota(owner, desc));
   Result<void> free = check_free(desc);
-  if (!free)
-    return std::move(free).error().context("'" + owner.name + "' cannot define metric '" + desc.name + "'");
+  if (!free) return std::move(free).error().context("'" + owner.name + "' cannot define metric '" + desc.name + "'");
   ++owner.metrics;
   owner.definition_bytes += bytes_of(desc);
   auto metric = std::make_unique<Metric>(next_id_++, desc, owner);
@@ -72,9 +73,8 @@ Result<void> Definitions::check_free(const Desc& desc) const {
     if (taken == line_names_.end()) continue;
     const Metric& holder = *taken->second;
     std::string what(to_string(holder.desc.type));
-    return invalid(
-        "'" + holder.owner.name + "' has defined the " + what + " '" + holder.desc.name +
-        (name == holder.desc.name && name == desc.name ? "' otherwise" : "', which uses '" + name + "'"));
+    return invalid("'" + holder.owner.name + "' has defined the " + what + " '" + holder.desc.name +
+                   (name == holder.desc.name && name == desc.name ? "' otherwise" : "', which uses '" + name + "'"));
   }
   return {};
 }

@@ -41,8 +41,7 @@ class Definitions {
   std::unordered_map<std::string_view, std::unique_ptr<Owner>> owners_;  // keys are the owners' own names
   std::map<std::string, std::unique_ptr<Metric>, std::less<>> metrics_;
   std::unordered_map<std::uint32_t, Metric*> by_id_;
-  std::unordered_map<std::string, const Metric*>
-      line_names_;  // every name that begins a line, and its metric
+  std::unordered_map<std::string, const Metric*> line_names_;  // every name that begins a line, and its metric
   std::uint32_t next_id_ = 1;
 };
 

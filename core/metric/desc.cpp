@@ -32,7 +32,8 @@ Result<void> check_bounds(const Desc& desc) {
 
 Result<void> check_size(const char* what, const std::string& text, std::size_t most) {
   if (text.size() <= most) return {};
-  return invalid("its " + std::string(what) + " has " + std::to_string(text.size()) + " bytes, expected at most " + std::to_string(most));
+  return invalid("its " + std::string(what) + " has " + std::to_string(text.size()) + " bytes, expected at most " +
+                 std::to_string(most));
 }
 
 Result<void> check_parts(const Desc& desc) {

@@ -28,7 +28,8 @@ struct Desc {
 };
 
 // Names that begin so belong to the host's own metrics (host_metrics.hpp).
-inline constexpr std::string_view kReservedPrefixes[] = {"host_", "http_", "kube_", "plugin_", "predict_", "report_", "store_"};
+inline constexpr std::string_view kReservedPrefixes[] = {"host_",    "http_",   "kube_", "plugin_",
+                                                         "predict_", "report_", "store_"};
 bool is_reserved(std::string_view name);
 
 inline constexpr std::size_t kMaxBounds = 256;

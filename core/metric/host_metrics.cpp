@@ -20,9 +20,7 @@ void HostCounter::add(double n) {
   if (counter_ && n >= 0 && std::isfinite(n)) counter_->Increment(n);
 }
 
-double HostCounter::value() const {
-  return counter_ ? counter_->Value() : 0;
-}
+double HostCounter::value() const { return counter_ ? counter_->Value() : 0; }
 
 void HostGauge::set(double value) {
   if (gauge_ && std::isfinite(value)) gauge_->Set(value);
@@ -32,9 +30,7 @@ void HostGauge::add(double n) {
   if (gauge_ && std::isfinite(n)) gauge_->Increment(n);
 }
 
-double HostGauge::value() const {
-  return gauge_ ? gauge_->Value() : 0;
-}
+double HostGauge::value() const { return gauge_ ? gauge_->Value() : 0; }
 
 void HostHistogram::observe(double value) {
   if (histogram_ && std::isfinite(value)) histogram_->Observe(value);
@@ -48,8 +44,7 @@ struct HostMetrics::State {
 
   template <class Builder>
   auto& family(Builder builder, std::string_view name, std::string_view help) {
-    if (!is_reserved(name))
-      throw std::invalid_argument("'" + std::string(name) + "' is not a name of the host");
+    if (!is_reserved(name)) throw std::invalid_argument("'" + std::string(name) + "' is not a name of the host");
     std::string full_name(kFamilyPrefix);
     full_name += name;
     // prometheus-cpp 1.0 writes the help as it is, also with a line break in it.
@@ -59,9 +54,7 @@ struct HostMetrics::State {
 
 namespace {
 
-prometheus::Labels to_prometheus(const Labels& labels) {
-  return {labels.begin(), labels.end()};
-}
+prometheus::Labels to_prometheus(const Labels& labels) { return {labels.begin(), labels.end()}; }
 
 }  // namespace
 
@@ -79,10 +72,9 @@ HostGauge HostMetrics::gauge(std::string_view name, std::string_view help, const
   return HostGauge(state_->family(prometheus::BuildGauge(), name, help).Add(to_prometheus(labels)));
 }
 
-HostHistogram HostMetrics::histogram(std::string_view name, std::string_view help,
-                                     const std::vector<double>& bounds, const Labels& labels) {
-  return HostHistogram(
-      state_->family(prometheus::BuildHistogram(), name, help).Add(to_prometheus(labels), bounds));
+HostHistogram HostMetrics::histogram(std::string_view name, std::string_view help, const std::vector<double>& bounds,
+                                     const Labels& labels) {
+  return HostHistogram(state_->family(prometheus::BuildHistogram(), name, help).Add(to_prometheus(labels), bounds));
 }
 
 void HostMetrics::on_collect(std::function<void()> read) {

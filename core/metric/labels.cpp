@@ -9,35 +9,27 @@
 namespace koord::metric {
 namespace {
 
-bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::size_t subject_rank(std::string_view name) {
   return static_cast<std::size_t>(std::find(std::begin(kSubjectLabels), std::end(kSubjectLabels), name) -
                                   std::begin(kSubjectLabels));
 }
 
-bool is_subject_label(std::string_view name) {
-  return subject_rank(name) < std::size(kSubjectLabels);
-}
+bool is_subject_label(std::string_view name) { return subject_rank(name) < std::size(kSubjectLabels); }
 
 Result<void> check_value(const Labels::value_type& label) {
   if (label.second.size() > kMaxLabelValueBytes)
     return invalid("label '" + label.first + "' has a value of " + std::to_string(label.second.size()) +
                    " bytes, expected at most " + std::to_string(kMaxLabelValueBytes));
-  if (!is_valid_utf8(label.second))
-    return invalid("label '" + label.first + "' has a value that is not UTF-8");
+  if (!is_valid_utf8(label.second)) return invalid("label '" + label.first + "' has a value that is not UTF-8");
   return {};
 }
 
 Result<void> check_own_name(std::string_view name) {
   if (!is_valid_name(name) || name.starts_with("__"))
-    return invalid("label '" + std::string(name) +
-                   "' is not a name as [a-zA-Z_][a-zA-Z0-9_]* without leading '__'");
+    return invalid("label '" + std::string(name) + "' is not a name as [a-zA-Z_][a-zA-Z0-9_]* without leading '__'");
   if (name == kNodeLabel || is_subject_label(name))
     return invalid("label '" + std::string(name) + "' is set by the host from the subject of the series");
   if (name == "le") return invalid("label 'le' is kept for the buckets of histograms");
@@ -54,8 +46,8 @@ void drop_empty(Labels& labels) {
 }
 
 Result<void> check_unique(const Labels& sorted) {
-  auto same = std::adjacent_find(sorted.begin(), sorted.end(),
-                                 [](const auto& a, const auto& b) { return a.first == b.first; });
+  auto same =
+      std::adjacent_find(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.first == b.first; });
   if (same != sorted.end()) return invalid("label '" + same->first + "' is given twice");
   return {};
 }

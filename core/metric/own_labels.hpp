@@ -20,7 +20,8 @@ struct OwnLabels {
 
 class OwnLabelsPool {
  public:
-  // Returns the set with these labels, null for none. The caller must release() it. `first`: no label is in front of them.
+  // Returns the set with these labels, null for none. The caller must release() it. `first`: no label is in front of
+  // them.
   const OwnLabels* take(Labels labels, bool first);
   // One user more. Null stays null.
   const OwnLabels* share(const OwnLabels* own);

@@ -11,12 +11,8 @@ namespace koord::metric {
 // an outdated id is recognised. 0 is no series.
 using SeriesId = std::uint64_t;
 
-constexpr std::uint32_t index_of(SeriesId id) {
-  return static_cast<std::uint32_t>(id);
-}
-constexpr std::uint32_t generation_of(SeriesId id) {
-  return static_cast<std::uint32_t>(id >> 32);
-}
+constexpr std::uint32_t index_of(SeriesId id) { return static_cast<std::uint32_t>(id); }
+constexpr std::uint32_t generation_of(SeriesId id) { return static_cast<std::uint32_t>(id >> 32); }
 constexpr SeriesId make_series_id(std::uint32_t generation, std::uint32_t index) {
   return static_cast<SeriesId>(generation) << 32 | index;
 }

@@ -8,9 +8,7 @@
 namespace koord::metric {
 namespace {
 
-void add_capped(double& to, double more, double cap) {
-  to = std::min(to + more, cap);
-}
+void add_capped(double& to, double more, double cap) { to = std::min(to + more, cap); }
 
 }  // namespace
 
@@ -44,8 +42,7 @@ Recorder::Verdict Recorder::judge(const Owner& owner, const HistogramPoint& poin
   if (buckets.size() != metric.desc.bounds.size() + 1 || !std::is_sorted(buckets.begin(), buckets.end()))
     return Verdict::bad_buckets;
   if (std::isnan(point.sum)) return Verdict::absent;
-  bool fits = std::abs(point.sum) <= metric.max_value &&
-              static_cast<double>(buckets.back()) <= metric.count->max_value;
+  bool fits = std::abs(point.sum) <= metric.max_value && static_cast<double>(buckets.back()) <= metric.count->max_value;
   if (fits) return Verdict::good;
   return std::isinf(point.sum) ? Verdict::infinite : Verdict::too_big;
 }
@@ -115,8 +112,7 @@ std::span<const Point> Recorder::accepted(const Owner& owner, std::span<const Po
 }
 
 void Recorder::add_to_others(const Point& point) {
-  auto sum =
-      std::find_if(others_.begin(), others_.end(), [&](const Point& p) { return p.series == point.series; });
+  auto sum = std::find_if(others_.begin(), others_.end(), [&](const Point& p) { return p.series == point.series; });
   if (sum == others_.end())
     others_.push_back(point);
   else

@@ -18,22 +18,10 @@ class Recorder {
   explicit Recorder(SeriesTable& table, SeriesObserver* observer) : table_(table), observer_(observer) {}
 
   Result<RecordSummary> record(const Owner& owner, Time time, std::span<const Point> points);
-  Result<RecordSummary> record_histograms(const Owner& owner, Time time,
-                                          std::span<const HistogramPoint> points);
+  Result<RecordSummary> record_histograms(const Owner& owner, Time time, std::span<const HistogramPoint> points);
 
  private:
-  enum class Verdict {
-    good,
-    stale,
-    absent,
-    unknown,
-    foreign,
-    wrong_type,
-    infinite,
-    negative,
-    too_big,
-    bad_buckets
-  };
+  enum class Verdict { good, stale, absent, unknown, foreign, wrong_type, infinite, negative, too_big, bad_buckets };
 
   Verdict judge(const Owner& owner, SeriesId id) const;
   Verdict judge(const Owner& owner, const Point& point) const;

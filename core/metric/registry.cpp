@@ -51,9 +51,7 @@ void Registry::State::end_metric(const Metric& metric) {
 
 namespace {
 
-Error unknown_owner(std::string_view owner) {
-  return invalid("'" + std::string(owner) + "' has defined no metric");
-}
+Error unknown_owner(std::string_view owner) { return invalid("'" + std::string(owner) + "' has defined no metric"); }
 
 Result<Subject> checked(const Subject& subject) {
   Labels labels = TRY(checked_subject_labels(subject.labels));
@@ -95,8 +93,7 @@ Result<std::uint32_t> Registry::define(std::string_view name, const Desc& desc, 
   return id;
 }
 
-Result<SeriesId> Registry::series(std::string_view owner, std::uint32_t id, const Subject& subject,
-                                  Labels own) {
+Result<SeriesId> Registry::series(std::string_view owner, std::uint32_t id, const Subject& subject, Labels own) {
   Subject about = TRY(checked(subject));
   Labels labels = TRY(checked_own_labels(std::move(own)));
   std::lock_guard lock(state_->mutex);
@@ -111,7 +108,8 @@ Result<SeriesId> Registry::series(std::string_view owner, std::uint32_t id, cons
   Owner& of = metric->owner;
   // Series that only the predecessor still has do not count against its successor's budget.
   const bool has_room = of.live_series - of.stale_series < of.budget;
-  of.lacks_label_room = has_room && of.label_bytes - of.stale_label_bytes + bytes_of(labels) > max_label_bytes(of.budget);
+  of.lacks_label_room =
+      has_room && of.label_bytes - of.stale_label_bytes + bytes_of(labels) > max_label_bytes(of.budget);
   if (has_room && !of.lacks_label_room) return table.id(table.begin(*metric, about, std::move(labels)));
   ++of.dropped_series;
   return table.id(table.other(*metric, labels));
@@ -143,8 +141,8 @@ Result<void> Registry::end_series(std::string_view owner, SeriesId id) {
   if (!series) return {};
   const Metric& metric = *series->metric;
   if (metric.owner.name != owner)
-    return invalid("a series of metric '" + metric.desc.name + "' belongs to '" + metric.owner.name +
-                   "', not to '" + std::string(owner) + "'");
+    return invalid("a series of metric '" + metric.desc.name + "' belongs to '" + metric.owner.name + "', not to '" +
+                   std::string(owner) + "'");
   state_->table.end(index_of(id));
   return {};
 }
@@ -282,11 +280,7 @@ void Registry::State::write_histogram(TextWriter& writer, const Series& series) 
   const std::string& of_subject = series.subject->text;
   bool labelled = !of_subject.empty() || !series.own_text().empty();
   for (std::size_t i = 0; i < metric.bucket_labels.size(); ++i) {
-    writer.text(metric.family)
-        .text("_bucket")
-        .text(of_subject)
-        .text(series.own_text())
-        .text(labelled ? "," : "{");
+    writer.text(metric.family).text("_bucket").text(of_subject).text(series.own_text()).text(labelled ? "," : "{");
     writer.text(metric.bucket_labels[i]).text("} ").number(series.histogram->cumulative[i]).text("\n");
   }
   auto begin_line = [&](std::string_view suffix) -> TextWriter& {

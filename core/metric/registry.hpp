@@ -23,7 +23,8 @@
 namespace koord::metric {
 
 inline constexpr std::size_t kDefaultSeriesBudget = 20'000;
-// The own labels of an owner's series have at most kLabelBytes for each series of its budget, and at least kMinLabelBytes.
+// The own labels of an owner's series have at most kLabelBytes for each series of its budget, and at least
+// kMinLabelBytes.
 inline constexpr std::size_t kLabelBytes = 256;
 inline constexpr std::size_t kMinLabelBytes = 64u << 10;
 constexpr std::size_t max_label_bytes(std::size_t series_budget) {
@@ -43,22 +44,21 @@ class Registry {
   ~Registry();
 
   // The id of the metric. The same description by the same owner gives the same id; another description, or a
-  // name that another metric's lines already use, is an error. std::errc::no_buffer_space: the owner has as many as it may.
-  // With `takes_name`, a metric of another owner in the way ends, unless that owner defined it so, too.
+  // name that another metric's lines already use, is an error. std::errc::no_buffer_space: the owner has as many as it
+  // may. With `takes_name`, a metric of another owner in the way ends, unless that owner defined it so, too.
   Result<std::uint32_t> define(std::string_view owner, const Desc& desc, bool takes_name = false);
 
   // Returns the series of this metric, subject and own labels, and creates it if missing. An owner beyond its
-  // budget of series or labels gets one series per metric for the excess, with every own label "other" and without a subject.
-  Result<SeriesId> series(std::string_view owner, std::uint32_t metric, const Subject& subject,
-                          Labels own = {});
+  // budget of series or labels gets one series per metric for the excess, with every own label "other" and without a
+  // subject.
+  Result<SeriesId> series(std::string_view owner, std::uint32_t metric, const Subject& subject, Labels own = {});
 
   // All or nothing: an unknown id, a series of another owner or of the wrong type, an infinite value, a
   // negative counter or a value beyond what the resolution can hold is an error, and nothing was recorded.
   // Points of ended series and NaN are skipped and counted. Points for the "other" series add up when it is a
   // counter.
   Result<RecordSummary> record(std::string_view owner, Time time, std::span<const Point> points);
-  Result<RecordSummary> record_histograms(std::string_view owner, Time time,
-                                          std::span<const HistogramPoint> points);
+  Result<RecordSummary> record_histograms(std::string_view owner, Time time, std::span<const HistogramPoint> points);
 
   // Ended series leave the text at once; ending what has ended is nothing. end_owner forgets the definitions
   // too.

@@ -27,10 +27,10 @@ struct Owner {
   std::uint64_t dropped_series = 0;
   std::size_t metrics = 0;  // defined, and their bytes
   std::size_t definition_bytes = 0;
-  std::size_t label_bytes = 0;       // of the own labels of live_series
-  std::size_t stale_series = 0;  // of live_series: in a handover, not requested again yet
+  std::size_t label_bytes = 0;        // of the own labels of live_series
+  std::size_t stale_series = 0;       // of live_series: in a handover, not requested again yet
   std::size_t stale_label_bytes = 0;  // theirs
-  bool lacks_label_room = false;     // the last new series went to "other" because of label_bytes
+  bool lacks_label_room = false;      // the last new series went to "other" because of label_bytes
   bool in_handover = false;
   bool lost_metric = false;  // in this handover
 };
@@ -45,7 +45,7 @@ struct Metric {
   double max_value;                        // largest value that `resolution` steps can hold
   std::vector<std::uint32_t> series;       // live ones, in no order
   std::optional<std::uint32_t> other;      // the series for what is beyond the budget
-  bool is_stale = false;                  // in a handover: not defined again yet
+  bool is_stale = false;                   // in a handover: not defined again yet
   bool keeps_name = false;                 // against an owner that takes names
   std::vector<std::string> bucket_labels;  // of a histogram: `le="0.5"` for each bound, then +Inf
   std::unique_ptr<Metric> count, sum;      // of a histogram: as the observer sees it

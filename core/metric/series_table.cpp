@@ -30,9 +30,7 @@ Desc part_of(const Desc& histogram, std::string_view suffix, double resolution) 
           .bounds = {}};
 }
 
-void combine(std::size_t& hash, std::size_t more) {
-  hash ^= more + 0x9e3779b97f4a7c15 + (hash << 6) + (hash >> 2);
-}
+void combine(std::size_t& hash, std::size_t more) { hash ^= more + 0x9e3779b97f4a7c15 + (hash << 6) + (hash >> 2); }
 
 }  // namespace
 
@@ -174,7 +172,8 @@ SeriesView SeriesTable::view(const Series& series) const {
           .own_labels = series.own_labels(),
           .value = value,
           .time = series.time,
-          .cumulative = histogram && series.has_value ? std::span<const std::uint64_t>(histogram->cumulative) : std::span<const std::uint64_t>(),
+          .cumulative = histogram && series.has_value ? std::span<const std::uint64_t>(histogram->cumulative)
+                                                      : std::span<const std::uint64_t>(),
           .sum = histogram ? histogram->sum : 0};
 }
 

@@ -38,16 +38,12 @@ class SeriesTable {
 
   // Null when there was never such an index.
   Series* at(std::uint32_t index) { return index < series_.size() ? series_.data() + index : nullptr; }
-  const Series* at(std::uint32_t index) const {
-    return index < series_.size() ? series_.data() + index : nullptr;
-  }
+  const Series* at(std::uint32_t index) const { return index < series_.size() ? series_.data() + index : nullptr; }
 
   std::size_t size() const { return series_.size(); }
   Series& operator[](std::uint32_t index) { return series_[index]; }
   const Series& operator[](std::uint32_t index) const { return series_[index]; }
-  std::uint32_t index(const Series& series) const {
-    return static_cast<std::uint32_t>(&series - series_.data());
-  }
+  std::uint32_t index(const Series& series) const { return static_cast<std::uint32_t>(&series - series_.data()); }
   SeriesId id(const Series& series) const { return make_series_id(series.generation, index(series)); }
 
   SeriesView view(const Series& series) const;

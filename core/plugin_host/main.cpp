@@ -44,18 +44,21 @@ std::optional<Order> await_order(Channel& calls) {
 Result<void> confine(const LaunchSpec& spec) {
   const CapabilityMask kept = TRY(enter_sandbox(spec));
   if (kept != spec.capabilities)
-    std::cerr << "does without " << format_capabilities(spec.capabilities & ~kept) << ", which the agent does not have\n";
+    std::cerr << "does without " << format_capabilities(spec.capabilities & ~kept)
+              << ", which the agent does not have\n";
   return {};
 }
 
 std::string with_name(std::string text, const std::string& copy, const std::string& path) {
-  for (std::size_t at = 0; (at = text.find(copy, at)) != std::string::npos; at += path.size()) text.replace(at, copy.size(), path);
+  for (std::size_t at = 0; (at = text.find(copy, at)) != std::string::npos; at += path.size())
+    text.replace(at, copy.size(), path);
   return text;
 }
 
 // Messages name the file and not the copy that is mapped.
 Result<std::shared_ptr<const host::Module>> load(const std::string& id, const std::string& path, const Order& order) {
-  if (Result<void> confined = confine(order.spec); !confined) return invalid("cannot be confined: " + confined.error().message());
+  if (Result<void> confined = confine(order.spec); !confined)
+    return invalid("cannot be confined: " + confined.error().message());
   const UniqueFd memory = TRY(sealed_copy(order.file.get(), id + ".so"));
   const std::string copy = "/proc/self/fd/" + std::to_string(memory.get());
   auto module = [&]() -> Result<std::shared_ptr<const host::Module>> {

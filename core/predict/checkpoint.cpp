@@ -66,7 +66,8 @@ class Record {
 };
 
 void write_histogram(Record& record, const Histogram::State& state) {
-  record << state.reference << state.half_life.count() << state.total << std::uint64_t{state.lowest} << std::uint64_t{state.weights.size()};
+  record << state.reference << state.half_life.count() << state.total << std::uint64_t{state.lowest}
+         << std::uint64_t{state.weights.size()};
   for (double weight : state.weights) record << weight;
 }
 

@@ -39,7 +39,8 @@ Result<void> replace(int directory, const std::string& path, std::string_view te
 }  // namespace
 
 Result<void> save_checkpoint(const std::string& directory, std::string_view text) {
-  if (::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) return system_error(errno, "cannot make '" + directory + "'");
+  if (::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST)
+    return system_error(errno, "cannot make '" + directory + "'");
   const UniqueFd opened = TRY(open_directory(directory));
   auto replaced = replace(opened.get(), directory, text);
   if (!replaced) ::unlinkat(opened.get(), kFreshName, 0);

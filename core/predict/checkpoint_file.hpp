@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file that a checkpoint lies in, "checkpoint" in a directory of its own. A crash leaves the old or the new one, on the
-// disk as a whole. [any thread, one at a time]
+// The file that a checkpoint lies in, "checkpoint" in a directory of its own. A crash leaves the old or the new one, on
+// the disk as a whole. [any thread, one at a time]
 #pragma once
 
 #include <string>

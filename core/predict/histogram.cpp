@@ -49,7 +49,8 @@ Result<Histogram> Histogram::restore(Buckets buckets, Duration half_life, State 
   if (state.lowest + state.weights.size() > bucket_count(buckets) || state.lowest > bucket_count(buckets))
     return invalid("there are more buckets than there can be");
   if (state.reference > last + state.half_life) return invalid("its reference time is after its samples");
-  if (!std::isfinite(sum) || !(std::abs(state.total - sum) <= 1e-6 * sum)) return invalid("the weights do not add up to their total");
+  if (!std::isfinite(sum) || !(std::abs(state.total - sum) <= 1e-6 * sum))
+    return invalid("the weights do not add up to their total");
   Histogram histogram(buckets, half_life);
   histogram.state_ = std::move(state);
   if (histogram.state_.half_life == half_life) return histogram;
@@ -57,7 +58,8 @@ Result<Histogram> Histogram::restore(Buckets buckets, Duration half_life, State 
   // Now in units of the newest sample, which must weigh as much as one that would be added.
   State& scaled = histogram.state_;
   const Time reference = rounded(last, half_life);
-  const double factor = std::exp2(half_lives(last - reference, half_life) - half_lives(last - scaled.reference, scaled.half_life));
+  const double factor =
+      std::exp2(half_lives(last - reference, half_life) - half_lives(last - scaled.reference, scaled.half_life));
   for (double& weight : scaled.weights) weight *= factor;
   scaled.total *= factor;
   scaled.reference = reference;
@@ -89,7 +91,8 @@ double Histogram::percentile(double share) const {
 }
 
 bool Histogram::empty() const {
-  return std::none_of(state_.weights.begin(), state_.weights.end(), [](double weight) { return weight >= kEmptyBucket; });
+  return std::none_of(state_.weights.begin(), state_.weights.end(),
+                      [](double weight) { return weight >= kEmptyBucket; });
 }
 
 double& Histogram::weight_of(std::size_t bucket) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Histogram: how often which amount was used, where a sample counts half of one that is a half-life younger. The scheme of
-// Kubernetes' vertical pod autoscaler: buckets that grow by a fixed ratio; a sample of time t weighs 2^((t - reference) /
-// half-life), so that nothing has to be decayed but, each 100 half-lives, all weights at once. Formulas in README.md.
-// Times are host times: a step of the wall clock does not age anything. Only buckets between the lowest and the highest
-// that was hit take memory, 8 bytes each. A plain value.
+// Histogram: how often which amount was used, where a sample counts half of one that is a half-life younger. The scheme
+// of Kubernetes' vertical pod autoscaler: buckets that grow by a fixed ratio; a sample of time t weighs 2^((t -
+// reference) / half-life), so that nothing has to be decayed but, each 100 half-lives, all weights at once. Formulas in
+// README.md. Times are host times: a step of the wall clock does not age anything. Only buckets between the lowest and
+// the highest that was hit take memory, 8 bytes each. A plain value.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@ struct Buckets {
   double largest = 0;  // the last one holds this and all above
 };
 inline constexpr double kGrowth = 1.05;
-inline constexpr Buckets kCpuBuckets{0.025, 1024};                       // cores
-inline constexpr Buckets kMemoryBuckets{5.0 * (1 << 20), 2199023255552}; // bytes, up to 2^41
+inline constexpr Buckets kCpuBuckets{0.025, 1024};                        // cores
+inline constexpr Buckets kMemoryBuckets{5.0 * (1 << 20), 2199023255552};  // bytes, up to 2^41
 
 // A bucket that weighs less than this is empty.
 inline constexpr double kEmptyBucket = 1e-4;
@@ -52,8 +52,8 @@ class Histogram {
   // A value below 0 counts as 0; one that is not finite is left out.
   void add(double value, Time at);
 
-  // The amount that `share` (0…1) of the weight does not exceed: the end of the bucket in which that share is reached. 0
-  // when it is empty.
+  // The amount that `share` (0…1) of the weight does not exceed: the end of the bucket in which that share is reached.
+  // 0 when it is empty.
   double percentile(double share) const;
   bool empty() const;
 

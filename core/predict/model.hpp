@@ -17,7 +17,8 @@ struct HalfLives {
 };
 
 struct Model {
-  explicit Model(const HalfLives& half_lives) : cpu(kCpuBuckets, half_lives.cpu), memory(kMemoryBuckets, half_lives.memory) {}
+  explicit Model(const HalfLives& half_lives)
+      : cpu(kCpuBuckets, half_lives.cpu), memory(kMemoryBuckets, half_lives.memory) {}
 
   void add(const Usage& usage, Time now) {
     if (samples++ == 0) first = now;
@@ -39,8 +40,8 @@ struct Model {
   Histogram cpu, memory;
   Time first, last;  // of its samples
   std::uint64_t samples = 0;
-  Usage actual;   // the last sample
-  Time expires;   // without another sample
+  Usage actual;  // the last sample
+  Time expires;  // without another sample
 };
 
 }  // namespace koord::predict

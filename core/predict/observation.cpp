@@ -16,7 +16,8 @@ Values p90_of(const store::Store& store, const char* metric, Time from, Time to)
   constexpr std::array kP90{store::Aggregation::p90};
   Values values;
   for (const store::AggregateRow& row : store.aggregate({metric, {}, from, to}, kP90)) {
-    auto uid = std::find_if(row.labels.begin(), row.labels.end(), [](const auto& label) { return label.first == "pod_uid"; });
+    auto uid =
+        std::find_if(row.labels.begin(), row.labels.end(), [](const auto& label) { return label.first == "pod_uid"; });
     values[uid == row.labels.end() ? std::string() : uid->second] = row.values.front();
   }
   return values;
@@ -36,7 +37,8 @@ Usage rest_of(const Usage& node, const Usage& pods) {
   return {std::max(node.cpu_cores - pods.cpu_cores, 0.0), std::max(node.memory_bytes - pods.memory_bytes, 0.0)};
 }
 
-void add_pods(Observation& found, const state::Snapshot& state, const std::map<std::string, Usage, std::less<>>& measured) {
+void add_pods(Observation& found, const state::Snapshot& state,
+              const std::map<std::string, Usage, std::less<>>& measured) {
   struct Count {
     std::size_t expected = 0, measured = 0;
   };
@@ -49,7 +51,8 @@ void add_pods(Observation& found, const state::Snapshot& state, const std::map<s
     count.expected += should_be_measured(pod);
     all.expected += should_be_measured(pod);
     auto usage = measured.find(pod.uid);
-    if (usage == measured.end() || !found.pods.emplace(pod.uid, PodUsage{pod.priority_class, usage->second}).second) continue;
+    if (usage == measured.end() || !found.pods.emplace(pod.uid, PodUsage{pod.priority_class, usage->second}).second)
+      continue;
     ++count.measured;
     ++all.measured;
     found.classes[pod.priority_class] += usage->second;
@@ -58,7 +61,8 @@ void add_pods(Observation& found, const state::Snapshot& state, const std::map<s
   for (const auto& [klass, count] : counts)
     if (count.expected > 0 && count.measured == 0) found.classes.erase(klass);
   if (all.expected > 0 && all.measured == 0)
-    found.problem = "none of " + std::to_string(all.expected) + " running pods has values of " + kPodCpu + " and " + kPodMemory;
+    found.problem =
+        "none of " + std::to_string(all.expected) + " running pods has values of " + kPodCpu + " and " + kPodMemory;
   else if (found.node)
     found.system = rest_of(*found.node, sum);
 }
@@ -74,7 +78,8 @@ Observation observe(const state::Snapshot& state, const std::optional<Usage>& no
   else
     add_pods(found, state, measured);
   if (!node)
-    found.problem += (found.problem.empty() ? "" : "; ") + std::string("the node has no values of ") + kNodeCpu + " and " + kNodeMemory;
+    found.problem += (found.problem.empty() ? "" : "; ") + std::string("the node has no values of ") + kNodeCpu +
+                     " and " + kNodeMemory;
   return found;
 }
 

@@ -34,7 +34,7 @@ struct Observation {
   // Sums of pods. A class without pods uses nothing; a class with running pods but without measurements is left out.
   std::map<state::PriorityClass, Usage> classes;
   std::map<std::string, PodUsage, std::less<>> pods;  // by uid
-  std::string problem;  // the missing values, and why; empty: none
+  std::string problem;                                // the missing values, and why; empty: none
 };
 
 // `measured`: the use of pods by uid.

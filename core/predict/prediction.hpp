@@ -34,9 +34,9 @@ namespace koord::predict {
 struct Options {
   TrainerOptions trainer;
   PredictorOptions predictor;
-  Duration training_period{};    // how often is learnt, and over which time
+  Duration training_period{};  // how often is learnt, and over which time
   Duration checkpoint_period{};
-  std::string directory;         // of the checkpoint; "": none
+  std::string directory;  // of the checkpoint; "": none
 };
 
 // How it does. A text is empty when all is well.
@@ -44,7 +44,7 @@ struct PredictionStatus {
   std::string checkpoint_problem;  // it learns on, in memory
   std::string training_problem;    // why of something nothing could be learnt in the last step
   std::size_t models = 0;
-  std::size_t refused = 0;         // pods for which there is no room
+  std::size_t refused = 0;  // pods for which there is no room
 };
 
 class Prediction {

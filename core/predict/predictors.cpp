@@ -27,7 +27,8 @@ bool has_ended(const state::Pod& pod) {
 
 Amounts requests_of(const state::Pod& pod) {
   const auto of = [&pod](std::string_view name) {
-    auto found = std::find_if(pod.resources.begin(), pod.resources.end(), [name](const auto& r) { return r.name == name; });
+    auto found =
+        std::find_if(pod.resources.begin(), pod.resources.end(), [name](const auto& r) { return r.name == name; });
     return found == pod.resources.end() ? 0 : std::max<std::int64_t>(found->request, 0);
   };
   return {of("cpu"), of("memory")};
@@ -42,9 +43,10 @@ Result<std::int64_t> amount_of(const ResourceMap& raw, const ResourceMap& alloca
 
 // The peaks of this subject, or why they are unknown.
 Result<Amounts> peak_of(const Forecast& forecast, const Subject& subject, const PredictorOptions& options, Time now) {
-  if (const SubjectForecast* known = forecast.find(subject, now)) return peak_of(known->percentiles, options.margin_percent);
+  if (const SubjectForecast* known = forecast.find(subject, now))
+    return peak_of(known->percentiles, options.margin_percent);
   return unknown("nothing was learnt of " + to_string(subject) +
-                   (forecast.subjects.contains(subject) ? " for too long" : " yet"));
+                 (forecast.subjects.contains(subject) ? " for too long" : " yet"));
 }
 
 Amounts not_below_zero(const Amounts& amounts) { return most(amounts, {}); }
@@ -82,7 +84,8 @@ ProdPrediction by_pods(const Forecast& forecast, const state::Snapshot& state, c
 Result<ProdPrediction> by_classes(const Forecast& forecast, const state::Snapshot& state, const Amounts& allocatable,
                                   const PredictorOptions& options, Time now) {
   ProdPrediction prediction;
-  for (const Subject& subject : {system_subject(), class_subject(state::PriorityClass::prod), class_subject(state::PriorityClass::none)}) {
+  for (const Subject& subject :
+       {system_subject(), class_subject(state::PriorityClass::prod), class_subject(state::PriorityClass::none)}) {
     prediction.peak += TRY(peak_of(forecast, subject, options, now));
   }
   Amounts requests;
@@ -93,7 +96,8 @@ Result<ProdPrediction> by_classes(const Forecast& forecast, const state::Snapsho
     // One that was never measured is not in the peaks of its class either.
     if (known != nullptr) requests += requests_of(pod);
   }
-  prediction.reclaimable = least(not_below_zero(allocatable - prediction.peak), not_below_zero(requests - prediction.peak));
+  prediction.reclaimable =
+      least(not_below_zero(allocatable - prediction.peak), not_below_zero(requests - prediction.peak));
   return prediction;
 }
 

@@ -17,24 +17,24 @@
 
 namespace koord::predict {
 
-// pod: from the peak of each pod. priority: from those of system and priority classes. minimum: the smaller of what both
-// hold to be reclaimable, the larger of their peaks; this is what is reported.
+// pod: from the peak of each pod. priority: from those of system and priority classes. minimum: the smaller of what
+// both hold to be reclaimable, the larger of their peaks; this is what is reported.
 enum class Predictor : std::uint8_t { pod, priority, minimum };
 inline constexpr std::array kPredictors = {Predictor::pod, Predictor::priority, Predictor::minimum};
 
 std::string_view name_of(Predictor predictor);  // "pod", "priority", "minimum"
 
 struct PredictorOptions {
-  Duration cold_start{};              // a pod's model that is younger than this is ignored
-  std::int64_t margin_percent = 0;    // on top of each peak
+  Duration cold_start{};            // a pod's model that is younger than this is ignored
+  std::int64_t margin_percent = 0;  // on top of each peak
 };
 
 struct ProdPrediction {
   Amounts reclaimable;
   Amounts peak;
-  std::size_t pods = 0;       // of production, not ended
-  std::size_t unlearnt = 0;   // of them: nothing was learnt yet
-  std::size_t cold = 0;       // of them: learnt for less than the cold start
+  std::size_t pods = 0;      // of production, not ended
+  std::size_t unlearnt = 0;  // of them: nothing was learnt yet
+  std::size_t cold = 0;      // of them: learnt for less than the cold start
 };
 
 // Production: pods of the class koord-prod or of none.

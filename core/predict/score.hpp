@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Score: how far predictions can be trusted. Each hour the peak predicted then is put down, and what is used until the next
-// one is held against it; what it has learnt since does not help it. Pure; a plain value.
+// Score: how far predictions can be trusted. Each hour the peak predicted then is put down, and what is used until the
+// next one is held against it; what it has learnt since does not help it. Pure; a plain value.
 #pragma once
 
 #include <cstdint>

@@ -26,9 +26,9 @@ inline Subject system_subject() { return {Subject::Kind::system, {}, {}}; }
 inline Subject class_subject(state::PriorityClass klass) { return {Subject::Kind::priority_class, klass, {}}; }
 inline Subject pod_subject(std::string uid) { return {Subject::Kind::pod, {}, std::move(uid)}; }
 
-inline constexpr state::PriorityClass kPriorityClasses[] = {
-    state::PriorityClass::none, state::PriorityClass::prod, state::PriorityClass::mid, state::PriorityClass::batch,
-    state::PriorityClass::free};
+inline constexpr state::PriorityClass kPriorityClasses[] = {state::PriorityClass::none, state::PriorityClass::prod,
+                                                            state::PriorityClass::mid, state::PriorityClass::batch,
+                                                            state::PriorityClass::free};
 
 // "node", "system", "class/koord-prod", "class/none", "pod/<uid>".
 std::string to_string(const Subject& subject);

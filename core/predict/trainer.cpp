@@ -89,7 +89,8 @@ Forecast Trainer::forecast(Time now) const {
   Forecast forecast;
   forecast.made = now;
   for (const auto& [subject, model] : models_)
-    forecast.subjects[subject] = {model.first, model.last, model.samples, model.expires, model.actual, model.percentiles()};
+    forecast.subjects[subject] = {model.first,   model.last,   model.samples,
+                                  model.expires, model.actual, model.percentiles()};
   for (const auto& [name, score] : scores_) {
     if (ScoreReport report = score.report(); report.samples > 0) forecast.scores[name] = report;
   }

@@ -9,8 +9,8 @@
 
 namespace koord::report {
 
-// On a NodeMetric or NodeResourceTopology: the parts that are left out or not as asked for, and why: sentences, joined by "; ".
-// Without it nothing is left out.
+// On a NodeMetric or NodeResourceTopology: the parts that are left out or not as asked for, and why: sentences, joined
+// by "; ". Without it nothing is left out.
 inline constexpr std::string_view kDegradedAnnotation = "koordetector.sh/degraded";
 
 // On the Node, and on its NodeResourceTopology with the CPUs that follow from it.

@@ -12,7 +12,9 @@ namespace json = boost::json;
 
 constexpr const char* kFile = "cpu_manager_state";
 
-Error wrong(const std::string& member, const std::string& what) { return invalid(std::string(kFile) + ": " + member + ": " + what); }
+Error wrong(const std::string& member, const std::string& what) {
+  return invalid(std::string(kFile) + ": " + member + ": " + what);
+}
 
 Result<CpuSet> cpus_of(const json::object& containers, const std::string& member) {
   CpuSet all;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kubelet's file cpu_manager_state: which CPUs its static policy has given to containers for their own. [any thread]
+// The kubelet's file cpu_manager_state: which CPUs its static policy has given to containers for their own. [any
+// thread]
 #pragma once
 
 #include <map>

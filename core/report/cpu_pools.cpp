@@ -15,7 +15,8 @@ std::int64_t amount(const std::map<std::string, std::int64_t, std::less<>>& reso
 
 Result<CpuSet> kubelet_reserved(const state::KubeletConfig& kubelet, const state::Topology& topology) {
   if (kubelet.reserved_cpus.empty())
-    return state::pick_cpus(topology, state::whole_cpus(amount(kubelet.system_reserved, "cpu") + amount(kubelet.kube_reserved, "cpu")));
+    return state::pick_cpus(
+        topology, state::whole_cpus(amount(kubelet.system_reserved, "cpu") + amount(kubelet.kube_reserved, "cpu")));
   Result<CpuSet> cpus = CpuSet::parse(kubelet.reserved_cpus);
   if (!cpus) return std::move(cpus).error().context("reservedSystemCPUs of the kubelet");
   return cpus;
@@ -28,7 +29,8 @@ bool shares_by_label(const state::Pod& pod) {
 }
 
 // The CPUs that the kubelet's static policy gave to pods for their own; the pods go to `static_pods`.
-CpuSet take_static_cpus(const state::Snapshot& state, const std::optional<CpuManagerState>& cpu_manager, std::vector<StaticPod>& static_pods) {
+CpuSet take_static_cpus(const state::Snapshot& state, const std::optional<CpuManagerState>& cpu_manager,
+                        std::vector<StaticPod>& static_pods) {
   std::map<std::string, CpuSet> given;
   if (cpu_manager && state.kubelet->cpu_manager_policy == "static") given = cpu_manager->pods;
   for (const state::Pod& pod : state.pods) {
@@ -51,12 +53,14 @@ CpuSet take_static_cpus(const state::Snapshot& state, const std::optional<CpuMan
 
 Result<CpuPools> make_cpu_pools(const state::Snapshot& state, const std::optional<CpuManagerState>& cpu_manager) {
   if (!state.kubelet) return not_found("the kubelet's configuration is not known");
-  if (state.kubelet->cpu_manager_policy == "static" && !cpu_manager) return not_found("which CPUs the kubelet gave to pods is not known");
+  if (state.kubelet->cpu_manager_policy == "static" && !cpu_manager)
+    return not_found("which CPUs the kubelet gave to pods is not known");
   CpuPools pools;
   pools.all = state::online_cpus(state.topology);
   if (pools.all.empty()) return not_found("the CPUs of the node are not known");
   pools.kubelet = TRY(kubelet_reserved(*state.kubelet, state.topology));
-  const state::CpuOwners owners = state.cpu_owners ? *state.cpu_owners : state::find_cpu_owners(state.node, state.pods, state.topology);
+  const state::CpuOwners owners =
+      state.cpu_owners ? *state.cpu_owners : state::find_cpu_owners(state.node, state.pods, state.topology);
   pools.reserved = owners.reserved;
   pools.reservation_is_whole = owners.reservation_is_whole;
   pools.system = owners.system;

@@ -22,20 +22,20 @@ struct StaticPod {
 };
 
 struct CpuPools {
-  CpuSet all;             // online
-  CpuSet kubelet;         // CPUs that the kubelet reserves; part of the pools nevertheless
-  CpuSet reserved;        // by the annotation node.koordinator.sh/reservation
+  CpuSet all;                        // online
+  CpuSet kubelet;                    // CPUs that the kubelet reserves; part of the pools nevertheless
+  CpuSet reserved;                   // by the annotation node.koordinator.sh/reservation
   bool reservation_is_whole = true;  // all of that annotation could be read
-  CpuSet system;          // of the annotation node.koordinator.sh/system-qos-resource
+  CpuSet system;                     // of the annotation node.koordinator.sh/system-qos-resource
   bool system_exclusive = true;
   std::vector<StaticPod> static_pods;  // by uid
-  CpuSet shared;          // of LS pods
-  CpuSet best_effort;     // of BE pods
-  std::vector<std::string> problems;  // parts of annotations that could not be read, a sentence each; the rest counts
+  CpuSet shared;                       // of LS pods
+  CpuSet best_effort;                  // of BE pods
+  std::vector<std::string> problems;   // parts of annotations that could not be read, a sentence each; the rest counts
 };
 
-// `cpu_manager`: needed when the kubelet's policy is static. An error: the kubelet's configuration is not known or names no
-// CPUs; then nothing is known of the pools.
+// `cpu_manager`: needed when the kubelet's policy is static. An error: the kubelet's configuration is not known or
+// names no CPUs; then nothing is known of the pools.
 Result<CpuPools> make_cpu_pools(const state::Snapshot& state, const std::optional<CpuManagerState>& cpu_manager);
 
 }  // namespace koord::report

@@ -57,8 +57,8 @@ Result<Device> device_of(const json::value& item, const char* type, const char* 
   return device;
 }
 
-// A reason is a word that begins with a letter: API servers refuse all else, and then the whole object. Advisors before 1.1
-// give NVML's bare number.
+// A reason is a word that begins with a letter: API servers refuse all else, and then the whole object. Advisors
+// before 1.1 give NVML's bare number.
 std::string reason_of(std::string_view code) {
   if (code.empty()) return "Unknown";
   std::string reason(code.substr(0, kMaxReason));
@@ -106,7 +106,8 @@ json::object object_of(const Device& device, const json::object& old, std::int64
       {"socketID", -1}, {"nodeID", device.numa_node}, {"pcieID", device.pcie_root}, {"busID", device.bus_id}};
   if (!device.virtual_functions.empty()) {
     json::array functions;
-    for (const std::string& address : device.virtual_functions) functions.push_back(json::object{{"minor", -1}, {"busID", address}});
+    for (const std::string& address : device.virtual_functions)
+      functions.push_back(json::object{{"minor", -1}, {"busID", address}});
     object["vfGroups"] = json::array{json::value(json::object{{"vfs", std::move(functions)}})};
   }
   if (device.fault) object["conditions"] = conditions_of(*device.fault, old, now_seconds);
@@ -122,7 +123,8 @@ const json::object& find(const json::array& devices, const Device& device) {
 }
 
 // Devices of one type: ours instead of what is there.
-void replace(json::array& devices, const json::array& old, const char* type, const std::vector<Device>& ours, std::int64_t now_seconds) {
+void replace(json::array& devices, const json::array& old, const char* type, const std::vector<Device>& ours,
+             std::int64_t now_seconds) {
   json::array others;
   for (const json::value& item : devices) {
     if (json_text(item, "type") != type) others.push_back(item);
@@ -167,14 +169,16 @@ Result<std::vector<Device>> parse_rdma_fact(std::string_view text) {
     Device device = TRY(device_of(item, kRdma, kFact));
     device.healthy = json_flag(item, "health", true);
     device.resources = {{"koordinator.sh/rdma", "100"}};
-    for (const auto& [address, _] : json_mapping(item, "vfMap").get_object()) device.virtual_functions.emplace_back(address);
+    for (const auto& [address, _] : json_mapping(item, "vfMap").get_object())
+      device.virtual_functions.emplace_back(address);
     std::sort(device.virtual_functions.begin(), device.virtual_functions.end());
     if (!has(devices, device.id)) devices.push_back(std::move(device));
   }
   return devices;
 }
 
-Result<std::optional<std::string>> merge_devices(const Devices& ours, std::string_view object, std::int64_t now_seconds) {
+Result<std::optional<std::string>> merge_devices(const Devices& ours, std::string_view object,
+                                                 std::int64_t now_seconds) {
   json::object root = TRY(parse_root(object, "Device"));
   json::object& spec = object_in(root, "spec");
   const json::array old = json_list(spec, "devices");
@@ -193,12 +197,12 @@ Result<std::optional<std::string>> merge_devices(const Devices& ours, std::strin
 }
 
 std::string new_device_object(const state::Node& node) {
-  return json::serialize(
-      json::object{{"apiVersion", "scheduling.koordinator.sh/v1alpha1"},
-                   {"kind", "Device"},
-                   {"metadata", json::object{{"name", node.name},
-                                             {"ownerReferences", json::array{json::value(owner_reference(node.name, node.uid))}}}},
-                   {"spec", json::object{{"devices", json::array()}}}});
+  return json::serialize(json::object{
+      {"apiVersion", "scheduling.koordinator.sh/v1alpha1"},
+      {"kind", "Device"},
+      {"metadata", json::object{{"name", node.name},
+                                {"ownerReferences", json::array{json::value(owner_reference(node.name, node.uid))}}}},
+      {"spec", json::object{{"devices", json::array()}}}});
 }
 
 }  // namespace koord::report

@@ -22,15 +22,15 @@ struct DeviceFault {
 };
 
 struct Device {
-  std::string type;                     // "gpu", "rdma"
-  std::string id;                       // uuid, PCI address
-  std::optional<std::int32_t> minor;    // nothing: it has no number
+  std::string type;                   // "gpu", "rdma"
+  std::string id;                     // uuid, PCI address
+  std::optional<std::int32_t> minor;  // nothing: it has no number
   bool healthy = true;
-  std::optional<DeviceFault> fault;     // the fault that the driver reported
+  std::optional<DeviceFault> fault;              // the fault that the driver reported
   std::map<std::string, std::string> resources;  // quantities
   std::int32_t numa_node = -1;
   std::string pcie_root, bus_id;
-  std::vector<std::string> virtual_functions;    // PCI addresses, sorted
+  std::vector<std::string> virtual_functions;  // PCI addresses, sorted
 
   bool operator==(const Device&) const = default;
 };
@@ -44,9 +44,10 @@ struct Devices {
   std::optional<std::vector<Device>> gpus, rdma;
 };
 
-// The object with ours in it; nothing: it says so already. Devices of other types stay. `now_seconds`: wall clock, when what
-// became unhealthy did.
-Result<std::optional<std::string>> merge_devices(const Devices& ours, std::string_view object, std::int64_t now_seconds);
+// The object with ours in it; nothing: it says so already. Devices of other types stay. `now_seconds`: wall clock, when
+// what became unhealthy did.
+Result<std::optional<std::string>> merge_devices(const Devices& ours, std::string_view object,
+                                                 std::int64_t now_seconds);
 std::string new_device_object(const state::Node& node);
 
 }  // namespace koord::report

@@ -49,8 +49,8 @@ json::object resource_map(const Usage& usage) {
 }
 
 json::object owner_reference(const std::string& node, const std::string& uid) {
-  return {{"apiVersion", "v1"},   {"kind", "Node"},      {"name", node},
-          {"uid", uid},           {"controller", true},  {"blockOwnerDeletion", true}};
+  return {{"apiVersion", "v1"}, {"kind", "Node"},     {"name", node},
+          {"uid", uid},         {"controller", true}, {"blockOwnerDeletion", true}};
 }
 
 Result<json::object> parse_root(std::string_view text, const char* what) {

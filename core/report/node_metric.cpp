@@ -16,9 +16,12 @@ constexpr std::int64_t kSecond = 1'000'000'000;
 
 std::string_view memory_suffix(MemoryPolicy policy) {
   switch (policy) {
-    case MemoryPolicy::with_page_cache: return "_memory_usage_with_page_cache";
-    case MemoryPolicy::with_hot_page_cache: return "_memory_with_hot_page_usage";
-    case MemoryPolicy::without_page_cache: break;
+    case MemoryPolicy::with_page_cache:
+      return "_memory_usage_with_page_cache";
+    case MemoryPolicy::with_hot_page_cache:
+      return "_memory_with_hot_page_usage";
+    case MemoryPolicy::without_page_cache:
+      break;
   }
   return "_memory_usage";
 }
@@ -136,10 +139,12 @@ void Composer::numa() {
     if (!amounts) continue;
     report_.status.numa.push_back({node.id, {amounts}, {amounts_of(find(system_cpu, id), find(system_memory, id))}});
   }
-  std::sort(report_.status.numa.begin(), report_.status.numa.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
+  std::sort(report_.status.numa.begin(), report_.status.numa.end(),
+            [](const auto& a, const auto& b) { return a.id < b.id; });
 }
 
-Composer::MemoryOf::MemoryOf(const UsageQuery& query, MemoryPolicy policy, const std::string& level, std::string_view label)
+Composer::MemoryOf::MemoryOf(const UsageQuery& query, MemoryPolicy policy, const std::string& level,
+                             std::string_view label)
     : plain_(query.averages(level + "_memory_usage", label)), has_policy_(policy != MemoryPolicy::without_page_cache) {
   if (has_policy_) wanted_ = query.averages(level + std::string(memory_suffix(policy)), label);
 }
@@ -154,7 +159,8 @@ std::optional<double> Composer::MemoryOf::operator()(const std::string& key) {
 
 void Composer::tell_fallback(const MemoryOf& memory, const char* what) {
   if (!memory.fell_back()) return;
-  tell("no samples of the memory of " + std::string(what) + " for " + wanted_memory() + ", reported without page cache");
+  tell("no samples of the memory of " + std::string(what) + " for " + wanted_memory() +
+       ", reported without page cache");
 }
 
 void Composer::pods() {
@@ -169,11 +175,15 @@ void Composer::pods() {
     if (!cores) continue;
     const std::optional<Amounts> amounts = amounts_of(cores, memory(pod.uid));
     if (!amounts) continue;
-    pods.push_back({pod.namespace_, pod.name, std::string(state::name_of(pod.priority_class)),
-                    std::string(state::name_of(pod.koord_qos)), {amounts, std::move(gpus[pod.uid])}});
+    pods.push_back({pod.namespace_,
+                    pod.name,
+                    std::string(state::name_of(pod.priority_class)),
+                    std::string(state::name_of(pod.koord_qos)),
+                    {amounts, std::move(gpus[pod.uid])}});
   }
-  std::sort(pods.begin(), pods.end(),
-            [](const auto& a, const auto& b) { return std::tie(a.name_space, a.name) < std::tie(b.name_space, b.name); });
+  std::sort(pods.begin(), pods.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.name_space, a.name) < std::tie(b.name_space, b.name);
+  });
   tell_fallback(memory, "some pods");
 }
 
@@ -199,7 +209,8 @@ Composer::DevicesOf Composer::devices(const std::string& level, std::string_view
   const auto total = query_.averages("node_gpu_memory_total", "gpu_device_uuid");
   std::map<std::pair<std::string, std::string>, double> used;  // by owner and uuid
   const auto key_of = [owner](const store::AggregateRow& row) {
-    return std::pair(std::string(owner.empty() ? "" : label_of(row, owner)), std::string(label_of(row, "gpu_device_uuid")));
+    return std::pair(std::string(owner.empty() ? "" : label_of(row, owner)),
+                     std::string(label_of(row, "gpu_device_uuid")));
   };
   for (const store::AggregateRow& row : query_.rows(level + "_gpu_memory_usage")) used[key_of(row)] = row.values[0];
   DevicesOf devices;
@@ -208,7 +219,8 @@ Composer::DevicesOf Composer::devices(const std::string& level, std::string_view
     const auto memory = used.find(key);
     const Result<std::int64_t> minor = parse_int(label_of(row, "gpu_minor"));
     if (memory == used.end() || !minor) continue;
-    DeviceUsage device{key.second, static_cast<std::int32_t>(*minor), false, whole_of(row.values[0]), whole_of(memory->second)};
+    DeviceUsage device{key.second, static_cast<std::int32_t>(*minor), false, whole_of(row.values[0]),
+                       whole_of(memory->second)};
     if (auto health = inputs_.device_health.find(key.second); health != inputs_.device_health.end())
       device.healthy = health->second;
     if (auto bytes = find(total, key.second); bytes && *bytes > 0)

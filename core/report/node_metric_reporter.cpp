@@ -19,14 +19,17 @@ constexpr std::int64_t kReportedSecond = 1'000'000'000;
 
 // A usage without one of its resources reads as 0 of it, so an entry goes as a whole, and node usage never does.
 ReductionRules reduction_rules() {
-  return {.whole = {"status.podsMetric[]", "status.hostApplicationMetric[]", "status.prodReclaimableMetric", "status.prodPeakMetric",
-                    "status.nodeMetric.systemUsage", "status.nodeMetric.numaUsages[]", "status.nodeMetric.aggregatedNodeUsages[]",
-                    "status.nodeMetric.aggregatedSystemUsages[]", "status.nodeMetric.nodeUsage.devices[]"},
-          .needed = {"metadata.name", "metadata.resourceVersion", "status.updateTime", "status.nodeMetric.nodeUsage.resources"}};
+  return {.whole = {"status.podsMetric[]", "status.hostApplicationMetric[]", "status.prodReclaimableMetric",
+                    "status.prodPeakMetric", "status.nodeMetric.systemUsage", "status.nodeMetric.numaUsages[]",
+                    "status.nodeMetric.aggregatedNodeUsages[]", "status.nodeMetric.aggregatedSystemUsages[]",
+                    "status.nodeMetric.nodeUsage.devices[]"},
+          .needed = {"metadata.name", "metadata.resourceVersion", "status.updateTime",
+                     "status.nodeMetric.nodeUsage.resources"}};
 }
 
 std::string empty_object(const std::string& name) {
-  return R"({"apiVersion":"slo.koordinator.sh/v1alpha1","kind":"NodeMetric","metadata":{"name":)" + json_quote(name) + R"(},"spec":{}})";
+  return R"({"apiVersion":"slo.koordinator.sh/v1alpha1","kind":"NodeMetric","metadata":{"name":)" + json_quote(name) +
+         R"(},"spec":{}})";
 }
 
 std::string degraded_patch(const std::string& text) {
@@ -56,10 +59,10 @@ Amounts capacity_of(const state::Node& node) {
 
 struct NodeMetricReporter::PollResult {
   NodeMetricReport report;
-  std::string status;     // JSON
-  std::string degraded;   // the intended content of the annotation
+  std::string status;    // JSON
+  std::string degraded;  // the intended content of the annotation
   state::NodeMetricSpec spec;
-  bool is_known = false;  // the API server's object is known; else nothing may be written
+  bool is_known = false;                      // the API server's object is known; else nothing may be written
   std::shared_ptr<const std::string> object;  // the object in the API server; empty or null: missing
   std::optional<std::int64_t> reported_seconds;
   bool degraded_differs = false;
@@ -70,8 +73,8 @@ struct NodeMetricReporter::PollResult {
 
 struct NodeMetricReporter::Known {
   bool is_known = false;
-  std::shared_ptr<const std::string> from_state;    // by the state
-  std::shared_ptr<const std::string> newest;  // received, or the result of our last write
+  std::shared_ptr<const std::string> from_state;  // by the state
+  std::shared_ptr<const std::string> newest;      // received, or the result of our last write
   Reported reported;
 
   void hear(const state::Snapshot& state) {
@@ -82,7 +85,8 @@ struct NodeMetricReporter::Known {
     from_state = found->second;
     Reported heard = read(*from_state);
     // A watch may still be at what was before our last write.
-    const bool is_old = heard.update_seconds && reported.update_seconds && *heard.update_seconds < *reported.update_seconds;
+    const bool is_old =
+        heard.update_seconds && reported.update_seconds && *heard.update_seconds < *reported.update_seconds;
     if (!is_old) take(from_state, std::move(heard));
   }
   void take(std::shared_ptr<const std::string> object, Reported read) {
@@ -99,14 +103,14 @@ NodeMetricReporter::NodeMetricReporter(Parts parts, NodeMetricOptions options)
     : parts_(std::move(parts)),
       options_(std::move(options)),
       known_(std::make_unique<Known>()),
-      periodic_task_(parts_.loop, parts_.workers, "report", options_.period, [this] {
-        return [this, poll = std::make_shared<PollResult>(make_result())] { decide(*poll); };
-      }) {
+      periodic_task_(parts_.loop, parts_.workers, "report", options_.period,
+                     [this] { return [this, poll = std::make_shared<PollResult>(make_result())] { decide(*poll); }; }) {
   view_.writes = parts_.client != nullptr;
   if (parts_.client == nullptr) return;
   const DeliveryOptions delivery{options_.heartbeat, std::chrono::minutes(1), options_.change_percent};
-  publisher_ = std::make_unique<Publisher>(kKind, parts_.loop, *parts_.client, parts_.clock,
-                                           Delivery(delivery, seed_of(options_.node_name, parts_.clock)), reduction_rules());
+  publisher_ =
+      std::make_unique<Publisher>(kKind, parts_.loop, *parts_.client, parts_.clock,
+                                  Delivery(delivery, seed_of(options_.node_name, parts_.clock)), reduction_rules());
 }
 
 NodeMetricReporter::~NodeMetricReporter() { stop(); }
@@ -147,8 +151,9 @@ NodeMetricReporter::PollResult NodeMetricReporter::make_result() {
   poll.object = known_->newest;
   poll.reported_seconds = known_->reported.update_seconds;
   poll.degraded_differs = poll.degraded != known_->reported.degraded;
-  poll.change = poll.degraded_differs ? kBeyondMeasure
-                                      : change(known_->reported.usage, usage_of(poll.report.status), capacity_of(state->node));
+  poll.change = poll.degraded_differs
+                    ? kBeyondMeasure
+                    : change(known_->reported.usage, usage_of(poll.report.status), capacity_of(state->node));
   std::vector<std::string> problems;
   if (auto read = state::parse_node_metric_spec(known_->from_state ? *known_->from_state : "")) {
     poll.spec = read->spec;
@@ -197,9 +202,13 @@ void NodeMetricReporter::tell(const PollResult& poll) {
   const bool absent = !poll.exists() && !options_.create;
   const auto change = absence_.update("object", absent ? "missing" : "", parts_.clock.now());
   if (change == ProblemTracker::Change::begun)
-    log::warn(report_log, "the NodeMetric '{}' is missing, and nothing is reported of this node: Koordinator's manager creates it, or the agent "
-              "itself with report.createNodeMetric", options_.node_name);
-  if (change == ProblemTracker::Change::over) log::info(report_log, "the NodeMetric '{}' exists now", options_.node_name);
+    log::warn(
+        report_log,
+        "the NodeMetric '{}' is missing, and nothing is reported of this node: Koordinator's manager creates it, or the agent "
+        "itself with report.createNodeMetric",
+        options_.node_name);
+  if (change == ProblemTracker::Change::over)
+    log::info(report_log, "the NodeMetric '{}' exists now", options_.node_name);
 }
 
 void NodeMetricReporter::write(const PollResult& poll) {

@@ -40,19 +40,19 @@ class NodeMetricReporter {
     const store::Store& cache;
     const state::Hub& hub;
     const Clock& clock;
-    kube::Client* client = nullptr;  // null: nothing is written
-    std::function<Prediction()> predict = {};                                           // [worker] may be empty
+    kube::Client* client = nullptr;                                                // null: nothing is written
+    std::function<Prediction()> predict = {};                                      // [worker] may be empty
     std::function<std::map<std::string, bool, std::less<>>()> device_health = {};  // [worker] by uuid; may be empty
   };
 
   // For humans and metrics.
   struct View {
     NodeMetricReport report;
-    std::optional<Time> computed;   // when `report` was; nothing: not yet
+    std::optional<Time> computed;  // when `report` was; nothing: not yet
     std::vector<std::string> spec_problems;
     Account account;
-    bool writes = false;  // there is a client
-    bool exists = false;  // whether the object exists, as far as known
+    bool writes = false;   // there is a client
+    bool exists = false;   // whether the object exists, as far as known
     bool missing = false;  // it is known not to exist, and the agent does not create it: nothing is reported
   };
 
@@ -70,8 +70,8 @@ class NodeMetricReporter {
   NodeMetricReport compute() const;  // [any] of this moment
 
  private:
-  struct PollResult;   // the result of one poll
-  struct Known;  // the API server's object, as far as known
+  struct PollResult;  // the result of one poll
+  struct Known;       // the API server's object, as far as known
 
   PollResult make_result();
   void decide(const PollResult& poll);

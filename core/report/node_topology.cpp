@@ -18,7 +18,8 @@ constexpr std::int64_t kMilliPerCpu = 1000;
 constexpr std::int64_t kKi = 1024;
 
 std::string basic_info(const std::string& cpu_info) {
-  if (Result<json::object> root = parse_root(cpu_info, "node_cpu_info")) return json::serialize(json_mapping(*root, "basicInfo"));
+  if (Result<json::object> root = parse_root(cpu_info, "node_cpu_info"))
+    return json::serialize(json_mapping(*root, "basicInfo"));
   return {};
 }
 
@@ -26,7 +27,8 @@ std::string cpu_topology(const state::Topology& topology) {
   json::array detail;
   for (const state::Cpu& cpu : topology.cpus) {
     if (!cpu.online) continue;
-    detail.push_back(json::object{{"id", cpu.cpu}, {"core", cpu.core}, {"socket", cpu.socket}, {"node", cpu.numa_node}});
+    detail.push_back(
+        json::object{{"id", cpu.cpu}, {"core", cpu.core}, {"socket", cpu.socket}, {"node", cpu.numa_node}});
   }
   return json::serialize(json::object{{"detail", std::move(detail)}});
 }
@@ -65,8 +67,8 @@ std::string cpu_manager(const state::KubeletConfig& kubelet, const CpuSet& reser
   return json::serialize(policy);
 }
 
-// The Node's annotation with the CPUs that were picked; only those when the annotation is not well-formed, since readers would
-// stumble over a copy.
+// The Node's annotation with the CPUs that were picked; only those when the annotation is not well-formed, since
+// readers would stumble over a copy.
 std::string reservation(const state::Node& node, const CpuPools& pools) {
   json::object copy;
   const auto found = node.annotations.find(kReservationAnnotation);
@@ -131,7 +133,8 @@ bool spreads_reservation(const state::Node& node) {
 void reserve(std::vector<Zone>& zones, const state::Node& node) {
   const auto count = static_cast<std::int64_t>(zones.size());
   for (const char* name : {"cpu", "memory"}) {
-    const std::int64_t kept = std::max<std::int64_t>(amount_of(node.capacity, name) - amount_of(node.allocatable, name), 0);
+    const std::int64_t kept =
+        std::max<std::int64_t>(amount_of(node.capacity, name) - amount_of(node.allocatable, name), 0);
     for (Zone& zone : zones) {
       ZoneResource& resource = zone.resources[name];
       resource.allocatable = std::max<std::int64_t>(resource.capacity - (kept + count - 1) / count, 0);
@@ -173,9 +176,11 @@ NodeTopology make_node_topology(const NodeTopologyInputs& inputs) {
                           {std::string(kCpuManagerAnnotation), cpu_manager(*state.kubelet, pools.kubelet)},
                           {std::string(kReservationAnnotation), reservation(state.node, pools)},
                           {std::string(kSystemQosAnnotation), system_qos(pools)}};
-  if (std::string info = basic_info(inputs.cpu_info); !info.empty()) topology.annotations.emplace(kCpuBasicInfoAnnotation, std::move(info));
+  if (std::string info = basic_info(inputs.cpu_info); !info.empty())
+    topology.annotations.emplace(kCpuBasicInfoAnnotation, std::move(info));
   auto label = state.node.labels.find(kNumaReservationLabel);
-  topology.labels.emplace(kNumaReservationLabel, label == state.node.labels.end() ? std::nullopt : std::optional(label->second));
+  topology.labels.emplace(kNumaReservationLabel,
+                          label == state.node.labels.end() ? std::nullopt : std::optional(label->second));
   topology.policy = policy_of(*state.kubelet);
   topology.zones = make_zones(state, inputs.numa_info);
   topology.degraded = join(pools.problems, "; ");

@@ -18,7 +18,7 @@
 namespace koord::report {
 
 struct ZoneResource {
-  std::int64_t capacity = 0;     // milli-cores or bytes
+  std::int64_t capacity = 0;  // milli-cores or bytes
   std::int64_t allocatable = 0;
 };
 
@@ -28,17 +28,18 @@ struct Zone {
 };
 
 struct NodeTopology {
-  std::map<std::string, std::string> annotations;     // JSON texts
+  std::map<std::string, std::string> annotations;            // JSON texts
   std::map<std::string, std::optional<std::string>> labels;  // nothing: must not be there
-  std::string policy;                                 // "None", "SingleNUMANodePodLevel", …
-  std::vector<Zone> zones;                            // by name
+  std::string policy;                                        // "None", "SingleNUMANodePodLevel", …
+  std::vector<Zone> zones;                                   // by name
   std::string degraded;  // of the annotation koordetector.sh/degraded; empty: must not be there
 };
 
 struct NodeTopologyInputs {
   const state::Snapshot& state;
   const CpuPools& pools;
-  // The facts node_cpu_info and node_numa_info of advisor-node-info, JSON; empty: not known, and their part is left out.
+  // The facts node_cpu_info and node_numa_info of advisor-node-info, JSON; empty: not known, and their part is left
+  // out.
   std::string cpu_info = {};
   std::string numa_info = {};
 };

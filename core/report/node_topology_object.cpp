@@ -65,7 +65,8 @@ json::object resource_object(const std::string& name, const ZoneResource& resour
 }
 
 const json::value* find_named(const json::array& list, std::string_view name) {
-  auto found = std::find_if(list.begin(), list.end(), [name](const json::value& item) { return json_text(item, "name") == name; });
+  auto found = std::find_if(list.begin(), list.end(),
+                            [name](const json::value& item) { return json_text(item, "name") == name; });
   return found == list.end() ? nullptr : found;
 }
 
@@ -83,7 +84,8 @@ json::object merge_zone(const Zone& zone, const json::value* there, bool& change
     changed = changed || !same;
     resources.push_back(same ? *mine : json::value(resource_object(name, resource)));
   }
-  std::sort(resources.begin(), resources.end(), [](const json::value& a, const json::value& b) { return json_text(a, "name") < json_text(b, "name"); });
+  std::sort(resources.begin(), resources.end(),
+            [](const json::value& a, const json::value& b) { return json_text(a, "name") < json_text(b, "name"); });
   changed = changed || json_text(merged, "type") != "Node";
   merged["name"] = zone.name;
   merged["type"] = "Node";
@@ -126,14 +128,14 @@ Result<std::optional<std::string>> merge_node_topology(const NodeTopology& ours,
 }
 
 std::string new_node_topology(const state::Node& node) {
-  return json::serialize(
-      json::object{{"apiVersion", "topology.node.k8s.io/v1alpha1"},
-                   {"kind", "NodeResourceTopology"},
-                   {"metadata", json::object{{"name", node.name},
-                                             {"labels", json::object{{"app.kubernetes.io/managed-by", "Koordinator"}}},
-                                             {"ownerReferences", json::array{json::value(owner_reference(node.name, node.uid))}}}},
-                   {"topologyPolicies", json::array{json::value("None")}},
-                   {"zones", json::array()}});
+  return json::serialize(json::object{
+      {"apiVersion", "topology.node.k8s.io/v1alpha1"},
+      {"kind", "NodeResourceTopology"},
+      {"metadata", json::object{{"name", node.name},
+                                {"labels", json::object{{"app.kubernetes.io/managed-by", "Koordinator"}}},
+                                {"ownerReferences", json::array{json::value(owner_reference(node.name, node.uid))}}}},
+      {"topologyPolicies", json::array{json::value("None")}},
+      {"zones", json::array()}});
 }
 
 }  // namespace koord::report

@@ -12,7 +12,8 @@ namespace koord::report {
 namespace {
 
 // An object that is as it should be is never written.
-constexpr DeliveryOptions kDelivery{.heartbeat = std::chrono::hours(24 * 365), .interval = Delivery::kLeastGap, .change_percent = 0};
+constexpr DeliveryOptions kDelivery{
+    .heartbeat = std::chrono::hours(24 * 365), .interval = Delivery::kLeastGap, .change_percent = 0};
 
 }  // namespace
 
@@ -20,12 +21,13 @@ ObjectReporter::ObjectReporter(Parts parts, Object object, const std::string& no
     : parts_(parts),
       object_(std::move(object)),
       node_name_(node_name),
-      periodic_task_(parts_.loop, parts_.workers, "report-" + object_.kind, period, [this] {
-        return [this, poll = std::make_shared<PollResult>(make_result())] { decide(*poll); };
-      }) {
+      periodic_task_(parts_.loop, parts_.workers, "report-" + object_.kind, period,
+                     [this] { return [this, poll = std::make_shared<PollResult>(make_result())] { decide(*poll); }; }) {
   if (parts_.client == nullptr) return;
-  const std::uint64_t seed = std::hash<std::string>()(node_name + object_.kind) ^ static_cast<std::uint64_t>(parts_.clock.wall_ns());
-  publisher_ = std::make_unique<Publisher>(object_.kind, parts_.loop, *parts_.client, parts_.clock, Delivery(kDelivery, seed), object_.rules);
+  const std::uint64_t seed =
+      std::hash<std::string>()(node_name + object_.kind) ^ static_cast<std::uint64_t>(parts_.clock.wall_ns());
+  publisher_ = std::make_unique<Publisher>(object_.kind, parts_.loop, *parts_.client, parts_.clock,
+                                           Delivery(kDelivery, seed), object_.rules);
 }
 
 ObjectReporter::~ObjectReporter() { stop(); }
@@ -46,16 +48,20 @@ ObjectReporter::PollResult ObjectReporter::make_result() {
   std::optional<std::string> wanted;
   const Result<void> compared = compare(*state, poll, wanted);
   // The text alone: an unknown input is no missing file.
-  std::string problem = compared ? "" : compared.error().is(std::errc::no_such_file_or_directory) ? compared.error().text : compared.error().message();
+  std::string problem = compared                                                    ? ""
+                        : compared.error().is(std::errc::no_such_file_or_directory) ? compared.error().text
+                                                                                    : compared.error().message();
   std::lock_guard lock(mutex_);
-  if (problem != view_.problem && !problem.empty()) log::debug(report_log, "the {} is left as it is: {}", object_.kind, problem);
+  if (problem != view_.problem && !problem.empty())
+    log::debug(report_log, "the {} is left as it is: {}", object_.kind, problem);
   view_.problem = std::move(problem);
   view_.wanted = std::move(wanted);
   view_.differs = poll.differs;
   return poll;
 }
 
-Result<void> ObjectReporter::compare(const state::Snapshot& state, PollResult& poll, std::optional<std::string>& wanted) const {
+Result<void> ObjectReporter::compare(const state::Snapshot& state, PollResult& poll,
+                                     std::optional<std::string>& wanted) const {
   poll.merge = TRY(object_.compute(state));
   const std::string bare = object_.create(state.node);
   const std::optional<std::string> merged = TRY(poll.merge(bare));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ObjectReporter: keeps an object of this node as it should be, such as its NodeResourceTopology: every ten seconds it asks, on a
-// worker, how the object is to be changed, and writes it when something is to be. It has no heartbeat. Without a client it
-// computes only. [loop thread] but for what is marked.
+// ObjectReporter: keeps an object of this node as it should be, such as its NodeResourceTopology: every ten seconds it
+// asks, on a worker, how the object is to be changed, and writes it when something is to be. It has no heartbeat.
+// Without a client it computes only. [loop thread] but for what is marked.
 #pragma once
 
 #include <functional>
@@ -30,7 +30,8 @@ class ObjectReporter {
     std::string collection;  // "/apis/topology.node.k8s.io/v1alpha1/noderesourcetopologies"
     // [worker] An error: the object is unknown now; then it stays as it is.
     std::function<Result<Merge>(const state::Snapshot&)> compute;
-    std::function<std::string(const state::Node&)> create;  // [worker] for a node without the object, before it is merged
+    std::function<std::string(const state::Node&)>
+        create;                 // [worker] for a node without the object, before it is merged
     ReductionRules rules = {};  // the parts to leave out of an object that the API server refuses
   };
   struct Parts {

@@ -13,7 +13,9 @@ namespace {
 constexpr std::int64_t kObjectSecond = 1'000'000'000;
 constexpr const char* kNodeInfo = "advisor-node-info";
 
-std::vector<std::string> needed_metadata() { return {"metadata.name", "metadata.ownerReferences", "metadata.resourceVersion"}; }
+std::vector<std::string> needed_metadata() {
+  return {"metadata.name", "metadata.ownerReferences", "metadata.resourceVersion"};
+}
 
 // The Node must be known, because the object ends with it.
 Result<void> check_node(const state::Snapshot& state) {
@@ -21,7 +23,8 @@ Result<void> check_node(const state::Snapshot& state) {
   return {};
 }
 
-Result<std::optional<std::vector<Device>>> devices_of(const Facts& facts, const std::string& plugin, const std::string& name,
+Result<std::optional<std::vector<Device>>> devices_of(const Facts& facts, const std::string& plugin,
+                                                      const std::string& name,
                                                       Result<std::vector<Device>> (*parse)(std::string_view)) {
   const std::optional<std::string> text = facts(plugin, name);
   if (!text) return std::optional<std::vector<Device>>();
@@ -34,7 +37,9 @@ Result<Merge> merge_of_devices(const state::Snapshot& state, const Clock& clock,
   devices->gpus = TRY(devices_of(facts, "advisor-gpu", "GPU", parse_gpu_fact));
   devices->rdma = TRY(devices_of(facts, "advisor-rdma", "RDMA", parse_rdma_fact));
   if (!devices->gpus && !devices->rdma) return not_found("neither advisor-gpu nor advisor-rdma has reported devices");
-  return Merge([devices, now = clock.wall_ns() / kObjectSecond](std::string_view object) { return merge_devices(*devices, object, now); });
+  return Merge([devices, now = clock.wall_ns() / kObjectSecond](std::string_view object) {
+    return merge_devices(*devices, object, now);
+  });
 }
 
 }  // namespace
@@ -53,14 +58,16 @@ Result<Merge> TopologySource::compute(const state::Snapshot& state) {
   }
   if (!pools) return pools.error();
   TRY(check_node(state));
-  auto topology = std::make_shared<const NodeTopology>(make_node_topology(
-      {state, *pools, facts_(kNodeInfo, "node_cpu_info").value_or(""), facts_(kNodeInfo, "node_numa_info").value_or("")}));
+  auto topology = std::make_shared<const NodeTopology>(
+      make_node_topology({state, *pools, facts_(kNodeInfo, "node_cpu_info").value_or(""),
+                          facts_(kNodeInfo, "node_numa_info").value_or("")}));
   return Merge([topology](std::string_view object) { return merge_node_topology(*topology, object); });
 }
 
 Result<CpuPools> TopologySource::read_pools(const state::Snapshot& state) const {
   const std::optional<Time> confirmed = hub_.confirmed(state::kPods);
-  if (!confirmed || clock_.now() - *confirmed > tolerance_.old) return not_found("the pods of this node were not confirmed lately");
+  if (!confirmed || clock_.now() - *confirmed > tolerance_.old)
+    return not_found("the pods of this node were not confirmed lately");
   std::optional<CpuManagerState> given;
   if (state.kubelet && state.kubelet->cpu_manager_policy == "static") {
     const std::string text = TRY(read_file(roots_.kubelet + "/cpu_manager_state"));
@@ -75,10 +82,14 @@ std::optional<CpuPools> TopologySource::pools() const {
 }
 
 ObjectReporter::Object device_object(const Clock& clock, Facts facts) {
-  return {"Device", "/apis/scheduling.koordinator.sh/v1alpha1/devices",
-          [&clock, facts = std::move(facts)](const state::Snapshot& state) { return merge_of_devices(state, clock, facts); },
-          new_device_object,
-          ReductionRules{.whole = {"spec.devices[].conditions[]", "spec.devices[].topology", "spec.devices[].vfGroups[]"}, .needed = needed_metadata()}};
+  return {
+      "Device", "/apis/scheduling.koordinator.sh/v1alpha1/devices",
+      [&clock, facts = std::move(facts)](const state::Snapshot& state) {
+        return merge_of_devices(state, clock, facts);
+      },
+      new_device_object,
+      ReductionRules{.whole = {"spec.devices[].conditions[]", "spec.devices[].topology", "spec.devices[].vfGroups[]"},
+                     .needed = needed_metadata()}};
 }
 
 std::map<std::string, bool, std::less<>> gpu_health(const Facts& facts) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where what the objects of this node should say comes from: the snapshot, the kubelet's file, and the facts that advisors
-// publish in the metric cache. [worker]
+// Where what the objects of this node should say comes from: the snapshot, the kubelet's file, and the facts that
+// advisors publish in the metric cache. [worker]
 #pragma once
 
 #include <functional>

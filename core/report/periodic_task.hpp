@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PeriodicTask: once in a period, and on request, runs a function on a worker and its follow-up on the loop. One poll at a
-// time: while one is running others are left out. [loop thread]
+// PeriodicTask: once in a period, and on request, runs a function on a worker and its follow-up on the loop. One poll
+// at a time: while one is running others are left out. [loop thread]
 #pragma once
 
 #include <functional>

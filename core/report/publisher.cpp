@@ -12,11 +12,15 @@ namespace {
 
 Outcome outcome_of(kube::Written::Outcome outcome) {
   switch (outcome) {
-    case kube::Written::Outcome::unchanged: return Outcome::unchanged;
+    case kube::Written::Outcome::unchanged:
+      return Outcome::unchanged;
     case kube::Written::Outcome::updated:
-    case kube::Written::Outcome::created: return Outcome::written;
-    case kube::Written::Outcome::absent: return Outcome::absent;
-    case kube::Written::Outcome::refused: break;
+    case kube::Written::Outcome::created:
+      return Outcome::written;
+    case kube::Written::Outcome::absent:
+      return Outcome::absent;
+    case kube::Written::Outcome::refused:
+      break;
   }
   return Outcome::refused;
 }
@@ -29,12 +33,18 @@ bool is_accepted(Outcome outcome) {
 
 std::string_view name_of(Outcome outcome) {
   switch (outcome) {
-    case Outcome::written: return "written";
-    case Outcome::reduced: return "reduced";
-    case Outcome::unchanged: return "unchanged";
-    case Outcome::absent: return "absent";
-    case Outcome::refused: return "refused";
-    case Outcome::failed: break;
+    case Outcome::written:
+      return "written";
+    case Outcome::reduced:
+      return "reduced";
+    case Outcome::unchanged:
+      return "unchanged";
+    case Outcome::absent:
+      return "absent";
+    case Outcome::refused:
+      return "refused";
+    case Outcome::failed:
+      break;
   }
   return "failed";
 }
@@ -55,7 +65,12 @@ Result<std::string> without(std::string_view object, const Reductions& reduction
 
 Publisher::Publisher(std::string kind, event::Loop& loop, kube::Client& client, const Clock& clock, Delivery delivery,
                      std::optional<ReductionRules> rules)
-    : kind_(std::move(kind)), loop_(loop), client_(client), clock_(clock), delivery_(delivery), rules_(std::move(rules)) {}
+    : kind_(std::move(kind)),
+      loop_(loop),
+      client_(client),
+      clock_(clock),
+      delivery_(delivery),
+      rules_(std::move(rules)) {}
 
 void Publisher::stop() {
   again_.reset();
@@ -122,24 +137,30 @@ bool Publisher::reduce(const std::shared_ptr<Attempt>& attempt, const kube::Stat
 
 void Publisher::accept(const Attempt& attempt) {
   std::vector<std::string> left_out;
-  for (const std::vector<std::string>& fields : attempt.reductions) left_out.insert(left_out.end(), fields.begin(), fields.end());
+  for (const std::vector<std::string>& fields : attempt.reductions)
+    left_out.insert(left_out.end(), fields.begin(), fields.end());
   std::lock_guard lock(mutex_);
   if (left_out != account_.left_out && !left_out.empty())
-    log::warn(report_log, "the {} is written without {}: the API server refused {}", kind_, join(left_out, ", "), attempt.why);
+    log::warn(report_log, "the {} is written without {}: the API server refused {}", kind_, join(left_out, ", "),
+              attempt.why);
   if (left_out.empty() && !account_.left_out.empty()) log::info(report_log, "the {} is written whole again", kind_);
   account_.left_out = std::move(left_out);
   account_.left_out_why = attempt.why;
   reductions_ = attempt.reductions;
 }
 
-void Publisher::patch(const std::string& collection, const std::string& name, const std::string& patch, OnAccepted on_accepted) {
-  writing_ = client_.send(kube::merge_patch_call(collection, name, patch), [this, on_accepted = std::move(on_accepted)](Result<kube::Reply> reply) {
-    const auto request = std::move(writing_);
-    if (!reply) return end(Outcome::failed, reply.error().message(), std::nullopt);
-    if (!reply->ok()) return end(reply->status == 404 ? Outcome::absent : Outcome::refused, kube::describe(kube::status_of(*reply)), reply->retry_after);
-    end(Outcome::written, "", std::nullopt);
-    on_accepted(std::move(reply->body));
-  });
+void Publisher::patch(const std::string& collection, const std::string& name, const std::string& patch,
+                      OnAccepted on_accepted) {
+  writing_ = client_.send(kube::merge_patch_call(collection, name, patch),
+                          [this, on_accepted = std::move(on_accepted)](Result<kube::Reply> reply) {
+                            const auto request = std::move(writing_);
+                            if (!reply) return end(Outcome::failed, reply.error().message(), std::nullopt);
+                            if (!reply->ok())
+                              return end(reply->status == 404 ? Outcome::absent : Outcome::refused,
+                                         kube::describe(kube::status_of(*reply)), reply->retry_after);
+                            end(Outcome::written, "", std::nullopt);
+                            on_accepted(std::move(reply->body));
+                          });
 }
 
 void Publisher::end(Outcome outcome, std::string problem, std::optional<Duration> retry_after) {

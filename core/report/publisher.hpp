@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Publisher: writes one object of the API server, at most one request at a time, and counts the results. Its Delivery decides
-// when to write, the caller what to write. Logs once when writes begin to fail, and once when they work again.
-// An object that the API server refuses as invalid (422) is written again without the parts that the refusal names, as far as
-// its ReductionRules allow, at most kMostReductions times in a row. [loop thread] but for what is marked.
+// Publisher: writes one object of the API server, at most one request at a time, and counts the results. Its Delivery
+// decides when to write, the caller what to write. Logs once when writes begin to fail, and once when they work again.
+// An object that the API server refuses as invalid (422) is written again without the parts that the refusal names, as
+// far as its ReductionRules allow, at most kMostReductions times in a row. [loop thread] but for what is marked.
 #pragma once
 
 #include <cstdint>
@@ -33,19 +33,20 @@ enum class Outcome : std::uint8_t {
   refused,    // by the API server
   failed,     // no answer
 };
-inline constexpr Outcome kOutcomes[] = {Outcome::written, Outcome::reduced, Outcome::unchanged, Outcome::absent, Outcome::refused, Outcome::failed};
+inline constexpr Outcome kOutcomes[] = {Outcome::written, Outcome::reduced, Outcome::unchanged,
+                                        Outcome::absent,  Outcome::refused, Outcome::failed};
 std::string_view name_of(Outcome outcome);
 
 struct Account {
   std::map<Outcome, std::uint64_t> outcomes;
-  std::optional<Time> accepted;  // the last time that the API server took it, or had it as it should be
-  std::string problem;           // of the last try; empty: it worked
+  std::optional<Time> accepted;       // the last time that the API server took it, or had it as it should be
+  std::string problem;                // of the last try; empty: it worked
   std::vector<std::string> left_out;  // fields that the object as accepted lacks: the API server refused them
   std::string left_out_why;           // as the API server says
 };
 
-// Fields to leave out, one list for each refusal: the indexes of a list of fields are those of the object without the lists
-// before it.
+// Fields to leave out, one list for each refusal: the indexes of a list of fields are those of the object without the
+// lists before it.
 using Reductions = std::vector<std::vector<std::string>>;
 Result<std::string> without(std::string_view object, const Reductions& reductions);
 
@@ -72,8 +73,8 @@ class Publisher {
   // Forgets the request that is on its way.
   void stop();
 
-  Account account() const;         // [any]
-  Reductions reductions() const;   // [any] of the object as accepted
+  Account account() const;        // [any]
+  Reductions reductions() const;  // [any] of the object as accepted
 
  private:
   struct Attempt;  // one update() until it ends

@@ -22,7 +22,8 @@ std::optional<std::string> member_in(const json::object& object, std::string_vie
   std::optional<std::string> longest;
   for (const auto& member : object) {
     const std::string_view name(member.key().data(), member.key().size());
-    const bool begins = field.starts_with(name) && (field.size() == name.size() || field[name.size()] == '.' || field[name.size()] == '[');
+    const bool begins = field.starts_with(name) &&
+                        (field.size() == name.size() || field[name.size()] == '.' || field[name.size()] == '[');
     if (begins && (!longest || name.size() > longest->size())) longest = std::string(name);
   }
   return longest;
@@ -79,7 +80,8 @@ std::string field_of(const Path& path, bool with_indexes) {
 }
 
 bool is_at_or_below(std::string_view field, std::string_view above) {
-  return field.starts_with(above) && (field.size() == above.size() || field[above.size()] == '.' || field[above.size()] == '[');
+  return field.starts_with(above) &&
+         (field.size() == above.size() || field[above.size()] == '.' || field[above.size()] == '[');
 }
 
 // The outermost part around `path` that is left out only as a whole.
@@ -115,7 +117,8 @@ void erase_at(json::value& root, const Path& path) {
 
 }  // namespace
 
-Result<std::vector<std::string>> parts_to_leave_out(std::string_view object, const std::vector<kube::Status::Cause>& causes,
+Result<std::vector<std::string>> parts_to_leave_out(std::string_view object,
+                                                    const std::vector<kube::Status::Cause>& causes,
                                                     const ReductionRules& rules) {
   const json::value root = TRY(parse_root(object, "object"));
   std::vector<std::string> parts;

@@ -29,14 +29,16 @@ void read_node(const json::value& node, UsageSummary& usage) {
   usage.node = amounts_of(json_mapping(node, "nodeUsage"));
   usage.system = amounts_of(json_mapping(node, "systemUsage"));
   for (const json::value& window : json_list(node, "aggregatedNodeUsages")) {
-    if (amounts_of(json_mapping(json_mapping(window, "usage"), "avg"))) usage.windows.emplace(json_text(window, "duration"));
+    if (amounts_of(json_mapping(json_mapping(window, "usage"), "avg")))
+      usage.windows.emplace(json_text(window, "duration"));
   }
 }
 
 double relative(std::int64_t before, std::int64_t after, std::int64_t capacity) {
   if (before == after) return 0;
   const std::int64_t whole = capacity > 0 ? capacity : std::max(before, after);
-  return 100 * std::abs(static_cast<double>(after) - static_cast<double>(before)) / static_cast<double>(std::max<std::int64_t>(whole, 1));
+  return 100 * std::abs(static_cast<double>(after) - static_cast<double>(before)) /
+         static_cast<double>(std::max<std::int64_t>(whole, 1));
 }
 
 double apart(const Amounts& before, const Amounts& after, const Amounts& capacity) {
@@ -63,8 +65,10 @@ double apart_in(const Map& before, const Map& after, const Amounts& capacity) {
 }  // namespace
 
 UsageSummary usage_of(const NodeMetricStatus& status) {
-  UsageSummary usage{status.node.amounts, status.system.amounts, status.prod_reclaimable, {}, {}, {}, status.prod_peak.has_value()};
-  for (const PodUsage& pod : status.pods) usage.pods.emplace(std::pair(pod.name_space, pod.name), pod.usage.amounts.value_or(Amounts()));
+  UsageSummary usage{status.node.amounts,         status.system.amounts, status.prod_reclaimable, {}, {}, {},
+                     status.prod_peak.has_value()};
+  for (const PodUsage& pod : status.pods)
+    usage.pods.emplace(std::pair(pod.name_space, pod.name), pod.usage.amounts.value_or(Amounts()));
   for (const ApplicationUsage& application : status.applications)
     usage.applications.emplace(application.name, application.usage.amounts.value_or(Amounts()));
   for (const AggregatedUsage& window : status.node_windows) {
@@ -82,10 +86,11 @@ Result<Reported> parse_reported(std::string_view node_metric) {
   read_node(json_mapping(status, "nodeMetric"), usage);
   for (const json::value& pod : json_list(status, "podsMetric")) {
     usage.pods.emplace(std::pair(json_text(pod, "namespace"), json_text(pod, "name")),
-                         amounts_of(json_mapping(pod, "podUsage")).value_or(Amounts()));
+                       amounts_of(json_mapping(pod, "podUsage")).value_or(Amounts()));
   }
   for (const json::value& application : json_list(status, "hostApplicationMetric")) {
-    usage.applications.emplace(json_text(application, "name"), amounts_of(json_mapping(application, "usage")).value_or(Amounts()));
+    usage.applications.emplace(json_text(application, "name"),
+                               amounts_of(json_mapping(application, "usage")).value_or(Amounts()));
   }
   usage.prod_reclaimable = amounts_of(json_mapping(json_mapping(status, "prodReclaimableMetric"), "resource"));
   usage.has_peak = amounts_of(json_mapping(json_mapping(status, "prodPeakMetric"), "resource")).has_value();
@@ -95,10 +100,10 @@ Result<Reported> parse_reported(std::string_view node_metric) {
 
 double change(const UsageSummary& before, const UsageSummary& after, const Amounts& capacity) {
   if (before.windows != after.windows || before.has_peak != after.has_peak) return kBeyondMeasure;
-  return std::max({apart(before.node, after.node, capacity),
-                   apart(before.system, after.system, capacity),
+  return std::max({apart(before.node, after.node, capacity), apart(before.system, after.system, capacity),
                    apart(before.prod_reclaimable, after.prod_reclaimable, capacity),
-                   apart_in(before.pods, after.pods, capacity), apart_in(before.applications, after.applications, capacity)});
+                   apart_in(before.pods, after.pods, capacity),
+                   apart_in(before.applications, after.applications, capacity)});
 }
 
 }  // namespace koord::report

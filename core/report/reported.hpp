@@ -37,15 +37,15 @@ struct Reported {
   std::string degraded;  // the annotation; "" none
 };
 
-// A NodeMetric as JSON text. Members that are not what they should be count as missing: then there is something to report.
-// An error: the text is no object.
+// A NodeMetric as JSON text. Members that are not what they should be count as missing: then there is something to
+// report. An error: the text is no object.
 Result<Reported> parse_reported(std::string_view node_metric);
 
 // A change that is reported as soon as it may be.
 inline constexpr double kBeyondMeasure = std::numeric_limits<double>::infinity();
 
-// How far two reports are apart: the greatest change of one figure, in percent of what the node has (of the greater of both
-// where that is not known). Infinite when something came or went: a pod, an application, a window, a prediction.
+// How far two reports are apart: the greatest change of one figure, in percent of what the node has (of the greater of
+// both where that is not known). Infinite when something came or went: a pod, an application, a window, a prediction.
 double change(const UsageSummary& before, const UsageSummary& after, const Amounts& capacity);
 
 }  // namespace koord::report

@@ -6,8 +6,8 @@
 namespace koord::report {
 namespace {
 
-// 0.29 times 100 is 28.999999999999996. Samples of CPU are whole ten-thousandths, so a mean of less than 100,000 of them is
-// either a whole number of thousandths or farther from the next than this.
+// 0.29 times 100 is 28.999999999999996. Samples of CPU are whole ten-thousandths, so a mean of less than 100,000 of
+// them is either a whole number of thousandths or farther from the next than this.
 constexpr double kBinaryFraction = 1e-6;
 
 }  // namespace

@@ -31,7 +31,9 @@ std::vector<store::AggregateRow> UsageQuery::fresh(const std::string& metric, Du
   return rows;
 }
 
-std::vector<store::AggregateRow> UsageQuery::rows(const std::string& metric) const { return fresh(metric, span_, kAverage); }
+std::vector<store::AggregateRow> UsageQuery::rows(const std::string& metric) const {
+  return fresh(metric, span_, kAverage);
+}
 
 std::optional<double> UsageQuery::average(const std::string& metric) const {
   const std::vector<store::AggregateRow> found = rows(metric);

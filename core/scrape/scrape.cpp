@@ -21,8 +21,7 @@ namespace koord::host {
 namespace {
 
 // OpenMetrics is preferred because only this format has units.
-constexpr const char* kAccept =
-    "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1";
+constexpr const char* kAccept = "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1";
 constexpr std::size_t kMaxToken = 64 << 10;
 
 std::size_t limit_of(std::uint64_t wanted, std::size_t usual, std::size_t most) {
@@ -42,7 +41,8 @@ Result<std::string> read_regular_file(const std::string& path, std::size_t max_b
 Result<std::string> authorization_of(const std::string& token_file) {
   const std::string content = TRY(read_regular_file(token_file, kMaxToken, 0));
   const std::string_view token = trim(content);
-  const bool is_token = !token.empty() && std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c < 0x7f; });
+  const bool is_token =
+      !token.empty() && std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c < 0x7f; });
   if (!is_token) return invalid("'" + token_file + "': found no token, expected one line of printable characters");
   return "Bearer " + std::string(token);
 }
@@ -67,7 +67,8 @@ Result<void> append(std::string& text, std::string_view piece, ByteShare& memory
 Result<Text> text_of_file(const ScrapeTarget& target) {
   const std::string path = target.url.substr(kFileScheme.size());
   // An author of files in its folder must not make us read another user's file, and show unexpected parts of it.
-  std::string body = TRY(read_regular_file(path, limit_of(target.max_body_bytes, kDefaultMaxBody, kMostMaxBody), O_NOFOLLOW));
+  std::string body =
+      TRY(read_regular_file(path, limit_of(target.max_body_bytes, kDefaultMaxBody, kMostMaxBody), O_NOFOLLOW));
   return Text{"'" + path + "'", std::move(body)};
 }
 
@@ -77,22 +78,23 @@ bool is_within(const std::vector<std::string>& granted, const std::string& path)
   });
 }
 
-// A third party's plugin may have written the directory of a socket. So the socket is opened before its path is compared, and
-// the path of the descriptor is the one to connect to: no link can lead elsewhere in between.
+// A third party's plugin may have written the directory of a socket. So the socket is opened before its path is
+// compared, and the path of the descriptor is the one to connect to: no link can lead elsewhere in between.
 Result<UniqueFd> granted_socket(const std::string& path, const Rights& rights) {
   UniqueFd socket = TRY(open_at(AT_FDCWD, path, O_PATH | O_CLOEXEC));
   std::error_code failed;
   const std::string found = std::filesystem::read_symlink(path_of(socket), failed).string();
   if (failed || !is_within(rights.sockets, found))
-    return invalid("'" + path + "': found a socket that is not granted; writePaths: [" + path + "] in the plugin's settings allows it");
+    return invalid("'" + path + "': found a socket that is not granted; writePaths: [" + path +
+                   "] in the plugin's settings allows it");
   return socket;
 }
 
 // The agent may reach more than a third party's plugin, and with other rights.
 Result<void> check_endpoint(const ScrapeTarget& target, bool is_unix, const Rights& rights) {
   if (rights.host_plugin || (rights.network & (is_unix ? kNetworkUnix : kNetworkTcp)) != 0) return {};
-  return invalid("'" + target.url.substr(0, 200) + "': found an endpoint that is not granted; network: [" + (is_unix ? "unix" : "tcp") +
-                 "] in the plugin's settings allows it");
+  return invalid("'" + target.url.substr(0, 200) + "': found an endpoint that is not granted; network: [" +
+                 (is_unix ? "unix" : "tcp") + "] in the plugin's settings allows it");
 }
 
 Result<Text> text_of_endpoint(const ScrapeTarget& target, const ScrapeLimits& limits) {
@@ -101,20 +103,25 @@ Result<Text> text_of_endpoint(const ScrapeTarget& target, const ScrapeLimits& li
   TRY(check_endpoint(target, is_unix, limits.rights));
   UniqueFd socket;
   if (is_unix && !limits.rights.host_plugin) socket = TRY(granted_socket(location.endpoint, limits.rights));
-  Text text{.what = "'" + location.endpoint + "': '" + location.target + "'", .body = {}, .memory = ByteShare(limits.memory)};
-  http::ClientOptions options{.timeout = limits.timeout,
-                              .headers = {{"Host", location.host}, {"Accept", kAccept}, {"User-Agent", "koordetector"}},
-                              .max_body = limit_of(target.max_body_bytes, kDefaultMaxBody, kMostMaxBody),
-                              .cancel_fd = limits.stop_fd,
-                              .on_body = [&text](std::string_view piece) { return append(text.body, piece, text.memory); }};
-  if (!target.token_file.empty()) options.headers.emplace_back("Authorization", TRY(authorization_of(target.token_file)));
+  Text text{
+      .what = "'" + location.endpoint + "': '" + location.target + "'", .body = {}, .memory = ByteShare(limits.memory)};
+  http::ClientOptions options{
+      .timeout = limits.timeout,
+      .headers = {{"Host", location.host}, {"Accept", kAccept}, {"User-Agent", "koordetector"}},
+      .max_body = limit_of(target.max_body_bytes, kDefaultMaxBody, kMostMaxBody),
+      .cancel_fd = limits.stop_fd,
+      .on_body = [&text](std::string_view piece) { return append(text.body, piece, text.memory); }};
+  if (!target.token_file.empty())
+    options.headers.emplace_back("Authorization", TRY(authorization_of(target.token_file)));
   if (location.tls)
     options.tls = {.ca_file = target.ca_file,
                    .certificate_file = target.certificate_file,
                    .key_file = target.key_file,
                    .server_name = target.server_name.empty() ? location.server_name : target.server_name};
-  const http::ClientResponse response = TRY(http::get(socket ? path_of(socket) : location.endpoint, location.target, options));
-  if (response.status != 200) return invalid(text.what + ": found status " + std::to_string(response.status) + ", expected 200");
+  const http::ClientResponse response =
+      TRY(http::get(socket ? path_of(socket) : location.endpoint, location.target, options));
+  if (response.status != 200)
+    return invalid(text.what + ": found status " + std::to_string(response.status) + ", expected 200");
   text.syntax = exposition::syntax_of(response.header("Content-Type").value_or(""));
   return text;
 }
@@ -123,7 +130,8 @@ Result<Text> text_of_endpoint(const ScrapeTarget& target, const ScrapeLimits& li
 
 Result<exposition::Document> scrape(const ScrapeTarget& target, const ScrapeLimits& limits) {
   if (target.reads_files() && !limits.rights.host_plugin)
-    return invalid("'" + target.url + "': found a file of the host, expected that of plugins of plugins.ownDirectories alone");
+    return invalid("'" + target.url +
+                   "': found a file of the host, expected that of plugins of plugins.ownDirectories alone");
   Text text = TRY(target.url.starts_with(kFileScheme) ? text_of_file(target) : text_of_endpoint(target, limits));
   exposition::DocumentLimits most;
   most.samples = limit_of(target.max_samples, most.samples, kMostMaxSamples);

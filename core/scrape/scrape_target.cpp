@@ -32,7 +32,9 @@ koord_status tell(const koord_host* host, koord_status status, const std::string
 
 Result<std::string> short_text(koord_str text, const char* what) {
   const std::string_view view = TRY(text_argument(text, what));
-  if (view.size() > kMaxText) return invalid(std::string(what) + ": found " + std::to_string(view.size()) + " bytes, expected at most " + std::to_string(kMaxText));
+  if (view.size() > kMaxText)
+    return invalid(std::string(what) + ": found " + std::to_string(view.size()) + " bytes, expected at most " +
+                   std::to_string(kMaxText));
   return std::string(view);
 }
 
@@ -62,11 +64,13 @@ Result<ScrapeTarget> target_of(const koord_scrape_target* in) {
 }  // namespace
 
 bool ScrapeTarget::reads_files() const {
-  return url.starts_with(kFileScheme) || !ca_file.empty() || !certificate_file.empty() || !key_file.empty() || !token_file.empty();
+  return url.starts_with(kFileScheme) || !ca_file.empty() || !certificate_file.empty() || !key_file.empty() ||
+         !token_file.empty();
 }
 
 std::size_t ScrapeTarget::bytes() const {
-  return sizeof *this + name.size() + url.size() + ca_file.size() + certificate_file.size() + key_file.size() + server_name.size() + token_file.size();
+  return sizeof *this + name.size() + url.size() + ca_file.size() + certificate_file.size() + key_file.size() +
+         server_name.size() + token_file.size();
 }
 
 Result<void> check_scrape_url(std::string_view url) {
@@ -79,36 +83,44 @@ Result<void> check_scrape_url(std::string_view url) {
 }
 
 TargetList::TargetList(const koord_host* host)
-    : host_(host), table_{sizeof(koord_scrape_targets), 0, this, [](const koord_scrape_targets* table, const koord_scrape_target* target) {
-                            return with<TargetList>(table, [&](TargetList& self) { return self.add(target); });
-                          }} {}
+    : host_(host),
+      table_{sizeof(koord_scrape_targets), 0, this,
+             [](const koord_scrape_targets* table, const koord_scrape_target* target) {
+               return with<TargetList>(table, [&](TargetList& self) { return self.add(target); });
+             }} {}
 
 koord_status TargetList::add(const koord_scrape_target* target) {
   Result<ScrapeTarget> taken = target_of(target);
   if (!taken) return tell(host_, KOORD_E_INVALID, taken.error().message());
-  if (std::any_of(targets_.begin(), targets_.end(), [&](const ScrapeTarget& other) { return other.name == taken->name; }))
+  if (std::any_of(targets_.begin(), targets_.end(),
+                  [&](const ScrapeTarget& other) { return other.name == taken->name; }))
     return tell(host_, KOORD_E_INVALID, "found a second target '" + taken->name + "', expected each name once");
-  if (targets_.size() == kMaxTargets) return tell(host_, KOORD_E_AGAIN, "found more than " + std::to_string(kMaxTargets) + " targets, expected at most those");
+  if (targets_.size() == kMaxTargets)
+    return tell(host_, KOORD_E_AGAIN,
+                "found more than " + std::to_string(kMaxTargets) + " targets, expected at most those");
   targets_.push_back(*std::move(taken));
   return KOORD_OK;
 }
 
 SeriesMap::SeriesMap(const koord_host* host)
-    : host_(host), table_{sizeof(koord_series_map), 0, this,
-                          [](const koord_series_map* table, std::uint64_t handle) {
-                            return with<SeriesMap>(table, [&](SeriesMap& self) { return self.change_.subject = handle, KOORD_OK; });
-                          },
-                          [](const koord_series_map* table, koord_str name, koord_str value) {
-                            return with<SeriesMap>(table, [&](SeriesMap& self) { return self.label(name, value); });
-                          }} {}
+    : host_(host),
+      table_{sizeof(koord_series_map), 0, this,
+             [](const koord_series_map* table, std::uint64_t handle) {
+               return with<SeriesMap>(table, [&](SeriesMap& self) { return self.change_.subject = handle, KOORD_OK; });
+             },
+             [](const koord_series_map* table, koord_str name, koord_str value) {
+               return with<SeriesMap>(table, [&](SeriesMap& self) { return self.label(name, value); });
+             }} {}
 
 koord_status SeriesMap::label(koord_str name, koord_str value) {
   Result<std::string_view> key = name_argument(name, "name");
   if (!key) return tell(host_, KOORD_E_INVALID, key.error().message());
-  if (!metric::is_valid_name(*key)) return tell(host_, KOORD_E_INVALID, "'" + std::string(key->substr(0, 100)) + "' is no name of a label");
+  if (!metric::is_valid_name(*key))
+    return tell(host_, KOORD_E_INVALID, "'" + std::string(key->substr(0, 100)) + "' is no name of a label");
   Result<std::string> text = short_text(value, "value");
   if (!text) return tell(host_, KOORD_E_INVALID, text.error().message());
-  if (change_.labels.size() == 2 * metric::kMaxOwnLabels) return tell(host_, KOORD_E_AGAIN, "found too many changes of labels of one series");
+  if (change_.labels.size() == 2 * metric::kMaxOwnLabels)
+    return tell(host_, KOORD_E_AGAIN, "found too many changes of labels of one series");
   change_.labels.emplace_back(*key, *std::move(text));
   return KOORD_OK;
 }

@@ -8,8 +8,7 @@
 namespace koord::host {
 namespace {
 
-
-constexpr double kMaxSteps = 4611686018427387904.0;   // 2^62, the registry's
+constexpr double kMaxSteps = 4611686018427387904.0;  // 2^62, the registry's
 constexpr double kDoubleSteps = 4503599627370496.0;  // 2^52
 
 metric::Type type_of(exposition::Kind kind) {
@@ -47,11 +46,14 @@ double scraped_resolution(std::string_view name, exposition::Kind kind, double l
   return resolution;
 }
 
-Result<const ScrapedDefinitions::Definition*> ScrapedDefinitions::define(const std::string& name, const exposition::Metric& metric,
-                                                                         double largest, const exposition::Histogram* histogram) {
+Result<const ScrapedDefinitions::Definition*> ScrapedDefinitions::define(const std::string& name,
+                                                                         const exposition::Metric& metric,
+                                                                         double largest,
+                                                                         const exposition::Histogram* histogram) {
   if (auto known = known_.find(name); known != known_.end()) {
     if (known->second.kind == metric.kind) return &known->second;
-    return invalid("metric '" + std::string(metric.name) + "': found another type than '" + name + "' has, expected that");
+    return invalid("metric '" + std::string(metric.name) + "': found another type than '" + name +
+                   "' has, expected that");
   }
   TRY(check_metric_name(rights_, owner_, name));
   metric::Desc desc{.name = name,

@@ -17,7 +17,8 @@ using exposition::Sample;
 // Definitions stay as long as the plugin runs, so that names must not come and go.
 constexpr std::size_t kMaxMetrics = 10'000;
 
-// Metrics or series that a plugin is asked about at once, so that its answers do not take much memory before they are counted.
+// Metrics or series that a plugin is asked about at once, so that its answers do not take much memory before they are
+// counted.
 constexpr std::size_t kAskedAtOnce = 500;
 
 bool is_histogram(const Sample& sample) { return sample.histogram != Sample::kNoHistogram; }
@@ -25,7 +26,8 @@ bool is_histogram(const Sample& sample) { return sample.histogram != Sample::kNo
 // The name of a label on this node: names that the host sets itself get Prometheus' prefix for such a case.
 std::string own_name(std::string_view name) {
   bool taken = name == metric::kNodeLabel || name == "le" || name.starts_with("__") ||
-               std::find(std::begin(metric::kSubjectLabels), std::end(metric::kSubjectLabels), name) != std::end(metric::kSubjectLabels);
+               std::find(std::begin(metric::kSubjectLabels), std::end(metric::kSubjectLabels), name) !=
+                   std::end(metric::kSubjectLabels);
   return taken ? "exported_" + std::string(name) : std::string(name);
 }
 
@@ -54,8 +56,8 @@ std::vector<ScrapedMetrics::Seen> ScrapedMetrics::summarize(const Document& docu
   return seen;
 }
 
-ScrapedMetrics::ScrapedMetrics(metric::Registry& registry, ScrapedDefinitions& definitions, std::string owner, Mapping mapping,
-                               std::size_t max_series, ByteShare memory)
+ScrapedMetrics::ScrapedMetrics(metric::Registry& registry, ScrapedDefinitions& definitions, std::string owner,
+                               Mapping mapping, std::size_t max_series, ByteShare memory)
     : registry_(registry),
       definitions_(definitions),
       owner_(std::move(owner)),
@@ -83,8 +85,8 @@ Result<ScrapedMetrics::Outcome> ScrapedMetrics::take(const Document& document, T
 
 Result<void> ScrapedMetrics::take_samples(const Document& document, Time time) {
   constexpr std::size_t kBytesOfMetric = sizeof(Seen) + sizeof(ScrapedMetric) + 2 * sizeof(Known*);
-  constexpr std::size_t kBytesOfSample =
-      sizeof(Picked) + sizeof(Live*) + sizeof(ScrapedSeries) + sizeof(ScrapedSample) + 2 * sizeof(metric::HistogramPoint);
+  constexpr std::size_t kBytesOfSample = sizeof(Picked) + sizeof(Live*) + sizeof(ScrapedSeries) +
+                                         sizeof(ScrapedSample) + 2 * sizeof(metric::HistogramPoint);
   ByteShare working = held_.sibling();
   TRY(working.grow(document.metrics().size() * kBytesOfMetric + document.samples().size() * kBytesOfSample +
                    document.label_count() * sizeof(koord_label)));
@@ -109,7 +111,8 @@ Result<void> ScrapedMetrics::meet_metrics(const Document& document) {
     by_index_.push_back(known == metrics_.end() ? nullptr : &known->second);
   }
   if (metrics_.size() + unmapped.size() > kMaxMetrics)
-    return invalid("found " + std::to_string(metrics_.size() + unmapped.size()) + " names of metrics so far, expected at most " + std::to_string(kMaxMetrics));
+    return invalid("found " + std::to_string(metrics_.size() + unmapped.size()) +
+                   " names of metrics so far, expected at most " + std::to_string(kMaxMetrics));
   const std::vector<Seen> seen = unmapped.empty() ? std::vector<Seen>() : summarize(document);
   const std::size_t at_once = held_.is_limited() ? kAskedAtOnce : unmapped.size();
   for (std::size_t i = 0; i < unmapped.size(); i += at_once)
@@ -117,7 +120,8 @@ Result<void> ScrapedMetrics::meet_metrics(const Document& document) {
   return {};
 }
 
-Result<void> ScrapedMetrics::ask_metrics(const Document& document, std::span<const std::uint32_t> unmapped, std::span<const Seen> seen) {
+Result<void> ScrapedMetrics::ask_metrics(const Document& document, std::span<const std::uint32_t> unmapped,
+                                         std::span<const Seen> seen) {
   std::vector<ScrapedMetric> asked;
   for (std::uint32_t index : unmapped) {
     std::string_view name = document.metrics()[index].name;
@@ -139,7 +143,8 @@ Result<void> ScrapedMetrics::ask_metrics(const Document& document, std::span<con
     known.kind = metric.kind;
     known.dropped = asked[i].dropped();
     if (known.dropped) continue;
-    auto definition = definitions_.define(asked[i].mapped, metric, seen[unmapped[i]].largest, seen[unmapped[i]].histogram);
+    auto definition =
+        definitions_.define(asked[i].mapped, metric, seen[unmapped[i]].largest, seen[unmapped[i]].histogram);
     if (definition) {
       known.definition = *definition;
       continue;
@@ -202,7 +207,8 @@ void ScrapedMetrics::forget_ended_subjects() {
 }
 
 std::span<const koord_label> ScrapedMetrics::abi_labels(const Document& document, const Picked& picked) {
-  for (const exposition::Label& label : document.labels(*picked.sample)) labels_.push_back({to_abi(label.name), to_abi(label.value)});
+  for (const exposition::Label& label : document.labels(*picked.sample))
+    labels_.push_back({to_abi(label.name), to_abi(label.value)});
   return std::span(labels_).last(picked.sample->n_labels);
 }
 
@@ -245,7 +251,9 @@ Result<void> ScrapedMetrics::map_samples(const Document& document) {
     asked_.clear();
     asked_.reserve(picked_.size());
     for (const Picked& picked : picked_)
-      asked_.push_back({.name = document.metrics()[picked.sample->metric].name, .labels = abi_labels(document, picked), .value = picked.value});
+      asked_.push_back({.name = document.metrics()[picked.sample->metric].name,
+                        .labels = abi_labels(document, picked),
+                        .value = picked.value});
     CallResult result = mapping_.samples(asked_);
     outcome_.wall += result.wall;
     if (!result.ok()) return invalid("map_sample(): " + describe(result));
@@ -276,10 +284,12 @@ std::string ScrapedMetrics::refusal_of(const Document& document, const Picked& p
   const double max_value = known.definition->max_value;
   if (known.kind == exposition::Kind::histogram) {
     const exposition::Histogram& histogram = document.histogram(*picked.sample);
-    if (histogram.bounds != known.definition->bounds) return of + "found other bounds than before, expected the same for all its series";
+    if (histogram.bounds != known.definition->bounds)
+      return of + "found other bounds than before, expected the same for all its series";
     return std::abs(histogram.sum) > max_value ? of + "found a sum beyond 2^62 times its resolution" : std::string();
   }
-  if (known.kind == exposition::Kind::counter && picked.value < 0) return of + "found a negative value, expected a counter's";
+  if (known.kind == exposition::Kind::counter && picked.value < 0)
+    return of + "found a negative value, expected a counter's";
   return std::abs(picked.value) > max_value ? of + "found a value beyond 2^62 times its resolution" : std::string();
 }
 
@@ -288,7 +298,8 @@ Result<void> ScrapedMetrics::check_budget() {
   const std::size_t budget = registry_.budget(owner_);
   std::string why;
   if (picked_.size() + others > budget)
-    why = "found " + std::to_string(picked_.size() + others) + " series, expected at most " + std::to_string(budget) + " (maxSeries)";
+    why = "found " + std::to_string(picked_.size() + others) + " series, expected at most " + std::to_string(budget) +
+          " (maxSeries)";
   else if (picked_.size() > max_series_)
     why = "found " + std::to_string(picked_.size()) + " series, expected at most " + std::to_string(max_series_);
   return why.empty() ? Result<void>() : invalid(why);
@@ -318,7 +329,8 @@ metric::Labels ScrapedMetrics::labels_of(const Document& document, const Picked&
   auto is_of = [](std::string_view name) { return [name](const auto& change) { return change.first == name; }; };
   metric::Labels labels;
   for (const exposition::Label& label : document.labels(*picked.sample)) {
-    if (std::none_of(changes.begin(), changes.end(), is_of(label.name))) labels.emplace_back(own_name(label.name), label.value);
+    if (std::none_of(changes.begin(), changes.end(), is_of(label.name)))
+      labels.emplace_back(own_name(label.name), label.value);
   }
   for (auto change = changes.begin(); change != changes.end(); ++change) {
     const bool is_last = std::none_of(std::next(change), changes.end(), is_of(change->first));
@@ -336,13 +348,15 @@ void ScrapedMetrics::begin_series(const Document& document) {
       std::optional<metric::Subject> living = mapping_.subject ? mapping_.subject(live.change.subject) : std::nullopt;
       if (!living) {
         live.is_mapped = false;  // it has ended since: ask again
-        leave_out("series '" + std::string(picked.sample->series) + "': no pod or container has the handle " + std::to_string(live.change.subject));
+        leave_out("series '" + std::string(picked.sample->series) + "': no pod or container has the handle " +
+                  std::to_string(live.change.subject));
         continue;
       }
       subject = *std::move(living);
       subjects_.insert(live.change.subject);
     }
-    Result<metric::SeriesId> id = registry_.series(owner_, picked.metric->definition->id, subject, labels_of(document, picked));
+    Result<metric::SeriesId> id =
+        registry_.series(owner_, picked.metric->definition->id, subject, labels_of(document, picked));
     const std::string of = "series '" + std::string(picked.sample->series) + "': ";
     if (!id) {
       leave_out(of + id.error().message());

@@ -44,12 +44,13 @@ class ScrapedMetrics {
 
   static constexpr std::size_t kNoLimit = SIZE_MAX;
 
-  // The registry and the definitions outlive it; `owner` is the definitions'. `memory`: its share of what the plugin's scrapes
-  // may take; a limited one keeps no memory between scrapes but for the names of metrics and series.
+  // The registry and the definitions outlive it; `owner` is the definitions'. `memory`: its share of what the plugin's
+  // scrapes may take; a limited one keeps no memory between scrapes but for the names of metrics and series.
   ScrapedMetrics(metric::Registry& registry, ScrapedDefinitions& definitions, std::string owner, Mapping mapping,
                  std::size_t max_series = kNoLimit, ByteShare memory = {});
 
-  // All or nothing; an error is of the scrape as a whole: the plugin failed, or there are more series or bytes than it may have.
+  // All or nothing; an error is of the scrape as a whole: the plugin failed, or there are more series or bytes than it
+  // may have.
   Result<Outcome> take(const exposition::Document& document, Time time);
 
   // Another endpoint or other rules: all series end, and each metric is asked for anew.
@@ -63,11 +64,11 @@ class ScrapedMetrics {
   };
   // A series of the endpoint.
   struct Live {
-    metric::SeriesId id = 0;      // 0: none, or it has ended
-    std::uint64_t met = 0;        // the last scrape that had it
-    std::uint64_t recorded = 0;   // the last scrape that it was taken from
-    bool is_mapped = false;       // the plugin has decided about it
-    bool is_dropped = false;      // and that is nothing
+    metric::SeriesId id = 0;     // 0: none, or it has ended
+    std::uint64_t met = 0;       // the last scrape that had it
+    std::uint64_t recorded = 0;  // the last scrape that it was taken from
+    bool is_mapped = false;      // the plugin has decided about it
+    bool is_dropped = false;     // and that is nothing
     SeriesChange change = {};
   };
   // A metric of the endpoint.
@@ -88,7 +89,8 @@ class ScrapedMetrics {
 
   Result<void> take_samples(const exposition::Document& document, Time time);
   Result<void> meet_metrics(const exposition::Document& document);
-  Result<void> ask_metrics(const exposition::Document& document, std::span<const std::uint32_t> unmapped, std::span<const Seen> seen);
+  Result<void> ask_metrics(const exposition::Document& document, std::span<const std::uint32_t> unmapped,
+                           std::span<const Seen> seen);
   static std::vector<Seen> summarize(const exposition::Document& document);
   void pick(const exposition::Document& document);
   Result<void> find_series();

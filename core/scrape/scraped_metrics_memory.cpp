@@ -28,7 +28,8 @@ std::size_t ScrapedMetrics::bytes_of_series(std::string_view series, const Serie
 
 // After a scrape that was not taken: a new one has no series yet and must not look as if it had been there.
 void ScrapedMetrics::forget_new_series() {
-  for (auto& [name, known] : metrics_) std::erase_if(known.series, [](const auto& entry) { return entry.second.id == 0; });
+  for (auto& [name, known] : metrics_)
+    std::erase_if(known.series, [](const auto& entry) { return entry.second.id == 0; });
 }
 
 // It has grown before each element was added, and never shrinks in between.

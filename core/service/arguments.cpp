@@ -20,7 +20,8 @@ Result<std::string_view> name_argument(koord_str text, const char* what) {
   std::string_view name = TRY(text_argument(text, what));
   if (name.empty()) return invalid(std::string(what) + " is empty");
   if (name.size() > kMaxNameBytes)
-    return invalid(std::string(what) + " is " + std::to_string(name.size()) + " bytes long, expected at most " + std::to_string(kMaxNameBytes));
+    return invalid(std::string(what) + " is " + std::to_string(name.size()) + " bytes long, expected at most " +
+                   std::to_string(kMaxNameBytes));
   if (name.find('\0') != std::string_view::npos) return invalid(std::string(what) + " has a NUL in it");
   return name;
 }
@@ -51,7 +52,8 @@ Result<void> check_array(const void* first, std::uint32_t n, std::uint32_t strid
 
 Result<metric::Labels> labels_argument(const koord_label* labels, std::uint32_t n, std::uint32_t stride) {
   Array<koord_label> array = TRY(array_argument(labels, n, stride, "labels"));
-  if (n > kMaxLabels) return invalid("labels: " + std::to_string(n) + " of them, expected at most " + std::to_string(kMaxLabels));
+  if (n > kMaxLabels)
+    return invalid("labels: " + std::to_string(n) + " of them, expected at most " + std::to_string(kMaxLabels));
   metric::Labels copies;
   copies.reserve(array.size());
   for (std::uint32_t i = 0; i < array.size(); ++i) {
@@ -59,7 +61,8 @@ Result<metric::Labels> labels_argument(const koord_label* labels, std::uint32_t 
     std::string_view key = TRY(name_argument(label.key, "a label's key"));
     std::string_view value = TRY(text_argument(label.value, "a label's value"));
     if (value.size() > kMaxNameBytes)
-      return invalid("a label's value is " + std::to_string(value.size()) + " bytes long, expected at most " + std::to_string(kMaxNameBytes));
+      return invalid("a label's value is " + std::to_string(value.size()) + " bytes long, expected at most " +
+                     std::to_string(kMaxNameBytes));
     copies.emplace_back(key, value);
   }
   return copies;
@@ -75,8 +78,7 @@ Result<metric::Labels> inputs_argument(const koord_label* inputs, std::uint32_t 
 Result<std::string_view> cgroup_argument(koord_str cgroup_dir) {
   std::string_view dir = TRY(text_argument(cgroup_dir, "cgroup_dir"));
   if (dir.starts_with('/') || dir.find('\0') != std::string_view::npos)
-    return invalid("cgroup_dir is '" + std::string(dir) +
-                   "', expected a path relative to the hierarchy's root");
+    return invalid("cgroup_dir is '" + std::string(dir) + "', expected a path relative to the hierarchy's root");
   std::string_view rest = dir;
   while (auto component = next_field(rest, '/')) {
     if (*component == "..")
@@ -88,13 +90,15 @@ Result<std::string_view> cgroup_argument(koord_str cgroup_dir) {
 Result<void> kv_value_argument(const void* buf, std::uint64_t n) {
   if (n > 0) TRY(pointer_argument(buf, "buf"));
   if (n <= kMaxTextBytes) return {};
-  return invalid("the value is " + std::to_string(n) + " bytes long, expected at most " + std::to_string(kMaxTextBytes));
+  return invalid("the value is " + std::to_string(n) + " bytes long, expected at most " +
+                 std::to_string(kMaxTextBytes));
 }
 
 Result<std::vector<std::string_view>> cgroup_keys_argument(const koord_str* keys, std::uint32_t n) {
   constexpr std::uint32_t kMostKeys = 256;
   if (n == 0) return invalid("n_keys is 0, expected the keys that are wanted");
-  if (n > kMostKeys) return invalid("n_keys is " + std::to_string(n) + ", expected at most " + std::to_string(kMostKeys));
+  if (n > kMostKeys)
+    return invalid("n_keys is " + std::to_string(n) + ", expected at most " + std::to_string(kMostKeys));
   const Array<koord_str> array = TRY(array_argument(keys, n, sizeof(koord_str), "keys"));
   std::vector<std::string_view> wanted;
   for (std::uint32_t i = 0; i < array.size(); ++i) {
@@ -105,12 +109,14 @@ Result<std::vector<std::string_view>> cgroup_keys_argument(const koord_str* keys
 }
 
 Result<void> plan_argument(std::uint64_t n_intents, std::uint64_t text_bytes) {
-  if (n_intents > kMaxPlan) return refuse(KOORD_E_AGAIN, "the plan has more than " + std::to_string(kMaxPlan) + " intents");
+  if (n_intents > kMaxPlan)
+    return refuse(KOORD_E_AGAIN, "the plan has more than " + std::to_string(kMaxPlan) + " intents");
   if (text_bytes <= kMaxPlanBytes) return {};
   return refuse(KOORD_E_AGAIN, "the texts of the plan have more than " + std::to_string(kMaxPlanBytes) + " bytes");
 }
 
-Result<Array<koord_histogram>> histograms_argument(const koord_histogram* histograms, std::uint32_t n, std::uint32_t stride) {
+Result<Array<koord_histogram>> histograms_argument(const koord_histogram* histograms, std::uint32_t n,
+                                                   std::uint32_t stride) {
   const auto array = TRY(array_argument(histograms, n, stride, "histograms"));
   std::uint64_t counts = 0;
   for (std::uint32_t i = 0; i < n; ++i) {

@@ -22,9 +22,7 @@ inline constexpr std::uint64_t kMaxNameBytes = 4096;  // and a sentence's, a lab
 inline constexpr std::uint32_t kMaxArrayLength = 1 << 18;
 inline constexpr std::uint32_t kMaxLabels = 64;  // of one record
 
-inline koord_str to_abi(std::string_view text) {
-  return {text.data(), text.size()};
-}
+inline koord_str to_abi(std::string_view text) { return {text.data(), text.size()}; }
 
 // Borrowed for the call; empty is fine.
 Result<std::string_view> text_argument(koord_str text, const char* what);
@@ -62,8 +60,7 @@ Result<void> check_array(const void* first, std::uint32_t n, std::uint32_t strid
 
 // An array of frozen records.
 template <class Element>
-Result<Array<Element>> array_argument(const Element* first, std::uint32_t n, std::uint32_t stride,
-                                      const char* what) {
+Result<Array<Element>> array_argument(const Element* first, std::uint32_t n, std::uint32_t stride, const char* what) {
   Result<void> checked = check_array(first, n, stride, sizeof(Element), what);
   if (!checked) return std::move(checked).error();
   return Array<Element>(first, n, stride);
@@ -71,8 +68,7 @@ Result<Array<Element>> array_argument(const Element* first, std::uint32_t n, std
 
 // An array of growable records; take_record() each. Those of an older plugin are shorter than ours.
 template <class Element>
-Result<Array<Element>> records_argument(const Element* first, std::uint32_t n, std::uint32_t stride,
-                                        const char* what) {
+Result<Array<Element>> records_argument(const Element* first, std::uint32_t n, std::uint32_t stride, const char* what) {
   Result<void> checked = check_array(first, n, stride, sizeof(std::uint32_t), what);
   if (!checked) return std::move(checked).error();
   return Array<Element>(first, n, stride);
@@ -91,7 +87,7 @@ koord_status answer(const void* data, std::uint64_t size, void* buf, std::uint64
 inline koord_status answer(std::string_view text, void* buf, std::uint64_t cap, std::uint64_t* need) {
   return answer(text.data(), text.size(), buf, cap, need);
 }
-inline constexpr std::size_t kMaxPlan = 10'000;           // intents of one evaluate()
+inline constexpr std::size_t kMaxPlan = 10'000;         // intents of one evaluate()
 inline constexpr std::size_t kMaxPlanBytes = 4u << 20;  // of their texts
 
 // For koord.kv/1 set(), koord.cgroup/1 open(), koord.knobs/1 propose(), koord.metrics/1 append_histograms(): the same
@@ -99,7 +95,8 @@ inline constexpr std::size_t kMaxPlanBytes = 4u << 20;  // of their texts
 Result<void> kv_value_argument(const void* buf, std::uint64_t n);
 Result<std::vector<std::string_view>> cgroup_keys_argument(const koord_str* keys, std::uint32_t n);
 Result<void> plan_argument(std::uint64_t n_intents, std::uint64_t text_bytes);
-Result<Array<koord_histogram>> histograms_argument(const koord_histogram* histograms, std::uint32_t n, std::uint32_t stride);
+Result<Array<koord_histogram>> histograms_argument(const koord_histogram* histograms, std::uint32_t n,
+                                                   std::uint32_t stride);
 
 // Checks the caller's buffer before there is an answer: `buf` may be NULL only when cap is 0.
 Result<void> buffer_argument(const void* buf, std::uint64_t cap, const void* need);

@@ -14,7 +14,7 @@ struct CallResult {
   koord_status status = KOORD_OK;
   std::string text;  // why, when the status is not KOORD_OK; may be empty when the plugin did not say
   Duration wall{};
-  Duration cpu{};  // of the calling thread, or of the child
+  Duration cpu{};     // of the calling thread, or of the child
   bool lost = false;  // the process is gone, with the text as the reason: nothing can be called any more
 
   bool ok() const { return status == KOORD_OK; }

@@ -41,8 +41,7 @@ Result<void> CapabilityBoard::report(Capability of_plugin) {
 
 void CapabilityBoard::forget(std::string_view plugin) {
   std::lock_guard lock(mutex_);
-  std::erase_if(capabilities_,
-                [&](const auto& entry) { return !plugin.empty() && entry.first.first == plugin; });
+  std::erase_if(capabilities_, [&](const auto& entry) { return !plugin.empty() && entry.first.first == plugin; });
 }
 
 std::optional<Capability> CapabilityBoard::find(std::string_view name, std::string_view asking) const {

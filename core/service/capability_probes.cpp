@@ -15,9 +15,7 @@ struct Node {
   const cgroup::Layout& layout;
 };
 
-bool exists(const std::string& path) {
-  return ::access(path.c_str(), F_OK) == 0;
-}
+bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
 Finding readable(const std::string& path, const std::string& when_missing) {
   Result<std::string> content = read_file(path);
@@ -45,21 +43,13 @@ Finding controller(const Node& node, cgroup::Controller wanted) {
   return supported(*version == cgroup::Version::v2 ? "v2" : "v1");
 }
 
-Finding cpu_cgroup(const Node& node) {
-  return controller(node, cgroup::Controller::cpu);
-}
-Finding cpuset_cgroup(const Node& node) {
-  return controller(node, cgroup::Controller::cpuset);
-}
-Finding memory_cgroup(const Node& node) {
-  return controller(node, cgroup::Controller::memory);
-}
-Finding blkio_cgroup(const Node& node) {
-  return controller(node, cgroup::Controller::blkio);
-}
+Finding cpu_cgroup(const Node& node) { return controller(node, cgroup::Controller::cpu); }
+Finding cpuset_cgroup(const Node& node) { return controller(node, cgroup::Controller::cpuset); }
+Finding memory_cgroup(const Node& node) { return controller(node, cgroup::Controller::memory); }
+Finding blkio_cgroup(const Node& node) { return controller(node, cgroup::Controller::blkio); }
 
-// Switched off, by psi=0 or CONFIG_PSI_DEFAULT_DISABLED, older kernels have the files and reading them says EOPNOTSUPP; newer
-// ones do not have them.
+// Switched off, by psi=0 or CONFIG_PSI_DEFAULT_DISABLED, older kernels have the files and reading them says EOPNOTSUPP;
+// newer ones do not have them.
 Finding psi(const Node& node) {
   Result<std::string> pressure = read_file(node.roots.proc + "/pressure/cpu");
   if (pressure) return supported("/proc/pressure");
@@ -119,8 +109,7 @@ Finding sched_schedstats(const Node& node) {
 
 Finding sched_delay(const Node& node) {
   Result<std::string> schedstat = read_file(node.roots.proc + "/self/schedstat");
-  return schedstat ? supported("/proc/<pid>/schedstat")
-                   : absent("the kernel was built without CONFIG_SCHED_INFO");
+  return schedstat ? supported("/proc/<pid>/schedstat") : absent("the kernel was built without CONFIG_SCHED_INFO");
 }
 
 Finding memory_reclaim(const Node& node) {

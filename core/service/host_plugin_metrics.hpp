@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names of metrics that are reserved for the host's own plugins: third parties can neither define nor scrape them. A test
-// compares them with the metrics in the READMEs of these plugins. Pure. [any thread]
+// The names of metrics that are reserved for the host's own plugins: third parties can neither define nor scrape them.
+// A test compares them with the metrics in the READMEs of these plugins. Pure. [any thread]
 #pragma once
 
 #include <span>

@@ -38,7 +38,8 @@ std::optional<std::string> refusal_of(const knob::IntentResult& result) {
     case knob::Outcome::failed:
       return "intent" + knob + " of cgroup '" + result.cgroup_dir + "' is not applied, the write failed" + because;
     case knob::Outcome::contested:
-      return "intent" + knob + " of cgroup '" + result.cgroup_dir + "' is not applied, another program writes it" + because;
+      return "intent" + knob + " of cgroup '" + result.cgroup_dir + "' is not applied, another program writes it" +
+             because;
     default:
       return std::nullopt;
   }

@@ -13,8 +13,8 @@ namespace koord::host {
 
 koord_status status_of(knob::Outcome outcome);
 
-// Returns a line about an intent that the node or the kernel refused, or that another program overwrites; nullopt for other
-// results. A knob that the node lacks is named without the cgroup.
+// Returns a line about an intent that the node or the kernel refused, or that another program overwrites; nullopt for
+// other results. A knob that the node lacks is named without the cgroup.
 std::optional<std::string> refusal_of(const knob::IntentResult& result);
 
 // Borrows the texts from `results`.

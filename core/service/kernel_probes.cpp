@@ -25,9 +25,7 @@
 namespace koord::host {
 namespace {
 
-std::string reason(int error) {
-  return std::generic_category().message(error);
-}
+std::string reason(int error) { return std::generic_category().message(error); }
 
 // A call that the kernel does not have, or that was built without what it needs, is absent; one that is
 // refused to us is broken: the node could, we may not.
@@ -39,9 +37,7 @@ Finding refused(int error, const std::string& what, const std::string& may) {
 
 constexpr const char* kNeedsBpf = "needs CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN";
 
-std::uint64_t pointer(const void* p) {
-  return reinterpret_cast<std::uintptr_t>(p);
-}
+std::uint64_t pointer(const void* p) { return reinterpret_cast<std::uintptr_t>(p); }
 
 // "return 0", as a program of the given type.
 UniqueFd load_trivial_program(bpf_prog_type type) {
@@ -77,15 +73,9 @@ UniqueFd open_own_counter(std::uint32_t type, std::uint64_t config) {
 
 }  // namespace
 
-Finding supported(std::string detail) {
-  return {CapabilityState::supported, std::move(detail)};
-}
-Finding absent(std::string detail) {
-  return {CapabilityState::absent, std::move(detail)};
-}
-Finding broken(std::string detail) {
-  return {CapabilityState::broken, std::move(detail)};
-}
+Finding supported(std::string detail) { return {CapabilityState::supported, std::move(detail)}; }
+Finding absent(std::string detail) { return {CapabilityState::absent, std::move(detail)}; }
+Finding broken(std::string detail) { return {CapabilityState::broken, std::move(detail)}; }
 
 Finding probe_bpf() {
   if (load_trivial_program(BPF_PROG_TYPE_SOCKET_FILTER)) return supported("a program loads");
@@ -95,15 +85,13 @@ Finding probe_bpf() {
 Finding probe_bpf_tracepoint() {
   const UniqueFd program = load_trivial_program(BPF_PROG_TYPE_RAW_TRACEPOINT);
   if (!program) return refused(errno, "loading a BPF program for tracepoints", kNeedsBpf);
-  if (attach_to_raw_tracepoint(program.get(), "sched_switch"))
-    return supported("raw tracepoint sched_switch");
+  if (attach_to_raw_tracepoint(program.get(), "sched_switch")) return supported("raw tracepoint sched_switch");
   if (errno == ENOENT) return absent("the kernel has no tracepoint sched_switch");
   return refused(errno, "attaching to the raw tracepoint sched_switch", kNeedsBpf);
 }
 
 Finding probe_perf_event() {
-  if (open_own_counter(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK))
-    return supported("a software counter opens");
+  if (open_own_counter(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK)) return supported("a software counter opens");
   return refused(errno, "opening a perf event", "see /proc/sys/kernel/perf_event_paranoid");
 }
 
@@ -117,8 +105,7 @@ Finding probe_pmu() {
 Finding probe_core_scheduling() {
   unsigned long long cookie = 0;
   constexpr unsigned long kOneThread = 0;
-  if (::prctl(PR_SCHED_CORE, PR_SCHED_CORE_GET, 0, kOneThread, &cookie) == 0)
-    return supported("PR_SCHED_CORE");
+  if (::prctl(PR_SCHED_CORE, PR_SCHED_CORE_GET, 0, kOneThread, &cookie) == 0) return supported("PR_SCHED_CORE");
   if (errno == EINVAL) return absent("the kernel was built without CONFIG_SCHED_CORE");
   if (errno == ENODEV) return absent("no simultaneous multithreading, so nothing to keep apart");
   return refused(errno, "prctl(PR_SCHED_CORE)", "needs to be allowed by the seccomp filter");
@@ -127,8 +114,7 @@ Finding probe_core_scheduling() {
 Finding probe_inotify() {
   const UniqueFd inotify(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
   if (inotify && ::inotify_add_watch(inotify.get(), "/", IN_DELETE_SELF) >= 0) return supported();
-  if (errno == EMFILE || errno == ENOSPC)
-    return broken("no instance or watch is left, see /proc/sys/fs/inotify");
+  if (errno == EMFILE || errno == ENOSPC) return broken("no instance or watch is left, see /proc/sys/fs/inotify");
   return refused(errno, "inotify", "needs to be allowed by the seccomp filter");
 }
 

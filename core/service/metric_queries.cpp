@@ -59,8 +59,7 @@ bool has_container(const metric::Labels& labels) {
 Result<void> match_subject(SharedServices& shared, TakenQuery& taken) {
   if (taken.subject == KOORD_NO_SUBJECT) return {};
   std::optional<metric::Subject> subject = shared.views.of(shared.hub.current())->subject(taken.subject);
-  if (!subject)
-    return refuse(KOORD_E_GONE, "no pod or container has the handle " + std::to_string(taken.subject));
+  if (!subject) return refuse(KOORD_E_GONE, "no pod or container has the handle " + std::to_string(taken.subject));
   taken.of_pod = !has_container(subject->labels);
   for (auto& label : subject->labels) {
     if (!label.second.empty()) taken.query.match.push_back(std::move(label));
@@ -84,9 +83,7 @@ Result<TakenQuery> take_query(SharedServices& shared, const koord_query* in) {
   return taken;
 }
 
-bool is_wanted(const TakenQuery& taken, const metric::Labels& row) {
-  return !taken.of_pod || !has_container(row);
-}
+bool is_wanted(const TakenQuery& taken, const metric::Labels& row) { return !taken.of_pod || !has_container(row); }
 
 StoreFeed::LiveSeries handles_of(const SharedServices& shared, const TakenQuery& taken, std::uint64_t tag) {
   StoreFeed::LiveSeries live = shared.feed.find(tag);
@@ -96,8 +93,8 @@ StoreFeed::LiveSeries handles_of(const SharedServices& shared, const TakenQuery&
 
 // The rule of the ABI for arrays: *need always, the records only when all fit.
 template <class Record>
-koord_status answer_records(const std::vector<Record>& records, Record* out, std::uint32_t cap,
-                            std::uint32_t stride, std::uint32_t* need) {
+koord_status answer_records(const std::vector<Record>& records, Record* out, std::uint32_t cap, std::uint32_t stride,
+                            std::uint32_t* need) {
   *need = static_cast<std::uint32_t>(records.size());
   if (records.size() > cap) return KOORD_E_TOO_SMALL;
   auto* at = reinterpret_cast<unsigned char*>(out);

@@ -131,7 +131,8 @@ Error PluginContext::over_quota(const char* quota, const std::string& text) {
 
 void PluginContext::note_refusal(std::string text) {
   cut_utf8(text, kMaxRefusalBytes);
-  if (const auto line = shared_.refusals.admit(id_, text, shared_.clock.now())) log::warn(plugin_log, "{}: {}", id_, *line);
+  if (const auto line = shared_.refusals.admit(id_, text, shared_.clock.now()))
+    log::warn(plugin_log, "{}: {}", id_, *line);
 }
 
 Error PluginContext::refused(Error error) {
@@ -145,7 +146,8 @@ void PluginContext::log(std::int32_t level, std::string_view message) {
   const std::optional<std::uint64_t> left_out = log_limit_.admit(shared_.clock.now());
   if (!left_out) {
     ++lines_left_out_;
-    return note_breach("log", "it writes more than " + std::to_string(kLogLines) + " lines in " + format_duration(kLogPeriod) + ", further ones are left out");
+    return note_breach("log", "it writes more than " + std::to_string(kLogLines) + " lines in " +
+                                  format_duration(kLogPeriod) + ", further ones are left out");
   }
   lines_left_out_ = 0;
   const std::string behind = *left_out == 0 ? "" : " (" + std::to_string(*left_out) + " lines left out before this)";

@@ -34,11 +34,11 @@ namespace koord::host {
 class PluginContext final : public PluginSide {
  public:
   static constexpr std::size_t kMaxPlan = host::kMaxPlan;  // intents
-  static constexpr std::size_t kMaxEvictions = 100;  // requests of one evaluate()
+  static constexpr std::size_t kMaxEvictions = 100;        // requests of one evaluate()
 
   // `granted`: the ids of the services it may have. `config_json`: a JSON object, or empty for none.
-  PluginContext(SharedServices& shared, std::string plugin_id, std::set<std::string> granted,
-                std::string config_json, Rights rights = {});
+  PluginContext(SharedServices& shared, std::string plugin_id, std::set<std::string> granted, std::string config_json,
+                Rights rights = {});
   ~PluginContext();
   PluginContext(const PluginContext&) = delete;
   PluginContext& operator=(const PluginContext&) = delete;

@@ -37,7 +37,9 @@ Result<metric::Type> type_of(std::uint32_t type) {
   }
 }
 
-std::string text_or_unknown(const Result<std::string_view>& text) { return text ? "'" + std::string(*text) + "'" : "an unknown one"; }
+std::string text_or_unknown(const Result<std::string_view>& text) {
+  return text ? "'" + std::string(*text) + "'" : "an unknown one";
+}
 
 }  // namespace
 
@@ -54,8 +56,7 @@ Result<void> root_argument(std::uint32_t root) {
 Result<metric::Desc> desc_argument(const koord_metric_desc* desc_in) {
   const auto record = TRY(take_record<koord_metric_desc>(desc_in, "desc"));
   if (record.flags & ~KOORD_METRIC_EXPORT)
-    return refuse(KOORD_E_TOO_NEW,
-                  "flags has bits that this host does not know: " + std::to_string(record.flags));
+    return refuse(KOORD_E_TOO_NEW, "flags has bits that this host does not know: " + std::to_string(record.flags));
   metric::Desc desc;
   desc.name = TRY(name_argument(record.name, "name"));
   desc.unit = TRY(text_argument(record.unit, "unit"));
@@ -73,10 +74,10 @@ Result<knob::Intent> intent_argument(const Array<koord_intent>& intents, std::ui
   if (record.level > KOORD_LEVEL_NODE)
     return invalid("level is " + std::to_string(record.level) + ", expected a KOORD_LEVEL_*");
   if (record.flags != 0)
-    return refuse(KOORD_E_TOO_NEW,
-                  "flags has bits that this host does not know: " + std::to_string(record.flags));
+    return refuse(KOORD_E_TOO_NEW, "flags has bits that this host does not know: " + std::to_string(record.flags));
   if (record.ttl_ns == 0) return invalid("ttl_ns is 0, expected how long the intent holds");
-  if (record.role > KOORD_ROLE_FLOOR) return invalid("role is " + std::to_string(record.role) + ", expected a KOORD_ROLE_*");
+  if (record.role > KOORD_ROLE_FLOOR)
+    return invalid("role is " + std::to_string(record.role) + ", expected a KOORD_ROLE_*");
   if (record.rsv != 0) return refuse(KOORD_E_TOO_NEW, "rsv is " + std::to_string(record.rsv) + ", expected 0");
   knob::Intent intent;
   intent.level = static_cast<knob::Level>(record.level);
@@ -87,7 +88,8 @@ Result<knob::Intent> intent_argument(const Array<koord_intent>& intents, std::ui
     return invalid("cgroup_dir is '" + intent.cgroup_dir + "', expected no empty part and no '.'");
   TRY(knob::check_place(*knob, intent.level, intent.cgroup_dir));
   // Only the name of a group may be empty.
-  intent.value = knob->form == knob::Form::group ? TRY(text_argument(record.value, "value")) : TRY(name_argument(record.value, "value"));
+  intent.value = knob->form == knob::Form::group ? TRY(text_argument(record.value, "value"))
+                                                 : TRY(name_argument(record.value, "value"));
   intent.role = static_cast<knob::Role>(record.role);
   intent.parsed = TRY(knob::parse_intent(*knob, intent.role, intent.value));
   intent.reason = TRY(sentence_argument(record.reason, "reason"));
@@ -103,7 +105,8 @@ Result<evict::Request> eviction_argument(const koord_eviction* eviction) {
   const auto pods = TRY(array_argument(record.pods, record.n_pods, sizeof(std::uint64_t), "pods"));
   if (pods.size() == 0 || pods.size() > kMostPods)
     return invalid("n_pods is " + std::to_string(pods.size()) + ", expected 1 to " + std::to_string(kMostPods));
-  if (record.amount <= 0) return invalid("amount is " + std::to_string(record.amount) + ", expected how much to release");
+  if (record.amount <= 0)
+    return invalid("amount is " + std::to_string(record.amount) + ", expected how much to release");
   evict::Request request;
   request.resource = TRY(name_argument(record.resource, "resource"));
   TRY(evict::parse_release(request.resource));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks of the records that a plugin passes to a service, as far as nothing of the host is needed for them: the same on both
-// sides of a channel, so that of two mistakes both name the same one. [any thread]
+// Checks of the records that a plugin passes to a service, as far as nothing of the host is needed for them: the same
+// on both sides of a channel, so that of two mistakes both name the same one. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -37,8 +37,8 @@ Refusal refusal_of_eviction(const Error& error);
 // Logs it. Returns the plugin's error.
 Error logged(PluginContext& context, const Refusal& refusal);
 
-// For a plugin in another process, which has refused a record: judges the intents before it, and answers and logs as propose()
-// and request() would have done.
+// For a plugin in another process, which has refused a record: judges the intents before it, and answers and logs as
+// propose() and request() would have done.
 koord_status refuse_plan(const koord_host* host, const koord_intent* before, std::uint32_t n, const Refusal& refusal);
 koord_status refuse_eviction(const koord_host* host, const Refusal& refusal);
 

@@ -28,7 +28,8 @@ std::optional<std::string> RefusalLog::admit(std::string_view plugin, const std:
   }
   if (full_since && now - *full_since < kQuiet) return std::nullopt;
   full_since = now;
-  return "more than " + std::to_string(kMaxReasons) + " different requests were refused within an hour, further ones are not logged";
+  return "more than " + std::to_string(kMaxReasons) +
+         " different requests were refused within an hour, further ones are not logged";
 }
 
 }  // namespace koord::host

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RefusalLog: decides which refusals of what plugins ask for are logged. Each reason is logged once an hour for each plugin,
-// whatever the number of its sessions, and a plugin has a bounded number of reasons. [any thread]
+// RefusalLog: decides which refusals of what plugins ask for are logged. Each reason is logged once an hour for each
+// plugin, whatever the number of its sessions, and a plugin has a bounded number of reasons. [any thread]
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,8 @@ class RefusalLog {
   static constexpr Duration kQuiet = std::chrono::hours(1);  // between two lines with one reason
   static constexpr std::size_t kMaxReasons = 32;             // of one plugin within kQuiet
 
-  // Returns the line to log, without the plugin's name; nullopt if the reason was logged lately. The line after a pause says
-  // how many refusals were not logged.
+  // Returns the line to log, without the plugin's name; nullopt if the reason was logged lately. The line after a pause
+  // says how many refusals were not logged.
   std::optional<std::string> admit(std::string_view plugin, const std::string& reason, Time now);
 
  private:

@@ -19,15 +19,15 @@ using Parts = std::vector<std::string_view>;
 
 // In a pattern "*" is one part, "#" a part of digits, and "**" at the end at least one part.
 constexpr std::array kReadableProc = {
-    "buddyinfo", "cgroups", "cmdline", "consoles", "cpuinfo", "crypto", "devices", "diskstats", "filesystems", "interrupts",
-    "loadavg", "locks", "mdstat", "meminfo", "misc", "pagetypeinfo", "partitions", "pressure/*", "schedstat", "softirqs", "stat",
-    "swaps", "uptime", "version", "vmstat", "zoneinfo", "net/**", "sys/**",
+    "buddyinfo", "cgroups", "cmdline", "consoles", "cpuinfo", "crypto", "devices", "diskstats", "filesystems",
+    "interrupts", "loadavg", "locks", "mdstat", "meminfo", "misc", "pagetypeinfo", "partitions", "pressure/*",
+    "schedstat", "softirqs", "stat", "swaps", "uptime", "version", "vmstat", "zoneinfo", "net/**", "sys/**",
     // A process and its threads.
     "#/cgroup", "#/cmdline", "#/comm", "#/cpuset", "#/limits", "#/net/**", "#/oom_score", "#/oom_score_adj", "#/sched",
     "#/schedstat", "#/stat", "#/statm", "#/status", "#/wchan", "#/task/#/children", "#/task/#/cgroup", "#/task/#/comm",
     "#/task/#/sched", "#/task/#/schedstat", "#/task/#/stat", "#/task/#/statm", "#/task/#/status", "#/task/#/wchan"};
 
-constexpr std::array kReadableSys = {"block/**",  "bus/**",    "class/**",     "devices/**", "fs/btrfs/**",
+constexpr std::array kReadableSys = {"block/**",   "bus/**",    "class/**",     "devices/**", "fs/btrfs/**",
                                      "fs/ext4/**", "fs/xfs/**", "kernel/mm/**", "fs/f2fs/**", "kernel/cpu_byteorder"};
 
 constexpr std::array kReadableAll = {"**"};
@@ -83,12 +83,15 @@ std::string_view word_of_root(std::uint32_t root) {
   }
 }
 
-std::string named_file(std::uint32_t root, const std::string& relative) { return std::string(word_of_root(root)) + "/" + relative; }
+std::string named_file(std::uint32_t root, const std::string& relative) {
+  return std::string(word_of_root(root)) + "/" + relative;
+}
 
 bool is_granted_file(const Rights& rights, std::uint32_t root, const std::string& relative) {
   const std::string name = named_file(root, relative);
   const Parts path = parts_of(name);
-  return std::any_of(rights.files.begin(), rights.files.end(), [&](const std::string& pattern) { return matches(pattern, path); });
+  return std::any_of(rights.files.begin(), rights.files.end(),
+                     [&](const std::string& pattern) { return matches(pattern, path); });
 }
 
 // The kernel makes the links of sysfs, and proc/net; any other link may be made by an untrusted user.
@@ -99,7 +102,8 @@ bool may_follow(std::uint32_t root, const Parts& path) {
 Result<void> check_relative(const Parts& path, const std::string& relative) {
   for (const std::string_view part : path)
     if (part.empty() || part == "." || part == "..")
-      return invalid("relative is '" + relative + "', expected a path below the root without empty parts, '.' and '..'");
+      return invalid("relative is '" + relative +
+                     "', expected a path below the root without empty parts, '.' and '..'");
   return {};
 }
 
@@ -111,13 +115,16 @@ Error file_needs_grant(std::string_view plugin, std::uint32_t root, const std::s
                                     std::string(plugin) + ".files: [" + name + "] allows it");
 }
 
-Result<FileAccess> check_file(const Rights& rights, std::string_view plugin, std::uint32_t root, const std::string& relative) {
+Result<FileAccess> check_file(const Rights& rights, std::string_view plugin, std::uint32_t root,
+                              const std::string& relative) {
   if (rights.host_plugin) return FileAccess{};
   const Parts path = parts_of(relative);
   TRY(check_relative(path, relative));
   if (root == KOORD_ROOT_PROC && config::is_never_read_of_proc(relative))
-    return refuse(KOORD_E_DENIED, "'" + named_file(root, relative) +
-                                      "' is never read for a plugin: memory, files and secrets of processes and the kernel stay theirs");
+    return refuse(
+        KOORD_E_DENIED,
+        "'" + named_file(root, relative) +
+            "' is never read for a plugin: memory, files and secrets of processes and the kernel stay theirs");
   if (is_granted_file(rights, root, relative)) return FileAccess{.follow_links = may_follow(root, path)};
   const std::span<const char* const> readable = readable_below(root);
   if (std::any_of(readable.begin(), readable.end(), [&](const char* pattern) { return matches(pattern, path); }))
@@ -134,13 +141,15 @@ bool is_granted_cgroup(const Rights& rights, std::string_view cgroup_dir) {
 
 Error cgroup_needs_grant(std::string_view plugin, std::string_view cgroup_dir) {
   const std::string name(cgroup_dir.empty() ? "/" : cgroup_dir);
-  return refuse(KOORD_E_DENIED, "cgroup_dir is '" + std::string(cgroup_dir) + "', which is no cgroup of a pod; plugins.settings." +
-                                    std::string(plugin) + ".cgroups: [" + name + "] allows it");
+  return refuse(KOORD_E_DENIED, "cgroup_dir is '" + std::string(cgroup_dir) +
+                                    "', which is no cgroup of a pod; plugins.settings." + std::string(plugin) +
+                                    ".cgroups: [" + name + "] allows it");
 }
 
 Result<void> check_metric_name(const Rights& rights, std::string_view plugin, std::string_view name) {
   if (rights.host_plugin || !is_metric_of_host_plugin(name)) return {};
-  return refuse(KOORD_E_DENIED, "metric '" + std::string(name) + "' is reserved for the agent's own plugins, expected a name of " +
+  return refuse(KOORD_E_DENIED, "metric '" + std::string(name) +
+                                    "' is reserved for the agent's own plugins, expected a name of " +
                                     std::string(plugin) + "'s own");
 }
 

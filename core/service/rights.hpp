@@ -15,7 +15,7 @@
 namespace koord::host {
 
 struct Rights {
-  bool host_plugin = true;             // one of the host's own
+  bool host_plugin = true;           // one of the host's own
   std::vector<std::string> files;    // "run/acme/state.json", "proc/*/io", "run/acme/**"; the first part names the root
   std::vector<std::string> cgroups;  // "acme.slice": it and all below it; "/" is the root alone
   NetworkMask network = 0;           // kinds of endpoints that may be scraped for it
@@ -28,8 +28,10 @@ struct FileAccess {
   bool only_world_readable = false;  // refuse what is not readable by every user of the node
 };
 
-// `root` is a KOORD_ROOT_*, `relative` a path below it. KOORD_E_DENIED names the path and the setting that would allow it.
-Result<FileAccess> check_file(const Rights& rights, std::string_view plugin, std::uint32_t root, const std::string& relative);
+// `root` is a KOORD_ROOT_*, `relative` a path below it. KOORD_E_DENIED names the path and the setting that would allow
+// it.
+Result<FileAccess> check_file(const Rights& rights, std::string_view plugin, std::uint32_t root,
+                              const std::string& relative);
 // The error about a file that is not world-readable and was not granted.
 Error file_needs_grant(std::string_view plugin, std::uint32_t root, const std::string& relative);
 
@@ -40,8 +42,8 @@ Error cgroup_needs_grant(std::string_view plugin, std::string_view cgroup_dir);
 // KOORD_E_DENIED when the name is kept for the host's own plugins.
 Result<void> check_metric_name(const Rights& rights, std::string_view plugin, std::string_view name);
 
-// KOORD_E_DENIED unless the name is the plugin's id or begins with "ID/", so no plugin speaks for the agent or for another
-// plugin. The host's own plugins report any name.
+// KOORD_E_DENIED unless the name is the plugin's id or begins with "ID/", so no plugin speaks for the agent or for
+// another plugin. The host's own plugins report any name.
 Result<void> check_capability_name(const Rights& rights, std::string_view plugin, std::string_view name);
 
 }  // namespace koord::host

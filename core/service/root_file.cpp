@@ -16,8 +16,7 @@
 namespace koord::host {
 namespace {
 
-constexpr int kOpenFlags =
-    O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;  // never waits for the other end of a FIFO
+constexpr int kOpenFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;  // never waits for the other end of a FIFO
 
 Error leads_out(const std::string& root, const std::string& relative) {
   return invalid("'" + relative + "' leads out of '" + root + "'");

@@ -21,7 +21,8 @@ koord_status open(const koord_host* host, koord_str cgroup_dir, koord_str file, 
     const std::string_view name = TRY(name_argument(file, "file"));
     const std::vector<std::string_view> wanted = TRY(cgroup_keys_argument(keys, n_keys));
     if (context.cgroup_files().open_files() >= kMaxHandles)
-      return context.over_quota("cgroup handles", "it has " + std::to_string(kMaxHandles) + " cgroup files open, as many as a plugin may have");
+      return context.over_quota("cgroup handles", "it has " + std::to_string(kMaxHandles) +
+                                                      " cgroup files open, as many as a plugin may have");
     *handle = TRY(context.cgroup_files().open(dir, name, wanted));
     return {};
   });

@@ -39,8 +39,7 @@ koord_status boolean(const koord_host* host, koord_str pointer, std::int32_t* va
   return look_up(host, pointer, value, &ConfigDocument::boolean);
 }
 
-koord_status string(const koord_host* host, koord_str pointer, char* buf, std::uint64_t cap,
-                    std::uint64_t* need) {
+koord_status string(const koord_host* host, koord_str pointer, char* buf, std::uint64_t cap, std::uint64_t* need) {
   return serve(host, [&](PluginContext& context) -> Result<koord_status> {
     TRY(buffer_argument(buf, cap, need));
     std::string_view path = TRY(text_argument(pointer, "pointer"));

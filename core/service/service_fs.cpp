@@ -34,7 +34,8 @@ Result<const std::string*> root_directory(const NodeRoots& roots, std::uint32_t 
 }
 
 // A FIFO or a device never comes to its end, and opening one may do something.
-Result<void> check_kind(int fd, PluginContext& context, std::uint32_t root, const std::string& relative, const FileAccess& access) {
+Result<void> check_kind(int fd, PluginContext& context, std::uint32_t root, const std::string& relative,
+                        const FileAccess& access) {
   struct stat about;
   if (::fstat(fd, &about) != 0) return system_error(errno, "cannot look at '" + relative + "'");
   if (!S_ISREG(about.st_mode)) return invalid("relative is '" + relative + "', expected a regular file");
@@ -43,8 +44,7 @@ Result<void> check_kind(int fd, PluginContext& context, std::uint32_t root, cons
   return {};
 }
 
-koord_status path(const koord_host* host, std::uint32_t root, char* buf, std::uint64_t cap,
-                  std::uint64_t* need) {
+koord_status path(const koord_host* host, std::uint32_t root, char* buf, std::uint64_t cap, std::uint64_t* need) {
   return serve(host, [&](PluginContext& context) -> Result<koord_status> {
     TRY(buffer_argument(buf, cap, need));
     const std::string* directory = TRY(root_directory(context.shared().roots, root));
@@ -52,8 +52,8 @@ koord_status path(const koord_host* host, std::uint32_t root, char* buf, std::ui
   });
 }
 
-koord_status read(const koord_host* host, std::uint32_t root, koord_str relative, char* buf,
-                  std::uint64_t cap, std::uint64_t* need) {
+koord_status read(const koord_host* host, std::uint32_t root, koord_str relative, char* buf, std::uint64_t cap,
+                  std::uint64_t* need) {
   return serve(host, [&](PluginContext& context) -> Result<koord_status> {
     TRY(buffer_argument(buf, cap, need));
     const std::string* directory = TRY(root_directory(context.shared().roots, root));

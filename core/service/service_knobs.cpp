@@ -23,14 +23,17 @@ bool repeats(const koord_intent& record, const knob::Intent& before) {
   const auto is = [](koord_str text, const std::string& known) {
     return text.n == known.size() && (text.n == 0 || (text.p && std::memcmp(text.p, known.data(), known.size()) == 0));
   };
-  if (record.n_inputs != before.inputs.size() || (record.n_inputs > 0 && (!record.inputs || record.input_stride < sizeof(koord_label)))) return false;
+  if (record.n_inputs != before.inputs.size() ||
+      (record.n_inputs > 0 && (!record.inputs || record.input_stride < sizeof(koord_label))))
+    return false;
   const Array<koord_label> inputs(record.inputs, record.n_inputs, record.input_stride);
   for (std::uint32_t i = 0; i < inputs.size(); ++i)
     if (!is(inputs[i].key, before.inputs[i].first) || !is(inputs[i].value, before.inputs[i].second)) return false;
-  return record.level == static_cast<std::uint32_t>(before.level) && record.role == static_cast<std::uint32_t>(before.role) &&
-         record.rsv == 0 && record.priority == before.priority && record.flags == before.flags &&
-         record.ttl_ns != 0 && ttl_of(record.ttl_ns) == before.ttl && is(record.value, before.value) && is(record.cgroup_dir, before.cgroup_dir) &&
-         is(record.knob, before.knob) && is(record.reason, before.reason);
+  return record.level == static_cast<std::uint32_t>(before.level) &&
+         record.role == static_cast<std::uint32_t>(before.role) && record.rsv == 0 &&
+         record.priority == before.priority && record.flags == before.flags && record.ttl_ns != 0 &&
+         ttl_of(record.ttl_ns) == before.ttl && is(record.value, before.value) &&
+         is(record.cgroup_dir, before.cgroup_dir) && is(record.knob, before.knob) && is(record.reason, before.reason);
 }
 
 // How many of them, from the first on, are those of the plan before.
@@ -85,14 +88,14 @@ Result<knob::Plan> take_intents(PluginContext& context, const Array<koord_intent
   for (std::uint32_t i = first; i < intents.size(); ++i) {
     Result<knob::Intent> intent = intent_argument(intents, i);
     if (!intent) return logged(context, refusal_of_intent(intents, i, intent.error()));
-    if (Result<void> may = allowed.check(intent->cgroup_dir); !may) return logged(context, refusal_of_intent(intents, i, may.error()));
+    if (Result<void> may = allowed.check(intent->cgroup_dir); !may)
+      return logged(context, refusal_of_intent(intents, i, may.error()));
     taken.push_back(*std::move(intent));
   }
   return taken;
 }
 
-koord_status propose(const koord_host* host, const koord_intent* intents, std::uint32_t n,
-                     std::uint32_t stride) {
+koord_status propose(const koord_host* host, const koord_intent* intents, std::uint32_t n, std::uint32_t stride) {
   return serve(host, [&](PluginContext& context) -> Result<void> {
     const auto array = TRY(records_argument(intents, n, stride, "intents"));
     if (Result<void> few = plan_argument(n, 0); !few) return context.over_quota("plan", few.error().text);
@@ -103,8 +106,8 @@ koord_status propose(const koord_host* host, const koord_intent* intents, std::u
   });
 }
 
-koord_status current(const koord_host* host, koord_str knob, koord_str cgroup_dir, char* buf,
-                     std::uint64_t cap, std::uint64_t* need) {
+koord_status current(const koord_host* host, koord_str knob, koord_str cgroup_dir, char* buf, std::uint64_t cap,
+                     std::uint64_t* need) {
   return serve(host, [&](PluginContext& context) -> Result<koord_status> {
     TRY(buffer_argument(buf, cap, need));
     const std::string_view name = TRY(name_argument(knob, "knob"));
@@ -115,7 +118,8 @@ koord_status current(const koord_host* host, koord_str knob, koord_str cgroup_di
   });
 }
 
-koord_status base(const koord_host* host, koord_str knob, koord_str cgroup_dir, char* buf, std::uint64_t cap, std::uint64_t* need) {
+koord_status base(const koord_host* host, koord_str knob, koord_str cgroup_dir, char* buf, std::uint64_t cap,
+                  std::uint64_t* need) {
   return serve(host, [&](PluginContext& context) -> Result<koord_status> {
     TRY(buffer_argument(buf, cap, need));
     const std::string_view name = TRY(name_argument(knob, "knob"));

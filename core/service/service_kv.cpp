@@ -28,7 +28,7 @@ koord_status get(const koord_host* host, koord_str key, void* buf, std::uint64_t
   });
 }
 
-constexpr std::size_t kMaxKeys = 1000;           // of one plugin
+constexpr std::size_t kMaxKeys = 1000;             // of one plugin
 constexpr std::size_t kMaxStoredBytes = 1u << 20;  // of its keys and values, in all
 
 // A value that takes the place of another counts once.
@@ -36,7 +36,8 @@ Result<void> check_quota(PluginContext& context, const std::string& key, std::ui
   const store::Store& store = context.shared().feed.store();
   const store::KeyValueUse use = store.use_below(context.id() + "/");
   const std::optional<std::vector<std::byte>> old = store.get(key);
-  if (!old && use.keys >= kMaxKeys) return context.over_quota("kv keys", "it has " + std::to_string(kMaxKeys) + " keys, as many as a plugin may have");
+  if (!old && use.keys >= kMaxKeys)
+    return context.over_quota("kv keys", "it has " + std::to_string(kMaxKeys) + " keys, as many as a plugin may have");
   const std::size_t others = use.bytes - (old ? key.size() + old->size() : 0);
   if (others + key.size() + n > kMaxStoredBytes)
     return context.over_quota("kv bytes", "its keys and values would have " + std::to_string(others + key.size() + n) +
@@ -50,8 +51,7 @@ std::optional<Duration> time_to_live(std::uint64_t ttl_ns) {
   return Duration(static_cast<std::int64_t>(ttl_ns));
 }
 
-koord_status set(const koord_host* host, koord_str key, const void* buf, std::uint64_t n,
-                 std::uint64_t ttl_ns) {
+koord_status set(const koord_host* host, koord_str key, const void* buf, std::uint64_t n, std::uint64_t ttl_ns) {
   return serve(host, [&](PluginContext& context) -> Result<void> {
     const std::string_view name = TRY(name_argument(key, "key"));
     TRY(kv_value_argument(buf, n));

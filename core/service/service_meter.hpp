@@ -13,8 +13,8 @@ namespace koord::host {
 
 class ServiceMeter {
  public:
-  // CPU time of this process that was spent for the plugin outside of its calls: on requests of its process, if it has one of
-  // its own, and on scrapes of its endpoints. Counts up.
+  // CPU time of this process that was spent for the plugin outside of its calls: on requests of its process, if it has
+  // one of its own, and on scrapes of its endpoints. Counts up.
   void charge(Duration cpu) { cpu_ns_.fetch_add(cpu.count(), std::memory_order_relaxed); }
   Duration cpu() const { return Duration(cpu_ns_.load(std::memory_order_relaxed)); }
 

@@ -29,15 +29,16 @@ koord_status define(const koord_host* host, const koord_metric_desc* desc, std::
     // The host's own plugins start even if their names are taken.
     const bool takes_name = context.rights().host_plugin && is_metric_of_host_plugin(taken.name);
     Result<std::uint32_t> defined = context.shared().metrics.define(context.id(), taken, takes_name);
-    if (!defined && defined.error().is(std::errc::no_buffer_space)) return context.over_quota("definitions", defined.error().text);
+    if (!defined && defined.error().is(std::errc::no_buffer_space))
+      return context.over_quota("definitions", defined.error().text);
     if (!defined) return context.refused(std::move(defined).error());
     *metric = *defined;
     return {};
   });
 }
 
-koord_status series(const koord_host* host, std::uint32_t metric, std::uint64_t subject,
-                    const koord_label* labels, std::uint32_t n, std::uint32_t stride, std::uint64_t* series) {
+koord_status series(const koord_host* host, std::uint32_t metric, std::uint64_t subject, const koord_label* labels,
+                    std::uint32_t n, std::uint32_t stride, std::uint64_t* series) {
   return serve(host, [&](PluginContext& context) -> Result<void> {
     TRY(pointer_argument(series, "series"));
     metric::Labels own = TRY(labels_argument(labels, n, stride));
@@ -73,8 +74,7 @@ Result<void> check_time(PluginContext& context, std::uint64_t t_ns) {
 
 koord_status record(PluginContext& context, std::uint64_t t_ns, std::span<const metric::Point> points) {
   if (Result<void> timely = check_time(context, t_ns); !timely) return to_status(context, timely.error());
-  Result<metric::RecordSummary> recorded =
-      context.shared().metrics.record(context.id(), from_ns(t_ns), points);
+  Result<metric::RecordSummary> recorded = context.shared().metrics.record(context.id(), from_ns(t_ns), points);
   return recorded ? KOORD_OK : to_status(context, recorded.error());
 }
 
@@ -121,18 +121,14 @@ koord_status append_histograms(const koord_host* host, std::uint64_t t_ns, const
   });
 }
 
-koord_status aggregate(const koord_host* host, const koord_query* query, koord_agg_row* rows,
-                       std::uint32_t cap, std::uint32_t stride, std::uint32_t* need) {
-  return serve(host, [&](PluginContext& context) {
-    return answer_aggregate(context, query, rows, cap, stride, need);
-  });
+koord_status aggregate(const koord_host* host, const koord_query* query, koord_agg_row* rows, std::uint32_t cap,
+                       std::uint32_t stride, std::uint32_t* need) {
+  return serve(host, [&](PluginContext& context) { return answer_aggregate(context, query, rows, cap, stride, need); });
 }
 
 koord_status samples(const koord_host* host, const koord_query* query, koord_sample* out, std::uint32_t cap,
                      std::uint32_t stride, std::uint32_t* need) {
-  return serve(host, [&](PluginContext& context) {
-    return answer_samples(context, query, out, cap, stride, need);
-  });
+  return serve(host, [&](PluginContext& context) { return answer_samples(context, query, out, cap, stride, need); });
 }
 
 }  // namespace

@@ -35,9 +35,7 @@ std::uint64_t version(const koord_snapshot* snapshot, std::uint32_t part) {
   return snapshot ? view_of(snapshot).version(part) : 0;
 }
 
-const koord_node* node(const koord_snapshot* snapshot) {
-  return snapshot ? view_of(snapshot).node() : nullptr;
-}
+const koord_node* node(const koord_snapshot* snapshot) { return snapshot ? view_of(snapshot).node() : nullptr; }
 
 template <class Record>
 const Record* list(std::span<const Record> records, std::uint32_t* n, std::uint32_t* stride) {
@@ -58,26 +56,25 @@ const koord_topology* topology(const koord_snapshot* snapshot) {
   return snapshot ? view_of(snapshot).topology() : nullptr;
 }
 
-koord_str node_slo(const koord_snapshot* snapshot) {
-  return snapshot ? view_of(snapshot).node_slo() : koord_str{};
-}
+koord_str node_slo(const koord_snapshot* snapshot) { return snapshot ? view_of(snapshot).node_slo() : koord_str{}; }
 
 koord_status subscribe(const koord_host* host, std::uint32_t parts) {
   return serve(host, [&](PluginContext& context) -> Result<void> {
     // The configuration's event comes without a subscription; naming it is allowed.
     if (std::uint32_t unknown = parts & ~(kEveryPart | KOORD_ON_CONFIG))
-      return refuse(KOORD_E_UNSUPPORTED,
-                    "parts has bits that this host does not know: " + std::to_string(unknown));
+      return refuse(KOORD_E_UNSUPPORTED, "parts has bits that this host does not know: " + std::to_string(unknown));
     context.subscribe(parts);
     return {};
   });
 }
 
-koord_status processes(const koord_host* host, std::uint64_t subject, std::int32_t* pids, std::uint32_t cap, std::uint32_t* need) {
+koord_status processes(const koord_host* host, std::uint64_t subject, std::int32_t* pids, std::uint32_t cap,
+                       std::uint32_t* need) {
   return serve(host, [&](PluginContext& context) -> Result<koord_status> {
     TRY(pointer_argument(need, "need"));
     TRY(check_array(pids, cap, sizeof *pids, sizeof *pids, "pids"));
-    if (subject == KOORD_NO_SUBJECT) return invalid("subject is KOORD_NO_SUBJECT, expected the handle of a pod or container");
+    if (subject == KOORD_NO_SUBJECT)
+      return invalid("subject is KOORD_NO_SUBJECT, expected the handle of a pod or container");
     SharedServices& shared = context.shared();
     const SnapshotViewPtr view = shared.views.of(shared.hub.current());
     const std::optional<std::string_view> cgroup = view->cgroup_of(subject);
@@ -93,8 +90,7 @@ koord_status processes(const koord_host* host, std::uint64_t subject, std::int32
 
 }  // namespace
 
-const koord_svc_state state_service = {
-    sizeof state_service, 0,        acquire,  release,  version, node, pods,
-    containers,           topology, node_slo, subscribe, processes};
+const koord_svc_state state_service = {sizeof state_service, 0,        acquire,  release,   version,  node, pods,
+                                       containers,           topology, node_slo, subscribe, processes};
 
 }  // namespace koord::host

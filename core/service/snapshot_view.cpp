@@ -29,18 +29,14 @@ std::uint32_t count(const Container& container) {
   return static_cast<std::uint32_t>(container.size());
 }
 
-std::int64_t quantity(std::int64_t amount) {
-  return amount == state::kNoResource ? KOORD_ABSENT : amount;
-}
+std::int64_t quantity(std::int64_t amount) { return amount == state::kNoResource ? KOORD_ABSENT : amount; }
 
 koord_resource resource_record(std::string_view name, std::int64_t request, std::int64_t limit) {
   return {sizeof(koord_resource), 0, to_abi(name), quantity(request), quantity(limit)};
 }
 
 // -1, the value of the kernel's files for "unknown", is UINT32_MAX there.
-std::uint32_t topology_id(std::int32_t id) {
-  return static_cast<std::uint32_t>(id);
-}
+std::uint32_t topology_id(std::int32_t id) { return static_cast<std::uint32_t>(id); }
 
 std::uint32_t flags_of(const state::Cpu& cpu, const state::CpuOwners* owners) {
   std::uint32_t flags = (cpu.online ? KOORD_CPU_ONLINE : 0u) | (cpu.reserved ? KOORD_CPU_RESERVED : 0u);
@@ -108,9 +104,7 @@ std::uint64_t SnapshotView::version(std::uint32_t part) const {
   }
 }
 
-koord_str SnapshotView::node_slo() const {
-  return to_abi(snapshot_->node_slo);
-}
+koord_str SnapshotView::node_slo() const { return to_abi(snapshot_->node_slo); }
 
 void SnapshotView::reserve() {
   std::size_t labels = snapshot_->node.labels.size() + snapshot_->node.annotations.size();
@@ -141,8 +135,7 @@ void SnapshotView::build_node() {
   node_.label_stride = sizeof(koord_label);
   node_.resources = resources_.data() + resources_.size();
   for (std::string_view name : resource_names(node)) {
-    resources_.push_back(
-        resource_record(name, amount_of(node.allocatable, name), amount_of(node.capacity, name)));
+    resources_.push_back(resource_record(name, amount_of(node.allocatable, name), amount_of(node.capacity, name)));
     ++node_.n_resources;
   }
   node_.resource_stride = sizeof(koord_resource);
@@ -217,33 +210,29 @@ const koord_resource* SnapshotView::add(const std::vector<state::Resource>& reso
 
 void SnapshotView::build_topology() {
   for (const state::Cpu& cpu : snapshot_->topology.cpus) {
-    cpus_.push_back({topology_id(cpu.cpu), topology_id(cpu.core), topology_id(cpu.socket),
-                     topology_id(cpu.numa_node), topology_id(cpu.l3), flags_of(cpu, snapshot_->cpu_owners.get())});
+    cpus_.push_back({topology_id(cpu.cpu), topology_id(cpu.core), topology_id(cpu.socket), topology_id(cpu.numa_node),
+                     topology_id(cpu.l3), flags_of(cpu, snapshot_->cpu_owners.get())});
   }
   for (const state::NumaNode& node : snapshot_->topology.numa_nodes)
     numa_nodes_.push_back({topology_id(node.id), 0, static_cast<std::uint64_t>(node.memory_bytes)});
-  topology_ = {sizeof topology_,   0,
-               cpus_.data(),       numa_nodes_.data(),
-               count(cpus_),       sizeof(koord_cpu),
-               count(numa_nodes_), sizeof(koord_numa_node)};
+  topology_ = {
+      sizeof topology_,       0, cpus_.data(), numa_nodes_.data(), count(cpus_), sizeof(koord_cpu), count(numa_nodes_),
+      sizeof(koord_numa_node)};
 }
 
 void SnapshotView::index_subjects() {
   for (const state::Pod& pod : snapshot_->pods) {
     living_.push_back({pod.handle, &pod, nullptr});
-    for (const state::Container& container : pod.containers)
-      living_.push_back({container.handle, &pod, &container});
+    for (const state::Container& container : pod.containers) living_.push_back({container.handle, &pod, &container});
   }
   for (const state::Container& container : snapshot_->standalone)
     living_.push_back({container.handle, nullptr, &container});
-  std::sort(living_.begin(), living_.end(),
-            [](const Living& a, const Living& b) { return a.handle < b.handle; });
+  std::sort(living_.begin(), living_.end(), [](const Living& a, const Living& b) { return a.handle < b.handle; });
 }
 
 const SnapshotView::Living* SnapshotView::find_living(std::uint64_t handle) const {
-  auto found =
-      std::lower_bound(living_.begin(), living_.end(), handle,
-                       [](const Living& living, std::uint64_t wanted) { return living.handle < wanted; });
+  auto found = std::lower_bound(living_.begin(), living_.end(), handle,
+                                [](const Living& living, std::uint64_t wanted) { return living.handle < wanted; });
   return found == living_.end() || found->handle != handle ? nullptr : &*found;
 }
 

@@ -44,9 +44,7 @@ koord_status status_of(const Error& error) {
   }
 }
 
-std::string why(const Error& error) {
-  return error.code.category() == status_category ? error.text : error.message();
-}
+std::string why(const Error& error) { return error.code.category() == status_category ? error.text : error.message(); }
 
 std::string name_of_status(koord_status status) {
   switch (status) {

@@ -18,7 +18,8 @@ metric::Labels all_labels(const metric::SeriesView& series) {
 
 // The tag in the cache is the series' id: it names the generation, too.
 void StoreFeed::on_begin(std::uint32_t index, const metric::SeriesView& series) {
-  if (!store_.begin_series(index, {series.desc.name, series.desc.unit, series.desc.resolution, all_labels(series), series.id})) {
+  if (!store_.begin_series(
+          index, {series.desc.name, series.desc.unit, series.desc.resolution, all_labels(series), series.id})) {
     refused_series_.fetch_add(1, std::memory_order_relaxed);
     return;
   }
@@ -39,7 +40,8 @@ void StoreFeed::on_points(Time time, std::span<const metric::Point> points) {
   const Result<void> appended = store_.append(time, samples_);
   if (appended) return;
   refused_batches_.fetch_add(1, std::memory_order_relaxed);
-  refusal_lines_.write(time, feed_log, log::Level::warn, "a batch is missing in the history: " + appended.error().message());
+  refusal_lines_.write(time, feed_log, log::Level::warn,
+                       "a batch is missing in the history: " + appended.error().message());
 }
 
 StoreFeed::LiveSeries StoreFeed::find(std::uint64_t tag) const {

@@ -9,8 +9,8 @@
 #include <mutex>
 #include <vector>
 
-#include "core/metric/series_observer.hpp"
 #include "core/log/rate_limit.hpp"
+#include "core/metric/series_observer.hpp"
 #include "core/store/store.hpp"
 
 namespace koord::host {

@@ -15,15 +15,23 @@ constexpr int kInstructionsPerCheck = 1000;
 
 std::errc kind_of(int code) {
   switch (code & 0xff) {
-    case SQLITE_FULL: return std::errc::no_space_on_device;
-    case SQLITE_READONLY: return std::errc::read_only_file_system;
-    case SQLITE_IOERR: return std::errc::io_error;
-    case SQLITE_CANTOPEN: return std::errc::no_such_file_or_directory;
+    case SQLITE_FULL:
+      return std::errc::no_space_on_device;
+    case SQLITE_READONLY:
+      return std::errc::read_only_file_system;
+    case SQLITE_IOERR:
+      return std::errc::io_error;
+    case SQLITE_CANTOPEN:
+      return std::errc::no_such_file_or_directory;
     case SQLITE_CORRUPT:
-    case SQLITE_NOTADB: return std::errc::bad_message;
-    case SQLITE_INTERRUPT: return std::errc::timed_out;
-    case SQLITE_BUSY: return std::errc::device_or_resource_busy;
-    default: return std::errc::invalid_argument;
+    case SQLITE_NOTADB:
+      return std::errc::bad_message;
+    case SQLITE_INTERRUPT:
+      return std::errc::timed_out;
+    case SQLITE_BUSY:
+      return std::errc::device_or_resource_busy;
+    default:
+      return std::errc::invalid_argument;
   }
 }
 
@@ -31,8 +39,8 @@ int is_past(void* deadline) {
   return std::chrono::steady_clock::now() > *static_cast<std::chrono::steady_clock::time_point*>(deadline);
 }
 
-// SQLite gives the files beside a database its permissions. A file that exists is never opened here: closing it would drop the locks
-// of this process' other connections. Opening the database reports errors.
+// SQLite gives the files beside a database its permissions. A file that exists is never opened here: closing it would
+// drop the locks of this process' other connections. Opening the database reports errors.
 void keep_private(const std::string& path) {
   static_cast<void>(open_at(AT_FDCWD, path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
   for (const char* end : {"", "-wal", "-shm"}) {
@@ -143,7 +151,8 @@ Result<Connection> Connection::open(const std::string& path, Access access) {
 
 Result<Statement> Connection::prepare(std::string_view sql) {
   sqlite3_stmt* raw = nullptr;
-  int code = sqlite3_prepare_v3(get(), sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT, &raw, nullptr);
+  int code =
+      sqlite3_prepare_v3(get(), sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT, &raw, nullptr);
   if (code != SQLITE_OK) return sqlite_error(get(), code, "SQLite");
   return Statement(raw);
 }

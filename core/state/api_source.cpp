@@ -17,7 +17,9 @@ constexpr std::size_t kPodsInPage = 20;
 
 constexpr std::string_view kSloApi = "/apis/slo.koordinator.sh/v1alpha1/";
 
-std::shared_ptr<const std::string> shared(std::string text) { return std::make_shared<const std::string>(std::move(text)); }
+std::shared_ptr<const std::string> shared(std::string text) {
+  return std::make_shared<const std::string>(std::move(text));
+}
 
 // For a collection of this one object at most; empty: it does not exist. An error: only others came, from a server that
 // ignores the field selector.
@@ -44,11 +46,17 @@ ApiSource::ApiSource(Parts parts, const Options& options, Handlers handlers)
       strand_(parts_.workers, "api") {
   const std::string this_node = "metadata.name=" + options_.node;
   if (options_.node_object)
-    watch("Node", {.path = "/api/v1/nodes", .field_selector = this_node}, kNode, [this](const kube::Objects& o) { return take_node(o); });
+    watch("Node", {.path = "/api/v1/nodes", .field_selector = this_node}, kNode,
+          [this](const kube::Objects& o) { return take_node(o); });
   if (options_.pods)
-    watch("Pod", {.path = "/api/v1/pods", .field_selector = "spec.nodeName=" + options_.node, .page = kPodsInPage, .newest = true}, kPods,
-          [this](const kube::Objects& o) { return take_pods(o); },
-          [this](const kube::ObjectView& object) { return trim_pod(object.json, annotation_keys()); });
+    watch(
+        "Pod",
+        {.path = "/api/v1/pods",
+         .field_selector = "spec.nodeName=" + options_.node,
+         .page = kPodsInPage,
+         .newest = true},
+        kPods, [this](const kube::Objects& o) { return take_pods(o); },
+        [this](const kube::ObjectView& object) { return trim_pod(object.json, annotation_keys()); });
   if (options_.node_slo)
     watch("NodeSLO", {.path = std::string(kSloApi) + "nodeslos", .field_selector = this_node}, kNodeSlo,
           [this](const kube::Objects& o) { return take_node_slo(o); });
@@ -57,12 +65,13 @@ ApiSource::ApiSource(Parts parts, const Options& options, Handlers handlers)
   watch_object("Device", "/apis/scheduling.koordinator.sh/v1alpha1/devices");
   if (!options_.slo_config_map.empty()) watch_config_map(options_.slo_config_map);
   if (options_.volumes)
-    watch("PersistentVolumeClaim", {.path = "/api/v1/persistentvolumeclaims", .newest = true}, {},
-          [this](const kube::Objects& o) { return take_volumes(o); },
-          [](const kube::ObjectView& object) {
-            const Result<Claim> claim = parse_claim(object.json);
-            return claim ? claim->volume : std::string();
-          });
+    watch(
+        "PersistentVolumeClaim", {.path = "/api/v1/persistentvolumeclaims", .newest = true}, {},
+        [this](const kube::Objects& o) { return take_volumes(o); },
+        [](const kube::ObjectView& object) {
+          const Result<Claim> claim = parse_claim(object.json);
+          return claim ? claim->volume : std::string();
+        });
 }
 
 ApiSource::~ApiSource() = default;
@@ -73,7 +82,8 @@ AnnotationFilter::KeysPtr ApiSource::annotation_keys() const {
   return parts_.annotations ? parts_.annotations->keys() : std::make_shared<const AnnotationKeys>();
 }
 
-void ApiSource::watch(std::string kind, kube::Collection collection, std::optional<Part> part, Take take, kube::Keep keep) {
+void ApiSource::watch(std::string kind, kube::Collection collection, std::optional<Part> part, Take take,
+                      kube::Keep keep) {
   const std::size_t index = watches_.size();
   {
     std::lock_guard lock(mutex_);
@@ -85,9 +95,7 @@ void ApiSource::watch(std::string kind, kube::Collection collection, std::option
   };
   handlers.on_health = [this, index](const kube::Health& health) { set_health(index, health); };
   if (part) {
-    handlers.on_confirmed = [this, part](Time at) {
-      strand_.post([this, part, at] { confirm(*part, at); });
-    };
+    handlers.on_confirmed = [this, part](Time at) { strand_.post([this, part, at] { confirm(*part, at); }); };
   }
   kube::ListWatchOptions options;
   options.keep = std::move(keep);
@@ -98,12 +106,13 @@ void ApiSource::watch(std::string kind, kube::Collection collection, std::option
 
 // One that only the agent itself reads, and writes.
 void ApiSource::watch_object(const std::string& kind, const std::string& path) {
-  watch(kind, {.path = path, .field_selector = "metadata.name=" + options_.node}, {}, [this, kind](const kube::Objects& objects) {
-    Result<std::string> text = only_text(objects, options_.node);
-    if (!text) return text.error().message();
-    parts_.hub.publish({.objects = {{kind, shared(*std::move(text))}}});
-    return std::string();
-  });
+  watch(kind, {.path = path, .field_selector = "metadata.name=" + options_.node}, {},
+        [this, kind](const kube::Objects& objects) {
+          Result<std::string> text = only_text(objects, options_.node);
+          if (!text) return text.error().message();
+          parts_.hub.publish({.objects = {{kind, shared(*std::move(text))}}});
+          return std::string();
+        });
 }
 
 void ApiSource::watch_config_map(std::string_view name) {

@@ -44,7 +44,7 @@ class ApiSource {
   };
   // How it stands with one kind.
   struct Status {
-    std::string kind;     // "Node", "NodeSLO", …
+    std::string kind;  // "Node", "NodeSLO", …
     kube::Health health;
     std::string problem;  // of what came: one line; empty: none
   };

@@ -8,8 +8,7 @@ namespace koord::state {
 namespace {
 
 template <class Enum>
-std::optional<Enum> find_label(const StringMap& labels, std::string_view label,
-                               std::initializer_list<Enum> known) {
+std::optional<Enum> find_label(const StringMap& labels, std::string_view label, std::initializer_list<Enum> known) {
   auto found = labels.find(label);
   if (found == labels.end()) return std::nullopt;
   for (Enum value : known) {
@@ -41,7 +40,8 @@ PriorityClass by_qos(KoordQos qos) {
 using Resources = std::vector<Resource>;
 
 const Resource* find_resource(const Resources& resources, std::string_view name) {
-  auto found = std::find_if(resources.begin(), resources.end(), [name](const Resource& resource) { return resource.name == name; });
+  auto found = std::find_if(resources.begin(), resources.end(),
+                            [name](const Resource& resource) { return resource.name == name; });
   return found == resources.end() ? nullptr : &*found;
 }
 
@@ -60,8 +60,8 @@ bool is_guaranteed(const Resources& resources, std::string_view name) {
 }  // namespace
 
 KoordQos koord_qos(const StringMap& labels, KubeQos kube_qos) {
-  if (auto qos = find_label(labels, kQosLabel,
-                            {KoordQos::lse, KoordQos::lsr, KoordQos::ls, KoordQos::be, KoordQos::system}))
+  if (auto qos =
+          find_label(labels, kQosLabel, {KoordQos::lse, KoordQos::lsr, KoordQos::ls, KoordQos::be, KoordQos::system}))
     return *qos;
   switch (kube_qos) {
     case KubeQos::unknown:

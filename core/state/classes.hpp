@@ -13,7 +13,8 @@ inline constexpr std::string_view kPriorityClassLabel = "koordinator.sh/priority
 KoordQos koord_qos(const StringMap& labels, KubeQos kube_qos);
 
 // The label's value; without the label by the range of the priority (prod 9000…9999, mid 7000…7999, batch 5000…5999,
-// free 3000…3999). When neither says, or the label has another value: prod for all but best effort, which is batch. As koordlet.
+// free 3000…3999). When neither says, or the label has another value: prod for all but best effort, which is batch. As
+// koordlet.
 PriorityClass priority_class(const StringMap& labels, std::int32_t priority, KoordQos qos);
 
 // The class that Kubernetes computes from requests and limits of cpu and memory when status.qosClass is empty: from

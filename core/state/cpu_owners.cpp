@@ -32,12 +32,14 @@ Result<CpuSet> cpus_of(const Field& field) {
 // Notes what is wrong of one annotation of a Node, member by member.
 class NodeReader {
  public:
-  NodeReader(std::string_view annotation, std::vector<std::string>& problems) : annotation_(annotation), problems_(problems) {}
+  NodeReader(std::string_view annotation, std::vector<std::string>& problems)
+      : annotation_(annotation), problems_(problems) {}
 
   template <class T>
   std::optional<T> take(Result<T> value) {
     if (value) return *std::move(value);
-    problems_.push_back("the Node's annotation " + std::string(annotation_) + " is left out of account: " + value.error().text);
+    problems_.push_back("the Node's annotation " + std::string(annotation_) +
+                        " is left out of account: " + value.error().text);
     return std::nullopt;
   }
   std::optional<std::int64_t> amount(const Field& resources, std::string_view name) {
@@ -93,18 +95,19 @@ CpuOwners find_cpu_owners(const Node& node, const std::vector<Pod>& pods, const 
     if (has_ended(pod) || !pod.annotations.contains(kResourceStatusAnnotation)) continue;
     Result<CpuSet> cpus = read_scheduled_cpus(pod);
     if (!cpus) {
-      owners.pod_problems.push_back("the CPUs of pod " + full_name(pod) + " are left out of account: " + cpus.error().text);
+      owners.pod_problems.push_back("the CPUs of pod " + full_name(pod) +
+                                    " are left out of account: " + cpus.error().text);
       continue;
     }
-    CpuSet& of = pod.koord_qos == KoordQos::lse ? owners.lse : pod.koord_qos == KoordQos::lsr ? owners.lsr : owners.pinned;
+    CpuSet& of = pod.koord_qos == KoordQos::lse   ? owners.lse
+                 : pod.koord_qos == KoordQos::lsr ? owners.lsr
+                                                  : owners.pinned;
     of = of | *cpus;
   }
   return owners;
 }
 
-CpuSet scheduled_cpus(const Pod& pod) {
-  return has_ended(pod) ? CpuSet() : read_scheduled_cpus(pod).value_or({});
-}
+CpuSet scheduled_cpus(const Pod& pod) { return has_ended(pod) ? CpuSet() : read_scheduled_cpus(pod).value_or({}); }
 
 CpuSet pick_cpus(const Topology& topology, std::size_t count) {
   std::vector<std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t>> order;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// CpuOwners: the CPUs that not everybody may use: those that the Node's annotations reserve, and those that the scheduler gave to
-// pods. The one reader of these annotations, for what is reported and for strategies. Pure. [any thread]
+// CpuOwners: the CPUs that not everybody may use: those that the Node's annotations reserve, and those that the
+// scheduler gave to pods. The one reader of these annotations, for what is reported and for strategies. Pure. [any
+// thread]
 #pragma once
 
 #include <cstdint>
@@ -17,18 +18,18 @@ namespace koord::state {
 
 struct Node;
 
-inline constexpr std::string_view kReservationAnnotation = "node.koordinator.sh/reservation";         // of a Node
-inline constexpr std::string_view kSystemQosAnnotation = "node.koordinator.sh/system-qos-resource";   // of a Node
+inline constexpr std::string_view kReservationAnnotation = "node.koordinator.sh/reservation";               // of a Node
+inline constexpr std::string_view kSystemQosAnnotation = "node.koordinator.sh/system-qos-resource";         // of a Node
 inline constexpr std::string_view kResourceStatusAnnotation = "scheduling.koordinator.sh/resource-status";  // of a pod
 
 struct CpuOwners {
-  CpuSet reserved;  // by the node's reservation: named there, or as many as its amount
+  CpuSet reserved;                                 // by the node's reservation: named there, or as many as its amount
   std::optional<std::int64_t> reserved_cpu_milli;  // the number of those named, else the amount
   std::optional<std::int64_t> reserved_memory_bytes;
-  CpuSet system;  // of pods of the class SYSTEM
-  bool system_exclusive = true;  // no other pod may run there
+  CpuSet system;                     // of pods of the class SYSTEM
+  bool system_exclusive = true;      // no other pod may run there
   bool reservation_is_whole = true;  // all of the annotation could be read
-  CpuSet lse, lsr, pinned;  // given by the scheduler to pods of the class LSE, of LSR, of any other
+  CpuSet lse, lsr, pinned;           // given by the scheduler to pods of the class LSE, of LSR, of any other
   // Values that could not be read, a sentence each; the rest is used.
   std::vector<std::string> node_problems, pod_problems;
 

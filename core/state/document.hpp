@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads Kubernetes objects, YAML or JSON, into one model; core/json/field.hpp walks it. For the sources of this folder only.
-// [any thread]
+// Reads Kubernetes objects, YAML or JSON, into one model; core/json/field.hpp walks it. For the sources of this folder
+// only. [any thread]
 #pragma once
 
 #include <boost/json/fwd.hpp>

@@ -21,9 +21,7 @@ namespace {
 
 constexpr std::size_t kMaxDocumentBytes = 16u << 20;
 
-std::int64_t to_ns(const timespec& time) {
-  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
+std::int64_t to_ns(const timespec& time) { return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec; }
 
 std::string directory_of(const std::string& path) {
   std::size_t slash = path.rfind('/');
@@ -41,14 +39,14 @@ void note_containers_without_cgroup(const Pod& pod, std::vector<std::string>& no
   for (const Container& container : pod.containers)
     if (container.cgroup_dir.empty() && may_run(pod, container))
       notes.push_back("the cgroup of container '" + container.name + "' of pod " + full_name(pod) +
-                      " is unknown: expected a containerID in its status or the annotation " + std::string(kCgroupAnnotation) + "." +
-                      container.name);
+                      " is unknown: expected a containerID in its status or the annotation " +
+                      std::string(kCgroupAnnotation) + "." + container.name);
 }
 
 void note_cgroups_without_container(const Pod& pod, const cgroup::Layout& layout, std::vector<std::string>& notes) {
   for (const std::string& dir : unnamed_cgroups(pod, layout))
-    notes.push_back("cgroup '" + dir + "' of pod " + full_name(pod) + " is no container's: no annotation " + std::string(kCgroupAnnotation) +
-                    ".NAME names it");
+    notes.push_back("cgroup '" + dir + "' of pod " + full_name(pod) + " is no container's: no annotation " +
+                    std::string(kCgroupAnnotation) + ".NAME names it");
 }
 
 }  // namespace
@@ -73,9 +71,8 @@ void FileSource::watch_directories() {
   std::set<std::string> directories;
   for (const File& file : files_) directories.insert(directory_of(file.path));
   for (const std::string& directory : directories) {
-    int watch =
-        ::inotify_add_watch(inotify_.get(), directory.c_str(),
-                            IN_CLOSE_WRITE | IN_MODIFY | IN_MOVED_TO | IN_CREATE | IN_DELETE | IN_ONLYDIR);
+    int watch = ::inotify_add_watch(inotify_.get(), directory.c_str(),
+                                    IN_CLOSE_WRITE | IN_MODIFY | IN_MOVED_TO | IN_CREATE | IN_DELETE | IN_ONLYDIR);
     if (watch < 0) return inotify_.reset();
   }
 }
@@ -93,8 +90,7 @@ Result<void> FileSource::refresh() {
   Update update;
   std::vector<std::string> problems;
   for (File& file : files_) {
-    if (Result<void> checked = check(file, touched, update); !checked)
-      file.problem = checked.error().message();
+    if (Result<void> checked = check(file, touched, update); !checked) file.problem = checked.error().message();
     if (!file.problem.empty()) problems.push_back(file.problem);
   }
   update.pods = pods_;
@@ -120,7 +116,8 @@ void FileSource::place(std::vector<Pod>& pods) {
     }
     note_containers_without_cgroup(pod, of_pods);
   }
-  notes_.insert(notes_.end(), of_pods.begin(), of_pods.begin() + static_cast<std::ptrdiff_t>(std::min(of_pods.size(), kMostNotes)));
+  notes_.insert(notes_.end(), of_pods.begin(),
+                of_pods.begin() + static_cast<std::ptrdiff_t>(std::min(of_pods.size(), kMostNotes)));
   if (of_pods.size() > kMostNotes) notes_.push_back("and " + std::to_string(of_pods.size() - kMostNotes) + " more");
   sandboxes_.add_to(pods, *layout_);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// FileSource: a PodList, a Node and a NodeSLO from YAML or JSON files, for tests, demos and edge nodes. Pods may name their
-// cgroups themselves (named_cgroups.hpp). A file that is missing, empty or wrong keeps what was last read from it, and the
-// refresh says so. One thread at a time; it publishes to the Hub in that thread.
+// FileSource: a PodList, a Node and a NodeSLO from YAML or JSON files, for tests, demos and edge nodes. Pods may name
+// their cgroups themselves (named_cgroups.hpp). A file that is missing, empty or wrong keeps what was last read from
+// it, and the refresh says so. One thread at a time; it publishes to the Hub in that thread.
 #pragma once
 
 #include <sys/types.h>
@@ -33,12 +33,12 @@ class FileSource {
 
   FileSource(Options options, Hub& hub);
 
-  // Reads the files that changed since the last time and publishes the good ones, the pods with the sandboxes they have now. The
-  // error names every bad file, with what is wrong in it; it is repeated until the file is good again.
+  // Reads the files that changed since the last time and publishes the good ones, the pods with the sandboxes they have
+  // now. The error names every bad file, with what is wrong in it; it is repeated until the file is good again.
   Result<void> refresh();
 
-  // Remarks on the pods as of the last refresh, which are no errors: other trees of cgroups with pods, containers without a known
-  // cgroup, cgroups below a pod that none of its annotations names.
+  // Remarks on the pods as of the last refresh, which are no errors: other trees of cgroups with pods, containers
+  // without a known cgroup, cgroups below a pod that none of its annotations names.
   const std::vector<std::string>& notes() const { return notes_; }
 
   // Readable when a file may have changed: call refresh(). -1 where the kernel has no inotify to spare; then

@@ -92,10 +92,8 @@ std::uint32_t Hub::publish(Update update) {
   }
   put(replace_workloads(*next, std::move(update.pods), std::move(update.standalone)), kPods);
   if (update.node) put(replace(next->node, next->versions.node, *std::move(update.node)), kNode);
-  if (update.node_slo)
-    put(replace(next->node_slo, next->versions.node_slo, *std::move(update.node_slo)), kNodeSlo);
-  if (update.topology)
-    put(replace(next->topology, next->versions.topology, *std::move(update.topology)), kTopology);
+  if (update.node_slo) put(replace(next->node_slo, next->versions.node_slo, *std::move(update.node_slo)), kNodeSlo);
+  if (update.topology) put(replace(next->topology, next->versions.topology, *std::move(update.topology)), kTopology);
   if (changed & (kNode | kPods | kTopology)) put(replace_owners(*next, (changed & kTopology) != 0), kTopology);
   const bool others_changed = replace_unversioned(*next, std::move(update));
   if (changed == 0 && !others_changed) return 0;
@@ -123,7 +121,8 @@ bool Hub::replace_workloads(Snapshot& next, std::optional<std::vector<Pod>> pods
                             std::optional<std::vector<Container>> standalone) {
   if (!pods && !standalone) return false;
   bool first = next.versions.pods == 0;
-  bool differs = first || (pods && *pods != static_cast<const std::vector<Pod>&>(next.pods)) || (standalone && *standalone != next.standalone);
+  bool differs = first || (pods && *pods != static_cast<const std::vector<Pod>&>(next.pods)) ||
+                 (standalone && *standalone != next.standalone);
   if (!differs) return false;
   if (pods) next.pods = *std::move(pods);
   if (standalone) next.standalone = *std::move(standalone);
@@ -162,8 +161,7 @@ void Hub::retire(Handles& current, Handles next, std::vector<std::uint64_t>& end
   current = std::move(next);
 }
 
-void Hub::announce(std::uint32_t changed, const std::vector<std::uint64_t>& ended,
-                   const SnapshotPtr& snapshot) {
+void Hub::announce(std::uint32_t changed, const std::vector<std::uint64_t>& ended, const SnapshotPtr& snapshot) {
   for (const Subscriber& subscriber : subscribers_) {
     if (!subscriber.on_end) continue;
     for (std::uint64_t handle : ended) subscriber.on_end(handle);

@@ -87,11 +87,12 @@ kube::Client::PendingPtr KubeletSource::ask(std::string_view path, kube::Client:
   call.target = path;
   call.timeout = options_.timeout;
   if (on_piece) call.max_body = kMaxListBytes;
-  return send_(std::move(call), std::move(on_piece), [this, path, begun = parts_.clock.now(), on_reply = std::move(on_reply)](Result<kube::Reply> reply) {
-    const Answer answer{path, reply ? reply->status : 0, parts_.clock.now() - begun};
-    if (handlers_.on_answer) handlers_.on_answer(answer);
-    on_reply(std::move(reply));
-  });
+  return send_(std::move(call), std::move(on_piece),
+               [this, path, begun = parts_.clock.now(), on_reply = std::move(on_reply)](Result<kube::Reply> reply) {
+                 const Answer answer{path, reply ? reply->status : 0, parts_.clock.now() - begun};
+                 if (handlers_.on_answer) handlers_.on_answer(answer);
+                 on_reply(std::move(reply));
+               });
 }
 
 void KubeletSource::ask_pods() {
@@ -99,7 +100,8 @@ void KubeletSource::ask_pods() {
   if (asking_pods_) return;
   asking_pods_ = true;
   pods_asked_ = parts_.clock.now();
-  auto reader = std::make_shared<PodListReader>(parts_.annotations ? parts_.annotations->keys() : std::make_shared<const AnnotationKeys>());
+  auto reader = std::make_shared<PodListReader>(parts_.annotations ? parts_.annotations->keys()
+                                                                   : std::make_shared<const AnnotationKeys>());
   pods_request_ = ask(
       kPodsPath, [reader](std::string_view piece) { return reader->feed(piece); },
       [this, reader](Result<kube::Reply> reply) { on_pods(std::move(reply), reader); });
@@ -109,20 +111,22 @@ void KubeletSource::on_pods(Result<kube::Reply> reply, const std::shared_ptr<Pod
   if (!is_good(reply)) return pods_taken(problem_with(kPodsPath, kube::describe(reply)), {});
   Result<PodList> read = reader->end();
   if (!read) return pods_taken(problem_with(kPodsPath, read.error().message()), {});
-  strand_.post([this, list = *std::move(read), at = parts_.clock.now(), asking = std::weak_ptr<Alive>(asking_)]() mutable {
-    // Without the Node object the name may be the host's, which pods are not bound to.
-    if (parts_.hub.current()->node.name == options_.node) drop_pods_of_others(list, options_.node);
-    const PodPlaces places = find_pods(parts_.layout, find_kube_root(parts_.layout, parts_.hub.current()->kubelet), list.pods);
-    place_pods(list, places.root);
-    // It may be a list of something else: it does not say that the known pods are gone.
-    const bool is_unusable = list.pods.empty() && !list.problems.empty();
-    std::string problem =
-        is_unusable ? "no listed pod is usable: " + first_problems(list.problems) : intake_.take(std::move(list), places.root, at);
-    if (!problem.empty()) problem = problem_with(kPodsPath, problem);
-    parts_.loop.post([this, asking, places, problem = std::move(problem)] {
-      if (asking.lock()) pods_taken(problem, places);
-    });
-  });
+  strand_.post(
+      [this, list = *std::move(read), at = parts_.clock.now(), asking = std::weak_ptr<Alive>(asking_)]() mutable {
+        // Without the Node object the name may be the host's, which pods are not bound to.
+        if (parts_.hub.current()->node.name == options_.node) drop_pods_of_others(list, options_.node);
+        const PodPlaces places =
+            find_pods(parts_.layout, find_kube_root(parts_.layout, parts_.hub.current()->kubelet), list.pods);
+        place_pods(list, places.root);
+        // It may be a list of something else: it does not say that the known pods are gone.
+        const bool is_unusable = list.pods.empty() && !list.problems.empty();
+        std::string problem = is_unusable ? "no listed pod is usable: " + first_problems(list.problems)
+                                          : intake_.take(std::move(list), places.root, at);
+        if (!problem.empty()) problem = problem_with(kPodsPath, problem);
+        parts_.loop.post([this, asking, places, problem = std::move(problem)] {
+          if (asking.lock()) pods_taken(problem, places);
+        });
+      });
 }
 
 void KubeletSource::pods_taken(const std::string& problem, const std::optional<PodPlaces>& places) {
@@ -160,7 +164,8 @@ void KubeletSource::on_config(Result<kube::Reply> reply) {
 
 void KubeletSource::config_taken(const std::string& problem) {
   asking_config_ = false;
-  config_known_ = problem.empty() ? std::optional(parts_.clock.now()) : std::nullopt;  // unknown: asked for with the next tick
+  config_known_ =
+      problem.empty() ? std::optional(parts_.clock.now()) : std::nullopt;  // unknown: asked for with the next tick
   set_problem(&Status::config_problem, problem);
 }
 

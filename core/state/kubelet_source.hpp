@@ -34,7 +34,7 @@ class KubeletSource {
     const AnnotationFilter* annotations = nullptr;  // null: only what is always kept
   };
   struct Options {
-    bool pods = true;  // false: another source knows them, and only the configuration is asked for
+    bool pods = true;       // false: another source knows them, and only the configuration is asked for
     std::string node = {};  // pods that are bound to another node are left out, once the Node object has this name
     Duration sync_period = std::chrono::seconds(10);
     Duration timeout = std::chrono::seconds(3);
@@ -59,9 +59,9 @@ class KubeletSource {
   // All may be empty; called on the loop thread, and must not destroy the source.
   struct Handlers {
     std::function<void(const Answer&)> on_answer;
-    std::function<void(const PodPlaces&)> on_places;       // after each list: where the pods are
-    std::function<void(const Status&)> on_status;          // a problem came, went or is another
-    std::function<void()> on_moved = {};                   // by its configuration the pods are elsewhere than was thought
+    std::function<void(const PodPlaces&)> on_places;  // after each list: where the pods are
+    std::function<void(const Status&)> on_status;     // a problem came, went or is another
+    std::function<void()> on_moved = {};              // by its configuration the pods are elsewhere than was thought
   };
   // A client's download(), or its send() when there is nowhere to hand pieces to.
   using Send = std::function<kube::Client::PendingPtr(kube::Call, kube::Client::OnPiece, kube::Client::OnReply)>;
@@ -83,7 +83,8 @@ class KubeletSource {
  private:
   struct Alive {};
 
-  kube::Client::PendingPtr ask(std::string_view path, kube::Client::OnPiece on_piece, std::function<void(Result<kube::Reply>)> on_reply);
+  kube::Client::PendingPtr ask(std::string_view path, kube::Client::OnPiece on_piece,
+                               std::function<void(Result<kube::Reply>)> on_reply);
   void tick();
   void ask_pods();
   void ask_config();

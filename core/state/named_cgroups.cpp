@@ -29,7 +29,8 @@ Result<void> take(Pod& pod, const std::string& annotation, std::string_view part
     pod.cgroup_dir = dir;
     return {};
   }
-  const auto container = std::find_if(pod.containers.begin(), pod.containers.end(), [part](const Container& c) { return c.name == part; });
+  const auto container =
+      std::find_if(pod.containers.begin(), pod.containers.end(), [part](const Container& c) { return c.name == part; });
   if (container == pod.containers.end()) return wrong(pod, annotation, "names a container that the pod does not have");
   container->cgroup_dir = dir;
   if (container->state == ContainerState::unknown) container->state = ContainerState::running;
@@ -60,7 +61,8 @@ Result<void> take(Pod& pod) {
 }  // namespace
 
 bool names_cgroups(const Pod& pod) {
-  return std::any_of(pod.annotations.begin(), pod.annotations.end(), [](const auto& annotation) { return part_of(annotation.first).has_value(); });
+  return std::any_of(pod.annotations.begin(), pod.annotations.end(),
+                     [](const auto& annotation) { return part_of(annotation.first).has_value(); });
 }
 
 Result<void> take_named_cgroups(std::vector<Pod>& pods) {

@@ -60,12 +60,14 @@ class Reader {
     Result<std::string> name = field.text();
     if (!name) return tell(std::move(name).error());
     if (name->empty()) return;
-    for (MemoryPolicy policy : {MemoryPolicy::without_page_cache, MemoryPolicy::with_hot_page_cache, MemoryPolicy::with_page_cache})
+    for (MemoryPolicy policy :
+         {MemoryPolicy::without_page_cache, MemoryPolicy::with_hot_page_cache, MemoryPolicy::with_page_cache})
       if (name_of(policy) == *name) {
         value = policy;
         return;
       }
-    tell(field.wrong("found '" + *name + "', expected usageWithoutPageCache, usageWithHotPageCache or usageWithPageCache"));
+    tell(field.wrong("found '" + *name +
+                     "', expected usageWithoutPageCache, usageWithHotPageCache or usageWithPageCache"));
   }
 
   void tell(const Error& error) { problems_.push_back(error.message()); }

@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "core/base/parse.hpp"
-#include "core/state/document.hpp"
 #include "core/json/items.hpp"
+#include "core/state/document.hpp"
 #include "core/state/pod_object.hpp"
 
 namespace koord::state {
@@ -26,7 +26,8 @@ std::string other_node_of(const Pod& pod, std::string_view node) {
 Result<Pod> read_item(const Field& item, const cgroup::KubeRoot& root, std::string_view node = {}) {
   Pod pod = TRY(read_item(item));
   if (const std::string wrong = other_node_of(pod, node); !wrong.empty()) return item["spec"]["nodeName"].wrong(wrong);
-  if (Result<void> placed = place_in_cgroups(pod, root, node); !placed) return item["metadata"]["uid"].wrong(placed.error().text);
+  if (Result<void> placed = place_in_cgroups(pod, root, node); !placed)
+    return item["metadata"]["uid"].wrong(placed.error().text);
   return pod;
 }
 
@@ -96,11 +97,13 @@ struct PodListReader::State {
     ++items;
     bytes += notes.bytes;
     if (is_too_large()) return;
-    if (notes.too_large) return list.problems.push_back(item.wrong("the pod has more than 4 MiB to read, left out").message());
+    if (notes.too_large)
+      return list.problems.push_back(item.wrong("the pod has more than 4 MiB to read, left out").message());
     Result<Pod> pod = read_item(item);
     if (!pod) return list.problems.push_back(pod.error().message());
     for (const std::string& key : notes.left_out)
-      list.problems.push_back("pod " + full_name(*pod) + ": annotation " + key + " is left out: more than 64 KiB of annotations");
+      list.problems.push_back("pod " + full_name(*pod) + ": annotation " + key +
+                              " is left out: more than 64 KiB of annotations");
     list.pods.push_back(*std::move(pod));
   }
 
@@ -108,8 +111,10 @@ struct PodListReader::State {
 
   Result<void> check_size() const {
     if (!is_too_large()) return {};
-    const std::string most = std::to_string(kMostPods) + " pods or " + std::to_string(kMostBytes >> 20) + " MiB to keep";
-    return Error{std::make_error_code(std::errc::message_size), "items: found more than " + most + ", expected at most those"};
+    const std::string most =
+        std::to_string(kMostPods) + " pods or " + std::to_string(kMostBytes >> 20) + " MiB to keep";
+    return Error{std::make_error_code(std::errc::message_size),
+                 "items: found more than " + most + ", expected at most those"};
   }
 
   PodList list;

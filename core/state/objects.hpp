@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kubernetes objects to our own. Text in, values out; an error names the field, and then nothing of the document counts.
-// [any thread]
+// Kubernetes objects to our own. Text in, values out; an error names the field, and then nothing of the document
+// counts. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -29,12 +29,12 @@ struct PodList {
 };
 Result<PodList> parse_served_pods(std::string_view text, const cgroup::KubeRoot& root);
 
-// The same while the text comes, without the cgroups of the pods: place_pods() adds them. Only annotations that `keys` contain are
-// kept, and 64 KiB of them for a pod. A list of more than kMostPods pods or kMostBytes bytes to keep is an error. One thread at a
-// time.
+// The same while the text comes, without the cgroups of the pods: place_pods() adds them. Only annotations that `keys`
+// contain are kept, and 64 KiB of them for a pod. A list of more than kMostPods pods or kMostBytes bytes to keep is an
+// error. One thread at a time.
 class PodListReader {
  public:
-  static constexpr std::size_t kMostPods = 4096;  // a node has 110, some 500
+  static constexpr std::size_t kMostPods = 4096;        // a node has 110, some 500
   static constexpr std::size_t kMostBytes = 48u << 20;  // 250 pods with 64 KiB of annotations each have 16 MiB
 
   explicit PodListReader(AnnotationFilter::KeysPtr keys);
@@ -53,7 +53,8 @@ class PodListReader {
 // is left out and named.
 void place_pods(PodList& list, const cgroup::KubeRoot& root, std::string_view node = {});
 
-// Leaves out and names the pods that are bound to another node: no list of this node has them. An empty `node` leaves out none.
+// Leaves out and names the pods that are bound to another node: no list of this node has them. An empty `node` leaves
+// out none.
 void drop_pods_of_others(PodList& list, std::string_view node);
 
 // Returns the JSON of a pod with only the parts that parse_pod() reads; the text itself if it is not a pod.
@@ -76,8 +77,8 @@ struct Claim {
 };
 Result<Claim> parse_claim(std::string_view text);
 
-// The spec of a NodeSLO as JSON text, as it came (slo.hpp makes of it what holds); a document without `spec` is taken for the
-// spec itself.
+// The spec of a NodeSLO as JSON text, as it came (slo.hpp makes of it what holds); a document without `spec` is taken
+// for the spec itself.
 Result<std::string> parse_node_slo(std::string_view text);
 
 // A map of resource names to quantities by itself, as annotations have it: in the units of Resource.

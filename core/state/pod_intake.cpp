@@ -52,8 +52,8 @@ std::string doubt_of(const PodReview& review, std::size_t listed) {
 
 }  // namespace
 
-PodReview review_pods(std::vector<Pod> listed, const std::vector<Pod>& known, const std::function<bool(const Pod&)>& runs,
-                      const std::function<bool()>& any_pod_runs) {
+PodReview review_pods(std::vector<Pod> listed, const std::vector<Pod>& known,
+                      const std::function<bool(const Pod&)>& runs, const std::function<bool()>& any_pod_runs) {
   PodReview review;
   const auto uids = uids_of(listed);
   std::vector<Pod> running, ended;
@@ -64,7 +64,8 @@ PodReview review_pods(std::vector<Pod> listed, const std::vector<Pod>& known, co
   if (!review.complete) running.insert(running.end(), ended.begin(), ended.end());
   review.kept = running.size();
   review.pods = std::move(listed);
-  review.pods.insert(review.pods.end(), std::make_move_iterator(running.begin()), std::make_move_iterator(running.end()));
+  review.pods.insert(review.pods.end(), std::make_move_iterator(running.begin()),
+                     std::make_move_iterator(running.end()));
   return review;
 }
 
@@ -77,7 +78,8 @@ std::string first_problems(const std::vector<std::string>& problems) {
 
 cgroup::KubeRoot find_kube_root(const cgroup::Layout& layout, const std::optional<KubeletConfig>& kubelet) {
   if (!kubelet || kubelet->cgroup_driver.empty()) return cgroup::choose_kube_root(layout);
-  const cgroup::Driver driver = kubelet->cgroup_driver == "systemd" ? cgroup::Driver::systemd : cgroup::Driver::cgroupfs;
+  const cgroup::Driver driver =
+      kubelet->cgroup_driver == "systemd" ? cgroup::Driver::systemd : cgroup::Driver::cgroupfs;
   const Result<cgroup::KubeRoot> reported = cgroup::kube_root_below(driver, kubelet->cgroup_root);
   return reported ? cgroup::choose_kube_root(layout, *reported) : cgroup::choose_kube_root(layout);
 }

@@ -26,10 +26,10 @@ struct PodReview {
   bool complete = true;  // false: the list cannot be all that there is; then nothing that was known is dropped
 };
 
-// `runs`: a pod known before still has containers in the cgroup tree. `any_pod_runs`: of all pods, known or not; it is asked
-// when a list is empty.
-PodReview review_pods(std::vector<Pod> listed, const std::vector<Pod>& known, const std::function<bool(const Pod&)>& runs,
-                      const std::function<bool()>& any_pod_runs);
+// `runs`: a pod known before still has containers in the cgroup tree. `any_pod_runs`: of all pods, known or not; it is
+// asked when a list is empty.
+PodReview review_pods(std::vector<Pod> listed, const std::vector<Pod>& known,
+                      const std::function<bool(const Pod&)>& runs, const std::function<bool()>& any_pod_runs);
 
 // The kubelet's directory, from its configuration and from the cgroup tree.
 cgroup::KubeRoot find_kube_root(const cgroup::Layout& layout, const std::optional<KubeletConfig>& kubelet);

@@ -18,18 +18,38 @@ constexpr std::string_view kHashAnnotation = "kubernetes.io/config.hash";
 constexpr std::string_view kSourceAnnotation = "kubernetes.io/config.source";
 
 constexpr JsonWanted kOwner[] = {{"controller"}, {"kind"}, {"name"}};
-constexpr JsonWanted kMetadata[] = {{"annotations", {}, true}, {"deletionTimestamp"}, {"labels"}, {"name"}, {"namespace"}, {"ownerReferences", kOwner}, {"uid"}};
+constexpr JsonWanted kMetadata[] = {{"annotations", {}, true},
+                                    {"deletionTimestamp"},
+                                    {"labels"},
+                                    {"name"},
+                                    {"namespace"},
+                                    {"ownerReferences", kOwner},
+                                    {"uid"}};
 constexpr JsonWanted kResources[] = {{"limits"}, {"requests"}};
 constexpr JsonWanted kContainer[] = {{"name"}, {"resources", kResources}, {"restartPolicy"}};
 constexpr JsonWanted kClaim[] = {{"claimName"}};
 constexpr JsonWanted kDriver[] = {{"driver"}};
-constexpr JsonWanted kVolume[] = {{"csi", kDriver}, {"ephemeral", kDriver}, {"name"}, {"persistentVolumeClaim", kClaim}};
-constexpr JsonWanted kSpec[] = {{"containers", kContainer}, {"ephemeralContainers", kContainer}, {"initContainers", kContainer},
-                            {"nodeName"}, {"overhead"}, {"priority"}, {"resources", kResources}, {"volumes", kVolume}};
-constexpr JsonWanted kContainerStatus[] = {{"allocatedResources"}, {"containerID"}, {"name"}, {"resources", kResources}, {"state"}};
+constexpr JsonWanted kVolume[] = {
+    {"csi", kDriver}, {"ephemeral", kDriver}, {"name"}, {"persistentVolumeClaim", kClaim}};
+constexpr JsonWanted kSpec[] = {{"containers", kContainer},
+                                {"ephemeralContainers", kContainer},
+                                {"initContainers", kContainer},
+                                {"nodeName"},
+                                {"overhead"},
+                                {"priority"},
+                                {"resources", kResources},
+                                {"volumes", kVolume}};
+constexpr JsonWanted kContainerStatus[] = {
+    {"allocatedResources"}, {"containerID"}, {"name"}, {"resources", kResources}, {"state"}};
 constexpr JsonWanted kCondition[] = {{"reason"}, {"status"}, {"type"}};
-constexpr JsonWanted kStatus[] = {{"conditions", kCondition}, {"containerStatuses", kContainerStatus}, {"ephemeralContainerStatuses", kContainerStatus},
-                              {"initContainerStatuses", kContainerStatus}, {"phase"}, {"qosClass"}, {"resize"}, {"startTime"}};
+constexpr JsonWanted kStatus[] = {{"conditions", kCondition},
+                                  {"containerStatuses", kContainerStatus},
+                                  {"ephemeralContainerStatuses", kContainerStatus},
+                                  {"initContainerStatuses", kContainerStatus},
+                                  {"phase"},
+                                  {"qosClass"},
+                                  {"resize"},
+                                  {"startTime"}};
 constexpr JsonWanted kPod[] = {{"kind"}, {"metadata", kMetadata}, {"spec", kSpec}, {"status", kStatus}};
 
 // The whole object once more, as its author applied it: nothing to keep 250 times.
@@ -133,13 +153,15 @@ Result<void> read_container_statuses(const Field& status, std::vector<Container>
   return {};
 }
 
-// The API server lets a name through only if it is a DNS subdomain. Names go into records, reasons and file names, so a file or a
-// hostile kubelet must not bring a longer one or one with control characters.
+// The API server lets a name through only if it is a DNS subdomain. Names go into records, reasons and file names, so a
+// file or a hostile kubelet must not bring a longer one or one with control characters.
 Result<void> check_name(const Field& field, const std::string& name) {
   constexpr std::size_t kLongestName = 253;
-  const bool has_control = std::any_of(name.begin(), name.end(), [](unsigned char byte) { return byte < 0x20 || byte == 0x7f; });
+  const bool has_control =
+      std::any_of(name.begin(), name.end(), [](unsigned char byte) { return byte < 0x20 || byte == 0x7f; });
   if (has_control) return field.wrong("a name has no control characters");
-  if (name.size() > kLongestName) return field.wrong("found a name of " + std::to_string(name.size()) + " bytes, expected at most 253");
+  if (name.size() > kLongestName)
+    return field.wrong("found a name of " + std::to_string(name.size()) + " bytes, expected at most 253");
   return {};
 }
 
@@ -167,8 +189,7 @@ Result<void> read_metadata(const Field& metadata, Pod& pod) {
 
 Result<void> read_priority(const Field& field, Pod& pod) {
   std::int64_t priority = TRY(field.integer(0));
-  if (priority < std::numeric_limits<std::int32_t>::min() ||
-      priority > std::numeric_limits<std::int32_t>::max())
+  if (priority < std::numeric_limits<std::int32_t>::min() || priority > std::numeric_limits<std::int32_t>::max())
     return field.wrong("'" + std::to_string(priority) + "' is out of range");
   pod.priority = static_cast<std::int32_t>(priority);
   return {};
@@ -200,8 +221,8 @@ bool is_static_uid(std::string_view uid) {
 bool is_mirror(const Pod& pod, std::string_view node) {
   const std::string_view source = annotation_or_empty(pod, kSourceAnnotation);
   const std::string_view uid = annotation_or_empty(pod, kMirrorAnnotation);
-  return is_static_uid(uid) && annotation_or_empty(pod, kHashAnnotation) == uid && (source == "file" || source == "http") &&
-         pod.owner_kind == "Node" && (node.empty() || pod.owner_name == node);
+  return is_static_uid(uid) && annotation_or_empty(pod, kHashAnnotation) == uid &&
+         (source == "file" || source == "http") && pod.owner_kind == "Node" && (node.empty() || pod.owner_name == node);
 }
 
 }  // namespace
@@ -210,7 +231,8 @@ const std::span<const JsonWanted> kWantedOfPod = kPod;
 
 Result<void> place_in_cgroups(Pod& pod, const cgroup::KubeRoot& root, std::string_view node) {
   const std::string uid(is_mirror(pod, node) ? annotation_or_empty(pod, kMirrorAnnotation) : pod.uid);
-  if (uid.find('/') != std::string::npos || !cgroup::is_cgroup(uid)) return invalid("'" + uid + "' cannot be a directory's name");
+  if (uid.find('/') != std::string::npos || !cgroup::is_cgroup(uid))
+    return invalid("'" + uid + "' cannot be a directory's name");
   pod.cgroup_dir = cgroup::pod_dir(root, pod.kube_qos, uid);
   for (Container& container : pod.containers) {
     Result<std::string> dir = cgroup::container_dir(root.driver, pod.cgroup_dir, container.id);

@@ -15,7 +15,8 @@ bool exists_in(const cgroup::Layout& layout, const std::string& cgroup) {
                      [&](const std::string& tree) { return bool(open_directory(tree + '/' + cgroup)); });
 }
 
-std::size_t count_in(const cgroup::Layout& layout, const cgroup::KubeRoot& root, const std::vector<Pod>& listed, std::string_view node) {
+std::size_t count_in(const cgroup::Layout& layout, const cgroup::KubeRoot& root, const std::vector<Pod>& listed,
+                     std::string_view node) {
   return static_cast<std::size_t>(std::count_if(listed.begin(), listed.end(), [&](const Pod& pod) {
     Pod placed;
     placed.uid = pod.uid;
@@ -29,9 +30,11 @@ std::size_t count_in(const cgroup::Layout& layout, const cgroup::KubeRoot& root,
 
 }  // namespace
 
-PodPlaces find_pods(const cgroup::Layout& layout, const cgroup::KubeRoot& guess, const std::vector<Pod>& listed, std::string_view node) {
+PodPlaces find_pods(const cgroup::Layout& layout, const cgroup::KubeRoot& guess, const std::vector<Pod>& listed,
+                    std::string_view node) {
   std::vector<cgroup::KubeRoot> roots = cgroup::find_kube_roots(layout);
-  std::erase_if(roots, [&](const cgroup::KubeRoot& root) { return root == guess || !cgroup::holds_pods(layout, root); });
+  std::erase_if(roots,
+                [&](const cgroup::KubeRoot& root) { return root == guess || !cgroup::holds_pods(layout, root); });
   PodPlaces places{guess, {}};
   if (roots.empty()) return places;
   std::size_t most = count_in(layout, guess, listed, node);
@@ -49,7 +52,8 @@ PodPlaces find_pods(const cgroup::Layout& layout, const cgroup::KubeRoot& guess,
 
 std::string describe_others(const PodPlaces& places) {
   if (places.others.empty()) return {};
-  return "the pods of this node are below '" + places.root.dir + "'; other trees hold pods, too, and are left out of account: " + join(places.others, ", ");
+  return "the pods of this node are below '" + places.root.dir +
+         "'; other trees hold pods, too, and are left out of account: " + join(places.others, ", ");
 }
 
 }  // namespace koord::state

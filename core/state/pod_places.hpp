@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// In which cgroup tree the listed pods are, where a machine has several: a nested cluster, one that was removed, another kubelet's.
-// These list directories and open no file. [any thread]
+// In which cgroup tree the listed pods are, where a machine has several: a nested cluster, one that was removed,
+// another kubelet's. These list directories and open no file. [any thread]
 #pragma once
 
 #include <string>
@@ -21,7 +21,8 @@ struct PodPlaces {
 };
 
 // The tree with most of the listed pods; `guess` where none has more. `node`: as place_in_cgroups() has it.
-PodPlaces find_pods(const cgroup::Layout& layout, const cgroup::KubeRoot& guess, const std::vector<Pod>& listed, std::string_view node = {});
+PodPlaces find_pods(const cgroup::Layout& layout, const cgroup::KubeRoot& guess, const std::vector<Pod>& listed,
+                    std::string_view node = {});
 
 // One sentence about the others; empty: none.
 std::string describe_others(const PodPlaces& places);

@@ -45,7 +45,8 @@ Resource sum_resource(const std::vector<Container>& containers, const std::strin
     const Resource resource = with_default_request(container.resources, name);
     any = any || resource.request != kNoResource;
     unlimited = unlimited || resource.limit == kNoResource;
-    const std::int64_t request = std::max<std::int64_t>(resource.request, 0), limit = std::max<std::int64_t>(resource.limit, 0);
+    const std::int64_t request = std::max<std::int64_t>(resource.request, 0),
+                       limit = std::max<std::int64_t>(resource.limit, 0);
     if (container.kind == ContainerKind::init) {
       starting = std::max(starting, add(running, request));
       starting_limit = std::max(starting_limit, add(running_limit, limit));

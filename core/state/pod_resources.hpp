@@ -33,8 +33,8 @@ void apply_resize(const Resize& resize, std::vector<Resource>& resources);
 // init container if that is more. There is a limit only when every container has one, as for the pod's cgroup.
 std::vector<Resource> sum_resources(const std::vector<Container>& containers);
 
-// The same, with what the pod states for all its containers together, which goes before their sum, and what running the pod
-// itself costs.
+// The same, with what the pod states for all its containers together, which goes before their sum, and what running the
+// pod itself costs.
 std::vector<Resource> pod_resources(const std::vector<Container>& containers, const std::vector<Resource>& stated,
                                     const Amounts& overhead);
 

@@ -116,7 +116,8 @@ bool PodWatch::scan() {
 
 // The directories around the kubelet's own, where that comes and goes.
 void PodWatch::scan_above() {
-  for (std::size_t slash = root_.dir.rfind('/'); slash != std::string::npos && slash > 0; slash = root_.dir.rfind('/', slash - 1))
+  for (std::size_t slash = root_.dir.rfind('/'); slash != std::string::npos && slash > 0;
+       slash = root_.dir.rfind('/', slash - 1))
     want(tree_ + '/' + root_.dir.substr(0, slash), Level::above);
   want(tree_, Level::above);
 }
@@ -129,8 +130,9 @@ void PodWatch::scan_directory(const std::string& directory, cgroup::KubeQos qos,
   }
 }
 
-// Whether the directory is there. It is watched from now on unless there is no inotify. A directory that was removed and
-// made again is another one, and a watch in the kernel's cgroup trees does not end with its directory: hence the inodes.
+// Whether the directory is there. It is watched from now on unless there is no inotify. A directory that was removed
+// and made again is another one, and a watch in the kernel's cgroup trees does not end with its directory: hence the
+// inodes.
 bool PodWatch::want(const std::string& directory, Level level) {
   struct stat info;
   if (::stat(directory.c_str(), &info) != 0) return false;

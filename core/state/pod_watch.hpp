@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// PodWatch: says at once when the cgroup of a pod or container came or went, so that the kubelet is asked then and not at
-// the next turn of a clock. It watches the kubelet's directory, those of the QoS classes and those of the pods by inotify;
-// where the kernel has none to spare it lists the former now and again, which finds pods and not containers. On v1 it looks
-// at one tree: kubelet and runtimes make a pod in all of them. [loop thread]
+// PodWatch: says at once when the cgroup of a pod or container came or went, so that the kubelet is asked then and not
+// at the next turn of a clock. It watches the kubelet's directory, those of the QoS classes and those of the pods by
+// inotify; where the kernel has none to spare it lists the former now and again, which finds pods and not containers.
+// On v1 it looks at one tree: kubelet and runtimes make a pod in all of them. [loop thread]
 #pragma once
 
 #include <sys/types.h>

@@ -74,7 +74,8 @@ std::vector<std::string> unnamed_cgroups(const Pod& pod, const cgroup::Layout& l
   std::vector<std::string> found;
   for (const Container& container : unlisted(pod, layout)) {
     const std::string below = container.cgroup_dir + '/';
-    const bool is_around = std::any_of(pod.containers.begin(), pod.containers.end(), [&](const Container& one) { return one.cgroup_dir.starts_with(below); });
+    const bool is_around = std::any_of(pod.containers.begin(), pod.containers.end(),
+                                       [&](const Container& one) { return one.cgroup_dir.starts_with(below); });
     if (!is_around) found.push_back(container.cgroup_dir);
   }
   return found;

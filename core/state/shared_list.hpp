@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SharedList: a list that copies share until one of them is changed, so that a snapshot takes over what stayed the same. Reading
-// is for any thread, changing for the one that makes a snapshot.
+// SharedList: a list that copies share until one of them is changed, so that a snapshot takes over what stayed the
+// same. Reading is for any thread, changing for the one that makes a snapshot.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A NodeSLO as it came becomes what holds on this node. Names match as in Go, null keeps the default, unknown fields stay. An
-// invalid value is reported, and the default takes its place; but where it belongs to a strategy that suppresses, evicts, raises
-// quotas or splits caches, that strategy is inactive (slo_inactive.hpp). A class's section that is off has the values that undo it. One
-// way for all sources. Pure. [any thread]
+// A NodeSLO as it came becomes what holds on this node. Names match as in Go, null keeps the default, unknown fields
+// stay. An invalid value is reported, and the default takes its place; but where it belongs to a strategy that
+// suppresses, evicts, raises quotas or splits caches, that strategy is inactive (slo_inactive.hpp). A class's section
+// that is off has the values that undo it. One way for all sources. Pure. [any thread]
 #pragma once
 
 #include <string>
@@ -19,7 +19,8 @@ struct SloProblem {
   std::string path;   // "resourceUsedThresholdWithBE.cpuSuppressThresholdPercent", below the spec
   std::string found;  // JSON, shortened
   std::string expected;
-  std::string inactive = {};  // strategies that it makes inactive, "BEMemoryEvict, MemoryEvict"; empty: the default holds
+  std::string inactive =
+      {};  // strategies that it makes inactive, "BEMemoryEvict, MemoryEvict"; empty: the default holds
 
   bool operator==(const SloProblem&) const = default;
 };

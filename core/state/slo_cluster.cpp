@@ -47,16 +47,17 @@ bool holds(const json::value& expression, const StringMap& labels) {
 bool match_labels(const json::value& wanted, const StringMap& labels) {
   const json::object* object = wanted.if_object();
   return object && std::all_of(object->begin(), object->end(), [&](const auto& member) {
-    const auto label = labels.find(std::string_view(member.key()));
-    return label != labels.end() && label->second == text_of(&member.value());
-  });
+           const auto label = labels.find(std::string_view(member.key()));
+           return label != labels.end() && label->second == text_of(&member.value());
+         });
 }
 
 }  // namespace
 
 bool selects(const json::value* selector, const StringMap& labels) {
   if (!selector || !selector->is_object()) return false;
-  if (const json::value* wanted = find_member(*selector, "matchLabels"); wanted && !match_labels(*wanted, labels)) return false;
+  if (const json::value* wanted = find_member(*selector, "matchLabels"); wanted && !match_labels(*wanted, labels))
+    return false;
   const json::value* expressions = find_member(*selector, "matchExpressions");
   if (!expressions) return true;
   const json::array* list = expressions->if_array();
@@ -70,7 +71,8 @@ ClusterSlo::ClusterSlo(std::string_view data) {
   }
   Result<json::value> map = read_json(data);
   if (!map || !map->is_object()) {
-    problem_ = "the ConfigMap's data cannot be read: " + (map ? std::string("it is not a mapping") : map.error().message());
+    problem_ =
+        "the ConfigMap's data cannot be read: " + (map ? std::string("it is not a mapping") : map.error().message());
     return;
   }
   for (const auto& member : map->get_object()) {
@@ -84,7 +86,8 @@ ClusterSlo::ClusterSlo(std::string_view data) {
 
 ClusterSection ClusterSlo::section(std::string_view section, const StringMap& node_labels) const {
   ClusterSection found;
-  const auto origin = std::find_if(kOrigins.begin(), kOrigins.end(), [&](const Origin& o) { return o.section == section; });
+  const auto origin =
+      std::find_if(kOrigins.begin(), kOrigins.end(), [&](const Origin& o) { return o.section == section; });
   if (origin == kOrigins.end()) return found;
   found.key = origin->key;
   found.problem = problem_;
@@ -103,7 +106,8 @@ ClusterSection ClusterSlo::section(std::string_view section, const StringMap& no
     if (!selects(find_member(list[i], "nodeSelector"), node_labels)) continue;
     found.entry = &list[i];
     found.entry_title = std::string(origin->entries) + '[' + std::to_string(i) + ']';
-    if (const std::string name = text_of(find_member(list[i], "name")); !name.empty()) found.entry_title += " '" + name + "'";
+    if (const std::string name = text_of(find_member(list[i], "name")); !name.empty())
+      found.entry_title += " '" + name + "'";
   }
   return found;
 }

@@ -13,8 +13,8 @@
 
 namespace koord::state {
 
-// A label selector of Kubernetes: `matchLabels` and `matchExpressions`. One that is missing matches nothing, an empty one
-// everything, and so does one that cannot be understood match nothing.
+// A label selector of Kubernetes: `matchLabels` and `matchExpressions`. One that is missing matches nothing, an empty
+// one everything, and so does one that cannot be understood match nothing.
 bool selects(const boost::json::value* selector, const StringMap& labels);
 
 // The cluster's settings for one section of the spec.

@@ -51,7 +51,8 @@ class Explaining {
   void add_default() {
     const std::optional<json::value> fallback = default_of(*leaf_.field, leaf_.profile);
     SloLayer layer{SloOrigin::fallback, "built-in default", fallback ? json::serialize(*fallback) : "", ""};
-    if (!fallback) layer.note = leaf_.field->unset.empty() ? "none" : "none; then it is " + std::string(leaf_.field->unset);
+    if (!fallback)
+      layer.note = leaf_.field->unset.empty() ? "none" : "none; then it is " + std::string(leaf_.field->unset);
     if (fallback) result_.winner = SloOrigin::fallback;
     result_.layers.push_back(std::move(layer));
   }
@@ -62,7 +63,8 @@ class Explaining {
       return;
     }
     const ClusterSection section = cluster->section(leaf_.names[0], snapshot_.node.labels);
-    if (section.key.empty()) return add(SloOrigin::cluster, "cluster", nullptr, "the ConfigMap has nothing for this field");
+    if (section.key.empty())
+      return add(SloOrigin::cluster, "cluster", nullptr, "the ConfigMap has nothing for this field");
     const bool applications = leaf_.names[0] == "hostApplications";
     const std::string_view list[] = {"applications"};
     const Names names = applications ? Names(list) : Names(leaf_.names).subspan(1);
@@ -70,14 +72,16 @@ class Explaining {
     add(SloOrigin::cluster, (applications ? "" : "clusterStrategy of ") + section.key, cluster_, section.problem);
     if (!section.problem.empty()) return;
     if (!section.entry)
-      return add(SloOrigin::node, "node entry of " + section.key, nullptr,
-                 section.entries == 0 ? "no entries" : "none of " + std::to_string(section.entries) + " selects this node");
+      return add(
+          SloOrigin::node, "node entry of " + section.key, nullptr,
+          section.entries == 0 ? "no entries" : "none of " + std::to_string(section.entries) + " selects this node");
     node_ = find(section.entry, names);
     add(SloOrigin::node, section.entry_title + " of " + section.key, node_, "");
   }
 
   // `object`: as it came; null: not known. `effective`: what holds after the merge.
-  void add_object(const json::value& received, const std::string* object, const json::value* effective, const std::vector<SloProblem>& problems) {
+  void add_object(const json::value& received, const std::string* object, const json::value* effective,
+                  const std::vector<SloProblem>& problems) {
     const json::value* value = find(&received, leaf_.names);
     const std::string problem = problem_of(problems, value);
     SloLayer layer{SloOrigin::object, "NodeSLO", json_text(value), ""};
@@ -91,7 +95,8 @@ class Explaining {
       layer.note = "does not set it";
     else
       take_from_object(*value, layer);
-    if (const std::string lost = lost_of(problems); problem.empty() && !lost.empty()) layer.note = "partly rejected: " + lost;
+    if (const std::string lost = lost_of(problems); problem.empty() && !lost.empty())
+      layer.note = "partly rejected: " + lost;
     result_.layers.push_back(std::move(layer));
     result_.value = json_text(effective);
   }
@@ -108,14 +113,16 @@ class Explaining {
   }
 
   void add_off(const json::value& effective) {
-    const bool of_class = leaf_.profile == SloProfile::lsr || leaf_.profile == SloProfile::ls || leaf_.profile == SloProfile::be;
+    const bool of_class =
+        leaf_.profile == SloProfile::lsr || leaf_.profile == SloProfile::ls || leaf_.profile == SloProfile::be;
     if (!of_class || !leaf_.section || !is_switched(*leaf_.section) || leaf_.field->name == "enable") return;
     std::vector<std::string_view> enable(leaf_.names.begin(), leaf_.names.end() - 1);
     enable.push_back("enable");
     const json::value* on = find(&effective, enable);
     if (on && *on == json::value(true)) return;
     const std::string section = leaf_.path.substr(0, leaf_.path.rfind('.'));
-    result_.layers.push_back({SloOrigin::off, "off", std::string(leaf_.field->defaults.off), section + ".enable is false"});
+    result_.layers.push_back(
+        {SloOrigin::off, "off", std::string(leaf_.field->defaults.off), section + ".enable is false"});
     result_.winner = leaf_.field->defaults.off.empty() ? SloOrigin::none : SloOrigin::off;
   }
 
@@ -126,7 +133,8 @@ class Explaining {
       result_.layers.push_back({SloOrigin::pod, name, "", "no annotation of a pod changes this field"});
       return;
     }
-    result_.layers.push_back({SloOrigin::pod, name + ", " + own->annotation, own->value ? json::serialize(*own->value) : "", own->note});
+    result_.layers.push_back(
+        {SloOrigin::pod, name + ", " + own->annotation, own->value ? json::serialize(*own->value) : "", own->note});
     if (is_inactive_) result_.layers.back().note = "the strategy is inactive on this node";
     if (!own->counts || is_inactive_) return;
     result_.winner = own->value ? SloOrigin::pod : SloOrigin::none;
@@ -137,7 +145,10 @@ class Explaining {
 
  private:
   void add(SloOrigin origin, std::string title, const json::value* value, std::string note) {
-    if (note.empty()) note = !value ? "does not set it" : may_be(*leaf_.field, *value) ? "" : "would be rejected: expected " + expected_of(*leaf_.field);
+    if (note.empty())
+      note = !value                         ? "does not set it"
+             : may_be(*leaf_.field, *value) ? ""
+                                            : "would be rejected: expected " + expected_of(*leaf_.field);
     result_.layers.push_back({origin, std::move(title), json_text(value), std::move(note)});
   }
 
@@ -158,7 +169,8 @@ class Explaining {
   std::string problem_of(const std::vector<SloProblem>& problems, const json::value* value) const {
     for (const SloProblem& problem : problems) {
       if (is_or_lies_in(leaf_.path, problem.path)) return "expected " + problem.expected;
-      if (value && is_lower_of_this(problem.path)) return "it is not more than " + problem.path + ", which is " + problem.found;
+      if (value && is_lower_of_this(problem.path))
+        return "it is not more than " + problem.path + ", which is " + problem.found;
     }
     return "";
   }
@@ -217,7 +229,8 @@ SloExplainer::SloExplainer(SloExplainer&&) noexcept = default;
 Result<SloExplainer> SloExplainer::make(SnapshotPtr snapshot) {
   auto documents = std::make_unique<Documents>();
   documents->received = json::object();
-  if (snapshot->received_slo && !trim(*snapshot->received_slo).empty()) documents->received = TRY(parse_document(*snapshot->received_slo));
+  if (snapshot->received_slo && !trim(*snapshot->received_slo).empty())
+    documents->received = TRY(parse_document(*snapshot->received_slo));
   documents->effective = merge_slo(documents->received, documents->problems);
   documents->inactive = InactiveStrategies(documents->effective);
   if (snapshot->cluster_slo) documents->cluster.emplace(*snapshot->cluster_slo);

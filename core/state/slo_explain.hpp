@@ -26,9 +26,9 @@ struct SloLayer {
 
 struct SloExplanation {
   const SloLeaf* leaf = nullptr;
-  std::vector<SloLayer> layers;  // the later goes before the earlier
+  std::vector<SloLayer> layers;        // the later goes before the earlier
   SloOrigin winner = SloOrigin::none;  // none: the field has no value
-  std::string value;             // JSON of what holds; empty: none
+  std::string value;                   // JSON of what holds; empty: none
 };
 
 // Explains fields of one snapshot, which it keeps.

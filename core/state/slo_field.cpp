@@ -59,14 +59,15 @@ Error unknown(std::string_view name) {
   }
   const std::string near = nearest(name, candidates);
   return invalid("a NodeSLO has no field '" + std::string(name.substr(0, 128)) + "'" +
-                   (near.empty() ? std::string() : "; the nearest is '" + near + "'"));
+                 (near.empty() ? std::string() : "; the nearest is '" + near + "'"));
 }
 
 // Those below a section, when it is one that is named.
 Found fields_of_section(std::string_view name) {
   Found found;
   for (const SloLeaf& leaf : slo_leaves())
-    if (leaf.section && ends_in(std::string_view(leaf.path).substr(0, leaf.path.rfind('.')), name)) found.push_back(&leaf);
+    if (leaf.section && ends_in(std::string_view(leaf.path).substr(0, leaf.path.rfind('.')), name))
+      found.push_back(&leaf);
   return found;
 }
 

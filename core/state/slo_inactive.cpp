@@ -54,7 +54,8 @@ void InactiveStrategies::add(const std::vector<std::string>& strategies, SloProb
 bool InactiveStrategies::cover(const SloField& field, SloProfile profile) const {
   if (reasons_.empty()) return false;
   const std::vector<std::string> names = strategies_of(field, profile);
-  return !names.empty() && std::all_of(names.begin(), names.end(), [this](const std::string& name) { return reasons_.contains(name); });
+  return !names.empty() &&
+         std::all_of(names.begin(), names.end(), [this](const std::string& name) { return reasons_.contains(name); });
 }
 
 std::string InactiveStrategies::reasons(const SloField& field, SloProfile profile) const {
@@ -68,7 +69,8 @@ std::string InactiveStrategies::reasons(const SloField& field, SloProfile profil
 std::string InactiveStrategies::reasons_of(std::string_view strategy) const {
   std::string text;
   for (const auto& [name, reason] : reasons_) {
-    const bool is_class_of = name.size() > strategy.size() && name.starts_with(strategy) && name[strategy.size()] == '/';
+    const bool is_class_of =
+        name.size() > strategy.size() && name.starts_with(strategy) && name[strategy.size()] == '/';
     if (name == strategy || is_class_of) text += (text.empty() ? "" : "; ") + name + " is inactive: " + reason;
   }
   return text;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The strategies that an invalid value of the NodeSLO has made inactive. Strategies that suppress, evict, raise quotas or split
-// caches never act on a default in the place of an invalid value. The effective NodeSLO names them, with the reason, in
-// a member of its own, so that a plugin knows why it is inactive. For the slo_* files of this folder only. Pure. [any
-// thread]
+// The strategies that an invalid value of the NodeSLO has made inactive. Strategies that suppress, evict, raise quotas
+// or split caches never act on a default in the place of an invalid value. The effective NodeSLO names them, with the
+// reason, in a member of its own, so that a plugin knows why it is inactive. For the slo_* files of this folder only.
+// Pure. [any thread]
 #pragma once
 
 #include <boost/json.hpp>

@@ -57,7 +57,8 @@ void erase(json::object& object, std::string_view name) {
 
 bool are_flags(const json::value& value) {
   const json::object* object = value.if_object();
-  return object && std::all_of(object->begin(), object->end(), [](const auto& member) { return member.value().is_bool() || member.value().is_null(); });
+  return object && std::all_of(object->begin(), object->end(),
+                               [](const auto& member) { return member.value().is_bool() || member.value().is_null(); });
 }
 
 class Merger {
@@ -72,7 +73,8 @@ class Merger {
   }
 
  private:
-  json::object merge(const json::value& received, std::span<const SloField> fields, SloProfile profile, const std::string& path) {
+  json::object merge(const json::value& received, std::span<const SloField> fields, SloProfile profile,
+                     const std::string& path) {
     json::object merged;
     const std::size_t first = problems_.size();
     for (const SloField& field : fields) merge_field(received, field, profile, path, merged);
@@ -87,7 +89,8 @@ class Merger {
   void note_inactive(std::span<const SloField> fields, SloProfile profile, const std::string& path, std::size_t first) {
     for (std::size_t i = first; i < problems_.size(); ++i)
       for (const SloField& field : fields)
-        if (!field.strategies.empty() && problems_[i].path == below(path, field.name)) inactive_.add(strategies_of(field, profile), problems_[i]);
+        if (!field.strategies.empty() && problems_[i].path == below(path, field.name))
+          inactive_.add(strategies_of(field, profile), problems_[i]);
   }
 
   void note_inactive_section(const SloField& section, SloProfile profile) {
@@ -115,7 +118,8 @@ class Merger {
     problems_.push_back({path, shown(found), std::move(expected), {}});
   }
 
-  void merge_field(const json::value& received, const SloField& field, SloProfile profile, const std::string& path, json::object& merged) {
+  void merge_field(const json::value& received, const SloField& field, SloProfile profile, const std::string& path,
+                   json::object& merged) {
     const json::value* value = find_member(received, field.name);
     const std::string place = below(path, field.name);
     if (field.type == SloType::object) return merge_section(value, field, profile, place, merged);
@@ -131,7 +135,8 @@ class Merger {
     if (std::optional<json::value> fallback = default_of(field, profile)) merged[field.name] = *std::move(fallback);
   }
 
-  void merge_section(const json::value* value, const SloField& section, SloProfile profile, const std::string& place, json::object& merged) {
+  void merge_section(const json::value* value, const SloField& section, SloProfile profile, const std::string& place,
+                     json::object& merged) {
     if (section.profile != SloProfile::general) profile = section.profile;
     if (value && !value->is_object()) {
       tell(place, *value, expected_of(section));
@@ -162,7 +167,8 @@ class Merger {
     if (!entries) return tell(place, *value, expected_of(list));
     json::array taken;
     for (std::size_t i = 0; i < entries->size(); ++i)
-      if (std::optional<json::object> entry = merge_entry((*entries)[i], list, place + '[' + std::to_string(i) + ']')) taken.push_back(*std::move(entry));
+      if (std::optional<json::object> entry = merge_entry((*entries)[i], list, place + '[' + std::to_string(i) + ']'))
+        taken.push_back(*std::move(entry));
     merged[list.name] = std::move(taken);
   }
 
@@ -179,8 +185,9 @@ class Merger {
       const json::value* value = merged.if_contains(field.name);
       const bool missing = field.required && (!value || (value->is_string() && value->get_string().empty()));
       const std::string path = below(place, field.name);
-      const bool is_reported = std::any_of(problems_.begin() + static_cast<std::ptrdiff_t>(first), problems_.end(),
-                                    [&](const SloProblem& p) { return p.path == path || p.path.starts_with(path + '.'); });
+      const bool is_reported =
+          std::any_of(problems_.begin() + static_cast<std::ptrdiff_t>(first), problems_.end(),
+                      [&](const SloProblem& p) { return p.path == path || p.path.starts_with(path + '.'); });
       if (missing && !is_reported) tell(path, value ? *value : json::value(), expected_of(field));
       lost = lost || missing || (field.vital && is_reported);
     }
@@ -188,10 +195,12 @@ class Merger {
   }
 
   // If lower ≥ upper, both received values are rejected.
-  void keep_order(std::span<const SloField> fields, SloProfile profile, const std::string& path, const json::value& received, json::object& merged) {
+  void keep_order(std::span<const SloField> fields, SloProfile profile, const std::string& path,
+                  const json::value& received, json::object& merged) {
     for (const SloField& lower : fields) {
       if (lower.below.empty()) continue;
-      const auto upper = std::find_if(fields.begin(), fields.end(), [&](const SloField& f) { return f.name == lower.below; });
+      const auto upper =
+          std::find_if(fields.begin(), fields.end(), [&](const SloField& f) { return f.name == lower.below; });
       const json::value* low = merged.if_contains(lower.name);
       const json::value* high = merged.if_contains(upper->name);
       if (!low || !high || low->as_int64() < high->as_int64()) continue;
@@ -214,7 +223,8 @@ class Merger {
     const json::object* object = received.if_object();
     if (!object) return;
     for (const auto& member : *object) {
-      const bool known = std::any_of(fields.begin(), fields.end(), [&](const SloField& f) { return equal_but_case(f.name, member.key()); });
+      const bool known = std::any_of(fields.begin(), fields.end(),
+                                     [&](const SloField& f) { return equal_but_case(f.name, member.key()); });
       if (!known) merged[member.key()] = member.value();
     }
   }
@@ -270,6 +280,8 @@ std::optional<json::value> default_of(const SloField& field, SloProfile profile)
   return text.empty() ? std::nullopt : std::optional(*read_json(text));
 }
 
-json::object merge_slo(const json::value& received, std::vector<SloProblem>& problems) { return Merger(problems).merge_spec(received); }
+json::object merge_slo(const json::value& received, std::vector<SloProblem>& problems) {
+  return Merger(problems).merge_spec(received);
+}
 
 }  // namespace koord::state

@@ -18,7 +18,9 @@ struct Annotation {
   std::array<std::string_view, 4> fields;
 };
 constexpr std::array<Annotation, 5> kAnnotations{{
-    {"cpuBurstStrategy", "koordinator.sh/cpuBurst", {"policy", "cpuBurstPercent", "cfsQuotaBurstPercent", "cfsQuotaBurstPeriodSeconds"}},
+    {"cpuBurstStrategy",
+     "koordinator.sh/cpuBurst",
+     {"policy", "cpuBurstPercent", "cfsQuotaBurstPercent", "cfsQuotaBurstPeriodSeconds"}},
     {"memoryQOS", "koordinator.sh/memoryQOS", {}},
     {"blkioQOS", "koordinator.sh/blkioQOS", {"blocks"}},
     {"cpuQOS", "koordinator.sh/cpuQOS", {"enable", "groupIdentity"}},
@@ -43,15 +45,19 @@ std::string excluded(const SloLeaf& leaf, const Pod& pod) {
   const bool of_class = leaf.profile != SloProfile::general;
   const std::string_view section = class_section_of(pod.koord_qos);
   if (of_class && leaf.names[1] != section)
-    return "the pod is of " + std::string(name_of(pod.koord_qos)) + ", which uses the section " + std::string(section.empty() ? "none" : section);
+    return "the pod is of " + std::string(name_of(pod.koord_qos)) + ", which uses the section " +
+           std::string(section.empty() ? "none" : section);
   const auto label = pod.labels.find(kQosLabel);
   if (leaf.section->name == "cpuBurstStrategy") {
     // A guaranteed pod without a label counts as LSR, and may.
-    const bool is_labelled = label != pod.labels.end() && (label->second == name_of(KoordQos::lse) || label->second == name_of(KoordQos::lsr));
-    if (is_labelled || pod.koord_qos == KoordQos::be) return "pods of " + std::string(name_of(pod.koord_qos)) + " never exceed their CPU limit";
+    const bool is_labelled = label != pod.labels.end() &&
+                             (label->second == name_of(KoordQos::lse) || label->second == name_of(KoordQos::lsr));
+    if (is_labelled || pod.koord_qos == KoordQos::be)
+      return "pods of " + std::string(name_of(pod.koord_qos)) + " never exceed their CPU limit";
   }
   if (leaf.section->name == "cpuQOS") {
-    if (label == pod.labels.end() || label->second != name_of(KoordQos::ls)) return "it counts for pods with the label " + std::string(kQosLabel) + "=LS only";
+    if (label == pod.labels.end() || label->second != name_of(KoordQos::ls))
+      return "it counts for pods with the label " + std::string(kQosLabel) + "=LS only";
   }
   return "";
 }
@@ -89,12 +95,14 @@ void take_memory(const SloLeaf& leaf, const json::value& annotation, PodSlo& res
   }
 }
 
-// The first field of a cpuBurst annotation that it may not have; empty: none. Such an annotation switches burst off for its pod.
+// The first field of a cpuBurst annotation that it may not have; empty: none. Such an annotation switches burst off for
+// its pod.
 std::string invalid_burst_field(const SloLeaf& leaf, const Annotation& of, const json::value& annotation) {
   for (const SloField& field : leaf.section->fields) {
     if (std::find(of.fields.begin(), of.fields.end(), field.name) == of.fields.end()) continue;
     const json::value* value = find_member(annotation, field.name);
-    const bool is_empty_word = value && field.type == SloType::choice && value->is_string() && value->get_string().empty();
+    const bool is_empty_word =
+        value && field.type == SloType::choice && value->is_string() && value->get_string().empty();
     if (value && !is_empty_word && !taken_value(field, *value))
       return std::string(field.name) + ": found " + shown(*value) + ", expected " + expected_of(field);
   }
@@ -123,7 +131,8 @@ std::optional<PodSlo> pod_slo(const SloLeaf& leaf, const Pod& pod) {
   }
   Result<json::value> document = read_json(text->second);
   if (!document || !document->is_object()) {
-    result.note = "the annotation cannot be read and does not count: " + (document ? std::string("it is not a mapping") : document.error().message());
+    result.note = "the annotation cannot be read and does not count: " +
+                  (document ? std::string("it is not a mapping") : document.error().message());
     return result;
   }
   const json::value* own = find_member(*document, leaf.field->name);
@@ -131,12 +140,14 @@ std::optional<PodSlo> pod_slo(const SloLeaf& leaf, const Pod& pod) {
     if (own) result.value = *own;
     return result;
   }
-  const std::string invalid = leaf.section->name == "cpuBurstStrategy" ? invalid_burst_field(leaf, *annotation, *document) : "";
+  const std::string invalid =
+      leaf.section->name == "cpuBurstStrategy" ? invalid_burst_field(leaf, *annotation, *document) : "";
   if (!invalid.empty()) {
     switch_burst_off(leaf, own, invalid, result);
   } else if (leaf.section->name == "memoryQOS") {
     take_memory(leaf, *document, result);
-  } else if (leaf.section->name == "cpuQOS" && leaf.field->name == "groupIdentity" && !is_true(find_member(*document, "enable"))) {
+  } else if (leaf.section->name == "cpuQOS" && leaf.field->name == "groupIdentity" &&
+             !is_true(find_member(*document, "enable"))) {
     result.value = 0;
     result.counts = true;
     result.note = "the annotation's enable is not true";

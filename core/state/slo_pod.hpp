@@ -13,10 +13,10 @@
 namespace koord::state {
 
 struct PodSlo {
-  std::string annotation;  // its key
+  std::string annotation;                   // its key
   std::optional<boost::json::value> value;  // as the annotation says
-  bool counts = false;  // it replaces the node's value
-  std::string note;     // why it does not, or what it means
+  bool counts = false;                      // it replaces the node's value
+  std::string note;                         // why it does not, or what it means
 };
 
 // nullopt: no annotation can change this field.

@@ -21,17 +21,26 @@ constexpr SloDefaults in_all_classes_and_root(std::string_view value) {
   return defaults;
 }
 
-constexpr SloField percent(std::string_view name, std::string_view meaning, SloDefaults defaults = {}, std::string_view unset = {}) {
-  return {.name = name, .type = integer, .meaning = meaning, .defaults = defaults, .unset = unset, .least = 0, .most = 100};
+constexpr SloField percent(std::string_view name, std::string_view meaning, SloDefaults defaults = {},
+                           std::string_view unset = {}) {
+  return {
+      .name = name, .type = integer, .meaning = meaning, .defaults = defaults, .unset = unset, .least = 0, .most = 100};
 }
-constexpr SloField number(std::string_view name, std::string_view meaning, std::int64_t least, std::int64_t most = kNoMost,
-                          SloDefaults defaults = {}, std::string_view unset = {}) {
-  return {.name = name, .type = integer, .meaning = meaning, .defaults = defaults, .unset = unset, .least = least, .most = most};
+constexpr SloField number(std::string_view name, std::string_view meaning, std::int64_t least,
+                          std::int64_t most = kNoMost, SloDefaults defaults = {}, std::string_view unset = {}) {
+  return {.name = name,
+          .type = integer,
+          .meaning = meaning,
+          .defaults = defaults,
+          .unset = unset,
+          .least = least,
+          .most = most};
 }
 constexpr SloField flag(std::string_view name, std::string_view meaning, SloDefaults defaults = {}) {
   return {.name = name, .type = boolean, .meaning = meaning, .defaults = defaults};
 }
-constexpr SloField word(std::string_view name, std::string_view meaning, std::string_view choices, SloDefaults defaults = {}) {
+constexpr SloField word(std::string_view name, std::string_view meaning, std::string_view choices,
+                        SloDefaults defaults = {}) {
   return {.name = name, .type = choice, .meaning = meaning, .defaults = defaults, .choices = choices};
 }
 constexpr SloField section(std::string_view name, std::span<const SloField> fields, std::string_view meaning,
@@ -54,68 +63,91 @@ constexpr SloField used_by(std::string_view strategies, SloField field, std::str
   field.inactive = inactive;
   return field;
 }
-constexpr SloField of_burst(SloField field, std::string_view inactive = {}) { return used_by("CPUBurst", field, inactive); }
-constexpr SloField of_resctrl(SloField field, std::string_view inactive = {}) { return used_by("RdtResctrl", field, inactive); }
+constexpr SloField of_burst(SloField field, std::string_view inactive = {}) {
+  return used_by("CPUBurst", field, inactive);
+}
+constexpr SloField of_resctrl(SloField field, std::string_view inactive = {}) {
+  return used_by("RdtResctrl", field, inactive);
+}
 
 constexpr SloField kThreshold[] = {
     flag("enable", "whether best-effort pods are held back and evicted at all", general("false")),
-    percent("cpuSuppressThresholdPercent", "how much of the node's CPU all pods together may use before best-effort ones get less", general("65")),
+    percent("cpuSuppressThresholdPercent",
+            "how much of the node's CPU all pods together may use before best-effort ones get less", general("65")),
     percent("cpuSuppressMinPercent", "how much of the node's CPU is left to best-effort pods in any case"),
-    used_by("BECPUSuppress",
-            word("cpuSuppressPolicy", "whether best-effort pods get fewer CPUs or a smaller quota", "cpuset|cfsQuota", general("\"cpuset\""))),
+    used_by("BECPUSuppress", word("cpuSuppressPolicy", "whether best-effort pods get fewer CPUs or a smaller quota",
+                                  "cpuset|cfsQuota", general("\"cpuset\""))),
     used_by("BEMemoryEvict|MemoryEvict",
             percent("memoryEvictThresholdPercent", "used memory at which best-effort pods are evicted", general("70"))),
     used_by("BEMemoryEvict|MemoryEvict",
-            less_than("memoryEvictThresholdPercent", percent("memoryEvictLowerPercent", "used memory down to which they are evicted", {}, "memoryEvictThresholdPercent - 2"))),
+            less_than("memoryEvictThresholdPercent",
+                      percent("memoryEvictLowerPercent", "used memory down to which they are evicted", {},
+                              "memoryEvictThresholdPercent - 2"))),
+    used_by("MemoryAllocatableEvict", number("memoryAllocatableEvictThresholdPercent",
+                                             "requested share of allocatable memory at which pods are evicted", 0)),
     used_by("MemoryAllocatableEvict",
-            number("memoryAllocatableEvictThresholdPercent", "requested share of allocatable memory at which pods are evicted", 0)),
-    used_by("MemoryAllocatableEvict",
-            less_than("memoryAllocatableEvictThresholdPercent", number("memoryAllocatableEvictLowerPercent", "requested share of allocatable memory down to which they are evicted", 0))),
+            less_than("memoryAllocatableEvictThresholdPercent",
+                      number("memoryAllocatableEvictLowerPercent",
+                             "requested share of allocatable memory down to which they are evicted", 0))),
     used_by("BECPUEvict",
-            percent("cpuEvictBESatisfactionUpperPercent", "share of their CPU requests that best-effort pods must get again for evicting to end")),
+            percent("cpuEvictBESatisfactionUpperPercent",
+                    "share of their CPU requests that best-effort pods must get again for evicting to end")),
+    used_by("BECPUEvict", less_than("cpuEvictBESatisfactionUpperPercent",
+                                    percent("cpuEvictBESatisfactionLowerPercent",
+                                            "share of their CPU requests below which best-effort pods are evicted"))),
     used_by("BECPUEvict",
-            less_than("cpuEvictBESatisfactionUpperPercent", percent("cpuEvictBESatisfactionLowerPercent", "share of their CPU requests below which best-effort pods are evicted"))),
-    used_by("BECPUEvict",
-            percent("cpuEvictBEUsageThresholdPercent", "share of their CPU limit that best-effort pods must use to be evicted for lack of CPU", {}, "90")),
-    used_by("BECPUEvict|CPUEvict",
-            number("cpuEvictTimeWindowSeconds", "how long it must have been so, in seconds", 1, kNoMost, {}, "the period of collecting")),
-    used_by("CPUEvict",
-            percent("cpuEvictThresholdPercent", "used CPU at which pods are evicted")),
-    used_by("CPUEvict",
-            less_than("cpuEvictThresholdPercent", percent("cpuEvictLowerPercent", "used CPU down to which they are evicted", {}, "cpuEvictThresholdPercent - 2"))),
+            percent("cpuEvictBEUsageThresholdPercent",
+                    "share of their CPU limit that best-effort pods must use to be evicted for lack of CPU", {}, "90")),
+    used_by("BECPUEvict|CPUEvict", number("cpuEvictTimeWindowSeconds", "how long it must have been so, in seconds", 1,
+                                          kNoMost, {}, "the period of collecting")),
+    used_by("CPUEvict", percent("cpuEvictThresholdPercent", "used CPU at which pods are evicted")),
+    used_by("CPUEvict", less_than("cpuEvictThresholdPercent",
+                                  percent("cpuEvictLowerPercent", "used CPU down to which they are evicted", {},
+                                          "cpuEvictThresholdPercent - 2"))),
+    used_by("CPUAllocatableEvict", number("cpuAllocatableEvictThresholdPercent",
+                                          "requested share of allocatable CPU at which pods are evicted", 0)),
     used_by("CPUAllocatableEvict",
-            number("cpuAllocatableEvictThresholdPercent", "requested share of allocatable CPU at which pods are evicted", 0)),
-    used_by("CPUAllocatableEvict",
-            less_than("cpuAllocatableEvictThresholdPercent", number("cpuAllocatableEvictLowerPercent", "requested share of allocatable CPU down to which they are evicted", 0))),
-    used_by("BECPUEvict",
-            word("cpuEvictPolicy", "reference for the CPU of best-effort pods", "evictByRealLimit|evictByAllocatable", general("\"evictByRealLimit\""))),
+            less_than("cpuAllocatableEvictThresholdPercent",
+                      number("cpuAllocatableEvictLowerPercent",
+                             "requested share of allocatable CPU down to which they are evicted", 0))),
+    used_by("BECPUEvict", word("cpuEvictPolicy", "reference for the CPU of best-effort pods",
+                               "evictByRealLimit|evictByAllocatable", general("\"evictByRealLimit\""))),
     used_by("CPUEvict|MemoryEvict",
-            number("evictEnabledPriorityThreshold", "pods of a higher priority are not evicted for what is used", INT32_MIN, INT32_MAX)),
+            number("evictEnabledPriorityThreshold", "pods of a higher priority are not evicted for what is used",
+                   INT32_MIN, INT32_MAX)),
     used_by("CPUAllocatableEvict|MemoryAllocatableEvict",
-            number("allocatableEvictPriorityThreshold", "pods of a higher priority are not evicted for what is requested", 0, 7999)),
+            number("allocatableEvictPriorityThreshold",
+                   "pods of a higher priority are not evicted for what is requested", 0, 7999)),
 };
 
 constexpr SloField kCpuQos[] = {
     flag("enable", "whether this section counts", always("false")),
     number("groupIdentity", "rank in the kernel's scheduler (bvt)", -1, 2, by_class("2", "2", "-1", "0", "0")),
     number("schedIdle", "1: runs when nothing else does (cpu.idle)", 0, 1, always("0")),
-    flag("coreExpeller", "whether what is expelled from a core counts hyper-threads, too", by_class("true", "true", "false", "false", "false")),
+    flag("coreExpeller", "whether what is expelled from a core counts hyper-threads, too",
+         by_class("true", "true", "false", "false", "false")),
 };
 
 constexpr SloField kMemoryQos[] = {
     flag("enable", "whether this section counts", always("false")),
     percent("minLimitPercent", "share of the memory request that is never reclaimed (memory.min)", always("0")),
     percent("lowLimitPercent", "share of the memory request that is reclaimed last (memory.low)", always("0")),
-    percent("throttlingPercent", "where between request and limit allocations are slowed down (memory.high); 0: nowhere", always("0")),
-    percent("wmarkRatio", "share of the memory limit at which the kernel begins to reclaim in the background; 0: never", by_class("95", "95", "95", "0", "0")),
-    number("wmarkScalePermill", "how much it reclaims then, in thousandths of the limit", 1, 1000, by_class("20", "20", "20", "50", "50")),
-    number("wmarkMinAdj", "by how many percent the node's low watermark is moved for it", -25, 50, by_class("-25", "-25", "50", "0", "0")),
+    percent("throttlingPercent",
+            "where between request and limit allocations are slowed down (memory.high); 0: nowhere", always("0")),
+    percent("wmarkRatio", "share of the memory limit at which the kernel begins to reclaim in the background; 0: never",
+            by_class("95", "95", "95", "0", "0")),
+    number("wmarkScalePermill", "how much it reclaims then, in thousandths of the limit", 1, 1000,
+           by_class("20", "20", "20", "50", "50")),
+    number("wmarkMinAdj", "by how many percent the node's low watermark is moved for it", -25, 50,
+           by_class("-25", "-25", "50", "0", "0")),
     number("priorityEnable", "1: the OOM killer goes by priority", 0, 1, always("0")),
     number("priority", "rank before the OOM killer, which takes the lowest first", 0, 12, always("0")),
     number("oomKillGroup", "1: the OOM killer ends all of a cgroup together", 0, 1, always("0")),
     flag("pageCacheEnable", "whether the page cache is limited"),
     percent("pageCacheLimitPercent", "how much of the memory limit may be page cache"),
-    {.name = "pageCacheLimitSize", .type = quantity, .meaning = "how much page cache there may be, in bytes; goes before the percentage"},
+    {.name = "pageCacheLimitSize",
+     .type = quantity,
+     .meaning = "how much page cache there may be, in bytes; goes before the percentage"},
     flag("pageCacheReclaimSync", "whether an allocation waits until page cache has been reclaimed"),
 };
 
@@ -151,9 +183,10 @@ constexpr SloField kBlkioQos[] = {
 
 constexpr SloField kResctrlQos[] = {
     of_resctrl(flag("enable", "whether this section counts", always("false")), "false"),
-    of_resctrl(less_than("catRangeEndPercent",
-                         percent("catRangeStartPercent", "where its part of the last-level cache begins", always("0")))),
-    of_resctrl(percent("catRangeEndPercent", "where its part of the last-level cache ends", by_class("100", "100", "30", "100", "100"))),
+    of_resctrl(less_than("catRangeEndPercent", percent("catRangeStartPercent",
+                                                       "where its part of the last-level cache begins", always("0")))),
+    of_resctrl(percent("catRangeEndPercent", "where its part of the last-level cache ends",
+                       by_class("100", "100", "30", "100", "100"))),
     of_resctrl(percent("mbaPercent", "its share of the memory bandwidth", always("100"))),
 };
 
@@ -177,7 +210,8 @@ constexpr SloField kClass[] = {
 };
 
 constexpr SloField kPolicies[] = {
-    word("cpuPolicy", "kernel mechanism that distinguishes classes", "groupIdentity|coreSched", general("\"groupIdentity\"")),
+    word("cpuPolicy", "kernel mechanism that distinguishes classes", "groupIdentity|coreSched",
+         general("\"groupIdentity\"")),
     word("netQOSPolicy", "by which means the network is shared", "tc|terway-qos", general("\"tc\"")),
 };
 
@@ -191,18 +225,24 @@ constexpr SloField kResourceQos[] = {
 };
 
 constexpr SloField kCpuBurst[] = {
-    of_burst(word("policy", "how containers may exceed their CPU limit", "none|cpuBurstOnly|cfsQuotaBurstOnly|auto", general("\"none\"")),
+    of_burst(word("policy", "how containers may exceed their CPU limit", "none|cpuBurstOnly|cfsQuotaBurstOnly|auto",
+                  general("\"none\"")),
              "\"none\""),
-    of_burst(number("cpuBurstPercent", "saved-up CPU time that may be used at once, in percent of the limit (cpu.cfs_burst_us)", 0, 10000,
+    of_burst(number("cpuBurstPercent",
+                    "saved-up CPU time that may be used at once, in percent of the limit (cpu.cfs_burst_us)", 0, 10000,
                     general("1000"))),
-    of_burst(number("cfsQuotaBurstPercent", "how far the quota of a throttled container is raised, in percent of its limit", 100, kNoMost,
+    of_burst(number("cfsQuotaBurstPercent",
+                    "how far the quota of a throttled container is raised, in percent of its limit", 100, kNoMost,
                     general("300"))),
-    of_burst(number("cfsQuotaBurstPeriodSeconds", "how long it may be raised, in seconds; -1: without end", -1, kNoMost, general("-1"))),
-    of_burst(percent("sharePoolThresholdPercent", "used share of the shared CPUs from which on no quota is raised", general("50"))),
+    of_burst(number("cfsQuotaBurstPeriodSeconds", "how long it may be raised, in seconds; -1: without end", -1, kNoMost,
+                    general("-1"))),
+    of_burst(percent("sharePoolThresholdPercent", "used share of the shared CPUs from which on no quota is raised",
+                     general("50"))),
 };
 
 constexpr SloField kSystem[] = {
-    // 500: a node that keeps more than a twentieth of its memory free has too little for its pods, so no node takes more.
+    // 500: a node that keeps more than a twentieth of its memory free has too little for its pods, so no node takes
+    // more.
     number("minFreeKbytesFactor", "vm.min_free_kbytes in ten-thousandths of the memory", 1, 500),
     number("watermarkScaleFactor", "vm.watermark_scale_factor", 1, 400),
     number("memcgReapBackGround", "1: memory of ended cgroups is reclaimed in the background", 0, 1),
@@ -210,7 +250,10 @@ constexpr SloField kSystem[] = {
     number("schedIdleSaverWmark", "how idle a CPU must be for best-effort tasks to be put there, in nanoseconds", 0),
     {.name = "schedFeatures", .type = flags, .meaning = "features of the kernel's scheduler to switch on or off"},
     number("pageCacheLimitEnabled", "1: cgroups may have a limit of page cache", 0, 1),
-    {.name = "totalNetworkBandwidth", .type = quantity, .meaning = "of the node's network, in bits a second; 0: unknown", .defaults = general("\"0\"")},
+    {.name = "totalNetworkBandwidth",
+     .type = quantity,
+     .meaning = "of the node's network, in bits a second; 0: unknown",
+     .defaults = general("\"0\"")},
 };
 
 constexpr SloField kCgroupPath[] = {
@@ -233,7 +276,10 @@ constexpr SloField kSloSpec[] = {
     section("cpuBurstStrategy", kCpuBurst, "when containers may exceed their CPU limit"),
     section("systemStrategy", kSystem, "settings of the node's kernel"),
     {.name = "extensions", .meaning = "settings of others, by their names"},
-    {.name = "hostApplications", .type = list, .meaning = "programs outside Kubernetes that are measured separately from the system", .fields = kHostApplication},
+    {.name = "hostApplications",
+     .type = list,
+     .meaning = "programs outside Kubernetes that are measured separately from the system",
+     .fields = kHostApplication},
 };
 
 std::string range_of(const SloField& field) {
@@ -300,7 +346,8 @@ std::string expected_of(const SloField& field) {
 }
 
 bool is_switched(const SloField& section) {
-  return section.fields.data() == kCpuQos || section.fields.data() == kMemoryQos || section.fields.data() == kResctrlQos;
+  return section.fields.data() == kCpuQos || section.fields.data() == kMemoryQos ||
+         section.fields.data() == kResctrlQos;
 }
 
 }  // namespace koord::state

@@ -14,7 +14,7 @@ namespace koord::state {
 enum class SloType : std::uint8_t {
   boolean,
   integer,
-  choice,    // one of a few words
+  choice,  // one of a few words
   text,
   path,      // text that stays within the cgroup tree
   quantity,  // as Kubernetes writes amounts
@@ -45,11 +45,11 @@ struct SloField {
   SloDefaults defaults = {};
   std::string_view unset = {};  // the effective value without a setting, if not empty
   std::int64_t least = kNoLeast, most = kNoMost;
-  std::string_view choices = {};  // "cpuset|cfsQuota"
-  std::string_view below = {};    // the field beside it that must be larger
-  bool required = false;          // an entry of a list is none without it
-  bool vital = false;             // an entry of a list is dropped when this is wrong
-  std::span<const SloField> fields = {};  // of an object, or of a list's entries
+  std::string_view choices = {};             // "cpuset|cfsQuota"
+  std::string_view below = {};               // the field beside it that must be larger
+  bool required = false;                     // an entry of a list is none without it
+  bool vital = false;                        // an entry of a list is dropped when this is wrong
+  std::span<const SloField> fields = {};     // of an object, or of a list's entries
   SloProfile profile = SloProfile::general;  // of an object for one class; else it has that of what it lies in
   // Feature gates that use this field and never act on an invalid value: "BECPUEvict|CPUEvict" (slo_inactive.hpp).
   std::string_view strategies = {};

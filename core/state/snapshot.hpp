@@ -76,9 +76,10 @@ struct Snapshot {
   Node node;
   SharedList<Pod> pods;               // by uid
   std::vector<Container> standalone;  // by id; outside of any pod
-  std::string node_slo;  // the effective NodeSLO: its spec over the defaults, as JSON text; empty: unknown
+  std::string node_slo;               // the effective NodeSLO: its spec over the defaults, as JSON text; empty: unknown
   Topology topology;
-  std::shared_ptr<const CpuOwners> cpu_owners;  // null: the topology is not known yet. Another one makes another version of it
+  std::shared_ptr<const CpuOwners>
+      cpu_owners;  // null: the topology is not known yet. Another one makes another version of it
   // These have no version of their own.
   std::optional<KubeletConfig> kubelet;
   StringMap volumes;  // of persistent volume claims, by "namespace/name"

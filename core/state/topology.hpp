@@ -14,8 +14,7 @@ namespace koord::state {
 
 struct Cpu {
   std::int32_t cpu = 0;
-  std::int32_t core =
-      -1;  // unique on the node, numbered by their first CPU; -1 for what an offline CPU hides
+  std::int32_t core = -1;  // unique on the node, numbered by their first CPU; -1 for what an offline CPU hides
   std::int32_t socket = -1;
   std::int32_t numa_node = 0;
   std::int32_t l3 = -1;  // the kernel's cache id, which resctrl uses too

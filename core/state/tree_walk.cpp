@@ -69,8 +69,7 @@ class StandaloneWalk {
  private:
   void bare_ids(const std::string& parent, const char* scheme) {
     for (const auto& [name, inode] : list_children(layout_, parent)) {
-      if (cgroup::is_container_hash(name))
-        found_.push_back(make_container({scheme, name}, join_cgroup(parent, name)));
+      if (cgroup::is_container_hash(name)) found_.push_back(make_container({scheme, name}, join_cgroup(parent, name)));
     }
   }
 
@@ -120,9 +119,7 @@ Children list_children(const cgroup::Layout& layout, const std::string& cgroup) 
   return all;
 }
 
-std::vector<Container> walk_standalone(const cgroup::Layout& layout) {
-  return StandaloneWalk(layout).run();
-}
+std::vector<Container> walk_standalone(const cgroup::Layout& layout) { return StandaloneWalk(layout).run(); }
 
 std::vector<Container> walk_pattern(const cgroup::Layout& layout, const std::string& path) {
   std::vector<std::pair<std::string, std::uint64_t>> matched = {{"", 0}};

@@ -12,11 +12,16 @@ namespace {
 
 std::uint64_t percent_of(Aggregation aggregation) {
   switch (aggregation) {
-    case Aggregation::p50: return 50;
-    case Aggregation::p90: return 90;
-    case Aggregation::p95: return 95;
-    case Aggregation::p99: return 99;
-    default: return 0;
+    case Aggregation::p50:
+      return 50;
+    case Aggregation::p90:
+      return 90;
+    case Aggregation::p95:
+      return 95;
+    case Aggregation::p99:
+      return 99;
+    default:
+      return 0;
   }
 }
 
@@ -38,12 +43,18 @@ double value_of(Aggregation aggregation, Collected& collected, std::int64_t last
   std::vector<std::int64_t>& values = collected.values;
   auto units = [&](std::int64_t value) { return from_units(value, collected.resolution); };
   switch (aggregation) {
-    case Aggregation::last: return units(last);
-    case Aggregation::avg: return average(values) * collected.resolution;
-    case Aggregation::min: return units(*std::min_element(values.begin(), values.end()));
-    case Aggregation::max: return units(*std::max_element(values.begin(), values.end()));
-    case Aggregation::count: return static_cast<double>(values.size());
-    default: return units(percentile(values, percent_of(aggregation)));
+    case Aggregation::last:
+      return units(last);
+    case Aggregation::avg:
+      return average(values) * collected.resolution;
+    case Aggregation::min:
+      return units(*std::min_element(values.begin(), values.end()));
+    case Aggregation::max:
+      return units(*std::max_element(values.begin(), values.end()));
+    case Aggregation::count:
+      return static_cast<double>(values.size());
+    default:
+      return units(percentile(values, percent_of(aggregation)));
   }
 }
 

@@ -14,9 +14,7 @@ namespace koord::store {
 static_assert(std::endian::native == std::endian::little, "the file format is little-endian");
 
 // Small magnitudes, of either sign, become small unsigned numbers. Differences wrap, so every pair of values works.
-inline std::uint64_t zigzag(std::uint64_t difference) {
-  return (difference << 1) ^ (0 - (difference >> 63));
-}
+inline std::uint64_t zigzag(std::uint64_t difference) { return (difference << 1) ^ (0 - (difference >> 63)); }
 inline std::uint64_t unzigzag(std::uint64_t packed) { return (packed >> 1) ^ (0 - (packed & 1)); }
 
 // Room for one variable-length integer; returns its end.

@@ -48,7 +48,9 @@ struct LabelSetEqual {
   using is_transparent = void;
   bool operator()(std::string_view labels, const std::unique_ptr<LabelSet>& set) const { return labels == set->labels; }
   bool operator()(const std::unique_ptr<LabelSet>& set, std::string_view labels) const { return labels == set->labels; }
-  bool operator()(const std::unique_ptr<LabelSet>& a, const std::unique_ptr<LabelSet>& b) const { return a->labels == b->labels; }
+  bool operator()(const std::unique_ptr<LabelSet>& a, const std::unique_ptr<LabelSet>& b) const {
+    return a->labels == b->labels;
+  }
 };
 
 inline const std::string& Identity::labels() const { return label_set->labels; }

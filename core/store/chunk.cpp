@@ -146,9 +146,12 @@ bool ChunkReader::read(std::size_t position, std::vector<std::int64_t>& values) 
   ByteReader in(columns_[position]);
   values.resize(times_ms_.size());
   switch (in.byte()) {
-    case kAllPresent: return !in.failed() && decode_values(in, values);
-    case kBitmap: return decode_sparse(in, values);
-    default: return false;
+    case kAllPresent:
+      return !in.failed() && decode_values(in, values);
+    case kBitmap:
+      return decode_sparse(in, values);
+    default:
+      return false;
   }
 }
 

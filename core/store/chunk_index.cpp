@@ -40,7 +40,8 @@ std::vector<ChunkRef> ChunkIndex::find(MetricId metric, SeriesId lowest, SeriesI
   if (at == metrics_.end()) return found;
   const std::deque<ChunkRef>& refs = at->second.refs;
   for (auto chunk = refs.rbegin(); chunk != refs.rend() && chunk->last_ms >= from_ms - kDisorderMs; ++chunk) {
-    if (chunk->overlaps(from_ms, to_ms) && chunk->lowest <= highest && chunk->highest >= lowest) found.push_back(*chunk);
+    if (chunk->overlaps(from_ms, to_ms) && chunk->lowest <= highest && chunk->highest >= lowest)
+      found.push_back(*chunk);
   }
   std::reverse(found.begin(), found.end());
   return found;

@@ -42,7 +42,7 @@ class ChunkIndex {
  private:
   struct Chunks {
     std::deque<ChunkRef> refs;
-    std::int64_t newest_ms = 0;   // also of chunks that were cut
+    std::int64_t newest_ms = 0;  // also of chunks that were cut
   };
   std::unordered_map<MetricId, Chunks> metrics_;
   std::size_t size_ = 0;

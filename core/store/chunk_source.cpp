@@ -18,7 +18,8 @@ Result<std::unique_ptr<ChunkSource::Reading>> ChunkSource::open(const std::strin
   return std::make_unique<Reading>(Reading{std::move(connection), std::move(begin), std::move(chunk), std::move(end)});
 }
 
-Result<void> ChunkSource::read(std::span<const std::int64_t> rowids, const std::function<void(std::string_view)>& visit) {
+Result<void> ChunkSource::read(std::span<const std::int64_t> rowids,
+                               const std::function<void(std::string_view)>& visit) {
   std::lock_guard lock(mutex_);
   if (path_.empty() || rowids.empty()) return {};
   if (!reading_) reading_ = TRY(open(path_));

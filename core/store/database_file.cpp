@@ -59,8 +59,9 @@ Result<std::optional<Fault>> fault_of_content(sqlite::Connection& connection, st
   std::int64_t version = TRY(connection.integer("PRAGMA user_version"));
   if (application != kApplicationId) return std::optional(Fault{"foreign", "it belongs to another program"});
   if (version != kFileVersion)
-    return std::optional(Fault{version > kFileVersion ? "newer-version" : "older-version",
-                               "its version is " + std::to_string(version) + ", expected " + std::to_string(kFileVersion)});
+    return std::optional(
+        Fault{version > kFileVersion ? "newer-version" : "older-version",
+              "its version is " + std::to_string(version) + ", expected " + std::to_string(kFileVersion)});
   Result<std::string> found = quick_check(connection);
   if (!found && found.error().is(std::errc::timed_out)) {
     report += "the file is too large to be checked in the time there is, opened unchecked\n";
@@ -104,7 +105,8 @@ Result<Attempt> attempt(const std::string& path, std::uint64_t max_bytes, std::s
   if (std::optional<Fault> fault = fault_of_log(path, max_bytes)) return Attempt{std::nullopt, fault};
   sqlite::Connection connection = TRY(sqlite::Connection::open(path, sqlite::Connection::Access::read_write));
   Result<std::optional<Fault>> fault = find_fault(connection, report);
-  if (!fault && fault.error().is(std::errc::bad_message)) return Attempt{std::nullopt, Fault{"corrupt", fault.error().text}};
+  if (!fault && fault.error().is(std::errc::bad_message))
+    return Attempt{std::nullopt, Fault{"corrupt", fault.error().text}};
   if (!fault) return std::move(fault).error();
   if (*fault) return Attempt{std::nullopt, *fault};
   return Attempt{std::move(connection), std::nullopt};

@@ -67,8 +67,7 @@ Result<void> Disk::recover(Loaded& loaded) {
     return connection_.execute("DELETE FROM journal");
   };
   TRY(in_transaction(replace));
-  if (!chunks.empty())
-    loaded.report += "the last run ended without closing the file, its journal is restored\n";
+  if (!chunks.empty()) loaded.report += "the last run ended without closing the file, its journal is restored\n";
   return {};
 }
 

@@ -55,7 +55,8 @@ std::vector<Gatherer::Target> Gatherer::targets(const std::string& metric, const
   const bool may_repeat = catalogue.definitions(metric) > 1;  // in one no two series have the same labels
   for (SeriesId id : catalogue.match(metric, match)) {
     const Identity& identity = *catalogue.find(id);
-    const std::size_t at = may_repeat ? by_labels.try_emplace(identity.labels(), targets.size()).first->second : targets.size();
+    const std::size_t at =
+        may_repeat ? by_labels.try_emplace(identity.labels(), targets.size()).first->second : targets.size();
     if (at == targets.size()) targets.push_back({keep_.labels ? identity.labels() : std::string(), {}});
     Target& target = targets[at];
     target.series.push_back(id);
@@ -115,8 +116,7 @@ void Gatherer::take_window(const Column& column, Collected& collected) const {
   }
 }
 
-void Gatherer::find_in_memory(std::span<Part> parts, std::vector<ChunkRef>& refs,
-                                std::vector<SealedChunkPtr>& sealed) {
+void Gatherer::find_in_memory(std::span<Part> parts, std::vector<ChunkRef>& refs, std::vector<SealedChunkPtr>& sealed) {
   std::lock_guard lock(state_.mutex);
   std::map<MetricId, Span> metrics;  // and which of their series, from lowest to highest
   for (Part& part : parts) {
@@ -173,7 +173,8 @@ void Gatherer::read_chunk(std::string_view bytes, std::span<Part> parts) {
   }
 }
 
-void Gatherer::take(const std::vector<std::int64_t>& times_ms, const std::vector<std::int64_t>& values, Part& part) const {
+void Gatherer::take(const std::vector<std::int64_t>& times_ms, const std::vector<std::int64_t>& values,
+                    Part& part) const {
   auto begin = std::lower_bound(times_ms.begin(), times_ms.end(), span_.from_ms) - times_ms.begin();
   auto end = std::upper_bound(times_ms.begin(), times_ms.end(), part.disk_until_ms) - times_ms.begin();
   for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)

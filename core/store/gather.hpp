@@ -29,7 +29,8 @@ class Gatherer {
     bool times = false;   // of the samples
     bool labels = false;  // of a target
   };
-  Gatherer(State& state, ChunkSource& source, Span span, Keep keep) : state_(state), source_(source), span_(span), keep_(keep) {}
+  Gatherer(State& state, ChunkSource& source, Span span, Keep keep)
+      : state_(state), source_(source), span_(span), keep_(keep) {}
 
   // The series that have the same labels: one, or several when the metric changed its resolution.
   struct Target {

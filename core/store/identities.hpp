@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Identities: the series of the catalogue by number. Numbers are given in ascending order and never again, so living
-// series stand close together: they lie in pages of 64, and a page without a series is freed. A damaged file with a huge
-// number costs one page.
+// series stand close together: they lie in pages of 64, and a page without a series is freed. A damaged file with a
+// huge number costs one page.
 #pragma once
 
 #include <array>
@@ -35,7 +35,9 @@ class Identity {
   const std::string& labels() const;  // packed
 
   // Nothing while the series exists.
-  std::optional<std::int64_t> ended_ms() const { return ended_ms_ == kLiving ? std::nullopt : std::optional(ended_ms_); }
+  std::optional<std::int64_t> ended_ms() const {
+    return ended_ms_ == kLiving ? std::nullopt : std::optional(ended_ms_);
+  }
   void set_ended_ms(std::optional<std::int64_t> ms) { ended_ms_ = ms.value_or(kLiving); }
 
  private:

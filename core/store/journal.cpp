@@ -4,7 +4,8 @@
 namespace koord::store {
 namespace {
 
-// The limit of the buffer while the disk stalls. Entries beyond it are not journalled until the writer has taken the buffer.
+// The limit of the buffer while the disk stalls. Entries beyond it are not journalled until the writer has taken the
+// buffer.
 constexpr std::size_t kMaxJournalBytes = 32u << 20;
 constexpr std::uint64_t kWhole = 1;  // the value itself, not a difference
 

@@ -58,7 +58,8 @@ class JournalReader {
         id += unzigzag(in.varint());
         std::uint64_t code = in.varint();
         if (in.failed() || id >= last_.size()) return false;
-        if (std::optional<std::int64_t> value = next_value(last_[id], code)) visit(time_ms, static_cast<SeriesId>(id), *value);
+        if (std::optional<std::int64_t> value = next_value(last_[id], code))
+          visit(time_ms, static_cast<SeriesId>(id), *value);
       }
       if (in.failed()) return false;
     }

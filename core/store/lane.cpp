@@ -8,8 +8,8 @@ namespace {
 
 // Slow metrics are sealed by age: the journal must reach back to the oldest unsealed row.
 constexpr std::int64_t kMaxUnsealedMs = 240'000;
-// A ring begins small and doubles while it covers less: rows of a slow metric reach as far with a fraction of the memory.
-// More than kMaxUnsealedMs, so that no row leaves unsealed.
+// A ring begins small and doubles while it covers less: rows of a slow metric reach as far with a fraction of the
+// memory. More than kMaxUnsealedMs, so that no row leaves unsealed.
 constexpr std::uint32_t kFirstRows = 8;
 constexpr std::int64_t kMemorySpanMs = 300'000;
 // Coprime to kChunkRows, so that the first seals of 120 groups fall on 120 different rows.

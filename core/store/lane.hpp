@@ -22,9 +22,9 @@ class Lane;
 // The number of a row of a lane. One row a second needs 136 years to exceed it.
 using Row = std::uint32_t;
 
-// The values of one live series in a ring: row r is at r % ring_rows. Rows from next_row on are missing. Many series never
-// change: as long as all values from first_row on are the same, there is no ring. One cache line, since there is one for
-// each series and an append touches it.
+// The values of one live series in a ring: row r is at r % ring_rows. Rows from next_row on are missing. Many series
+// never change: as long as all values from first_row on are the same, there is no ring. One cache line, since there is
+// one for each series and an append touches it.
 struct alignas(64) Column {
   std::unique_ptr<std::int64_t[]> values;  // null: all are `constant`
   std::int64_t constant = 0;
@@ -75,7 +75,9 @@ class Lane {
   }
 
   // Where set() will write in the newest row or the one after: for prefetching.
-  const std::int64_t* near_newest(const Column& column) const { return column.values ? &column.values[position_] : nullptr; }
+  const std::int64_t* near_newest(const Column& column) const {
+    return column.values ? &column.values[position_] : nullptr;
+  }
 
   // The part of a column that is in memory: the rows with times in [from, to], in up to two pieces.
   struct Window {

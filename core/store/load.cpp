@@ -41,8 +41,8 @@ Result<void> load_chunks(sqlite::Connection& connection, Loaded& loaded) {
     bool row = TRY(chunks.step());
     if (!row) return {};
     loaded.chunks.add(static_cast<MetricId>(chunks.integer(1)),
-                      {chunks.integer(0), chunks.integer(2), chunks.integer(3), static_cast<SeriesId>(chunks.integer(4)),
-                       static_cast<SeriesId>(chunks.integer(5))});
+                      {chunks.integer(0), chunks.integer(2), chunks.integer(3),
+                       static_cast<SeriesId>(chunks.integer(4)), static_cast<SeriesId>(chunks.integer(5))});
   }
 }
 

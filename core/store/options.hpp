@@ -18,8 +18,9 @@ struct Options {
   // Never cut by size. When this much does not fit into max_bytes, the file grows and Stats::over_budget is set.
   Duration min_span = std::chrono::minutes(30);
   Duration journal_period = std::chrono::seconds(1);  // at most so much is lost when the process is killed
-  bool journal = true;            // false: up to 4 minutes are lost when the process is killed
-  // Rows in memory per metric, 8 bytes per series each: so many at most, fewer where they already reach back five minutes.
+  bool journal = true;                                // false: up to 4 minutes are lost when the process is killed
+  // Rows in memory per metric, 8 bytes per series each: so many at most, fewer where they already reach back five
+  // minutes.
   std::uint32_t ring_rows = 320;
 };
 

@@ -8,9 +8,9 @@
 namespace koord::store {
 
 Result<SampleScan> SampleScan::begin(sqlite::Connection& connection, ScanBounds bounds) {
-  sqlite::Statement chunks = TRY(connection.prepare(
-      "SELECT data FROM chunk WHERE last_ms >= ?1 AND first_ms <= ?2"
-      " AND (?3 IS NULL OR metric IN (SELECT id FROM metric WHERE name = ?3)) ORDER BY id"));
+  sqlite::Statement chunks =
+      TRY(connection.prepare("SELECT data FROM chunk WHERE last_ms >= ?1 AND first_ms <= ?2"
+                             " AND (?3 IS NULL OR metric IN (SELECT id FROM metric WHERE name = ?3)) ORDER BY id"));
   SampleScan scan(connection, std::move(bounds), std::move(chunks));
   scan.chunks_.bind(1, scan.bounds_->from_ms).bind(2, scan.bounds_->to_ms);
   if (scan.bounds_->metric) scan.chunks_.bind_text(3, *scan.bounds_->metric);

@@ -41,7 +41,9 @@ class SampleScan {
     std::int64_t value;
   };
   SampleScan(sqlite::Connection& connection, ScanBounds bounds, sqlite::Statement chunks)
-      : connection_(&connection), bounds_(std::make_unique<ScanBounds>(std::move(bounds))), chunks_(std::move(chunks)) {}
+      : connection_(&connection),
+        bounds_(std::make_unique<ScanBounds>(std::move(bounds))),
+        chunks_(std::move(chunks)) {}
   Result<bool> load_more();
   Result<bool> load_journal();
   void load_chunk(std::string_view bytes);

@@ -17,8 +17,22 @@ struct Division {
   std::uint8_t count;
   std::uint8_t bits;
 };
-constexpr std::array<Division, 16> kDivisions{{{0, 0}, {60, 1}, {30, 2}, {20, 3}, {15, 4}, {12, 5}, {10, 6}, {8, 7},
-                                               {7, 8}, {6, 10}, {5, 12}, {4, 15}, {3, 20}, {2, 30}, {1, 60}, {1, 64}}};
+constexpr std::array<Division, 16> kDivisions{{{0, 0},
+                                               {60, 1},
+                                               {30, 2},
+                                               {20, 3},
+                                               {15, 4},
+                                               {12, 5},
+                                               {10, 6},
+                                               {8, 7},
+                                               {7, 8},
+                                               {6, 10},
+                                               {5, 12},
+                                               {4, 15},
+                                               {3, 20},
+                                               {2, 30},
+                                               {1, 60},
+                                               {1, 64}}};
 
 // The selector with the narrowest values that hold `bits` bits.
 constexpr auto kSelectorOfBits = [] {

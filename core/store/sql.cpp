@@ -23,12 +23,15 @@ int allow(void*, int action, const char* first, const char*, const char*, const 
   switch (action) {
     case SQLITE_SELECT:
     case SQLITE_READ:
-    case SQLITE_RECURSIVE: return SQLITE_OK;
-    case SQLITE_FUNCTION: return SQLITE_OK;
+    case SQLITE_RECURSIVE:
+      return SQLITE_OK;
+    case SQLITE_FUNCTION:
+      return SQLITE_OK;
     case SQLITE_PRAGMA:
       return std::find(kReadingPragmas.begin(), kReadingPragmas.end(), first) != kReadingPragmas.end() ? SQLITE_OK
                                                                                                        : SQLITE_DENY;
-    default: return SQLITE_DENY;
+    default:
+      return SQLITE_DENY;
   }
 }
 
@@ -55,10 +58,12 @@ Result<sqlite::Statement> prepare_one(sqlite::Connection& connection, const std:
   const char* rest = nullptr;
   int code = sqlite3_prepare_v2(connection.get(), text.c_str(), static_cast<int>(text.size()), &raw, &rest);
   sqlite::Statement statement(raw);
-  if (code == SQLITE_AUTH) return invalid("only SELECT and reading PRAGMAs are allowed: " + std::string(sqlite3_errmsg(connection.get())));
+  if (code == SQLITE_AUTH)
+    return invalid("only SELECT and reading PRAGMAs are allowed: " + std::string(sqlite3_errmsg(connection.get())));
   if (code != SQLITE_OK) return invalid(sqlite3_errmsg(connection.get()));
   if (!raw) return invalid("there is no statement");
-  if (!trim(rest).empty()) return invalid("expected one statement, found more behind it: '" + std::string(trim(rest)) + "'");
+  if (!trim(rest).empty())
+    return invalid("expected one statement, found more behind it: '" + std::string(trim(rest)) + "'");
   return statement;
 }
 

@@ -11,7 +11,12 @@
 namespace koord::store {
 namespace {
 
-enum SampleColumn { kSampleTime, kSampleMetric, kSampleFirstLabel, kSampleValue = kSampleFirstLabel + static_cast<int>(kLabelColumns.size()) + 1 };
+enum SampleColumn {
+  kSampleTime,
+  kSampleMetric,
+  kSampleFirstLabel,
+  kSampleValue = kSampleFirstLabel + static_cast<int>(kLabelColumns.size()) + 1
+};
 
 // Which conditions reach filter(): one letter each, in the order of its arguments. SQLite checks them all again, so
 // the bounds need only not be too narrow.
@@ -21,12 +26,16 @@ char letter(const sqlite3_index_info::sqlite3_index_constraint& condition) {
   if (condition.iColumn == kSampleMetric) return equal ? 'm' : '\0';
   if (condition.iColumn != kSampleTime) return 0;
   switch (condition.op) {
-    case SQLITE_INDEX_CONSTRAINT_EQ: return '=';
+    case SQLITE_INDEX_CONSTRAINT_EQ:
+      return '=';
     case SQLITE_INDEX_CONSTRAINT_GT:
-    case SQLITE_INDEX_CONSTRAINT_GE: return '>';
+    case SQLITE_INDEX_CONSTRAINT_GE:
+      return '>';
     case SQLITE_INDEX_CONSTRAINT_LT:
-    case SQLITE_INDEX_CONSTRAINT_LE: return '<';
-    default: return 0;
+    case SQLITE_INDEX_CONSTRAINT_LE:
+      return '<';
+    default:
+      return 0;
   }
 }
 
@@ -50,7 +59,9 @@ void narrow(ScanBounds& bounds, char letter, sqlite3_value* value) {
 
 struct Samples : VirtualCursor {
   static constexpr const char* kName = "samples";
-  static std::string columns() { return std::string("time REAL, metric TEXT, ").append(kLabelColumnList).append(", value REAL"); }
+  static std::string columns() {
+    return std::string("time REAL, metric TEXT, ").append(kLabelColumnList).append(", value REAL");
+  }
   static void best_index(sqlite3_index_info& info);
 
   int filter(const char* letters, int count, sqlite3_value** values);
@@ -99,10 +110,17 @@ int Samples::next() {
 
 void Samples::column(sqlite3_context* context, int at) const {
   switch (at) {
-    case kSampleTime: sqlite3_result_double(context, static_cast<double>(scan->time_ms()) / 1000); break;
-    case kSampleMetric: give_text(context, scan->metric().name); break;
-    case kSampleValue: sqlite3_result_double(context, scan->value()); break;
-    default: give_label(context, scan->labels(), static_cast<std::size_t>(at - kSampleFirstLabel));
+    case kSampleTime:
+      sqlite3_result_double(context, static_cast<double>(scan->time_ms()) / 1000);
+      break;
+    case kSampleMetric:
+      give_text(context, scan->metric().name);
+      break;
+    case kSampleValue:
+      sqlite3_result_double(context, scan->value());
+      break;
+    default:
+      give_label(context, scan->labels(), static_cast<std::size_t>(at - kSampleFirstLabel));
   }
 }
 

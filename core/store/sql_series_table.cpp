@@ -9,7 +9,13 @@
 namespace koord::store {
 namespace {
 
-enum SeriesColumn { kSeriesMetric, kSeriesUnit, kSeriesResolution, kSeriesFirstLabel, kSeriesEnded = kSeriesFirstLabel + static_cast<int>(kLabelColumns.size()) + 1 };
+enum SeriesColumn {
+  kSeriesMetric,
+  kSeriesUnit,
+  kSeriesResolution,
+  kSeriesFirstLabel,
+  kSeriesEnded = kSeriesFirstLabel + static_cast<int>(kLabelColumns.size()) + 1
+};
 
 struct Series : VirtualCursor {
   static constexpr const char* kName = "series";
@@ -41,13 +47,20 @@ int Series::next() {
 
 void Series::column(sqlite3_context* context, int at) {
   switch (at) {
-    case kSeriesMetric: give_text(context, rows->text(0)); break;
-    case kSeriesUnit: give_text(context, rows->text(1)); break;
-    case kSeriesResolution: sqlite3_result_double(context, rows->real(2)); break;
+    case kSeriesMetric:
+      give_text(context, rows->text(0));
+      break;
+    case kSeriesUnit:
+      give_text(context, rows->text(1));
+      break;
+    case kSeriesResolution:
+      sqlite3_result_double(context, rows->real(2));
+      break;
     case kSeriesEnded:
       if (auto ended = rows->optional_integer(4)) sqlite3_result_double(context, static_cast<double>(*ended) / 1000);
       break;
-    default: give_label(context, rows->blob(3), static_cast<std::size_t>(at - kSeriesFirstLabel));
+    default:
+      give_label(context, rows->blob(3), static_cast<std::size_t>(at - kSeriesFirstLabel));
   }
 }
 

@@ -7,7 +7,8 @@
 namespace koord::store {
 namespace {
 
-// Returns a chunk with the same rows under new series ids. Ids ascend in a chunk, so the order of the series may change.
+// Returns a chunk with the same rows under new series ids. Ids ascend in a chunk, so the order of the series may
+// change.
 SealedChunkPtr renumbered_chunk(const SealedChunk& chunk, MetricId metric,
                                 const std::unordered_map<SeriesId, SeriesId>& numbers) {
   std::optional<ChunkReader> old = ChunkReader::open(chunk.bytes);

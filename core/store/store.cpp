@@ -77,7 +77,8 @@ std::vector<AggregateRow> Store::aggregate(const Query& query, std::span<const A
     rows.back().tag = target.tag;
     return true;
   });
-  if (query.with_labels) std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.labels < b.labels; });
+  if (query.with_labels)
+    std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.labels < b.labels; });
   return rows;
 }
 
@@ -104,7 +105,8 @@ std::vector<SeriesSamples> Store::samples(const Query& query) const {
   return all;
 }
 
-Result<void> Store::put(const std::string& key, std::span<const std::byte> value, std::optional<Duration> time_to_live) {
+Result<void> Store::put(const std::string& key, std::span<const std::byte> value,
+                        std::optional<Duration> time_to_live) {
   std::int64_t now_ms = to_ms(parts_->clock.now());
   KeyValue entry{std::string(reinterpret_cast<const char*>(value.data()), value.size()), std::nullopt};
   if (time_to_live) entry.expires_ms = now_ms + *time_to_live / std::chrono::milliseconds(1);

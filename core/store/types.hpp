@@ -70,7 +70,7 @@ struct AggregateRow {
 
 struct SeriesSamples {
   Labels labels;
-  std::uint64_t tag = 0;  // as in AggregateRow
+  std::uint64_t tag = 0;            // as in AggregateRow
   std::vector<TimedValue> samples;  // ascending in time
 };
 
@@ -84,11 +84,11 @@ struct Stats {
   std::uint64_t series = 0;       // identities known, living and ended
   std::uint64_t live_series = 0;  // begun and not ended
   std::uint64_t appended_samples = 0;
-  std::uint64_t dropped_samples = 0;     // never reached the disk though there should be one
-  std::uint64_t read_errors = 0;         // queries answered without the disk's part
-  bool over_budget = false;              // larger than max_bytes, to keep min_span
-  std::optional<Time> last_flush;        // of the last transaction that reached the disk
-  std::optional<Time> oldest;            // the oldest sample on disk
+  std::uint64_t dropped_samples = 0;  // never reached the disk though there should be one
+  std::uint64_t read_errors = 0;      // queries answered without the disk's part
+  bool over_budget = false;           // larger than max_bytes, to keep min_span
+  std::optional<Time> last_flush;     // of the last transaction that reached the disk
+  std::optional<Time> oldest;         // the oldest sample on disk
 };
 
 }  // namespace koord::store

@@ -78,7 +78,8 @@ void Writer::round(bool last) {
 
 std::string Writer::attach() {
   Loaded loaded;
-  Result<std::unique_ptr<Disk>> disk = Disk::open(options_.path, options_.max_bytes, clock_.wall_ns(), file_id_, loaded);
+  Result<std::unique_ptr<Disk>> disk =
+      Disk::open(options_.path, options_.max_bytes, clock_.wall_ns(), file_id_, loaded);
   if (!disk) {
     lose_disk(disk.error());
     return "'" + options_.path + "' cannot be written, keeping samples in memory: " + disk.error().message() + "\n";

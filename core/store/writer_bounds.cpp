@@ -30,7 +30,8 @@ void Writer::keep_bounds() {
   {
     std::lock_guard lock(state_.mutex);
     state_.values.erase_expired(now_ms);
-    std::int64_t oldest = std::min(state_.chunks.oldest_ms().value_or(now_ms), state_.pending.oldest_ms().value_or(now_ms));
+    std::int64_t oldest =
+        std::min(state_.chunks.oldest_ms().value_or(now_ms), state_.pending.oldest_ms().value_or(now_ms));
     gone = state_.head.catalogue().ended_before(oldest);
     for (SeriesId id : gone) state_.head.catalogue().forget(id);
   }

@@ -81,7 +81,8 @@ struct Timed {
   double cpu_ns, allocations;
 };
 
-Result<void> measure(Timed& out, const OpenedPlugin& piece, const Loading& loading, std::unique_ptr<RunNode> node, const BenchSettings& settings) {
+Result<void> measure(Timed& out, const OpenedPlugin& piece, const Loading& loading, std::unique_ptr<RunNode> node,
+                     const BenchSettings& settings) {
   using Steady = std::chrono::steady_clock;
   Subject subject(settings, std::move(node));
   const auto began = Steady::now();
@@ -110,20 +111,20 @@ Result<void> measure(Timed& out, const OpenedPlugin& piece, const Loading& loadi
 }  // namespace
 
 Result<BenchResult> bench(const OpenedPlugin& piece, const Loading& loading,
-                           const std::function<Result<std::unique_ptr<RunNode>>()>& make_node, const BenchSettings& settings) {
+                          const std::function<Result<std::unique_ptr<RunNode>>()>& make_node,
+                          const BenchSettings& settings) {
   if (settings.ticks == 0) return invalid("0 ticks, wanted at least 1");
   MeasuredChild<Timed> timed;
-  Result<void> measured = timed.run([&](Timed& out) -> Result<void> {
-    return measure(out, piece, loading, TRY(make_node()), settings);
-  });
+  Result<void> measured =
+      timed.run([&](Timed& out) -> Result<void> { return measure(out, piece, loading, TRY(make_node()), settings); });
   if (!measured) return std::move(measured).error();
   const Timed& result = timed.value();
   BenchResult found{.start = Duration(result.start_ns),
-                     .median = Duration(result.median_ns),
-                     .p99 = Duration(result.p99_ns),
-                     .cpu_ns = result.cpu_ns,
-                     .private_bytes = result.private_bytes,
-                     .growth_bytes = result.growth_bytes};
+                    .median = Duration(result.median_ns),
+                    .p99 = Duration(result.p99_ns),
+                    .cpu_ns = result.cpu_ns,
+                    .private_bytes = result.private_bytes,
+                    .growth_bytes = result.growth_bytes};
   const bool here = loading.isolation == config::Isolation::in_process;
   if (here && settings.allocations != nullptr) found.allocations = result.allocations;
 

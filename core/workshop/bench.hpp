@@ -20,14 +20,14 @@ struct BenchSettings {
   std::string class_name;  // empty: the first
   std::string config_json = "{}";
   std::uint64_t ticks = 1000;
-  Duration period = std::chrono::seconds(1);      // that passes on the node between two ticks, without waiting
-  std::uint64_t (*allocations)() = nullptr;  // of this process so far, if counted
+  Duration period = std::chrono::seconds(1);  // that passes on the node between two ticks, without waiting
+  std::uint64_t (*allocations)() = nullptr;   // of this process so far, if counted
 };
 
 struct BenchResult {
-  Duration start{};        // from the file to a plugin that can be ticked
-  Duration median{}, p99{};  // of a tick
-  double cpu_ns = 0;         // of a tick, in the plugin's thread
+  Duration start{};                    // from the file to a plugin that can be ticked
+  Duration median{}, p99{};            // of a tick
+  double cpu_ns = 0;                   // of a tick, in the plugin's thread
   std::optional<double> system_calls;  // of a tick, on both sides; nullopt: tracing is not allowed here
   std::optional<double> allocations;   // of a tick, when the plugin is in this process
   std::int64_t private_bytes = 0;      // memory of the process that the plugin is in, after the first tick
@@ -36,6 +36,7 @@ struct BenchResult {
 
 // `make_node` is called in each process that measures. The error describes the failure of the plugin.
 Result<BenchResult> bench(const OpenedPlugin& piece, const Loading& loading,
-                           const std::function<Result<std::unique_ptr<RunNode>>()>& make_node, const BenchSettings& settings);
+                          const std::function<Result<std::unique_ptr<RunNode>>()>& make_node,
+                          const BenchSettings& settings);
 
 }  // namespace koord::workshop

@@ -70,7 +70,8 @@ class Reader {
         return invalid("'" + path + "' wanted a link to what is beside it");
       return TreeEntry{link, target};
     }
-    if (::archive_entry_filetype(entry) != AE_IFREG) return invalid("'" + path + "' is neither file, link nor directory");
+    if (::archive_entry_filetype(entry) != AE_IFREG)
+      return invalid("'" + path + "' is neither file, link nor directory");
     TreeEntry found;
     std::array<char, 65536> piece;
     for (;;) {
@@ -92,16 +93,20 @@ class Reader {
       return value != nullptr && value->is_string() ? std::string(value->as_string()) : std::string();
     };
     if (string_at("format") != kFixtureFormat)
-      return invalid("fixture.json: wanted the format '" + std::string(kFixtureFormat) + "', found '" + string_at("format") + "'");
+      return invalid("fixture.json: wanted the format '" + std::string(kFixtureFormat) + "', found '" +
+                     string_at("format") + "'");
     fixture_.node_name = string_at("node");
     const json::value* start = object.if_contains("startNs");
     const json::value* frames = object.if_contains("framesNs");
-    if (start == nullptr || !start->is_int64() || start->as_int64() < 0) return invalid("fixture.json: wanted startNs, a number of nanoseconds");
-    if (frames == nullptr || !frames->is_array() || frames->as_array().empty() || frames->as_array().size() > kMaxFrames)
+    if (start == nullptr || !start->is_int64() || start->as_int64() < 0)
+      return invalid("fixture.json: wanted startNs, a number of nanoseconds");
+    if (frames == nullptr || !frames->is_array() || frames->as_array().empty() ||
+        frames->as_array().size() > kMaxFrames)
       return invalid("fixture.json: wanted framesNs, 1 to " + std::to_string(kMaxFrames) + " times");
     fixture_.start_ns = start->as_int64();
     for (const json::value& at : frames->as_array()) {
-      if (!at.is_int64() || at.as_int64() < (times_.empty() ? 0 : times_.back())) return invalid("fixture.json: wanted framesNs that ascend from 0");
+      if (!at.is_int64() || at.as_int64() < (times_.empty() ? 0 : times_.back()))
+        return invalid("fixture.json: wanted framesNs that ascend from 0");
       times_.push_back(at.as_int64());
     }
     return {};
@@ -112,12 +117,15 @@ class Reader {
     std::string_view rest = path;
     if (rest == "frames" && content.type == TreeEntry::Type::directory) return {};
     auto top = next_field(rest, '/');
-    if (top != "frames") return invalid("'" + path + "' is not of a fixture; wanted fixture.json, pods.json, node.json, node_slo.json or frames/…");
+    if (top != "frames")
+      return invalid("'" + path +
+                     "' is not of a fixture; wanted fixture.json, pods.json, node.json, node_slo.json or frames/…");
     auto number = next_field(rest, '/');
     bool gone = number && number->ends_with(".gone");
     if (gone) number->remove_suffix(5);
     Result<std::uint64_t> index = parse_uint(number.value_or(""));
-    if (!index || *index >= kMaxFrames) return invalid("'" + path + "' wanted frames/ and a number below " + std::to_string(kMaxFrames));
+    if (!index || *index >= kMaxFrames)
+      return invalid("'" + path + "' wanted frames/ and a number below " + std::to_string(kMaxFrames));
     if (frames_.size() <= *index) frames_.resize(*index + 1);
     if (gone) return take_gone(path, content.content, frames_[*index]);
     if (rest.empty() || rest.find('/') == std::string_view::npos) return {};  // the folders of the trees themselves
@@ -129,7 +137,8 @@ class Reader {
   static Result<void> take_gone(const std::string& name, std::string_view list, Frame& frame) {
     while (auto path = next_field(list, '\n')) {
       if (path->empty()) continue;
-      if (!is_node_path(*path)) return invalid(name + ": '" + std::string(*path) + "' is no path below proc, sys, cgroup, resctrl or run");
+      if (!is_node_path(*path))
+        return invalid(name + ": '" + std::string(*path) + "' is no path below proc, sys, cgroup, resctrl or run");
       frame.gone.emplace_back(*path);
     }
     return {};
@@ -138,7 +147,8 @@ class Reader {
   Result<Fixture> finish() {
     if (times_.empty()) return invalid("wanted a fixture.json, found none");
     if (frames_.size() > times_.size())
-      return invalid("fixture.json lists " + std::to_string(times_.size()) + " frames, found " + std::to_string(frames_.size()));
+      return invalid("fixture.json lists " + std::to_string(times_.size()) + " frames, found " +
+                     std::to_string(frames_.size()));
     frames_.resize(times_.size());
     for (std::size_t i = 0; i < frames_.size(); ++i) frames_[i].at = Duration(times_[i]);
     fixture_.frames = std::move(frames_);
@@ -153,9 +163,7 @@ class Reader {
 
 }  // namespace
 
-Result<Fixture> parse_fixture(std::string_view text) {
-  return Reader().read(text);
-}
+Result<Fixture> parse_fixture(std::string_view text) { return Reader().read(text); }
 
 Result<Fixture> read_fixture(const std::string& path) {
   Result<std::string> text = read_file(path, kMaxFixtureBytes);

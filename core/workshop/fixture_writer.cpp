@@ -22,7 +22,8 @@ class Writer {
     ::archive_write_set_format_pax_restricted(out.get());
     if (path.ends_with(".gz") || path.ends_with(".tgz")) ::archive_write_add_filter_gzip(out.get());
     const std::string unfinished = path + ".part";
-    if (::archive_write_open_filename(out.get(), unfinished.c_str()) != ARCHIVE_OK) return archive_error(out.get()).context("'" + path + "'");
+    if (::archive_write_open_filename(out.get(), unfinished.c_str()) != ARCHIVE_OK)
+      return archive_error(out.get()).context("'" + path + "'");
     Writer writer(out.get(), fixture.start_ns / 1'000'000'000);
     Result<void> written = writer.put_all(fixture);
     if (written && ::archive_write_close(out.get()) != ARCHIVE_OK) written = archive_error(out.get());
@@ -35,21 +36,24 @@ class Writer {
   }
 
  private:
-  Writer(archive* out, std::int64_t seconds) : out_(out), seconds_(seconds), entry_(::archive_entry_new(), ::archive_entry_free) {}
+  Writer(archive* out, std::int64_t seconds)
+      : out_(out), seconds_(seconds), entry_(::archive_entry_new(), ::archive_entry_free) {}
 
   Result<void> put_all(const Fixture& fixture) {
     json::array times;
     for (const Frame& frame : fixture.frames) times.emplace_back(frame.at.count());
     TRY(put("fixture.json", {TreeEntry::Type::file, json::serialize(json::object{{"format", kFixtureFormat},
-                                                                               {"node", fixture.node_name},
-                                                                               {"startNs", fixture.start_ns},
-                                                                               {"framesNs", times}}) + "\n"}));
+                                                                                 {"node", fixture.node_name},
+                                                                                 {"startNs", fixture.start_ns},
+                                                                                 {"framesNs", times}}) +
+                                                        "\n"}));
     const std::pair<const char*, const std::string*> texts[] = {{"pods.json", &fixture.state.pods},
                                                                 {"node.json", &fixture.state.node},
                                                                 {"node_slo.json", &fixture.state.node_slo}};
     for (const auto& [name, text] : texts)
       if (!text->empty()) TRY(put(name, {TreeEntry::Type::file, *text}));
-    for (std::size_t i = 0; i < fixture.frames.size(); ++i) TRY(put_frame("frames/" + std::to_string(i), fixture.frames[i]));
+    for (std::size_t i = 0; i < fixture.frames.size(); ++i)
+      TRY(put_frame("frames/" + std::to_string(i), fixture.frames[i]));
     return {};
   }
 
@@ -70,7 +74,8 @@ class Writer {
     ::archive_entry_set_size(entry, content.type == file ? static_cast<la_int64_t>(content.content.size()) : 0);
     if (::archive_write_header(out_, entry) != ARCHIVE_OK) return archive_error(out_).context(name);
     if (content.type != file || content.content.empty()) return {};
-    if (::archive_write_data(out_, content.content.data(), content.content.size()) < 0) return archive_error(out_).context(name);
+    if (::archive_write_data(out_, content.content.data(), content.content.size()) < 0)
+      return archive_error(out_).context(name);
     return {};
   }
 
@@ -81,8 +86,6 @@ class Writer {
 
 }  // namespace
 
-Result<void> write_fixture(const Fixture& fixture, const std::string& path) {
-  return Writer::write(fixture, path);
-}
+Result<void> write_fixture(const Fixture& fixture, const std::string& path) { return Writer::write(fixture, path); }
 
 }  // namespace koord::workshop

@@ -26,7 +26,7 @@ class LinkedPlugin final : public host::LoadedPlugin {
 
   const std::vector<host::ClassInfo>& classes() const override { return classes_; }
   std::unique_ptr<host::Runner> make_runner(std::size_t index, host::PluginContext& context,
-                                        const host::RunnerLimits& /*limits*/) const override {
+                                            const host::RunnerLimits& /*limits*/) const override {
     return host::make_in_process_runner(*host::class_of(module_, index), classes_[index], context);
   }
 
@@ -41,7 +41,8 @@ Result<std::shared_ptr<const host::LoadedPlugin>> load_checked(const OpenedPlugi
   const host::FileStamp stamp = TRY(host::stamp_of(piece.path));
   if (!TRY(host::lives_in_child(piece.manifest, host::Origin::third_party, how.isolation)))
     return host::load_in_process(piece.path, piece.manifest, stamp);
-  return child::load_in_child({how.child_program, how.images, nullptr, how.layers}, piece.path, piece.manifest, stamp, how.limits);
+  return child::load_in_child({how.child_program, how.images, nullptr, how.layers}, piece.path, piece.manifest, stamp,
+                              how.limits);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 namespace koord::child {
 class Layers;
 class SnapshotImages;
-}
+}  // namespace koord::child
 
 namespace koord::workshop {
 
@@ -27,10 +27,10 @@ Result<OpenedPlugin> open_plugin(const std::string& path);
 // Loads as an agent would, with the isolation that an agent would choose, or with the requested one.
 struct Loading {
   config::Isolation isolation = config::Isolation::automatic;
-  std::string child_program;      // koord-plugin-host
-  child::SnapshotImages& images;  // outlives what is loaded
+  std::string child_program;        // koord-plugin-host
+  child::SnapshotImages& images;    // outlives what is loaded
   child::Layers* layers = nullptr;  // of a process; null: only the filter of system calls. Outlives what is loaded
-  host::RunnerLimits limits = {};     // of the process that describes the file
+  host::RunnerLimits limits = {};   // of the process that describes the file
 };
 Result<std::shared_ptr<const host::LoadedPlugin>> load(const OpenedPlugin& piece, const Loading& how);
 

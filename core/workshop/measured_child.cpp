@@ -50,9 +50,12 @@ Result<Forked> fork_to(const std::function<Result<void>()>& work, void (*prepare
 
 Result<void> outcome_of(const Forked& child, int status) {
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
-  if (WIFSIGNALED(status)) return invalid(std::string("the plugin ended its process by ") + ::strsignal(WTERMSIG(status)));
+  if (WIFSIGNALED(status))
+    return invalid(std::string("the plugin ended its process by ") + ::strsignal(WTERMSIG(status)));
   Result<std::string> why = read_all(child.why.get(), "the child's pipe");
-  return invalid(why && !why->empty() ? *why : "the plugin ended its process with exit code " + std::to_string(WEXITSTATUS(status)));
+  return invalid(why && !why->empty()
+                     ? *why
+                     : "the plugin ended its process with exit code " + std::to_string(WEXITSTATUS(status)));
 }
 
 void ask_to_be_traced() {
@@ -60,7 +63,8 @@ void ask_to_be_traced() {
   ::raise(SIGSTOP);
 }
 
-constexpr long kFollowAll = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL;
+constexpr long kFollowAll = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |
+                            PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL;
 constexpr int kSystemCall = SIGTRAP | 0x80;
 
 // Lets `first` and all that come of it run, stops at each of their system calls and counts. The status of `first`.
@@ -96,9 +100,7 @@ SharedMemory::SharedMemory(std::size_t size)
   if (address_ == MAP_FAILED) throw std::bad_alloc();
 }
 
-SharedMemory::~SharedMemory() {
-  ::munmap(address_, size_);
-}
+SharedMemory::~SharedMemory() { ::munmap(address_, size_); }
 
 Result<void> run_in_child(const std::function<Result<void>()>& work) {
   Forked child = TRY(fork_to(work, [] {}));
@@ -111,7 +113,8 @@ Result<void> run_in_child(const std::function<Result<void>()>& work) {
 Result<void> run_in_traced_child(const std::function<Result<void>()>& work, CountedCalls& counted) {
   Forked child = TRY(fork_to(work, ask_to_be_traced));
   int status = 0;
-  if (::waitpid(child.pid, &status, __WALL) != child.pid || !WIFSTOPPED(status)) return invalid("tracing is not allowed here");
+  if (::waitpid(child.pid, &status, __WALL) != child.pid || !WIFSTOPPED(status))
+    return invalid("tracing is not allowed here");
   ::ptrace(PTRACE_SETOPTIONS, child.pid, nullptr, kFollowAll);
   ::ptrace(PTRACE_SYSCALL, child.pid, nullptr, 0);
   return outcome_of(child, follow(child.pid, counted));

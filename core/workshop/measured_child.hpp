@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Something measured in a forked child, with its result in memory that both share. For programs without further threads.
+// Something measured in a forked child, with its result in memory that both share. For programs without further
+// threads.
 #pragma once
 
 #include <atomic>

@@ -18,14 +18,11 @@ std::unique_ptr<store::Store> open_in_memory(const Clock& clock) {
 }
 
 // A node without cgroups is a node, too.
-cgroup::Layout layout_of(const NodeRoots& roots) {
-  return cgroup::Layout::detect(roots).value_or(cgroup::Layout());
-}
+cgroup::Layout layout_of(const NodeRoots& roots) { return cgroup::Layout::detect(roots).value_or(cgroup::Layout()); }
 
 bool has_all(const metric::Labels& labels, const metric::Labels& wanted) {
-  return std::all_of(wanted.begin(), wanted.end(), [&](const auto& label) {
-    return std::find(labels.begin(), labels.end(), label) != labels.end();
-  });
+  return std::all_of(wanted.begin(), wanted.end(),
+                     [&](const auto& label) { return std::find(labels.begin(), labels.end(), label) != labels.end(); });
 }
 
 }  // namespace
@@ -48,7 +45,7 @@ MemoryHost::MemoryHost(const NodeRoots& roots, const Clock& clock, std::string n
 MemoryHost::~MemoryHost() = default;
 
 std::unique_ptr<host::PluginContext> MemoryHost::make_context(std::string plugin_id, std::set<std::string> granted,
-                                                         std::string config_json, host::Rights rights) {
+                                                              std::string config_json, host::Rights rights) {
   return std::make_unique<host::PluginContext>(services_, std::move(plugin_id), std::move(granted),
                                                std::move(config_json), std::move(rights));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// MemoryHost: a host in memory. The real services of the host, the real metric cache without a file, on any node tree and
-// any clock, so that a plugin can run in a test, a check or a replay and meets what it will meet in an agent.
-// [any thread], as the services are.
+// MemoryHost: a host in memory. The real services of the host, the real metric cache without a file, on any node tree
+// and any clock, so that a plugin can run in a test, a check or a replay and meets what it will meet in an agent. [any
+// thread], as the services are.
 #pragma once
 
 #include <memory>

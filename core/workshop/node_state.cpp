@@ -26,7 +26,8 @@ Result<void> take_node_slo(const std::string& text, state::Update& update) {
 
 }  // namespace
 
-Result<void> publish_state(const StateTexts& texts, const NodeRoots& roots, const std::string& node_name, state::Hub& hub) {
+Result<void> publish_state(const StateTexts& texts, const NodeRoots& roots, const std::string& node_name,
+                           state::Hub& hub) {
   const cgroup::Layout layout = cgroup::Layout::detect(roots).value_or(cgroup::Layout());
   state::Update update;
   update.node.emplace();

@@ -19,6 +19,7 @@ struct StateTexts {
   std::string pods, node, node_slo;
 };
 
-Result<void> publish_state(const StateTexts& texts, const NodeRoots& roots, const std::string& node_name, state::Hub& hub);
+Result<void> publish_state(const StateTexts& texts, const NodeRoots& roots, const std::string& node_name,
+                           state::Hub& hub);
 
 }  // namespace koord::workshop

@@ -28,13 +28,9 @@ NodeTree::~NodeTree() {
   fs::remove_all(root_, ignored);
 }
 
-NodeRoots NodeTree::roots() const {
-  return {path("proc"), path("sys"), path("cgroup"), path("resctrl"), path("run")};
-}
+NodeRoots NodeTree::roots() const { return {path("proc"), path("sys"), path("cgroup"), path("resctrl"), path("run")}; }
 
-std::string NodeTree::path(std::string_view relative) const {
-  return root_ + '/' + std::string(relative);
-}
+std::string NodeTree::path(std::string_view relative) const { return root_ + '/' + std::string(relative); }
 
 void NodeTree::write(std::string_view relative, std::string_view content) {
   fs::path file = path(relative);
@@ -44,9 +40,7 @@ void NodeTree::write(std::string_view relative, std::string_view content) {
   if (!stream) throw std::runtime_error("cannot write '" + file.string() + "'");
 }
 
-void NodeTree::make_directory(std::string_view relative) {
-  fs::create_directories(path(relative));
-}
+void NodeTree::make_directory(std::string_view relative) { fs::create_directories(path(relative)); }
 
 void NodeTree::link(std::string_view relative, std::string_view target) {
   fs::path link = path(relative);
@@ -54,8 +48,6 @@ void NodeTree::link(std::string_view relative, std::string_view target) {
   fs::create_symlink(target, link);
 }
 
-void NodeTree::remove(std::string_view relative) {
-  fs::remove_all(path(relative));
-}
+void NodeTree::remove(std::string_view relative) { fs::remove_all(path(relative)); }
 
 }  // namespace koord::workshop

@@ -50,9 +50,7 @@ Player::Player(MemoryHost& host, Role role)
       context_(host.make_context(role_.plugin_id, grants_of(info_.kind), role_.config_json, role_.rights)),
       runner_(role_.plugin->make_runner(role_.class_index, *context_, role_.limits)) {}
 
-Player::~Player() {
-  end();
-}
+Player::~Player() { end(); }
 
 host::CallResult Player::check_config(const std::string& json) const {
   if (Result<void> fits = host::check_config(info_.config_schema, json); !fits)
@@ -90,7 +88,8 @@ host::CallResult Player::configure(const std::string& json) {
   if (Result<void> taken = context_->set_config_json(json); !taken)
     return {.status = KOORD_E_INVALID, .text = taken.error().message()};
   host::CallResult result = runner_->on_event(KOORD_ON_CONFIG, ++config_version_);
-  if (!result.ok()) [[maybe_unused]] Result<void> kept = context_->set_config_json(old);
+  if (!result.ok()) [[maybe_unused]]
+    Result<void> kept = context_->set_config_json(old);
   return result;
 }
 
@@ -100,7 +99,8 @@ host::CallResult Player::await_run(Duration patience) {
   {
     std::unique_lock lock(run_thread_->mutex);
     if (!run_thread_->returned.wait_for(lock, patience, [&] { return run_thread_->result.has_value(); }))
-      return {.status = KOORD_E_DEADLINE, .text = "run() has not returned within " + format_duration(patience) + " of the stop signal"};
+      return {.status = KOORD_E_DEADLINE,
+              .text = "run() has not returned within " + format_duration(patience) + " of the stop signal"};
   }
   run_thread_->thread.join();
   return *std::move(run_thread_->result);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Player: one class of a plugin on a host in memory, called by hand. It is not ticked, restarted or supervised: its owner
-// decides which call comes next, with the isolation that the plugin was loaded for. One thread at a time.
+// Player: one class of a plugin on a host in memory, called by hand. It is not ticked, restarted or supervised: its
+// owner decides which call comes next, with the isolation that the plugin was loaded for. One thread at a time.
 #pragma once
 
 #include <memory>

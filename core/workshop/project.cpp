@@ -73,10 +73,12 @@ Result<const Language*> find_language(std::string_view name) {
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 
 Result<void> check_name(const std::string& name) {
-  const bool fits = !name.empty() && name.size() <= kMaxNameLength && is_lower(name.front()) &&
-                    std::all_of(name.begin(), name.end(), [](char c) { return is_lower(c) || (c >= '0' && c <= '9') || c == '-'; });
+  const bool fits =
+      !name.empty() && name.size() <= kMaxNameLength && is_lower(name.front()) &&
+      std::all_of(name.begin(), name.end(), [](char c) { return is_lower(c) || (c >= '0' && c <= '9') || c == '-'; });
   if (fits) return {};
-  return invalid("name '" + name + "': wanted a letter of a-z, then at most " + std::to_string(kMaxNameLength - 1) + " of a-z, 0-9 and '-'");
+  return invalid("name '" + name + "': wanted a letter of a-z, then at most " + std::to_string(kMaxNameLength - 1) +
+                 " of a-z, 0-9 and '-'");
 }
 
 // Only the host's own plugins have plain names.
@@ -123,7 +125,8 @@ void add_templates(const std::string& folder, const Placeholders& placeholders, 
   const std::string prefix = "templates/" + folder + "/";
   for (const EmbeddedFile& file : embedded_files())
     if (file.path.starts_with(prefix))
-      into.push_back({std::string(file.path.substr(prefix.size())), filled_in(std::string(file.content), placeholders), file.executable});
+      into.push_back({std::string(file.path.substr(prefix.size())), filled_in(std::string(file.content), placeholders),
+                      file.executable});
 }
 
 // Files that a project is built with, unchanged.
@@ -131,7 +134,8 @@ void add_sdk(std::span<const Part> parts, std::vector<ProjectFile>& into) {
   for (const Part& part : parts)
     for (const EmbeddedFile& file : embedded_files())
       if (part.from.ends_with('/') ? file.path.starts_with(part.from) : file.path == part.from)
-        into.push_back({std::string(part.to) + std::string(file.path.substr(part.from.size())), std::string(file.content), false});
+        into.push_back(
+            {std::string(part.to) + std::string(file.path.substr(part.from.size())), std::string(file.content), false});
 }
 
 Result<void> write_files(const Project& project, const fs::path& folder) {
@@ -168,14 +172,15 @@ Result<Project> make_project(const ProjectRequest& request) {
   TRY(check_id(project.id));
 
   const std::string in_language = std::string("-") + std::string(language.name);
-  const Placeholders placeholders = {{"@ABOUT@", embedded_text("templates/" + kind + "/about.md")},
-                                     {"@NAME@", project.name},
-                                     {"@ID@", project.id},
-                                     {"@GATE@", project.gate},
-                                     {"@METRIC@", project.metric_prefix},
-                                     {"@SOURCE@", project.source},
-                                     {"@GRANTS@", project.grants.empty() ? "" : "\n      " + project.grants + " # see the table above"},
-                                     {"@PACKAGES@", std::string(language.packages)}};
+  const Placeholders placeholders = {
+      {"@ABOUT@", embedded_text("templates/" + kind + "/about.md")},
+      {"@NAME@", project.name},
+      {"@ID@", project.id},
+      {"@GATE@", project.gate},
+      {"@METRIC@", project.metric_prefix},
+      {"@SOURCE@", project.source},
+      {"@GRANTS@", project.grants.empty() ? "" : "\n      " + project.grants + " # see the table above"},
+      {"@PACKAGES@", std::string(language.packages)}};
   add_templates("common", placeholders, project.files);
   add_templates("common" + in_language, placeholders, project.files);
   add_templates(kind + in_language, placeholders, project.files);

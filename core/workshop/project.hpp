@@ -28,8 +28,8 @@ struct ProjectFile {
 
 struct Project {
   std::string name, id, gate, metric_prefix;
-  std::string source;                // the file that is the plugin
-  std::string grants;                // in plugins.settings.ID, "network: [tcp]"; empty: it needs none
+  std::string source;              // the file that is the plugin
+  std::string grants;              // in plugins.settings.ID, "network: [tcp]"; empty: it needs none
   std::vector<ProjectFile> files;  // by path
 };
 

@@ -27,21 +27,46 @@ namespace {
 constexpr std::size_t kMaxRecordedFile = 256 << 10;
 
 constexpr const char* kProcFiles[] = {
-    "buddyinfo",    "cpuinfo",      "diskstats",       "filesystems", "interrupts",       "loadavg",
-    "meminfo",      "mounts",       "net/dev",         "net/netstat", "net/snmp",         "net/sockstat",
-    "net/sockstat6", "pagetypeinfo", "partitions",      "pressure/*",  "schedstat",        "slabinfo",
-    "softirqs",     "stat",         "sys/fs/file-nr",  "sys/kernel/*_max", "sys/kernel/sched_*", "sys/vm/min_free_kbytes",
-    "sys/vm/watermark_*", "uptime", "version",         "vmstat",      "zoneinfo",
+    "buddyinfo",
+    "cpuinfo",
+    "diskstats",
+    "filesystems",
+    "interrupts",
+    "loadavg",
+    "meminfo",
+    "mounts",
+    "net/dev",
+    "net/netstat",
+    "net/snmp",
+    "net/sockstat",
+    "net/sockstat6",
+    "pagetypeinfo",
+    "partitions",
+    "pressure/*",
+    "schedstat",
+    "slabinfo",
+    "softirqs",
+    "stat",
+    "sys/fs/file-nr",
+    "sys/kernel/*_max",
+    "sys/kernel/sched_*",
+    "sys/vm/min_free_kbytes",
+    "sys/vm/watermark_*",
+    "uptime",
+    "version",
+    "vmstat",
+    "zoneinfo",
 };
 // Figures of one process; none that holds what it was given or what it works on.
 constexpr const char* kProcessFiles[] = {"cgroup", "comm", "io", "schedstat", "stat", "statm", "status"};
 // Files of the network namespace of a process.
-constexpr const char* kNetworkFiles[] = {"net/dev", "net/netstat", "net/snmp", "net/snmp6",  "net/sockstat",
-                                         "net/sockstat6", "net/tcp", "net/tcp6", "net/udp", "net/udp6"};
+constexpr const char* kNetworkFiles[] = {"net/dev",       "net/netstat", "net/snmp", "net/snmp6", "net/sockstat",
+                                         "net/sockstat6", "net/tcp",     "net/tcp6", "net/udp",   "net/udp6"};
 constexpr std::size_t kMostProcesses = 4096;
 // Files of cgroups that no table of the host names, and that plugins read by koord.fs/1.
-constexpr std::string_view kCgroupFiles[] = {"cgroup.controllers", "cgroup.events", "cgroup.procs", "cgroup.stat", "cgroup.subtree_control",
-                                             "cgroup.type", "cpuset.cpus.effective", "cpuset.mems.effective", "io.stat"};
+constexpr std::string_view kCgroupFiles[] = {"cgroup.controllers",    "cgroup.events",          "cgroup.procs",
+                                             "cgroup.stat",           "cgroup.subtree_control", "cgroup.type",
+                                             "cpuset.cpus.effective", "cpuset.mems.effective",  "io.stat"};
 constexpr std::string_view kCgroupPrefixes[] = {"blkio.throttle.io_serv", "memory.idle_page", "memory.kidled"};
 constexpr const char* kSysFiles[] = {
     "block/*/dev",
@@ -121,7 +146,8 @@ class TreeReader {
   // Links and other hierarchies are at the top only; below it there are just cgroups and their files.
   void take_cgroups(const std::string& root) {
     std::error_code error;
-    for (fs::recursive_directory_iterator at(root, fs::directory_options::skip_permission_denied, error), end; !error && at != end; at.increment(error)) {
+    for (fs::recursive_directory_iterator at(root, fs::directory_options::skip_permission_denied, error), end;
+         !error && at != end; at.increment(error)) {
       const std::string path = at->path().string();
       const std::string name = "cgroup" + path.substr(root.size());
       std::error_code gone;
@@ -199,9 +225,7 @@ Result<std::vector<std::string>> workload_cgroups(const NodeRoots& roots, const 
 
 }  // namespace
 
-Result<Tree> read_tree(const NodeRoots& roots, const RecordedParts& parts) {
-  return TreeReader(parts).read(roots);
-}
+Result<Tree> read_tree(const NodeRoots& roots, const RecordedParts& parts) { return TreeReader(parts).read(roots); }
 
 Result<Fixture> record(const NodeRoots& roots, const Clock& clock, const Recording& recording,
                        const std::function<void(Duration)>& wait) {
@@ -212,7 +236,8 @@ Result<Fixture> record(const NodeRoots& roots, const Clock& clock, const Recordi
     const Time due = start + recording.interval * static_cast<std::int64_t>(i);
     if (i > 0) wait(due - clock.now());
     const Time now = clock.now();
-    RecordedParts parts{.cgroups = TRY(workload_cgroups(roots, recording)), .all_cgroup_files = recording.all_cgroup_files};
+    RecordedParts parts{.cgroups = TRY(workload_cgroups(roots, recording)),
+                        .all_cgroup_files = recording.all_cgroup_files};
     Tree tree = TRY(read_tree(roots, parts));
     fixture.frames.push_back(difference(i == 0 ? Duration() : now - start, before, tree));
     before = std::move(tree);

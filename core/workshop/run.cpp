@@ -26,20 +26,20 @@ namespace {
 constexpr Duration kDefaultPeriod = std::chrono::seconds(1);
 constexpr Duration kHookDeadline = std::chrono::milliseconds(500);
 
-std::string text_of(koord_str text) {
-  return {text.p != nullptr ? text.p : "", text.n};
-}
+std::string text_of(koord_str text) { return {text.p != nullptr ? text.p : "", text.n}; }
 
 class Run {
  public:
   Run(std::shared_ptr<const host::LoadedPlugin> plugin, RunNode& node, const RunSettings& settings)
-      : plugin_(std::move(plugin)), node_(node), settings_(settings), memory_host_(node.roots(), node.clock(), node.name()) {}
+      : plugin_(std::move(plugin)),
+        node_(node),
+        settings_(settings),
+        memory_host_(node.roots(), node.clock(), node.name()) {}
 
   Result<RunReport> make() {
     TRY(node_.refresh(memory_host_.hub()));
     TRY(cast());
-    for (Part& part : parts_)
-      part.running = call(part, "start", [&] { return part.player->start(); }).ok();
+    for (Part& part : parts_) part.running = call(part, "start", [&] { return part.player->start(); }).ok();
     for (Part& part : parts_) ask_targets(part);
     for (tick_ = 1; tick_ <= settings_.ticks; ++tick_) {
       TRY(node_.pass(period_));
@@ -75,8 +75,12 @@ class Run {
     const std::size_t only = TRY(find_class(*plugin_, settings_.class_name));
     for (std::size_t i = 0; i < plugin_->classes().size(); ++i) {
       if (!settings_.class_name.empty() && i != only) continue;
-      Player::Role role{.plugin_id = settings_.plugin_id, .plugin = plugin_, .class_index = i, .config_json = settings_.config_json,
-                        .limits = settings_.limits, .rights = settings_.rights};
+      Player::Role role{.plugin_id = settings_.plugin_id,
+                        .plugin = plugin_,
+                        .class_index = i,
+                        .config_json = settings_.config_json,
+                        .limits = settings_.limits,
+                        .rights = settings_.rights};
       parts_.push_back({std::make_unique<Player>(memory_host_, std::move(role))});
       if (period_ == Duration()) period_ = parts_.back().info().period;
     }
@@ -101,24 +105,29 @@ class Run {
     if (!part.info().ticks) return;
     const bool strategy = part.info().kind == "koord.qos-strategy/1";
     const Time now = node_.clock().now();
-    host::CallResult result = call(part, strategy ? "evaluate" : "collect", [&] { return part.player->tick(now, now + period_); });
+    host::CallResult result =
+        call(part, strategy ? "evaluate" : "collect", [&] { return part.player->tick(now, now + period_); });
     if (result.lost) part.running = false;
     if (!strategy || !result.ok()) return;
-    for (auto& intent : part.player->context().take_plan()) report_.intents.push_back({part.info().name, tick_, std::move(intent)});
+    for (auto& intent : part.player->context().take_plan())
+      report_.intents.push_back({part.info().name, tick_, std::move(intent)});
   }
 
   void ask_targets(Part& part) {
     if (!part.running || !part.info().is_scraped_for()) return;
     std::vector<host::ScrapeTarget> targets;
     const host::CallResult asked =
-        part.info().has_targets ? call(part, "targets", [&] { return part.player->runner().targets(targets); })
-                                : call(part, "url", [&] { return part.player->runner().url(targets.emplace_back().url); });
+        part.info().has_targets
+            ? call(part, "targets", [&] { return part.player->runner().targets(targets); })
+            : call(part, "url", [&] { return part.player->runner().url(targets.emplace_back().url); });
     if (!asked.ok()) return;
-    part.definitions = std::make_unique<host::ScrapedDefinitions>(memory_host_.metrics(), settings_.plugin_id, settings_.rights);
+    part.definitions =
+        std::make_unique<host::ScrapedDefinitions>(memory_host_.metrics(), settings_.plugin_id, settings_.rights);
     for (host::ScrapeTarget& target : targets) {
       const std::size_t scrape = report_.scrapes.size();
       report_.scrapes.push_back({.cls = part.info().name, .url = target.url, .problem = "there was no tick"});
-      auto metrics = std::make_unique<host::ScrapedMetrics>(memory_host_.metrics(), *part.definitions, settings_.plugin_id, mapping_of(part, target.name));
+      auto metrics = std::make_unique<host::ScrapedMetrics>(memory_host_.metrics(), *part.definitions,
+                                                            settings_.plugin_id, mapping_of(part, target.name));
       part.endpoints.push_back({std::move(target), std::move(metrics), scrape});
     }
   }
@@ -137,7 +146,9 @@ class Run {
       mapping.samples = [this, &part, target](std::span<host::ScrapedSample> samples) {
         return call(part, "map_sample", [&] { return part.player->runner().map_samples(target, samples); });
       };
-    mapping.subject = [this](std::uint64_t handle) { return memory_host_.services().views.of(memory_host_.hub().current())->subject(handle); };
+    mapping.subject = [this](std::uint64_t handle) {
+      return memory_host_.services().views.of(memory_host_.hub().current())->subject(handle);
+    };
     return mapping;
   }
 
@@ -150,7 +161,8 @@ class Run {
 
   Result<host::ScrapedMetrics::Outcome> take_scrape(Endpoint& endpoint) {
     if (!node_.is_here()) return invalid("not scraped: the node is a recording");
-    const exposition::Document document = TRY(host::scrape(endpoint.target, {.timeout = period_, .rights = settings_.rights}));
+    const exposition::Document document =
+        TRY(host::scrape(endpoint.target, {.timeout = period_, .rights = settings_.rights}));
     return endpoint.metrics->take(document, node_.clock().now());
   }
 
@@ -162,7 +174,8 @@ class Run {
       for (const HookStage& stage : hook_stages()) {
         if ((part.info().stages & stage.bit) == 0) continue;
         if (!stage.of_container) handle(part, stage, *view, pod, nullptr);
-        for (std::uint32_t i = 0; stage.of_container && i < pod.n_containers; ++i) handle(part, stage, *view, pod, &pod.containers[i]);
+        for (std::uint32_t i = 0; stage.of_container && i < pod.n_containers; ++i)
+          handle(part, stage, *view, pod, &pod.containers[i]);
       }
     }
   }
@@ -176,12 +189,21 @@ class Run {
     return result;
   }
 
-  void handle(Part& part, const HookStage& stage, const host::SnapshotView& view, const koord_pod& pod, const koord_container* container) {
-    const koord_hook_request request{sizeof request, stage.bit, to_ns(node_.clock().now() + kHookDeadline), &pod, container, view.node_slo(), {"", 0}};
+  void handle(Part& part, const HookStage& stage, const host::SnapshotView& view, const koord_pod& pod,
+              const koord_container* container) {
+    const koord_hook_request request{sizeof request, stage.bit, to_ns(node_.clock().now() + kHookDeadline),
+                                     &pod,           container, view.node_slo(),
+                                     {"", 0}};
     host::HookResponse response(part.player->context().host());
-    if (!call(part, "handle", [&] { return in_time(part.player->runner().handle(request, response.table())); }).ok()) return;
+    if (!call(part, "handle", [&] { return in_time(part.player->runner().handle(request, response.table())); }).ok())
+      return;
     const host::HookSettings answer = response.close();
-    RunAdjustment made{part.info().name, stage.name, text_of(pod.ns) + "/" + text_of(pod.name), container != nullptr ? text_of(container->name) : "", "", ""};
+    RunAdjustment made{part.info().name,
+                       stage.name,
+                       text_of(pod.ns) + "/" + text_of(pod.name),
+                       container != nullptr ? text_of(container->name) : "",
+                       "",
+                       ""};
     auto keep = [&](const std::string& field, const std::string& value) {
       made.field = field;
       made.value = value;
@@ -225,7 +247,8 @@ const RunCall* RunReport::first_failure() const {
   return failed != calls.end() ? &*failed : nullptr;
 }
 
-Result<RunReport> run(const std::shared_ptr<const host::LoadedPlugin>& plugin, RunNode& node, const RunSettings& settings) {
+Result<RunReport> run(const std::shared_ptr<const host::LoadedPlugin>& plugin, RunNode& node,
+                      const RunSettings& settings) {
   return Run(plugin, node, settings).make();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One run of a plugin without an agent: every class of it is started on a host in memory, ticked a few times and ended, and its
-// reports and actions are returned. On a replayed node two runs give the same report except for the durations of calls.
+// One run of a plugin without an agent: every class of it is started on a host in memory, ticked a few times and ended,
+// and its reports and actions are returned. On a replayed node two runs give the same report except for the durations
+// of calls.
 #pragma once
 
 #include <cstdint>
@@ -76,6 +77,7 @@ struct RunReport {
 };
 
 // An error: the run could not be made, or the node not be read. A call that fails is in the report.
-Result<RunReport> run(const std::shared_ptr<const host::LoadedPlugin>& plugin, RunNode& node, const RunSettings& settings);
+Result<RunReport> run(const std::shared_ptr<const host::LoadedPlugin>& plugin, RunNode& node,
+                      const RunSettings& settings);
 
 }  // namespace koord::workshop

@@ -72,7 +72,8 @@ class ReplayedNode final : public RunNode {
   }
   Result<void> catch_up() {
     try {
-      for (; next_ < fixture_.frames.size() && fixture_.frames[next_].at <= passed_; ++next_) apply(fixture_.frames[next_], tree_);
+      for (; next_ < fixture_.frames.size() && fixture_.frames[next_].at <= passed_; ++next_)
+        apply(fixture_.frames[next_], tree_);
       return {};
     } catch (const std::exception& error) {
       return invalid("frame " + std::to_string(next_) + " cannot be laid out: " + error.what());
@@ -90,17 +91,11 @@ class ReplayedNode final : public RunNode {
 
 }  // namespace
 
-Result<void> RunNode::refresh(state::Hub& hub) {
-  return publish_state(state_, roots(), name(), hub);
-}
+Result<void> RunNode::refresh(state::Hub& hub) { return publish_state(state_, roots(), name(), hub); }
 
-std::unique_ptr<RunNode> make_live_node(StateTexts state) {
-  return std::make_unique<LiveNode>(std::move(state));
-}
+std::unique_ptr<RunNode> make_live_node(StateTexts state) { return std::make_unique<LiveNode>(std::move(state)); }
 
-std::unique_ptr<RunNode> make_hasty_node(StateTexts state) {
-  return std::make_unique<HastyNode>(std::move(state));
-}
+std::unique_ptr<RunNode> make_hasty_node(StateTexts state) { return std::make_unique<HastyNode>(std::move(state)); }
 
 Result<std::unique_ptr<RunNode>> make_replayed_node(Fixture fixture) {
   auto node = std::make_unique<ReplayedNode>(std::move(fixture));

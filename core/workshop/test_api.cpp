@@ -32,19 +32,16 @@ constexpr Duration kDeadline = std::chrono::seconds(1);
 constexpr const char* kNodeName = "test-node";
 constexpr const char* kOtherPlugin = "another-plugin";
 
-std::string_view view_of(const char* text) {
-  return text != nullptr ? text : "";
-}
+std::string_view view_of(const char* text) { return text != nullptr ? text : ""; }
 
-koord_str str_of(const std::string& text) {
-  return {text.c_str(), text.size()};
-}
+koord_str str_of(const std::string& text) { return {text.c_str(), text.size()}; }
 
 Result<metric::Labels> parse_labels(std::string_view text) {
   metric::Labels labels;
   while (auto pair = next_field(text, ',')) {
     std::size_t equals = pair->find('=');
-    if (equals == 0 || equals == std::string_view::npos) return invalid("the label '" + std::string(*pair) + "', wanted key=value");
+    if (equals == 0 || equals == std::string_view::npos)
+      return invalid("the label '" + std::string(*pair) + "', wanted key=value");
     labels.emplace_back(pair->substr(0, equals), pair->substr(equals + 1));
   }
   return labels;
@@ -53,7 +50,8 @@ Result<metric::Labels> parse_labels(std::string_view text) {
 }  // namespace
 
 struct koord_test {
-  koord_test(std::shared_ptr<const host::LoadedPlugin> loaded, std::string id) : plugin(std::move(loaded)), plugin_id(std::move(id)) {}
+  koord_test(std::shared_ptr<const host::LoadedPlugin> loaded, std::string id)
+      : plugin(std::move(loaded)), plugin_id(std::move(id)) {}
 
   const std::shared_ptr<const host::LoadedPlugin> plugin;
   const std::string plugin_id;
@@ -127,13 +125,9 @@ koord_test* koord_test_open(const koord_module* (*entry)(void)) {
   return nullptr;
 }
 
-void koord_test_close(koord_test* test) {
-  delete test;
-}
+void koord_test_close(koord_test* test) { delete test; }
 
-const char* koord_test_why(koord_test* test) {
-  return test->why.c_str();
-}
+const char* koord_test_why(koord_test* test) { return test->why.c_str(); }
 
 koord_status koord_test_file(koord_test* test, const char* path, const char* content) {
   return test->attempt([&] {
@@ -163,7 +157,8 @@ koord_status koord_test_node_slo(koord_test* test, const char* node_slo) {
   });
 }
 
-koord_status koord_test_sample(koord_test* test, const char* metric, const char* pod_uid, const char* labels, double value) {
+koord_status koord_test_sample(koord_test* test, const char* metric, const char* pod_uid, const char* labels,
+                               double value) {
   return test->attempt([&]() -> koord_status {
     if (!test->memory_host)
       if (koord_status status = test->outcome(test->set_stage()); status != KOORD_OK) return status;
@@ -179,7 +174,8 @@ koord_status koord_test_sample(koord_test* test, const char* metric, const char*
     }
     metric::Registry& metrics = memory_host.metrics();
     auto recorded = [&]() -> Result<void> {
-      std::uint32_t id = TRY(metrics.define(kOtherPlugin, {.name = metric, .unit = "1", .help = "A sample of a test.", .resolution = 1e-6}));
+      std::uint32_t id = TRY(metrics.define(
+          kOtherPlugin, {.name = metric, .unit = "1", .help = "A sample of a test.", .resolution = 1e-6}));
       metric::SeriesId series = TRY(metrics.series(kOtherPlugin, id, subject, *own));
       const metric::Point point{series, value};
       TRY(metrics.record(kOtherPlugin, test->clock.now(), {&point, 1}));
@@ -189,13 +185,9 @@ koord_status koord_test_sample(koord_test* test, const char* metric, const char*
   });
 }
 
-void koord_test_advance(koord_test* test, uint64_t ns) {
-  test->clock.advance(Duration(static_cast<std::int64_t>(ns)));
-}
+void koord_test_advance(koord_test* test, uint64_t ns) { test->clock.advance(Duration(static_cast<std::int64_t>(ns))); }
 
-uint64_t koord_test_now_ns(koord_test* test) {
-  return to_ns(test->clock.now());
-}
+uint64_t koord_test_now_ns(koord_test* test) { return to_ns(test->clock.now()); }
 
 koord_status koord_test_start(koord_test* test, const char* class_name, const char* config_json) {
   return test->attempt([&]() -> koord_status {
@@ -231,14 +223,17 @@ koord_status koord_test_handle(koord_test* test, uint32_t stage, const char* pod
   return test->play([&]() -> koord_status {
     const host::SnapshotViewPtr view = test->memory_host->services().views.of(test->memory_host->hub().current());
     const koord_pod* pod = test->find_pod(*view, view_of(pod_uid));
-    if (pod == nullptr) return test->fail(KOORD_E_NOT_FOUND, "no pod has the uid '" + std::string(view_of(pod_uid)) + "'");
+    if (pod == nullptr)
+      return test->fail(KOORD_E_NOT_FOUND, "no pod has the uid '" + std::string(view_of(pod_uid)) + "'");
     const koord_container* container = nullptr;
     for (std::uint32_t i = 0; container_name != nullptr && i < pod->n_containers; ++i)
-      if (std::string_view(pod->containers[i].name.p, pod->containers[i].name.n) == container_name) container = &pod->containers[i];
+      if (std::string_view(pod->containers[i].name.p, pod->containers[i].name.n) == container_name)
+        container = &pod->containers[i];
     if (container_name != nullptr && container == nullptr)
       return test->fail(KOORD_E_NOT_FOUND, "the pod has no container '" + std::string(container_name) + "'");
     host::HookResponse response(test->player->context().host());
-    const koord_hook_request request{sizeof request, stage, to_ns(test->clock.now() + kDeadline), pod, container, view->node_slo(), {"", 0}};
+    const koord_hook_request request{sizeof request,   stage,  to_ns(test->clock.now() + kDeadline), pod, container,
+                                     view->node_slo(), {"", 0}};
     const host::CallResult handled = test->player->runner().handle(request, response.table());
     test->answer = response.close();
     return test->outcome(handled);
@@ -278,7 +273,8 @@ koord_status koord_test_applied(koord_test* test, koord_status status, const cha
     const std::string value(view_of(final_value)), by(view_of(winner));
     std::vector<koord_intent_result> results;
     for (const knob::Intent& intent : test->proposals)
-      results.push_back({sizeof(koord_intent_result), status, str_of(intent.knob), str_of(intent.cgroup_dir), str_of(value), str_of(by)});
+      results.push_back({sizeof(koord_intent_result), status, str_of(intent.knob), str_of(intent.cgroup_dir),
+                         str_of(value), str_of(by)});
     return test->outcome(test->player->runner().on_applied(results));
   });
 }

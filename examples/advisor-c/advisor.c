@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A complete third-party plugin in C: an advisor that counts the open files of the node, from /proc/sys/fs/file-nr
- * through the host's koord.fs/1, and the processes of each pod, from koord.state/1. Copy it, change `id`, `gate` and what
- * collect() reads.
+ * through the host's koord.fs/1, and the processes of each pod, from koord.state/1. Copy it, change `id`, `gate` and
+ * what collect() reads.
  */
 #include <koordetector/plugin.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ typedef struct {
   const koord_svc_metrics *metrics;
   const koord_svc_fs *fs;
   const koord_svc_state *state;
-  uint64_t open_files; /* the series */
+  uint64_t open_files;    /* the series */
   uint32_t pod_processes; /* the metric, with a series for each pod */
 } open_files_advisor;
 

@@ -12,7 +12,8 @@
 
 using namespace koord::plugin;
 
-// The tasks of one pod or container: its file, which may be missing for a while, and its series, which has the pod's labels.
+// The tasks of one pod or container: its file, which may be missing for a while, and its series, which has the pod's
+// labels.
 struct TaskMeter {
   CgroupValues<1> tasks{"pids.current", {"pids"}};
   std::uint64_t series = 0;
@@ -24,8 +25,10 @@ class SchedulerAdvisor : public Advisor {
   void init() override {
     files_ = require<koord_svc_fs>(host(), "koord.fs/1");
     batch_ = Batch(host());
-    context_switches_ = define({"example_context_switches_total", "", "Context switches since the boot.", 1, KOORD_COUNTER}).series();
-    forks_ = define({"example_forks_total", "", "Processes and threads made since the boot.", 1, KOORD_COUNTER}).series();
+    context_switches_ =
+        define({"example_context_switches_total", "", "Context switches since the boot.", 1, KOORD_COUNTER}).series();
+    forks_ =
+        define({"example_forks_total", "", "Processes and threads made since the boot.", 1, KOORD_COUNTER}).series();
     runnable_ = define({"example_runnable_tasks", "tasks", "Tasks that run or wait for a CPU.", 1}).series();
     blocked_ = define({"example_blocked_tasks", "tasks", "Tasks that wait for I/O.", 1}).series();
     state_ = require<koord_svc_state>(host(), "koord.state/1");
@@ -57,7 +60,9 @@ class SchedulerAdvisor : public Advisor {
   void add_tasks(std::uint64_t now_ns) {
     const std::optional<Snapshot> snapshot = Snapshot::if_known(host(), state_);
     if (!snapshot) return;
-    pods_.follow(*snapshot, [this](const Subject& subject) { return TaskMeter{{"pids.current", {"pids"}}, tasks_.series(subject.handle)}; });
+    pods_.follow(*snapshot, [this](const Subject& subject) {
+      return TaskMeter{{"pids.current", {"pids"}}, tasks_.series(subject.handle)};
+    });
     pods_.for_each([&](TaskMeter& meter, std::string_view cgroup) {
       if (const auto reading = meter.tasks.read(host(), cgroups_, cgroup, now_ns))
         batch_.add(meter.series, static_cast<double>(reading->values[0]));

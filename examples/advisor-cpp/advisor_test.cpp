@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // First the pure part, then the plugin on the host in memory. No framework: CHECK prints the line and goes on.
+#include <koordetector/test.h>
 #include <cmath>
 #include <cstdio>
-#include <koordetector/test.h>
 #include <string>
 
 #include "kernel_activity.hpp"
@@ -71,8 +71,11 @@ static void the_tasks_of_a_pod_are_counted_under_its_labels() {
   koord_test_file(test, "proc/stat", stat);
   koord_test_file(test, "cgroup/cgroup.controllers", "cpu memory pids\n");
   koord_test_file(test, "cgroup/web/pids.current", "7\n");
-  CHECK(koord_test_pods(test, "items: [{metadata: {uid: u1, namespace: shop, name: cart, annotations: {koordetector.sh/cgroup-dir: web}}, "
-                              "spec: {containers: []}}]") == KOORD_OK);
+  CHECK(
+      koord_test_pods(
+          test,
+          "items: [{metadata: {uid: u1, namespace: shop, name: cart, annotations: {koordetector.sh/cgroup-dir: web}}, "
+          "spec: {containers: []}}]") == KOORD_OK);
   CHECK(koord_test_start(test, nullptr, nullptr) == KOORD_OK);
   CHECK(koord_test_tick(test) == KOORD_OK);
   CHECK(koord_test_value(test, "example_tasks", "pod_namespace=shop,pod_name=cart") == 7);

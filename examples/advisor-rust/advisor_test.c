@@ -11,7 +11,9 @@ static int failures;
 
 static void each_row_of_the_file_is_a_series(void) {
   koord_test *test = koord_test_open(koord_entry_v1);
-  koord_test_file(test, "proc/softirqs", "                    CPU0       CPU1\n       TIMER:         10         20\n      NET_RX:          1          2\n");
+  koord_test_file(
+      test, "proc/softirqs",
+      "                    CPU0       CPU1\n       TIMER:         10         20\n      NET_RX:          1          2\n");
   CHECK(koord_test_start(test, NULL, NULL) == KOORD_OK);
   CHECK(koord_test_tick(test) == KOORD_OK);
   CHECK(koord_test_value(test, "example_softirqs_total", "type=TIMER") == 30);
@@ -25,7 +27,9 @@ static void a_file_that_cannot_be_read_fails_the_tick_alone(void) {
   CHECK(koord_test_start(test, NULL, NULL) == KOORD_OK);
   CHECK(koord_test_tick(test) != KOORD_OK);
   CHECK(strstr(koord_test_why(test), "No such file") != NULL);
-  koord_test_file(test, "proc/softirqs", "                    CPU0       CPU1\n       TIMER:         10         20\n      NET_RX:          1          2\n");
+  koord_test_file(
+      test, "proc/softirqs",
+      "                    CPU0       CPU1\n       TIMER:         10         20\n      NET_RX:          1          2\n");
   CHECK(koord_test_tick(test) == KOORD_OK);
   koord_test_close(test);
 }
@@ -35,8 +39,10 @@ static void the_time_of_a_pod_is_counted_under_its_labels(void) {
   koord_test_file(test, "proc/softirqs", "                    CPU0\n       TIMER:         10\n");
   koord_test_file(test, "cgroup/cgroup.controllers", "cpu memory\n");
   koord_test_file(test, "cgroup/web/cpu.stat", "usage_usec 2500000\nuser_usec 1\nsystem_usec 1\n");
-  CHECK(koord_test_pods(test, "items: [{metadata: {uid: u1, namespace: shop, name: cart, annotations: {koordetector.sh/cgroup-dir: web}},"
-                              " spec: {containers: []}}]") == KOORD_OK);
+  CHECK(koord_test_pods(
+            test,
+            "items: [{metadata: {uid: u1, namespace: shop, name: cart, annotations: {koordetector.sh/cgroup-dir: web}},"
+            " spec: {containers: []}}]") == KOORD_OK);
   CHECK(koord_test_start(test, NULL, NULL) == KOORD_OK);
   CHECK(koord_test_tick(test) == KOORD_OK);
   CHECK(koord_test_value(test, "example_pod_cpu_seconds_total", "pod_namespace=shop,pod_name=cart") == 2.5);

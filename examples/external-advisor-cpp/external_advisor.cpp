@@ -47,7 +47,8 @@ class Endpoint : public ExternalAdvisor {
   void read_config() {
     url_ = setting("/url").value_or("");
     naming_ = {setting("/prefix").value_or(""), {}};
-    while (auto pattern = setting("/allow/" + std::to_string(naming_.allowed.size()))) naming_.allowed.push_back(*pattern);
+    while (auto pattern = setting("/allow/" + std::to_string(naming_.allowed.size())))
+      naming_.allowed.push_back(*pattern);
   }
 
   std::optional<std::string> setting(std::string_view pointer) const {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // First the pure part, then the plugin on the host in memory. No framework: CHECK prints the line and goes on.
-#include <cstdio>
 #include <koordetector/test.h>
+#include <cstdio>
 #include <string>
 
 #include "naming.hpp"
@@ -28,7 +28,11 @@ static void a_list_names_metrics_or_their_beginnings() {
 
 static void the_configuration_says_where_and_how() {
   koord_test* test = koord_test_open(koord_entry_v1);
-  CHECK(koord_test_start(test, nullptr, R"({"url": "http://127.0.0.1:9100/metrics", "prefix": "node_exporter_", "allow": ["node_load1", "node_cpu_*"]})") == KOORD_OK);
+  CHECK(
+      koord_test_start(
+          test, nullptr,
+          R"({"url": "http://127.0.0.1:9100/metrics", "prefix": "node_exporter_", "allow": ["node_load1", "node_cpu_*"]})") ==
+      KOORD_OK);
   CHECK(text(koord_test_url(test)) == "http://127.0.0.1:9100/metrics");
   CHECK(text(koord_test_map_metric(test, "node_load1")) == "node_exporter_node_load1");
   CHECK(text(koord_test_map_metric(test, "node_cpu_seconds_total")) == "node_exporter_node_cpu_seconds_total");

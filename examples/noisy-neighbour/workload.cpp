@@ -6,8 +6,8 @@
 //
 // The victim prints one line a second:
 //   late_mean_us late_p99_us read_share late_total_s read_total_s
-// its delay after its timers (1,000 a second), the share of the time it spent in reading its file, which stays in the page
-// cache until other memory displaces it, and both in seconds since it began. Ends when its output is closed.
+// its delay after its timers (1,000 a second), the share of the time it spent in reading its file, which stays in the
+// page cache until other memory displaces it, and both in seconds since it began. Ends when its output is closed.
 #include <fcntl.h>
 #include <time.h>
 #include <unistd.h>
@@ -74,9 +74,9 @@ void compute(std::chrono::microseconds cpu) {
 int victim(const char* path) {
   if (!fill(path, kVictimFile)) return std::perror(path), 1;
   std::atomic<std::int64_t> reading_ns = 0;
-  // Simulates a service: 100 times a second it does a little work on a little data. A partner thread does half of the work.
-  // Like many runtimes, the service spins while it waits for its partner. A task that keeps one of the two from its CPU makes
-  // the other use up the quota of both.
+  // Simulates a service: 100 times a second it does a little work on a little data. A partner thread does half of the
+  // work. Like many runtimes, the service spins while it waits for its partner. A task that keeps one of the two from
+  // its CPU makes the other use up the quota of both.
   std::atomic<std::uint64_t> asked = 0, done = 0;
   std::thread([&] {
     for (std::uint64_t beat = 1;; ++beat) {
@@ -113,9 +113,10 @@ int victim(const char* path) {
     for (double one : late) sum += one;
     std::sort(late.begin(), late.end());
     late_us += sum;
-    const int written = std::printf("%.0f %.0f %.3f %.3f %.3f\n", sum / static_cast<double>(late.size()), late[late.size() * 99 / 100],
-                                    static_cast<double>(reading_ns - reading_before) / second, late_us / 1e6,
-                                    static_cast<double>(reading_ns) / 1e9);
+    const int written =
+        std::printf("%.0f %.0f %.3f %.3f %.3f\n", sum / static_cast<double>(late.size()), late[late.size() * 99 / 100],
+                    static_cast<double>(reading_ns - reading_before) / second, late_us / 1e6,
+                    static_cast<double>(reading_ns) / 1e9);
     if (written < 0 || std::fflush(stdout) != 0) return 0;
   }
 }

@@ -10,7 +10,7 @@
 #include <vector>
 
 struct Settings {
-  double busy_percent = 65;               // of the node's CPUs: above it the ceiling is proposed
+  double busy_percent = 65;                // of the node's CPUs: above it the ceiling is proposed
   std::int64_t ceiling_milli_cores = 500;  // for each best-effort pod
 };
 
@@ -42,7 +42,8 @@ inline Plan plan(const Inputs& inputs, const Settings& settings) {
   const double busy_cores = inputs.cpus * settings.busy_percent / 100;
   if (*inputs.usage_cores <= busy_cores) return {};
   const std::string usage = two_digits(*inputs.usage_cores), threshold = two_digits(busy_cores);
-  return {inputs.best_effort, cpu_max(settings.ceiling_milli_cores),
+  return {inputs.best_effort,
+          cpu_max(settings.ceiling_milli_cores),
           "the node uses " + usage + " cores, more than " + threshold,
           {{"node_cpu_usage", usage}, {"node_cpus", std::to_string(inputs.cpus)}, {"busy_cores", threshold}}};
 }

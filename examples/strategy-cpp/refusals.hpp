@@ -2,9 +2,9 @@
 // Reports of intents that do not hold: each reason once, however often the intent is repeated. Pure.
 #pragma once
 
+#include <koordetector/plugin.h>
 #include <algorithm>
 #include <iterator>
-#include <koordetector/plugin.h>
 #include <map>
 #include <optional>
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plugin around ceiling.hpp, and the only file that calls the host. It reads the node's CPU usage, CPUs and pods, and
-// proposes the plan. The host selects the winning intent, writes and reverts.
+// The plugin around ceiling.hpp, and the only file that calls the host. It reads the node's CPU usage, CPUs and pods,
+// and proposes the plan. The host selects the winning intent, writes and reverts.
 #include <chrono>
 #include <cstdint>
 #include <koordetector/plugin.hpp>
@@ -56,7 +56,8 @@ class CeilingStrategy : public QosStrategy {
   // Reports once for each cgroup why it has another value, and again when the reason changes.
   void on_applied(Strided<koord_intent_result> results) override {
     for (const koord_intent_result& result : results)
-      if (auto news = refusals_.news(std::string(view(result.cgroup_dir)), result.status, std::string(view(result.winner))))
+      if (auto news =
+              refusals_.news(std::string(view(result.cgroup_dir)), result.status, std::string(view(result.winner))))
         log(KOORD_LOG_INFO, *news);
   }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // First the pure parts, then the plugin on the host in memory. No framework: CHECK prints the line and goes on.
+#include <koordetector/test.h>
 #include <cstdint>
 #include <cstdio>
-#include <koordetector/test.h>
 #include <string>
 
 #include "ceiling.hpp"
@@ -40,7 +40,8 @@ static void a_busy_node_gives_each_best_effort_pod_a_ceiling() {
   CHECK((busy.cgroups == std::vector<std::string>{"a", "b"}));
   CHECK(busy.cpu_max == "50000 100000");
   CHECK(busy.reason == "the node uses 3.00 cores, more than 2.60");
-  CHECK((busy.inputs == decltype(Plan::inputs){{"node_cpu_usage", "3.00"}, {"node_cpus", "4"}, {"busy_cores", "2.60"}}));
+  CHECK(
+      (busy.inputs == decltype(Plan::inputs){{"node_cpu_usage", "3.00"}, {"node_cpus", "4"}, {"busy_cores", "2.60"}}));
 }
 
 static void a_calm_node_and_one_that_is_not_known_get_no_plan() {
@@ -55,7 +56,8 @@ static void a_refusal_is_reported_once_and_again_when_its_reason_changes() {
   CHECK(refusals.news("a", KOORD_E_DENIED, "") ==
         "cpu.max of 'a' is not ours: the operator lets this strategy run and not write");
   CHECK(!refusals.news("a", KOORD_E_DENIED, ""));
-  CHECK(refusals.news("a", KOORD_E_AGAIN, "com.acme.quota") == "cpu.max of 'a' is not ours: the intent of 'com.acme.quota' applies");
+  CHECK(refusals.news("a", KOORD_E_AGAIN, "com.acme.quota") ==
+        "cpu.max of 'a' is not ours: the intent of 'com.acme.quota' applies");
   CHECK(!refusals.news("a", KOORD_OK, ""));
   CHECK(refusals.news("a", KOORD_E_DENIED, ""));
   refusals.keep_only({"a"});

@@ -32,8 +32,7 @@ koord::be_resource::Container container_of(const koord_container& container) {
   const koord::plugin::Strided<koord_resource> resources(container.resources, container.n_resources,
                                                          container.resource_stride);
   for (const koord_resource& resource : resources)
-    if (view(resource.name) == kBatchCpu && resource.request != KOORD_ABSENT)
-      taken.batch_cpu_milli = resource.request;
+    if (view(resource.name) == kBatchCpu && resource.request != KOORD_ABSENT) taken.batch_cpu_milli = resource.request;
   return taken;
 }
 
@@ -112,12 +111,10 @@ class BeResource final : public koord::plugin::Advisor {
 
   void keep_or_make_classes(const std::vector<koord::cgroup::KubeRoot>& roots) {
     std::vector<std::string> dirs;
-    for (const auto& root : roots)
-      dirs.push_back(koord::cgroup::qos_dir(root, koord::cgroup::KubeQos::best_effort));
-    const bool same =
-        classes_.size() == dirs.size() &&
-        std::equal(dirs.begin(), dirs.end(), classes_.begin(),
-                   [](const std::string& dir, const BestEffortClass& one) { return dir == one.dir(); });
+    for (const auto& root : roots) dirs.push_back(koord::cgroup::qos_dir(root, koord::cgroup::KubeQos::best_effort));
+    const bool same = classes_.size() == dirs.size() &&
+                      std::equal(dirs.begin(), dirs.end(), classes_.begin(),
+                                 [](const std::string& dir, const BestEffortClass& one) { return dir == one.dir(); });
     if (same) return;
     classes_.clear();
     for (std::string& dir : dirs) classes_.emplace_back(std::move(dir), kMaxGapNs);
@@ -151,8 +148,7 @@ class BeResource final : public koord::plugin::Advisor {
     container_cpus_until_ns_ = now_ns + kCpuSetsPeriodNs;
     container_cpus_.clear();
     for (const std::string& dir : container_dirs_)
-      if (auto cpus = koord::be_resource::effective_cpus(files_, dir))
-        container_cpus_.push_back(*std::move(cpus));
+      if (auto cpus = koord::be_resource::effective_cpus(files_, dir)) container_cpus_.push_back(*std::move(cpus));
   }
 
   const koord_svc_cgroup* cgroup_ = nullptr;
@@ -171,9 +167,8 @@ class BeResource final : public koord::plugin::Advisor {
 
 }  // namespace
 
-KOORD_PLUGIN(
-    "id=advisor-be-resource\nversion=1.0.0\nkinds=koord.advisor/1\n"
-    "gate=BEResourceCollector\nstage=beta\ndefault=true\n"
-    "requires=koord.metrics/1,koord.state/1,koord.cgroup/1,koord.fs/1\nlicense=Apache-2.0\n"
-    "description=What best-effort pods may use of the node's CPUs, ask for and use\n",
-    koord::plugin::advisor<BeResource>("be-resource", kPeriod))
+KOORD_PLUGIN("id=advisor-be-resource\nversion=1.0.0\nkinds=koord.advisor/1\n"
+             "gate=BEResourceCollector\nstage=beta\ndefault=true\n"
+             "requires=koord.metrics/1,koord.state/1,koord.cgroup/1,koord.fs/1\nlicense=Apache-2.0\n"
+             "description=What best-effort pods may use of the node's CPUs, ask for and use\n",
+             koord::plugin::advisor<BeResource>("be-resource", kPeriod))

@@ -14,9 +14,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-CpuSet cpus(std::string_view list) {
-  return CpuSet::parse(list).value();
-}
+CpuSet cpus(std::string_view list) { return CpuSet::parse(list).value(); }
 
 Pod best_effort(std::vector<Container> containers) {
   Pod pod;

@@ -47,8 +47,7 @@ std::optional<double> BestEffortClass::usage_milli(const koord_host* host, const
 std::optional<CpuMax> BestEffortClass::max(const koord_host* host, const koord_svc_cgroup* cgroup,
                                            std::uint64_t now_ns) {
   const auto reading = max_.read(host, cgroup, dir_, now_ns);
-  if (!reading || reading->values[0] == KOORD_ABSENT || reading->values[1] == KOORD_ABSENT)
-    return std::nullopt;
+  if (!reading || reading->values[0] == KOORD_ABSENT || reading->values[1] == KOORD_ABSENT) return std::nullopt;
   return CpuMax{reading->values[0], reading->values[1]};
 }
 

@@ -26,8 +26,7 @@ class BestEffortClass {
   const std::string& dir() const { return dir_; }
 
   // Reads the cumulative CPU; returns nothing at first, after a gap or a reset. there() is about this read.
-  std::optional<double> usage_milli(const koord_host* host, const koord_svc_cgroup* cgroup,
-                                    std::uint64_t now_ns);
+  std::optional<double> usage_milli(const koord_host* host, const koord_svc_cgroup* cgroup, std::uint64_t now_ns);
   bool there() const { return there_; }
 
   std::optional<CpuMax> max(const koord_host* host, const koord_svc_cgroup* cgroup, std::uint64_t now_ns);

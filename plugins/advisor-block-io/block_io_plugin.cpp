@@ -94,7 +94,8 @@ class BlockIo final : public koord::plugin::Advisor {
                                 : "the io controller is not switched on for pods and containers");
       case Found::no_device:
         if (!v1) return report(true, "io.stat, without any I/O so far");
-        return report(false, "no cgroup has numbers: this kernel counts for v1 only where a blkio.throttle limit was set");
+        return report(false,
+                      "no cgroup has numbers: this kernel counts for v1 only where a blkio.throttle limit was set");
       case Found::devices:
         return report(true, v1 ? "blkio.throttle" : "io.stat");
     }

@@ -146,12 +146,14 @@ TEST_CASE("the configuration says how many devices have series of their own") {
   CHECK(host.value("container_block_read_bytes_total", device("other")) == 6.0);
 }
 
-TEST_CASE("on v1 the two throttling files give the same counters, with those of the children where the kernel has them") {
+TEST_CASE(
+    "on v1 the two throttling files give the same counters, with those of the children where the kernel has them") {
   FakeNode node;
   node.link("sys/dev/block/8:0", "../../block/sda");
   for (const char* dir : {"cgroup/blkio/kubepods/pod1", "cgroup/blkio/kubepods/pod1/c1"}) {
     node.write(std::string(dir) + "/blkio.throttle.io_service_bytes", "8:0 Read 1\n8:0 Write 1\nTotal 2\n");
-    node.write(std::string(dir) + "/blkio.throttle.io_service_bytes_recursive", "8:0 Read 4096\n8:0 Write 8192\nTotal 12288\n");
+    node.write(std::string(dir) + "/blkio.throttle.io_service_bytes_recursive",
+               "8:0 Read 4096\n8:0 Write 8192\nTotal 12288\n");
     node.write(std::string(dir) + "/blkio.throttle.io_serviced", "8:0 Read 1\n8:0 Write 2\nTotal 3\n");
   }
   FakeHost host(node);

@@ -10,7 +10,9 @@ constexpr std::uint64_t kKeepNs = 60'000'000'000;
 
 }  // namespace
 
-std::string number_text(DeviceNumber device) { return std::to_string(device.major) + ':' + std::to_string(device.minor); }
+std::string number_text(DeviceNumber device) {
+  return std::to_string(device.major) + ':' + std::to_string(device.minor);
+}
 
 const std::string& DeviceNames::name(DeviceNumber device, std::uint64_t now_ns) {
   Known& known = known_[device];

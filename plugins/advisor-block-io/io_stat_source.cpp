@@ -14,7 +14,8 @@ using Text = std::optional<std::string>;
 Result<Text> read_if_there(const std::string& path) {
   Result<std::string> text = read_file(path);
   if (text) return Text(std::move(text).value());
-  if (text.error().is(std::errc::no_such_file_or_directory) || text.error().is(std::errc::no_such_device)) return Text();
+  if (text.error().is(std::errc::no_such_file_or_directory) || text.error().is(std::errc::no_such_device))
+    return Text();
   return std::move(text).error();
 }
 
@@ -32,7 +33,8 @@ Result<IoStatSource> IoStatSource::find(const NodeRoots& roots) {
   cgroup::Layout layout = TRY(cgroup::Layout::detect(roots));
   const std::optional<cgroup::Version> version = layout.version(cgroup::Controller::blkio);
   if (!version)
-    return Error{std::make_error_code(std::errc::not_supported), "this node has neither the io nor the blkio controller"};
+    return Error{std::make_error_code(std::errc::not_supported),
+                 "this node has neither the io nor the blkio controller"};
   return IoStatSource(std::move(layout), *version);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// IoStatSource: the I/O statistics of a cgroup, from whichever files this kernel keeps them in. Files are opened for each
-// read: they are read too seldom to hold a thousand descriptors for. [any thread]
+// IoStatSource: the I/O statistics of a cgroup, from whichever files this kernel keeps them in. Files are opened for
+// each read: they are read too seldom to hold a thousand descriptors for. [any thread]
 #pragma once
 
 #include <optional>
@@ -22,8 +22,8 @@ class IoStatSource {
 
   cgroup::Version version() const { return version_; }
 
-  // Nothing: the cgroup is gone, or the controller is not switched on for it. Without devices when it did no I/O, or when
-  // this kernel does not count it.
+  // Nothing: the cgroup is gone, or the controller is not switched on for it. Without devices when it did no I/O, or
+  // when this kernel does not count it.
   Result<std::optional<std::vector<cgroup::IoStat>>> read(std::string_view cgroup) const;
 
  private:

@@ -52,7 +52,9 @@ struct Requests {
   std::array<latency::Histogram, kDirections.size()> latency;
   std::map<Device, DeviceTotals> devices;
 
-  const latency::Histogram& latency_of(Operation direction) const { return latency[static_cast<std::size_t>(direction)]; }
+  const latency::Histogram& latency_of(Operation direction) const {
+    return latency[static_cast<std::size_t>(direction)];
+  }
   latency::Histogram& latency_of(Operation direction) { return latency[static_cast<std::size_t>(direction)]; }
   OperationTotals all() const;
   bool empty() const;

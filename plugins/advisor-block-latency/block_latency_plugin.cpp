@@ -35,10 +35,10 @@ constexpr auto kConfigSchema = koord::settings::joined(R"({
                    "description": "levels with histograms, some 30 series each: pods includes node; default: node"},
     "devices": {"enum": ["none", "node", "pods", "all"],
                 "description": "levels with totals for each device, 8 to 12 series each: pods includes node; default: node"},)",
-    koord::tracing::kMarkerSettings, R"(,
+                                                       koord::tracing::kMarkerSettings, R"(,
     "source": {"enum": ["btf_tracepoint", "raw_tracepoint"],
                "description": "use this source or none; default: the first that the kernel accepts"},)",
-    koord::latency::kSlotSettings, R"(
+                                                       koord::latency::kSlotSettings, R"(
   }})");
 
 class BlockLatency final : public koord::plugin::Advisor {
@@ -62,9 +62,8 @@ class BlockLatency final : public koord::plugin::Advisor {
     const Reading reading = value_or_fail(probe_->read());
     koord::latency::CumulativeCounts counts;
     const auto names = [this](Device device) { return name_of_device(device); };
-    series_.report(reading, [&](BlockSeries& series, const Requests& window) {
-      series.report(window, names, batch_, counts);
-    });
+    series_.report(reading,
+                   [&](BlockSeries& series, const Requests& window) { series.report(window, names, batch_, counts); });
     report_itself(reading);
     batch_.send(now_ns);
   }
@@ -104,10 +103,9 @@ class BlockLatency final : public koord::plugin::Advisor {
 
 }  // namespace
 
-KOORD_PLUGIN(
-    "id=advisor-block-latency\nversion=1.0.0\nkinds=koord.advisor/1\n"
-    "gate=BlockLatencyCollector\nstage=beta\ndefault=true\n"
-    "requires=koord.metrics/1,koord.state/1,koord.fs/1,koord.config/1\noptional=koord.audit/1\n"
-    "license=Apache-2.0\n"
-    "description=How long requests to block devices take, per node, pod and container\n",
-    koord::plugin::advisor<BlockLatency>("block-latency", 5s, kConfigSchema.data()))
+KOORD_PLUGIN("id=advisor-block-latency\nversion=1.0.0\nkinds=koord.advisor/1\n"
+             "gate=BlockLatencyCollector\nstage=beta\ndefault=true\n"
+             "requires=koord.metrics/1,koord.state/1,koord.fs/1,koord.config/1\noptional=koord.audit/1\n"
+             "license=Apache-2.0\n"
+             "description=How long requests to block devices take, per node, pod and container\n",
+             koord::plugin::advisor<BlockLatency>("block-latency", 5s, kConfigSchema.data()))

@@ -40,7 +40,8 @@ Requests sum(Requests left, const Requests& right) { return left += right; }
 void report(FakeHost& host, BlockSeries& series, const Requests& window) {
   koord::plugin::Batch batch(host.abi());
   CumulativeCounts counts;
-  series.report(window, [](Device device) { return name_of(device); }, batch, counts);
+  series.report(
+      window, [](Device device) { return name_of(device); }, batch, counts);
   batch.send(static_cast<std::uint64_t>(host.clock().now().time_since_epoch().count()));
   host.clock().advance(std::chrono::seconds(5));
 }
@@ -77,8 +78,8 @@ TEST_CASE("flushes alone make a window that is not empty") {
 TEST_CASE("the node's window has the requests of every cgroup and those without one") {
   Windows windows;
   windows.advance({.unassigned = Requests{}});
-  windows.advance({.cgroups = {{7, requests(kDisk, Operation::read, 3)}},
-                   .unassigned = requests(kDisk, Operation::other, 2)});
+  windows.advance(
+      {.cgroups = {{7, requests(kDisk, Operation::read, 3)}}, .unassigned = requests(kDisk, Operation::other, 2)});
   CHECK(*windows.node() == sum(requests(kDisk, Operation::read, 3), requests(kDisk, Operation::other, 2)));
 }
 
@@ -97,7 +98,8 @@ TEST_CASE("mean and quantile are of one direction") {
   BlockSeries series(BlockMetrics(host.abi(), "container", false, false), KOORD_NO_SUBJECT);
   report(host, series, requests(kDisk, Operation::read, 10));
   CHECK(host.value("container_block_latency_mean_seconds", {{"direction", "read"}}).value() == doctest::Approx(1e-4));
-  CHECK(host.value("container_block_latency_p99_seconds", {{"direction", "read"}}).value() == doctest::Approx(127.36e-6));
+  CHECK(host.value("container_block_latency_p99_seconds", {{"direction", "read"}}).value() ==
+        doctest::Approx(127.36e-6));
   CHECK_FALSE(host.value("container_block_latency_mean_seconds", {{"direction", "write"}}));
 }
 

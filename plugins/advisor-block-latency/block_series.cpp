@@ -18,15 +18,19 @@ DeviceMetrics::DeviceMetrics(const koord_host* host, const std::string& level) {
   const std::string of = " requests of a " + level + " to block devices, by device and operation";
   requests = counter(host, name + "requests_total", "requests", "Completed" + of + ".", 1);
   bytes = counter(host, name + "bytes_total", "bytes", "Bytes of the" + of + ".", 512);
-  device_time = counter(host, name + "seconds_total", "seconds", "Time on the device of the" + of + ", in seconds.", 1e-6);
-  queue_time = counter(host, name + "queue_seconds_total", "seconds", "Time in the queue of the" + of + ", in seconds.", 1e-6);
+  device_time =
+      counter(host, name + "seconds_total", "seconds", "Time on the device of the" + of + ", in seconds.", 1e-6);
+  queue_time =
+      counter(host, name + "queue_seconds_total", "seconds", "Time in the queue of the" + of + ", in seconds.", 1e-6);
 }
 
 BlockMetrics::BlockMetrics(const koord_host* host, const std::string& level, bool has_histogram, bool by_device)
-    : latency(host, {level + "_block", "requests of a " + level + " were on a block device, by direction", {99},
-                     has_histogram}),
+    : latency(
+          host,
+          {level + "_block", "requests of a " + level + " were on a block device, by direction", {99}, has_histogram}),
       time(counter(host, level + "_block_time_seconds_total", "seconds",
-                   "Time of all requests of a " + level + " to block devices, by phase: in the queue or on the device, in seconds.",
+                   "Time of all requests of a " + level +
+                       " to block devices, by phase: in the queue or on the device, in seconds.",
                    1e-6)) {
   if (by_device) devices = std::make_shared<DeviceMetrics>(host, level);
 }
@@ -70,8 +74,11 @@ BlockSeries::OnDevice& BlockSeries::on_device(Device device, Operation operation
   const auto series = [&](const plugin::Metric& metric) {
     return metric.series(subject_, {{"device", name}, {"operation", name_of(operation)}});
   };
-  at->second = {series(metrics_->requests), series(metrics_->bytes), series(metrics_->device_time),
-                series(metrics_->queue_time), {}};
+  at->second = {series(metrics_->requests),
+                series(metrics_->bytes),
+                series(metrics_->device_time),
+                series(metrics_->queue_time),
+                {}};
   return at->second;
 }
 

@@ -71,7 +71,8 @@ class ColdMemory final : public koord::plugin::Advisor {
     if (source_->knows_cgroups()) {
       if (auto snapshot = Snapshot::if_known(host(), state_))
         meters_.follow(*snapshot, [this](const Subject& subject) { return meter_of(subject); });
-      const auto of_cgroups = meters_.for_each([&](Meter& meter, std::string_view dir) { measure(meter, dir, now_ns); });
+      const auto of_cgroups =
+          meters_.for_each([&](Meter& meter, std::string_view dir) { measure(meter, dir, now_ns); });
       if (!failure) failure = of_cgroups;
     }
     batch_.send(now_ns);
@@ -102,7 +103,8 @@ class ColdMemory final : public koord::plugin::Advisor {
     if (auto started = (*found)->start(now_ns); !started) {
       (*found)->stop();
       keep("");
-      throw Failure(KOORD_E_UNSUPPORTED, std::string((*found)->name()) + " cannot be switched on: " + started.error().message());
+      throw Failure(KOORD_E_UNSUPPORTED,
+                    std::string((*found)->name()) + " cannot be switched on: " + started.error().message());
     }
     source_ = *std::move(found);
     keep(source_->note());
@@ -110,7 +112,8 @@ class ColdMemory final : public koord::plugin::Advisor {
     const std::string detail = knows_cgroups ? "kidled" : "DAMON measures only the node";
     const auto* capabilities = koord::plugin::require<koord_svc_capabilities>(host(), "koord.capabilities/1");
     capabilities->report(host(), koord::plugin::str(kCapability),
-                         knows_cgroups ? KOORD_CAPABILITY_SUPPORTED : KOORD_CAPABILITY_ABSENT, koord::plugin::str(detail));
+                         knows_cgroups ? KOORD_CAPABILITY_SUPPORTED : KOORD_CAPABILITY_ABSENT,
+                         koord::plugin::str(detail));
   }
 
   std::string note() const {
@@ -122,7 +125,9 @@ class ColdMemory final : public koord::plugin::Advisor {
     });
     return found ? text : "";
   }
-  void keep(const std::string& note) const { kv_->set(host(), koord::plugin::str(kNoteKey), note.data(), note.size(), 0); }
+  void keep(const std::string& note) const {
+    kv_->set(host(), koord::plugin::str(kNoteKey), note.data(), note.size(), 0);
+  }
 
   Level define_level(const std::string& level, const std::string& whose) const {
     const std::string cold = "Page cache of " + whose + " not touched for the cold age, in bytes.";
@@ -140,7 +145,8 @@ class ColdMemory final : public koord::plugin::Advisor {
     const std::optional<double> cold = value_or_fail(source_->node(now_ns));
     if (!cold) return;
     batch_.add(node_meter_->cold, *cold);
-    const double used = value_or_fail(koord::memory::used_with_page_cache_bytes(files_.read(KOORD_ROOT_PROC, "meminfo")));
+    const double used =
+        value_or_fail(koord::memory::used_with_page_cache_bytes(files_.read(KOORD_ROOT_PROC, "meminfo")));
     batch_.add(node_meter_->with_hot, std::max(used - *cold, 0.0));
   }
 

@@ -26,14 +26,17 @@ std::string idle_stats(const std::string& period, const std::string& n, const ch
     for (int i = 0; i < 8; ++i) text += "            " + value;
     return text + "\n";
   };
-  std::string text = "# version: 1.0\n# page_scans: 24\n# slab_scans: 0\n# scan_period_in_seconds: " + period + "\n# use_hierarchy: " + hierarchy +
-                     "\n# buckets: 1,2,5,15,30,60,120,240\n#\n#   _-----=> clean/dirty\n#  / _----=> swap/file\n# | / _---=> evict/unevict\n"
-                     "# || / _--=> inactive/active\n# ||| / _-=> slab\n# |||| /\n# |||||      [1,2)      [2,5)     [5,15)    [15,30)    [30,60)   "
-                     "[60,120)  [120,240) [240,+inf)\n";
+  std::string text =
+      "# version: 1.0\n# page_scans: 24\n# slab_scans: 0\n# scan_period_in_seconds: " + period +
+      "\n# use_hierarchy: " + hierarchy +
+      "\n# buckets: 1,2,5,15,30,60,120,240\n#\n#   _-----=> clean/dirty\n#  / _----=> swap/file\n# | / _---=> evict/unevict\n"
+      "# || / _--=> inactive/active\n# ||| / _-=> slab\n# |||| /\n# |||||      [1,2)      [2,5)     [5,15)    [15,30)    [30,60)   "
+      "[60,120)  [120,240) [240,+inf)\n";
   text += row("csei", "999") + row("dsei", "999") + row("cfei", n) + row("dfei", std::to_string(2 * std::stoul(n)));
   for (const char* name : {"csui", "dsui"}) text += row(name, "999");
   for (const char* name : {"cfui", "dfui"}) text += row(name, "0");
-  for (const char* name : {"csea", "dsea", "cfea", "dfea", "csua", "dsua", "cfua", "dfua", "slab"}) text += row(name, "999");
+  for (const char* name : {"csea", "dsea", "cfea", "dfea", "csua", "dsua", "cfua", "dfua", "slab"})
+    text += row(name, "999");
   return text;
 }
 
@@ -48,17 +51,20 @@ void add_kidled(FakeNode& node, const char* period = "0\n", const char* hierarch
 void add_damon(FakeNode& node) {
   const std::string context = kDamon + "/0/contexts/0", scheme = context + "/schemes/0";
   for (const char* name : {"/nr_kdamonds", "/0/contexts/nr_contexts"}) node.write(kDamon + name, "0\n");
-  for (const char* name : {"/operations", "/monitoring_attrs/intervals/sample_us", "/monitoring_attrs/intervals/aggr_us",
-                           "/monitoring_attrs/intervals/update_us", "/monitoring_attrs/nr_regions/min", "/monitoring_attrs/nr_regions/max",
-                           "/targets/nr_targets", "/targets/0/regions/nr_regions", "/targets/0/regions/0/start", "/targets/0/regions/0/end",
-                           "/schemes/nr_schemes"})
+  for (const char* name :
+       {"/operations", "/monitoring_attrs/intervals/sample_us", "/monitoring_attrs/intervals/aggr_us",
+        "/monitoring_attrs/intervals/update_us", "/monitoring_attrs/nr_regions/min", "/monitoring_attrs/nr_regions/max",
+        "/targets/nr_targets", "/targets/0/regions/nr_regions", "/targets/0/regions/0/start",
+        "/targets/0/regions/0/end", "/schemes/nr_schemes"})
     node.write(context + name, "0\n");
-  for (const char* name : {"/action", "/access_pattern/sz/max", "/access_pattern/nr_accesses/max", "/access_pattern/age/min", "/access_pattern/age/max"})
+  for (const char* name : {"/action", "/access_pattern/sz/max", "/access_pattern/nr_accesses/max",
+                           "/access_pattern/age/min", "/access_pattern/age/max"})
     node.write(scheme + name, "0\n");
   node.write(scheme + "/tried_regions/total_bytes", "0\n");
   node.write(kDamon + "/0/state", "off\n");
   node.write(kDamon + "/0/pid", "77\n");
-  node.write("proc/iomem", "00000000-00000fff : Reserved\n00100000-001fffff : System RAM\n  00110000-0011ffff : Kernel code\n");
+  node.write("proc/iomem",
+             "00000000-00000fff : Reserved\n00100000-001fffff : System RAM\n  00110000-0011ffff : Kernel code\n");
   node.write("proc/kpageflags", "");
   node.write("proc/meminfo", "MemTotal: 1000 kB\nMemFree: 0 kB\n");
 }
@@ -93,15 +99,20 @@ TEST_CASE("cold is the inactive page cache of the buckets that are wholly old en
 
 TEST_CASE("a file of another form is refused with what it lacks") {
   CHECK(parse_idle_page_stats("", 300s).error().text == "has no scan period or no buckets");
-  CHECK(parse_idle_page_stats("# scan_period_in_seconds: 5\n# buckets: 1,x\n", 300s).error().message() == "'x' is not an unsigned integer");
-  CHECK(parse_idle_page_stats("# scan_period_in_seconds: 5\n# buckets: 1,2\ncfei 1\n", 300s).error().text == "a row has fewer values than there are buckets");
-  CHECK(parse_idle_page_stats("# scan_period_in_seconds: 5\n# buckets: 1,2\ncfei 1 2\ncfui 1 2\ndfui 1 2\n", 300s).error().text ==
-        "lacks one of the rows cfei, dfei, cfui, dfui");
+  CHECK(parse_idle_page_stats("# scan_period_in_seconds: 5\n# buckets: 1,x\n", 300s).error().message() ==
+        "'x' is not an unsigned integer");
+  CHECK(parse_idle_page_stats("# scan_period_in_seconds: 5\n# buckets: 1,2\ncfei 1\n", 300s).error().text ==
+        "a row has fewer values than there are buckets");
+  CHECK(parse_idle_page_stats("# scan_period_in_seconds: 5\n# buckets: 1,2\ncfei 1 2\ncfui 1 2\ndfui 1 2\n", 300s)
+            .error()
+            .text == "lacks one of the rows cfei, dfei, cfui, dfui");
 }
 
 TEST_CASE("memory is where iomem says System RAM, as far as it may be seen") {
-  CHECK(parse_system_ram("00001000-0009fbff : System RAM\n000a0000-000bffff : PCI Bus 0000:00\n100000000-63fffffff : System RAM\n"
-                         "  101000000-1017fffff : Kernel code\n") == std::vector<Range>{{0x1000, 0x9fc00}, {0x100000000, 0x640000000}});
+  CHECK(parse_system_ram(
+            "00001000-0009fbff : System RAM\n000a0000-000bffff : PCI Bus 0000:00\n100000000-63fffffff : System RAM\n"
+            "  101000000-1017fffff : Kernel code\n") ==
+        std::vector<Range>{{0x1000, 0x9fc00}, {0x100000000, 0x640000000}});
   CHECK(parse_system_ram("00000000-00000000 : System RAM\n").empty());
   CHECK(parse_system_ram("zz-10 : System RAM\n5 : System RAM\n-: \n").empty());
 }
@@ -135,7 +146,8 @@ TEST_CASE("an estimate looks at one page in each piece, and at each page when th
 
 TEST_CASE("an estimate of a half is near a half, whatever the seed") {
   for (std::uint32_t seed = 1; seed < 20; ++seed) {
-    const auto half = estimate_bytes({{0, std::uint64_t{4096} << 20}}, 4096, 16384, seed, [](std::uint64_t page) { return std::optional(page % 2 == 0); });
+    const auto half = estimate_bytes({{0, std::uint64_t{4096} << 20}}, 4096, 16384, seed,
+                                     [](std::uint64_t page) { return std::optional(page % 2 == 0); });
     CHECK(*half == doctest::Approx(4096.0 * (1 << 19)).epsilon(0.04));  // five standard errors
   }
 }
@@ -172,7 +184,8 @@ TEST_CASE("the next process resets the switches of one that died") {
   ColdMemoryFixture fixture;
   add_kidled(fixture.node, "5\n", "1\n");
   const std::string note = "kidled 0 0 4711";
-  static_cast<void>(fixture.host.store().put("test/switched_on", std::as_bytes(std::span(note)), std::nullopt).has_value());
+  static_cast<void>(
+      fixture.host.store().put("test/switched_on", std::as_bytes(std::span(note)), std::nullopt).has_value());
   REQUIRE(fixture.advisor.init() == KOORD_OK);
   CHECK(fixture.advisor.stop() == KOORD_OK);
   CHECK(fixture.file(kKidled + "/scan_period_in_seconds") == "0");
@@ -195,8 +208,9 @@ TEST_CASE("by kidled node, pods and containers have cold memory, and memory with
   ColdMemoryFixture fixture;
   add_kidled(fixture.node);
   fixture.node.write("cgroup/memory/pod1/memory.idle_page_stats", idle_stats("5", "100"));
-  fixture.node.write("cgroup/memory/pod1/memory.stat",
-                   "total_inactive_anon 1000\ntotal_active_anon 2000\ntotal_unevictable 0\ntotal_inactive_file 5000\ntotal_active_file 1000\n");
+  fixture.node.write(
+      "cgroup/memory/pod1/memory.stat",
+      "total_inactive_anon 1000\ntotal_active_anon 2000\ntotal_unevictable 0\ntotal_inactive_file 5000\ntotal_active_file 1000\n");
   koord::state::Pod pod;
   pod.uid = pod.name = pod.cgroup_dir = "pod1";
   pod.containers.push_back({.id = "containerd://c1", .name = "c1", .cgroup_dir = "pod1/c1"});
@@ -285,7 +299,8 @@ TEST_CASE("a kdamond that a process of ours has left behind is ended, and DAMON 
   add_damon(fixture.node);
   fixture.node.write(kDamon + "/nr_kdamonds", "1\n");
   const std::string note = "damon 77";
-  static_cast<void>(fixture.host.store().put("test/switched_on", std::as_bytes(std::span(note)), std::nullopt).has_value());
+  static_cast<void>(
+      fixture.host.store().put("test/switched_on", std::as_bytes(std::span(note)), std::nullopt).has_value());
   CHECK(fixture.advisor.init() == KOORD_OK);
   CHECK(fixture.file(kDamon + "/0/state") == "on");
 }
@@ -295,7 +310,8 @@ TEST_CASE("when DAMON cannot be set up, what was begun is undone and the reason 
   add_damon(fixture.node);
   fixture.node.remove(kDamon + "/0/contexts/0/schemes/0/tried_regions");
   CHECK(fixture.advisor.init() == KOORD_E_UNSUPPORTED);
-  CHECK(fixture.advisor.why() == "DAMON cannot be switched on: this DAMON does not report regions (added in Linux 6.2)");
+  CHECK(fixture.advisor.why() ==
+        "DAMON cannot be switched on: this DAMON does not report regions (added in Linux 6.2)");
   CHECK(fixture.file(kDamon + "/nr_kdamonds") == "0");
   fixture.node.remove(kDamon + "/0/contexts/0/operations");
   CHECK(fixture.advisor.init() == KOORD_E_UNSUPPORTED);

@@ -22,8 +22,8 @@ class ColdSource {
 
   virtual const char* name() const = 0;
 
-  // Switches it on. The note that stop() wants back, to be kept where the next process finds it; before start() it has what
-  // that one needs to undo a start() that was cut off.
+  // Switches it on. The note that stop() wants back, to be kept where the next process finds it; before start() it has
+  // what that one needs to undo a start() that was cut off.
   virtual Result<void> start(std::uint64_t now_ns) = 0;
   virtual std::string note() const = 0;
   // Reverts the changes of start(); so does the destructor.
@@ -42,8 +42,9 @@ class ColdSource {
 
 // `before`: the note of a process that may have died, or empty. `token`: differs from that of any other process. An
 // error names the missing feature of this kernel, or its other user.
-Result<std::unique_ptr<ColdSource>> find_kidled(const NodeRoots& roots, std::chrono::seconds age, const std::string& before,
-                                                const std::string& token);
-Result<std::unique_ptr<ColdSource>> find_damon(const NodeRoots& roots, std::chrono::seconds age, const std::string& before);
+Result<std::unique_ptr<ColdSource>> find_kidled(const NodeRoots& roots, std::chrono::seconds age,
+                                                const std::string& before, const std::string& token);
+Result<std::unique_ptr<ColdSource>> find_damon(const NodeRoots& roots, std::chrono::seconds age,
+                                               const std::string& before);
 
 }  // namespace koord::cold_memory

@@ -17,8 +17,8 @@
 namespace koord::cold_memory {
 namespace {
 
-// One page of each of at most 200 regions is looked at every 200 ms, which is far less than 1 % of a CPU; a region's age
-// grows by one each 2 s in which none was found touched.
+// One page of each of at most 200 regions is looked at every 200 ms, which is far less than 1 % of a CPU; a region's
+// age grows by one each 2 s in which none was found touched.
 constexpr std::uint64_t kSampleUs = 200'000, kAggregationUs = 2'000'000, kUpdateUs = 60'000'000;
 constexpr const char *kMinRegions = "20", *kMaxRegions = "200";
 constexpr std::uint64_t kSamples = 16384;  // pages looked at for what they hold
@@ -75,14 +75,16 @@ class Damon final : public ColdSource {
   // Returns no value as long as no page can be that old, and between two polls.
   Result<std::optional<double>> node(std::uint64_t now_ns) override {
     const std::uint64_t age_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(age_).count());
-    if (now_ns < began_ns_ + age_ns || (looked_ns_ != 0 && now_ns < looked_ns_ + age_ns / 5)) return std::optional<double>();
+    if (now_ns < began_ns_ + age_ns || (looked_ns_ != 0 && now_ns < looked_ns_ + age_ns / 5))
+      return std::optional<double>();
     looked_ns_ = now_ns;
     TRY(write_value(kdamond() + "/state", "update_schemes_tried_regions"));
     const std::uint64_t page_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-    return estimate_bytes(cold_regions(), page_bytes, kSamples, static_cast<std::uint32_t>(now_ns), [&](std::uint64_t page) {
-      const std::optional<std::uint64_t> flags = flags_.of(page);
-      return flags ? std::optional(is_inactive_file(*flags)) : std::nullopt;
-    });
+    return estimate_bytes(cold_regions(), page_bytes, kSamples, static_cast<std::uint32_t>(now_ns),
+                          [&](std::uint64_t page) {
+                            const std::optional<std::uint64_t> flags = flags_.of(page);
+                            return flags ? std::optional(is_inactive_file(*flags)) : std::nullopt;
+                          });
   }
 
   bool knows_cgroups() const override { return false; }
@@ -121,8 +123,9 @@ class Damon final : public ColdSource {
   // Only reports the regions, without an action on them.
   Result<void> set_up_scheme() const {
     TRY(write_value(context() + "/schemes/nr_schemes", "1"));
-    if (!node::exists(scheme() + "/tried_regions")) return invalid("this DAMON does not report regions (added in "
-                                                                   "Linux 6.2)");
+    if (!node::exists(scheme() + "/tried_regions"))
+      return invalid("this DAMON does not report regions (added in "
+                     "Linux 6.2)");
     TRY(write_value(scheme() + "/action", "stat"));
     const std::string pattern = scheme() + "/access_pattern/";
     const std::uint64_t age = std::chrono::microseconds(age_).count() / kAggregationUs;
@@ -163,13 +166,15 @@ void end_orphan(const std::string& admin, const std::string& before) {
 
 }  // namespace
 
-Result<std::unique_ptr<ColdSource>> find_damon(const NodeRoots& roots, std::chrono::seconds age, const std::string& before) {
+Result<std::unique_ptr<ColdSource>> find_damon(const NodeRoots& roots, std::chrono::seconds age,
+                                               const std::string& before) {
   const std::string admin = roots.sys + "/kernel/mm/damon/admin/kdamonds";
   if (!node::exists(admin + "/nr_kdamonds")) return invalid("the kernel was built without DAMON's sysfs interface");
   end_orphan(admin, before);
   const std::optional<std::int64_t> kdamonds = node::read_number(admin + "/nr_kdamonds");
   if (kdamonds != 0)
-    return invalid("DAMON is in use by another process: '" + admin + "/nr_kdamonds' is " + (kdamonds ? std::to_string(*kdamonds) : "unreadable"));
+    return invalid("DAMON is in use by another process: '" + admin + "/nr_kdamonds' is " +
+                   (kdamonds ? std::to_string(*kdamonds) : "unreadable"));
   std::vector<Range> memory = parse_system_ram(node::read_text(roots.proc + "/iomem").value_or(""));
   if (memory.empty()) return invalid("'" + roots.proc + "/iomem' does not list memory: that needs CAP_SYS_ADMIN");
   PageFlags flags;

@@ -56,7 +56,8 @@ Result<IdleFilePages> parse_idle_page_stats(std::string_view text, std::chrono::
   if (!stats.period_s || stats.buckets.empty()) return invalid("has no scan period or no buckets");
   std::vector<bool> is_old;
   for (std::uint64_t bound : stats.buckets)
-    is_old.push_back(static_cast<double>(bound) * static_cast<double>(*stats.period_s) >= static_cast<double>(age.count()));
+    is_old.push_back(static_cast<double>(bound) * static_cast<double>(*stats.period_s) >=
+                     static_cast<double>(age.count()));
   IdleFilePages pages{.hierarchical = stats.hierarchical};
   std::size_t found = 0;
   for (std::string_view row : stats.rows) {

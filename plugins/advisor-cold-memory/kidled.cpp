@@ -13,9 +13,14 @@ constexpr const char* kScanPeriod = "5";  // seconds
 
 class Kidled final : public ColdSource {
  public:
-  Kidled(std::string control, std::string memory, std::chrono::seconds age, std::string period, std::string hierarchy, std::string token)
-      : control_(std::move(control)), memory_(std::move(memory)), age_(age), period_(std::move(period)),
-        hierarchy_(std::move(hierarchy)), token_(std::move(token)) {}
+  Kidled(std::string control, std::string memory, std::chrono::seconds age, std::string period, std::string hierarchy,
+         std::string token)
+      : control_(std::move(control)),
+        memory_(std::move(memory)),
+        age_(age),
+        period_(std::move(period)),
+        hierarchy_(std::move(hierarchy)),
+        token_(std::move(token)) {}
   ~Kidled() override { Kidled::stop(); }
 
   const char* name() const override { return "kidled"; }
@@ -63,15 +68,16 @@ class Kidled final : public ColdSource {
 
 }  // namespace
 
-Result<std::unique_ptr<ColdSource>> find_kidled(const NodeRoots& roots, std::chrono::seconds age, const std::string& before,
-                                                const std::string& token) {
+Result<std::unique_ptr<ColdSource>> find_kidled(const NodeRoots& roots, std::chrono::seconds age,
+                                                const std::string& before, const std::string& token) {
   const std::string control = roots.sys + "/kernel/mm/kidled";
   std::optional<std::string> period = node::read_text(control + "/scan_period_in_seconds");
   std::optional<std::string> hierarchy = node::read_text(control + "/use_hierarchy");
   if (!period || !hierarchy) return invalid("the kernel has no kidled");
   std::string memory = roots.cgroup + "/memory";
   if (!node::exists(memory + "/memory.idle_page_stats")) memory = roots.cgroup;
-  if (!node::exists(memory + "/memory.idle_page_stats")) return invalid("kidled without memory.idle_page_stats in '" + roots.cgroup + "'");
+  if (!node::exists(memory + "/memory.idle_page_stats"))
+    return invalid("kidled without memory.idle_page_stats in '" + roots.cgroup + "'");
   // A process that died has left its own settings behind.
   const std::vector<std::string> note = split(before, ' ');
   if (note.size() == 4 && note[0] == "kidled") {

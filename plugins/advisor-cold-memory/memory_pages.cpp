@@ -26,7 +26,9 @@ std::vector<Range> parse_system_ram(std::string_view iomem) {
     if (dash == std::string_view::npos || colon == std::string_view::npos || dash > colon) continue;
     if (line->substr(colon + 3) != "System RAM") continue;
     Range range;
-    if (!parse_hex(line->substr(0, dash), range.start) || !parse_hex(line->substr(dash + 1, colon - dash - 1), range.end)) continue;
+    if (!parse_hex(line->substr(0, dash), range.start) ||
+        !parse_hex(line->substr(dash + 1, colon - dash - 1), range.end))
+      continue;
     if (range.end <= range.start || range.end == UINT64_MAX) continue;
     ++range.end;
     ranges.push_back(range);
@@ -39,7 +41,8 @@ bool is_inactive_file(std::uint64_t page_flags) {
 }
 
 std::optional<double> estimate_bytes(const std::vector<Range>& ranges, std::uint64_t page_bytes, std::uint64_t samples,
-                                     std::uint32_t seed, const std::function<std::optional<bool>(std::uint64_t)>& counts) {
+                                     std::uint32_t seed,
+                                     const std::function<std::optional<bool>(std::uint64_t)>& counts) {
   std::uint64_t pages = 0;
   for (const Range& range : ranges) pages += range.size() / page_bytes;
   const std::uint64_t piece = std::max<std::uint64_t>(pages / std::max<std::uint64_t>(samples, 1), 1);

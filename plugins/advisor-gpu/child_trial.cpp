@@ -92,7 +92,8 @@ std::optional<Result<void>> ChildTrial::outcome(std::chrono::milliseconds wait) 
   if (read_report(std::min(Clock::now() + wait, deadline_))) return judge();
   if (Clock::now() < deadline_) return std::nullopt;
   ::kill(child_, SIGKILL);
-  return Result<void>(Error{std::make_error_code(std::errc::timed_out), "did not end within " + format_duration(patience_)});
+  return Result<void>(
+      Error{std::make_error_code(std::errc::timed_out), "did not end within " + format_duration(patience_)});
 }
 
 Result<void> ChildTrial::judge() {

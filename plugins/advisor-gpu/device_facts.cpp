@@ -62,10 +62,14 @@ std::string to_json(const std::vector<GpuFact>& gpus) {
   JsonWriter json;
   json.begin_array();
   for (const GpuFact& gpu : gpus) {
-    json.begin_object().member("id", gpu.uuid).member("minor", gpu.minor).member("memory-total", gpu.memory_total_bytes);
+    json.begin_object()
+        .member("id", gpu.uuid)
+        .member("minor", gpu.minor)
+        .member("memory-total", gpu.memory_total_bytes);
     json.member("nodeID", gpu.place.numa_node).member("pcie", gpu.place.pcie_root).member("busID", gpu.bus_id);
     json.key("status").begin_object().member("healthy", !gpu.fault);
-    if (gpu.fault) json.member("errCode", "NVMLError" + std::to_string(gpu.fault->code)).member("errMessage", gpu.fault->text);
+    if (gpu.fault)
+      json.member("errCode", "NVMLError" + std::to_string(gpu.fault->code)).member("errMessage", gpu.fault->text);
     json.end_object().end_object();
   }
   return json.end_array().text();

@@ -109,7 +109,8 @@ class Gpu final : public koord::plugin::Advisor {
   }
 
   LevelMetrics define_level(const std::string& level, const std::string& whose) const {
-    return {define({level + "_gpu_core_usage", "percent", "Part of a GPU's multiprocessors that " + whose + " kept busy.", 0.1}),
+    return {define({level + "_gpu_core_usage", "percent",
+                    "Part of a GPU's multiprocessors that " + whose + " kept busy.", 0.1}),
             define({level + "_gpu_memory_usage", "bytes", "Memory of a GPU that " + whose + " took.", 4096})};
   }
 
@@ -131,7 +132,8 @@ class Gpu final : public koord::plugin::Advisor {
   }
 
   void forget_devices() {
-    for (const Device& device : devices_) tell(name_of(device.index), KOORD_CAPABILITY_ABSENT, "there is no driver now");
+    for (const Device& device : devices_)
+      tell(name_of(device.index), KOORD_CAPABILITY_ABSENT, "there is no driver now");
     devices_.clear();
     next_discovery_ns_ = 0;
   }
@@ -203,14 +205,17 @@ class Gpu final : public koord::plugin::Advisor {
     if (!value) return;
     const std::string minor = std::to_string(device.info.minor);
     const std::string key = what + " " + std::to_string(subject) + " " + minor + " " + device.info.uuid;
-    const auto make = [&] { return metric.series(subject, {{"gpu_minor", minor}, {"gpu_device_uuid", device.info.uuid}}); };
+    const auto make = [&] {
+      return metric.series(subject, {{"gpu_minor", minor}, {"gpu_device_uuid", device.info.uuid}});
+    };
     batch_.add(series_.of(key, make), *value);
   }
 
   std::vector<GpuFact> facts() const {
     std::vector<GpuFact> facts;
     for (const Device& device : devices_) {
-      facts.push_back({device.info.uuid, device.info.minor, device.info.memory_total_bytes, device.info.bus_id, device.place});
+      facts.push_back(
+          {device.info.uuid, device.info.minor, device.info.memory_total_bytes, device.info.bus_id, device.place});
       if (device.fault) facts.back().fault = GpuFact::Fault{device.fault->code.value(), device.fault->message()};
     }
     return facts;
@@ -264,10 +269,9 @@ class Gpu final : public koord::plugin::Advisor {
 
 }  // namespace
 
-KOORD_PLUGIN(
-    "id=advisor-gpu\nversion=1.0.0\nkinds=koord.advisor/1\n"
-    "gate=Accelerators\nstage=beta\ndefault=true\n"
-    "requires=koord.metrics/1,koord.state/1,koord.fs/1,koord.config/1,koord.kv/1,koord.capabilities/1,"
-    "koord.clock/1\nlicense=Apache-2.0\n"
-    "description=What NVIDIA GPUs do, by device, pod and container\n",
-    koord::plugin::advisor<Gpu>("gpu", 1s, kConfigSchema))
+KOORD_PLUGIN("id=advisor-gpu\nversion=1.0.0\nkinds=koord.advisor/1\n"
+             "gate=Accelerators\nstage=beta\ndefault=true\n"
+             "requires=koord.metrics/1,koord.state/1,koord.fs/1,koord.config/1,koord.kv/1,koord.capabilities/1,"
+             "koord.clock/1\nlicense=Apache-2.0\n"
+             "description=What NVIDIA GPUs do, by device, pod and container\n",
+             koord::plugin::advisor<Gpu>("gpu", 1s, kConfigSchema))

@@ -18,7 +18,8 @@ namespace {
 
 std::string stand_in(const std::string& name) {
   const char* folder = std::getenv("KOORD_STAND_INS");
-  if (!folder) throw std::runtime_error("KOORD_STAND_INS names the folder with the stand-ins for NVML; meson test sets it");
+  if (!folder)
+    throw std::runtime_error("KOORD_STAND_INS names the folder with the stand-ins for NVML; meson test sets it");
   return std::string(folder) + "/stand-in-nvml-" + name + ".so";
 }
 
@@ -27,7 +28,8 @@ constexpr const char* kGpuB = "device GPU-b 4 00000000:AF:00.0 9000 800 66\n";
 
 // A node with a driver that says what the test wants.
 struct GpuNode {
-  explicit GpuNode(const std::string& facts, const std::string& library = "usual", const std::string& more_config = "") {
+  explicit GpuNode(const std::string& facts, const std::string& library = "usual",
+                   const std::string& more_config = "") {
     driver_says(facts);
     ::setenv("KOORD_STAND_IN_NVML", node.path("nvml").c_str(), 1);
     config = R"({"library": ")" + stand_in(library) + '"' + more_config + "}";
@@ -65,7 +67,9 @@ struct GpuNode {
       return kv->get(host->abi(), koord::plugin::str("test/GPU"), buf, cap, need);
     });
   }
-  std::optional<koord::host::Capability> capability(const std::string& name) { return host->capabilities().find(name, "test"); }
+  std::optional<koord::host::Capability> capability(const std::string& name) {
+    return host->capabilities().find(name, "test");
+  }
 
   FakeNode node;
   std::string config;
@@ -94,7 +98,8 @@ TEST_CASE("with the library and neither driver nor GPU it is absent, too") {
 }
 
 TEST_CASE("devices, pods and containers have their figures, labelled with minor number and UUID") {
-  GpuNode gpu(std::string(kGpuA) + kGpuB + "process 0 11 4096\nprocess 0 12 1024\nprocess 1 13 2048\nsample 0 11 40 100\n");
+  GpuNode gpu(std::string(kGpuA) + kGpuB +
+              "process 0 11 4096\nprocess 0 12 1024\nprocess 1 13 2048\nsample 0 11 40 100\n");
   gpu.process(11, "kubepods/pod1/c1/inner");
   gpu.process(12, "user.slice");
   gpu.publish_pod();
@@ -105,7 +110,8 @@ TEST_CASE("devices, pods and containers have their figures, labelled with minor 
   CHECK(gpu.host->value("node_gpu_memory_usage", a) == 5120.0);
   CHECK(gpu.host->value("node_gpu_memory_total", a) == 8000.0);
   CHECK(gpu.host->value("pod_gpu_core_usage", {{"pod_uid", "pod1"}, {"gpu_minor", "3"}}) == 40.0);
-  CHECK(gpu.host->value("container_gpu_memory_usage", {{"container_id", "containerd://c1"}, {"gpu_minor", "3"}}) == 4096.0);
+  CHECK(gpu.host->value("container_gpu_memory_usage", {{"container_id", "containerd://c1"}, {"gpu_minor", "3"}}) ==
+        4096.0);
   CHECK(gpu.host->value("node_gpu_memory_usage", {{"gpu_minor", "4"}}) == 2048.0);
   CHECK(gpu.host->series("container_gpu_memory_usage").size() == 1);
 }
@@ -121,7 +127,8 @@ TEST_CASE("drivers with other lengths of a process's element give the same figur
 
 TEST_CASE("more processes than there was room for are all counted") {
   std::string facts = kGpuA;
-  for (int pid = 100; pid < 140; ++pid) facts += "process 0 " + std::to_string(pid) + " 100\nsample 0 " + std::to_string(pid) + " 1 5\n";
+  for (int pid = 100; pid < 140; ++pid)
+    facts += "process 0 " + std::to_string(pid) + " 100\nsample 0 " + std::to_string(pid) + " 1 5\n";
   GpuNode gpu(facts);
   REQUIRE(gpu.advisor->init() == KOORD_OK);
   gpu.tick();
@@ -163,8 +170,10 @@ TEST_CASE("a device that fails has no figures and says why; the others go on, an
   CHECK(gpu.tick() == KOORD_OK);
   CHECK_FALSE(gpu.host->value("node_gpu_memory_usage", {{"gpu_minor", "3"}}));
   CHECK(gpu.host->value("node_gpu_memory_usage", {{"gpu_minor", "4"}}) == 0.0);
-  CHECK(gpu.fact().find(R"("status":{"healthy":false,"errCode":"NVMLError15","errMessage":"listing processes: GPU is lost: NVML error 15"})") !=
-        std::string::npos);
+  CHECK(
+      gpu.fact().find(
+          R"("status":{"healthy":false,"errCode":"NVMLError15","errMessage":"listing processes: GPU is lost: NVML error 15"})") !=
+      std::string::npos);
   gpu.driver_says(both);
   gpu.tick();
   CHECK(gpu.host->value("node_gpu_memory_usage", {{"gpu_minor", "3"}}) == 0.0);

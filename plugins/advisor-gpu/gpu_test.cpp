@@ -21,9 +21,7 @@ namespace {
 
 constexpr std::uint64_t kSecond = 1'000'000'000;
 
-std::optional<std::vector<ProcessSample>> samples(std::vector<ProcessSample> list) {
-  return list;
-}
+std::optional<std::vector<ProcessSample>> samples(std::vector<ProcessSample> list) { return list; }
 
 // NVML's buffer for two processes with elements of this length.
 std::vector<std::byte> two_processes(std::size_t length) {
@@ -93,7 +91,8 @@ TEST_CASE("if the device has no values by process the load is unknown, and so is
 }
 
 TEST_CASE("a process belongs to the container, and its pod, with its cgroup or one above it") {
-  const Owners owners = {{"kubepods/pod1", {std::nullopt, 1}}, {"kubepods/pod1/c1", {2, 1}}, {"system.slice/x.service", {3, {}}}};
+  const Owners owners = {
+      {"kubepods/pod1", {std::nullopt, 1}}, {"kubepods/pod1/c1", {2, 1}}, {"system.slice/x.service", {3, {}}}};
   CHECK(owner_of("0::/kubepods/pod1/c1\n", owners) == Owner{2, 1});
   CHECK(owner_of("0::/kubepods/pod1/c1/inner/leaf\n", owners) == Owner{2, 1});
   CHECK(owner_of("0::/kubepods/pod1/other\n", owners) == Owner{std::nullopt, 1});
@@ -141,9 +140,12 @@ TEST_CASE("a NUMA node of -1 is 0 on a machine with one, and unknown on others")
 }
 
 TEST_CASE("an NVIDIA GPU is a display controller of that maker, not its sound device") {
-  FakeNode node({{"sys/bus/pci/devices/0000:3b:00.0/vendor", "0x10de\n"}, {"sys/bus/pci/devices/0000:3b:00.0/class", "0x030200\n"},
-                 {"sys/bus/pci/devices/0000:3b:00.1/vendor", "0x10de\n"}, {"sys/bus/pci/devices/0000:3b:00.1/class", "0x040300\n"},
-                 {"sys/bus/pci/devices/0000:00:02.0/vendor", "0x8086\n"}, {"sys/bus/pci/devices/0000:00:02.0/class", "0x030000\n"}});
+  FakeNode node({{"sys/bus/pci/devices/0000:3b:00.0/vendor", "0x10de\n"},
+                 {"sys/bus/pci/devices/0000:3b:00.0/class", "0x030200\n"},
+                 {"sys/bus/pci/devices/0000:3b:00.1/vendor", "0x10de\n"},
+                 {"sys/bus/pci/devices/0000:3b:00.1/class", "0x040300\n"},
+                 {"sys/bus/pci/devices/0000:00:02.0/vendor", "0x8086\n"},
+                 {"sys/bus/pci/devices/0000:00:02.0/class", "0x030000\n"}});
   CHECK(nvidia_gpus(node.roots().sys) == std::vector<std::string>{"0000:3b:00.0"});
 }
 

@@ -115,9 +115,7 @@ Result<std::unique_ptr<Nvml>> Nvml::open(const std::string& path) {
 
 Nvml::Nvml(std::unique_ptr<Library> library) : library_(std::move(library)) {}
 
-Nvml::~Nvml() {
-  library_->shutdown();
-}
+Nvml::~Nvml() { library_->shutdown(); }
 
 Result<unsigned> Nvml::device_count() const {
   unsigned count = 0;

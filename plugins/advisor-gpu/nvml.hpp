@@ -36,7 +36,8 @@ class Nvml {
   Nvml(const Nvml&) = delete;
   Nvml& operator=(const Nvml&) = delete;
 
-  // Devices go by their index, 0 to device_count() - 1, until the next open(). Errors carry NVML's number as their code.
+  // Devices go by their index, 0 to device_count() - 1, until the next open(). Errors carry NVML's number as their
+  // code.
   Result<unsigned> device_count() const;
   Result<DeviceInfo> describe(unsigned device) const;
   Result<std::vector<Process>> processes(unsigned device) const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of NVML's C interface that is used here, as NVIDIA's API reference documents it. Declared by hand, so that neither
-// its header nor its library is needed to build.
+// The part of NVML's C interface that is used here, as NVIDIA's API reference documents it. Declared by hand, so that
+// neither its header nor its library is needed to build.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +38,7 @@ struct Utilization {
 
 struct ProcessSample {
   unsigned pid;
-  unsigned long long time_stamp;  // µs
+  unsigned long long time_stamp;          // µs
   unsigned sm, memory, encoder, decoder;  // percent
 };
 

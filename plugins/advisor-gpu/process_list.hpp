@@ -19,11 +19,12 @@ struct Process {
 };
 
 inline constexpr std::size_t kLongestElement = 32;
-// A byte that no element ends in, for the buffer before NVML gets it: lengths and instance numbers are small or all ones.
+// A byte that no element ends in, for the buffer before NVML gets it: lengths and instance numbers are small or all
+// ones.
 inline constexpr std::byte kUntouched{0xa5};
 
-// `buffer` was kUntouched throughout and has room for `count` of the longest elements. Nothing when what was written is not
-// `count` elements of a known length.
+// `buffer` was kUntouched throughout and has room for `count` of the longest elements. Nothing when what was written is
+// not `count` elements of a known length.
 std::optional<std::vector<Process>> decode_processes(std::span<const std::byte> buffer, std::size_t count);
 
 }  // namespace koord::gpu

@@ -20,8 +20,8 @@ struct Owner {
 // By cgroup directory, relative to the hierarchy's root.
 using Owners = std::unordered_map<std::string, Owner>;
 
-// `cgroup_file`: the text of /proc/<pid>/cgroup, a line "id:controllers:path" for each hierarchy. The owner of the nearest
-// directory at or above a path, of the first line that has one.
+// `cgroup_file`: the text of /proc/<pid>/cgroup, a line "id:controllers:path" for each hierarchy. The owner of the
+// nearest directory at or above a path, of the first line that has one.
 std::optional<Owner> owner_of(std::string_view cgroup_file, const Owners& owners);
 
 }  // namespace koord::gpu

@@ -3,15 +3,12 @@
 
 namespace koord::host_application {
 
-ApplicationMeter::ApplicationMeter(const Services& services, Application application,
-                                   std::uint64_t max_gap_ns)
+ApplicationMeter::ApplicationMeter(const Services& services, Application application, std::uint64_t max_gap_ns)
     : services_(services), application_(std::move(application)) {
   for (const std::string& dir : application_.cgroup_dirs) cgroups_.emplace_back(dir, services, max_gap_ns);
 }
 
-ApplicationMeter::~ApplicationMeter() {
-  end_series();
-}
+ApplicationMeter::~ApplicationMeter() { end_series(); }
 
 bool ApplicationMeter::measure(std::uint64_t now_ns, plugin::Batch& batch) {
   for (Cgroup& cgroup : cgroups_)
@@ -34,8 +31,7 @@ bool ApplicationMeter::measure(Cgroup& cgroup, std::uint64_t now_ns, plugin::Bat
     add(series_->memory, memory::usage_bytes(*stat));
     add(series_->memory_with_page_cache, memory::usage_with_page_cache_bytes(*stat));
     // The only NUMA node has it all.
-    if (series_->numa_memory.size() == 1)
-      add(series_->numa_memory.begin()->second, memory::usage_bytes(*stat));
+    if (series_->numa_memory.size() == 1) add(series_->numa_memory.begin()->second, memory::usage_bytes(*stat));
   }
   for (const memory::NumaUsage& numa : cgroup.numa_stat.read_new(host, service, cgroup.dir, now_ns))
     batch.add(series_->numa_memory.at(numa.node), numa.bytes);
@@ -48,8 +44,7 @@ void ApplicationMeter::begin_series() {
                                             {"priority_class", application_.priority_class},
                                             {"qos", application_.qos}});
   };
-  Series made = {
-      series(services_.cpu), series(services_.memory), series(services_.memory_with_page_cache), {}};
+  Series made = {series(services_.cpu), series(services_.memory), series(services_.memory_with_page_cache), {}};
   for (const memory::NumaNode& node : services_.numa_nodes)
     made.numa_memory[node.id] =
         services_.numa_memory.series(KOORD_NO_SUBJECT, {{"host_app_name", application_.name},
@@ -63,8 +58,7 @@ void ApplicationMeter::end_series() {
   if (!series_) return;
   for (std::uint64_t series : {series_->cpu, series_->memory, series_->memory_with_page_cache})
     services_.metrics->end_series(services_.host, series);
-  for (const auto& [node, series] : series_->numa_memory)
-    services_.metrics->end_series(services_.host, series);
+  for (const auto& [node, series] : series_->numa_memory) services_.metrics->end_series(services_.host, series);
   series_.reset();
 }
 

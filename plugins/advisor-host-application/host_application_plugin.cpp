@@ -26,19 +26,17 @@ class HostApplication final : public koord::plugin::Advisor {
     services_.host = host();
     services_.cgroup = koord::plugin::require<koord_svc_cgroup>(host(), "koord.cgroup/1");
     services_.metrics = koord::plugin::require<koord_svc_metrics>(host(), "koord.metrics/1");
-    services_.cpu =
-        define({"host_application_cpu_usage", "cores", "CPU used by a host application, in cores.", 1e-4});
+    services_.cpu = define({"host_application_cpu_usage", "cores", "CPU used by a host application, in cores.", 1e-4});
     services_.memory = define({"host_application_memory_usage", "bytes",
                                "Memory of a host application without page cache and slab, in bytes.", 4096});
-    services_.memory_with_page_cache =
-        define({"host_application_memory_usage_with_page_cache", "bytes",
-                "Memory of a host application with its page cache, in bytes.", 4096});
-    services_.numa_memory = define(
-        {"host_application_numa_memory_usage", "bytes",
-         "Memory of a NUMA node that a host application uses, without page cache and slab, in bytes.", 4096});
-    running_ = define({"host_applications", "applications",
-                       "Host applications of the NodeSLO with an existing cgroup."})
-                   .series();
+    services_.memory_with_page_cache = define({"host_application_memory_usage_with_page_cache", "bytes",
+                                               "Memory of a host application with its page cache, in bytes.", 4096});
+    services_.numa_memory =
+        define({"host_application_numa_memory_usage", "bytes",
+                "Memory of a NUMA node that a host application uses, without page cache and slab, in bytes.", 4096});
+    running_ =
+        define({"host_applications", "applications", "Host applications of the NodeSLO with an existing cgroup."})
+            .series();
     batch_ = Batch(host());
   }
 
@@ -117,9 +115,8 @@ class HostApplication final : public koord::plugin::Advisor {
 
 }  // namespace
 
-KOORD_PLUGIN(
-    "id=advisor-host-application\nversion=1.0.0\nkinds=koord.advisor/1\n"
-    "gate=HostApplicationCollector\nstage=beta\ndefault=true\n"
-    "requires=koord.metrics/1,koord.state/1,koord.cgroup/1\nlicense=Apache-2.0\n"
-    "description=CPU and memory of the host applications that the NodeSLO names\n",
-    koord::plugin::advisor<HostApplication>("host-application", kPeriod))
+KOORD_PLUGIN("id=advisor-host-application\nversion=1.0.0\nkinds=koord.advisor/1\n"
+             "gate=HostApplicationCollector\nstage=beta\ndefault=true\n"
+             "requires=koord.metrics/1,koord.state/1,koord.cgroup/1\nlicense=Apache-2.0\n"
+             "description=CPU and memory of the host applications that the NodeSLO names\n",
+             koord::plugin::advisor<HostApplication>("host-application", kPeriod))

@@ -36,8 +36,7 @@ std::string refusal_of(const std::string& entry) {
 
 constexpr const char* kStat =
     "inactive_anon 4096\nactive_anon 4096\nunevictable 0\ninactive_file 8192\nactive_file 4096\n";
-constexpr const char* kNginx =
-    R"({"hostApplications":[{"name":"nginx","priority":"koord-prod","qos":"LS"}]})";
+constexpr const char* kNginx = R"({"hostApplications":[{"name":"nginx","priority":"koord-prod","qos":"LS"}]})";
 
 void publish(FakeHost& host, const char* slo) {
   host.hub().publish({.pods = std::vector<koord::state::Pod>{}, .node_slo = std::string(slo)});
@@ -76,16 +75,14 @@ TEST_CASE("a path is base, parent and relative path, and the name is no part of 
 TEST_CASE("while it is not known where the kubelet's directory is, each place is one to look at") {
   const std::vector<KubeRoot> roots = {{Driver::systemd, "kubepods.slice"}, {Driver::cgroupfs, "kubepods"}};
   auto found = parse_host_applications(
-      R"({"hostApplications":[{"name":"a","cgroupPath":{"base":"KubepodsBesteffort","relativePath":"a"}}]})",
-      roots);
+      R"({"hostApplications":[{"name":"a","cgroupPath":{"base":"KubepodsBesteffort","relativePath":"a"}}]})", roots);
   REQUIRE(found);
   CHECK(found->applications.at(0).cgroup_dirs ==
         Dirs{"kubepods.slice/kubepods-besteffort.slice/a", "kubepods/besteffort/a"});
 }
 
 TEST_CASE("priority and QoS class are taken as they are written") {
-  const Application nginx =
-      parsed(R"({"name":"nginx","priority":"koord-prod","qos":"LS"})").applications.at(0);
+  const Application nginx = parsed(R"({"name":"nginx","priority":"koord-prod","qos":"LS"})").applications.at(0);
   CHECK(nginx.priority_class == "koord-prod");
   CHECK(nginx.qos == "LS");
 }
@@ -118,8 +115,7 @@ TEST_CASE("a spec that is no JSON object, or has applications that are no list, 
   CHECK(parse_host_applications("{", kRoots).error().message().find("the NodeSLO's spec: not JSON") !=
         std::string::npos);
   CHECK_FALSE(parse_host_applications("[]", kRoots));
-  CHECK(parse_host_applications(R"({"hostApplications":{}})", kRoots).error().text ==
-        "hostApplications is not a list");
+  CHECK(parse_host_applications(R"({"hostApplications":{}})", kRoots).error().text == "hostApplications is not a list");
 }
 
 TEST_CASE("the first tick gives memory with and without page cache, the second CPU") {
@@ -130,8 +126,7 @@ TEST_CASE("the first tick gives memory with and without page cache, the second C
   FakeInstance advisor(host, koord_entry_v1());
   REQUIRE(advisor.init() == KOORD_OK);
   CHECK(advisor.collect() == KOORD_OK);
-  const koord::metric::Labels nginx = {
-      {"host_app_name", "nginx"}, {"priority_class", "koord-prod"}, {"qos", "LS"}};
+  const koord::metric::Labels nginx = {{"host_app_name", "nginx"}, {"priority_class", "koord-prod"}, {"qos", "LS"}};
   CHECK(host.value("host_application_memory_usage", nginx) == 8192.0);
   CHECK(host.value("host_application_memory_usage_with_page_cache", nginx) == 20480.0);
   CHECK(host.value("host_applications") == 1.0);
@@ -149,8 +144,7 @@ TEST_CASE("memory of each NUMA node is anonymous and unevictable memory there") 
   FakeHost host(node);
   koord::state::Topology topology;
   topology.numa_nodes = {{0, 1 << 20}, {1, 1 << 20}};
-  host.hub().publish(
-      {.pods = std::vector<koord::state::Pod>{}, .node_slo = std::string(kNginx), .topology = topology});
+  host.hub().publish({.pods = std::vector<koord::state::Pod>{}, .node_slo = std::string(kNginx), .topology = topology});
   FakeInstance advisor(host, koord_entry_v1());
   REQUIRE(advisor.init() == KOORD_OK);
   CHECK(advisor.collect() == KOORD_OK);

@@ -52,8 +52,7 @@ Result<std::vector<std::string>> base_dirs(const std::string& base, const std::v
   if (base == "Kubepods") return of_class(KubeQos::guaranteed);
   if (base == "KubepodsBurstable") return of_class(KubeQos::burstable);
   if (base == "KubepodsBesteffort") return of_class(KubeQos::best_effort);
-  return invalid("base '" + base +
-                 "' is none of CgroupRoot, Kubepods, KubepodsBurstable, KubepodsBesteffort");
+  return invalid("base '" + base + "' is none of CgroupRoot, Kubepods, KubepodsBurstable, KubepodsBesteffort");
 }
 
 Result<std::vector<std::string>> below(std::vector<std::string> bases, std::string_view path) {

@@ -31,7 +31,6 @@ struct Applications {
 // relative to `base`, is parentDir/relativePath if cgroupPath is given; else host-latency-sensitive/<name> for LSE, LSR
 // and LS, host-best-effort/<name> for BE, <name> for all others. If several entries have the same name, the first
 // counts.
-Result<Applications> parse_host_applications(std::string_view spec,
-                                             const std::vector<cgroup::KubeRoot>& kube_roots);
+Result<Applications> parse_host_applications(std::string_view spec, const std::vector<cgroup::KubeRoot>& kube_roots);
 
 }  // namespace koord::host_application

@@ -22,7 +22,9 @@ class CgroupIndex {
   void clear() { owners_.clear(); }
   // `dir` as the agent names it; `pod` 0: outside any pod.
   void add_pod(std::string_view dir, std::uint64_t pod) { add(dir, {0, pod, false}); }
-  void add_container(std::string_view dir, std::uint64_t container, std::uint64_t pod) { add(dir, {container, pod, false}); }
+  void add_container(std::string_view dir, std::uint64_t container, std::uint64_t pod) {
+    add(dir, {container, pod, false});
+  }
 
   Owner find(std::string_view kernel_path) const;
 

@@ -11,7 +11,8 @@
 
 namespace koord::memory_events {
 
-KernelLog::KernelLog(UniqueFd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)), buffer_(kMaxRecordBytes) {}
+KernelLog::KernelLog(UniqueFd fd, std::string path)
+    : fd_(std::move(fd)), path_(std::move(path)), buffer_(kMaxRecordBytes) {}
 
 Result<KernelLog> KernelLog::open(const std::string& path) {
   UniqueFd fd = TRY(open_at(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC));

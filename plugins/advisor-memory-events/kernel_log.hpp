@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// KernelLog: the lines that the kernel logs from now on, out of /dev/kmsg. Reading takes nothing away from other readers.
-// One thread at a time.
+// KernelLog: the lines that the kernel logs from now on, out of /dev/kmsg. Reading takes nothing away from other
+// readers. One thread at a time.
 #pragma once
 
 #include <functional>

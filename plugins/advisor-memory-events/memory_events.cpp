@@ -15,7 +15,9 @@ std::string mebibytes(double bytes) {
   return text;
 }
 
-std::string quoted(const std::string& name) { return is_valid_utf8(name) ? "'" + name + "'" : "(a name that is no text)"; }
+std::string quoted(const std::string& name) {
+  return is_valid_utf8(name) ? "'" + name + "'" : "(a name that is no text)";
+}
 
 }  // namespace
 
@@ -53,7 +55,8 @@ std::string describe(const OomKill& kill) {
   if (kill.pid > 0) text += ", pid " + std::to_string(kill.pid);
   text += " in " + quoted(kill.cgroup);
   if (kill.limit_cgroup.empty()) return text + "; the node had no memory left";
-  text += kill.limit_cgroup == kill.cgroup ? "; its limit was hit" : "; the limit of " + quoted(kill.limit_cgroup) + " was hit";
+  text += kill.limit_cgroup == kill.cgroup ? "; its limit was hit"
+                                           : "; the limit of " + quoted(kill.limit_cgroup) + " was hit";
   if (kill.usage_bytes && kill.limit_bytes)
     text += ": " + mebibytes(static_cast<double>(*kill.usage_bytes)) + " of " +
             mebibytes(static_cast<double>(*kill.limit_bytes)) + " in use";

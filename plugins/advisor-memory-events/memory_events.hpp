@@ -11,9 +11,9 @@
 
 namespace koord::memory_events {
 
-// One cgroup's count. While the counter can be read it alone counts; when it cannot be read any more, kills that were logged
-// since the last time it could are added. A kill is logged before it is counted, and the log is read after the counter, so
-// none is in both.
+// One cgroup's count. While the counter can be read it alone counts; when it cannot be read any more, kills that were
+// logged since the last time it could are added. A kill is logged before it is counted, and the log is read after the
+// counter, so none is in both.
 class KillCount {
  public:
   // `logged`: kills of this cgroup in the log until now. `counted` nothing: there is no counter (any more).
@@ -27,8 +27,8 @@ class KillCount {
   std::optional<std::int64_t> total_;
 };
 
-// Kills in a pod or container, which may have cgroups below its own. On v2 its counter has theirs; on v1 it has not, nor
-// those of containers that have ended: there they are summed up.
+// Kills in a pod or container, which may have cgroups below its own. On v2 its counter has theirs; on v1 it has not,
+// nor those of containers that have ended: there they are summed up.
 class Kills {
  public:
   void log_own() { ++own_; }                    // of this very cgroup
@@ -62,7 +62,8 @@ class UnreportedKills {
   std::int64_t reported_ = 0, previous_ = 0;
 };
 
-// "killed 'python3', pid 123 in '/kubepods/pod1/c1'; the limit of '/kubepods/pod1' was hit: 32.0 MiB of 32.0 MiB in use"
+// "killed 'python3', pid 123 in '/kubepods/pod1/c1'; the limit of '/kubepods/pod1' was hit: 32.0 MiB of 32.0 MiB in
+// use"
 std::string describe(const OomKill& kill);
 // "2 processes killed, which ones is not known; 30.1 MiB of 32.0 MiB in use now"; what is not known is left out.
 std::string describe_unexplained(std::int64_t kills, std::optional<std::int64_t> usage_bytes,

@@ -57,8 +57,8 @@ class MemoryEvents final : public koord::plugin::Advisor {
   void collect(std::uint64_t now_ns, std::uint64_t) override {
     follow_state();
     events_ = 0;
-    std::optional<Failure> failure = meters_.for_each(
-        [&](MemoryMeter& meter, std::string_view dir) { meter.read(host(), cgroup_, dir, now_ns); });
+    std::optional<Failure> failure =
+        meters_.for_each([&](MemoryMeter& meter, std::string_view dir) { meter.read(host(), cgroup_, dir, now_ns); });
     if (auto of_log = read_log()) failure = of_log;
     for (bool pods : {false, true})
       meters_.for_each([&](MemoryMeter& meter, std::string_view dir) {
@@ -74,7 +74,9 @@ class MemoryEvents final : public koord::plugin::Advisor {
     const auto kills = [this](const char* name, const char* help) {
       return define({name, "processes", help, 1, KOORD_COUNTER});
     };
-    const auto events = [this](const char* name, const char* help) { return define({name, "events", help, 1, KOORD_COUNTER}); };
+    const auto events = [this](const char* name, const char* help) {
+      return define({name, "events", help, 1, KOORD_COUNTER});
+    };
     node_kills_ = kills("node_oom_kills_total", "Processes killed on the node for lack of memory.");
     pod_metrics_.oom_kills = kills("pod_oom_kills_total", "Processes of a pod killed for lack of memory.");
     container_metrics_ = {
@@ -92,8 +94,8 @@ class MemoryEvents final : public koord::plugin::Advisor {
     else
       log(KOORD_LOG_INFO, detail);
     const auto* capabilities = koord::plugin::require<koord_svc_capabilities>(host(), "koord.capabilities/1");
-    capabilities->report(host(), koord::plugin::str("oom_log"), log_ ? KOORD_CAPABILITY_SUPPORTED : KOORD_CAPABILITY_ABSENT,
-                         koord::plugin::str(detail));
+    capabilities->report(host(), koord::plugin::str("oom_log"),
+                         log_ ? KOORD_CAPABILITY_SUPPORTED : KOORD_CAPABILITY_ABSENT, koord::plugin::str(detail));
   }
 
   // The node and the log are read also while the pods are not known.
@@ -154,7 +156,8 @@ class MemoryEvents final : public koord::plugin::Advisor {
   std::optional<std::int64_t> now_in(std::string_view dir, std::string_view file, std::string_view key) const {
     CgroupFile opened;
     std::int64_t value[1] = {KOORD_ABSENT};
-    if (opened.open(host(), cgroup_, dir, file, {key}) != KOORD_OK || opened.read(value) != KOORD_OK) return std::nullopt;
+    if (opened.open(host(), cgroup_, dir, file, {key}) != KOORD_OK || opened.read(value) != KOORD_OK)
+      return std::nullopt;
     return value[0] == KOORD_ABSENT ? std::nullopt : std::optional(value[0]);
   }
 
@@ -165,7 +168,8 @@ class MemoryEvents final : public koord::plugin::Advisor {
     subjects.push_back(KOORD_NO_SUBJECT);
     for (std::size_t i = 0; i < subjects.size(); ++i) {
       if (subjects[i] == KOORD_NO_SUBJECT && i + 1 < subjects.size()) continue;
-      if (audit_->record(host(), subjects[i], koord::plugin::str(kWhat), koord::plugin::str(why)) != KOORD_E_GONE) return;
+      if (audit_->record(host(), subjects[i], koord::plugin::str(kWhat), koord::plugin::str(why)) != KOORD_E_GONE)
+        return;
     }
   }
 
@@ -201,10 +205,9 @@ class MemoryEvents final : public koord::plugin::Advisor {
 
 }  // namespace
 
-KOORD_PLUGIN(
-    "id=advisor-memory-events\nversion=1.0.0\nkinds=koord.advisor/1\n"
-    "gate=MemoryEventsCollector\nstage=beta\ndefault=true\n"
-    "requires=koord.metrics/1,koord.state/1,koord.cgroup/1,koord.fs/1,koord.config/1,koord.capabilities/1\n"
-    "optional=koord.audit/1\nlicense=Apache-2.0\n"
-    "description=OOM kills and memory limits that were hit, per container, pod and node\n",
-    koord::plugin::advisor<MemoryEvents>("memory-events", 5s, kConfigSchema))
+KOORD_PLUGIN("id=advisor-memory-events\nversion=1.0.0\nkinds=koord.advisor/1\n"
+             "gate=MemoryEventsCollector\nstage=beta\ndefault=true\n"
+             "requires=koord.metrics/1,koord.state/1,koord.cgroup/1,koord.fs/1,koord.config/1,koord.capabilities/1\n"
+             "optional=koord.audit/1\nlicense=Apache-2.0\n"
+             "description=OOM kills and memory limits that were hit, per container, pod and node\n",
+             koord::plugin::advisor<MemoryEvents>("memory-events", 5s, kConfigSchema))

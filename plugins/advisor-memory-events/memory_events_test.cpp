@@ -16,7 +16,8 @@ using namespace std::chrono_literals;
 namespace {
 
 std::string v2_events(int max, int oom_kill) {
-  return "low 0\nhigh 3\nmax " + std::to_string(max) + "\noom 1\noom_kill " + std::to_string(oom_kill) + "\noom_group_kill 0\n";
+  return "low 0\nhigh 3\nmax " + std::to_string(max) + "\noom 1\noom_kill " + std::to_string(oom_kill) +
+         "\noom_group_kill 0\n";
 }
 
 // A node with a pod of two containers, a kernel log, and the plugin on it.
@@ -239,7 +240,8 @@ TEST_CASE("a pod keeps the kills of containers that have ended") {
   }
 }
 
-TEST_CASE("without the kernel's log the counters are reported, with the event, and a capability names the missing file") {
+TEST_CASE(
+    "without the kernel's log the counters are reported, with the event, and a capability names the missing file") {
   MemoryEventsFixture fixture(true, false);
   fixture.start();
   CHECK(fixture.host->capabilities().find("oom_log")->state == koord::host::CapabilityState::absent);

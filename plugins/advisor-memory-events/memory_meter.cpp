@@ -7,7 +7,8 @@ namespace koord::memory_events {
 namespace {
 
 // A series is made with its first value.
-void add(const plugin::Metric& metric, std::uint64_t subject, std::uint64_t& series, std::int64_t value, plugin::Batch& batch) {
+void add(const plugin::Metric& metric, std::uint64_t subject, std::uint64_t& series, std::int64_t value,
+         plugin::Batch& batch) {
   if (series == 0) series = metric.series(subject);
   batch.add(series, static_cast<double>(value));
 }
@@ -18,7 +19,8 @@ std::optional<std::int64_t> told(std::int64_t value) {
 
 }  // namespace
 
-MemoryMeter::MemoryMeter(const LevelMetrics& metrics, const plugin::Subject& subject, std::shared_ptr<Kills> pod, bool from_now)
+MemoryMeter::MemoryMeter(const LevelMetrics& metrics, const plugin::Subject& subject, std::shared_ptr<Kills> pod,
+                         bool from_now)
     : metrics_(&metrics),
       subject_(subject.handle),
       is_pod_(subject.is_pod()),
@@ -26,7 +28,8 @@ MemoryMeter::MemoryMeter(const LevelMetrics& metrics, const plugin::Subject& sub
       pod_(std::move(pod)),
       events_("memory.events", {"oom_kill", "max", "high"}) {}
 
-void MemoryMeter::read(const koord_host* host, const koord_svc_cgroup* cgroup, std::string_view dir, std::uint64_t now_ns) {
+void MemoryMeter::read(const koord_host* host, const koord_svc_cgroup* cgroup, std::string_view dir,
+                       std::uint64_t now_ns) {
   reading_.reset();
   reading_ = events_.read(host, cgroup, dir, now_ns);
 }

@@ -20,8 +20,8 @@ struct LevelMetrics {
 
 class MemoryMeter {
  public:
-  // `pod`: the pod's kills, which its containers add to; nullptr outside any pod. `from_now`: what the counters had when
-  // they were first read was before our time and is no event.
+  // `pod`: the pod's kills, which its containers add to; nullptr outside any pod. `from_now`: what the counters had
+  // when they were first read was before our time and is no event.
   MemoryMeter(const LevelMetrics& metrics, const plugin::Subject& subject, std::shared_ptr<Kills> pod, bool from_now);
 
   std::uint64_t subject() const { return subject_; }

@@ -100,8 +100,8 @@ OomKill OomLog::kill(std::string cgroup, std::string limit_cgroup) const {
   return kill;
 }
 
-// A cgroup's path may contain anything but '/' between its slashes, a process's name is at most 15 characters of anything:
-// the path is cut at the first ",task=", the numbers are the last ones.
+// A cgroup's path may contain anything but '/' between its slashes, a process's name is at most 15 characters of
+// anything: the path is cut at the first ",task=", the numbers are the last ones.
 std::optional<OomKill> OomLog::told(std::string_view text) {
   if (text.starts_with("Task in ")) {
     const auto cgroup = between(text, "Task in ", " killed as a result of limit of ");

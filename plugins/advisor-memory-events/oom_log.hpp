@@ -2,8 +2,9 @@
 // Parses the kernel's log messages about processes killed for lack of memory. They name the victim, its cgroup, which
 // may be gone already, and the limit that was hit. Pure: lines in, values out.
 //
-// The lines are those of oom_kill_process() and dump_oom_victim() in mm/oom_kill.c and of mem_cgroup_print_oom_meminfo() in
-// mm/memcontrol.c, since Linux 4.20; "Task in … killed as a result of limit of …" before.
+// The lines are those of oom_kill_process() and dump_oom_victim() in mm/oom_kill.c and of
+// mem_cgroup_print_oom_meminfo() in mm/memcontrol.c, since Linux 4.20; "Task in … killed as a result of limit of …"
+// before.
 #pragma once
 
 #include <cstdint>

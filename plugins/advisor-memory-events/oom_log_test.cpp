@@ -70,7 +70,8 @@ TEST_CASE("a process cannot name itself into another cgroup or another pid") {
 }
 
 TEST_CASE("lines of a process in the kernel's log are not trusted") {
-  std::vector<std::string_view> lines = {"12,1,1,-;oom-kill:constraint=CONSTRAINT_NONE,task_memcg=/a,task=x,pid=7,uid=0"};
+  std::vector<std::string_view> lines = {
+      "12,1,1,-;oom-kill:constraint=CONSTRAINT_NONE,task_memcg=/a,task=x,pid=7,uid=0"};
   CHECK(all(lines).empty());
 }
 
@@ -78,7 +79,8 @@ TEST_CASE("the other members of a group that is killed as one are reported, too"
   std::vector<std::string_view> lines = kMemcgKill;
   lines.push_back("6,1,1,-;Tasks in /kubepods/pod1/c1 are going to be killed due to memory.oom.group set");
   lines.push_back("3,1,1,-;Memory cgroup out of memory: Killed process 22699 (python3) total-vm:1kB, anon-rss:1kB");
-  lines.push_back("3,1,1,-;Memory cgroup out of memory: Killed process 22701 (a (b) total-vm:) total-vm:1kB, anon-rss:1kB");
+  lines.push_back(
+      "3,1,1,-;Memory cgroup out of memory: Killed process 22701 (a (b) total-vm:) total-vm:1kB, anon-rss:1kB");
   const std::vector<OomKill> kills = all(lines);
   REQUIRE(kills.size() == 2);
   CHECK(kills[1].cgroup == "/kubepods/pod1/c1");
@@ -100,10 +102,10 @@ TEST_CASE("a cgroup's name is taken out of the log's escapes") {
 }
 
 TEST_CASE("lines that are no records, cut short or foreign are nothing") {
-  for (std::string_view line : {"", ";", ",;", "6,1,1,-", " SUBSYSTEM=memory",
-                                "x,1,1,-;oom-kill:constraint=A,task_memcg=/a,task=x",
-                                "6,1,1,-;oom-kill:constraint=CONSTRAINT_MEMCG", "6,1,1,-;oom-kill:constraint=A,task_memcg=/a",
-                                "6,1,1,-;Task in /a", "6,1,1,-;Killed process 5 (x) total-vm:1kB"})
+  for (std::string_view line :
+       {"", ";", ",;", "6,1,1,-", " SUBSYSTEM=memory", "x,1,1,-;oom-kill:constraint=A,task_memcg=/a,task=x",
+        "6,1,1,-;oom-kill:constraint=CONSTRAINT_MEMCG", "6,1,1,-;oom-kill:constraint=A,task_memcg=/a",
+        "6,1,1,-;Task in /a", "6,1,1,-;Killed process 5 (x) total-vm:1kB"})
     CHECK(all({line}).empty());
 }
 
@@ -134,11 +136,13 @@ TEST_CASE("in a node that is itself a container pods are found, services of its 
 }
 
 TEST_CASE("an event names the victim, its place, and the limit that was hit") {
-  CHECK(describe(all(kMemcgKill)[0]) ==
-        "killed 'python3', pid 22699 in '/kubepods/pod1/c1'; the limit of '/kubepods/pod1' was hit: 32.0 MiB of 32.0 MiB in use");
+  CHECK(
+      describe(all(kMemcgKill)[0]) ==
+      "killed 'python3', pid 22699 in '/kubepods/pod1/c1'; the limit of '/kubepods/pod1' was hit: 32.0 MiB of 32.0 MiB in use");
   CHECK(describe({"/a", "/a", "x", 0, {}, {}}) == "killed 'x' in '/a'; its limit was hit");
   CHECK(describe({"/a", "", "x", 0, {}, {}}) == "killed 'x' in '/a'; the node had no memory left");
-  CHECK(describe({"/\xff", "/b", "", 0, {}, {}}) == "killed a process in (a name that is no text); the limit of '/b' was hit");
+  CHECK(describe({"/\xff", "/b", "", 0, {}, {}}) ==
+        "killed a process in (a name that is no text); the limit of '/b' was hit");
 }
 
 TEST_CASE("an event about kills without a log line says so") {

@@ -30,10 +30,10 @@ constexpr auto kConfigSchema = koord::settings::joined(R"({
   "type": "object", "additionalProperties": false, "properties": {
     "histograms": {"enum": ["none", "node", "pods", "all"],
                    "description": "levels with a histogram, some 15 series each: pods includes node; default: node"},)",
-    koord::tracing::kMarkerSettings, R"(,
+                                                       koord::tracing::kMarkerSettings, R"(,
     "source": {"enum": ["task_storage", "raw_tracepoint"],
                "description": "use this source or none; default: the first that the kernel accepts"},)",
-    koord::latency::kSlotSettings, R"(
+                                                       koord::latency::kSlotSettings, R"(
   }})");
 
 class MemoryLatency final : public koord::plugin::Advisor {
@@ -51,14 +51,14 @@ class MemoryLatency final : public koord::plugin::Advisor {
   }
 
   void collect(std::uint64_t now_ns, std::uint64_t) override {
-    const std::optional<std::uint64_t> length_ns = window_begin_ns_ ? std::optional(now_ns - *window_begin_ns_) : std::nullopt;
+    const std::optional<std::uint64_t> length_ns =
+        window_begin_ns_ ? std::optional(now_ns - *window_begin_ns_) : std::nullopt;
     window_begin_ns_ = now_ns;
     series_.follow(host(), state_, *tree_);
     const Reading reading = value_or_fail(probe_->read());
     koord::latency::CumulativeCounts counts;
-    series_.report(reading, [&](MemorySeries& series, const Stalls& window) {
-      series.report(window, length_ns, batch_, counts);
-    });
+    series_.report(
+        reading, [&](MemorySeries& series, const Stalls& window) { series.report(window, length_ns, batch_, counts); });
     itself_.report(reading, reading.unassigned->all().count, batch_);
     batch_.send(now_ns);
   }
@@ -83,10 +83,9 @@ class MemoryLatency final : public koord::plugin::Advisor {
 
 }  // namespace
 
-KOORD_PLUGIN(
-    "id=advisor-memory-latency\nversion=1.0.0\nkinds=koord.advisor/1\n"
-    "gate=MemoryLatencyCollector\nstage=beta\ndefault=true\n"
-    "requires=koord.metrics/1,koord.state/1,koord.fs/1,koord.config/1\noptional=koord.audit/1\n"
-    "license=Apache-2.0\n"
-    "description=How long reclaim and compaction of memory hold threads up, per node, pod and container\n",
-    koord::plugin::advisor<MemoryLatency>("memory-latency", 5s, kConfigSchema.data()))
+KOORD_PLUGIN("id=advisor-memory-latency\nversion=1.0.0\nkinds=koord.advisor/1\n"
+             "gate=MemoryLatencyCollector\nstage=beta\ndefault=true\n"
+             "requires=koord.metrics/1,koord.state/1,koord.fs/1,koord.config/1\noptional=koord.audit/1\n"
+             "license=Apache-2.0\n"
+             "description=How long reclaim and compaction of memory hold threads up, per node, pod and container\n",
+             koord::plugin::advisor<MemoryLatency>("memory-latency", 5s, kConfigSchema.data()))

@@ -21,15 +21,15 @@ static_assert(kKinds.size() == MEMORY_STALL_KINDS);
 constexpr std::uint32_t kStalledThreads = 8192;
 
 std::vector<latency::ProgramSource> sources() {
-  return {{kSources[0],
-           {"on_cgroup_rmdir", "on_memcg_reclaim_begin", "on_memcg_reclaim_end", "on_direct_reclaim_begin",
-            "on_direct_reclaim_end", "on_compaction_begin", "on_compaction_end"},
-           {"stalled_threads"}},
-          {kSources[1],
-           {"raw_on_cgroup_rmdir", "raw_on_memcg_reclaim_begin", "raw_on_memcg_reclaim_end",
-            "raw_on_direct_reclaim_begin", "raw_on_direct_reclaim_end", "raw_on_compaction_begin",
-            "raw_on_compaction_end"},
-           {"threads"}}};
+  return {
+      {kSources[0],
+       {"on_cgroup_rmdir", "on_memcg_reclaim_begin", "on_memcg_reclaim_end", "on_direct_reclaim_begin",
+        "on_direct_reclaim_end", "on_compaction_begin", "on_compaction_end"},
+       {"stalled_threads"}},
+      {kSources[1],
+       {"raw_on_cgroup_rmdir", "raw_on_memcg_reclaim_begin", "raw_on_memcg_reclaim_end", "raw_on_direct_reclaim_begin",
+        "raw_on_direct_reclaim_end", "raw_on_compaction_begin", "raw_on_compaction_end"},
+       {"threads"}}};
 }
 
 Stalls stalls_in(const latency::CgroupSlots& slots, std::uint32_t slot) {

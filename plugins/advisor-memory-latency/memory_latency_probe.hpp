@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MemoryLatencyProbe owns the programs of bpf/memory_latency while they run in the kernel and reads their running totals;
-// the programs leave the kernel with it. Used by one thread at a time.
+// MemoryLatencyProbe owns the programs of bpf/memory_latency while they run in the kernel and reads their running
+// totals; the programs leave the kernel with it. Used by one thread at a time.
 #pragma once
 
 #include <array>

@@ -75,7 +75,8 @@ TEST_CASE("the stalled time is a running total for each kind, from the first tic
   CHECK(host.value("container_memory_stall_seconds_total", {{"kind", "memcg_reclaim"}}) == 0.0);
   report(host, series, stalls(Kind::memcg_reclaim, 100));
   report(host, series, sum(stalls(Kind::memcg_reclaim, 100), stalls(Kind::compaction, 1)));
-  CHECK(host.value("container_memory_stall_seconds_total", {{"kind", "memcg_reclaim"}}).value() == doctest::Approx(0.6));
+  CHECK(host.value("container_memory_stall_seconds_total", {{"kind", "memcg_reclaim"}}).value() ==
+        doctest::Approx(0.6));
   CHECK(host.value("container_memory_stall_seconds_total", {{"kind", "compaction"}}).value() == doctest::Approx(0.003));
   CHECK(host.value("container_memory_stall_seconds_total", {{"kind", "direct_reclaim"}}) == 0.0);
 }

@@ -5,13 +5,17 @@ namespace koord::memory_latency {
 
 MemoryMetrics::MemoryMetrics(const koord_host* host, const std::string& level, bool has_histogram)
     : stalled(host, {level + "_memory_stall_seconds_total", "seconds",
-                     "Time that the threads of a " + level + " spent, instead of going on, in reclaim or compaction of "
-                     "memory, by the kind, in seconds.",
+                     "Time that the threads of a " + level +
+                         " spent, instead of going on, in reclaim or compaction of "
+                         "memory, by the kind, in seconds.",
                      1e-6, KOORD_COUNTER}),
-      ratio(host, {level + "_memory_stall_ratio", "ratio",
-                   "Threads of a " + level + " that reclaim or compaction of memory held up in the last period, on average.", 1e-4}),
+      ratio(host,
+            {level + "_memory_stall_ratio", "ratio",
+             "Threads of a " + level + " that reclaim or compaction of memory held up in the last period, on average.",
+             1e-4}),
       latency(host, {level + "_memory",
-                     "the threads of a " + level + " were held up at a time by reclaim or compaction of memory", {99},
+                     "the threads of a " + level + " were held up at a time by reclaim or compaction of memory",
+                     {99},
                      has_histogram}) {}
 
 MemorySeries::MemorySeries(const MemoryMetrics& metrics, std::uint64_t subject)

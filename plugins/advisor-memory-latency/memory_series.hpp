@@ -29,7 +29,8 @@ class MemorySeries {
 
   // Adds a window of this length, nothing for one that began before the agent did, to the running totals and puts both
   // into the batch.
-  void report(const Stalls& window, std::optional<std::uint64_t> length_ns, plugin::Batch& batch, latency::CumulativeCounts& counts);
+  void report(const Stalls& window, std::optional<std::uint64_t> length_ns, plugin::Batch& batch,
+              latency::CumulativeCounts& counts);
 
  private:
   std::array<std::uint64_t, kKinds.size()> stalled_{};

@@ -54,13 +54,15 @@ Result<Namespace> read_namespace(const std::string& proc_root, pid_t pid, Read w
   Result<UniqueFd> dir = open_at(AT_FDCWD, path, O_PATH | O_DIRECTORY);
   if (!dir) return gone_or(std::move(dir).error());
   struct stat found {};
-  if (::fstatat(dir->get(), "dev", &found, 0) != 0) return gone_or(system_error(errno, "cannot look at '" + path + "/dev'"));
+  if (::fstatat(dir->get(), "dev", &found, 0) != 0)
+    return gone_or(system_error(errno, "cannot look at '" + path + "/dev'"));
   Result<std::string> dev = read_file_at(dir->get(), "dev");
   if (!dev) return gone_or(std::move(dev).error());
   Namespace space{{found.st_dev, found.st_ino}, parse_dev(*dev), {}};
   // A kernel without IPv4 has neither.
   if (what == Read::interfaces_and_tcp)
-    space.tcp = parse_tcp(read_file_at(dir->get(), "snmp").value_or(""), read_file_at(dir->get(), "netstat").value_or(""));
+    space.tcp =
+        parse_tcp(read_file_at(dir->get(), "snmp").value_or(""), read_file_at(dir->get(), "netstat").value_or(""));
   return space;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Network namespaces as /proc shows them, through one of the processes in each: no setns(2), no privilege but to see the
-// process. Nothing is kept open: an open file of net/ would keep a namespace alive after its pod.
+// Network namespaces as /proc shows them, through one of the processes in each: no setns(2), no privilege but to see
+// the process. Nothing is kept open: an open file of net/ would keep a namespace alive after its pod.
 #pragma once
 
 #include <sys/types.h>

@@ -40,7 +40,7 @@ std::optional<std::uint64_t> find_counter(std::string_view text, std::string_vie
 
 // TCP since the namespace was made (RFC 4022 tcpOutSegs, tcpRetransSegs; TcpExt ListenDrops of the kernel).
 struct Tcp {
-  std::optional<std::uint64_t> segments_sent;    // without those sent again
+  std::optional<std::uint64_t> segments_sent;  // without those sent again
   std::optional<std::uint64_t> retransmits;
   std::optional<std::uint64_t> listen_drops;  // connections that a listening socket could not take
 

@@ -54,8 +54,10 @@ class Network final : public koord::plugin::Advisor {
     pod_metrics_ = {host(), "pod", "a pod"};
     container_metrics_ = {host(), "container", "a container outside any pod"};
     node_.emplace(node_metrics_, KOORD_NO_SUBJECT);
-    host_pods_ = define({"node_host_network_pods", "pods", "Pods on the node's own network; their traffic is the "
-                                                           "node's."}).series();
+    host_pods_ = define({"node_host_network_pods", "pods",
+                         "Pods on the node's own network; their traffic is the "
+                         "node's."})
+                     .series();
     batch_ = Batch(host());
   }
 
@@ -81,8 +83,11 @@ class Network final : public koord::plugin::Advisor {
     host_space_ = node->id;
     // Bridges, bonds and veths carry what the cards carry. A node that is a container itself has no card.
     const auto is_card = [&](const std::string& name) { return koord::network::is_card(roots_.sys, name); };
-    const bool has_card = std::any_of(node->interfaces.begin(), node->interfaces.end(), [&](const auto& entry) { return is_card(entry.first); });
-    node_->add("", sum(node->interfaces, [&](const std::string& name) { return has_card ? is_card(name) : name != "lo"; }), batch_);
+    const bool has_card = std::any_of(node->interfaces.begin(), node->interfaces.end(),
+                                      [&](const auto& entry) { return is_card(entry.first); });
+    node_->add("",
+               sum(node->interfaces, [&](const std::string& name) { return has_card ? is_card(name) : name != "lo"; }),
+               batch_);
     node_->add(node->tcp, batch_);
     return std::nullopt;
   }
@@ -151,9 +156,8 @@ class Network final : public koord::plugin::Advisor {
 
 }  // namespace
 
-KOORD_PLUGIN(
-    "id=advisor-network\nversion=1.0.0\nkinds=koord.advisor/1\n"
-    "gate=NetworkCollector\nstage=beta\ndefault=true\n"
-    "requires=koord.metrics/1,koord.state/1,koord.fs/1,koord.config/1\nlicense=Apache-2.0\n"
-    "description=Traffic, drops and TCP retransmits of the node and of pods\n",
-    koord::plugin::advisor<Network>("network", 5s, kConfigSchema))
+KOORD_PLUGIN("id=advisor-network\nversion=1.0.0\nkinds=koord.advisor/1\n"
+             "gate=NetworkCollector\nstage=beta\ndefault=true\n"
+             "requires=koord.metrics/1,koord.state/1,koord.fs/1,koord.config/1\nlicense=Apache-2.0\n"
+             "description=Traffic, drops and TCP retransmits of the node and of pods\n",
+             koord::plugin::advisor<Network>("network", 5s, kConfigSchema))

@@ -9,14 +9,16 @@ using plugin::Metric;
 
 class Definer {
  public:
-  Definer(const koord_host* host, std::string_view level, std::string_view whose) : host_(host), level_(level), whose_(whose) {}
+  Definer(const koord_host* host, std::string_view level, std::string_view whose)
+      : host_(host), level_(level), whose_(whose) {}
 
   Metric counter(const std::string& what, std::string_view unit, const std::string& help) const {
     const std::string name = level_ + "_network_" + what + "_total", text = help + " " + whose_ + ".";
     return Metric(host_, {name, unit, text, 1, KOORD_COUNTER});
   }
   LevelMetrics::Direction direction(const std::string& name, const std::string& done) const {
-    return {counter(name + "_bytes", "bytes", "Bytes " + done), counter(name + "_packets", "packets", "Packets " + done),
+    return {counter(name + "_bytes", "bytes", "Bytes " + done),
+            counter(name + "_packets", "packets", "Packets " + done),
             counter(name + "_errors", "packets", "Broken packets " + done),
             counter(name + "_drops", "packets", "Packets dropped when " + done)};
   }
@@ -26,7 +28,8 @@ class Definer {
   std::string level_, whose_;
 };
 
-void add(const Traffic& traffic, std::uint64_t bytes, std::uint64_t packets, std::uint64_t errors, std::uint64_t drops, Batch& batch) {
+void add(const Traffic& traffic, std::uint64_t bytes, std::uint64_t packets, std::uint64_t errors, std::uint64_t drops,
+         Batch& batch) {
   batch.add(bytes, static_cast<double>(traffic.bytes));
   batch.add(packets, static_cast<double>(traffic.packets));
   batch.add(errors, static_cast<double>(traffic.errors));
@@ -41,10 +44,12 @@ LevelMetrics::LevelMetrics(const koord_host* host, std::string_view level, std::
   sent = define.direction("transmit", "sent by");
   segments_sent = define.counter("tcp_segments_sent", "segments", "TCP segments sent for the first time by");
   retransmits = define.counter("tcp_retransmits", "segments", "TCP segments sent again by");
-  listen_drops = define.counter("tcp_listen_drops", "connections", "Connections that a listening socket could not take, of");
+  listen_drops =
+      define.counter("tcp_listen_drops", "connections", "Connections that a listening socket could not take, of");
 }
 
-NetworkSeries::OfDirection NetworkSeries::make(const LevelMetrics::Direction& metrics, const std::string& interface) const {
+NetworkSeries::OfDirection NetworkSeries::make(const LevelMetrics::Direction& metrics,
+                                               const std::string& interface) const {
   const auto series = [&](const Metric& metric) {
     return interface.empty() ? metric.series(subject_) : metric.series(subject_, {{"interface", interface}});
   };
@@ -54,7 +59,9 @@ NetworkSeries::OfDirection NetworkSeries::make(const LevelMetrics::Direction& me
 void NetworkSeries::add(const std::string& interface, const Interface& traffic, Batch& batch) {
   auto known = interfaces_.find(interface);
   if (known == interfaces_.end())
-    known = interfaces_.emplace(interface, OfInterface{make(metrics_->received, interface), make(metrics_->sent, interface)}).first;
+    known = interfaces_
+                .emplace(interface, OfInterface{make(metrics_->received, interface), make(metrics_->sent, interface)})
+                .first;
   const auto& [received, sent] = known->second;
   network::add(traffic.received, received.bytes, received.packets, received.errors, received.drops, batch);
   network::add(traffic.sent, sent.bytes, sent.packets, sent.errors, sent.drops, batch);
@@ -66,7 +73,8 @@ void NetworkSeries::add(const Tcp& tcp, Batch& batch) {
   add(tcp.listen_drops, metrics_->listen_drops, listen_drops_, batch);
 }
 
-void NetworkSeries::add(std::optional<std::uint64_t> value, const Metric& metric, std::uint64_t& series, Batch& batch) const {
+void NetworkSeries::add(std::optional<std::uint64_t> value, const Metric& metric, std::uint64_t& series,
+                        Batch& batch) const {
   if (!value) return;
   if (!series) series = metric.series(subject_);
   batch.add(series, static_cast<double>(*value));

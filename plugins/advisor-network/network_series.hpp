@@ -41,7 +41,8 @@ class NetworkSeries {
     OfDirection received, sent;
   };
   OfDirection make(const LevelMetrics::Direction& metrics, const std::string& interface) const;
-  void add(std::optional<std::uint64_t> value, const plugin::Metric& metric, std::uint64_t& series, plugin::Batch& batch) const;
+  void add(std::optional<std::uint64_t> value, const plugin::Metric& metric, std::uint64_t& series,
+           plugin::Batch& batch) const;
 
   const LevelMetrics* metrics_;  // outlives the series
   std::uint64_t subject_;

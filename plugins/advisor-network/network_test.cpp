@@ -15,16 +15,19 @@ using namespace std::chrono_literals;
 
 namespace {
 
-const std::string kHeader = "Inter-|   Receive                                                |  Transmit\n"
-                            " face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed\n";
-const std::string kLoopback = "    lo: 999 99    0    0    0     0          0         0 999 99    0    0    0     0       0          0\n";
+const std::string kHeader =
+    "Inter-|   Receive                                                |  Transmit\n"
+    " face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed\n";
+const std::string kLoopback =
+    "    lo: 999 99    0    0    0     0          0         0 999 99    0    0    0     0       0          0\n";
 
 std::string line(const std::string& name, int bytes) {
   const std::string b = std::to_string(bytes), more = std::to_string(bytes * 10);
   return "  " + name + ": " + b + " 20 3 4 0 0 0 0 " + more + " 60 7 8 0 0 0 0\n";
 }
 
-const std::string kSnmp = "Ip: Forwarding\nIp: 1\nTcp: RtoAlgorithm MaxConn OutSegs RetransSegs\nTcp: 1 -1 500 5\nUdp: InDatagrams\nUdp: 7\n";
+const std::string kSnmp =
+    "Ip: Forwarding\nIp: 1\nTcp: RtoAlgorithm MaxConn OutSegs RetransSegs\nTcp: 1 -1 500 5\nUdp: InDatagrams\nUdp: 7\n";
 const std::string kNetstat = "TcpExt: SyncookiesSent ListenDrops\nTcpExt: 0 2\nIpExt: InNoRoutes\nIpExt: 0\n";
 
 void add_process(FakeNode& node, int pid, const std::string& dev) {
@@ -73,7 +76,8 @@ TEST_CASE("an interface has what it received and what it sent") {
 }
 
 TEST_CASE("a name that fills its column touches the first number, and long numbers touch nothing") {
-  CHECK(parse_dev("enp0s31f6:18446744073709551615 1 1 1 1 1 1 1 2 2 2 2 2 2 2 2\n").at("enp0s31f6").received.bytes == UINT64_MAX);
+  CHECK(parse_dev("enp0s31f6:18446744073709551615 1 1 1 1 1 1 1 2 2 2 2 2 2 2 2\n").at("enp0s31f6").received.bytes ==
+        UINT64_MAX);
 }
 
 TEST_CASE("a line that is no interface is left out") {

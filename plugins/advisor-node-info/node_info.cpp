@@ -31,9 +31,7 @@ void number_sockets_and_cores(std::vector<Processor>& processors) {
   }
 }
 
-bool has_threads(const CpuFacts& facts) {
-  return facts.smt.value_or(count(facts.processors).threads_per_core > 1);
-}
+bool has_threads(const CpuFacts& facts) { return facts.smt.value_or(count(facts.processors).threads_per_core > 1); }
 
 Meminfo parse_meminfo(std::string_view text) {
   Meminfo meminfo;
@@ -50,8 +48,10 @@ Meminfo parse_meminfo(std::string_view text) {
 
 std::optional<std::uint64_t> parse_hugepages_name(std::string_view name) {
   constexpr std::string_view kPrefix = "hugepages-", kUnit = "kB";
-  if (!name.starts_with(kPrefix) || !name.ends_with(kUnit) || name.size() <= kPrefix.size() + kUnit.size()) return std::nullopt;
-  const Result<std::uint64_t> size = parse_uint(name.substr(kPrefix.size(), name.size() - kPrefix.size() - kUnit.size()));
+  if (!name.starts_with(kPrefix) || !name.ends_with(kUnit) || name.size() <= kPrefix.size() + kUnit.size())
+    return std::nullopt;
+  const Result<std::uint64_t> size =
+      parse_uint(name.substr(kPrefix.size(), name.size() - kPrefix.size() - kUnit.size()));
   return size ? std::optional(*size) : std::nullopt;
 }
 

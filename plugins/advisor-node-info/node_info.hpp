@@ -18,11 +18,13 @@ struct CpuModel {
   bool operator==(const CpuModel&) const = default;
 };
 
-// /proc/cpuinfo, of the first CPU: x86 has "model name" and "vendor_id", arm64 only the numbers of implementer and part, for
-// which known names stand in (arm64: Documentation/arch/arm64/cpu-feature-registers.rst, MIDR_EL1), POWER "cpu".
+// /proc/cpuinfo, of the first CPU: x86 has "model name" and "vendor_id", arm64 only the numbers of implementer and
+// part, for which known names stand in (arm64: Documentation/arch/arm64/cpu-feature-registers.rst, MIDR_EL1), POWER
+// "cpu".
 CpuModel parse_cpuinfo(std::string_view text);
 
-// An online CPU. `core` and `l3` are those of the state's topology; sockets are numbered by their first CPU, as lscpu does.
+// An online CPU. `core` and `l3` are those of the state's topology; sockets are numbered by their first CPU, as lscpu
+// does.
 struct Processor {
   std::int32_t cpu = 0, core = 0, socket = 0, numa_node = 0;
   std::int32_t l1d = 0, l3 = 0;  // ids of caches

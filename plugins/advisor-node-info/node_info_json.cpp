@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The JSON has the form and the names of koordlet's: its consumers decode it by these names.
-#include "plugins/advisor-node-info/node_info.hpp"
 #include "core/json/writer.hpp"
+#include "plugins/advisor-node-info/node_info.hpp"
 
 namespace koord::node_info {
 namespace {
-
 
 void write(JsonWriter& json, const Processor& processor) {
   json.begin_object().member("cpu", processor.cpu).member("core", processor.core).member("socket", processor.socket);
@@ -14,7 +13,8 @@ void write(JsonWriter& json, const Processor& processor) {
 }
 
 // {"<id>": [processors]}
-void write_by(JsonWriter& json, std::string_view name, const std::vector<Processor>& processors, std::int32_t Processor::*id) {
+void write_by(JsonWriter& json, std::string_view name, const std::vector<Processor>& processors,
+              std::int32_t Processor::*id) {
   std::map<std::int32_t, std::vector<const Processor*>> groups;
   for (const Processor& processor : processors) groups[processor.*id].push_back(&processor);
   json.key(name).begin_object();
@@ -88,7 +88,11 @@ void write(JsonWriter& json, const Meminfo& meminfo) {
 void write(JsonWriter& json, const std::vector<HugePages>& sizes) {
   json.begin_object();
   for (const HugePages& pages : sizes) {
-    json.key(pages.size_kib).begin_object().member("numPages", pages.total).member("pageSize", pages.size_kib).end_object();
+    json.key(pages.size_kib)
+        .begin_object()
+        .member("numPages", pages.total)
+        .member("pageSize", pages.size_kib)
+        .end_object();
   }
   json.end_object();
 }

@@ -24,9 +24,7 @@ using koord::plugin::Metric;
 using koord::plugin::Snapshot;
 using koord::plugin::Strided;
 
-std::int32_t number_or_unknown(std::uint32_t id) {
-  return id == UINT32_MAX ? -1 : static_cast<std::int32_t>(id);
-}
+std::int32_t number_or_unknown(std::uint32_t id) { return id == UINT32_MAX ? -1 : static_cast<std::int32_t>(id); }
 
 std::vector<Processor> online_processors(const koord_topology& topology) {
   std::vector<Processor> processors;
@@ -63,14 +61,17 @@ class NodeInfo final : public koord::plugin::Advisor {
     memory_ = define({"node_numa_memory_total_bytes", "bytes", "Memory of a NUMA node, in bytes.", 1024});
     pages_ = define({"node_hugepages", "pages", "Huge pages of a NUMA node."});
     free_pages_ = define({"node_hugepages_free", "pages", "Huge pages of a NUMA node that are free."});
-    cpu_rounds_ = koord::node::Rounds(define({"collect_node_cpu_info_total", "rounds", "Rounds of reading the CPUs.", 1, KOORD_COUNTER}));
-    numa_rounds_ = koord::node::Rounds(define({"collect_node_numa_info_total", "rounds", "Rounds of reading the NUMA nodes.", 1, KOORD_COUNTER}));
+    cpu_rounds_ = koord::node::Rounds(
+        define({"collect_node_cpu_info_total", "rounds", "Rounds of reading the CPUs.", 1, KOORD_COUNTER}));
+    numa_rounds_ = koord::node::Rounds(
+        define({"collect_node_numa_info_total", "rounds", "Rounds of reading the NUMA nodes.", 1, KOORD_COUNTER}));
     koord::plugin::check(state_->subscribe(host(), KOORD_ON_TOPOLOGY), "watching the topology");
   }
 
   void collect(std::uint64_t now_ns, std::uint64_t) override {
     const Snapshot snapshot(host(), state_);
-    if (snapshot.version(KOORD_ON_TOPOLOGY) == 0) throw Failure(KOORD_E_AGAIN, "the topology of the node is not known yet");
+    if (snapshot.version(KOORD_ON_TOPOLOGY) == 0)
+      throw Failure(KOORD_E_AGAIN, "the topology of the node is not known yet");
     const koord_topology& topology = *snapshot.topology();
     std::optional<Failure> failure;
     count_round(cpu_rounds_, failure, [&] { tell_cpus(online_processors(topology)); });
@@ -122,7 +123,9 @@ class NodeInfo final : public koord::plugin::Advisor {
             std::to_string(counts.cores),
             std::to_string(counts.cpus),
             std::to_string(counts.threads_per_core),
-            !facts.turbo ? "unknown" : *facts.turbo ? "on" : "off"};
+            !facts.turbo   ? "unknown"
+            : *facts.turbo ? "on"
+                           : "off"};
   }
 
   void tell_memory(const std::vector<std::uint32_t>& ids) {
@@ -161,9 +164,8 @@ class NodeInfo final : public koord::plugin::Advisor {
 
 }  // namespace
 
-KOORD_PLUGIN(
-    "id=advisor-node-info\nversion=1.0.0\nkinds=koord.advisor/1\n"
-    "gate=NodeInfoCollector\nstage=beta\ndefault=true\n"
-    "requires=koord.metrics/1,koord.state/1,koord.fs/1,koord.kv/1,koord.clock/1\nlicense=Apache-2.0\n"
-    "description=CPUs, caches, NUMA nodes and huge pages of the node\n",
-    koord::plugin::advisor<NodeInfo>("node-info", 60s))
+KOORD_PLUGIN("id=advisor-node-info\nversion=1.0.0\nkinds=koord.advisor/1\n"
+             "gate=NodeInfoCollector\nstage=beta\ndefault=true\n"
+             "requires=koord.metrics/1,koord.state/1,koord.fs/1,koord.kv/1,koord.clock/1\nlicense=Apache-2.0\n"
+             "description=CPUs, caches, NUMA nodes and huge pages of the node\n",
+             koord::plugin::advisor<NodeInfo>("node-info", 60s))

@@ -21,9 +21,7 @@ std::string fact(FakeHost& host, const std::string& key) {
   return {reinterpret_cast<const char*>(bytes->data()), bytes->size()};
 }
 
-bool contains(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
+bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 // A machine, its agent, and the plugin after one round.
 struct NodeInfoFixture {
@@ -43,8 +41,9 @@ struct NodeInfoFixture {
 }  // namespace
 
 TEST_CASE("x86 names its model and vendor") {
-  constexpr std::string_view text = "processor\t: 0\nvendor_id\t: AuthenticAMD\nmodel\t\t: 1\nmodel name\t: AMD EPYC 7B13\n\n"
-                                    "processor\t: 1\nvendor_id\t: other\nmodel name\t: other\n";
+  constexpr std::string_view text =
+      "processor\t: 0\nvendor_id\t: AuthenticAMD\nmodel\t\t: 1\nmodel name\t: AMD EPYC 7B13\n\n"
+      "processor\t: 1\nvendor_id\t: other\nmodel name\t: other\n";
   CHECK(parse_cpuinfo(text) == CpuModel{"AMD EPYC 7B13", "AuthenticAMD"});
 }
 
@@ -56,7 +55,8 @@ TEST_CASE("arm64 gives numbers only, for which names of servers' CPUs are known"
 }
 
 TEST_CASE("POWER names its model as its cpu") {
-  CHECK(parse_cpuinfo("processor\t: 0\ncpu\t\t: POWER9, altivec supported\nclock\t: 3.8GHz\n").model == "POWER9, altivec supported");
+  CHECK(parse_cpuinfo("processor\t: 0\ncpu\t\t: POWER9, altivec supported\nclock\t: 3.8GHz\n").model ==
+        "POWER9, altivec supported");
 }
 
 TEST_CASE("a cpuinfo that names no CPU gives no model") {
@@ -83,7 +83,9 @@ TEST_CASE("huge pages are named by their size") {
 }
 
 TEST_CASE("sockets are numbered by their first CPU, and a CPU without a core is one of its own") {
-  std::vector<Processor> processors = {{.cpu = 0, .core = 0, .socket = 36}, {.cpu = 1, .core = -1, .socket = 3180}, {.cpu = 2, .core = -1, .socket = 36}};
+  std::vector<Processor> processors = {{.cpu = 0, .core = 0, .socket = 36},
+                                       {.cpu = 1, .core = -1, .socket = 3180},
+                                       {.cpu = 2, .core = -1, .socket = 36}};
   number_sockets_and_cores(processors);
   CHECK(processors == std::vector<Processor>{{.cpu = 0}, {.cpu = 1, .core = 1, .socket = 1}, {.cpu = 2, .core = 2}});
 }
@@ -96,20 +98,27 @@ TEST_CASE("hardware threads are on when the kernel says so, and without its word
 }
 
 TEST_CASE("node_cpu_info has koordlet's shape") {
-  const CpuFacts facts{.model = {"M", "V"}, .smt = false, .turbo = true, .l3_mask = "7ff",
+  const CpuFacts facts{.model = {"M", "V"},
+                       .smt = false,
+                       .turbo = true,
+                       .l3_mask = "7ff",
                        .processors = {{.cpu = 4, .core = 2, .socket = 1, .numa_node = 1, .l1d = 3, .l3 = 8}}};
   const std::string cpu = R"({"cpu":4,"core":2,"socket":1,"node":1,"l1dl1il2":"3","l3":8,"online":"yes"})";
-  CHECK(cpu_info_json(facts) ==
-        R"({"basicInfo":{"cpuModel":"M","hyperThreadEnabled":false,"turboEnabled":true,"catL3CbmMask":"7ff","vendorID":"V"},)"
-        R"("processorInfos":[)" + cpu + R"(],"totalInfo":{"numberCPUs":1,"coreToCPU":{"2":[)" + cpu + R"(]},"nodeToCPU":{"1":[)" + cpu +
-            R"(]},"socketToCPU":{"1":[)" + cpu + R"(]},"l3ToCPU":{"8":[)" + cpu + "]}}}");
+  CHECK(
+      cpu_info_json(facts) ==
+      R"({"basicInfo":{"cpuModel":"M","hyperThreadEnabled":false,"turboEnabled":true,"catL3CbmMask":"7ff","vendorID":"V"},)"
+      R"("processorInfos":[)" +
+          cpu + R"(],"totalInfo":{"numberCPUs":1,"coreToCPU":{"2":[)" + cpu + R"(]},"nodeToCPU":{"1":[)" + cpu +
+          R"(]},"socketToCPU":{"1":[)" + cpu + R"(]},"l3ToCPU":{"8":[)" + cpu + "]}}}");
 }
 
 TEST_CASE("node_numa_info has koordlet's shape, without values unknown to the kernel") {
   const std::string meminfo = R"({"mem_total":9,"s_unclaim":2})", pages = R"({"2048":{"numPages":4,"pageSize":2048}})";
-  CHECK(numa_info_json({{.id = 1, .meminfo = {{"MemTotal", 9}, {"SUnreclaim", 2}, {"KReclaimable", 1}}, .huge_pages = {{2048, 4, 1}}}}) ==
-        R"({"numaInfos":[{"numaNodeID":1,"memInfo":)" + meminfo + R"(,"hugePages":)" + pages + R"(}],"memInfoMap":{"1":)" + meminfo +
-            R"(},"hugePagesMap":{"1":)" + pages + "}}");
+  CHECK(numa_info_json({{.id = 1,
+                         .meminfo = {{"MemTotal", 9}, {"SUnreclaim", 2}, {"KReclaimable", 1}},
+                         .huge_pages = {{2048, 4, 1}}}}) ==
+        R"({"numaInfos":[{"numaNodeID":1,"memInfo":)" + meminfo + R"(,"hugePages":)" + pages +
+            R"(}],"memInfoMap":{"1":)" + meminfo + R"(},"hugePagesMap":{"1":)" + pages + "}}");
 }
 
 TEST_CASE("turbo is what intel_pstate or the boost of cpufreq says, else not known") {
@@ -130,7 +139,9 @@ TEST_CASE("the L3 mask is that of the data if code and data have separate masks"
 
 TEST_CASE("two sockets with hyper-threads") {
   NodeInfoFixture fixture(koord::test::two_sockets_with_threads());
-  CHECK(fixture.info({{"sockets", "2"}, {"cores", "8"}, {"cpus", "16"}, {"threads_per_core", "2"}, {"turbo", "unknown"}}) == 1.0);
+  CHECK(fixture.info(
+            {{"sockets", "2"}, {"cores", "8"}, {"cpus", "16"}, {"threads_per_core", "2"}, {"turbo", "unknown"}}) ==
+        1.0);
   CHECK(fixture.info({{"model", "Intel(R) Xeon(R) Platinum 8369B CPU @ 2.70GHz"}, {"vendor", "GenuineIntel"}}) == 1.0);
   const std::string cpus = fact(fixture.host, "node_cpu_info");
   CHECK(contains(cpus, R"("hyperThreadEnabled":true)"));
@@ -180,7 +191,8 @@ TEST_CASE("four NUMA nodes are four entries") {
 TEST_CASE("an arm64 server with 64 KiB pages") {
   NodeInfoFixture fixture(koord::test::arm64_with_64k_pages());
   CHECK(fixture.info({{"model", "Neoverse-N1"}, {"vendor", "ARM"}, {"sockets", "2"}}) == 1.0);
-  CHECK(contains(fact(fixture.host, "node_cpu_info"), R"({"cpu":7,"core":7,"socket":1,"node":1,"l1dl1il2":"7","l3":4,"online":"yes"})"));
+  CHECK(contains(fact(fixture.host, "node_cpu_info"),
+                 R"({"cpu":7,"core":7,"socket":1,"node":1,"l1dl1il2":"7","l3":4,"online":"yes"})"));
   CHECK(fixture.host.value("node_hugepages", {{"numa_node_id", "0"}, {"page_size", "512Mi"}}) == 0.0);
   CHECK(contains(fact(fixture.host, "node_numa_info"), R"("16777216":{"numPages":0,"pageSize":16777216})"));
 }

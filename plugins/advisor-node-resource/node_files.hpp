@@ -26,8 +26,8 @@ class KeptFile {
   std::vector<char> buffer_;
 };
 
-// nodeN/meminfo of every NUMA node, by node id. Those of accelerators (listed in has_generic_initiator) that have no memory
-// are left out.
+// nodeN/meminfo of every NUMA node, by node id. Those of accelerators (listed in has_generic_initiator) that have no
+// memory are left out.
 Result<std::map<std::uint32_t, KeptFile>> open_numa_meminfo(const std::string& sys_root);
 
 }  // namespace koord::node_resource

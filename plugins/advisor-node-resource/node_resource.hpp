@@ -26,8 +26,8 @@ Result<CpuTicks> parse_stat(std::string_view text);
 // /proc/meminfo: MemTotal - MemAvailable, in bytes.
 Result<double> parse_used_memory(std::string_view text);
 
-// /sys/bus/node/devices/nodeN/meminfo: MemTotal - (MemFree + Active(file) + Inactive(file) + SReclaimable), in bytes, at
-// least 0; there is no MemAvailable per NUMA node.
+// /sys/bus/node/devices/nodeN/meminfo: MemTotal - (MemFree + Active(file) + Inactive(file) + SReclaimable), in bytes,
+// at least 0; there is no MemAvailable per NUMA node.
 Result<double> parse_numa_used_memory(std::string_view text);
 
 struct CpuUsage {
@@ -41,7 +41,8 @@ class CpuSampler {
   CpuSampler(double ticks_per_second, std::uint64_t max_gap_ns);
 
   // `numa_node_of` maps a CPU to its NUMA node; CPUs it does not name count for the node only.
-  CpuUsage sample(const CpuTicks& ticks, std::uint64_t t_ns, const std::map<std::uint32_t, std::uint32_t>& numa_node_of);
+  CpuUsage sample(const CpuTicks& ticks, std::uint64_t t_ns,
+                  const std::map<std::uint32_t, std::uint32_t>& numa_node_of);
 
  private:
   double ns_per_tick_;

@@ -37,13 +37,16 @@ class NodeResource final : public koord::plugin::Advisor {
     open_files();
     batch_ = Batch(host());
     cpu_ = define({"node_cpu_usage", "cores", "CPU used on the node, in cores.", 1e-4}).series();
-    memory_ = define({"node_memory_usage", "bytes",
-                      "Memory used on the node without what the kernel can reclaim (MemTotal - MemAvailable), in bytes.",
-                      1024})
-                  .series();
-    numa_cpu_ = NumaSeries(define({"node_numa_cpu_usage", "cores", "CPU used on the CPUs of a NUMA node, in cores.", 1e-4}));
-    numa_memory_ = NumaSeries(define({"node_numa_memory_usage", "bytes",
-                                      "Memory used on a NUMA node without free, file and reclaimable slab pages, in bytes.", 1024}));
+    memory_ =
+        define({"node_memory_usage", "bytes",
+                "Memory used on the node without what the kernel can reclaim (MemTotal - MemAvailable), in bytes.",
+                1024})
+            .series();
+    numa_cpu_ =
+        NumaSeries(define({"node_numa_cpu_usage", "cores", "CPU used on the CPUs of a NUMA node, in cores.", 1e-4}));
+    numa_memory_ = NumaSeries(
+        define({"node_numa_memory_usage", "bytes",
+                "Memory used on a NUMA node without free, file and reclaimable slab pages, in bytes.", 1024}));
   }
 
   void collect(std::uint64_t now_ns, std::uint64_t) override {
@@ -91,7 +94,8 @@ class NodeResource final : public koord::plugin::Advisor {
     open_numa_files();
     numa_node_of_.clear();
     const koord_topology* topology = snapshot->topology();
-    for (const koord_cpu& cpu : koord::plugin::Strided<koord_cpu>(topology->cpus, topology->n_cpus, topology->cpu_stride))
+    for (const koord_cpu& cpu :
+         koord::plugin::Strided<koord_cpu>(topology->cpus, topology->n_cpus, topology->cpu_stride))
       if (cpu.numa_node != UINT32_MAX) numa_node_of_[cpu.cpu] = cpu.numa_node;
   }
 
@@ -135,9 +139,8 @@ class NodeResource final : public koord::plugin::Advisor {
 
 }  // namespace
 
-KOORD_PLUGIN(
-    "id=advisor-node-resource\nversion=1.0.0\nkinds=koord.advisor/1\n"
-    "gate=NodeResourceCollector\nstage=beta\ndefault=true\n"
-    "requires=koord.metrics/1,koord.fs/1,koord.clock/1,koord.state/1\nlicense=Apache-2.0\n"
-    "description=CPU and memory of the node and its NUMA nodes\n",
-    koord::plugin::advisor<NodeResource>("node-resource", kPeriod))
+KOORD_PLUGIN("id=advisor-node-resource\nversion=1.0.0\nkinds=koord.advisor/1\n"
+             "gate=NodeResourceCollector\nstage=beta\ndefault=true\n"
+             "requires=koord.metrics/1,koord.fs/1,koord.clock/1,koord.state/1\nlicense=Apache-2.0\n"
+             "description=CPU and memory of the node and its NUMA nodes\n",
+             koord::plugin::advisor<NodeResource>("node-resource", kPeriod))

@@ -17,12 +17,15 @@ constexpr const char* kMeminfo = "MemTotal: 1000 kB\nMemAvailable: 400 kB\n";
 
 constexpr std::uint64_t kSecond = 1'000'000'000;
 
-CpuTicks ticks(std::int64_t node, std::map<std::uint32_t, std::int64_t> per_cpu = {}) { return {node, std::move(per_cpu)}; }
+CpuTicks ticks(std::int64_t node, std::map<std::uint32_t, std::int64_t> per_cpu = {}) {
+  return {node, std::move(per_cpu)};
+}
 
 }  // namespace
 
 TEST_CASE("busy ticks are user, nice, system, irq and softirq, not idle, iowait, steal or guest") {
-  auto parsed = parse_stat("cpu  1 2 4 100 200 8 16 400 800 900\ncpu0 1 0 0 5 0 0 0 0 0 0\ncpu7 0 0 3 5 0 0 0 0 0 0\nintr 5\n");
+  auto parsed =
+      parse_stat("cpu  1 2 4 100 200 8 16 400 800 900\ncpu0 1 0 0 5 0 0 0 0 0 0\ncpu7 0 0 3 5 0 0 0 0 0 0\nintr 5\n");
   REQUIRE(parsed);
   CHECK(parsed->node == 31);
   CHECK(parsed->per_cpu == std::map<std::uint32_t, std::int64_t>{{0, 1}, {7, 3}});
@@ -83,7 +86,8 @@ TEST_CASE("after a suspend of ten minutes there is no rate for one tick") {
 }
 
 TEST_CASE("the plugin sends memory with the first tick and CPU with the second") {
-  FakeNode node({{"cgroup/cgroup.controllers", "cpu"}, {"proc/stat", "cpu 100 0 0 0 0 0 0\n"}, {"proc/meminfo", kMeminfo}});
+  FakeNode node(
+      {{"cgroup/cgroup.controllers", "cpu"}, {"proc/stat", "cpu 100 0 0 0 0 0 0\n"}, {"proc/meminfo", kMeminfo}});
   FakeHost host(node);
   FakeInstance advisor(host, koord_entry_v1());
   REQUIRE(advisor.init() == KOORD_OK);
@@ -99,7 +103,9 @@ TEST_CASE("the plugin sends memory with the first tick and CPU with the second")
 TEST_CASE("the plugin sends each NUMA node's memory under its own id") {
   constexpr const char* kNuma = "Node 3 MemTotal: 10 kB\nNode 3 MemFree: 1 kB\nNode 3 Active(file): 1 kB\n"
                                 "Node 3 Inactive(file): 1 kB\nNode 3 SReclaimable: 1 kB\n";
-  FakeNode node({{"cgroup/cgroup.controllers", "cpu"}, {"proc/stat", "cpu 1 0 0 0 0 0 0\n"}, {"proc/meminfo", kMeminfo},
+  FakeNode node({{"cgroup/cgroup.controllers", "cpu"},
+                 {"proc/stat", "cpu 1 0 0 0 0 0 0\n"},
+                 {"proc/meminfo", kMeminfo},
                  {"sys/bus/node/devices/node3/meminfo", kNuma}});
   FakeHost host(node);
   FakeInstance advisor(host, koord_entry_v1());
@@ -110,8 +116,11 @@ TEST_CASE("the plugin sends each NUMA node's memory under its own id") {
 
 TEST_CASE("each machine out there has the memory of as many NUMA nodes as it has, an accelerator's left out") {
   using namespace koord::test;
-  const std::vector<std::pair<Machine, std::size_t>> machines = {
-      {two_sockets_with_threads(), 2}, {four_numa_nodes(), 4}, {without_numa(), 0}, {arm64_with_64k_pages(), 2}, {with_generic_initiator(), 2}};
+  const std::vector<std::pair<Machine, std::size_t>> machines = {{two_sockets_with_threads(), 2},
+                                                                 {four_numa_nodes(), 4},
+                                                                 {without_numa(), 0},
+                                                                 {arm64_with_64k_pages(), 2},
+                                                                 {with_generic_initiator(), 2}};
   for (const auto& machine : machines) {
     FakeNode node({{"cgroup/cgroup.controllers", "cpu"}, {"proc/stat", "cpu 1 0 0 0 0 0 0\n"}});
     lay_out(node, machine.first);
@@ -126,7 +135,8 @@ TEST_CASE("each machine out there has the memory of as many NUMA nodes as it has
 
 TEST_CASE("CPU of an offline CPU counts for no NUMA node, of all others for the one they are in") {
   using namespace koord::test;
-  FakeNode node({{"cgroup/cgroup.controllers", "cpu"}, {"proc/stat", "cpu 0 0 0 0 0 0 0\ncpu0 0 0 0 0 0 0 0\ncpu4 0 0 0 0 0 0 0\n"}});
+  FakeNode node({{"cgroup/cgroup.controllers", "cpu"},
+                 {"proc/stat", "cpu 0 0 0 0 0 0 0\ncpu0 0 0 0 0 0 0 0\ncpu4 0 0 0 0 0 0 0\n"}});
   lay_out(node, without_cpus(two_sockets_with_threads(), {3, 7}));
   FakeHost host(node);
   publish_topology(host, node);

@@ -8,9 +8,7 @@
 namespace koord::node_storage {
 namespace {
 
-bool is_octal(char c) {
-  return c >= '0' && c <= '7';
-}
+bool is_octal(char c) { return c >= '0' && c <= '7'; }
 
 // 36 35 98:0 /root /point rw,noatime [optional fields] - ext4 /dev/root rw
 std::optional<Mount> parse_line(std::string_view line) {

@@ -80,7 +80,8 @@ void write(JsonWriter& json, std::string_view name, const LocalStorage::Map& map
 bool is_disk_name(std::string_view name) {
   constexpr std::string_view others[] = {"loop", "ram", "zram", "dm-", "md", "sr", "fd"};
   return std::none_of(std::begin(others), std::end(others), [&](std::string_view other) {
-    return name.starts_with(other) && name.size() > other.size() && (name[other.size()] >= '0' && name[other.size()] <= '9');
+    return name.starts_with(other) && name.size() > other.size() &&
+           (name[other.size()] >= '0' && name[other.size()] <= '9');
   });
 }
 
@@ -124,7 +125,8 @@ bool add_physical_volume(std::string_view text, PhysicalVolumes& volumes) {
   return false;
 }
 
-LocalStorage local_storage(const std::vector<BlockDevice>& list, const PhysicalVolumes& volumes, const std::vector<Mount>& mounts) {
+LocalStorage local_storage(const std::vector<BlockDevice>& list, const PhysicalVolumes& volumes,
+                           const std::vector<Mount>& mounts) {
   const Devices devices(list);
   LocalStorage storage;
   std::map<std::string, std::set<const BlockDevice*>> disks_of_group;

@@ -20,7 +20,7 @@ struct BlockDevice {
   std::string number;  // "254:0"
   std::string parent;  // of a partition, the name of the device it is on
   bool is_disk = false;
-  std::string dm_name, dm_uuid;  // of the device mapper: "vg-lv", "LVM-…"
+  std::string dm_name, dm_uuid;    // of the device mapper: "vg-lv", "LVM-…"
   std::vector<std::string> lower;  // names of the devices below it
   std::uint64_t size_bytes = 0;
 };
@@ -37,12 +37,12 @@ struct LogicalVolume {
   bool operator==(const LogicalVolume&) const = default;
 };
 
-// The device mapper's name of a logical volume is "group-name" with every dash inside of either doubled. Nothing for another
-// kind of device, and for the volumes that LVM keeps for itself (lvs shows them with --all only).
+// The device mapper's name of a logical volume is "group-name" with every dash inside of either doubled. Nothing for
+// another kind of device, and for the volumes that LVM keeps for itself (lvs shows them with --all only).
 std::optional<LogicalVolume> logical_volume(const BlockDevice& device);
 
-// The physical volumes of each group, as numbers of devices: those that are in use are known from the logical volumes, all
-// of them where LVM's event activation keeps a list.
+// The physical volumes of each group, as numbers of devices: those that are in use are known from the logical volumes,
+// all of them where LVM's event activation keeps a list.
 using PhysicalVolumes = std::map<std::string, std::set<std::string>>;
 
 // "254:2\nvg:data\ndev:/dev/vdb\n", a file of /run/lvm/pvs_online. False when it is not of the form.
@@ -58,7 +58,8 @@ struct LocalStorage {
   Map device_of_mount;
 };
 
-LocalStorage local_storage(const std::vector<BlockDevice>& devices, const PhysicalVolumes& volumes, const std::vector<Mount>& mounts);
+LocalStorage local_storage(const std::vector<BlockDevice>& devices, const PhysicalVolumes& volumes,
+                           const std::vector<Mount>& mounts);
 
 // koordlet's fact node_local_storage_info.
 std::string local_storage_json(const LocalStorage& storage);

@@ -29,8 +29,8 @@ class NodeStorage final : public koord::plugin::Advisor {
     fact_ = {host(), "node_local_storage_info"};
     batch_ = Batch(host());
     size_ = define({"node_disk_size_bytes", "bytes", "Size of a disk, in bytes.", 512});
-    rounds_ = koord::node::Rounds(
-        define({"collect_node_local_storage_info_total", "rounds", "Rounds of reading disks, volumes and mounts.", 1, KOORD_COUNTER}));
+    rounds_ = koord::node::Rounds(define({"collect_node_local_storage_info_total", "rounds",
+                                          "Rounds of reading disks, volumes and mounts.", 1, KOORD_COUNTER}));
   }
 
   void collect(std::uint64_t now_ns, std::uint64_t) override {
@@ -76,9 +76,8 @@ class NodeStorage final : public koord::plugin::Advisor {
 
 }  // namespace
 
-KOORD_PLUGIN(
-    "id=advisor-node-storage\nversion=1.0.0\nkinds=koord.advisor/1\n"
-    "gate=NodeStorageInfoCollector\nstage=beta\ndefault=true\n"
-    "requires=koord.metrics/1,koord.fs/1,koord.kv/1\nlicense=Apache-2.0\n"
-    "description=Disks, partitions, logical volumes and mounts of the node\n",
-    koord::plugin::advisor<NodeStorage>("node-storage", 10s))
+KOORD_PLUGIN("id=advisor-node-storage\nversion=1.0.0\nkinds=koord.advisor/1\n"
+             "gate=NodeStorageInfoCollector\nstage=beta\ndefault=true\n"
+             "requires=koord.metrics/1,koord.fs/1,koord.kv/1\nlicense=Apache-2.0\n"
+             "description=Disks, partitions, logical volumes and mounts of the node\n",
+             koord::plugin::advisor<NodeStorage>("node-storage", 10s))

@@ -26,8 +26,8 @@ void add_partition(FakeNode& node, const std::string& path, const char* number) 
   node.write("sys/block/" + path + "/partition", "1\n");
 }
 
-void add_mapped(FakeNode& node, const std::string& dm, const char* number, const std::string& name, const std::string& uuid,
-                const std::string& lower) {
+void add_mapped(FakeNode& node, const std::string& dm, const char* number, const std::string& name,
+                const std::string& uuid, const std::string& lower) {
   add_device(node, dm, number, "500");
   node.write("sys/block/" + dm + "/dm/name", name + "\n");
   node.write("sys/block/" + dm + "/dm/uuid", uuid + "\n");
@@ -49,11 +49,13 @@ void make_node(FakeNode& node) {
   add_device(node, "zram0", "252:0", "8");
   add_device(node, "sr0", "11:0", "2097151");
   add_device(node, "sdc", "8:32", "0");
-  node.write("proc/1/mountinfo", "27 1 259:17 / / rw shared:1 - ext4 /dev/root rw\n"
-                                 "28 27 0:21 / /proc rw - proc proc rw\n"
-                                 "40 27 253:0 / /var/lib/kubelet/pods/a\\040b/mount rw shared:2 master:1 - xfs /dev/mapper/yoda--pool0-vol--1 rw\n"
-                                 "41 27 253:0 /sub /var/lib/sub rw - xfs /dev/mapper/yoda--pool0-vol--1 rw\n"
-                                 "42 27 0:50 / /btrfs rw - btrfs /dev/sdb3 rw\n");
+  node.write(
+      "proc/1/mountinfo",
+      "27 1 259:17 / / rw shared:1 - ext4 /dev/root rw\n"
+      "28 27 0:21 / /proc rw - proc proc rw\n"
+      "40 27 253:0 / /var/lib/kubelet/pods/a\\040b/mount rw shared:2 master:1 - xfs /dev/mapper/yoda--pool0-vol--1 rw\n"
+      "41 27 253:0 /sub /var/lib/sub rw - xfs /dev/mapper/yoda--pool0-vol--1 rw\n"
+      "42 27 0:50 / /btrfs rw - btrfs /dev/sdb3 rw\n");
 }
 
 LocalStorage storage_of(const FakeNode& node) {
@@ -75,7 +77,8 @@ TEST_CASE("a mount has its device's number, its point and its source, however ma
 }
 
 TEST_CASE("a line that is no mount is left out") {
-  CHECK(parse_mountinfo("\n36 35 98:0\n36 35 98:0 / /mnt rw - ext3\n36 35 98:0 / /mnt rw shared:1 ext3 /dev/a rw\n").empty());
+  CHECK(parse_mountinfo("\n36 35 98:0\n36 35 98:0 / /mnt rw - ext3\n36 35 98:0 / /mnt rw shared:1 ext3 /dev/a rw\n")
+            .empty());
 }
 
 TEST_CASE("spaces, tabs, newlines and backslashes of paths are octal in mountinfo") {
@@ -107,7 +110,8 @@ TEST_CASE("LVM's internal volumes, and devices of other owners, are no logical v
 }
 
 TEST_CASE("a disk is neither a loop, memory, a floppy, a drive for discs nor stacked on others") {
-  for (const char* disk : {"sda", "sdaa", "vda", "xvdb", "nvme10n1", "mmcblk0", "nbd3", "rbd0", "cciss!c0d0", "srv"}) CHECK(is_disk_name(disk));
+  for (const char* disk : {"sda", "sdaa", "vda", "xvdb", "nvme10n1", "mmcblk0", "nbd3", "rbd0", "cciss!c0d0", "srv"})
+    CHECK(is_disk_name(disk));
   for (const char* other : {"loop0", "ram15", "zram0", "dm-3", "md127", "sr0", "fd0"}) CHECK_FALSE(is_disk_name(other));
 }
 
@@ -145,7 +149,8 @@ TEST_CASE("a volume group is on the disk beneath its volumes") {
   make_node(node);
   const LocalStorage storage = storage_of(node);
   CHECK(storage.disk_of_group == Map{{"yoda-pool0", "/dev/sdb"}});
-  CHECK(storage.group_of_volume == Map{{"/dev/mapper/yoda--pool0-vol--1", "yoda-pool0"}, {"/dev/mapper/yoda--pool0-vol--2", "yoda-pool0"}});
+  CHECK(storage.group_of_volume ==
+        Map{{"/dev/mapper/yoda--pool0-vol--1", "yoda-pool0"}, {"/dev/mapper/yoda--pool0-vol--2", "yoda-pool0"}});
 }
 
 TEST_CASE("a volume group over two disks has no disk, whether its volumes show it or only LVM's list") {
@@ -184,9 +189,10 @@ TEST_CASE("the fact has koordlet's six maps") {
   LocalStorage storage;
   storage.number_of_disk = {{"/dev/vda", "254:0"}};
   storage.device_of_mount = {{"/a\"b", "/dev/vda"}};
-  CHECK(local_storage_json(storage) ==
-        R"({"DiskNumberMap":{"/dev/vda":"254:0"},"NumberDiskMap":{},"PartitionDiskMap":{},"VGDiskMap":{},"LVMapperVGMap":{},)"
-        R"("MPDiskMap":{"/a\"b":"/dev/vda"}})");
+  CHECK(
+      local_storage_json(storage) ==
+      R"({"DiskNumberMap":{"/dev/vda":"254:0"},"NumberDiskMap":{},"PartitionDiskMap":{},"VGDiskMap":{},"LVMapperVGMap":{},)"
+      R"("MPDiskMap":{"/a\"b":"/dev/vda"}})");
 }
 
 TEST_CASE("the plugin reports the fact and the sizes of disks; a disk that is pulled is gone from both") {

@@ -33,8 +33,8 @@ class PageCache final : public koord::plugin::Advisor {
     node_ = define({"node_memory_usage_with_page_cache", "bytes",
                     "Memory used on the node with page cache and slab (MemTotal - MemFree), in bytes.", 1024})
                 .series();
-    pod_ = define({"pod_memory_usage_with_page_cache", "bytes",
-                   "Memory of a pod with its page cache, in bytes.", kResolution});
+    pod_ = define(
+        {"pod_memory_usage_with_page_cache", "bytes", "Memory of a pod with its page cache, in bytes.", kResolution});
     container_ = define({"container_memory_usage_with_page_cache", "bytes",
                          "Memory of a container or service with its page cache, in bytes.", kResolution});
   }
@@ -84,9 +84,8 @@ class PageCache final : public koord::plugin::Advisor {
 
 }  // namespace
 
-KOORD_PLUGIN(
-    "id=advisor-page-cache\nversion=1.0.0\nkinds=koord.advisor/1\n"
-    "gate=PageCacheCollector\nstage=beta\ndefault=true\n"
-    "requires=koord.metrics/1,koord.state/1,koord.cgroup/1,koord.fs/1\nlicense=Apache-2.0\n"
-    "description=Memory in use with the page cache, of node, pods, containers and services\n",
-    koord::plugin::advisor<PageCache>("page-cache", 1s))
+KOORD_PLUGIN("id=advisor-page-cache\nversion=1.0.0\nkinds=koord.advisor/1\n"
+             "gate=PageCacheCollector\nstage=beta\ndefault=true\n"
+             "requires=koord.metrics/1,koord.state/1,koord.cgroup/1,koord.fs/1\nlicense=Apache-2.0\n"
+             "description=Memory in use with the page cache, of node, pods, containers and services\n",
+             koord::plugin::advisor<PageCache>("page-cache", 1s))

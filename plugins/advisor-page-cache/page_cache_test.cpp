@@ -38,19 +38,17 @@ TEST_CASE("the first tick gives node, pod and container with page cache") {
   CHECK(advisor.collect() == KOORD_OK);
   CHECK(host.value("node_memory_usage_with_page_cache") == 700.0 * 1024);
   CHECK(host.value("pod_memory_usage_with_page_cache", {{"pod_uid", "pod1"}}) == 20480.0);
-  CHECK(host.value("container_memory_usage_with_page_cache", {{"container_id", "containerd://c1"}}) ==
-        20480.0);
+  CHECK(host.value("container_memory_usage_with_page_cache", {{"container_id", "containerd://c1"}}) == 20480.0);
 }
 
 TEST_CASE("v1 gives what the cgroup and all below it use") {
-  FakeNode node(
-      {{"cgroup/cpu/", ""},
-       {"cgroup/cpuacct/", ""},
-       {"proc/meminfo", kMeminfo},
-       {"cgroup/memory/kubepods/pod1/memory.stat",
-        "inactive_anon 1\nactive_anon 1\nunevictable 1\ninactive_file 1\nactive_file 1\ntotal_inactive_anon "
-        "10\n"
-        "total_active_anon 20\ntotal_unevictable 30\ntotal_inactive_file 40\ntotal_active_file 50\n"}});
+  FakeNode node({{"cgroup/cpu/", ""},
+                 {"cgroup/cpuacct/", ""},
+                 {"proc/meminfo", kMeminfo},
+                 {"cgroup/memory/kubepods/pod1/memory.stat",
+                  "inactive_anon 1\nactive_anon 1\nunevictable 1\ninactive_file 1\nactive_file 1\ntotal_inactive_anon "
+                  "10\n"
+                  "total_active_anon 20\ntotal_unevictable 30\ntotal_inactive_file 40\ntotal_active_file 50\n"}});
   FakeHost host(node);
   publish_pod(host);
   FakeInstance advisor(host, koord_entry_v1());

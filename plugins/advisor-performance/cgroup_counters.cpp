@@ -29,7 +29,8 @@ perf_event_attr attributes(const EventCode& event, bool leads) {
   attr.exclude_guest = event.exclude_guest;
   attr.exclude_host = event.exclude_host;
   attr.disabled = leads;
-  attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+  attr.read_format =
+      PERF_FORMAT_GROUP | PERF_FORMAT_ID | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
   return attr;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// CgroupCounters: a group of events on each of some CPUs that counts the threads of one cgroup and of all below it. Owns the
-// descriptors: one for each event on each CPU. All groups or nothing: a part of the sum is worse than no sum. [any thread]
+// CgroupCounters: a group of events on each of some CPUs that counts the threads of one cgroup and of all below it.
+// Owns the descriptors: one for each event on each CPU. All groups or nothing: a part of the sum is worse than no sum.
+// [any thread]
 #pragma once
 
 #include <cstddef>

@@ -19,7 +19,8 @@ KnownSeries labelled(const koord_host* host, const Metric& metric, std::uint64_t
 }  // namespace
 
 ContainerMetrics::ContainerMetrics(const koord_host* host)
-    : cpi(host, {"container_cpi", "", "Cycles and instructions of a container during its last window, by cpi_resource."}),
+    : cpi(host,
+          {"container_cpi", "", "Cycles and instructions of a container during its last window, by cpi_resource."}),
       cycles_per_instruction(host, {"container_cycles_per_instruction", "",
                                     "Cycles that a container took per instruction during its last window.", 1e-3}),
       llc_mpki(host, {"container_llc_misses_per_kilo_instructions", "",
@@ -75,7 +76,8 @@ void ContainerMeter::report(const EventSet& events, const Estimate& window, doub
 }
 
 void ContainerMeter::end_series() {
-  for (KnownSeries* series : {&cycles_, &instructions_, &cycles_per_instruction_, &llc_mpki_, &running_ratio_}) series->end();
+  for (KnownSeries* series : {&cycles_, &instructions_, &cycles_per_instruction_, &llc_mpki_, &running_ratio_})
+    series->end();
   for (KnownSeries& series : event_rates_) series.end();
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ContainerMeter: one container's counters while it has its turn, and the series that its windows feed. On the instance's
-// strand.
+// ContainerMeter: one container's counters while it has its turn, and the series that its windows feed. On the
+// instance's strand.
 #pragma once
 
 #include <cstdint>

@@ -47,9 +47,7 @@ Result<std::unique_ptr<EventNames>> EventNames::load() {
 
 EventNames::EventNames(std::unique_ptr<Library> library) : library_(std::move(library)) {}
 
-EventNames::~EventNames() {
-  library_->terminate();
-}
+EventNames::~EventNames() { library_->terminate(); }
 
 Result<EventCode> EventNames::encode(const std::string& name) const {
   perf_event_attr attr = {};

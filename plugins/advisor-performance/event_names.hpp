@@ -17,7 +17,8 @@ struct EventCode {
   std::string name;  // as it was asked for
   std::uint32_t type = 0;
   std::uint64_t config = 0, config1 = 0, config2 = 0;
-  bool exclude_user = false, exclude_kernel = false, exclude_hypervisor = false, exclude_guest = false, exclude_host = false;
+  bool exclude_user = false, exclude_kernel = false, exclude_hypervisor = false, exclude_guest = false,
+       exclude_host = false;
 };
 
 class EventNames {

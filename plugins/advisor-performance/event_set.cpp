@@ -57,7 +57,8 @@ std::optional<std::string> why_node_cannot(const Error& error) {
   if (error.is(std::errc::permission_denied) || error.is(std::errc::operation_not_permitted))
     return with("CAP_PERFMON or CAP_SYS_ADMIN is missing, see /proc/sys/kernel/perf_event_paranoid");
   if (error.is(std::errc::bad_file_descriptor)) return with("perf_event belongs to a v1 hierarchy that is not mounted");
-  if (error.is(std::errc::invalid_argument)) return with("the kernel has no counters for cgroups, or not these in one group");
+  if (error.is(std::errc::invalid_argument))
+    return with("the kernel has no counters for cgroups, or not these in one group");
   if (error.is(std::errc::function_not_supported)) return with("the kernel was built without CONFIG_PERF_EVENTS");
   return std::nullopt;
 }

@@ -44,8 +44,8 @@ struct EventSet {
   std::vector<LeftOut> left_out = {};
 };
 
-// Opens them, on `cpu` for the cgroup that the descriptor `cgroup` is the directory of. Cycles and instructions must open;
-// each other event stays when it opens in one group with those before it. An error is the kernel's.
+// Opens them, on `cpu` for the cgroup that the descriptor `cgroup` is the directory of. Cycles and instructions must
+// open; each other event stays when it opens in one group with those before it. An error is the kernel's.
 Result<EventSet> choose_events(const EncodedEvents& encoded, int cgroup, unsigned cpu);
 
 // Returns why perf_event_open(2) refused, for an operator; nothing if the node supports it and another problem is in

@@ -12,9 +12,7 @@
 namespace koord::performance {
 namespace {
 
-bool is_v2(const std::string& tree) {
-  return ::access((tree + "/cgroup.controllers").c_str(), F_OK) == 0;
-}
+bool is_v2(const std::string& tree) { return ::access((tree + "/cgroup.controllers").c_str(), F_OK) == 0; }
 
 bool names_perf_event(const std::string& directory) {
   const std::vector<std::string> controllers = split(directory, ',');

@@ -10,9 +10,7 @@ constexpr double kMaxUnbelieved = 1.0 / 20;
 constexpr std::size_t kHeaderWords = 3;  // number of events, time enabled, time running
 constexpr std::size_t kWordsPerEvent = 2;
 
-double number(std::uint64_t value) {
-  return static_cast<double>(value);
-}
+double number(std::uint64_t value) { return static_cast<double>(value); }
 
 bool believed(const GroupReading& cpu, double min_ratio) {
   return cpu.running_ns > 0 && number(cpu.running_ns) >= min_ratio * number(cpu.enabled_ns);

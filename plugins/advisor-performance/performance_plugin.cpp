@@ -45,7 +45,8 @@ class Dropped {
  public:
   Dropped() = default;
   explicit Dropped(const Metric& metric) {
-    for (std::size_t i = 0; i < kReasons.size(); ++i) series_[i] = metric.series(KOORD_NO_SUBJECT, {{"reason", kReasons[i]}});
+    for (std::size_t i = 0; i < kReasons.size(); ++i)
+      series_[i] = metric.series(KOORD_NO_SUBJECT, {{"reason", kReasons[i]}});
   }
 
   enum Reason { not_scheduled, low_ratio, incomplete };
@@ -74,8 +75,9 @@ class Performance final : public koord::plugin::Advisor {
     metrics_.emplace(host());
     dropped_ = Dropped(define({"performance_windows_dropped_total", "windows",
                                "Windows of containers without counts, by reason.", 1, KOORD_COUNTER}));
-    round_ = define({"performance_round_seconds", "seconds",
-                     "Longest time that a container has waited for counters.", 1}).series();
+    round_ =
+        define({"performance_round_seconds", "seconds", "Longest time that a container has waited for counters.", 1})
+            .series();
   }
 
   void collect(std::uint64_t now_ns, std::uint64_t) override {
@@ -114,22 +116,22 @@ class Performance final : public koord::plugin::Advisor {
       const std::optional<std::string> why = why_node_cannot(events.error());
       throw Failure(why ? KOORD_E_UNSUPPORTED : KOORD_E_IO, why.value_or(events.error().message()));
     }
-    for (const EventSet::LeftOut& event : events->left_out) report_capability(event.name, KOORD_CAPABILITY_ABSENT, event.why);
+    for (const EventSet::LeftOut& event : events->left_out)
+      report_capability(event.name, KOORD_CAPABILITY_ABSENT, event.why);
     return {settings, std::move(*events), DescriptorBudget(settings.max_descriptors)};
   }
 
   // Numbers may be missing in between, so these are not 0 to n - 1.
   std::vector<unsigned> online_cpus() const {
     const Result<koord::CpuSet> online = koord::CpuSet::parse(files_.read(KOORD_ROOT_SYS, "devices/system/cpu/online"));
-    if (!online || online->empty())
-      throw Failure(KOORD_E_IO, "devices/system/cpu/online does not list the CPUs");
+    if (!online || online->empty()) throw Failure(KOORD_E_IO, "devices/system/cpu/online does not list the CPUs");
     return online->members();
   }
 
   Meter make_meter(const Subject& subject, std::uint64_t now_ns) {
     if (subject.is_pod() || subject.container->kind == KOORD_CONTAINER_SANDBOX) return std::nullopt;
-    return ContainerMeter(host(), *metrics_, setup_->events, subject.handle, tree_ + "/" + std::string(subject.cgroup_dir),
-                          now_ns);
+    return ContainerMeter(host(), *metrics_, setup_->events, subject.handle,
+                          tree_ + "/" + std::string(subject.cgroup_dir), now_ns);
   }
 
   template <class Each>
@@ -155,15 +157,17 @@ class Performance final : public koord::plugin::Advisor {
     });
     if (!any) return;
     if (all_unscheduled)
-      report_capability(kCounters, KOORD_CAPABILITY_BROKEN, "the counters are taken: by another tool, or the NMI watchdog");
+      report_capability(kCounters, KOORD_CAPABILITY_BROKEN,
+                        "the counters are taken: by another tool, or the NMI watchdog");
     else
       report_capability(kCounters, KOORD_CAPABILITY_SUPPORTED, "");
   }
 
   void begin_windows(std::uint64_t now_ns) {
     std::vector<Candidate> candidates;
-    for_each_container(
-        [&](const ContainerMeter& meter) { candidates.push_back({meter.handle(), meter.last_begin_ns()}); });
+    for_each_container([&](const ContainerMeter& meter) {
+      candidates.push_back({meter.handle(), meter.last_begin_ns()});
+    });
     const std::vector<unsigned> cpus = online_cpus();
     const std::size_t each = cpus.size() * setup_->events.events.size();
     std::size_t open = 0;

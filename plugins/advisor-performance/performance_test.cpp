@@ -21,9 +21,7 @@ constexpr double kFloor = 0.05;
 
 using Handles = std::vector<std::uint64_t>;
 
-koord::Error kernel_error(int number) {
-  return koord::system_error(number, "cannot count 'x' on CPU 0");
-}
+koord::Error kernel_error(int number) { return koord::system_error(number, "cannot count 'x' on CPU 0"); }
 
 }  // namespace
 
@@ -142,7 +140,8 @@ TEST_CASE("after a shortage of descriptors half of what was open is asked for, t
 }
 
 TEST_CASE("libpfm4 encodes hardware and software events, with modifiers") {
-  const auto encoded = encode_events({.cycles = "PERF_COUNT_HW_CPU_CYCLES:u", .further = {"PERF_COUNT_SW_PAGE_FAULTS"}});
+  const auto encoded =
+      encode_events({.cycles = "PERF_COUNT_HW_CPU_CYCLES:u", .further = {"PERF_COUNT_SW_PAGE_FAULTS"}});
   REQUIRE_MESSAGE(encoded, encoded.error().message());
   CHECK(encoded->cycles.type == 0);
   CHECK(encoded->cycles.exclude_kernel);
@@ -157,7 +156,8 @@ TEST_CASE("a name that libpfm4 does not know is an error that names it") {
   CHECK(encoded.error().message().find("'PERF_COUNT_HW_CPU_CIRCLES' is no event") != std::string::npos);
 }
 
-TEST_CASE("perf_event is looked for in the v2 tree, in a v1 hierarchy, alone or with others, and in the tree of a hybrid") {
+TEST_CASE(
+    "perf_event is looked for in the v2 tree, in a v1 hierarchy, alone or with others, and in the tree of a hybrid") {
   const auto found_below = [](const FakeNode& node) {
     const std::string root = node.roots().cgroup;
     const auto found = find_perf_hierarchy(root);

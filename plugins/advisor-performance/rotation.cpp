@@ -20,8 +20,6 @@ std::vector<std::uint64_t> due(std::vector<Candidate> candidates, std::uint64_t 
   return handles;
 }
 
-void DescriptorBudget::had_enough() {
-  now_ = std::min(most_, now_ + std::max<std::size_t>(1, most_ / 8));
-}
+void DescriptorBudget::had_enough() { now_ = std::min(most_, now_ + std::max<std::size_t>(1, most_ / 8)); }
 
 }  // namespace koord::performance

@@ -14,12 +14,12 @@ struct Candidate {
   std::optional<std::uint64_t> last_begin_ns = {};  // of its last window; nothing: it has had none
 };
 
-// Those whose last window began `interval_ns` ago or earlier, in the order of their turns: new ones, then the ones that have
-// waited longest. A tick may come a twentieth of the interval early.
+// Those whose last window began `interval_ns` ago or earlier, in the order of their turns: new ones, then the ones that
+// have waited longest. A tick may come a twentieth of the interval early.
 std::vector<std::uint64_t> due(std::vector<Candidate> candidates, std::uint64_t now_ns, std::uint64_t interval_ns);
 
-// How many descriptors may be open at once. Learns from a shortage: then it is half of what was open, and grows by an eighth
-// of the whole with each window that gets what it wants.
+// How many descriptors may be open at once. Learns from a shortage: then it is half of what was open, and grows by an
+// eighth of the whole with each window that gets what it wants.
 class DescriptorBudget {
  public:
   explicit DescriptorBudget(std::size_t most) : most_(most), now_(most) {}

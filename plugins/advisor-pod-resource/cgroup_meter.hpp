@@ -31,14 +31,11 @@ class CgroupMeter {
 
   // Each reads one file of the cgroup and adds what it says to `batch`; one that is not there, or has not
   // been read anew, adds nothing. Throws plugin::Failure when it cannot be read.
-  void measure_cpu(const Services& services, std::string_view dir, std::uint64_t now_ns,
-                   plugin::Batch& batch);
+  void measure_cpu(const Services& services, std::string_view dir, std::uint64_t now_ns, plugin::Batch& batch);
   void measure_memory_current(const Services& services, std::string_view dir, std::uint64_t now_ns,
                               plugin::Batch& batch);
-  void measure_memory(const Services& services, std::string_view dir, std::uint64_t now_ns,
-                      plugin::Batch& batch);
-  void measure_numa_memory(const Services& services, std::string_view dir, std::uint64_t now_ns,
-                           plugin::Batch& batch);
+  void measure_memory(const Services& services, std::string_view dir, std::uint64_t now_ns, plugin::Batch& batch);
+  void measure_numa_memory(const Services& services, std::string_view dir, std::uint64_t now_ns, plugin::Batch& batch);
 
  private:
   Series series_;

@@ -11,8 +11,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr const char* kMemoryStat =
-    "anon 8192\nfile 4096\ninactive_anon 4096\nactive_anon 4096\nunevictable 0\n";
+constexpr const char* kMemoryStat = "anon 8192\nfile 4096\ninactive_anon 4096\nactive_anon 4096\nunevictable 0\n";
 
 FakeNode v2_node_with(std::string_view cgroup) {
   return FakeNode({{"cgroup/cgroup.controllers", "cpu memory"},
@@ -61,8 +60,7 @@ TEST_CASE("the plugin sends a service's memory with the first tick and its CPU w
 }
 
 TEST_CASE("a pod and its containers have series of their own, init, sidecar, ephemeral and sandbox, too") {
-  FakeNode node(
-      {{"cgroup/cgroup.controllers", "cpu memory"}, {"cgroup/kubepods/pod1/memory.stat", kMemoryStat}});
+  FakeNode node({{"cgroup/cgroup.controllers", "cpu memory"}, {"cgroup/kubepods/pod1/memory.stat", kMemoryStat}});
   for (const std::string name : {"init", "sidecar", "ephemeral", "sandbox", "regular"})
     node.write("cgroup/kubepods/pod1/" + name + "/memory.stat", kMemoryStat);
   FakeHost host(node);
@@ -72,8 +70,7 @@ TEST_CASE("a pod and its containers have series of their own, init, sidecar, eph
   CHECK(advisor.collect() == KOORD_OK);
   CHECK(host.value("pod_memory_usage", {{"pod_uid", "pod1"}}) == 8192.0);
   for (const char* name : {"init", "sidecar", "ephemeral", "sandbox", "regular"})
-    CHECK(host.value("container_memory_usage", {{"container_id", std::string("containerd://") + name}}) ==
-          8192.0);
+    CHECK(host.value("container_memory_usage", {{"container_id", std::string("containerd://") + name}}) == 8192.0);
 }
 
 TEST_CASE("the memory that the kernel charges comes with every tick, memory.stat's when it was read anew") {
@@ -109,10 +106,9 @@ TEST_CASE("the memory that the kernel charges comes with every tick, memory.stat
 }
 
 TEST_CASE("a pod's memory is reported for each NUMA node, its containers' is not") {
-  FakeNode node(
-      {{"cgroup/cgroup.controllers", "cpu memory"},
-       {"cgroup/kubepods/pod1/memory.numa_stat",
-        "anon N0=1 N1=2\ninactive_anon N0=100 N1=200\nactive_anon N0=10 N1=20\nunevictable N0=1 N1=2\n"}});
+  FakeNode node({{"cgroup/cgroup.controllers", "cpu memory"},
+                 {"cgroup/kubepods/pod1/memory.numa_stat",
+                  "anon N0=1 N1=2\ninactive_anon N0=100 N1=200\nactive_anon N0=10 N1=20\nunevictable N0=1 N1=2\n"}});
   FakeHost host(node);
   publish_pod(host, 2);
   FakeInstance advisor(host, koord_entry_v1());
@@ -123,10 +119,8 @@ TEST_CASE("a pod's memory is reported for each NUMA node, its containers' is not
   CHECK(host.series("pod_numa_memory_usage").size() == 2);
 }
 
-TEST_CASE(
-    "on a single NUMA node a pod uses all its memory there, whether the kernel keeps NUMA statistics or not") {
-  FakeNode node(
-      {{"cgroup/cgroup.controllers", "cpu memory"}, {"cgroup/kubepods/pod1/memory.stat", kMemoryStat}});
+TEST_CASE("on a single NUMA node a pod uses all its memory there, whether the kernel keeps NUMA statistics or not") {
+  FakeNode node({{"cgroup/cgroup.controllers", "cpu memory"}, {"cgroup/kubepods/pod1/memory.stat", kMemoryStat}});
   FakeHost host(node);
   publish_pod(host, 1);
   FakeInstance advisor(host, koord_entry_v1());
@@ -158,10 +152,10 @@ TEST_CASE("as long as the state is not known the tick says so") {
 }
 
 TEST_CASE("a cgroup that only the memory hierarchy of v1 has gives its memory, and no error") {
-  FakeNode node({{"cgroup/cpuacct/", ""},
-                 {"cgroup/cpu/", ""},
-                 {"cgroup/memory/only/memory.stat",
-                  "total_inactive_anon 4096\ntotal_active_anon 0\ntotal_unevictable 0\n"}});
+  FakeNode node(
+      {{"cgroup/cpuacct/", ""},
+       {"cgroup/cpu/", ""},
+       {"cgroup/memory/only/memory.stat", "total_inactive_anon 4096\ntotal_active_anon 0\ntotal_unevictable 0\n"}});
   FakeHost host(node);
   publish_service(host, "only");
   FakeInstance advisor(host, koord_entry_v1());

@@ -26,9 +26,7 @@ struct Meter {
   CgroupValues<3> cpu_stat{"cpu.stat", {"nr_periods", "nr_throttled", "throttled_ns"}};
 };
 
-MetricSpec ratio_spec(std::string_view name, std::string_view help) {
-  return {name, "ratio", help, 1e-4};
-}
+MetricSpec ratio_spec(std::string_view name, std::string_view help) { return {name, "ratio", help, 1e-4}; }
 MetricSpec seconds_spec(std::string_view name, std::string_view help) {
   return {name, "seconds", help, 1e-3, KOORD_COUNTER};
 }
@@ -39,14 +37,14 @@ class PodThrottled final : public koord::plugin::Advisor {
     cgroup_ = koord::plugin::require<koord_svc_cgroup>(host(), "koord.cgroup/1");
     state_ = koord::plugin::require<koord_svc_state>(host(), "koord.state/1");
     batch_ = Batch(host());
-    pod_ratio_ = define(ratio_spec(
-        "pod_cpu_throttled", "Share of the periods of its CPU quota in which a pod was throttled, 0 to 1."));
-    container_ratio_ = define(ratio_spec(
-        "container_cpu_throttled",
-        "Share of the periods of its CPU quota in which a container or service was throttled, 0 to 1."));
-    pod_seconds_ = define(
-        seconds_spec("pod_cpu_throttled_seconds_total",
-                     "Time for which its CPU quota has throttled a pod, summed over CPUs, in seconds."));
+    pod_ratio_ = define(
+        ratio_spec("pod_cpu_throttled", "Share of the periods of its CPU quota in which a pod was throttled, 0 to 1."));
+    container_ratio_ = define(
+        ratio_spec("container_cpu_throttled",
+                   "Share of the periods of its CPU quota in which a container or service was throttled, 0 to 1."));
+    pod_seconds_ =
+        define(seconds_spec("pod_cpu_throttled_seconds_total",
+                            "Time for which its CPU quota has throttled a pod, summed over CPUs, in seconds."));
     container_seconds_ = define(seconds_spec(
         "container_cpu_throttled_seconds_total",
         "Time for which its CPU quota has throttled a container or service, summed over CPUs, in seconds."));
@@ -72,8 +70,7 @@ class PodThrottled final : public koord::plugin::Advisor {
     if (!reading) return;
     const CpuStat stat = {reading->values[0], reading->values[1], reading->values[2]};
     if (auto ratio = meter.throttle.ratio(stat, reading->read_ns)) batch_.add(meter.ratio_series, *ratio);
-    if (auto seconds = koord::pod_throttled::throttled_seconds(stat))
-      batch_.add(meter.seconds_series, *seconds);
+    if (auto seconds = koord::pod_throttled::throttled_seconds(stat)) batch_.add(meter.seconds_series, *seconds);
   }
 
   const koord_svc_cgroup* cgroup_ = nullptr;
@@ -85,9 +82,8 @@ class PodThrottled final : public koord::plugin::Advisor {
 
 }  // namespace
 
-KOORD_PLUGIN(
-    "id=advisor-pod-throttled\nversion=1.0.0\nkinds=koord.advisor/1\n"
-    "gate=PodThrottledCollector\nstage=beta\ndefault=true\n"
-    "requires=koord.metrics/1,koord.state/1,koord.cgroup/1\nlicense=Apache-2.0\n"
-    "description=How much their CPU quota holds pods, containers and services back\n",
-    koord::plugin::advisor<PodThrottled>("pod-throttled", kPeriod))
+KOORD_PLUGIN("id=advisor-pod-throttled\nversion=1.0.0\nkinds=koord.advisor/1\n"
+             "gate=PodThrottledCollector\nstage=beta\ndefault=true\n"
+             "requires=koord.metrics/1,koord.state/1,koord.cgroup/1\nlicense=Apache-2.0\n"
+             "description=How much their CPU quota holds pods, containers and services back\n",
+             koord::plugin::advisor<PodThrottled>("pod-throttled", kPeriod))

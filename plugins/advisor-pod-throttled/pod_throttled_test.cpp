@@ -16,9 +16,7 @@ namespace {
 constexpr std::uint64_t kSecond = 1'000'000'000;
 constexpr std::int64_t kAbsent = CpuStat::kAbsent;
 
-ThrottleMeter meter() {
-  return ThrottleMeter(20 * kSecond);
-}
+ThrottleMeter meter() { return ThrottleMeter(20 * kSecond); }
 
 constexpr const char* kV2 = "usage_usec 9\nnr_periods 100\nnr_throttled 40\nthrottled_usec 2500000\n";
 constexpr const char* kV2Later = "usage_usec 9\nnr_periods 110\nnr_throttled 45\nthrottled_usec 3000000\n";
@@ -82,10 +80,9 @@ TEST_CASE("throttled time is a running total in seconds, of cgroups that have or
 }
 
 TEST_CASE("the first tick gives a container's throttled time, the second its ratio, and the pod's") {
-  FakeNode node(
-      {{"cgroup/cgroup.controllers", "cpu"},
-       {"cgroup/kubepods/pod1/cpu.stat", "usage_usec 9\nnr_periods 0\nnr_throttled 0\nthrottled_usec 0\n"},
-       {"cgroup/kubepods/pod1/c1/cpu.stat", kV2}});
+  FakeNode node({{"cgroup/cgroup.controllers", "cpu"},
+                 {"cgroup/kubepods/pod1/cpu.stat", "usage_usec 9\nnr_periods 0\nnr_throttled 0\nthrottled_usec 0\n"},
+                 {"cgroup/kubepods/pod1/c1/cpu.stat", kV2}});
   FakeHost host(node);
   publish_pod(host);
   FakeInstance advisor(host, koord_entry_v1());
@@ -103,10 +100,9 @@ TEST_CASE("the first tick gives a container's throttled time, the second its rat
 }
 
 TEST_CASE("the plugin reads v1's nanoseconds of throttled time") {
-  FakeNode node(
-      {{"cgroup/cpuacct/", ""},
-       {"cgroup/memory/", ""},
-       {"cgroup/cpu/kubepods/pod1/cpu.stat", "nr_periods 10\nnr_throttled 1\nthrottled_time 250000000\n"}});
+  FakeNode node({{"cgroup/cpuacct/", ""},
+                 {"cgroup/memory/", ""},
+                 {"cgroup/cpu/kubepods/pod1/cpu.stat", "nr_periods 10\nnr_throttled 1\nthrottled_time 250000000\n"}});
   FakeHost host(node);
   publish_pod(host);
   FakeInstance advisor(host, koord_entry_v1());

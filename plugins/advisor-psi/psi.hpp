@@ -26,8 +26,8 @@ std::string_view node_file_of(Resource resource);  // below /proc: "pressure/cpu
 inline constexpr std::array<std::int64_t, 3> kPrecisions = {10, 60, 300};
 
 // The keys of a logical pressure file, in the order in which pressure_of() takes their values.
-inline constexpr std::array<std::string_view, 8> kKeys = {
-    "some_avg10", "some_avg60", "some_avg300", "some_total_us", "full_avg10", "full_avg60", "full_avg300", "full_total_us"};
+inline constexpr std::array<std::string_view, 8> kKeys = {"some_avg10", "some_avg60", "some_avg300", "some_total_us",
+                                                          "full_avg10", "full_avg60", "full_avg300", "full_total_us"};
 
 // One line of a pressure file. Unknown values are nothing.
 struct Stall {

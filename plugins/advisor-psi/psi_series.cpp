@@ -27,12 +27,14 @@ LevelMetrics::LevelMetrics(const koord_host* host, const std::string& level) {
   stalled_seconds = {host, of_level(level + "_pressure_stalled_seconds_total",
                                     "Time in which some or all busy threads of " + of + " were stalled, in seconds.",
                                     "seconds", 1e-6, KOORD_COUNTER)};
-  stalled_ratio = {host, of_level(level + "_psi_stalled_ratio",
-                                  "Share of the time since the tick before in which threads of " + of + " were stalled.",
-                                  "ratio", 1e-4)};
+  stalled_ratio = {
+      host,
+      of_level(level + "_psi_stalled_ratio",
+               "Share of the time since the tick before in which threads of " + of + " were stalled.", "ratio", 1e-4)};
   if (level != "node")
-    cpu_full_supported = {host, of_level(level + "_psi_cpu_full_supported",
-                                         "1 if the kernel reports for " + of + " when all of its threads wait for a CPU.", "", 1)};
+    cpu_full_supported = {
+        host, of_level(level + "_psi_cpu_full_supported",
+                       "1 if the kernel reports for " + of + " when all of its threads wait for a CPU.", "", 1)};
 }
 
 void PressureSeries::report(Resource resource, const Pressure& pressure, std::uint64_t read_ns, plugin::Batch& batch) {
@@ -40,7 +42,8 @@ void PressureSeries::report(Resource resource, const Pressure& pressure, std::ui
   report_line(resource, "some", pressure.some, read_ns, batch);
   if (!cpu || selection_->cpu_full) report_line(resource, "full", pressure.full, read_ns, batch);
   if (cpu && selection_->cpu_full_supported)
-    batch.add(made(cpu_full_supported_, [&] { return metrics_->cpu_full_supported.series(subject_); }), pressure.full.told());
+    batch.add(made(cpu_full_supported_, [&] { return metrics_->cpu_full_supported.series(subject_); }),
+              pressure.full.told());
 }
 
 PressureSeries::Line& PressureSeries::line(Resource resource, bool full) {
@@ -56,7 +59,9 @@ void PressureSeries::report_line(Resource resource, std::string_view degree, con
   for (std::size_t index : selection_->precisions) {
     if (!stall.percent[index]) continue;
     const std::string seconds = std::to_string(kPrecisions[index]);
-    const auto make = [&] { return metrics_->percent.series(subject_, {of_resource, {"psi_precision", seconds}, of_degree}); };
+    const auto make = [&] {
+      return metrics_->percent.series(subject_, {of_resource, {"psi_precision", seconds}, of_degree});
+    };
     batch.add(made(series.percent[index], make), *stall.percent[index]);
   }
   if (!stall.total_us) return;
@@ -64,7 +69,8 @@ void PressureSeries::report_line(Resource resource, std::string_view degree, con
   batch.add(made(series.stalled_seconds, make_total), static_cast<double>(*stall.total_us) / 1e6);
   if (!selection_->ratio) return;
   const auto make_ratio = [&] { return metrics_->stalled_ratio.series(subject_, {of_resource, of_degree}); };
-  if (auto ratio = series.ratio.update(*stall.total_us, read_ns)) batch.add(made(series.stalled_ratio, make_ratio), *ratio);
+  if (auto ratio = series.ratio.update(*stall.total_us, read_ns))
+    batch.add(made(series.stalled_ratio, make_ratio), *ratio);
 }
 
 }  // namespace koord::psi

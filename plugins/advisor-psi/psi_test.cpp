@@ -170,7 +170,8 @@ TEST_CASE("by default a container has 13 series, a pod 19") {
   }
   const auto count = [&](const std::string& level) {
     std::size_t sum = 0;
-    for (const char* name : {"_psi", "_pressure_stalled_seconds_total", "_psi_stalled_ratio", "_psi_cpu_full_supported"})
+    for (const char* name :
+         {"_psi", "_pressure_stalled_seconds_total", "_psi_stalled_ratio", "_psi_cpu_full_supported"})
       sum += host.series(level + name).size();
     return sum;
   };

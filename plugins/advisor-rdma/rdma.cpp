@@ -9,12 +9,8 @@
 namespace koord::rdma {
 namespace {
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-bool is_hex(char c) {
-  return is_digit(c) || (c >= 'a' && c <= 'f');
-}
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); }
 
 std::optional<std::int32_t> number(std::string_view text) {
   if (text.empty() || !std::all_of(text.begin(), text.end(), is_digit)) return std::nullopt;
@@ -29,8 +25,12 @@ void write(JsonWriter& json, const Device& device) {
   for (const std::string& name : device.names) json.value(name);
   json.end_array().member("vfEnabled", !device.virtual_functions.empty());
   json.key("vfMap").begin_object();
-  for (const std::string& address : device.virtual_functions) json.key(address).begin_object().member("id", address).end_object();
-  json.end_object().member("minor", device.minor).member("vendorCode", device.vendor).member("deviceCode", device.product);
+  for (const std::string& address : device.virtual_functions)
+    json.key(address).begin_object().member("id", address).end_object();
+  json.end_object()
+      .member("minor", device.minor)
+      .member("vendorCode", device.vendor)
+      .member("deviceCode", device.product);
   json.member("nodeID", device.numa_node).member("pcie", device.root).member("busID", device.pci_address);
   json.member("health", device.is_healthy).end_object();
 }
@@ -39,7 +39,8 @@ void write(JsonWriter& json, const Device& device) {
 
 std::optional<std::int32_t> number_of_mlx(std::string_view name) {
   const std::size_t line = name.find('_');
-  if (!name.starts_with("mlx") || line == std::string_view::npos || !number(name.substr(3, line - 3))) return std::nullopt;
+  if (!name.starts_with("mlx") || line == std::string_view::npos || !number(name.substr(3, line - 3)))
+    return std::nullopt;
   return number(name.substr(line + 1));
 }
 
@@ -57,7 +58,8 @@ bool is_pci_address(std::string_view name) {
   if (name.size() < 5 + kTail.size()) return false;
   const std::string_view domain = name.substr(0, name.size() - kTail.size() - 1), tail = name.substr(domain.size() + 1);
   if (name[domain.size()] != ':' || !std::all_of(domain.begin(), domain.end(), is_hex)) return false;
-  return is_hex(tail[0]) && is_hex(tail[1]) && tail[2] == ':' && is_hex(tail[3]) && is_hex(tail[4]) && tail[5] == '.' && is_digit(tail[6]);
+  return is_hex(tail[0]) && is_hex(tail[1]) && tail[2] == ':' && is_hex(tail[3]) && is_hex(tail[4]) && tail[5] == '.' &&
+         is_digit(tail[6]);
 }
 
 std::string_view pci_root(std::string_view path) {

@@ -12,15 +12,15 @@ namespace koord::rdma {
 
 // A physical PCI function of class 0x02 (network) with RDMA devices on it.
 struct Device {
-  std::string pci_address;         // "0000:3b:00.0"
-  std::string root;                // of the PCI tree it hangs on: "pci0000:3a"
-  std::string vendor, product;     // PCI ids without 0x: "15b3"
-  std::string interface;           // its network interface; empty: none
-  std::vector<std::string> names;  // "mlx5_0", sorted
+  std::string pci_address;                     // "0000:3b:00.0"
+  std::string root;                            // of the PCI tree it hangs on: "pci0000:3a"
+  std::string vendor, product;                 // PCI ids without 0x: "15b3"
+  std::string interface;                       // its network interface; empty: none
+  std::vector<std::string> names;              // "mlx5_0", sorted
   std::vector<std::string> virtual_functions;  // PCI addresses, in the order of their numbers
-  std::int32_t minor = -1;         // -1: no number to go by
+  std::int32_t minor = -1;                     // -1: no number to go by
   std::int32_t numa_node = 0;
-  bool is_healthy = false;         // every port is active
+  bool is_healthy = false;  // every port is active
 
   bool operator==(const Device&) const = default;
 };

@@ -14,9 +14,7 @@ namespace {
 // The data counters count words of four bytes (InfiniBand Architecture Specification, PortCounters).
 constexpr std::uint64_t kWordBytes = 4;
 
-std::string class_dir(const std::string& sys_root) {
-  return sys_root + "/class/infiniband";
-}
+std::string class_dir(const std::string& sys_root) { return sys_root + "/class/infiniband"; }
 
 // "0x15b3" is "15b3".
 std::string read_id(const std::string& path) {
@@ -75,7 +73,8 @@ Device read_device(const std::string& sys_root, const std::string& address, std:
   if (!interfaces.empty()) device.interface = interfaces.front();
   device.virtual_functions = virtual_functions(dir);
   device.minor = minor_of(dir, names);
-  device.numa_node = static_cast<std::int32_t>(std::max<std::int64_t>(node::read_number(dir + "/numa_node").value_or(0), 0));
+  device.numa_node =
+      static_cast<std::int32_t>(std::max<std::int64_t>(node::read_number(dir + "/numa_node").value_or(0), 0));
   device.is_healthy = is_healthy(sys_root, names);
   device.names = std::move(names);
   return device;
@@ -86,7 +85,9 @@ std::optional<std::uint64_t> times(std::optional<std::uint64_t> value, std::uint
 }
 
 Port read_port(const std::string& dir, const std::string& device, const std::string& name) {
-  const auto counter = [&](const char* file) { return parse_counter(node::read_text(dir + "/counters/" + file).value_or("")); };
+  const auto counter = [&](const char* file) {
+    return parse_counter(node::read_text(dir + "/counters/" + file).value_or(""));
+  };
   Port port{.device = device, .port = name, .is_active = is_active(node::read_text(dir + "/state").value_or(""))};
   port.received_bytes = times(counter("port_rcv_data"), kWordBytes);
   port.sent_bytes = times(counter("port_xmit_data"), kWordBytes);
@@ -112,7 +113,8 @@ std::vector<Device> read_devices(const std::string& sys_root, const std::vector<
   std::map<std::string, std::vector<std::string>> by_address;
   for (const std::string& name : names) {
     const std::string address = node::link_name(class_dir(sys_root) + "/" + name + "/device").value_or("");
-    const bool is_network = node::read_text(sys_root + "/bus/pci/devices/" + address + "/class").value_or("").starts_with("0x02");
+    const bool is_network =
+        node::read_text(sys_root + "/bus/pci/devices/" + address + "/class").value_or("").starts_with("0x02");
     if (is_pci_address(address) && is_network) by_address[address].push_back(name);
   }
   std::vector<Device> devices;

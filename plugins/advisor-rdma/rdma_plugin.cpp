@@ -22,7 +22,8 @@ class Rdma final : public koord::plugin::Advisor {
   void init() override {
     roots_ = koord::node::roots_of(host());
     names_ = koord::rdma::device_names(roots_.sys);
-    if (names_.empty()) throw Failure(KOORD_E_UNSUPPORTED, "no RDMA devices: '" + roots_.sys + "/class/infiniband' has none");
+    if (names_.empty())
+      throw Failure(KOORD_E_UNSUPPORTED, "no RDMA devices: '" + roots_.sys + "/class/infiniband' has none");
     fact_ = {host(), "RDMA"};
     series_ = koord::node::LiveSeries(host());
     batch_ = Batch(host());
@@ -32,7 +33,8 @@ class Rdma final : public koord::plugin::Advisor {
     received_packets_ = counter("receive_packets", "packets", "Packets received by a port");
     sent_packets_ = counter("transmit_packets", "packets", "Packets sent by a port");
     receive_errors_ = counter("receive_errors", "packets", "Broken packets received by a port");
-    send_discards_ = counter("transmit_discards", "packets", "Packets that a port did not send, as it was down or congested");
+    send_discards_ =
+        counter("transmit_discards", "packets", "Packets that a port did not send, as it was down or congested");
     link_downs_ = counter("link_downs", "times", "How often a port's link went down");
   }
 
@@ -87,15 +89,15 @@ class Rdma final : public koord::plugin::Advisor {
   std::uint64_t listed_ns_ = 0;
   koord::node::Fact fact_;
   koord::node::LiveSeries series_;
-  Metric active_, received_bytes_, sent_bytes_, received_packets_, sent_packets_, receive_errors_, send_discards_, link_downs_;
+  Metric active_, received_bytes_, sent_bytes_, received_packets_, sent_packets_, receive_errors_, send_discards_,
+      link_downs_;
   Batch batch_;
 };
 
 }  // namespace
 
-KOORD_PLUGIN(
-    "id=advisor-rdma\nversion=1.0.0\nkinds=koord.advisor/1\n"
-    "gate=RDMADevices\nstage=beta\ndefault=true\n"
-    "requires=koord.metrics/1,koord.fs/1,koord.kv/1\nlicense=Apache-2.0\n"
-    "description=RDMA devices and the traffic of their ports\n",
-    koord::plugin::advisor<Rdma>("rdma", 10s))
+KOORD_PLUGIN("id=advisor-rdma\nversion=1.0.0\nkinds=koord.advisor/1\n"
+             "gate=RDMADevices\nstage=beta\ndefault=true\n"
+             "requires=koord.metrics/1,koord.fs/1,koord.kv/1\nlicense=Apache-2.0\n"
+             "description=RDMA devices and the traffic of their ports\n",
+             koord::plugin::advisor<Rdma>("rdma", 10s))

@@ -37,7 +37,8 @@ void add_port(FakeNode& node, const std::string& name, const char* state, const 
   const std::string dir = "sys/class/infiniband/" + name + "/ports/1";
   node.write(dir + "/state", state);
   node.write(dir + "/counters/port_rcv_data", received_words);
-  for (const char* file : {"port_xmit_data", "port_rcv_packets", "port_xmit_packets", "port_rcv_errors", "port_xmit_discards", "link_downed"})
+  for (const char* file : {"port_xmit_data", "port_rcv_packets", "port_xmit_packets", "port_rcv_errors",
+                           "port_xmit_discards", "link_downed"})
     node.write(dir + "/counters/" + file, "7\n");
 }
 
@@ -73,7 +74,9 @@ std::string fact(FakeHost& host) {
 TEST_CASE("Mellanox' devices are numbered by their names, others by their device files") {
   CHECK(number_of_mlx("mlx5_12") == 12);
   CHECK(number_of_mlx("mlx4_0") == 0);
-  for (const char* other : {"mlx5_bond", "mlx_0", "mlx5_", "mlx5", "mlx5_-1", "bnxt_re0", "xmlx5_0", "mlx5_99999999999"}) CHECK_FALSE(number_of_mlx(other));
+  for (const char* other :
+       {"mlx5_bond", "mlx_0", "mlx5_", "mlx5", "mlx5_-1", "bnxt_re0", "xmlx5_0", "mlx5_99999999999"})
+    CHECK_FALSE(number_of_mlx(other));
   CHECK(number_of_verbs("uverbs3") == 3);
   CHECK_FALSE(number_of_verbs("uverbs"));
 }
@@ -86,7 +89,8 @@ TEST_CASE("only ACTIVE is active") {
 TEST_CASE("a PCI address has a domain, a bus, a device and a function") {
   CHECK(is_pci_address("0000:3b:00.0"));
   CHECK(is_pci_address("10000:e1:1f.7"));
-  for (const char* other : {"", "3b:00.0", "0000:3b:00", "0000:3b:00.x", "virtio0", "0000-3b:00.0", "zzzz:3b:00.0"}) CHECK_FALSE(is_pci_address(other));
+  for (const char* other : {"", "3b:00.0", "0000:3b:00", "0000:3b:00.x", "virtio0", "0000-3b:00.0", "zzzz:3b:00.0"})
+    CHECK_FALSE(is_pci_address(other));
 }
 
 TEST_CASE("the PCI root of a device is the part of its path that says so") {
@@ -106,7 +110,16 @@ TEST_CASE("a device is a physical function with its names, place, virtual functi
   make_node(node);
   const std::vector<Device> devices = devices_of(node);
   REQUIRE(devices.size() == 2);
-  CHECK(devices[0] == Device{"0000:3b:00.0", "pci0000:3a", "15b3", "101d", "ens1f0", {"mlx5_0"}, {"0000:3b:00.2", "0000:3b:01.2"}, 0, 1, true});
+  CHECK(devices[0] == Device{"0000:3b:00.0",
+                             "pci0000:3a",
+                             "15b3",
+                             "101d",
+                             "ens1f0",
+                             {"mlx5_0"},
+                             {"0000:3b:00.2", "0000:3b:01.2"},
+                             0,
+                             1,
+                             true});
   CHECK(devices[1] == Device{"0000:3b:00.1", "pci0000:3a", "15b3", "101d", "", {"mlx5_1"}, {}, 1, 1, false});
 }
 
@@ -143,9 +156,11 @@ TEST_CASE("software devices and functions of another class are not in the list")
 }
 
 TEST_CASE("the fact has koordlet's shape") {
-  CHECK(devices_json({{"0000:3b:00.0", "pci0000:3a", "15b3", "101d", "ens1f0", {"mlx5_0"}, {"0000:3b:00.2"}, 0, 1, true}}) ==
-        R"([{"id":"0000:3b:00.0","netDev":"ens1f0","rdmaResources":["mlx5_0"],"vfEnabled":true,"vfMap":{"0000:3b:00.2":{"id":"0000:3b:00.2"}},)"
-        R"("minor":0,"vendorCode":"15b3","deviceCode":"101d","nodeID":1,"pcie":"pci0000:3a","busID":"0000:3b:00.0","health":true}])");
+  CHECK(
+      devices_json(
+          {{"0000:3b:00.0", "pci0000:3a", "15b3", "101d", "ens1f0", {"mlx5_0"}, {"0000:3b:00.2"}, 0, 1, true}}) ==
+      R"([{"id":"0000:3b:00.0","netDev":"ens1f0","rdmaResources":["mlx5_0"],"vfEnabled":true,"vfMap":{"0000:3b:00.2":{"id":"0000:3b:00.2"}},)"
+      R"("minor":0,"vendorCode":"15b3","deviceCode":"101d","nodeID":1,"pcie":"pci0000:3a","busID":"0000:3b:00.0","health":true}])");
   CHECK(devices_json({}) == "[]");
 }
 
@@ -159,7 +174,8 @@ TEST_CASE("ports have their traffic in bytes, those of virtual functions have no
   const koord::metric::Labels first = {{"device", "mlx5_0"}, {"port", "1"}};
   CHECK(host.value("rdma_port_receive_bytes_total", first) == 4000.0);
   CHECK(host.value("rdma_port_transmit_bytes_total", first) == 28.0);
-  for (const char* metric : {"receive_packets", "transmit_packets", "receive_errors", "transmit_discards", "link_downs"})
+  for (const char* metric :
+       {"receive_packets", "transmit_packets", "receive_errors", "transmit_discards", "link_downs"})
     CHECK(host.value("rdma_port_" + std::string(metric) + "_total", first) == 7.0);
   CHECK(host.value("rdma_port_active", first) == 1.0);
   CHECK(host.value("rdma_port_active", {{"device", "mlx5_1"}}) == 0.0);

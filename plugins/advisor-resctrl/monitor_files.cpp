@@ -12,7 +12,8 @@ namespace {
 Result<std::optional<std::uint64_t>> read_bytes(const std::string& path) {
   Result<std::string> text = read_file(path, 4096);
   if (!text) {
-    const bool gone = text.error().is(std::errc::no_such_file_or_directory) || text.error().is(std::errc::no_such_device);
+    const bool gone =
+        text.error().is(std::errc::no_such_file_or_directory) || text.error().is(std::errc::no_such_device);
     if (gone) return std::optional<std::uint64_t>();
     return std::move(text).error();
   }
@@ -36,11 +37,13 @@ Result<Features> find_features(const NodeRoots& roots) {
   const std::string path = roots.resctrl + "/info/L3_MON/mon_features";
   const Features features = parse_features(node::read_text(path).value_or(""));
   if (!features.any())
-    return not_found("the CPU cannot monitor its L3 cache: '" + path + "' names none of llc_occupancy, mbm_local_bytes, mbm_total_bytes");
+    return not_found("the CPU cannot monitor its L3 cache: '" + path +
+                     "' names none of llc_occupancy, mbm_local_bytes, mbm_total_bytes");
   return features;
 }
 
-Result<std::vector<Reading>> read_group(const std::string& resctrl_root, const std::string& group, const Features& features) {
+Result<std::vector<Reading>> read_group(const std::string& resctrl_root, const std::string& group,
+                                        const Features& features) {
   const std::string mon_data = resctrl_root + "/" + group + "/mon_data";
   std::vector<Reading> readings;
   for (const std::string& name : node::names_in(mon_data)) {

@@ -24,6 +24,7 @@ struct Reading {
 };
 
 // One reading a cache. A group that is not there has none. The error names the file.
-Result<std::vector<Reading>> read_group(const std::string& resctrl_root, const std::string& group, const Features& features);
+Result<std::vector<Reading>> read_group(const std::string& resctrl_root, const std::string& group,
+                                        const Features& features);
 
 }  // namespace koord::resctrl

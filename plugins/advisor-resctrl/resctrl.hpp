@@ -15,7 +15,8 @@ namespace koord::resctrl {
 // assigned to the group) and "Error".
 Result<std::optional<std::uint64_t>> parse_bytes(std::string_view text);
 
-// The cache of a directory of mon_data, by the id that schemata uses as well: "mon_L3_01" is 1. Nothing for other names.
+// The cache of a directory of mon_data, by the id that schemata uses as well: "mon_L3_01" is 1. Nothing for other
+// names.
 std::optional<std::uint32_t> cache_of(std::string_view directory);
 
 struct Features {

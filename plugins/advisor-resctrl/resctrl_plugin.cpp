@@ -39,8 +39,8 @@ class Resctrl final : public koord::plugin::Advisor {
     series_ = koord::node::LiveSeries(host());
     occupancy_ = define({"resctrl_resource_llc", "bytes", "L3 cache that a group of tasks occupies, in bytes.", 4096});
     bandwidth_ = define({"resctrl_resource_mb", "bytes",
-                         "Bytes between an L3 cache and memory that a group of tasks caused, since the group was made.", 4096,
-                         KOORD_COUNTER});
+                         "Bytes between an L3 cache and memory that a group of tasks caused, since the group was made.",
+                         4096, KOORD_COUNTER});
   }
 
   void collect(std::uint64_t now_ns, std::uint64_t) override {
@@ -66,7 +66,8 @@ class Resctrl final : public koord::plugin::Advisor {
 
   void choose_groups() {
     const Config config(host());
-    for (std::size_t i = 0; auto group = config.string("/groups/" + std::to_string(i)); ++i) groups_.push_back({*group, {*group}});
+    for (std::size_t i = 0; auto group = config.string("/groups/" + std::to_string(i)); ++i)
+      groups_.push_back({*group, {*group}});
     if (!groups_.empty()) return;
     for (const std::string name : {"LSR", "LS", "BE"}) groups_.push_back({name, {"koord-" + name, name}});
   }
@@ -92,8 +93,9 @@ class Resctrl final : public koord::plugin::Advisor {
 
   void add(const std::string& group, const Reading& reading) {
     const std::string cache = std::to_string(reading.cache);
-    add(group + " " + cache, reading.occupancy_bytes,
-        [&] { return occupancy_.series(KOORD_NO_SUBJECT, {{"qos", group}, {"cache_id", cache}}); });
+    add(group + " " + cache, reading.occupancy_bytes, [&] {
+      return occupancy_.series(KOORD_NO_SUBJECT, {{"qos", group}, {"cache_id", cache}});
+    });
     const auto add_bandwidth = [&](const std::string& type, std::optional<std::uint64_t> bytes) {
       add(group + " " + cache + " " + type, bytes, [&] {
         return bandwidth_.series(KOORD_NO_SUBJECT, {{"qos", group}, {"cache_id", cache}, {"resctrl_mb_type", type}});
@@ -121,9 +123,8 @@ class Resctrl final : public koord::plugin::Advisor {
 
 }  // namespace
 
-KOORD_PLUGIN(
-    "id=advisor-resctrl\nversion=1.0.0\nkinds=koord.advisor/1\n"
-    "gate=ResctrlCollector\nstage=beta\ndefault=true\n"
-    "requires=koord.metrics/1,koord.fs/1,koord.config/1,koord.capabilities/1\nlicense=Apache-2.0\n"
-    "description=L3 cache and memory bandwidth of QoS classes\n",
-    koord::plugin::advisor<Resctrl>("resctrl", 10s, kConfigSchema))
+KOORD_PLUGIN("id=advisor-resctrl\nversion=1.0.0\nkinds=koord.advisor/1\n"
+             "gate=ResctrlCollector\nstage=beta\ndefault=true\n"
+             "requires=koord.metrics/1,koord.fs/1,koord.config/1,koord.capabilities/1\nlicense=Apache-2.0\n"
+             "description=L3 cache and memory bandwidth of QoS classes\n",
+             koord::plugin::advisor<Resctrl>("resctrl", 10s, kConfigSchema))

@@ -21,8 +21,8 @@ void make_resctrl(FakeNode& node) {
   node.write(kFeatures, "llc_occupancy\nmbm_total_bytes\nmbm_local_bytes\n");
 }
 
-void add_group(FakeNode& node, const std::string& group, const std::string& cache, const char* occupancy, const char* local,
-               const char* total) {
+void add_group(FakeNode& node, const std::string& group, const std::string& cache, const char* occupancy,
+               const char* local, const char* total) {
   const std::string dir = "resctrl/" + group + "/mon_data/mon_L3_" + cache;
   node.write(dir + "/llc_occupancy", occupancy);
   node.write(dir + "/mbm_local_bytes", local);
@@ -165,7 +165,8 @@ TEST_CASE("a CPU that measures a part is measured in part, and the rest is an ab
   CHECK(found->detail == "the CPU does not measure mbm_local_bytes mbm_total_bytes");
 }
 
-TEST_CASE("a node without resctrl, with resctrl not mounted, or with a CPU that cannot monitor has no such plugin and says which") {
+TEST_CASE(
+    "a node without resctrl, with resctrl not mounted, or with a CPU that cannot monitor has no such plugin and says which") {
   ResctrlFixture fixture;
   fixture.node.remove("resctrl/info");
   CHECK(fixture.advisor.init() == KOORD_E_UNSUPPORTED);

@@ -44,15 +44,15 @@ Result<std::unique_ptr<Probe>> BpfProbe::open(Source source, const latency::Cgro
   latency::SlotObject object{.per_cpu = true, .map_entries = {{"runnable_threads", options.threads}}};
   object.file.name = "sched_latency";
   object.file.bytes = sched_latency__elf_bytes(&object.file.size);
-  SlotPrograms programs =
-      TRY(SlotPrograms::open(object, programs_of(source), tree, {options.btf, options.slots, {}}));
+  SlotPrograms programs = TRY(SlotPrograms::open(object, programs_of(source), tree, {options.btf, options.slots, {}}));
   return std::unique_ptr<Probe>(new BpfProbe(source, std::move(programs)));
 }
 
 Result<Reading> BpfProbe::read(std::span<const latency::CgroupDirectory>) {
   CgroupSlots& slots = programs_.slots();
   TRY(slots.look());
-  Reading reading = latency::reading_of<latency::Histogram>(programs_, [&](std::uint32_t slot) { return slots.total(slot); });
+  Reading reading =
+      latency::reading_of<latency::Histogram>(programs_, [&](std::uint32_t slot) { return slots.total(slot); });
   TRY(slots.free_ended());
   return reading;
 }

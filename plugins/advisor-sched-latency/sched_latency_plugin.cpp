@@ -37,7 +37,7 @@ using koord::sched_latency::Source;
 
 constexpr auto kConfigSchema = koord::settings::joined(R"({
   "type": "object", "additionalProperties": false, "properties": {)",
-    koord::tracing::kMarkerSettings, R"(,
+                                                       koord::tracing::kMarkerSettings, R"(,
     "source": {"enum": ["sched_info", "task_storage", "raw_tracepoint", "schedstat"],
                "description": "use this source or none; default: the cheapest that the kernel accepts"},
     "slots": {"type": "integer", "minimum": 2, "maximum": 65535,
@@ -47,7 +47,9 @@ constexpr auto kConfigSchema = koord::settings::joined(R"({
 
 LatencyMetrics metrics_of(const koord_host* host, const std::string& level) {
   return {host,
-          {level + "_sched", "the threads of a " + level + " waited for a CPU before they ran, time throttled by a CPU quota included", {50, 95, 99}}};
+          {level + "_sched",
+           "the threads of a " + level + " waited for a CPU before they ran, time throttled by a CPU quota included",
+           {50, 95, 99}}};
 }
 
 class SchedLatency final : public koord::plugin::Advisor {
@@ -58,16 +60,16 @@ class SchedLatency final : public koord::plugin::Advisor {
     series_ = {metrics_of(host(), "container"), metrics_of(host(), "pod"), metrics_of(host(), "node")};
     itself_ = MeasurementSeries(host(), "sched", "waits");
     const koord::NodeRoots roots = koord::node::roots_of(host());
-    tree_ = std::make_unique<CgroupTree>(value_or_fail(CgroupTree::find("cpu", roots.cgroup, roots.proc), KOORD_E_UNSUPPORTED));
+    tree_ = std::make_unique<CgroupTree>(
+        value_or_fail(CgroupTree::find("cpu", roots.cgroup, roots.proc), KOORD_E_UNSUPPORTED));
     open_probe(roots.proc);
   }
 
   void collect(std::uint64_t now_ns, std::uint64_t) override {
     const Reading reading = value_or_fail(probe_->read(series_.follow(host(), state_, *tree_)));
     CumulativeCounts counts;
-    series_.report(reading, [&](LatencySeries& series, const Histogram& window) {
-      series.report(window, batch_, counts);
-    });
+    series_.report(reading,
+                   [&](LatencySeries& series, const Histogram& window) { series.report(window, batch_, counts); });
     itself_.report(reading, reading.unassigned.value_or(Histogram{}).count, batch_);
     batch_.send(now_ns);
   }
@@ -77,8 +79,7 @@ class SchedLatency final : public koord::plugin::Advisor {
     marker_ = koord::tracing::mark_tracing(host(), "advisor-sched-latency", proc);
     auto opened = value_or_fail(koord::sched_latency::open_probe(*tree_, options(proc)), KOORD_E_UNSUPPORTED);
     for (const auto& refusal : opened.refused)
-      log(KOORD_LOG_INFO,
-          "source '" + std::string(name_of(refusal.source)) + "' is not available: " + refusal.why);
+      log(KOORD_LOG_INFO, "source '" + std::string(name_of(refusal.source)) + "' is not available: " + refusal.why);
     probe_ = std::move(opened.probe);
     if (probe_->source() == Source::schedstat) marker_.reset();  // has nothing in the kernel
     itself_.set_source(name_of(probe_->source()));
@@ -109,10 +110,9 @@ class SchedLatency final : public koord::plugin::Advisor {
 
 }  // namespace
 
-KOORD_PLUGIN(
-    "id=advisor-sched-latency\nversion=1.0.0\nkinds=koord.advisor/1\n"
-    "gate=SchedLatencyCollector\nstage=beta\ndefault=true\n"
-    "requires=koord.metrics/1,koord.state/1,koord.fs/1,koord.config/1\noptional=koord.audit/1\n"
-    "license=Apache-2.0\n"
-    "description=How long threads wait for a CPU, per node, pod and container\n",
-    koord::plugin::advisor<SchedLatency>("sched-latency", 5s, kConfigSchema.data()))
+KOORD_PLUGIN("id=advisor-sched-latency\nversion=1.0.0\nkinds=koord.advisor/1\n"
+             "gate=SchedLatencyCollector\nstage=beta\ndefault=true\n"
+             "requires=koord.metrics/1,koord.state/1,koord.fs/1,koord.config/1\noptional=koord.audit/1\n"
+             "license=Apache-2.0\n"
+             "description=How long threads wait for a CPU, per node, pod and container\n",
+             koord::plugin::advisor<SchedLatency>("sched-latency", 5s, kConfigSchema.data()))

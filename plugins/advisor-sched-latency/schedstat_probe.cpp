@@ -60,8 +60,7 @@ Result<Reading> SchedstatProbe::read(std::span<const latency::CgroupDirectory> w
   for (const latency::CgroupDirectory& directory : watched) {
     auto [at, is_new] = next.try_emplace(directory.id);
     if (!is_new) continue;
-    if (auto known = cgroups_.find(directory.id); known != cgroups_.end())
-      at->second = std::move(known->second);
+    if (auto known = cgroups_.find(directory.id); known != cgroups_.end()) at->second = std::move(known->second);
     update(at->second, directory.path);
     reading.cgroups.push_back({directory.id, at->second.total});
   }

@@ -58,8 +58,7 @@ class ApplicationRoll {
 
 // whole - pods - applications, at least 0: the three are not measured at the same moment. Nothing when one is
 // not known.
-std::optional<double> rest(std::optional<double> whole, std::optional<double> pods,
-                           std::optional<double> applications);
+std::optional<double> rest(std::optional<double> whole, std::optional<double> pods, std::optional<double> applications);
 
 // The system's CPU by NUMA node: the kernel does not attribute a CPU's time, so each node has the part that it has in
 // all CPU used. Nothing if a node's use is unknown.

@@ -37,21 +37,20 @@ class SysResource final : public koord::plugin::Advisor {
     state_ = koord::plugin::require<koord_svc_state>(host(), "koord.state/1");
     newest_ = NewestSamples(host());
     batch_ = Batch(host());
-    cpu_ = define({"sys_cpu_usage", "cores",
-                   "CPU used on the node besides pods and host applications, in cores.", 1e-4})
-               .series();
+    cpu_ =
+        define({"sys_cpu_usage", "cores", "CPU used on the node besides pods and host applications, in cores.", 1e-4})
+            .series();
     memory_ =
         define({"sys_memory_usage", "bytes",
-                "Memory used on the node besides pods and host applications, without page cache, in bytes.",
-                1024})
+                "Memory used on the node besides pods and host applications, without page cache, in bytes.", 1024})
             .series();
     numa_cpu_ = NumaSeries(define({"sys_numa_cpu_usage", "cores",
                                    "CPU used on a NUMA node besides pods and host applications, in cores: its part of "
                                    "sys_cpu_usage by its part of all CPU used.",
                                    1e-4}));
-    numa_memory_ = NumaSeries(define({"sys_numa_memory_usage", "bytes",
-                                      "Memory used on a NUMA node besides pods and host applications, without page cache, in bytes.",
-                                      1024}));
+    numa_memory_ = NumaSeries(
+        define({"sys_numa_memory_usage", "bytes",
+                "Memory used on a NUMA node besides pods and host applications, without page cache, in bytes.", 1024}));
     read_config();
   }
 
@@ -77,8 +76,7 @@ class SysResource final : public koord::plugin::Advisor {
     koord::Result<koord::Duration> age =
         text ? koord::parse_duration(*text) : koord::Result<koord::Duration>(kDefaultMaxAge);
     if (!age || *age <= koord::Duration::zero())
-      throw Failure(KOORD_E_INVALID,
-                    "maxAge: '" + *text + "' is not a time that is longer than nothing, as 10s");
+      throw Failure(KOORD_E_INVALID, "maxAge: '" + *text + "' is not a time that is longer than nothing, as 10s");
     max_age_ns_ = static_cast<std::uint64_t>(std::chrono::nanoseconds(*age).count());
     pods_ = PodRoll(max_age_ns_);
     applications_ = ApplicationRoll(max_age_ns_);
@@ -117,8 +115,7 @@ class SysResource final : public koord::plugin::Advisor {
     const std::optional<double> node = newest_.value_of("node_" + what, label);
     if (!node) return std::nullopt;
     const std::optional<double> pods = pods_.sum(newest_.of("pod_" + what, label), now_ns);
-    const std::optional<double> applications =
-        applications_.sum(newest_.of("host_application_" + what, label), now_ns);
+    const std::optional<double> applications = applications_.sum(newest_.of("host_application_" + what, label), now_ns);
     return koord::sys_resource::rest(node, pods, applications);
   }
 
@@ -126,8 +123,7 @@ class SysResource final : public koord::plugin::Advisor {
     std::map<std::uint32_t, std::optional<double>> used;
     for (std::uint32_t node : cpu_nodes_)
       used[node] = newest_.value_of("node_numa_cpu_usage", Label{"numa_node_id", std::to_string(node)});
-    for (const auto& [node, part] : koord::sys_resource::numa_parts(cores, used))
-      numa_cpu_.add(batch_, node, part);
+    for (const auto& [node, part] : koord::sys_resource::numa_parts(cores, used)) numa_cpu_.add(batch_, node, part);
   }
 
   void add_numa_memory(std::uint32_t node, std::uint64_t now_ns) {
@@ -150,9 +146,8 @@ class SysResource final : public koord::plugin::Advisor {
 
 }  // namespace
 
-KOORD_PLUGIN(
-    "id=advisor-sys-resource\nversion=1.0.0\nkinds=koord.advisor/1\n"
-    "gate=SysResourceCollector\nstage=beta\ndefault=true\n"
-    "requires=koord.metrics/1,koord.state/1,koord.config/1\nlicense=Apache-2.0\n"
-    "description=CPU and memory of the node besides its pods and host applications\n",
-    koord::plugin::advisor<SysResource>("sys-resource", 1s, kConfigSchema))
+KOORD_PLUGIN("id=advisor-sys-resource\nversion=1.0.0\nkinds=koord.advisor/1\n"
+             "gate=SysResourceCollector\nstage=beta\ndefault=true\n"
+             "requires=koord.metrics/1,koord.state/1,koord.config/1\nlicense=Apache-2.0\n"
+             "description=CPU and memory of the node besides its pods and host applications\n",
+             koord::plugin::advisor<SysResource>("sys-resource", 1s, kConfigSchema))

@@ -82,9 +82,7 @@ TEST_CASE("the sum is over the pods of the node, and not over others that the hi
   CHECK(roll_of({{1}, {2}}).sum({{1, 0.5}, {2, 0.25}, {3, 9}}, kSecond) == 0.75);
 }
 
-TEST_CASE("without pods the sum is 0") {
-  CHECK(roll_of({}).sum({}, kSecond) == 0.0);
-}
+TEST_CASE("without pods the sum is 0") { CHECK(roll_of({}).sum({}, kSecond) == 0.0); }
 
 TEST_CASE("while a pod that runs has no sample yet there is no sum") {
   const PodRoll roll = roll_of({{1}, {2}});
@@ -111,9 +109,7 @@ TEST_CASE("a pod's grace begins when it runs, and no change of the others begins
   CHECK(roll.sum({{1, 0.5}}, 15 * kSecond) == 0.5);
 }
 
-TEST_CASE("without host applications the sum is zero") {
-  CHECK(ApplicationRoll(kGrace).sum({}, kSecond) == 0.0);
-}
+TEST_CASE("without host applications the sum is zero") { CHECK(ApplicationRoll(kGrace).sum({}, kSecond) == 0.0); }
 
 TEST_CASE("a host application that is there and has no sample yet makes the sum unknown, but not for ever") {
   ApplicationRoll roll(kGrace);

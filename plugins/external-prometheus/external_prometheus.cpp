@@ -19,12 +19,14 @@ bool contains(const std::vector<std::string>& names, std::string_view name) {
 }
 
 // The handle that the labels name; nothing: they name none. 0: one that is not here.
-std::optional<std::uint64_t> named_subject(const SubjectLabels& rules, const LabelViews& labels, const SubjectIndex& subjects) {
+std::optional<std::uint64_t> named_subject(const SubjectLabels& rules, const LabelViews& labels,
+                                           const SubjectIndex& subjects) {
   if (std::string_view id = value_of(labels, rules.container_id); !id.empty()) return subjects.container_by_id(id);
   const std::string_view uid = value_of(labels, rules.pod_uid);
   const std::string_view name = value_of(labels, rules.pod_name);
   if (uid.empty() && name.empty()) return std::nullopt;
-  const std::uint64_t pod = uid.empty() ? subjects.pod_by_name(value_of(labels, rules.pod_namespace), name) : subjects.pod_by_uid(uid);
+  const std::uint64_t pod =
+      uid.empty() ? subjects.pod_by_name(value_of(labels, rules.pod_namespace), name) : subjects.pod_by_uid(uid);
   const std::string_view container = value_of(labels, rules.container_name);
   // "POD" is what the kubelet's cAdvisor calls the sandbox of old Docker.
   if (pod == 0 || container.empty() || container == "POD") return pod;
@@ -32,8 +34,8 @@ std::optional<std::uint64_t> named_subject(const SubjectLabels& rules, const Lab
 }
 
 bool names_the_subject(const SubjectLabels& rules, std::string_view label) {
-  return label == rules.pod_uid || label == rules.pod_namespace || label == rules.pod_name || label == rules.container_name ||
-         label == rules.container_id;
+  return label == rules.pod_uid || label == rules.pod_namespace || label == rules.pod_name ||
+         label == rules.container_name || label == rules.container_id;
 }
 
 }  // namespace

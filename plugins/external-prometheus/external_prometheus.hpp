@@ -20,8 +20,8 @@ using LabelViews = std::vector<std::pair<std::string_view, std::string_view>>;
 bool glob_matches(std::string_view pattern, std::string_view text);
 
 struct Naming {
-  std::vector<std::string> allowed;                            // patterns; none: every metric
-  std::string prefix;                                          // before each name that is not in `names`
+  std::vector<std::string> allowed;                             // patterns; none: every metric
+  std::string prefix;                                           // before each name that is not in `names`
   std::vector<std::pair<std::string, std::string>> names = {};  // from, to
 
   // Nothing: this metric stays out. A colon, which only recording rules may use, becomes '_'.
@@ -47,7 +47,7 @@ struct Labelling {
 struct Placed {
   enum class Fate : std::uint8_t { kept, unknown_subject };
   Fate fate = Fate::kept;
-  std::uint64_t subject = 0;  // 0: the node
+  std::uint64_t subject = 0;                                 // 0: the node
   std::vector<std::pair<std::string, std::string>> changes;  // of labels; an empty value takes one away
 };
 

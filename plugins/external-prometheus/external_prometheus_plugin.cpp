@@ -99,4 +99,5 @@ KOORD_PLUGIN("id=external-prometheus\n"
              "requires=koord.config/1,koord.state/1\n"
              "license=Apache-2.0\n"
              "description=metrics of other programs, scraped from their Prometheus endpoints\n",
-             koord::plugin::external_advisor<ExternalPrometheus>("external-prometheus", std::chrono::seconds(1), kConfigSchema.data()))
+             koord::plugin::external_advisor<ExternalPrometheus>("external-prometheus", std::chrono::seconds(1),
+                                                                 kConfigSchema.data()))

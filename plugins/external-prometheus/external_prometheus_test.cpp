@@ -26,7 +26,9 @@ SubjectIndex node_with_a_pod() {
   return index;
 }
 
-std::string configured(const std::string& more) { return R"({"targets": [{"name": "a", "url": "http://127.0.0.1:9100/metrics")" + more + "}]}"; }
+std::string configured(const std::string& more) {
+  return R"({"targets": [{"name": "a", "url": "http://127.0.0.1:9100/metrics")" + more + "}]}";
+}
 
 void publish_pod(FakeHost& host) {
   koord::state::Container container;
@@ -52,9 +54,7 @@ struct Advisor {
   }
 };
 
-bool is_accepted(const std::string& json) {
-  return FakeScrape::accepts(koord_entry_v1(), json);
-}
+bool is_accepted(const std::string& json) { return FakeScrape::accepts(koord_entry_v1(), json); }
 
 }  // namespace
 
@@ -98,7 +98,8 @@ TEST_CASE("labels are kept, dropped and added as the rules say") {
   const LabelViews labels{{"cpu", "0"}, {"mode", "idle"}, {"host", "h"}};
   CHECK(place({{"cpu", "mode"}}, "t", labels, {}).changes == Changes{{"host", ""}, {"target", "t"}});
   CHECK(place({{}, {"host"}}, "t", labels, {}).changes == Changes{{"host", ""}, {"target", "t"}});
-  CHECK(place({{}, {}, {{"zone", "z"}, {"cpu", "9"}}}, "t", labels, {}).changes == Changes{{"target", "t"}, {"zone", "z"}, {"cpu", "9"}});
+  CHECK(place({{}, {}, {{"zone", "z"}, {"cpu", "9"}}}, "t", labels, {}).changes ==
+        Changes{{"target", "t"}, {"zone", "z"}, {"cpu", "9"}});
 }
 
 TEST_CASE("a container is found by its id, bare, with a scheme, or at the end of a cgroup's path") {
@@ -116,8 +117,13 @@ TEST_CASE("a container is found by its id, bare, with a scheme, or at the end of
 TEST_CASE("labels that name a pod or a container are replaced by it") {
   const SubjectIndex index = node_with_a_pod();
   Labelling rules;
-  rules.subject = {.pod_uid = {}, .pod_namespace = "namespace", .pod_name = "pod", .container_name = "container", .container_id = {}};
-  const Placed of_container = place(rules, "t", {{"namespace", "shop"}, {"pod", "web"}, {"container", "nginx"}, {"cpu", "0"}}, index);
+  rules.subject = {.pod_uid = {},
+                   .pod_namespace = "namespace",
+                   .pod_name = "pod",
+                   .container_name = "container",
+                   .container_id = {}};
+  const Placed of_container =
+      place(rules, "t", {{"namespace", "shop"}, {"pod", "web"}, {"container", "nginx"}, {"cpu", "0"}}, index);
   CHECK(of_container.subject == 2);
   CHECK(of_container.changes == Changes{{"namespace", ""}, {"pod", ""}, {"container", ""}, {"target", "t"}});
   CHECK(place(rules, "t", {{"namespace", "shop"}, {"pod", "web"}}, index).subject == 1);
@@ -127,7 +133,8 @@ TEST_CASE("labels that name a pod or a container are replaced by it") {
 TEST_CASE("a series of an unknown pod or container is dropped, or stays as one of the node") {
   const SubjectIndex index = node_with_a_pod();
   Labelling rules;
-  rules.subject = {.pod_uid = "uid", .pod_namespace = {}, .pod_name = {}, .container_name = "container", .container_id = {}};
+  rules.subject = {
+      .pod_uid = "uid", .pod_namespace = {}, .pod_name = {}, .container_name = "container", .container_id = {}};
   CHECK(place(rules, "t", {{"uid", "u2"}}, index).fate == Placed::Fate::unknown_subject);
   CHECK(place(rules, "t", {{"uid", "u1"}, {"container", "other"}}, index).fate == Placed::Fate::unknown_subject);
   rules.subject.keep_unknown = true;
@@ -154,19 +161,28 @@ TEST_CASE("without targets the plugin is absent") {
 }
 
 TEST_CASE("the host gets a target as configured") {
-  Advisor plugin(R"(, "periodSeconds": 5, "timeoutSeconds": 0.5, "tokenFile": "/run/token", "limits": {"bodyBytes": 1000, "samples": 100, "series": 10},
+  Advisor plugin(
+      R"(, "periodSeconds": 5, "timeoutSeconds": 0.5, "tokenFile": "/run/token", "limits": {"bodyBytes": 1000, "samples": 100, "series": 10},
                     "tls": {"caFile": "/ca.pem", "certificateFile": "/c.pem", "keyFile": "/k.pem", "serverName": "exporter"})");
   const auto targets = plugin.advisor.targets();
   REQUIRE(targets.size() == 1);
-  CHECK(targets[0] == koord::host::ScrapeTarget{.name = "a", .url = "http://127.0.0.1:9100/metrics", .ca_file = "/ca.pem",
-                                                .certificate_file = "/c.pem", .key_file = "/k.pem", .server_name = "exporter",
-                                                .token_file = "/run/token", .period = std::chrono::seconds(5),
-                                                .timeout = std::chrono::milliseconds(500), .max_body_bytes = 1000, .max_samples = 100,
+  CHECK(targets[0] == koord::host::ScrapeTarget{.name = "a",
+                                                .url = "http://127.0.0.1:9100/metrics",
+                                                .ca_file = "/ca.pem",
+                                                .certificate_file = "/c.pem",
+                                                .key_file = "/k.pem",
+                                                .server_name = "exporter",
+                                                .token_file = "/run/token",
+                                                .period = std::chrono::seconds(5),
+                                                .timeout = std::chrono::milliseconds(500),
+                                                .max_body_bytes = 1000,
+                                                .max_samples = 100,
                                                 .max_series = 10});
 }
 
 TEST_CASE("metrics come in under the names and with the labels that the rules give them") {
-  Advisor plugin(R"(, "metrics": ["node_*"], "rename": {"prefix": "x_"}, "labels": {"drop": ["instance"], "add": [{"name": "team", "value": "infra"}]})");
+  Advisor plugin(
+      R"(, "metrics": ["node_*"], "rename": {"prefix": "x_"}, "labels": {"drop": ["instance"], "add": [{"name": "team", "value": "infra"}]})");
   auto outcome = plugin.advisor.take("a", "node_load1{instance=\"i\"} 0.5\ngo_threads 9\n");
   REQUIRE(outcome);
   CHECK(outcome->taken == 1);
@@ -177,14 +193,20 @@ TEST_CASE("metrics come in under the names and with the labels that the rules gi
 
 TEST_CASE("a series of a container has the host's labels; of an unknown one it is counted and waits") {
   Advisor plugin(R"(, "subject": {"namespace": "namespace", "pod": "pod", "container": "container"})");
-  const std::string text = "x{namespace=\"shop\",pod=\"web\",container=\"nginx\"} 1\ny{namespace=\"shop\",pod=\"web\"} 2\nz 3\n";
+  const std::string text =
+      "x{namespace=\"shop\",pod=\"web\",container=\"nginx\"} 1\ny{namespace=\"shop\",pod=\"web\"} 2\nz 3\n";
   CHECK(plugin.advisor.take("a", text)->dropped == 2);
   CHECK(plugin.host.value("z") == 3);
   publish_pod(plugin.host);
   CHECK(plugin.advisor.take("a", text)->dropped == 0);
-  CHECK(plugin.labels("x") == Labels{{"container_id", std::string("containerd://") + kId}, {"container_name", "nginx"}, {"pod_uid", "u1"},
-                                     {"pod_name", "web"}, {"pod_namespace", "shop"}, {"target", "a"}});
-  CHECK(plugin.labels("y") == Labels{{"pod_uid", "u1"}, {"pod_name", "web"}, {"pod_namespace", "shop"}, {"target", "a"}});
+  CHECK(plugin.labels("x") == Labels{{"container_id", std::string("containerd://") + kId},
+                                     {"container_name", "nginx"},
+                                     {"pod_uid", "u1"},
+                                     {"pod_name", "web"},
+                                     {"pod_namespace", "shop"},
+                                     {"target", "a"}});
+  CHECK(plugin.labels("y") ==
+        Labels{{"pod_uid", "u1"}, {"pod_name", "web"}, {"pod_namespace", "shop"}, {"target", "a"}});
   plugin.host.hub().publish({.pods = std::vector<koord::state::Pod>{}});
   CHECK(plugin.host.series("x").empty());
   CHECK(plugin.advisor.take("a", text)->dropped == 2);
@@ -192,7 +214,9 @@ TEST_CASE("a series of a container has the host's labels; of an unknown one it i
 
 TEST_CASE("two targets with the same series keep them apart") {
   FakeNode node;
-  FakeHost host(node, R"({"targets": [{"name": "a", "url": "http://127.0.0.1:1/"}, {"name": "b", "url": "http://127.0.0.1:2/"}]})");
+  FakeHost host(
+      node,
+      R"({"targets": [{"name": "a", "url": "http://127.0.0.1:1/"}, {"name": "b", "url": "http://127.0.0.1:2/"}]})");
   FakeScrape advisor(host, koord_entry_v1());
   REQUIRE(advisor.init() == KOORD_OK);
   REQUIRE(advisor.take("a", "up 1\n"));
@@ -231,8 +255,10 @@ TEST_CASE("a million values of a label are refused as a whole") {
 
 TEST_CASE("a wrong configuration is refused before the plugin sees it") {
   CHECK(is_accepted("{}"));
-  CHECK(is_accepted(configured(R"(, "metrics": ["node_*"], "subject": {"podUid": "uid", "unknown": "node"}, "labels": {"keep": ["cpu"]})")));
-  CHECK(is_accepted(R"({"targets": [{"name": "x", "url": "https://127.0.0.1:10250/metrics/cadvisor", "tls": {"caFile": "/ca.pem"}}]})"));
+  CHECK(is_accepted(configured(
+      R"(, "metrics": ["node_*"], "subject": {"podUid": "uid", "unknown": "node"}, "labels": {"keep": ["cpu"]})")));
+  CHECK(is_accepted(
+      R"({"targets": [{"name": "x", "url": "https://127.0.0.1:10250/metrics/cadvisor", "tls": {"caFile": "/ca.pem"}}]})"));
   CHECK_FALSE(is_accepted(R"({"targets": [{"name": "x"}]})"));
   CHECK_FALSE(is_accepted(R"({"targets": [{"url": "http://127.0.0.1/"}]})"));
   CHECK_FALSE(is_accepted(R"({"targets": [{"name": "x", "url": "file:/etc/passwd"}]})"));

@@ -48,7 +48,7 @@ inline constexpr auto kConfigSchema = settings::joined(R"json({
           "keyFile": {"$ref": "#/definitions/file"},
           "serverName": {"type": "string", "minLength": 1, "maxLength": 255}}},
         "tokenFile": {"$ref": "#/definitions/file"},)json",
-    settings::kScrapeLimits, R"json(
+                                                       settings::kScrapeLimits, R"json(
       }}}
   }})json");
 

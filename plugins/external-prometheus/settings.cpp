@@ -18,11 +18,13 @@ std::chrono::nanoseconds seconds(double value) { return std::chrono::nanoseconds
 
 std::vector<std::string> texts(const Config& config, const std::string& at) {
   std::vector<std::string> list;
-  while (std::optional<std::string> text = config.string(at + "/" + std::to_string(list.size()))) list.push_back(*std::move(text));
+  while (std::optional<std::string> text = config.string(at + "/" + std::to_string(list.size())))
+    list.push_back(*std::move(text));
   return list;
 }
 
-std::vector<std::pair<std::string, std::string>> pairs(const Config& config, const std::string& at, const char* first, const char* second) {
+std::vector<std::pair<std::string, std::string>> pairs(const Config& config, const std::string& at, const char* first,
+                                                       const char* second) {
   std::vector<std::pair<std::string, std::string>> list;
   for (;;) {
     const std::string item = at + "/" + std::to_string(list.size());
@@ -48,7 +50,8 @@ plugin::ScrapeTarget where_of(const Config& config, const std::string& at) {
 
 Labelling labelling_of(const Config& config, const std::string& at) {
   auto text = [&](const char* key) { return config.string(at + "/subject" + key).value_or(""); };
-  Labelling rules{texts(config, at + "/labels/keep"), texts(config, at + "/labels/drop"), pairs(config, at + "/labels/add", "name", "value")};
+  Labelling rules{texts(config, at + "/labels/keep"), texts(config, at + "/labels/drop"),
+                  pairs(config, at + "/labels/add", "name", "value")};
   rules.subject = {text("/podUid"), text("/namespace"), text("/pod"), text("/container"), text("/containerId")};
   rules.subject.keep_unknown = text("/unknown") == "node";
   return rules;

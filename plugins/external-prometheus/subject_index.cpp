@@ -39,12 +39,16 @@ std::uint64_t SubjectIndex::find(const Handles& handles, const std::string& key)
 
 std::uint64_t SubjectIndex::pod_by_uid(std::string_view uid) const { return find(pods_by_uid_, std::string(uid)); }
 
-std::uint64_t SubjectIndex::pod_by_name(std::string_view ns, std::string_view name) const { return find(pods_by_name_, key_of(ns, name)); }
+std::uint64_t SubjectIndex::pod_by_name(std::string_view ns, std::string_view name) const {
+  return find(pods_by_name_, key_of(ns, name));
+}
 
 std::uint64_t SubjectIndex::container_by_name(std::uint64_t pod, std::string_view name) const {
   return find(containers_by_name_, key_of(std::to_string(pod), name));
 }
 
-std::uint64_t SubjectIndex::container_by_id(std::string_view id) const { return find(containers_by_id_, std::string(bare_container_id(id))); }
+std::uint64_t SubjectIndex::container_by_id(std::string_view id) const {
+  return find(containers_by_id_, std::string(bare_container_id(id)));
+}
 
 }  // namespace koord::external_prometheus

@@ -28,7 +28,7 @@ constexpr auto kConfigSchema = koord::settings::joined(R"json({
     "directory": {"type": "string", "pattern": "^/", "maxLength": 3000, "description": "where the *.prom files are"},
     "maxAgeSeconds": {"type": "number", "minimum": 0, "maximum": 1000000000,
                       "description": "an older file is not read; default 0: none is too old"},)json",
-    koord::settings::kScrapeLimits, R"json(
+                                                       koord::settings::kScrapeLimits, R"json(
   }})json");
 
 class ExternalTextfile final : public koord::plugin::ExternalAdvisor {
@@ -39,7 +39,8 @@ class ExternalTextfile final : public koord::plugin::ExternalAdvisor {
     batch_ = Batch(host());
     read_config();
     if (directory_.empty()) throw Failure(KOORD_E_UNSUPPORTED, "no directory configured");
-    mtime_ = define({"textfile_mtime_seconds", "seconds", "Modification time of a file of metrics, in Unix seconds.", 1e-3});
+    mtime_ =
+        define({"textfile_mtime_seconds", "seconds", "Modification time of a file of metrics, in Unix seconds.", 1e-3});
   }
 
   void on_event(std::uint32_t what, std::uint64_t) override {
@@ -76,7 +77,8 @@ class ExternalTextfile final : public koord::plugin::ExternalAdvisor {
     for (const std::vector<File>* files : {&choice.read, &choice.stale}) {
       for (const File& file : *files) {
         auto known = series_.find(file.name);
-        const std::uint64_t series = known != series_.end() ? known->second : mtime_.series(KOORD_NO_SUBJECT, {{"file", file.name}});
+        const std::uint64_t series =
+            known != series_.end() ? known->second : mtime_.series(KOORD_NO_SUBJECT, {{"file", file.name}});
         batch_.add(series, static_cast<double>(file.modified_ns) * 1e-9);
         now.emplace(file.name, series);
       }
@@ -91,7 +93,9 @@ class ExternalTextfile final : public koord::plugin::ExternalAdvisor {
   // Once for each change.
   void tell_left_out(const Choice& choice) {
     std::string now;
-    if (choice.too_many > 0) now += std::to_string(choice.too_many) + " files are too many, expected at most " + std::to_string(kMaxFiles) + "; ";
+    if (choice.too_many > 0)
+      now +=
+          std::to_string(choice.too_many) + " files are too many, expected at most " + std::to_string(kMaxFiles) + "; ";
     if (choice.no_files > 0) now += std::to_string(choice.no_files) + " are no regular files; ";
     for (const File& file : choice.stale) now += "'" + file.name + "' is too old; ";
     if (now != left_out_ && !now.empty()) log(KOORD_LOG_WARN, "'" + directory_ + "': " + now + "leaving those out");
@@ -120,4 +124,5 @@ KOORD_PLUGIN("id=external-textfile\n"
              "requires=koord.clock/1,koord.config/1,koord.metrics/1\n"
              "license=Apache-2.0\n"
              "description=metrics that others write to files\n",
-             koord::plugin::external_advisor<ExternalTextfile>("external-textfile", std::chrono::seconds(15), kConfigSchema.data()))
+             koord::plugin::external_advisor<ExternalTextfile>("external-textfile", std::chrono::seconds(15),
+                                                               kConfigSchema.data()))

@@ -43,7 +43,8 @@ struct Textfiles {
   std::string tick() {
     std::string problems;
     for (const ScrapeTarget& target : advisor.targets()) {
-      if (auto outcome = advisor.scrape(target); !outcome) problems += target.name + ": " + outcome.error().message() + "\n";
+      if (auto outcome = advisor.scrape(target); !outcome)
+        problems += target.name + ": " + outcome.error().message() + "\n";
     }
     return problems;
   }
@@ -103,7 +104,8 @@ TEST_CASE("each file's metrics come in, with the time it was written") {
   CHECK(files.host.value("raid_ok") == 1);
   struct stat status;
   REQUIRE(::stat((files.directory + "/raid.prom").c_str(), &status) == 0);
-  CHECK(files.host.value("textfile_mtime_seconds", {{"file", "raid.prom"}}) == doctest::Approx(static_cast<double>(status.st_mtim.tv_sec)));
+  CHECK(files.host.value("textfile_mtime_seconds", {{"file", "raid.prom"}}) ==
+        doctest::Approx(static_cast<double>(status.st_mtim.tv_sec)));
 }
 
 TEST_CASE("a file that is garbage or cut off is reported by name, and the others go on") {
@@ -112,8 +114,10 @@ TEST_CASE("a file that is garbage or cut off is reported by name, and the others
   files.write("cut.prom", "x 1");
   files.write("good.prom", "z 1\n");
   const std::string directory = files.directory;
-  CHECK(files.tick() == "bad.prom: '" + directory + "/bad.prom': line 2: found no line feed at its end, expected one: the text is cut off\n" +
-                            "cut.prom: '" + directory + "/cut.prom': line 1: found no line feed at its end, expected one: the text is cut off\n");
+  CHECK(files.tick() == "bad.prom: '" + directory +
+                            "/bad.prom': line 2: found no line feed at its end, expected one: the text is cut off\n" +
+                            "cut.prom: '" + directory +
+                            "/cut.prom': line 1: found no line feed at its end, expected one: the text is cut off\n");
   CHECK(files.host.value("z") == 1);
   CHECK_FALSE(files.host.value("x"));
 }
@@ -131,7 +135,8 @@ TEST_CASE("a file that is no more is no target, and its time ends") {
 TEST_CASE("a stale file is not read, but its time is reported") {
   Textfiles files(R"(, "maxAgeSeconds": 60)");
   files.write("a.prom", "a 1\n");
-  std::filesystem::last_write_time(files.directory + "/a.prom", std::filesystem::file_time_type::clock::now() - 3600s * 24 * 3650);
+  std::filesystem::last_write_time(files.directory + "/a.prom",
+                                   std::filesystem::file_time_type::clock::now() - 3600s * 24 * 3650);
   CHECK(files.targets().empty());
   CHECK(files.host.series("textfile_mtime_seconds").size() == 1);
 }

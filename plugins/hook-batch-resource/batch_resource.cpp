@@ -6,14 +6,17 @@
 namespace koord::batch {
 namespace {
 
-// As the kubelet does for CPU: 1024 shares and 100 ms of each 100 ms a core; the kernel takes 2 … 262144 shares, and 1 ms at least.
+// As the kubelet does for CPU: 1024 shares and 100 ms of each 100 ms a core; the kernel takes 2 … 262144 shares, and 1
+// ms at least.
 constexpr std::int64_t kLeastShares = 2, kMostShares = 262144;
 constexpr std::int64_t kLeastQuota = 1000, kPeriod = 100'000;
 
 // A million cores: more is a mistake, and its product would not fit.
 constexpr std::int64_t kMostMilli = 1'000'000'000;
 
-std::int64_t shares_of(std::int64_t milli) { return std::clamp(std::min(milli, kMostMilli) * 1024 / 1000, kLeastShares, kMostShares); }
+std::int64_t shares_of(std::int64_t milli) {
+  return std::clamp(std::min(milli, kMostMilli) * 1024 / 1000, kLeastShares, kMostShares);
+}
 
 std::int64_t quota_of(std::optional<std::int64_t> milli) {
   if (!milli || *milli <= 0) return kNoLimit;
@@ -54,11 +57,13 @@ class Need {
 
 std::optional<Limits> limits_of(const Amounts& container) {
   if (!container.is_batch()) return std::nullopt;
-  return Limits{shares_of(container.cpu_request.value_or(0)), quota_of(container.cpu_limit), memory_of(container.memory_limit)};
+  return Limits{shares_of(container.cpu_request.value_or(0)), quota_of(container.cpu_limit),
+                memory_of(container.memory_limit)};
 }
 
 std::optional<Limits> limits_of(const std::vector<Amounts>& containers) {
-  if (std::none_of(containers.begin(), containers.end(), [](const Amounts& one) { return one.is_batch(); })) return std::nullopt;
+  if (std::none_of(containers.begin(), containers.end(), [](const Amounts& one) { return one.is_batch(); }))
+    return std::nullopt;
   Need request, cpu, memory;
   for (const Amounts& one : containers) {
     request.add(one.cpu_request.value_or(0), one.kind);

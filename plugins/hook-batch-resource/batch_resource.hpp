@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The limits of a best-effort pod from its batch resources (kubernetes.io/batch-cpu and batch-memory), which the kubelet does not
-// translate. Pure functions.
+// The limits of a best-effort pod from its batch resources (kubernetes.io/batch-cpu and batch-memory), which the
+// kubelet does not translate. Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,8 @@ struct Limits {
 // nullopt: the container has no batch resource.
 std::optional<Limits> limits_of(const Amounts& container);
 
-// Returns the pod's: the largest need of its containers at one time. Init containers and sidecars are in the order of the spec. A container without a limit leaves the pod without one. nullopt: no
-// container has a batch resource.
+// Returns the pod's: the largest need of its containers at one time. Init containers and sidecars are in the order of
+// the spec. A container without a limit leaves the pod without one. nullopt: no container has a batch resource.
 std::optional<Limits> limits_of(const std::vector<Amounts>& containers);
 
 }  // namespace koord::batch

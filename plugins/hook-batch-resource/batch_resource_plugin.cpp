@@ -17,13 +17,16 @@ using koord::plugin::str;
 using koord::plugin::Strided;
 using koord::plugin::view;
 
-std::optional<std::int64_t> given(std::int64_t amount) { return amount == KOORD_ABSENT ? std::nullopt : std::optional(amount); }
+std::optional<std::int64_t> given(std::int64_t amount) {
+  return amount == KOORD_ABSENT ? std::nullopt : std::optional(amount);
+}
 
 Amounts amounts_of(const koord_container& container) {
   Amounts amounts;
   if (container.kind == KOORD_CONTAINER_INIT) amounts.kind = Kind::init;
   if (container.kind == KOORD_CONTAINER_SIDECAR) amounts.kind = Kind::sidecar;
-  for (const koord_resource& resource : Strided(container.resources, container.n_resources, container.resource_stride)) {
+  for (const koord_resource& resource :
+       Strided(container.resources, container.n_resources, container.resource_stride)) {
     if (view(resource.name) == "kubernetes.io/batch-cpu") {
       amounts.cpu_request = given(resource.request);
       amounts.cpu_limit = given(resource.limit);
@@ -35,7 +38,8 @@ Amounts amounts_of(const koord_container& container) {
 }
 
 bool is_of_spec(const koord_container& container) {
-  return container.kind == KOORD_CONTAINER_REGULAR || container.kind == KOORD_CONTAINER_INIT || container.kind == KOORD_CONTAINER_SIDECAR;
+  return container.kind == KOORD_CONTAINER_REGULAR || container.kind == KOORD_CONTAINER_INIT ||
+         container.kind == KOORD_CONTAINER_SIDECAR;
 }
 
 std::vector<Amounts> amounts_of(const koord_pod& pod) {
@@ -72,4 +76,5 @@ KOORD_PLUGIN("id=hook-batch-resource\n"
              "stage=alpha\n"
              "license=Apache-2.0\n"
              "description=CPU and memory limits of best-effort pods from their batch resources\n",
-             koord::plugin::runtime_hook<BatchResource, KOORD_STAGE_PRE_RUN_POD_SANDBOX | KOORD_STAGE_PRE_CREATE_CONTAINER>("batch-resource"))
+             koord::plugin::runtime_hook<BatchResource, KOORD_STAGE_PRE_RUN_POD_SANDBOX |
+                                                            KOORD_STAGE_PRE_CREATE_CONTAINER>("batch-resource"))

@@ -37,12 +37,13 @@ TEST_CASE("a container's limits follow from its batch resources, within what the
     Amounts amounts;
     Limits limits;
   };
-  for (const Row& row : {Row{{500, 1000, 2 * kGi}, {512, 100'000, 2 * kGi}},
-                         Row{{std::nullopt, std::nullopt, kGi}, {2, kNoLimit, kGi}},       // no CPU at all: the fewest shares
-                         Row{{1, 5, std::nullopt}, {2, 1000, kNoLimit}},                   // 500 µs are less than the kernel takes
-                         Row{{1'000'000, 1'000'000, 1}, {262144, 100'000'000, 1}},
-                         Row{{INT64_MAX, INT64_MAX, INT64_MAX}, {262144, 100'000'000'000, INT64_MAX}},
-                         Row{{0, 0, 0}, {2, kNoLimit, kNoLimit}}}) {                       // zero is no limit
+  for (const Row& row :
+       {Row{{500, 1000, 2 * kGi}, {512, 100'000, 2 * kGi}},
+        Row{{std::nullopt, std::nullopt, kGi}, {2, kNoLimit, kGi}},  // no CPU at all: the fewest shares
+        Row{{1, 5, std::nullopt}, {2, 1000, kNoLimit}},              // 500 µs are less than the kernel takes
+        Row{{1'000'000, 1'000'000, 1}, {262144, 100'000'000, 1}},
+        Row{{INT64_MAX, INT64_MAX, INT64_MAX}, {262144, 100'000'000'000, INT64_MAX}},
+        Row{{0, 0, 0}, {2, kNoLimit, kNoLimit}}}) {  // zero is no limit
     CAPTURE(row.limits.shares);
     CHECK(limits_of(row.amounts) == row.limits);
   }
@@ -50,7 +51,8 @@ TEST_CASE("a container's limits follow from its batch resources, within what the
 }
 
 TEST_CASE("a pod has what its containers need at one time, and no limit as soon as one of them has none") {
-  const Amounts main{500, 1000, kGi}, side{250, 500, kGi}, starter{2000, 3000, 4 * kGi, Kind::init}, open{100, std::nullopt, kGi};
+  const Amounts main{500, 1000, kGi}, side{250, 500, kGi}, starter{2000, 3000, 4 * kGi, Kind::init},
+      open{100, std::nullopt, kGi};
   CHECK(limits_of(std::vector{main, side}) == Limits{768, 150'000, 2 * kGi});
   CHECK(limits_of(std::vector{main, side, starter}) == Limits{2048, 300'000, 4 * kGi});
   CHECK(limits_of(std::vector{main, open}) == Limits{614, kNoLimit, 2 * kGi});

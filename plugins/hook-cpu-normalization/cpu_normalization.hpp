@@ -11,11 +11,12 @@ namespace koord::normalization {
 
 inline constexpr std::string_view kAnnotation = "node.koordinator.sh/cpu-normalization-ratio";
 
-// The ratio of the annotation: work done in a second by a CPU of this node, by one of the reference. nullopt: none is given,
-// or it is switched off with -1. An error names the value and what was expected.
+// The ratio of the annotation: work done in a second by a CPU of this node, by one of the reference. nullopt: none is
+// given, or it is switched off with -1. An error names the value and what was expected.
 Result<std::optional<double>> parse_ratio(std::string_view annotation);
 
-// By which a CPU limit is multiplied. Only faster CPUs change a limit: a slower node gives no container more than its spec says.
+// By which a CPU limit is multiplied. Only faster CPUs change a limit: a slower node gives no container more than its
+// spec says.
 std::optional<double> factor_of(std::optional<double> ratio);
 
 }  // namespace koord::normalization

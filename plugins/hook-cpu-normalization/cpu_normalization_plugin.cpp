@@ -40,7 +40,8 @@ class CpuNormalization final : public koord::plugin::RuntimeHook {
     const std::optional<Snapshot> snapshot = Snapshot::if_known(host(), state_);
     const koord_node* node = snapshot ? snapshot->node() : nullptr;
     if (node == nullptr) return std::nullopt;
-    const auto ratio = koord::normalization::parse_ratio(koord::slo::annotation_of(*node, koord::normalization::kAnnotation).value_or(""));
+    const auto ratio = koord::normalization::parse_ratio(
+        koord::slo::annotation_of(*node, koord::normalization::kAnnotation).value_or(""));
     report(ratio ? std::string() : ratio.error().message());
     return ratio ? *ratio : std::nullopt;
   }
@@ -68,4 +69,5 @@ KOORD_PLUGIN("id=hook-cpu-normalization\n"
              "requires=koord.state/1\n"
              "license=Apache-2.0\n"
              "description=CPU limits by the speed of the node's CPUs\n",
-             koord::plugin::runtime_hook<CpuNormalization, KOORD_STAGE_PRE_RUN_POD_SANDBOX | KOORD_STAGE_PRE_CREATE_CONTAINER>("cpu-normalization"))
+             koord::plugin::runtime_hook<CpuNormalization, KOORD_STAGE_PRE_RUN_POD_SANDBOX |
+                                                               KOORD_STAGE_PRE_CREATE_CONTAINER>("cpu-normalization"))

@@ -19,7 +19,8 @@ TEST_CASE("a ratio is a number from 0.1 to 10; none and -1 switch it off") {
   CHECK(*parse_ratio("-1.00") == std::nullopt);
   for (const char* wrong : {"0", "-2", "11", "fast", "1.2x", "nan", "inf", "1e999"}) {
     CAPTURE(wrong);
-    CHECK(parse_ratio(wrong).error().message() == "node.koordinator.sh/cpu-normalization-ratio is '" + std::string(wrong) +
+    CHECK(parse_ratio(wrong).error().message() == "node.koordinator.sh/cpu-normalization-ratio is '" +
+                                                      std::string(wrong) +
                                                       "', expected a number from 0.1 to 10, or -1 for none");
   }
 }

@@ -28,9 +28,7 @@ struct DeviceConfig {
   IoConfig io;
 };
 
-bool is_limit(const Number& number) {
-  return number.value_or(0) > 0;
-}
+bool is_limit(const Number& number) { return number.value_or(0) > 0; }
 
 void tighten(Number& limit, const Number& other) {
   if (is_limit(other) && (!is_limit(limit) || *other < *limit)) limit = other;
@@ -47,7 +45,8 @@ void merge(const IoConfig& from, IoConfig& into) {
 using DeviceConfigs = std::map<std::string, DeviceConfig>;  // by number
 
 // A block without a device is reported, the others are used.
-DeviceConfigs devices_of(const std::vector<slo::Block>& blocks, const Target& target, const Known& known, slo::Problems& problems) {
+DeviceConfigs devices_of(const std::vector<slo::Block>& blocks, const Target& target, const Known& known,
+                         slo::Problems& problems) {
   DeviceConfigs devices;
   for (const slo::Block& block : blocks) {
     const Result<std::string> number = number_of(block, target.pod_uid, known);
@@ -59,7 +58,8 @@ DeviceConfigs devices_of(const std::vector<slo::Block>& blocks, const Target& ta
     if (is_new) continue;
     device->second.titles += ", " + title_of(block);
     merge(block.io, device->second.io);
-    problems.push_back(target.origin + ": " + device->second.titles + " are all on " + *number + ", the strictest of each limit holds");
+    problems.push_back(target.origin + ": " + device->second.titles + " are all on " + *number +
+                       ", the strictest of each limit holds");
   }
   return devices;
 }
@@ -73,7 +73,9 @@ class Proposing {
     for (const auto& [number, device] : devices_of(blocks, target, *inputs_.known, plan_.problems)) {
       limit_rates(number, device, target);
       const Number& weight = device.io.weight_percent;
-      if (weight) add(target, "io.weight", number + " " + std::to_string(*weight), number, device, {{"ioWeightPercent", std::to_string(*weight)}});
+      if (weight)
+        add(target, "io.weight", number + " " + std::to_string(*weight), number, device,
+            {{"ioWeightPercent", std::to_string(*weight)}});
     }
   }
 
@@ -92,11 +94,15 @@ class Proposing {
     Number value;
   };
 
-  void add(const Target& target, std::string knob, std::string value, const std::string& number, const DeviceConfig& device, strategy::Inputs more,
-           std::uint32_t role = KOORD_ROLE_SET) {
+  void add(const Target& target, std::string knob, std::string value, const std::string& number,
+           const DeviceConfig& device, strategy::Inputs more, std::uint32_t role = KOORD_ROLE_SET) {
     if (inputs_.missing_knobs.contains(knob)) return;
-    Intent intent{target.level, std::move(knob), target.cgroup_dir, std::move(value),
-              target.origin + " sets this for " + target.subject + " on " + device.titles, {{"device", number}}};
+    Intent intent{target.level,
+                  std::move(knob),
+                  target.cgroup_dir,
+                  std::move(value),
+                  target.origin + " sets this for " + target.subject + " on " + device.titles,
+                  {{"device", number}}};
     intent.role = role;
     intent.inputs.insert(intent.inputs.end(), more.begin(), more.end());
     plan_.intents.push_back(std::move(intent));
@@ -141,7 +147,8 @@ class Proposing {
     strategy::Inputs settings;
     for (const Field& field : fields) {
       if (!is_limit(field.value)) {
-        plan_.problems.push_back(target.origin + ": " + device.titles + ": enableUserModel needs " + field.setting + "; the kernel's model stays");
+        plan_.problems.push_back(target.origin + ": " + device.titles + ": enableUserModel needs " + field.setting +
+                                 "; the kernel's model stays");
         return;
       }
       value += " " + std::string(field.name) + "=" + std::to_string(*field.value);
@@ -156,11 +163,13 @@ class Proposing {
 
 // Null: the section is not there, is off, or names no device.
 const std::vector<slo::Block>* blocks_of(const std::optional<slo::ClassQos>& section) {
-  const bool on = section && section->blkio && section->blkio->enable.value_or(false) && !section->blkio->blocks.empty();
+  const bool on =
+      section && section->blkio && section->blkio->enable.value_or(false) && !section->blkio->blocks.empty();
   return on ? &section->blkio->blocks : nullptr;
 }
 
-void propose_for_classes(const slo::ResourceQos& strategy, const Inputs& inputs, Proposing& proposing, slo::Problems& problems) {
+void propose_for_classes(const slo::ResourceQos& strategy, const Inputs& inputs, Proposing& proposing,
+                         slo::Problems& problems) {
   if (const auto* blocks = blocks_of(strategy.root))
     proposing.control_cost(*blocks, {KOORD_LEVEL_NODE, "", "cgroupRoot of the NodeSLO", "the whole node"});
   if (const auto* blocks = blocks_of(strategy.be))
@@ -171,7 +180,8 @@ void propose_for_classes(const slo::ResourceQos& strategy, const Inputs& inputs,
       proposing.limit(*blocks, {KOORD_LEVEL_QOS, dir, "lsClass of the NodeSLO", "burstable pods together"});
   for (const auto& [name, section] : {std::pair("lsrClass", &strategy.lsr), std::pair("systemClass", &strategy.system)})
     if (blocks_of(*section))
-      problems.push_back(std::string(name) + " of the NodeSLO: its pods have no cgroup together, so its blkioQOS does nothing");
+      problems.push_back(std::string(name) +
+                         " of the NodeSLO: its pods have no cgroup together, so its blkioQOS does nothing");
 }
 
 }  // namespace
@@ -181,7 +191,8 @@ Plan plan(const Inputs& inputs) {
   Proposing proposing(inputs, plan);
   if (inputs.strategy) propose_for_classes(*inputs.strategy, inputs, proposing, plan.problems);
   for (const LimitedPod& pod : inputs.pods)
-    proposing.limit(pod.blocks, {KOORD_LEVEL_POD, pod.cgroup_dir, "the annotation of pod " + pod.name, "that pod", pod.uid});
+    proposing.limit(pod.blocks,
+                    {KOORD_LEVEL_POD, pod.cgroup_dir, "the annotation of pod " + pod.name, "that pod", pod.uid});
   return plan;
 }
 

@@ -39,7 +39,8 @@ class Blkio final : public koord::plugin::QosStrategy {
     const auto* capabilities = koord::plugin::require<koord_svc_capabilities>(host(), "koord.capabilities/1");
     const bool told = capabilities->get(host(), koord::plugin::str("blkio_cgroup"), &controller) == KOORD_OK;
     if (told && controller != KOORD_CAPABILITY_SUPPORTED)
-      throw koord::plugin::Failure(KOORD_E_UNSUPPORTED, "this node has no controller of block I/O (io, or blkio on cgroup v1)");
+      throw koord::plugin::Failure(KOORD_E_UNSUPPORTED,
+                                   "this node has no controller of block I/O (io, or blkio on cgroup v1)");
   }
 
   void evaluate(std::uint64_t now_ns, std::uint64_t) override {
@@ -47,8 +48,7 @@ class Blkio final : public koord::plugin::QosStrategy {
     const std::optional<Snapshot> snapshot = Snapshot::if_known(host(), state_);
     koord::slo::Problems problems = snapshot ? slo_.follow(*snapshot) : koord::slo::Problems{};
     if (const std::string news = snapshot ? slo_.news(now_ns) : ""; !news.empty()) log(KOORD_LOG_INFO, news);
-    if (!snapshot || !slo_.get())
-      return koord::strategy::propose(host(), knobs_, {}, kHoldsFor);
+    if (!snapshot || !slo_.get()) return koord::strategy::propose(host(), knobs_, {}, kHoldsFor);
     follow(*snapshot);
     problems.insert(problems.end(), plan_.problems.begin(), plan_.problems.end());
     tell(problems);
@@ -74,7 +74,8 @@ class Blkio final : public koord::plugin::QosStrategy {
 
   void follow(const Snapshot& snapshot) {
     follow_devices();
-    Basis basis{snapshot.version(KOORD_ON_PODS), snapshot.version(KOORD_ON_NODE_SLO), devices_version_, missing_.names(now_ns_)};
+    Basis basis{snapshot.version(KOORD_ON_PODS), snapshot.version(KOORD_ON_NODE_SLO), devices_version_,
+                missing_.names(now_ns_)};
     if (basis == basis_) return;
     basis_ = std::move(basis);
     koord::slo::Problems problems = device_problems_;
@@ -99,12 +100,14 @@ class Blkio final : public koord::plugin::QosStrategy {
     if (pod.phase != KOORD_PHASE_RUNNING || pod.cgroup_dir.n == 0) return;
     const auto annotation = koord::slo::annotation_of(pod, koord::slo::kBlkioQosAnnotation);
     if (!annotation) return;
-    const std::string name = std::string(koord::plugin::view(pod.ns)) + "/" + std::string(koord::plugin::view(pod.name));
+    const std::string name =
+        std::string(koord::plugin::view(pod.ns)) + "/" + std::string(koord::plugin::view(pod.name));
     koord::slo::Problems wrong;
     auto blocks = koord::slo::blocks_of(annotation, wrong);
     for (const std::string& problem : wrong) problems.push_back("pod " + name + ": " + problem);
     if (blocks)
-      inputs.pods.push_back({std::string(koord::plugin::view(pod.uid)), name, std::string(koord::plugin::view(pod.cgroup_dir)), *std::move(blocks)});
+      inputs.pods.push_back({std::string(koord::plugin::view(pod.uid)), name,
+                             std::string(koord::plugin::view(pod.cgroup_dir)), *std::move(blocks)});
   }
 
   // A fact that is missing or unreadable is unknown; it is reported where a block needs it.
@@ -114,8 +117,11 @@ class Blkio final : public koord::plugin::QosStrategy {
     if (new_storage || new_volumes) {
       device_problems_.clear();
       if (!storage_text_.empty())
-        known_.storage = parsed<std::optional<koord::blkio::Storage>>(koord::blkio::parse_storage(storage_text_), kStorageFact);
-      if (!volumes_text_.empty()) known_.pod_volumes = parsed<koord::blkio::PodVolumes>(koord::blkio::parse_pod_volumes(volumes_text_), kVolumesFact);
+        known_.storage =
+            parsed<std::optional<koord::blkio::Storage>>(koord::blkio::parse_storage(storage_text_), kStorageFact);
+      if (!volumes_text_.empty())
+        known_.pod_volumes =
+            parsed<koord::blkio::PodVolumes>(koord::blkio::parse_pod_volumes(volumes_text_), kVolumesFact);
     }
     if (look_again) {
       look_again_ns_ = now_ns_ + static_cast<std::uint64_t>(kLookAgain.count());
@@ -164,9 +170,8 @@ class Blkio final : public koord::plugin::QosStrategy {
 
 }  // namespace
 
-KOORD_PLUGIN(
-    "id=qos-blkio\nversion=1.0.0\nkinds=koord.qos-strategy/1\n"
-    "gate=BlkIOReconcile\nstage=alpha\ndefault=false\n"
-    "requires=koord.knobs/1,koord.state/1,koord.kv/1,koord.fs/1,koord.capabilities/1\nlicense=Apache-2.0\n"
-    "description=Limits and weights of block I/O for QoS classes, pods and devices\n",
-    koord::plugin::qos_strategy<Blkio>("blkio", kPeriod, kConfigSchema))
+KOORD_PLUGIN("id=qos-blkio\nversion=1.0.0\nkinds=koord.qos-strategy/1\n"
+             "gate=BlkIOReconcile\nstage=alpha\ndefault=false\n"
+             "requires=koord.knobs/1,koord.state/1,koord.kv/1,koord.fs/1,koord.capabilities/1\nlicense=Apache-2.0\n"
+             "description=Limits and weights of block I/O for QoS classes, pods and devices\n",
+             koord::plugin::qos_strategy<Blkio>("blkio", kPeriod, kConfigSchema))

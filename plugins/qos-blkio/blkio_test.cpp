@@ -55,7 +55,12 @@ IoConfig io(std::optional<std::int64_t> read_bps, std::optional<std::int64_t> we
 struct BlkioFixture {
   Known devices = known();
   koord::slo::ResourceQos strategy;
-  Inputs inputs{.strategy = &strategy, .known = &devices, .best_effort_dirs = {"be"}, .burstable_dirs = {"ls"}, .pods = {}, .missing_knobs = {}};
+  Inputs inputs{.strategy = &strategy,
+                .known = &devices,
+                .best_effort_dirs = {"be"},
+                .burstable_dirs = {"ls"},
+                .pods = {},
+                .missing_knobs = {}};
 
   Plan with(std::optional<koord::slo::ClassQos>& section, std::vector<Block> blocks, bool enable = true) {
     section = koord::slo::ClassQos{};
@@ -72,13 +77,15 @@ std::vector<std::string> texts(const Plan& plan) {
 }
 // The plugin on the host's services, on a node of cgroup v1 with one disk.
 struct Node {
-  FakeNode node{{"sys/block/vdb/dev", "254:16\n"}, {"sys/block/vdb/size", "2097152\n"}, {"sys/block/vdb/removable", "0\n"}};
+  FakeNode node{
+      {"sys/block/vdb/dev", "254:16\n"}, {"sys/block/vdb/size", "2097152\n"}, {"sys/block/vdb/removable", "0\n"}};
   FakeHost host{node};
   FakeInstance strategy{host, koord_entry_v1()};
 
   void init() { REQUIRE(strategy.init() == KOORD_OK); }
   void publish_slo(const std::string& blocks) {
-    host.hub().publish({.node_slo = R"({"resourceQOSStrategy": {"beClass": {"blkioQOS": {"enable": true, "blocks": )" + blocks + "}}}}"});
+    host.hub().publish({.node_slo = R"({"resourceQOSStrategy": {"beClass": {"blkioQOS": {"enable": true, "blocks": )" +
+                                    blocks + "}}}}"});
   }
   void publish_pod(const std::string& annotation) {
     koord::state::Pod pod;
@@ -89,11 +96,14 @@ struct Node {
     pod.annotations["koordinator.sh/blkioQOS"] = annotation;
     host.hub().publish({.pods = std::vector{pod}});
   }
-  void keep(const char* key, const std::string& text) { REQUIRE(host.store().put(key, std::as_bytes(std::span(text)))); }
+  void keep(const char* key, const std::string& text) {
+    REQUIRE(host.store().put(key, std::as_bytes(std::span(text))));
+  }
   Texts proposed() {
     REQUIRE(strategy.evaluate() == KOORD_OK);
     Texts texts;
-    for (const koord::knob::Intent& intent : host.context().take_plan()) texts.push_back(intent.cgroup_dir + " " + intent.knob + " " + intent.value);
+    for (const koord::knob::Intent& intent : host.context().take_plan())
+      texts.push_back(intent.cgroup_dir + " " + intent.knob + " " + intent.value);
     return texts;
   }
 };
@@ -130,8 +140,9 @@ TEST_CASE("a pod's volume is followed from its claim over the mount to the disk,
 TEST_CASE("a mount is a volume's only in the kubelet's form") {
   CHECK(volume_of_mount("/var/lib/kubelet/pods/u1/volumes/kubernetes.io~csi/pv-7/mount") == "u1/pv-7");
   CHECK(volume_of_mount("/k/pods/u1/volumes/kubernetes.io~local-volume/pv-8") == "u1/pv-8");
-  for (const char* other : {"/", "/pods/u1", "/pods/u1/volumes/kubernetes.io~csi", "/pods/u1/volumes/kubernetes.io~csi/pv/globalmount",
-                            "/pods/a/b/volumes/kubernetes.io~csi/pv/mount", "/volumes/kubernetes.io~csi/pv/mount"})
+  for (const char* other :
+       {"/", "/pods/u1", "/pods/u1/volumes/kubernetes.io~csi", "/pods/u1/volumes/kubernetes.io~csi/pv/globalmount",
+        "/pods/a/b/volumes/kubernetes.io~csi/pv/mount", "/volumes/kubernetes.io~csi/pv/mount"})
     CHECK(volume_of_mount(other) == "");
 }
 
@@ -150,9 +161,11 @@ TEST_CASE("best-effort pods get limits and a weight together, and what has no li
   const Plan plan = fixture.best_effort({{"vdb", BlockType::device, config}});
   CHECK(texts(plan) == Texts{"be io.max 254:16 rbps=1048576 wbps=max riops=max wiops=100", "be io.weight 254:16 40"});
   CHECK(plan.intents[0].level == KOORD_LEVEL_QOS);
-  for (const Intent& intent : plan.intents) CHECK(intent.role == (intent.knob == "io.max" ? KOORD_ROLE_CAP : KOORD_ROLE_SET));
+  for (const Intent& intent : plan.intents)
+    CHECK(intent.role == (intent.knob == "io.max" ? KOORD_ROLE_CAP : KOORD_ROLE_SET));
   CHECK(plan.intents[0].reason == "beClass of the NodeSLO sets this for best-effort pods together on device 'vdb'");
-  CHECK(plan.intents[0].inputs == koord::strategy::Inputs{{"device", "254:16"}, {"readBPS", "1048576"}, {"writeIOPS", "100"}});
+  CHECK(plan.intents[0].inputs ==
+        koord::strategy::Inputs{{"device", "254:16"}, {"readBPS", "1048576"}, {"writeIOPS", "100"}});
 }
 
 TEST_CASE("a limit of 0 and a weight that is not given propose nothing") {
@@ -171,18 +184,24 @@ TEST_CASE("a block without a device is reported, and the others hold") {
 
 TEST_CASE("if blocks are on one disk the strictest of each limit holds, and it is reported") {
   BlkioFixture fixture;
-  const Plan plan = fixture.best_effort({{"vdb", BlockType::device, io(9, 50)}, {"data", BlockType::volume_group, io(7)}});
+  const Plan plan =
+      fixture.best_effort({{"vdb", BlockType::device, io(9, 50)}, {"data", BlockType::volume_group, io(7)}});
   CHECK(texts(plan) == Texts{"be io.max 254:16 rbps=7 wbps=max riops=max wiops=max", "be io.weight 254:16 50"});
-  CHECK(plan.problems == Texts{"beClass of the NodeSLO: device 'vdb', volume group 'data' are all on 254:16, the strictest of each limit holds"});
+  CHECK(
+      plan.problems ==
+      Texts{
+          "beClass of the NodeSLO: device 'vdb', volume group 'data' are all on 254:16, the strictest of each limit holds"});
 }
 
 TEST_CASE("lsClass limits burstable pods together, and classes without a cgroup of their own are reported") {
   BlkioFixture fixture;
-  CHECK(texts(fixture.with(fixture.strategy.ls, {{"vdb", BlockType::device, io(5)}})) == Texts{"ls io.max 254:16 rbps=5 wbps=max riops=max wiops=max"});
+  CHECK(texts(fixture.with(fixture.strategy.ls, {{"vdb", BlockType::device, io(5)}})) ==
+        Texts{"ls io.max 254:16 rbps=5 wbps=max riops=max wiops=max"});
   fixture.strategy.ls.reset();
   const Plan plan = fixture.with(fixture.strategy.lsr, {{"vdb", BlockType::device, io(5)}});
   CHECK(plan.intents.empty());
-  CHECK(plan.problems == Texts{"lsrClass of the NodeSLO: its pods have no cgroup together, so its blkioQOS does nothing"});
+  CHECK(plan.problems ==
+        Texts{"lsrClass of the NodeSLO: its pods have no cgroup together, so its blkioQOS does nothing"});
 }
 
 TEST_CASE("the root controls the cost of its devices, with koordlet's defaults") {
@@ -200,7 +219,10 @@ TEST_CASE("a model of a device's cost is complete, or is not written") {
   config.model_write_bps = 4, config.model_write_sequential_iops = 5;
   Plan plan = fixture.with(fixture.strategy.root, {{"vda", BlockType::device, config}});
   CHECK(plan.intents.size() == 1);
-  CHECK(plan.problems == Texts{"cgroupRoot of the NodeSLO: device 'vda': enableUserModel needs modelWriteRandIOPS; the kernel's model stays"});
+  CHECK(
+      plan.problems ==
+      Texts{
+          "cgroupRoot of the NodeSLO: device 'vda': enableUserModel needs modelWriteRandIOPS; the kernel's model stays"});
   config.model_write_random_iops = 6;
   plan = fixture.with(fixture.strategy.root, {{"vda", BlockType::device, config}});
   CHECK(texts(plan)[1] == " io.cost.model 254:0 ctrl=user rbps=1 rseqiops=2 rrandiops=3 wbps=4 wseqiops=5 wrandiops=6");
@@ -218,7 +240,8 @@ TEST_CASE("a pod's annotation limits that pod, on its own volumes too") {
 TEST_CASE("a knob that this node lacks is not proposed, and the others are") {
   BlkioFixture fixture;
   fixture.inputs.missing_knobs = {"io.weight"};
-  CHECK(texts(fixture.best_effort({{"vdb", BlockType::device, io(5, 50)}})) == Texts{"be io.max 254:16 rbps=5 wbps=max riops=max wiops=max"});
+  CHECK(texts(fixture.best_effort({{"vdb", BlockType::device, io(5, 50)}})) ==
+        Texts{"be io.max 254:16 rbps=5 wbps=max riops=max wiops=max"});
 }
 
 TEST_CASE("facts of another form are errors that name the part") {
@@ -281,12 +304,14 @@ TEST_CASE("a knob that this kernel lacks is not proposed again for ten minutes, 
   node.init();
   node.publish_slo(R"([{"name": "vdb", "type": "device", "ioCfg": {"readBPS": 1048576, "ioWeightPercent": 40}}])");
   const auto proposes_weight = [&](const Texts& texts) {
-    return std::any_of(texts.begin(), texts.end(), [](const std::string& text) { return text.find("io.weight") != std::string::npos; });
+    return std::any_of(texts.begin(), texts.end(),
+                       [](const std::string& text) { return text.find("io.weight") != std::string::npos; });
   };
   Texts all = node.proposed();
   REQUIRE(proposes_weight(all));
   REQUIRE(all.size() > 1);
-  REQUIRE(node.strategy.on_applied({{koord::knob::Outcome::unsupported, "io.weight", all[0].substr(0, all[0].find(' ')), "", ""}}) == KOORD_OK);
+  REQUIRE(node.strategy.on_applied({{koord::knob::Outcome::unsupported, "io.weight", all[0].substr(0, all[0].find(' ')),
+                                     "", ""}}) == KOORD_OK);
   const Texts without = node.proposed();
   CHECK_FALSE(proposes_weight(without));
   CHECK_FALSE(without.empty());

@@ -11,15 +11,14 @@ const std::string* find(const Map& map, std::string_view key) {
   return found == map.end() ? nullptr : &found->second;
 }
 
-Error unknown_storage() {
-  return not_found("the node's storage is unknown; plugin advisor-node-storage reports it");
-}
+Error unknown_storage() { return not_found("the node's storage is unknown; plugin advisor-node-storage reports it"); }
 
 Result<std::string> number_of_group(std::string_view group, const Storage& storage) {
   const std::string* disk = find(storage.disk_of_group, group);
   if (!disk) return not_found("no volume group '" + std::string(group) + "' that is on one disk");
   const std::string* number = find(storage.number_of_disk, *disk);
-  return number ? Result<std::string>(*number) : not_found("'" + *disk + "' of volume group '" + std::string(group) + "' is no disk");
+  return number ? Result<std::string>(*number)
+                : not_found("'" + *disk + "' of volume group '" + std::string(group) + "' is no disk");
 }
 
 // Nothing: not of the storage that is known.

@@ -58,7 +58,8 @@ Result<Storage> parse_storage(std::string_view text) {
   storage.group_of_volume = TRY(member(object, "LVMapperVGMap"));
   const Map mounts = TRY(member(object, "MPDiskMap"));
   for (const auto& [point, device] : mounts)
-    if (std::string volume = volume_of_mount(point); !volume.empty()) storage.device_of_volume.emplace(std::move(volume), device);
+    if (std::string volume = volume_of_mount(point); !volume.empty())
+      storage.device_of_volume.emplace(std::move(volume), device);
   return storage;
 }
 

@@ -13,7 +13,8 @@ Map sysfs_devices(const std::string& sys_root) {
     if (!number) continue;
     numbers.emplace(disk, *number);
     for (const std::string& part : node::names_in(block + "/" + disk))
-      if (part.starts_with(disk) && node::exists(block + "/" + disk + "/" + part + "/partition")) numbers.emplace(part, *number);
+      if (part.starts_with(disk) && node::exists(block + "/" + disk + "/" + part + "/partition"))
+        numbers.emplace(part, *number);
   }
   return numbers;
 }

@@ -79,7 +79,8 @@ class CgroupReconcile final : public koord::plugin::QosStrategy {
   void follow(const Snapshot& snapshot) {
     for (const std::string& problem : slo_.follow(snapshot)) log(KOORD_LOG_WARN, problem + ", ignoring");
     if (const std::string news = slo_.news(now_ns_); !news.empty()) log(KOORD_LOG_INFO, news);
-    Basis basis = {snapshot.version(KOORD_ON_NODE), snapshot.version(KOORD_ON_PODS), snapshot.version(KOORD_ON_NODE_SLO), missing_.names(now_ns_)};
+    Basis basis = {snapshot.version(KOORD_ON_NODE), snapshot.version(KOORD_ON_PODS),
+                   snapshot.version(KOORD_ON_NODE_SLO), missing_.names(now_ns_)};
     if (basis == basis_) return;
     basis_ = std::move(basis);
     Plan planned;
@@ -97,7 +98,8 @@ class CgroupReconcile final : public koord::plugin::QosStrategy {
 
   void tell(const koord::slo::Problems& problems) {
     for (const std::string& problem : problems)
-      if (std::find(problems_.begin(), problems_.end(), problem) == problems_.end()) log(KOORD_LOG_WARN, problem + ", ignoring");
+      if (std::find(problems_.begin(), problems_.end(), problem) == problems_.end())
+        log(KOORD_LOG_WARN, problem + ", ignoring");
     problems_ = problems;
   }
 

@@ -31,21 +31,29 @@ struct CgroupReconcileFixture {
     pod.phase = state::Phase::running;
     pod.cgroup_dir = kPodDir;
     pod.resources = {{"memory", 100 << 20, 200 << 20}};
-    pod.containers.push_back({.id = "containerd://c1", .name = "main", .cgroup_dir = kContainerDir, .resources = {{"memory", 100 << 20, 200 << 20}}});
-    host.hub().publish({.pods = std::vector{pod}, .node_slo = R"({"resourceQOSStrategy":{"lsClass":{"memoryQOS":)" + memory_qos + "}}}"});
+    pod.containers.push_back({.id = "containerd://c1",
+                              .name = "main",
+                              .cgroup_dir = kContainerDir,
+                              .resources = {{"memory", 100 << 20, 200 << 20}}});
+    host.hub().publish({.pods = std::vector{pod},
+                        .node_slo = R"({"resourceQOSStrategy":{"lsClass":{"memoryQOS":)" + memory_qos + "}}}"});
     REQUIRE(strategy.init() == KOORD_OK);
   }
-  void set(const std::string& dir, const std::string& file, const std::string& text) { node.write("cgroup/" + dir + "/" + file, text); }
+  void set(const std::string& dir, const std::string& file, const std::string& text) {
+    node.write("cgroup/" + dir + "/" + file, text);
+  }
   void stalled(std::int64_t total_us) {
     set(kContainerDir, "memory.pressure",
-        "some avg10=0.00 avg60=0.00 avg300=0.00 total=" + std::to_string(total_us) + "\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n");
+        "some avg10=0.00 avg60=0.00 avg300=0.00 total=" + std::to_string(total_us) +
+            "\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n");
   }
   // Returns the proposed value of this knob of this cgroup; "": none.
   std::string proposed(const std::string& knob, const std::string& dir) {
     host.clock().advance(10s);
     REQUIRE(strategy.evaluate() == KOORD_OK);
     const knob::Plan plan = host.context().take_plan();
-    const auto found = std::find_if(plan.begin(), plan.end(), [&](const knob::Intent& i) { return i.knob == knob && i.cgroup_dir == dir; });
+    const auto found = std::find_if(plan.begin(), plan.end(),
+                                    [&](const knob::Intent& i) { return i.knob == knob && i.cgroup_dir == dir; });
     if (found == plan.end()) return "";
     reason = found->reason;
     return found->value;
@@ -69,12 +77,14 @@ TEST_CASE("a protected class: the pod's memory.min and the sum above it are prop
 TEST_CASE("memory.high follows what the container uses and how long it stalls") {
   CgroupReconcileFixture fixture(R"({"enable":true,"throttlingPercent":50})");
   CHECK(fixture.proposed("memory.high", kContainerDir) == "157286400");
-  CHECK(fixture.reason == "50 % of the way from its memory request to its limit, by lsClass.memoryQOS.throttlingPercent");
+  CHECK(fixture.reason ==
+        "50 % of the way from its memory request to its limit, by lsClass.memoryQOS.throttlingPercent");
   fixture.set(kContainerDir, "memory.current", "157286400\n");
   fixture.stalled(2'500'000);
   CHECK(fixture.proposed("memory.high", kContainerDir) == "173015040");
-  CHECK(fixture.reason == "above 157286400, which was too little: its tasks stalled for lack of memory more than 10.0 % "
-                        "of the time");
+  CHECK(fixture.reason ==
+        "above 157286400, which was too little: its tasks stalled for lack of memory more than 10.0 % "
+        "of the time");
 }
 
 TEST_CASE("a pod that only its cgroup shows has no memory.high: its limit is unknown, which is not the node's memory") {
@@ -118,7 +128,8 @@ TEST_CASE("a knob that this kernel lacks is not proposed again for ten minutes, 
   CgroupReconcileFixture fixture(R"({"enable":true,"minLimitPercent":50,"throttlingPercent":50})");
   CHECK(fixture.proposed("memory.min", kPodDir) != "");
   REQUIRE(fixture.strategy.on_applied({{knob::Outcome::unsupported, "memory.min", kPodDir, "", ""},
-                                     {knob::Outcome::applied, "memory.high", kContainerDir, "157286400", "qos-cgroup-reconcile"}}) == KOORD_OK);
+                                       {knob::Outcome::applied, "memory.high", kContainerDir, "157286400",
+                                        "qos-cgroup-reconcile"}}) == KOORD_OK);
   CHECK(fixture.proposed("memory.min", kPodDir) == "");
   CHECK(fixture.proposed("memory.high", kContainerDir) != "");
   fixture.host.clock().advance(10min);

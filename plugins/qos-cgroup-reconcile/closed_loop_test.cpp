@@ -28,8 +28,10 @@ struct Loop {
   void run(double seconds) {
     for (const double end = plant.now() + seconds; plant.now() < end;) {
       const Measured& now = plant.of("container");
-      const HighReading reading{static_cast<std::int64_t>(now.memory_bytes), static_cast<std::int64_t>(now.memory_some.total_us)};
-      const auto high = guard.next({.target = kTarget}, reading, std::chrono::nanoseconds(std::llround(plant.now() * 1e9)), {});
+      const HighReading reading{static_cast<std::int64_t>(now.memory_bytes),
+                                static_cast<std::int64_t>(now.memory_some.total_us)};
+      const auto high =
+          guard.next({.target = kTarget}, reading, std::chrono::nanoseconds(std::llround(plant.now() * 1e9)), {});
       REQUIRE(high);
       const bool limited = *high != INT64_MAX;
       plant.set("container", "memory.high", limited ? std::to_string(*high) : "max");
@@ -49,7 +51,8 @@ struct Loop {
   // Percent of the time in which tasks stalled longer than allowed.
   double choked_percent() const {
     double choked = 0;
-    for (const Sample& sample : recording.of("stalled")) choked += sample.value > GuardSettings().pressure_percent ? 1 : 0;
+    for (const Sample& sample : recording.of("stalled"))
+      choked += sample.value > GuardSettings().pressure_percent ? 1 : 0;
     return 100 * choked / static_cast<double>(recording.of("stalled").size());
   }
 
@@ -73,13 +76,15 @@ TEST_CASE("closed loop: unused page cache goes down to memory.high's target, wit
         "stalled: 0 0 0 0 0 0 0 0; 0 to 0\n");
 }
 
-TEST_CASE("closed loop: a working set that is larger than the target is not choked for long, and memory.high does not go to and fro") {
+TEST_CASE(
+    "closed loop: a working set that is larger than the target is not choked for long, and memory.high does not go to and fro") {
   Loop loop({.anonymous = constant(300 * kMi), .hot_file = constant(900 * kMi)});
   loop.run(8 * kHour);
   CHECK(loop.choked_percent() < 2);
   CHECK(turns(between(loop.recording.of("memory.high"), 0, 2 * kHour), 20) <= 14);
   CHECK(turns(between(loop.recording.of("memory.high"), 4 * kHour, 8 * kHour), 20) <= 2 * 4);  // one try an hour
-  CHECK(loop.summary("large-working-set", "a working set above the target: memory.high is raised, and tried again ever more rarely") ==
+  CHECK(loop.summary("large-working-set",
+                     "a working set above the target: memory.high is raised, and tried again ever more rarely") ==
         "memory.high: 1252 1254 1254 1254 1254 1254 1254 1254; 1140 to 1254\n"
         "in use: 1199 1200 1200 1200 1200 1200 1200 1200; 1140 to 1200\n"
         "stalled: 1.67 0.28 0.28 0.28 0.28 0.28 0.28 0.28; 0 to 63.08\n");

@@ -20,7 +20,8 @@ std::int64_t step_of(std::int64_t usage) { return std::clamp(usage / kStepShare,
 
 }  // namespace
 
-std::optional<std::int64_t> HighGuard::next(const HighAim& aim, const HighReading& reading, Nanoseconds now, const GuardSettings& settings) {
+std::optional<std::int64_t> HighGuard::next(const HighAim& aim, const HighReading& reading, Nanoseconds now,
+                                            const GuardSettings& settings) {
   if (!high_ && reading.usage) begin(aim, reading, now);
   if (!high_) return std::nullopt;
   if (*high_ < aim.target) high_ = aim.target;  // it is asked for more: nothing can be wrong with that
@@ -38,7 +39,8 @@ void HighGuard::adjust(const HighAim& aim, const HighReading& reading, Nanosecon
   const Sample before = std::exchange(last_, {now, reading.stalled_us});
   stalled_percent_.reset();
   if (before.stalled_us && reading.stalled_us && *reading.stalled_us >= *before.stalled_us)
-    stalled_percent_ = 100.0 * static_cast<double>(*reading.stalled_us - *before.stalled_us) * 1000 / static_cast<double>((now - before.at).count());
+    stalled_percent_ = 100.0 * static_cast<double>(*reading.stalled_us - *before.stalled_us) * 1000 /
+                       static_cast<double>((now - before.at).count());
 
   const std::int64_t usage = *reading.usage;
   const bool is_calm = !stalled_percent_ || *stalled_percent_ < settings.pressure_percent / 2;
@@ -47,7 +49,8 @@ void HighGuard::adjust(const HighAim& aim, const HighReading& reading, Nanosecon
   else if (!calm_since_)
     calm_since_ = before.at;
   // Stalls while far less is in use than memory.high allows are not its doing.
-  const bool is_choked = stalled_percent_ && *stalled_percent_ > settings.pressure_percent && usage >= *high_ - step_of(usage);
+  const bool is_choked =
+      stalled_percent_ && *stalled_percent_ > settings.pressure_percent && usage >= *high_ - step_of(usage);
   if (is_choked && *high_ != kNoLimit)
     raise(aim, usage, settings);
   else if (is_calm && now - *calm_since_ >= calm_needed_)

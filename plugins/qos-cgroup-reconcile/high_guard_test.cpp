@@ -21,7 +21,8 @@ struct Guarded {
   HighAim aim{.target = 800 * kMi};
 
   // `pressure`: percent of the time since the last call in which its tasks stalled.
-  std::optional<std::int64_t> next(std::optional<std::int64_t> usage, std::optional<double> pressure, std::chrono::nanoseconds after = 10s) {
+  std::optional<std::int64_t> next(std::optional<std::int64_t> usage, std::optional<double> pressure,
+                                   std::chrono::nanoseconds after = 10s) {
     now += after;
     stalled_us += static_cast<std::int64_t>(pressure.value_or(0) / 100 * static_cast<double>(after.count()) / 1000);
     return guard.next(aim, {usage, pressure ? std::optional(stalled_us) : std::nullopt}, now, {});

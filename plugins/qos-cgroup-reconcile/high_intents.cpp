@@ -17,7 +17,8 @@ std::string percent_of(double percent) {
 }
 
 std::string reason_of(const HighTarget& target, HighGuard::State state, const GuardSettings& settings) {
-  const std::string more = "its tasks stalled for lack of memory more than " + percent_of(settings.pressure_percent) + " % of the time";
+  const std::string more =
+      "its tasks stalled for lack of memory more than " + percent_of(settings.pressure_percent) + " % of the time";
   switch (state) {
     case HighGuard::State::at_target:
       return target.reason;
@@ -33,11 +34,16 @@ std::string reason_of(const HighTarget& target, HighGuard::State state, const Gu
 
 }  // namespace
 
-std::optional<strategy::Intent> high_intent(const HighTarget& target, const HighGuard& guard, std::optional<std::int64_t> high,
-                                        const HighReading& reading, const GuardSettings& settings) {
+std::optional<strategy::Intent> high_intent(const HighTarget& target, const HighGuard& guard,
+                                            std::optional<std::int64_t> high, const HighReading& reading,
+                                            const GuardSettings& settings) {
   if (!high) return std::nullopt;
-  strategy::Intent intent{KOORD_LEVEL_CONTAINER, "memory.high", target.cgroup_dir, *high == kNoLimit ? "max" : std::to_string(*high),
-                      reason_of(target, guard.state(), settings), target.inputs};
+  strategy::Intent intent{KOORD_LEVEL_CONTAINER,
+                          "memory.high",
+                          target.cgroup_dir,
+                          *high == kNoLimit ? "max" : std::to_string(*high),
+                          reason_of(target, guard.state(), settings),
+                          target.inputs};
   if (reading.usage) intent.inputs.emplace_back("memory.usage", std::to_string(*reading.usage));
   if (guard.stalled_percent()) intent.inputs.emplace_back("stalled_percent", percent_of(*guard.stalled_percent()));
   return intent;
@@ -60,7 +66,8 @@ void HighIntents::follow(std::vector<HighTarget> targets) {
   intents_.clear();
 }
 
-const strategy::Intents& HighIntents::intents(std::uint64_t now_ns, const GuardSettings& settings, std::int64_t page_size) {
+const strategy::Intents& HighIntents::intents(std::uint64_t now_ns, const GuardSettings& settings,
+                                              std::int64_t page_size) {
   const std::chrono::nanoseconds now(now_ns);
   bool any_news = false;
   for (auto& [dir, watched] : watched_) {
@@ -70,7 +77,8 @@ const strategy::Intents& HighIntents::intents(std::uint64_t now_ns, const GuardS
     const HighReading reading = read(watched);
     watched.tells_pressure = reading.stalled_us.has_value();
     const HighAim aim{watched.target.target, watched.target.limit, page_size};
-    watched.intent = high_intent(watched.target, watched.guard, watched.guard.next(aim, reading, now, settings), reading, settings);
+    watched.intent =
+        high_intent(watched.target, watched.guard, watched.guard.next(aim, reading, now, settings), reading, settings);
   }
   if (!any_news) return intents_;
   intents_.clear();
@@ -80,7 +88,8 @@ const strategy::Intents& HighIntents::intents(std::uint64_t now_ns, const GuardS
 }
 
 bool HighIntents::blind() const {
-  return any() && std::none_of(watched_.begin(), watched_.end(), [](const auto& entry) { return entry.second.tells_pressure; });
+  return any() &&
+         std::none_of(watched_.begin(), watched_.end(), [](const auto& entry) { return entry.second.tells_pressure; });
 }
 
 HighReading HighIntents::read(Watched& watched) {
@@ -93,7 +102,8 @@ HighReading HighIntents::read(Watched& watched) {
 
 // A value that cannot be read, for any reason, is unknown. Each call tries again, so a file that appears later is
 // found.
-std::optional<std::int64_t> HighIntents::read_one(plugin::CgroupFile& file, const std::string& dir, std::string_view name, std::string_view key) {
+std::optional<std::int64_t> HighIntents::read_one(plugin::CgroupFile& file, const std::string& dir,
+                                                  std::string_view name, std::string_view key) {
   if (!file && file.open(host_, cgroup_, dir, name, {key}) != KOORD_OK) return std::nullopt;
   std::int64_t values[1] = {KOORD_ABSENT};
   const koord_status status = file.read(values);

@@ -40,7 +40,8 @@ class HighIntents {
   };
 
   HighReading read(Watched& watched);
-  std::optional<std::int64_t> read_one(plugin::CgroupFile& file, const std::string& dir, std::string_view name, std::string_view key);
+  std::optional<std::int64_t> read_one(plugin::CgroupFile& file, const std::string& dir, std::string_view name,
+                                       std::string_view key);
 
   const koord_host* host_ = nullptr;
   const koord_svc_cgroup* cgroup_ = nullptr;
@@ -49,7 +50,8 @@ class HighIntents {
 };
 
 // The proposal for a container at this moment; nothing while its usage is unknown.
-std::optional<strategy::Intent> high_intent(const HighTarget& target, const HighGuard& guard, std::optional<std::int64_t> high,
-                                        const HighReading& reading, const GuardSettings& settings);
+std::optional<strategy::Intent> high_intent(const HighTarget& target, const HighGuard& guard,
+                                            std::optional<std::int64_t> high, const HighReading& reading,
+                                            const GuardSettings& settings);
 
 }  // namespace koord::cgroup_reconcile

@@ -22,8 +22,8 @@ struct PlainKnob {
   std::int64_t neutral;  // the kernel's default
   bool of_class;         // also on the directory of the class's pods
 };
-// memory.oom.group is not among those of a class: on a shortage of the whole node the kernel ends all of the outermost cgroup
-// that has it, which would be every pod of the class.
+// memory.oom.group is not among those of a class: on a shortage of the whole node the kernel ends all of the outermost
+// cgroup that has it, which would be every pod of the class.
 constexpr PlainKnob kPlainKnobs[] = {
     {"memory.wmark_ratio", "wmarkRatio", &MemoryQos::wmark_ratio, 0, false},
     {"memory.wmark_scale_factor", "wmarkScalePermill", &MemoryQos::wmark_scale_permill, 50, false},
@@ -39,7 +39,8 @@ struct Protection {
 
 // The kernel takes any pair; a low below min would only mislead readers.
 Protection protection_of(const MemoryQos& values, std::int64_t request) {
-  Protection protection{share_of(request, values.min_limit_percent.value_or(0)), share_of(request, values.low_limit_percent.value_or(0))};
+  Protection protection{share_of(request, values.min_limit_percent.value_or(0)),
+                        share_of(request, values.low_limit_percent.value_or(0))};
   if (protection.low > 0) protection.low = std::max(protection.low, protection.min);
   return protection;
 }
@@ -116,10 +117,12 @@ class Planner {
     for (const auto& [dir, qos] : directories_) propose_for_class(dir, qos);
     append(std::move(part_));
     for (Part& part : parts) append(std::move(part));
-    if (any_limit_unknown_) plan_.problems.push_back("throttlingPercent: the memory limits of pods from the state source cgroup are unknown");
+    if (any_limit_unknown_)
+      plan_.problems.push_back("throttlingPercent: the memory limits of pods from the state source cgroup are unknown");
     if (plan_.left_out > 0)
-      plan_.problems.push_back("a plan has at most " + number(static_cast<std::int64_t>(inputs_.most_intents)) + " intents: " +
-                               number(static_cast<std::int64_t>(plan_.left_out)) + " for the least important pods are left out");
+      plan_.problems.push_back("a plan has at most " + number(static_cast<std::int64_t>(inputs_.most_intents)) +
+                               " intents: " + number(static_cast<std::int64_t>(plan_.left_out)) +
+                               " for the least important pods are left out");
     return std::move(plan_);
   }
 
@@ -133,7 +136,8 @@ class Planner {
   std::vector<const PodInput*> by_importance() const {
     std::vector<const PodInput*> pods;
     for (const PodInput& pod : inputs_.pods) pods.push_back(&pod);
-    std::stable_sort(pods.begin(), pods.end(), [](const PodInput* a, const PodInput* b) { return rank_of(a->qos) < rank_of(b->qos); });
+    std::stable_sort(pods.begin(), pods.end(),
+                     [](const PodInput* a, const PodInput* b) { return rank_of(a->qos) < rank_of(b->qos); });
     return pods;
   }
 
@@ -158,7 +162,8 @@ class Planner {
     std::string_view section;
     bool own = false;  // the pod's annotation
     std::string text(std::string_view field) const {
-      return own ? std::string(slo::kMemoryQosAnnotation) + " of the pod" : std::string(section) + ".memoryQOS." + std::string(field);
+      return own ? std::string(slo::kMemoryQosAnnotation) + " of the pod"
+                 : std::string(section) + ".memoryQOS." + std::string(field);
     }
   };
 
@@ -194,7 +199,8 @@ class Planner {
     }
   }
 
-  void propose(std::uint32_t level, std::string_view knob, const std::string& dir, std::string value, std::string reason, strategy::Inputs inputs) {
+  void propose(std::uint32_t level, std::string_view knob, const std::string& dir, std::string value,
+               std::string reason, strategy::Inputs inputs) {
     if (inputs_.missing_knobs.contains(knob)) return;
     part_.intents.push_back({level, std::string(knob), dir, std::move(value), std::move(reason), std::move(inputs)});
   }
@@ -203,24 +209,29 @@ class Planner {
     const auto propose_sum = [&](std::string_view knob, std::int64_t bytes) {
       if (bytes > 0)
         propose(KOORD_LEVEL_QOS, knob, dir, number(bytes),
-             "the sum of " + std::string(knob) + " of the pods in it, which holds only as far as this does", {{"pods", number(above.pods)}});
+                "the sum of " + std::string(knob) + " of the pods in it, which holds only as far as this does",
+                {{"pods", number(above.pods)}});
     };
     propose_sum("memory.min", above.sums.min);
     propose_sum("memory.low", above.sums.low);
   }
 
-  void propose_protection(std::uint32_t level, const std::string& dir, std::int64_t request, const slo::PodMemoryQos& holds, std::uint32_t qos) {
+  void propose_protection(std::uint32_t level, const std::string& dir, std::int64_t request,
+                          const slo::PodMemoryQos& holds, std::uint32_t qos) {
     const Protection protection = protection_of(holds.values, request);
-    const auto propose_one = [&](std::string_view knob, std::int64_t bytes, std::int64_t percent, const Origin& origin, std::string_view field) {
+    const auto propose_one = [&](std::string_view knob, std::int64_t bytes, std::int64_t percent, const Origin& origin,
+                                 std::string_view field) {
       if (bytes <= 0) return;
       propose(level, knob, dir, number(bytes), number(percent) + " % of the memory request, by " + origin.text(field),
-           {{"request", number(request)}, {std::string(field), number(percent)}});
+              {{"request", number(request)}, {std::string(field), number(percent)}});
     };
-    propose_one("memory.min", protection.min, holds.values.min_limit_percent.value_or(0), {section_of(qos), holds.own.min_limit_percent.has_value()},
-             "minLimitPercent");
-    const bool raised = protection.low > 0 && protection.low > share_of(request, holds.values.low_limit_percent.value_or(0));
-    propose_one("memory.low", protection.low, (raised ? holds.values.min_limit_percent : holds.values.low_limit_percent).value_or(0),
-             {section_of(qos), holds.own.low_limit_percent.has_value()}, "lowLimitPercent");
+    propose_one("memory.min", protection.min, holds.values.min_limit_percent.value_or(0),
+                {section_of(qos), holds.own.min_limit_percent.has_value()}, "minLimitPercent");
+    const bool raised =
+        protection.low > 0 && protection.low > share_of(request, holds.values.low_limit_percent.value_or(0));
+    propose_one("memory.low", protection.low,
+                (raised ? holds.values.min_limit_percent : holds.values.low_limit_percent).value_or(0),
+                {section_of(qos), holds.own.low_limit_percent.has_value()}, "lowLimitPercent");
   }
 
   void propose_plain(std::uint32_t level, const std::string& dir, const slo::PodMemoryQos& holds, std::uint32_t qos) {
@@ -229,7 +240,8 @@ class Planner {
       const bool own = (holds.own.*plain.value).has_value();
       if (!value || (*value == plain.neutral && !own)) continue;
       const Origin origin{section_of(qos), own};
-      propose(level, plain.knob, dir, number(*value), std::string(plain.field) + " is " + number(*value) + ", by " + origin.text(plain.field), {});
+      propose(level, plain.knob, dir, number(*value),
+              std::string(plain.field) + " is " + number(*value) + ", by " + origin.text(plain.field), {});
     }
   }
 
@@ -240,16 +252,22 @@ class Planner {
       const slo::Number value = values.*plain.value;
       if (!plain.of_class || !value || *value == plain.neutral) continue;
       propose(KOORD_LEVEL_QOS, plain.knob, dir, number(*value),
-           std::string(plain.field) + " is " + number(*value) + " for all of the class, by " + Origin{section_of(qos)}.text(plain.field), {});
+              std::string(plain.field) + " is " + number(*value) + " for all of the class, by " +
+                  Origin{section_of(qos)}.text(plain.field),
+              {});
     }
   }
 
   void propose_page_cache(const PodInput& pod, const MemoryQos& values) {
     const PageCache cache = page_cache_of(values, pod.limit);
-    const std::string reason = "limit of the pod's page cache, by pageCache… of " + std::string(section_of(pod.qos)) + " or the pod";
-    if (cache.size) propose(KOORD_LEVEL_POD, "memory.pagecache_limit.size", pod.cgroup_dir, number(*cache.size), reason, {});
-    if (cache.sync) propose(KOORD_LEVEL_POD, "memory.pagecache_limit.sync", pod.cgroup_dir, *cache.sync ? "1" : "0", reason, {});
-    if (cache.enable) propose(KOORD_LEVEL_POD, "memory.pagecache_limit.enable", pod.cgroup_dir, *cache.enable ? "1" : "0", reason, {});
+    const std::string reason =
+        "limit of the pod's page cache, by pageCache… of " + std::string(section_of(pod.qos)) + " or the pod";
+    if (cache.size)
+      propose(KOORD_LEVEL_POD, "memory.pagecache_limit.size", pod.cgroup_dir, number(*cache.size), reason, {});
+    if (cache.sync)
+      propose(KOORD_LEVEL_POD, "memory.pagecache_limit.sync", pod.cgroup_dir, *cache.sync ? "1" : "0", reason, {});
+    if (cache.enable)
+      propose(KOORD_LEVEL_POD, "memory.pagecache_limit.enable", pod.cgroup_dir, *cache.enable ? "1" : "0", reason, {});
   }
 
   void add_high(const ContainerInput& container, const slo::PodMemoryQos& holds, std::uint32_t qos) {
@@ -260,26 +278,34 @@ class Planner {
     if (!high) return;
     high = std::max(*high, protection_of(holds.values, container.request).min);
     const Origin origin{section_of(qos), holds.own.throttling_percent.has_value()};
-    part_.highs.push_back({container.cgroup_dir, *high, container.limit,
-                           number(percent) + " % of the way from its memory request to " +
-                               (container.limit ? "its limit" : "the node's memory for pods") + ", by " + origin.text("throttlingPercent"),
-                           {{"request", number(container.request)}, {"limit", number(*limit)}, {"throttlingPercent", number(percent)}}});
+    part_.highs.push_back(
+        {container.cgroup_dir,
+         *high,
+         container.limit,
+         number(percent) + " % of the way from its memory request to " +
+             (container.limit ? "its limit" : "the node's memory for pods") + ", by " +
+             origin.text("throttlingPercent"),
+         {{"request", number(container.request)}, {"limit", number(*limit)}, {"throttlingPercent", number(percent)}}});
   }
 
   const slo::ResourceQos& strategy_;
   const Inputs& inputs_;
   std::map<std::string, Above> above_;
-  std::map<std::string, std::uint32_t> directories_;  // that hold pods of one Kubernetes class, with the class that rules them
+  std::map<std::string, std::uint32_t>
+      directories_;                 // that hold pods of one Kubernetes class, with the class that rules them
   bool any_limit_unknown_ = false;  // of a pod that would be throttled
-  Part part_;  // that is being made
+  Part part_;                       // that is being made
   Plan plan_;
 };
 
 }  // namespace
 
-std::int64_t share_of(std::int64_t amount, std::int64_t percent) { return amount / 100 * percent + amount % 100 * percent / 100; }
+std::int64_t share_of(std::int64_t amount, std::int64_t percent) {
+  return amount / 100 * percent + amount % 100 * percent / 100;
+}
 
-std::optional<std::int64_t> memory_high(std::int64_t request, std::int64_t limit, std::int64_t percent, std::int64_t page_size) {
+std::optional<std::int64_t> memory_high(std::int64_t request, std::int64_t limit, std::int64_t percent,
+                                        std::int64_t page_size) {
   if (percent <= 0) return std::nullopt;
   const std::int64_t above = std::max<std::int64_t>(limit - request, 0);
   return (request + share_of(above, percent)) / page_size * page_size;

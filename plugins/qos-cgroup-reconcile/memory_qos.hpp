@@ -26,14 +26,14 @@ struct PodInput {
   std::string cgroup_dir;
   std::uint32_t qos = 0, kube_qos = 0;  // KOORD_QOS_*, KOORD_KUBE_QOS_*
   std::int64_t request = 0;
-  std::optional<std::int64_t> limit;  // of the pod's cgroup: nullopt when a container has none
-  std::optional<std::string> annotation;  // koordinator.sh/memoryQOS
+  std::optional<std::int64_t> limit;       // of the pod's cgroup: nullopt when a container has none
+  std::optional<std::string> annotation;   // koordinator.sh/memoryQOS
   std::vector<ContainerInput> containers;  // those that have a cgroup and run as long as the pod
-  bool has_spec = true;  // false: only its cgroup is known, so requests and limits are unknown
+  bool has_spec = true;                    // false: only its cgroup is known, so requests and limits are unknown
 };
 
 struct Inputs {
-  std::vector<PodInput> pods;  // those that have not ended
+  std::vector<PodInput> pods;               // those that have not ended
   std::optional<std::int64_t> allocatable;  // the node's memory for pods, bytes
   std::int64_t page_size = 4096;
   std::set<std::string, std::less<>> missing_knobs;  // that this node does not have: nothing is planned for them
@@ -43,7 +43,7 @@ struct Inputs {
 // memory.high that a container is to have in the end; how it gets there is HighGuard's.
 struct HighTarget {
   std::string cgroup_dir;
-  std::int64_t target = 0;           // bytes
+  std::int64_t target = 0;            // bytes
   std::optional<std::int64_t> limit;  // of the container
   std::string reason;
   strategy::Inputs inputs;
@@ -52,7 +52,7 @@ struct HighTarget {
 struct Plan {
   strategy::Intents intents;
   std::vector<HighTarget> highs;
-  slo::Problems problems;  // of annotations, with the pod's name
+  slo::Problems problems;    // of annotations, with the pod's name
   std::size_t left_out = 0;  // intents beyond `most_intents`; a line in `problems` says so
 };
 
@@ -65,9 +65,10 @@ Plan plan(const slo::ResourceQos& strategy, const Inputs& inputs);
 // ⌊amount · percent / 100⌋
 std::int64_t share_of(std::int64_t amount, std::int64_t percent);
 
-// ⌊(request + ⌊(limit − request) · percent / 100⌋) / page⌋ · page; nullopt for 0 %: no throttling. Source: Koordinator, after
-// Kubernetes' KEP-2570. A limit below the request counts as the request.
-std::optional<std::int64_t> memory_high(std::int64_t request, std::int64_t limit, std::int64_t percent, std::int64_t page_size);
+// ⌊(request + ⌊(limit − request) · percent / 100⌋) / page⌋ · page; nullopt for 0 %: no throttling. Source: Koordinator,
+// after Kubernetes' KEP-2570. A limit below the request counts as the request.
+std::optional<std::int64_t> memory_high(std::int64_t request, std::int64_t limit, std::int64_t percent,
+                                        std::int64_t page_size);
 
 // Limits of a pod's page cache. nullopt: unset.
 struct PageCache {

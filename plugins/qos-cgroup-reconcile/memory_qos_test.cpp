@@ -22,18 +22,24 @@ slo::ResourceQos strategy_of(const std::string& classes) {
   return *parsed->slo.resource_qos;
 }
 
-slo::ResourceQos ls_with(const std::string& fields) { return strategy_of(R"("lsClass":{"memoryQOS":{"enable":true,)" + fields + "}}"); }
+slo::ResourceQos ls_with(const std::string& fields) {
+  return strategy_of(R"("lsClass":{"memoryQOS":{"enable":true,)" + fields + "}}");
+}
 
 PodInput burstable(const std::string& name, std::int64_t request, std::vector<ContainerInput> containers = {}) {
-  return {"shop/" + name, "kubepods/burstable/pod" + name, KOORD_QOS_LS, KOORD_KUBE_QOS_BURSTABLE, request, {}, {}, std::move(containers)};
+  return {
+      "shop/" + name,       "kubepods/burstable/pod" + name, KOORD_QOS_LS, KOORD_KUBE_QOS_BURSTABLE, request, {}, {},
+      std::move(containers)};
 }
 
 // "level knob dir = value", in the order of the text.
 std::vector<std::string> shown(const Plan& plan) {
   std::vector<std::string> lines;
   for (const Intent& intent : plan.intents)
-    lines.push_back(std::string(intent.level == KOORD_LEVEL_QOS ? "qos" : intent.level == KOORD_LEVEL_POD ? "pod" : "container") + " " + intent.knob + " " +
-                    intent.cgroup_dir + " = " + intent.value);
+    lines.push_back(std::string(intent.level == KOORD_LEVEL_QOS   ? "qos"
+                                : intent.level == KOORD_LEVEL_POD ? "pod"
+                                                                  : "container") +
+                    " " + intent.knob + " " + intent.cgroup_dir + " = " + intent.value);
   std::sort(lines.begin(), lines.end());
   return lines;
 }
@@ -53,7 +59,8 @@ TEST_CASE("memory.high: a limit below the request counts as the request, and lar
   CHECK(memory_high(0, INT64_MAX, 100, 4096) == INT64_MAX / 4096 * 4096);
 }
 
-TEST_CASE("a plan that is too large keeps the classes and the most important pods, and says once how much is left out") {
+TEST_CASE(
+    "a plan that is too large keeps the classes and the most important pods, and says once how much is left out") {
   Inputs inputs;
   for (int i = 0; i < 200; ++i) {  // best-effort pods come first in the list
     PodInput be = burstable("be" + std::to_string(i), kGi);
@@ -77,10 +84,13 @@ TEST_CASE("a plan that is too large keeps the classes and the most important pod
   CHECK(part.intents.size() + part.highs.size() == 100);
   CHECK(part.left_out == whole.intents.size() + whole.highs.size() - 100);
   REQUIRE(part.problems.size() == 1);
-  CHECK(part.problems[0] == "a plan has at most 100 intents: " + std::to_string(part.left_out) + " for the least important pods are left out");
+  CHECK(part.problems[0] == "a plan has at most 100 intents: " + std::to_string(part.left_out) +
+                                " for the least important pods are left out");
   CHECK(part.highs.size() == 1);
   const auto place = [&](std::string_view dir) {
-    return std::find_if(part.intents.begin(), part.intents.end(), [&](const Intent& intent) { return intent.cgroup_dir == dir; }) - part.intents.begin();
+    return std::find_if(part.intents.begin(), part.intents.end(),
+                        [&](const Intent& intent) { return intent.cgroup_dir == dir; }) -
+           part.intents.begin();
   };
   CHECK(part.intents[0].level == KOORD_LEVEL_QOS);
   CHECK(place("kubepods/besteffort") < place("kubepods/burstable/podlsr"));
@@ -125,15 +135,19 @@ TEST_CASE("page cache: a percentage is one of the limit, and without a limit say
   CHECK(page_cache_of(values, std::nullopt) == PageCache{});
 }
 
-TEST_CASE("a class with protection: container, pod and each directory above get min and low, the directories the sums") {
+TEST_CASE(
+    "a class with protection: container, pod and each directory above get min and low, the directories the sums") {
   const Inputs inputs = {{burstable("a", 1000, {{"kubepods/burstable/poda/c", 700, {}}}), burstable("b", 500)}, {}};
   const Plan planned = plan(ls_with(R"("minLimitPercent":50,"lowLimitPercent":100)"), inputs);
-  CHECK(shown(planned) == Lines{"container memory.low kubepods/burstable/poda/c = 700", "container memory.min kubepods/burstable/poda/c = 350",
-                                "pod memory.low kubepods/burstable/poda = 1000", "pod memory.low kubepods/burstable/podb = 500",
-                                "pod memory.min kubepods/burstable/poda = 500", "pod memory.min kubepods/burstable/podb = 250",
-                                "qos memory.low kubepods = 1500", "qos memory.low kubepods/burstable = 1500", "qos memory.min kubepods = 750",
-                                "qos memory.min kubepods/burstable = 750"});
-  const auto of_pod = std::find_if(planned.intents.begin(), planned.intents.end(), [](const Intent& intent) { return intent.level == KOORD_LEVEL_POD; });
+  CHECK(shown(planned) ==
+        Lines{"container memory.low kubepods/burstable/poda/c = 700",
+              "container memory.min kubepods/burstable/poda/c = 350", "pod memory.low kubepods/burstable/poda = 1000",
+              "pod memory.low kubepods/burstable/podb = 500", "pod memory.min kubepods/burstable/poda = 500",
+              "pod memory.min kubepods/burstable/podb = 250", "qos memory.low kubepods = 1500",
+              "qos memory.low kubepods/burstable = 1500", "qos memory.min kubepods = 750",
+              "qos memory.min kubepods/burstable = 750"});
+  const auto of_pod = std::find_if(planned.intents.begin(), planned.intents.end(),
+                                   [](const Intent& intent) { return intent.level == KOORD_LEVEL_POD; });
   REQUIRE(of_pod != planned.intents.end());
   CHECK(of_pod->reason == "50 % of the memory request, by lsClass.memoryQOS.minLimitPercent");
 }
@@ -146,7 +160,8 @@ TEST_CASE("protection below kubelets that keep their pods further down reaches u
 }
 
 TEST_CASE("low is never less than min, where there is one") {
-  const Lines lines = shown(plan(ls_with(R"("minLimitPercent":80,"lowLimitPercent":10)"), {{burstable("a", 1000)}, {}}));
+  const Lines lines =
+      shown(plan(ls_with(R"("minLimitPercent":80,"lowLimitPercent":10)"), {{burstable("a", 1000)}, {}}));
   CHECK(std::count(lines.begin(), lines.end(), "pod memory.low kubepods/burstable/poda = 800") == 1);
 }
 
@@ -155,8 +170,9 @@ TEST_CASE("with the last pod of a class its directories' protection is proposed 
 }
 
 TEST_CASE("values that are the kernel's own are not proposed: the class's defaults with nothing set ask for nothing") {
-  const std::string neutral = R"("minLimitPercent":0,"lowLimitPercent":0,"throttlingPercent":0,"wmarkRatio":0,"wmarkScalePermill":50,)"
-                              R"("wmarkMinAdj":0,"priorityEnable":0,"priority":0,"oomKillGroup":0)";
+  const std::string neutral =
+      R"("minLimitPercent":0,"lowLimitPercent":0,"throttlingPercent":0,"wmarkRatio":0,"wmarkScalePermill":50,)"
+      R"("wmarkMinAdj":0,"priorityEnable":0,"priority":0,"oomKillGroup":0)";
   const Plan planned = plan(ls_with(neutral), {{burstable("a", kGi, {{"kubepods/burstable/poda/c", kGi, kGi}})}, kGi});
   CHECK(planned.intents.empty());
   CHECK(planned.highs.empty());
@@ -170,7 +186,8 @@ TEST_CASE("a value that the pod's annotation sets is proposed even if it is the 
   CHECK(planned.intents.front().reason == "oomKillGroup is 0, by koordinator.sh/memoryQOS of the pod");
 }
 
-TEST_CASE("ranks are those of the class on its directory and of the pod below; oom.group is never one of the directory") {
+TEST_CASE(
+    "ranks are those of the class on its directory and of the pod below; oom.group is never one of the directory") {
   PodInput pod = burstable("a", 0);
   pod.annotation = R"({"priority":7})";
   CHECK(shown(plan(ls_with(R"("priority":3,"priorityEnable":1,"oomKillGroup":1)"), {{pod}, {}})) ==
@@ -183,9 +200,11 @@ TEST_CASE("a class that is off asks for nothing, system as well, but a pod's ann
   PodInput plain = burstable("a", 1000), own = burstable("b", 1000);
   plain.qos = own.qos = KOORD_QOS_SYSTEM;
   own.annotation = R"({"policy":"auto","minLimitPercent":10})";
-  const Plan planned = plan(strategy_of(R"("systemClass":{"memoryQOS":{"enable":false,"minLimitPercent":50,"priority":3}})"), {{plain, own}, {}});
-  CHECK(shown(planned) ==
-        Lines{"pod memory.min kubepods/burstable/podb = 100", "qos memory.min kubepods = 100", "qos memory.min kubepods/burstable = 100"});
+  const Plan planned =
+      plan(strategy_of(R"("systemClass":{"memoryQOS":{"enable":false,"minLimitPercent":50,"priority":3}})"),
+           {{plain, own}, {}});
+  CHECK(shown(planned) == Lines{"pod memory.min kubepods/burstable/podb = 100", "qos memory.min kubepods = 100",
+                                "qos memory.min kubepods/burstable = 100"});
 }
 
 TEST_CASE("policy none takes a pod out of all of it") {
@@ -210,7 +229,8 @@ TEST_CASE("memory.high counts to the container's limit, or to what the node has 
   const Plan planned = plan(ls_with(R"("throttlingPercent":80,"minLimitPercent":100)"), {{pod}, 2 * kGi});
   REQUIRE(planned.highs.size() == 3);
   CHECK(planned.highs[0].target == 966365184);
-  CHECK(planned.highs[0].reason == "80 % of the way from its memory request to its limit, by lsClass.memoryQOS.throttlingPercent");
+  CHECK(planned.highs[0].reason ==
+        "80 % of the way from its memory request to its limit, by lsClass.memoryQOS.throttlingPercent");
   CHECK(planned.highs[1].target == 512 * kMi + 1536 * kMi / 100 * 80 / 4096 * 4096);
   CHECK(planned.highs[1].limit == std::nullopt);
   CHECK(planned.highs[2].target == kGi);
@@ -221,13 +241,15 @@ TEST_CASE("without a limit and without knowing what the node has there is no mem
   CHECK(plan(ls_with(R"("throttlingPercent":80)"), {{pod}, {}}).highs.empty());
 }
 
-TEST_CASE("without a pod's spec its limits are unknown: no memory.high, whatever the node has, and one line for all such pods") {
+TEST_CASE(
+    "without a pod's spec its limits are unknown: no memory.high, whatever the node has, and one line for all such pods") {
   PodInput first = burstable("a", 0, {{"c", 0, {}}}), second = burstable("b", 0, {{"d", 0, {}}});
   first.has_spec = second.has_spec = false;
   const Plan planned = plan(ls_with(R"("throttlingPercent":80,"priority":3)"), {{first, second}, 2 * kGi});
   CHECK(planned.highs.empty());
   CHECK(planned.intents.size() == 5);  // memory.priority of both pods, of their containers and of the class
-  CHECK(planned.problems == slo::Problems{"throttlingPercent: the memory limits of pods from the state source cgroup are unknown"});
+  CHECK(planned.problems ==
+        slo::Problems{"throttlingPercent: the memory limits of pods from the state source cgroup are unknown"});
   CHECK(plan(ls_with(R"("priority":3)"), {{first, second}, 2 * kGi}).problems.empty());
 }
 
@@ -235,7 +257,8 @@ TEST_CASE("page cache limits are the pod's") {
   PodInput pod = burstable("a", 0);
   pod.limit = kGi;
   CHECK(shown(plan(ls_with(R"("pageCacheLimitPercent":50)"), {{pod}, {}})) ==
-        Lines{"pod memory.pagecache_limit.enable kubepods/burstable/poda = 1", "pod memory.pagecache_limit.size kubepods/burstable/poda = 536870912",
+        Lines{"pod memory.pagecache_limit.enable kubepods/burstable/poda = 1",
+              "pod memory.pagecache_limit.size kubepods/burstable/poda = 536870912",
               "pod memory.pagecache_limit.sync kubepods/burstable/poda = 0"});
 }
 

@@ -37,9 +37,12 @@ PodInput pod_input(const koord_pod& pod) {
   const Amounts amounts = amounts_of({pod.resources, pod.n_resources, pod.resource_stride}, pod.qos);
   input.request = amounts.request;
   input.limit = amounts.limit;
-  if (const slo::Annotation annotation = slo::annotation_of(pod, slo::kMemoryQosAnnotation)) input.annotation = *annotation;
+  if (const slo::Annotation annotation = slo::annotation_of(pod, slo::kMemoryQosAnnotation))
+    input.annotation = *annotation;
   for (const koord_container& container : plugin::containers_of(pod)) {
-    if (!runs_for_the_pods_life(container) || container.cgroup_dir.n == 0 || container.state == KOORD_CONTAINER_TERMINATED) continue;
+    if (!runs_for_the_pods_life(container) || container.cgroup_dir.n == 0 ||
+        container.state == KOORD_CONTAINER_TERMINATED)
+      continue;
     const Amounts own = amounts_of({container.resources, container.n_resources, container.resource_stride}, pod.qos);
     input.containers.push_back({std::string(view(container.cgroup_dir)), own.request, own.limit});
   }
@@ -52,7 +55,8 @@ Inputs inputs_of(const plugin::Snapshot& snapshot, std::int64_t page_size) {
   Inputs inputs;
   inputs.page_size = page_size;
   if (const koord_node* node = snapshot.node())
-    for (const koord_resource& resource : Strided<koord_resource>(node->resources, node->n_resources, node->resource_stride))
+    for (const koord_resource& resource :
+         Strided<koord_resource>(node->resources, node->n_resources, node->resource_stride))
       if (view(resource.name) == "memory" && resource.request > 0) inputs.allocatable = resource.request;
   for (const koord_pod& pod : snapshot.pods())
     if (pod.phase == KOORD_PHASE_PENDING || pod.phase == KOORD_PHASE_RUNNING) inputs.pods.push_back(pod_input(pod));

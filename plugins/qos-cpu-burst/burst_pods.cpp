@@ -13,7 +13,8 @@ using slo::label_of;
 
 bool is_active(const koord_pod& pod) { return pod.phase == KOORD_PHASE_PENDING || pod.phase == KOORD_PHASE_RUNNING; }
 
-std::int64_t cpu_of(const koord_resource* resources, std::uint32_t n, std::uint32_t stride, std::int64_t koord_resource::*which) {
+std::int64_t cpu_of(const koord_resource* resources, std::uint32_t n, std::uint32_t stride,
+                    std::int64_t koord_resource::*which) {
   for (const koord_resource& resource : Strided<koord_resource>(resources, n, stride))
     if (view(resource.name) == "cpu" && resource.*which != KOORD_ABSENT) return resource.*which;
   return 0;
@@ -53,7 +54,9 @@ Snapshot snapshot_of(Strided<koord_pod> pods, const slo::CpuBurst& node) {
     const std::string_view label = label_of(pod, slo::kQosLabel).value_or("");
     const bool has_cpus = label == "LSE" || label == "LSR";
     if (has_cpus)
-      snapshot.exclusive_cores += static_cast<double>(cpu_of(pod.resources, pod.n_resources, pod.resource_stride, &koord_resource::request)) / 1000;
+      snapshot.exclusive_cores +=
+          static_cast<double>(cpu_of(pod.resources, pod.n_resources, pod.resource_stride, &koord_resource::request)) /
+          1000;
     if (has_cpus || pod.qos == KOORD_QOS_BE)
       snapshot.outside.push_back(pod.handle);
     else

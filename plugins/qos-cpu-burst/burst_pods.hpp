@@ -13,10 +13,10 @@
 namespace koord::cpu_burst {
 
 struct Snapshot {
-  std::vector<Pod> pods;                     // without figures
-  std::vector<std::string> problems;         // of their annotations
-  std::vector<std::uint64_t> outside;        // handles of pods with usage outside the shared pool
-  double exclusive_cores = 0;                // that pods of LSE and LSR request
+  std::vector<Pod> pods;               // without figures
+  std::vector<std::string> problems;   // of their annotations
+  std::vector<std::uint64_t> outside;  // handles of pods with usage outside the shared pool
+  double exclusive_cores = 0;          // that pods of LSE and LSR request
 };
 
 // By their labels: a pod without one shares the pool, whatever its Kubernetes class, unless that is BestEffort.

@@ -61,8 +61,8 @@ const char* name_of(Operation operation) {
 
 std::string pool_in_words(const Pool& pool, PoolState state) {
   if (state == PoolState::unknown) return "the use of the shared CPUs is not known";
-  return "the shared CPUs are " + std::string(name_of(state)) + ", " + cores(pool.used) + " of " + cores(pool.total) + " cores in use, threshold " +
-         cores(pool.threshold_percent) + " %";
+  return "the shared CPUs are " + std::string(name_of(state)) + ", " + cores(pool.used) + " of " + cores(pool.total) +
+         " cores in use, threshold " + cores(pool.threshold_percent) + " %";
 }
 
 std::string reason_of(const Container& container, Operation operation, double scale, const std::string& pool) {
@@ -71,8 +71,8 @@ std::string reason_of(const Container& container, Operation operation, double sc
     reason += " is held back by its quota in " + percent(container.throttled->ratio) + " of its periods";
   else
     reason += " was held back by its quota";
-  return reason + ", and " + pool + ": quota " + name_of(operation) + ", " + cores(container.limit_cores() * scale) + " cores for a limit of " +
-         cores(container.limit_cores());
+  return reason + ", and " + pool + ": quota " + name_of(operation) + ", " + cores(container.limit_cores() * scale) +
+         " cores for a limit of " + cores(container.limit_cores());
 }
 
 }  // namespace
@@ -96,9 +96,11 @@ bool CpuBurst::limiter_allows(const slo::CpuBurst& settings, const Container& co
   const std::int64_t percent = settings.cfs_quota_burst_percent.value_or(100);
   auto limiter = limiters_.find(container.key());
   if (limiter == limiters_.end() || !limiter->second.is_for(period, percent))
-    limiter = limiters_.insert_or_assign(container.key(), Limiter(period, percent, start_of(container.key()), now_ns)).first;
+    limiter =
+        limiters_.insert_or_assign(container.key(), Limiter(period, percent, start_of(container.key()), now_ns)).first;
   std::optional<double> usage;
-  if (container.usage_cores) usage = std::floor(*container.usage_cores * 1000 / static_cast<double>(container.limit_milli) * 100);
+  if (container.usage_cores)
+    usage = std::floor(*container.usage_cores * 1000 / static_cast<double>(container.limit_milli) * 100);
   limiter->second.take(usage, now_ns);
   return limiter->second.allows();
 }
@@ -120,17 +122,20 @@ void CpuBurst::observe(const Pod& pod) {
   }
 }
 
-void CpuBurst::note_held_back(const Container& container, const Pool& pool, PoolState state, bool limiter_allows, std::uint64_t now_ns) {
+void CpuBurst::note_held_back(const Container& container, const Pool& pool, PoolState state, bool limiter_allows,
+                              std::uint64_t now_ns) {
   const auto [noted, is_new] = noted_ns_.try_emplace(container.key(), now_ns);
   if (!is_new && now_ns - noted->second < kHeldBackAgainNs) return;
   noted->second = now_ns;
-  const std::string why = limiter_allows ? pool_in_words(pool, state) : "it has used up what cfsQuotaBurstPeriodSeconds allows";
-  held_back_.push_back({container.handle, "container " + container.name + " is held back by its quota in " + percent(container.throttled->ratio) +
+  const std::string why =
+      limiter_allows ? pool_in_words(pool, state) : "it has used up what cfsQuotaBurstPeriodSeconds allows";
+  held_back_.push_back({container.handle, "container " + container.name + " is held back by its quota in " +
+                                              percent(container.throttled->ratio) +
                                               " of its periods and keeps it: " + why});
 }
 
-std::optional<CpuBurst::Step> CpuBurst::step(const Pod& pod, const Container& container, const Pool& pool, PoolState state,
-                                             std::uint64_t now_ns) {
+std::optional<CpuBurst::Step> CpuBurst::step(const Pod& pod, const Container& container, const Pool& pool,
+                                             PoolState state, std::uint64_t now_ns) {
   if (!may_step(container)) return std::nullopt;
   const bool may = limiter_allows(pod.settings, container, now_ns);
   if (!may_move(pod.settings, container)) return std::nullopt;
@@ -141,7 +146,8 @@ std::optional<CpuBurst::Step> CpuBurst::step(const Pod& pod, const Container& co
     throttled = container.throttled->ratio;
   const Operation operation = allowed(wanted(pod.settings, may, throttled), state);
   if (raised == raised_.end() && operation != Operation::scale_up) {
-    if (throttled.value_or(0) > 0 && (state != PoolState::unknown || !may)) note_held_back(container, pool, state, may, now_ns);
+    if (throttled.value_or(0) > 0 && (state != PoolState::unknown || !may))
+      note_held_back(container, pool, state, may, now_ns);
     return std::nullopt;
   }
   if (operation == Operation::reset) return std::nullopt;
@@ -155,10 +161,12 @@ std::optional<CpuBurst::Step> CpuBurst::step(const Pod& pod, const Container& co
 void CpuBurst::share_room(std::vector<Step>& steps, double room) const {
   double wanted = 0;
   for (const Step& step : steps)
-    if (step.operation == Operation::scale_up) wanted += std::max(0.0, step.to - step.from) * step.container->limit_cores();
+    if (step.operation == Operation::scale_up)
+      wanted += std::max(0.0, step.to - step.from) * step.container->limit_cores();
   if (wanted <= room) return;
   for (Step& step : steps)
-    if (step.operation == Operation::scale_up) step.to = rounded_down_scale(step.from + std::max(0.0, step.to - step.from) * room / wanted);
+    if (step.operation == Operation::scale_up)
+      step.to = rounded_down_scale(step.from + std::max(0.0, step.to - step.from) * room / wanted);
 }
 
 void CpuBurst::keep(const std::vector<Step>& steps, std::uint64_t now_ns) {
@@ -181,18 +189,20 @@ void CpuBurst::propose_bursts(const Pod& pod, Intents& intents) const {
   std::int64_t sum = 0;
   bool all_limited = true;
   const Inputs inputs = {{"cpu_burst_percent", std::to_string(pod.settings.cpu_burst_percent.value_or(0))}};
-  const std::string why = std::string(" may use later what it did not use of its quota") + (burst_above_quota_ ? "" : ", at most one quota");
+  const std::string why = std::string(" may use later what it did not use of its quota") +
+                          (burst_above_quota_ ? "" : ", at most one quota");
   for (const Container& container : pod.containers) {
     all_limited = all_limited && container.limit_milli > 0;
     const std::int64_t burst = burst_us(pod.settings, container.limit_milli, burst_above_quota_);
     if (burst <= 0 || container.cgroup_dir.empty()) continue;
     sum += burst;
-    intents.push_back({KOORD_LEVEL_CONTAINER, "cpu.max.burst", container.cgroup_dir, std::to_string(burst), "container " + container.name + why,
-                      inputs});
+    intents.push_back({KOORD_LEVEL_CONTAINER, "cpu.max.burst", container.cgroup_dir, std::to_string(burst),
+                       "container " + container.name + why, inputs});
   }
   // A pod of which one container has no limit has none itself.
   if (sum > 0 && all_limited && !pod.cgroup_dir.empty())
-    intents.push_back({KOORD_LEVEL_POD, "cpu.max.burst", pod.cgroup_dir, std::to_string(sum), "pod " + pod.name + why, inputs});
+    intents.push_back(
+        {KOORD_LEVEL_POD, "cpu.max.burst", pod.cgroup_dir, std::to_string(sum), "pod " + pod.name + why, inputs});
 }
 
 void CpuBurst::propose_quotas(const std::vector<Step>& steps, const Pool& pool, PoolState state, Intents& intents) {
@@ -201,16 +211,24 @@ void CpuBurst::propose_quotas(const std::vector<Step>& steps, const Pool& pool, 
   for (const Step& step : steps) {
     if (step.to <= 1) continue;
     added[step.pod] += (step.to - 1) * step.container->limit_cores();
-    Inputs inputs = {{"pool_state", name_of(state)}, {"pool_used_cores", cores(pool.used)}, {"pool_total_cores", cores(pool.total)}};
+    Inputs inputs = {
+        {"pool_state", name_of(state)}, {"pool_used_cores", cores(pool.used)}, {"pool_total_cores", cores(pool.total)}};
     if (step.container->throttled) inputs.emplace_back("throttled_ratio", cores(step.container->throttled->ratio));
     intents.push_back({KOORD_LEVEL_CONTAINER, "cpu.max", step.container->cgroup_dir, text_of_scale(step.to),
-                      reason_of(*step.container, step.operation, step.to, about_pool), std::move(inputs), 0, KOORD_ROLE_SCALE});
+                       reason_of(*step.container, step.operation, step.to, about_pool), std::move(inputs), 0,
+                       KOORD_ROLE_SCALE});
   }
   for (const auto& [pod, more] : added) {
     if (pod->limit_milli <= 0 || pod->cgroup_dir.empty()) continue;  // nothing holds it back
     const double scale = rounded_up_scale(1 + more * 1000 / static_cast<double>(pod->limit_milli));
-    intents.push_back({KOORD_LEVEL_POD, "cpu.max", pod->cgroup_dir, text_of_scale(scale),
-                      "pod " + pod->name + " has room for the quotas of its containers", {{"added_cores", cores(more)}}, 0, KOORD_ROLE_SCALE});
+    intents.push_back({KOORD_LEVEL_POD,
+                       "cpu.max",
+                       pod->cgroup_dir,
+                       text_of_scale(scale),
+                       "pod " + pod->name + " has room for the quotas of its containers",
+                       {{"added_cores", cores(more)}},
+                       0,
+                       KOORD_ROLE_SCALE});
   }
 }
 

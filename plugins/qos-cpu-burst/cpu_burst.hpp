@@ -66,8 +66,8 @@ class CpuBurst {
   // Mainline kernels refuse a burst above the quota; with this it is proposed all the same.
   void set_burst_above_quota(bool may) { burst_above_quota_ = may; }
 
-  // Whether the factor proposed last for this container's cgroup is in effect. One that is not (in shadow, or where another
-  // plugin's value wins) raises nothing, and the next step begins at 1 again.
+  // Whether the factor proposed last for this container's cgroup is in effect. One that is not (in shadow, or where
+  // another plugin's value wins) raises nothing, and the next step begins at 1 again.
   void applied(std::string_view cgroup_dir, bool holds);
 
   // Returns all proposals: bursts() and quotas(). The host reverts knobs that are not proposed any more.
@@ -76,8 +76,8 @@ class CpuBurst {
   strategy::Intents bursts(const std::vector<Pod>& pods) const;
   // The part that changes with the load of the pods. Takes a step.
   strategy::Intents quotas(const Situation& situation);
-  // Containers that quotas() has not raised though their quota holds them back: each once, and again after kHeldBackAgainNs.
-  // Not while the use of the pool is unknown.
+  // Containers that quotas() has not raised though their quota holds them back: each once, and again after
+  // kHeldBackAgainNs. Not while the use of the pool is unknown.
   static constexpr std::uint64_t kHeldBackAgainNs = 300'000'000'000;
   const std::vector<HeldBack>& held_back() const { return held_back_; }
 
@@ -99,20 +99,23 @@ class CpuBurst {
   };
 
   void observe(const Pod& pod);
-  void note_held_back(const Container& container, const Pool& pool, PoolState state, bool limiter_allows, std::uint64_t now_ns);
+  void note_held_back(const Container& container, const Pool& pool, PoolState state, bool limiter_allows,
+                      std::uint64_t now_ns);
   bool limiter_allows(const slo::CpuBurst& settings, const Container& container, std::uint64_t now_ns);
-  std::optional<Step> step(const Pod& pod, const Container& container, const Pool& pool, PoolState state, std::uint64_t now_ns);
+  std::optional<Step> step(const Pod& pod, const Container& container, const Pool& pool, PoolState state,
+                           std::uint64_t now_ns);
   void share_room(std::vector<Step>& steps, double room) const;
   void keep(const std::vector<Step>& steps, std::uint64_t now_ns);
   void propose_bursts(const Pod& pod, strategy::Intents& intents) const;
   bool may_move(const slo::CpuBurst& settings, const Container& container) const;
-  static void propose_quotas(const std::vector<Step>& steps, const Pool& pool, PoolState state, strategy::Intents& intents);
+  static void propose_quotas(const std::vector<Step>& steps, const Pool& pool, PoolState state,
+                             strategy::Intents& intents);
   void forget_all_but(const std::vector<Pod>& pods);
 
   UnaveragedChanges changes_;
   bool burst_above_quota_ = false;
-  std::map<std::string, Limiter, std::less<>> limiters_;  // by Container::key()
-  std::map<std::string, Raised, std::less<>> raised_;     // likewise
+  std::map<std::string, Limiter, std::less<>> limiters_;        // by Container::key()
+  std::map<std::string, Raised, std::less<>> raised_;           // likewise
   std::map<std::string, std::uint64_t, std::less<>> noted_ns_;  // likewise: when it was held back and noted
   std::vector<HeldBack> held_back_;
 };

@@ -26,7 +26,8 @@ constexpr double kLimitUs = 200'000;
 // Services of two cores each that may burst, and something else on the node.
 class Loop {
  public:
-  Loop(std::vector<Curve> services, Curve others, koord::slo::CpuBurst settings = {BurstPolicy::cfs_quota_burst_only, 1000, 300, -1, 50})
+  Loop(std::vector<Curve> services, Curve others,
+       koord::slo::CpuBurst settings = {BurstPolicy::cfs_quota_burst_only, 1000, 300, -1, 50})
       : settings_(settings) {
     for (std::size_t i = 0; i < services.size(); ++i) {
       const std::string pod = "pods/" + std::to_string(i);
@@ -45,7 +46,9 @@ class Loop {
   }
 
   Plant& plant() { return plant_; }
-  Samples of(const std::string& series, double from, double to) const { return between(recording_.of(series), from, to); }
+  Samples of(const std::string& series, double from, double to) const {
+    return between(recording_.of(series), from, to);
+  }
   std::string summary(const std::string& name, const std::string& title) const {
     plot(recording_, "qos-cpu-burst-" + name, title,
          {{"cores", {"node", "quota", "service"}}, {"% of periods", {"throttled"}}});
@@ -61,7 +64,8 @@ class Loop {
     recording_.note("node", plant_.now(), plant_.of("").cpu_cores);
     recording_.note("service", plant_.now(), plant_.of("pods/0").cpu_cores);
     recording_.note("throttled", plant_.now(), plant_.of("pods/0/web").throttled_ratio * 100);
-    recording_.note("quota", plant_.now(), std::strtod(plant_.get("pods/0/web", "cpu.max").c_str(), nullptr) / kLimitUs * 2);
+    recording_.note("quota", plant_.now(),
+                    std::strtod(plant_.get("pods/0/web", "cpu.max").c_str(), nullptr) / kLimitUs * 2);
   }
 
   burst::Situation situation() const {
@@ -124,10 +128,11 @@ TEST_CASE("a service that needs more than its limit has it within ten seconds, a
         "throttled: 7.95 0 0 0 0 0 0 0; 0 to 100\n");
 }
 
-TEST_CASE("services that want more than the shared CPUs may give stay below the threshold, and no quota swings in an hour") {
+TEST_CASE(
+    "services that want more than the shared CPUs may give stay below the threshold, and no quota swings in an hour") {
   Loop loop({constant(6), constant(6), constant(6)}, noisy(constant(1), 0.5, 5));
   loop.run(3600);
-  CHECK(highest(loop.of("node", 60, 3600)) < 8);        // half of 16
+  CHECK(highest(loop.of("node", 60, 3600)) < 8);            // half of 16
   CHECK(mean(loop.of("node", 60, 3600)) > 16 * 0.5 * 0.8);  // and it is used
   CHECK(turns(loop.of("quota", 60, 3600), 0.2) <= 1);
   CHECK(loop.summary("crowd", "three services that want six cores each, limit two") ==
@@ -155,7 +160,7 @@ TEST_CASE("a limiter lets a service burst for its budget and then ends the burst
   koord::slo::CpuBurst limited{BurstPolicy::cfs_quota_burst_only, 1000, 200, 60, 50};
   Loop loop({step(0.5, 4, 300, 420)}, constant(1), limited);
   loop.run(3600);
-  CHECK(highest(loop.of("quota", 300, 330)) > 3);           // 6000 percent-seconds at 200 % are a minute
+  CHECK(highest(loop.of("quota", 300, 330)) > 3);  // 6000 percent-seconds at 200 % are a minute
   CHECK(highest(loop.of("quota", 400, 420)) < 3);
   CHECK(lowest(loop.of("quota", 0, 300)) == 2);
   CHECK(loop.summary("limiter", "a budget of a minute at twice the limit") ==

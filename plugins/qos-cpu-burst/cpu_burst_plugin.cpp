@@ -59,8 +59,10 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
     metrics_ = MetricQuery(host());
     batch_ = Batch(host());
     quota_series_ = burst_series_ = LiveSeries(host());
-    quota_ = define({"container_scaled_cfs_quota_us", "microseconds", "Raised CPU quota proposed for a container, per 100 ms.", 1});
-    burst_us_ = define({"container_scaled_cfs_burst_us", "microseconds", "Unused quota that a container may use later, per 100 ms.", 1});
+    quota_ = define(
+        {"container_scaled_cfs_quota_us", "microseconds", "Raised CPU quota proposed for a container, per 100 ms.", 1});
+    burst_us_ = define({"container_scaled_cfs_burst_us", "microseconds",
+                        "Unused quota that a container may use later, per 100 ms.", 1});
     read_config();
   }
 
@@ -83,7 +85,8 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
 
   void on_applied(Strided<koord_intent_result> results) override {
     for (const koord_intent_result& result : results)
-      if (koord::plugin::view(result.knob) == "cpu.max") burst_.applied(koord::plugin::view(result.cgroup_dir), result.status == KOORD_OK);
+      if (koord::plugin::view(result.knob) == "cpu.max")
+        burst_.applied(koord::plugin::view(result.cgroup_dir), result.status == KOORD_OK);
     for (const std::string& line : refusals_.news(results)) log(KOORD_LOG_INFO, line);
   }
 
@@ -114,7 +117,7 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
     const koord::slo::NodeSlo* slo = node_slo_.get();
     slo_ = slo && slo->cpu_burst ? &*slo->cpu_burst : nullptr;
     situation_.pods.clear();
-    if (!slo_) return;  // news() says so
+    if (!slo_) return;                               // news() says so
     if (slo->inactive.contains("CPUBurst")) return;  // the agent logs the figure
     of_snapshot_ = koord::cpu_burst::snapshot_of(snapshot.pods(), *slo_);
     situation_.pods = std::move(of_snapshot_.pods);
@@ -132,7 +135,8 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
         container.usage_cores.reset();
         if (const auto found = throttled.find(container.handle); found != throttled.end())
           container.throttled = {found->second.value, found->second.at_ns};
-        if (const auto found = usage.find(container.handle); found != usage.end()) container.usage_cores = found->second.value;
+        if (const auto found = usage.find(container.handle); found != usage.end())
+          container.usage_cores = found->second.value;
       }
     }
   }
@@ -145,15 +149,18 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
       if (!unknown_since_ns_) unknown_since_ns_ = now_ns;
       // A session begins before the first measurement.
       if (now_ns - *unknown_since_ns_ >= kFreshNs)
-        tell_once("shared CPUs", cores <= 0 ? "the node's CPUs are not known, so no quota is raised"
-                                            : "node_cpu_usage is not measured (advisor-node-resource), so no quota is raised");
+        tell_once("shared CPUs", cores <= 0
+                                     ? "the node's CPUs are not known, so no quota is raised"
+                                     : "node_cpu_usage is not measured (advisor-node-resource), so no quota is raised");
       return std::nullopt;
     }
     unknown_since_ns_.reset();
-    if (problems_.update("shared CPUs", "") == ProblemTracker::Change::over) log(KOORD_LOG_INFO, "shared CPUs: their use is known, quotas may be raised");
+    if (problems_.update("shared CPUs", "") == ProblemTracker::Change::over)
+      log(KOORD_LOG_INFO, "shared CPUs: their use is known, quotas may be raised");
     const auto pods = metrics_.by_subject("pod_cpu_usage", KOORD_AGG_AVG, now_ns, window_ns_);
     Pool pool{cores - of_snapshot_.exclusive_cores, node->value, kDefaultThresholdPercent};
-    if (slo_->share_pool_threshold_percent) pool.threshold_percent = static_cast<double>(*slo_->share_pool_threshold_percent);
+    if (slo_->share_pool_threshold_percent)
+      pool.threshold_percent = static_cast<double>(*slo_->share_pool_threshold_percent);
     for (std::uint64_t handle : of_snapshot_.outside)
       if (const auto found = pods.find(handle); found != pods.end()) pool.used -= found->second.value;
     pool.used = std::max(pool.used, 0.0);
@@ -168,7 +175,8 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
   }
 
   // Ends the series of containers without a proposal.
-  std::vector<koord_point> points_of(const Intents& intents, const koord::plugin::Metric& metric, LiveSeries& live) const {
+  std::vector<koord_point> points_of(const Intents& intents, const koord::plugin::Metric& metric,
+                                     LiveSeries& live) const {
     std::unordered_map<std::string_view, const Container*> containers;
     if (!intents.empty())
       for (const Pod& pod : situation_.pods)
@@ -177,8 +185,10 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
     for (const Intent& intent : intents) {
       if (intent.level != KOORD_LEVEL_CONTAINER) continue;
       const Container& container = *containers.at(intent.cgroup_dir);
-      const double of_limit = intent.role == KOORD_ROLE_SCALE ? static_cast<double>(container.limit_milli) * 100 : 1;  // µs of 100 ms
-      points.push_back({live.of(intent.cgroup_dir, [&] { return metric.series(container.handle); }), of_limit * std::strtod(intent.value.c_str(), nullptr)});
+      const double of_limit =
+          intent.role == KOORD_ROLE_SCALE ? static_cast<double>(container.limit_milli) * 100 : 1;  // µs of 100 ms
+      points.push_back({live.of(intent.cgroup_dir, [&] { return metric.series(container.handle); }),
+                        of_limit * std::strtod(intent.value.c_str(), nullptr)});
     }
     live.end_others();
     return points;
@@ -192,7 +202,8 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
   }
 
   void tell_once(std::string_view about, std::string_view what) {
-    if (problems_.update(about, what) == ProblemTracker::Change::begun) log(KOORD_LOG_INFO, std::string(about) + ": " + std::string(what));
+    if (problems_.update(about, what) == ProblemTracker::Change::begun)
+      log(KOORD_LOG_INFO, std::string(about) + ": " + std::string(what));
   }
 
   const koord_svc_state* state_ = nullptr;
@@ -210,7 +221,7 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
   std::optional<Versions> followed_;
   koord::strategy::SloOfNode node_slo_;
   const koord::slo::CpuBurst* slo_ = nullptr;  // of node_slo_
-  koord::cpu_burst::Snapshot of_snapshot_;  // but for the pods
+  koord::cpu_burst::Snapshot of_snapshot_;     // but for the pods
   Situation situation_;
   Intents bursts_;
   std::vector<koord_point> burst_points_;

@@ -54,7 +54,8 @@ state::Topology eight_cpus() {
   return topology;
 }
 
-constexpr const char* kAuto = R"({"cpuBurstStrategy": {"policy": "auto", "cpuBurstPercent": 1000, "cfsQuotaBurstPercent": 300,
+constexpr const char* kAuto =
+    R"({"cpuBurstStrategy": {"policy": "auto", "cpuBurstPercent": 1000, "cfsQuotaBurstPercent": 300,
   "cfsQuotaBurstPeriodSeconds": -1, "sharePoolThresholdPercent": 50}})";
 
 std::map<std::string, std::string> proposed(FakeHost& host) {
@@ -80,9 +81,9 @@ TEST_CASE("the plugin raises the quota of a container that is held back while th
   samples.add("container_cpu_throttled", 0.4, handle);
   REQUIRE(strategy.evaluate() == KOORD_OK);
   CHECK(proposed(host) == Values{{"cpu.max.burst of the container", "200000"},
-                               {"cpu.max.burst of the pod", "200000"},
-                               {"cpu.max of the container", "1.2"},
-                               {"cpu.max of the pod", "1.2"}});
+                                 {"cpu.max.burst of the pod", "200000"},
+                                 {"cpu.max of the container", "1.2"},
+                                 {"cpu.max of the pod", "1.2"}});
   CHECK(host.value("container_scaled_cfs_quota_us", {{"container_name", "web"}}) == 240'000.0);
   CHECK(host.value("container_scaled_cfs_burst_us", {{"pod_name", "cart"}}) == 200'000.0);
   host.hub().publish({.node_slo = R"({"cpuBurstStrategy": {"policy": "none"}})"});
@@ -118,7 +119,8 @@ TEST_CASE("the plugin does nothing while a figure of the NodeSLO is invalid, wha
   FakeHost host(node);
   state::Pod pod = state_pod();
   pod.annotations = {{"koordinator.sh/cpuBurst", R"({"policy": "auto", "cfsQuotaBurstPercent": 200})"}};
-  const std::string slo = koord::test::node_slo_of(R"({"cpuBurstStrategy": {"policy": "auto", "cfsQuotaBurstPercent": 90}})");
+  const std::string slo =
+      koord::test::node_slo_of(R"({"cpuBurstStrategy": {"policy": "auto", "cfsQuotaBurstPercent": 90}})");
   host.hub().publish({.pods = std::vector{pod}, .node_slo = slo, .topology = eight_cpus()});
   FakeSamples samples(host);
   FakeInstance strategy(host, koord_entry_v1());
@@ -165,8 +167,8 @@ TEST_CASE("pods of LSE, LSR and BE do not burst, and what they use and have is n
     std::size_t bursts, outside;
     double cores;
   };
-  for (const Row& row : {Row{"LSE", 0, 1, 1}, Row{"LSR", 0, 1, 1}, Row{"BE", 0, 1, 0}, Row{"LS", 1, 0, 0}, Row{"SYSTEM", 1, 0, 0},
-                         Row{"", 1, 0, 0}}) {
+  for (const Row& row : {Row{"LSE", 0, 1, 1}, Row{"LSR", 0, 1, 1}, Row{"BE", 0, 1, 0}, Row{"LS", 1, 0, 0},
+                         Row{"SYSTEM", 1, 0, 0}, Row{"", 1, 0, 0}}) {
     CAPTURE(row.label);
     const FakeNode node = v2_node();
     FakeHost host(node);

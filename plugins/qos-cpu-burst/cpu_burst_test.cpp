@@ -55,7 +55,9 @@ Pod pod(std::vector<Container> containers, Settings of = settings(BurstPolicy::c
   return pod;
 }
 
-Situation at(std::uint64_t seconds, std::vector<Pod> pods, Pool pool = {100, 10, 50}) { return {seconds * kSecond, pool, std::move(pods)}; }
+Situation at(std::uint64_t seconds, std::vector<Pod> pods, Pool pool = {100, 10, 50}) {
+  return {seconds * kSecond, pool, std::move(pods)};
+}
 
 std::string value(const Intents& intents, std::string_view knob, std::string_view dir) {
   for (const Intent& intent : intents)
@@ -65,7 +67,8 @@ std::string value(const Intents& intents, std::string_view knob, std::string_vie
 
 }  // namespace
 
-TEST_CASE("limiter: use above the limit takes from the bucket, use below 60 % gives to it, both no further than its capacity") {
+TEST_CASE(
+    "limiter: use above the limit takes from the bucket, use below 60 % gives to it, both no further than its capacity") {
   CHECK(tokens_after(100, 150, 1.0, 150) == doctest::Approx(4500));
   CHECK(tokens_after(100, 150, 0.01, 200) == doctest::Approx(-950));
   CHECK(tokens_after(10, 150, 0.01, 200) == doctest::Approx(-500));
@@ -75,7 +78,8 @@ TEST_CASE("limiter: use above the limit takes from the bucket, use below 60 % gi
   CHECK(tokens_after(100, 150, 0.1, 99.9) == doctest::Approx(500));
 }
 
-TEST_CASE("limiter: a bucket that is not empty allows, parts of seconds count, and without a measurement nothing changes") {
+TEST_CASE(
+    "limiter: a bucket that is not empty allows, parts of seconds count, and without a measurement nothing changes") {
   Limiter limiter(100, 150, 0.01, 0);
   CHECK(limiter.allows());
   limiter.take(std::nullopt, 10 * kSecond);
@@ -123,7 +127,8 @@ TEST_CASE("the part of a change that an average does not show yet fades over its
   CHECK(changes.cores(15 * kSecond) == 0);
 }
 
-TEST_CASE("quota: up by 20 % while it is held back and the pool is idle, down by 20 % while it is overloaded, from the limit to its percent") {
+TEST_CASE(
+    "quota: up by 20 % while it is held back and the pool is idle, down by 20 % while it is overloaded, from the limit to its percent") {
   const Settings quota = settings(BurstPolicy::cfs_quota_burst_only);
   CHECK(next(2, settings(BurstPolicy::cpu_burst_only), 0.5, PoolState::idle) == 1);
   CHECK(next(2, quota, 0.5, PoolState::cooling) == 2);
@@ -161,7 +166,8 @@ TEST_CASE("a factor has at most six digits, and a pod's is rounded up") {
   CHECK(quota_of(2500, 50'000) == 125'000);
 }
 
-TEST_CASE("static burst: each container with a limit may keep its percent of it, no more than its quota, and the pod their sum") {
+TEST_CASE(
+    "static burst: each container with a limit may keep its percent of it, no more than its quota, and the pod their sum") {
   Burst burst(5 * kSecond);
   Pod one = pod({container("a", 2000), container("b", 500)}, settings(BurstPolicy::cpu_burst_only));
   Intents intents = burst.plan(at(1, {one}));
@@ -179,7 +185,8 @@ TEST_CASE("static burst: each container with a limit may keep its percent of it,
 
 TEST_CASE("static burst: a limit beyond all CPUs does not overflow") {
   Burst burst(5 * kSecond);
-  const Pod one = pod({container("a", std::numeric_limits<std::int64_t>::max() / 2)}, settings(BurstPolicy::cpu_burst_only));
+  const Pod one =
+      pod({container("a", std::numeric_limits<std::int64_t>::max() / 2)}, settings(BurstPolicy::cpu_burst_only));
   CHECK(value(burst.plan(at(1, {one})), "cpu.max.burst", "pod/a") == std::to_string(kMostQuotaUs));
   burst.set_burst_above_quota(true);
   CHECK(value(burst.plan(at(1, {one})), "cpu.max.burst", "pod/a") == std::to_string(kMostQuotaUs));
@@ -198,15 +205,17 @@ TEST_CASE("policy none proposes nothing at all, so that nothing of other agents 
   CHECK(burst.plan(at(1, {pod({container("a")}, settings(BurstPolicy::none))})).empty());
 }
 
-TEST_CASE("a container that is held back gets a fifth more than its limit, and its pod as much more as its containers") {
+TEST_CASE(
+    "a container that is held back gets a fifth more than its limit, and its pod as much more as its containers") {
   Burst burst(5 * kSecond);
   const Intents intents = burst.plan(at(1, {pod({container("a"), container("b", 1000, 0)})}));
   REQUIRE(intents.size() == 2);
   CHECK(intents[0].value == "1.2");
   CHECK(intents[0].role == KOORD_ROLE_SCALE);
-  CHECK(intents[0].reason ==
-        "container a is held back by its quota in 50 % of its periods, and the shared CPUs are idle, 10.00 of 100.00 cores in use, "
-        "threshold 50.00 %: quota raised, 2.40 cores for a limit of 2.00");
+  CHECK(
+      intents[0].reason ==
+      "container a is held back by its quota in 50 % of its periods, and the shared CPUs are idle, 10.00 of 100.00 cores in use, "
+      "threshold 50.00 %: quota raised, 2.40 cores for a limit of 2.00");
   CHECK(value(intents, "cpu.max", "pod") == "1.133334");  // 3.4 cores of 3, rounded up
   CHECK(intents[1].role == KOORD_ROLE_SCALE);
 }
@@ -218,7 +227,8 @@ TEST_CASE("every session of the strategy begins at or below the limit, and a fac
     CHECK(value(burst.plan(at(1, {pod({container("a")})})), "cpu.max", "pod/a") == "1.2");
     for (std::uint64_t second = 2; second < 20; ++second) {
       burst.applied("pod/a", true);
-      const double next = std::stod(value(burst.plan(at(second, {pod({container("a", 2000, 0.5, second * kSecond - 1)})})), "cpu.max", "pod/a"));
+      const double next = std::stod(
+          value(burst.plan(at(second, {pod({container("a", 2000, 0.5, second * kSecond - 1)})})), "cpu.max", "pod/a"));
       CHECK(next >= highest);
       highest = next;
     }
@@ -226,7 +236,8 @@ TEST_CASE("every session of the strategy begins at or below the limit, and a fac
   }
 }
 
-TEST_CASE("a raised quota is held when the container is held back no more, and lowered to the limit while the pool is overloaded") {
+TEST_CASE(
+    "a raised quota is held when the container is held back no more, and lowered to the limit while the pool is overloaded") {
   Burst burst(5 * kSecond);
   Container a = container("a");
   burst.plan(at(1, {pod({a})}));
@@ -353,8 +364,9 @@ TEST_CASE("a throttled container that is not raised is noted with the reason, on
   const std::vector<HeldBack> first = noted(2, busy);
   REQUIRE(first.size() == 1);
   CHECK(first[0].handle == 7);
-  CHECK(first[0].why == "container a is held back by its quota in 50 % of its periods and keeps it: the shared CPUs are overloaded, "
-                        "6.00 of 10.00 cores in use, threshold 50.00 %");
+  CHECK(first[0].why ==
+        "container a is held back by its quota in 50 % of its periods and keeps it: the shared CPUs are overloaded, "
+        "6.00 of 10.00 cores in use, threshold 50.00 %");
   CHECK(noted(3, busy).empty());
   CHECK(noted(301, busy).empty());
   CHECK(noted(302, busy).size() == 1);

@@ -10,8 +10,8 @@
 
 namespace koord::cpu_burst {
 
-// Where a container's bucket begins, from 0 to less than 0.5 of its capacity: by its id, so that containers that were started
-// together do not all run dry together, and a restart of the agent finds the same.
+// Where a container's bucket begins, from 0 to less than 0.5 of its capacity: by its id, so that containers that were
+// started together do not all run dry together, and a restart of the agent finds the same.
 double start_of(std::string_view container_id);
 
 class Limiter {
@@ -24,7 +24,9 @@ class Limiter {
   bool allows() const { return tokens_ > 0; }
   double tokens() const { return tokens_; }
 
-  bool is_for(std::int64_t period_seconds, std::int64_t percent) const { return period_ == period_seconds && percent_ == percent; }
+  bool is_for(std::int64_t period_seconds, std::int64_t percent) const {
+    return period_ == period_seconds && percent_ == percent;
+  }
 
  private:
   std::int64_t period_, percent_;

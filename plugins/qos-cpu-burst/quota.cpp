@@ -40,7 +40,8 @@ double rounded_up_scale(double scale) { return std::ceil(scale * kDigits - 1e-3)
 
 std::int64_t quota_of(std::int64_t milli_cores, std::int64_t period_us) {
   const double quota_us = static_cast<double>(milli_cores) * static_cast<double>(period_us) / 1000;
-  return static_cast<std::int64_t>(std::clamp(quota_us, static_cast<double>(kLeastQuotaUs), static_cast<double>(kMostQuotaUs)));
+  return static_cast<std::int64_t>(
+      std::clamp(quota_us, static_cast<double>(kLeastQuotaUs), static_cast<double>(kMostQuotaUs)));
 }
 
 bool has_static_part(const slo::CpuBurst& settings) {

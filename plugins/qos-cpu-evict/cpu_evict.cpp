@@ -32,17 +32,22 @@ bool uses_what_it_gets(const BestEffort& pods, std::int64_t usage_percent) {
 }
 
 Result<Satisfaction> satisfaction_of(const slo::Threshold& slo) {
-  const slo::Number lower = slo.cpu_evict_be_satisfaction_lower_percent, upper = slo.cpu_evict_be_satisfaction_upper_percent;
+  const slo::Number lower = slo.cpu_evict_be_satisfaction_lower_percent,
+                    upper = slo.cpu_evict_be_satisfaction_upper_percent;
   if (!lower || !upper)
-    return invalid("the NodeSLO does not give cpuEvictBESatisfaction" + std::string(lower ? "Upper" : "Lower") + "Percent");
+    return invalid("the NodeSLO does not give cpuEvictBESatisfaction" + std::string(lower ? "Upper" : "Lower") +
+                   "Percent");
   if (*lower <= 0 || *lower > kMostLowerPercent)
     return invalid("cpuEvictBESatisfactionLowerPercent is " + std::to_string(*lower) + ", expected 1 to 60");
   if (*upper < *lower || *upper >= 100)
-    return invalid("cpuEvictBESatisfactionUpperPercent is " + std::to_string(*upper) + ", expected " + std::to_string(*lower) + " to 99");
+    return invalid("cpuEvictBESatisfactionUpperPercent is " + std::to_string(*upper) + ", expected " +
+                   std::to_string(*lower) + " to 99");
   return Satisfaction{*lower, *upper, slo.cpu_evict_be_usage_threshold_percent.value_or(kDefaultUsagePercent)};
 }
 
-bool is_by_allocatable(const Situation& situation) { return situation.slo.cpu_evict_policy == slo::CpuEvictPolicy::allocatable; }
+bool is_by_allocatable(const Situation& situation) {
+  return situation.slo.cpu_evict_policy == slo::CpuEvictPolicy::allocatable;
+}
 
 // With the policy by allocatable, the amount on the Node counts, not the limit of the cgroup.
 BestEffort by_policy(BestEffort pods, const Situation& situation) {
@@ -64,7 +69,8 @@ void by_satisfaction(const Situation& situation, const NodeUsage& node_usage, De
     return decision.cannot(kBestEffort, "node_be is not measured for long enough (advisor-be-resource)");
   if (is_by_allocatable(situation) && !situation.allocatable.batch)
     return decision.cannot(kBestEffort, "the Node has no allocatable kubernetes.io/batch-cpu");
-  const BestEffort average = by_policy(*node_usage.best_effort.average, situation), newest = by_policy(*node_usage.best_effort.newest, situation);
+  const BestEffort average = by_policy(*node_usage.best_effort.average, situation),
+                   newest = by_policy(*node_usage.best_effort.newest, situation);
   const std::int64_t amount = std::min(release(average, *wanted), release(newest, *wanted));
   if (amount <= 0) return;
   Demand demand;
@@ -72,11 +78,15 @@ void by_satisfaction(const Situation& situation, const NodeUsage& node_usage, De
   demand.released = {Kind::requested, Resource::cpu, Tier::batch};
   demand.amount = amount;
   demand.victims = best_effort_victims(situation.pods, kBestEffort, use_of_request);
-  demand.reason = "best-effort pods request " + cores(newest.request) + " and get " + percent(newest.limit / newest.request) + " of it, not " +
-                  std::to_string(wanted->lower_percent) + " %, and use what they get";
-  demand.inputs = {{"be_request", cores(newest.request)},       {"be_limit", cores(newest.limit)},
-                   {"be_limit_average", cores(average.limit)},  {"be_usage_average", cores(average.usage)},
-                   {"lower_percent", std::to_string(wanted->lower_percent)}, {"upper_percent", std::to_string(wanted->upper_percent)}};
+  demand.reason = "best-effort pods request " + cores(newest.request) + " and get " +
+                  percent(newest.limit / newest.request) + " of it, not " + std::to_string(wanted->lower_percent) +
+                  " %, and use what they get";
+  demand.inputs = {{"be_request", cores(newest.request)},
+                   {"be_limit", cores(newest.limit)},
+                   {"be_limit_average", cores(average.limit)},
+                   {"be_usage_average", cores(average.usage)},
+                   {"lower_percent", std::to_string(wanted->lower_percent)},
+                   {"upper_percent", std::to_string(wanted->upper_percent)}};
   decision.demands.push_back(std::move(demand));
 }
 
@@ -90,13 +100,15 @@ void by_allocatable(const Situation& situation, Decision& decision) {
 
 void by_usage(const Situation& situation, const NodeUsage& node_usage, Decision& decision) {
   const slo::Threshold& slo = situation.slo;
-  const Result<Thresholds> wanted =
-      usage_thresholds(slo.cpu_evict_threshold_percent, slo.cpu_evict_lower_percent, {"cpuEvictThresholdPercent", "cpuEvictLowerPercent"});
+  const Result<Thresholds> wanted = usage_thresholds(slo.cpu_evict_threshold_percent, slo.cpu_evict_lower_percent,
+                                                     {"cpuEvictThresholdPercent", "cpuEvictLowerPercent"});
   if (!wanted) return decision.cannot(kUsage, wanted.error().message());
-  if (!slo.evict_enabled_priority_threshold) return decision.cannot(kUsage, "the NodeSLO does not give evictEnabledPriorityThreshold");
+  if (!slo.evict_enabled_priority_threshold)
+    return decision.cannot(kUsage, "the NodeSLO does not give evictEnabledPriorityThreshold");
   if (!situation.capacity) return decision.cannot(kUsage, "the node's CPUs are not known");
   const auto& [average, newest] = node_usage.node_milli;
-  if (!average || !newest) return decision.cannot(kUsage, "node_cpu_usage is not measured for long enough (advisor-node-resource)");
+  if (!average || !newest)
+    return decision.cannot(kUsage, "node_cpu_usage is not measured for long enough (advisor-node-resource)");
   const auto used = static_cast<std::int64_t>(std::min(*average, *newest));
   std::optional<Demand> demand =
       usage_demand(kUsage, Resource::cpu, used, *situation.capacity, *wanted,

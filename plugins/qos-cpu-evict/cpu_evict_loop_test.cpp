@@ -11,13 +11,15 @@ namespace {
 
 constexpr const char* kByUsage = R"({"resourceUsedThresholdWithBE": {"enable": true, "cpuEvictThresholdPercent": 80,
   "cpuEvictLowerPercent": 70, "evictEnabledPriorityThreshold": 5999}})";
-constexpr const char* kBySatisfaction = R"({"resourceUsedThresholdWithBE": {"enable": true, "cpuEvictBESatisfactionLowerPercent": 50,
+constexpr const char* kBySatisfaction =
+    R"({"resourceUsedThresholdWithBE": {"enable": true, "cpuEvictBESatisfactionLowerPercent": 50,
   "cpuEvictBESatisfactionUpperPercent": 60}})";
 
 // A node of 16 CPUs with ten batch pods that want a core each, and something else.
 struct Batch : EvictingNode {
   Batch(const char* node_slo, Curve others) : EvictingNode(koord_entry_v1(), node_slo) {
-    for (int i = 0; i < 10; ++i) add("batch-" + std::to_string(i), {.cpu = constant(1)}, "kubernetes.io/batch-cpu", 1000);
+    for (int i = 0; i < 10; ++i)
+      add("batch-" + std::to_string(i), {.cpu = constant(1)}, "kubernetes.io/batch-cpu", 1000);
     run_others({.cpu = std::move(others)});
   }
 };
@@ -33,9 +35,8 @@ TEST_CASE("a node that is short of CPU evicts enough to get below its lower thre
   CHECK(node.plant().of("").cpu_cores < 16 * 0.7 + 0.1);
   plot(node.recording(), "qos-cpu-evict-usage", "others need five cores more from 120 s on",
        {{"cores", {"cores"}}, {"pods", {"pods"}}});
-  CHECK(summary(node.recording(), {"cores", "pods"}, 12) ==
-        "cores: 12.28 11 11 11 11 11 11 11 11 11 11 11; 11 to 16\n"
-        "pods: 7.37 4 4 4 4 4 4 4 4 4 4 4; 4 to 10\n");
+  CHECK(summary(node.recording(), {"cores", "pods"}, 12) == "cores: 12.28 11 11 11 11 11 11 11 11 11 11 11; 11 to 16\n"
+                                                            "pods: 7.37 4 4 4 4 4 4 4 4 4 4 4; 4 to 10\n");
 }
 
 TEST_CASE("a peak of a few seconds evicts no pod") {
@@ -70,7 +71,8 @@ TEST_CASE("best-effort pods that get too little of their request go until the re
     const double limit = plant.now() < 60 ? 10'000 : 3000;
     samples.add("node_be", limit, KOORD_NO_SUBJECT, {{"be_resource", "cpu"}, {"be_allocation", "real-limit"}});
     samples.add("node_be", pods * 1000, KOORD_NO_SUBJECT, {{"be_resource", "cpu"}, {"be_allocation", "request"}});
-    samples.add("node_be", std::min(limit, pods * 1000), KOORD_NO_SUBJECT, {{"be_resource", "cpu"}, {"be_allocation", "usage"}});
+    samples.add("node_be", std::min(limit, pods * 1000), KOORD_NO_SUBJECT,
+                {{"be_resource", "cpu"}, {"be_allocation", "usage"}});
   };
   node.run(3600);
   CHECK(node.evicted().size() == 5);  // the others get three of five cores, the upper 60 %

@@ -16,7 +16,8 @@ using koord::eviction::Resource;
 using koord::eviction::Situation;
 
 constexpr auto kSchema = koord::settings::joined(R"({
-  "type": "object", "additionalProperties": false, "properties": {)", koord::eviction::kEvictSettings, R"(,
+  "type": "object", "additionalProperties": false, "properties": {)",
+                                                 koord::eviction::kEvictSettings, R"(,
     "windowSeconds": {"type": "integer", "minimum": 3, "maximum": 3600}
   }})");
 
@@ -38,7 +39,8 @@ class CpuEvict final : public EvictStrategy {
 
  private:
   Decision decide(const Situation& situation, std::uint64_t now_ns) override {
-    const std::int64_t seconds = situation.slo.cpu_evict_time_window_seconds.value_or(configured("/windowSeconds", kDefaultWindowSeconds));
+    const std::int64_t seconds =
+        situation.slo.cpu_evict_time_window_seconds.value_or(configured("/windowSeconds", kDefaultWindowSeconds));
     window_ns_ = static_cast<std::uint64_t>(std::max(seconds, kLeastWindowSeconds)) * kSecondNs;
     now_ns_ = now_ns;
     NodeUsage node_usage;
@@ -74,9 +76,8 @@ class CpuEvict final : public EvictStrategy {
 
 }  // namespace
 
-KOORD_PLUGIN(
-    "id=qos-cpu-evict\nversion=1.0.0\nkinds=koord.qos-strategy/1\n"
-    "gate=BECPUEvict,CPUAllocatableEvict,CPUEvict\n"
-    "requires=koord.config/1,koord.evict/1,koord.metrics/1,koord.state/1\nlicense=Apache-2.0\n"
-    "description=Asks for the eviction of pods when the node is short of CPU\n",
-    koord::plugin::qos_strategy<CpuEvict>("cpu-evict", 1s, kSchema.data()))
+KOORD_PLUGIN("id=qos-cpu-evict\nversion=1.0.0\nkinds=koord.qos-strategy/1\n"
+             "gate=BECPUEvict,CPUAllocatableEvict,CPUEvict\n"
+             "requires=koord.config/1,koord.evict/1,koord.metrics/1,koord.state/1\nlicense=Apache-2.0\n"
+             "description=Asks for the eviction of pods when the node is short of CPU\n",
+             koord::plugin::qos_strategy<CpuEvict>("cpu-evict", 1s, kSchema.data()))

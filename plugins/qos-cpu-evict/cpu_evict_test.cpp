@@ -65,7 +65,8 @@ using Names = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("best-effort pods that get less than the lower percent of their request give up what brings the rest to the upper one") {
+TEST_CASE(
+    "best-effort pods that get less than the lower percent of their request give up what brings the rest to the upper one") {
   CHECK(released(50'000, 10'000) == 10'000);
   CHECK(released(50'000, 14'000) == 6000);
   CHECK(released(50'000, 15'000) == 5000);  // 30 % is not enough yet
@@ -86,7 +87,8 @@ TEST_CASE("best-effort pods that do not use what they get are not short of it, u
 TEST_CASE("BECPUEvict: the request is the smaller of the needs by average and by newest figures") {
   const Situation situation = of_best_effort({batch_pod("a", 50'000, 10'000)});
   const auto amount = [&](double average_limit, double newest_limit) {
-    const Decision decision = decide(situation, best_effort({average_limit, 50'000, average_limit}, {newest_limit, 50'000, newest_limit}));
+    const Decision decision =
+        decide(situation, best_effort({average_limit, 50'000, average_limit}, {newest_limit, 50'000, newest_limit}));
     return decision.demands.empty() ? 0 : decision.demands[0].amount;
   };
   CHECK(amount(10'000, 14'000) == 6000);
@@ -97,7 +99,8 @@ TEST_CASE("BECPUEvict: the request is the smaller of the needs by average and by
 
 TEST_CASE("BECPUEvict: the lowest priority goes first, then the largest user of its request") {
   Candidate low = batch_pod("low", 1000, 1), half = batch_pod("half", 2000, 1000), full = batch_pod("full", 1000, 900);
-  Candidate unmeasured = batch_pod("unmeasured", 1000, 0), ended = batch_pod("ended", 1000, 900), other = batch_pod("other", 1000, 900);
+  Candidate unmeasured = batch_pod("unmeasured", 1000, 0), ended = batch_pod("ended", 1000, 900),
+            other = batch_pod("other", 1000, 900);
   low.priority = 5000;
   unmeasured.used.reset();
   ended.is_active = false;
@@ -122,7 +125,8 @@ TEST_CASE("BECPUEvict by allocatable: the Node's amount counts, 0 is little and 
   CHECK(decide(situation, node_usage).demands.at(0).amount == 6000);
   situation.allocatable.batch.reset();
   CHECK(decide(situation, node_usage).demands.empty());
-  CHECK(decide(situation, node_usage).unknown == Names{"BECPUEvict: the Node has no allocatable kubernetes.io/batch-cpu"});
+  CHECK(decide(situation, node_usage).unknown ==
+        Names{"BECPUEvict: the Node has no allocatable kubernetes.io/batch-cpu"});
 }
 
 TEST_CASE("BECPUEvict without both percents, or with some that contradict, does not run and says so") {
@@ -138,7 +142,8 @@ TEST_CASE("BECPUEvict without both percents, or with some that contradict, does 
   CHECK(said() == "BECPUEvict: the NodeSLO does not give cpuEvictBESatisfactionLowerPercent");
 }
 
-TEST_CASE("CPUEvict: a node at its threshold releases what brings it to the lower one, the less of average and newest") {
+TEST_CASE(
+    "CPUEvict: a node at its threshold releases what brings it to the lower one, the less of average and newest") {
   const Situation situation = of_usage({batch_pod("a", 1000, 2000)});
   CHECK(decide(situation, node(81'000)).demands.at(0).amount == 3000);
   CHECK(decide(situation, node(79'999)).demands.empty());
@@ -146,8 +151,10 @@ TEST_CASE("CPUEvict: a node at its threshold releases what brings it to the lowe
   CHECK(decide(situation, {{90'000, 70'000}, {}}).demands.empty());
 }
 
-TEST_CASE("CPUEvict: only pods that opted in and have the priority or a lower one go, and among equals the largest user") {
-  Candidate a = batch_pod("a", 0, 100), b = batch_pod("b", 0, 200), high = batch_pod("high", 0, 900), closed = batch_pod("closed", 0, 900);
+TEST_CASE(
+    "CPUEvict: only pods that opted in and have the priority or a lower one go, and among equals the largest user") {
+  Candidate a = batch_pod("a", 0, 100), b = batch_pod("b", 0, 200), high = batch_pod("high", 0, 900),
+            closed = batch_pod("closed", 0, 900);
   high.priority = 6000;
   closed.is_enabled = false;
   const Situation situation = of_usage({a, b, high, closed});
@@ -159,11 +166,13 @@ TEST_CASE("CPUEvict: only pods that opted in and have the priority or a lower on
 
 TEST_CASE("CPUEvict without a threshold, a priority, the node's CPUs or their use does not run and says so") {
   Situation situation = of_usage({});
-  CHECK(decide(situation, {}).unknown.at(0) == "CPUEvict: node_cpu_usage is not measured for long enough (advisor-node-resource)");
+  CHECK(decide(situation, {}).unknown.at(0) ==
+        "CPUEvict: node_cpu_usage is not measured for long enough (advisor-node-resource)");
   situation.capacity.reset();
   CHECK(decide(situation, node(1)).unknown.at(0) == "CPUEvict: the node's CPUs are not known");
   situation.slo.evict_enabled_priority_threshold.reset();
-  CHECK(decide(situation, node(1)).unknown.at(0) == "CPUEvict: the NodeSLO does not give evictEnabledPriorityThreshold");
+  CHECK(decide(situation, node(1)).unknown.at(0) ==
+        "CPUEvict: the NodeSLO does not give evictEnabledPriorityThreshold");
   situation.slo.cpu_evict_threshold_percent.reset();
   CHECK(decide(situation, node(1)).unknown.at(0) == "CPUEvict: the NodeSLO does not give cpuEvictThresholdPercent");
 }
@@ -175,11 +184,13 @@ TEST_CASE("CPUAllocatableEvict: batch-cpu beyond what the node has goes; without
   situation.slo.cpu_allocatable_evict_lower_percent = 70;
   situation.allocatable.batch = 100'000;
   situation.pods = {batch_pod("a", 45'000, 0), batch_pod("b", 40'000, 0)};
-  CHECK(decide(situation, {}).unknown.at(0) == "CPUAllocatableEvict: the NodeSLO does not give allocatableEvictPriorityThreshold");
+  CHECK(decide(situation, {}).unknown.at(0) ==
+        "CPUAllocatableEvict: the NodeSLO does not give allocatableEvictPriorityThreshold");
   situation.slo.allocatable_evict_priority_threshold = 5999;
   CHECK(decide(situation, {}).demands.at(0).amount == 15'000);
   situation.slo.cpu_allocatable_evict_lower_percent.reset();
-  CHECK(decide(situation, {}).unknown.at(0) == "CPUAllocatableEvict: the NodeSLO does not give cpuAllocatableEvictLowerPercent");
+  CHECK(decide(situation, {}).unknown.at(0) ==
+        "CPUAllocatableEvict: the NodeSLO does not give cpuAllocatableEvictLowerPercent");
 }
 
 TEST_CASE("features with closed gates decide nothing, the others go in koordlet's order") {
@@ -260,9 +271,10 @@ TEST_CASE("nothing is asked for while the NodeSLO has it off, is not there, no g
     const char *config, *slo;
     double cores;
   };
-  for (const Row& row : {Row{R"({"gates": []})", kSlo, 9}, Row{R"({"gates": ["BECPUEvict"]})", kSlo, 9}, Row{"{}", "", 9},
-                         Row{"{}", R"({"resourceUsedThresholdWithBE": {"enable": false, "cpuEvictThresholdPercent": 80}})", 9},
-                         Row{"{}", kSlo, 0}}) {
+  for (const Row& row :
+       {Row{R"({"gates": []})", kSlo, 9}, Row{R"({"gates": ["BECPUEvict"]})", kSlo, 9}, Row{"{}", "", 9},
+        Row{"{}", R"({"resourceUsedThresholdWithBE": {"enable": false, "cpuEvictThresholdPercent": 80}})", 9},
+        Row{"{}", kSlo, 0}}) {
     CAPTURE(row.config);
     FakeNode node;
     FakeHost host(node, row.config);

@@ -25,8 +25,8 @@ std::int64_t milli(double cores) { return static_cast<std::int64_t>(std::floor(c
 
 std::string cores(std::int64_t milli) {
   char text[32];
-  std::snprintf(text, sizeof text, "%s%lld.%02lld", milli < 0 ? "-" : "", static_cast<long long>(std::abs(milli) / 1000),
-                static_cast<long long>(std::abs(milli) % 1000 / 10));
+  std::snprintf(text, sizeof text, "%s%lld.%02lld", milli < 0 ? "-" : "",
+                static_cast<long long>(std::abs(milli) / 1000), static_cast<long long>(std::abs(milli) % 1000 / 10));
   return text;
 }
 
@@ -36,7 +36,8 @@ std::string policy_name(Policy policy) {
 }
 
 // The least budget of the last hold_ns. If a later budget is lower, an earlier one is irrelevant.
-std::int64_t hold(std::deque<std::pair<std::uint64_t, std::int64_t>>& budgets, std::uint64_t now_ns, std::int64_t budget, std::uint64_t hold_ns) {
+std::int64_t hold(std::deque<std::pair<std::uint64_t, std::int64_t>>& budgets, std::uint64_t now_ns,
+                  std::int64_t budget, std::uint64_t hold_ns) {
   while (!budgets.empty() && budgets.back().second >= budget) budgets.pop_back();
   budgets.emplace_back(now_ns, budget);
   while (budgets.size() > 1 && budgets.front().first + hold_ns <= now_ns) budgets.pop_front();
@@ -58,19 +59,21 @@ strategy::Inputs evidence(const Inputs& inputs, const Round& round) {
 }
 
 std::string reason(const Inputs& inputs, const Round& round, const std::string& gets) {
-  return "others than best-effort pods use " + cores(milli(inputs.use.others())) + " cores; " + std::to_string(inputs.threshold_percent) + " % of " +
-         cores(inputs.capacity_milli) + " leave " + cores(std::max<std::int64_t>(round.held_milli, 0)) + ": best-effort pods get " + gets;
+  return "others than best-effort pods use " + cores(milli(inputs.use.others())) + " cores; " +
+         std::to_string(inputs.threshold_percent) + " % of " + cores(inputs.capacity_milli) + " leave " +
+         cores(std::max<std::int64_t>(round.held_milli, 0)) + ": best-effort pods get " + gets;
 }
 
-void propose(const Inputs& inputs, Round& round, std::uint32_t level, const std::vector<std::string>& dirs, const std::string& knob,
-          const std::string& value, const std::string& why) {
+void propose(const Inputs& inputs, Round& round, std::uint32_t level, const std::vector<std::string>& dirs,
+             const std::string& knob, const std::string& value, const std::string& why) {
   const strategy::Inputs named = evidence(inputs, round);
   // Fewer CPUs and less time are bounds on what the cgroups have; cpu.idle is a switch.
   const std::uint32_t role = inputs.policy == Policy::cpu_idle ? KOORD_ROLE_SET : KOORD_ROLE_CAP;
   for (const std::string& dir : dirs) round.intents.push_back({level, knob, dir, value, why, named, 0, role});
 }
 
-void propose_for_all(const Inputs& inputs, Round& round, const std::string& knob, const std::string& value, const std::string& why) {
+void propose_for_all(const Inputs& inputs, Round& round, const std::string& knob, const std::string& value,
+                     const std::string& why) {
   propose(inputs, round, KOORD_LEVEL_QOS, inputs.targets.classes, knob, value, why);
   propose(inputs, round, KOORD_LEVEL_POD, inputs.targets.pods, knob, value, why);
 }
@@ -125,20 +128,22 @@ void plan_quota(const Inputs& inputs, Memory& memory, Round& round) {
   if (parts == 0 || quota >= rounded_up(inputs.capacity_milli, 1000) * kPeriodUs) return;
   round.granted_milli = quota / (kPeriodUs / 1000);
   const std::string value = std::to_string(std::max(quota / parts, kLeastQuotaUs)) + " " + std::to_string(kPeriodUs);
-  propose_for_all(inputs, round, "cpu.max", value, reason(inputs, round, cores(*round.granted_milli) + " cores of time"));
+  propose_for_all(inputs, round, "cpu.max", value,
+                  reason(inputs, round, cores(*round.granted_milli) + " cores of time"));
 }
 
 void plan_idle(const Inputs& inputs, Round& round) {
-  propose_for_all(inputs, round, "cpu.idle", "1", "best-effort pods get only otherwise idle CPU time, by the policy "
-                                                  "cpuIdle");
+  propose_for_all(inputs, round, "cpu.idle", "1",
+                  "best-effort pods get only otherwise idle CPU time, by the policy "
+                  "cpuIdle");
 }
 
 }  // namespace
 
 std::int64_t budget_milli(const Inputs& inputs) {
   const usage::Split& use = inputs.use;
-  const std::int64_t budget =
-      inputs.capacity_milli * inputs.threshold_percent / 100 - milli(use.pods) - milli(use.applications) - milli(use.system);
+  const std::int64_t budget = inputs.capacity_milli * inputs.threshold_percent / 100 - milli(use.pods) -
+                              milli(use.applications) - milli(use.system);
   return inputs.min_percent ? std::max(budget, inputs.capacity_milli * *inputs.min_percent / 100) : budget;
 }
 

@@ -52,14 +52,15 @@ struct Settings {
 
 // State from round to round; a fresh one if nothing was proposed.
 struct Memory {
-  std::deque<std::pair<std::uint64_t, std::int64_t>> budgets;  // by time, of the last hold_ns; each less than those behind it
-  std::optional<std::size_t> cpus;                             // the number proposed
-  std::optional<std::int64_t> quota_us;                        // the quota proposed
+  std::deque<std::pair<std::uint64_t, std::int64_t>>
+      budgets;                           // by time, of the last hold_ns; each less than those behind it
+  std::optional<std::size_t> cpus;       // the number proposed
+  std::optional<std::int64_t> quota_us;  // the quota proposed
 };
 
 struct Round {
-  std::int64_t budget_milli = 0;  // now; below 0: the others alone use more than the threshold
-  std::int64_t held_milli = 0;    // the least budget of the last hold_ns, which is used
+  std::int64_t budget_milli = 0;              // now; below 0: the others alone use more than the threshold
+  std::int64_t held_milli = 0;                // the least budget of the last hold_ns, which is used
   std::optional<std::int64_t> granted_milli;  // the total of the proposals; nothing: no bound
   strategy::Intents intents;
   std::string problem;  // why an expected proposal is missing; empty: none

@@ -57,7 +57,9 @@ class Loop {
 
   Plant& plant() { return plant_; }
   const Samples& of(const std::string& series) const { return recording_.of(series); }
-  Samples of(const std::string& series, double from, double to) const { return between(recording_.of(series), from, to); }
+  Samples of(const std::string& series, double from, double to) const {
+    return between(recording_.of(series), from, to);
+  }
 
  private:
   void decide() {
@@ -77,7 +79,8 @@ class Loop {
     std::map<std::string, std::string> originals;
     for (const strategy::Intent& intent : intents) {
       const auto known = originals_.find(intent.knob);
-      originals.emplace(intent.knob, known == originals_.end() ? plant_.get(intent.cgroup_dir, intent.knob) : known->second);
+      originals.emplace(intent.knob,
+                        known == originals_.end() ? plant_.get(intent.cgroup_dir, intent.knob) : known->second);
       plant_.set(intent.cgroup_dir, intent.knob, intent.value);
     }
     for (const auto& [knob, original] : originals_)
@@ -120,7 +123,8 @@ TEST_CASE("after a step of the services best-effort pods are down within two sec
   }
 }
 
-TEST_CASE("after a step back they have all of the budget again within the hold and ten steps, never more, and turn not once") {
+TEST_CASE(
+    "after a step back they have all of the budget again within the hold and ten steps, never more, and turn not once") {
   for (Policy policy : {Policy::cpuset, Policy::cfs_quota}) {
     Loop loop(policy, step(1, 9.5, 0, 300));
     loop.run(600);
@@ -129,18 +133,18 @@ TEST_CASE("after a step back they have all of the budget again within the hold a
     CHECK(highest(back) <= kRoom - 1 + 1);
     CHECK(turns(between(back, 301, 345), 0.5) == 0);
     const bool is_cpuset = policy == Policy::cpuset;
-    const std::string summary = loop.summary(is_cpuset ? "step-back-cpuset" : "step-back-quota", "the services go at 300 s");
-    CHECK(summary == (is_cpuset ?
-        "services: 9.5 9.5 9.5 9.5 9.5 9.5 1 1 1 1 1 1; 1 to 11.27\n"
-        "best-effort: 2.12 2 2 2 2 2 4.62 9 9 9 9 9; 2 to 9\n"
-        "budget: 0.17 0.31 0.32 0.32 0.34 0.3 3.87 8.83 8.85 8.82 8.81 8.83; 0 to 8.86\n"
-        "granted: 2.02 2 2 2 2 2 4.76 9 9 9 9 9; 2 to 9\n"
-        "services wait: 1.39 0 0 0 0 0 0 0 0 0 0 0; 0 to 69.32\n" :
-        "services: 9.5 9.5 9.5 9.5 9.5 9.5 1 1 1 1 1 1; 1 to 11.27\n"
-        "best-effort: 0.33 0.33 0.33 0.33 0.33 0.33 3.35 8.8 8.8 8.8 8.8 8.8; 0.02 to 8.8\n"
-        "budget: 0.17 0.31 0.32 0.32 0.34 0.3 3.87 8.83 8.85 8.82 8.81 8.83; 0 to 8.86\n"
-        "granted: 0.18 0.33 0.33 0.33 0.33 0.33 3.52 8.8 8.8 8.8 8.8 8.8; 0.02 to 8.8\n"
-        "services wait: 1.39 0 0 0 0 0 0 0 0 0 0 0; 0 to 69.32\n"));
+    const std::string summary =
+        loop.summary(is_cpuset ? "step-back-cpuset" : "step-back-quota", "the services go at 300 s");
+    CHECK(summary == (is_cpuset ? "services: 9.5 9.5 9.5 9.5 9.5 9.5 1 1 1 1 1 1; 1 to 11.27\n"
+                                  "best-effort: 2.12 2 2 2 2 2 4.62 9 9 9 9 9; 2 to 9\n"
+                                  "budget: 0.17 0.31 0.32 0.32 0.34 0.3 3.87 8.83 8.85 8.82 8.81 8.83; 0 to 8.86\n"
+                                  "granted: 2.02 2 2 2 2 2 4.76 9 9 9 9 9; 2 to 9\n"
+                                  "services wait: 1.39 0 0 0 0 0 0 0 0 0 0 0; 0 to 69.32\n"
+                                : "services: 9.5 9.5 9.5 9.5 9.5 9.5 1 1 1 1 1 1; 1 to 11.27\n"
+                                  "best-effort: 0.33 0.33 0.33 0.33 0.33 0.33 3.35 8.8 8.8 8.8 8.8 8.8; 0.02 to 8.8\n"
+                                  "budget: 0.17 0.31 0.32 0.32 0.34 0.3 3.87 8.83 8.85 8.82 8.81 8.83; 0 to 8.86\n"
+                                  "granted: 0.18 0.33 0.33 0.33 0.33 0.33 3.52 8.8 8.8 8.8 8.8 8.8; 0.02 to 8.8\n"
+                                  "services wait: 1.39 0 0 0 0 0 0 0 0 0 0 0; 0 to 69.32\n"));
   }
 }
 
@@ -170,17 +174,17 @@ TEST_CASE("over three days of load the services get what they want, and best-eff
     CHECK(turns(loop.of("granted", 100, 3 * 7200), 2.5) <= 2 * 3);
     const bool is_cpuset = policy == Policy::cpuset;
     const std::string summary = loop.summary(is_cpuset ? "days-cpuset" : "days-quota", "three days of 7200 s");
-    CHECK(summary == (is_cpuset ?
-        "services: 2.5 7.5 7.5 2.5 2.5 7.5 7.5 2.5 2.5 7.5 7.5 2.5; 0.74 to 9.26\n"
-        "best-effort: 7.74 2.92 2.6 7.23 7.75 2.91 2.59 7.26 7.7 2.93 2.61 7.24; 2 to 14.32\n"
-        "budget: 7.24 2.23 2.17 7.16 7.23 2.23 2.16 7.17 7.23 2.23 2.17 7.16; 0.56 to 8.78\n"
-        "granted: 7.73 2.92 2.6 7.24 7.75 2.91 2.59 7.26 7.7 2.93 2.62 7.24; 2 to 9\n"
-        "services wait: 0 0 0 0 0 0 0 0 0 0 0 0; 0 to 0\n" :
-        "services: 2.5 7.5 7.5 2.5 2.5 7.5 7.5 2.5 2.5 7.5 7.5 2.5; 0.74 to 9.26\n"
-        "best-effort: 7.31 2.27 2.11 7.12 7.29 2.29 2.12 7.12 7.29 2.3 2.15 7.11; 0.56 to 14.32\n"
-        "budget: 7.24 2.23 2.17 7.16 7.23 2.23 2.16 7.17 7.23 2.23 2.17 7.16; 0.56 to 8.78\n"
-        "granted: 7.3 2.27 2.12 7.12 7.29 2.29 2.13 7.12 7.28 2.29 2.15 7.12; 0.56 to 8.75\n"
-        "services wait: 0 0 0 0 0 0 0 0 0 0 0 0; 0 to 0\n"));
+    CHECK(summary == (is_cpuset
+                          ? "services: 2.5 7.5 7.5 2.5 2.5 7.5 7.5 2.5 2.5 7.5 7.5 2.5; 0.74 to 9.26\n"
+                            "best-effort: 7.74 2.92 2.6 7.23 7.75 2.91 2.59 7.26 7.7 2.93 2.61 7.24; 2 to 14.32\n"
+                            "budget: 7.24 2.23 2.17 7.16 7.23 2.23 2.16 7.17 7.23 2.23 2.17 7.16; 0.56 to 8.78\n"
+                            "granted: 7.73 2.92 2.6 7.24 7.75 2.91 2.59 7.26 7.7 2.93 2.62 7.24; 2 to 9\n"
+                            "services wait: 0 0 0 0 0 0 0 0 0 0 0 0; 0 to 0\n"
+                          : "services: 2.5 7.5 7.5 2.5 2.5 7.5 7.5 2.5 2.5 7.5 7.5 2.5; 0.74 to 9.26\n"
+                            "best-effort: 7.31 2.27 2.11 7.12 7.29 2.29 2.12 7.12 7.29 2.3 2.15 7.11; 0.56 to 14.32\n"
+                            "budget: 7.24 2.23 2.17 7.16 7.23 2.23 2.16 7.17 7.23 2.23 2.17 7.16; 0.56 to 8.78\n"
+                            "granted: 7.3 2.27 2.12 7.12 7.29 2.29 2.13 7.12 7.28 2.29 2.15 7.12; 0.56 to 8.75\n"
+                            "services wait: 0 0 0 0 0 0 0 0 0 0 0 0; 0 to 0\n"));
   }
 }
 

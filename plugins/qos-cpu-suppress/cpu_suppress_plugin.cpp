@@ -32,11 +32,10 @@ constexpr char kConfigSchema[] = R"({
   }})";
 
 constexpr std::chrono::nanoseconds kPeriod = 1s;
-constexpr std::chrono::nanoseconds kHoldsFor = 15s;  // without a decision for so long best-effort pods have what they had
+constexpr std::chrono::nanoseconds kHoldsFor =
+    15s;  // without a decision for so long best-effort pods have what they had
 
-std::uint64_t nanoseconds(std::int64_t seconds) {
-  return static_cast<std::uint64_t>(seconds) * 1'000'000'000;
-}
+std::uint64_t nanoseconds(std::int64_t seconds) { return static_cast<std::uint64_t>(seconds) * 1'000'000'000; }
 
 class CpuSuppress final : public koord::plugin::QosStrategy {
  public:
@@ -49,7 +48,9 @@ class CpuSuppress final : public koord::plugin::QosStrategy {
         define({"be_suppress_cpu_cores", "cores", "CPU limit of best-effort pods while one is set, in cores.", 0.001});
     by_cpuset_.emplace(host(), [granted] { return granted.series(KOORD_NO_SUBJECT, {{"type", "cpuset"}}); });
     by_quota_.emplace(host(), [granted] { return granted.series(KOORD_NO_SUBJECT, {{"type", "cfsQuota"}}); });
-    others_ = define({"be_suppress_ls_used_cpu_cores", "cores", "CPU used by pods that are not best-effort, in cores.", 0.001}).series();
+    others_ = define({"be_suppress_ls_used_cpu_cores", "cores", "CPU used by pods that are not best-effort, in cores.",
+                      0.001})
+                  .series();
     read_config();
   }
 
@@ -98,13 +99,15 @@ class CpuSuppress final : public koord::plugin::QosStrategy {
   }
 
   // Without intents the host reverts the knobs of best-effort pods, and the next time begins anew.
-  void finish(std::uint64_t now_ns, const Round& round, std::optional<double> others, std::optional<Policy> policy = std::nullopt) {
+  void finish(std::uint64_t now_ns, const Round& round, std::optional<double> others,
+              std::optional<Policy> policy = std::nullopt) {
     if (!policy) memory_ = {};
     if (!round.problem.empty() && round.problem != last_problem_) log(KOORD_LOG_WARN, round.problem);
     last_problem_ = round.problem;
     koord::strategy::propose(host(), knobs_, round.intents, kHoldsFor);
     proposed_ = !round.intents.empty();
-    const auto granted = round.granted_milli ? std::optional(static_cast<double>(*round.granted_milli) / 1000) : std::nullopt;
+    const auto granted =
+        round.granted_milli ? std::optional(static_cast<double>(*round.granted_milli) / 1000) : std::nullopt;
     by_cpuset_->set(batch_, policy == Policy::cpuset ? granted : std::nullopt);
     by_quota_->set(batch_, policy == Policy::cfs_quota ? granted : std::nullopt);
     if (others) batch_.add(others_, *others);
@@ -129,9 +132,8 @@ class CpuSuppress final : public koord::plugin::QosStrategy {
 
 }  // namespace
 
-KOORD_PLUGIN(
-    "id=qos-cpu-suppress\nversion=1.0.0\nkinds=koord.qos-strategy/1\n"
-    "gate=BECPUSuppress\nstage=beta\ndefault=true\n"
-    "requires=koord.config/1,koord.fs/1,koord.knobs/1,koord.metrics/1,koord.state/1\nlicense=Apache-2.0\n"
-    "description=Best-effort pods get of the CPU what the others leave of a threshold\n",
-    koord::plugin::qos_strategy<CpuSuppress>("cpu-suppress", kPeriod, kConfigSchema))
+KOORD_PLUGIN("id=qos-cpu-suppress\nversion=1.0.0\nkinds=koord.qos-strategy/1\n"
+             "gate=BECPUSuppress\nstage=beta\ndefault=true\n"
+             "requires=koord.config/1,koord.fs/1,koord.knobs/1,koord.metrics/1,koord.state/1\nlicense=Apache-2.0\n"
+             "description=Best-effort pods get of the CPU what the others leave of a threshold\n",
+             koord::plugin::qos_strategy<CpuSuppress>("cpu-suppress", kPeriod, kConfigSchema))

@@ -40,8 +40,10 @@ std::string slo_of(const std::string& policy, bool enable = true) {
 
 // Eight CPUs; a service that uses 4.2 of them, batch work 2, and the system 0.3.
 struct CpuSuppressFixture {
-  explicit CpuSuppressFixture(std::string config = "{}") : host(node, std::move(config)), strategy(host, koord_entry_v1()) {
-    for (int cpu = 0; cpu < 8; ++cpu) topology.cpus.push_back({.cpu = cpu, .core = cpu / 2, .socket = cpu / 4, .numa_node = cpu / 4, .online = true});
+  explicit CpuSuppressFixture(std::string config = "{}")
+      : host(node, std::move(config)), strategy(host, koord_entry_v1()) {
+    for (int cpu = 0; cpu < 8; ++cpu)
+      topology.cpus.push_back({.cpu = cpu, .core = cpu / 2, .socket = cpu / 4, .numa_node = cpu / 4, .online = true});
     publish();
     node_slo(slo_of("cpuset"));
     REQUIRE(strategy.init() == KOORD_OK);
@@ -57,7 +59,8 @@ struct CpuSuppressFixture {
       if (pod.uid == uid) return pod.handle;
     return 0;
   }
-  void send(const char* name, double value, std::uint64_t subject = KOORD_NO_SUBJECT, std::initializer_list<plugin::Label> labels = {}) {
+  void send(const char* name, double value, std::uint64_t subject = KOORD_NO_SUBJECT,
+            std::initializer_list<plugin::Label> labels = {}) {
     plugin::Batch batch(host.abi());
     batch.add(plugin::Metric(host.abi(), {name, "", "", 0.01}).series(subject, labels), value);
     batch.send(to_ns(host.clock().now()));
@@ -87,8 +90,9 @@ struct CpuSuppressFixture {
   FakeHost host;
   FakeInstance strategy;
   state::Topology topology;
-  std::vector<state::Pod> pods{pod_of("service", state::KoordQos::ls, state::KubeQos::burstable, "kubepods/burstable/podservice"),
-                               pod_of("batch", state::KoordQos::be, state::KubeQos::best_effort, "kubepods/besteffort/podbatch")};
+  std::vector<state::Pod> pods{
+      pod_of("service", state::KoordQos::ls, state::KubeQos::burstable, "kubepods/burstable/podservice"),
+      pod_of("batch", state::KoordQos::be, state::KubeQos::best_effort, "kubepods/besteffort/podbatch")};
 };
 
 }  // namespace
@@ -151,7 +155,8 @@ TEST_CASE("a node without a NodeSLO is an ordinary node without intents") {
   CHECK(fixture.plan().empty());
 }
 
-TEST_CASE("a pod of a file may be one cgroup without any of containers: it is confined as a whole, on cgroup v1 and v2") {
+TEST_CASE(
+    "a pod of a file may be one cgroup without any of containers: it is confined as a whole, on cgroup v1 and v2") {
   for (bool unified : {false, true}) {
     CpuSuppressFixture fixture;
     if (!unified) fixture.node.remove("cgroup/cgroup.controllers");
@@ -231,10 +236,12 @@ TEST_CASE("reserved CPUs, those of SYSTEM pods and those of LSE pods are left al
   CHECK(fixture.value() == "2-3");
 }
 
-TEST_CASE("a reservation by amount takes CPUs from best-effort pods, as text and as number, and returns them with the annotation") {
+TEST_CASE(
+    "a reservation by amount takes CPUs from best-effort pods, as text and as number, and returns them with the annotation") {
   CpuSuppressFixture fixture;
   state::Node about;
-  for (const char* reservation : {R"({"resources":{"cpu":2}})", R"({"resources":{"cpu":"2"}})", R"({"resources":{"cpu":"1500m"}})"}) {
+  for (const char* reservation :
+       {R"({"resources":{"cpu":2}})", R"({"resources":{"cpu":"2"}})", R"({"resources":{"cpu":"1500m"}})"}) {
     CAPTURE(reservation);
     about.annotations["node.koordinator.sh/reservation"] = reservation;
     fixture.about_node(about);

@@ -17,10 +17,12 @@ constexpr Settings kAtOnce{.hold_ns = 0};
 
 // CPU : core : socket : NUMA node
 std::vector<Cpu> topology_a() {
-  return {{0, 0, 0, 0}, {1, 1, 0, 0}, {2, 2, 1, 1}, {3, 3, 1, 1}, {4, 0, 0, 0}, {5, 1, 0, 0}, {6, 2, 1, 1}, {7, 3, 1, 1}};
+  return {{0, 0, 0, 0}, {1, 1, 0, 0}, {2, 2, 1, 1}, {3, 3, 1, 1},
+          {4, 0, 0, 0}, {5, 1, 0, 0}, {6, 2, 1, 1}, {7, 3, 1, 1}};
 }
 std::vector<Cpu> topology_b() {
-  return {{0, 0, 0, 0}, {1, 0, 0, 0}, {2, 1, 0, 0}, {3, 1, 0, 0}, {4, 2, 1, 1}, {5, 2, 1, 1}, {6, 3, 1, 1}, {7, 3, 1, 1}};
+  return {{0, 0, 0, 0}, {1, 0, 0, 0}, {2, 1, 0, 0}, {3, 1, 0, 0},
+          {4, 2, 1, 1}, {5, 2, 1, 1}, {6, 3, 1, 1}, {7, 3, 1, 1}};
 }
 // Two CPUs a core, four a socket, eight a NUMA node.
 std::vector<Cpu> topology_of(std::uint32_t cpus) {
@@ -29,13 +31,9 @@ std::vector<Cpu> topology_of(std::uint32_t cpus) {
   return topology;
 }
 
-std::string picked(std::size_t count, const std::vector<Cpu>& cpus) {
-  return pick_cpus(count, cpus).list();
-}
+std::string picked(std::size_t count, const std::vector<Cpu>& cpus) { return pick_cpus(count, cpus).list(); }
 
-CpuSet cpus(std::string_view list) {
-  return CpuSet::parse(list).value();
-}
+CpuSet cpus(std::string_view list) { return CpuSet::parse(list).value(); }
 
 // On a node without other usage the whole threshold is left to best-effort pods.
 Inputs node(std::uint32_t cpu_count, Policy policy, double others = 0) {
@@ -49,9 +47,7 @@ Inputs node(std::uint32_t cpu_count, Policy policy, double others = 0) {
   return inputs;
 }
 
-std::string value_of(const Round& round) {
-  return round.intents.empty() ? "none" : round.intents[0].value;
-}
+std::string value_of(const Round& round) { return round.intents.empty() ? "none" : round.intents[0].value; }
 
 }  // namespace
 
@@ -179,7 +175,8 @@ TEST_CASE("where children have no CPUs that their parents have not, the class is
   CHECK(round.intents[1].value == "0-1,4");
 }
 
-TEST_CASE("the quota follows the budget: down at once, up a tenth of the node a round, and not for less than a hundredth") {
+TEST_CASE(
+    "the quota follows the budget: down at once, up a tenth of the node a round, and not for less than a hundredth") {
   const auto quota = [](double budget, std::optional<double> before) {
     Inputs inputs = node(80, Policy::cfs_quota, 80 - budget);
     Memory memory;
@@ -252,10 +249,17 @@ TEST_CASE("an intent says for an operator why, and on which figures") {
   Memory memory;
   const Round round = plan(inputs, kAtOnce, memory);
   REQUIRE(round.intents.size() == 1);
-  CHECK(round.intents[0].reason ==
-        "others than best-effort pods use 3.75 cores; 65 % of 8.00 leave 1.45: best-effort pods get 1.45 cores of time");
-  CHECK(round.intents[0].inputs == strategy::Inputs{{"policy", "cfsQuota"}, {"capacity", "8.00"}, {"threshold_percent", "65"},
-                                                   {"other_pods", "3.25"}, {"host_applications", "0.00"}, {"system", "0.50"},
-                                                   {"best_effort", "0.00"}, {"budget", "1.45"}, {"least_budget_held", "1.45"},
-                                                   {"min_percent", "10"}});
+  CHECK(
+      round.intents[0].reason ==
+      "others than best-effort pods use 3.75 cores; 65 % of 8.00 leave 1.45: best-effort pods get 1.45 cores of time");
+  CHECK(round.intents[0].inputs == strategy::Inputs{{"policy", "cfsQuota"},
+                                                    {"capacity", "8.00"},
+                                                    {"threshold_percent", "65"},
+                                                    {"other_pods", "3.25"},
+                                                    {"host_applications", "0.00"},
+                                                    {"system", "0.50"},
+                                                    {"best_effort", "0.00"},
+                                                    {"budget", "1.45"},
+                                                    {"least_budget_held", "1.45"},
+                                                    {"min_percent", "10"}});
 }

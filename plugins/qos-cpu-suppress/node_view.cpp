@@ -58,7 +58,9 @@ std::optional<double> cores(std::int64_t milli) {
 // The kubelet's static policy gives whole CPUs to containers of guaranteed pods that ask for whole ones.
 std::size_t whole_cpus(const koord_container& container) {
   const koord_resource* cpu = cpu_of({container.resources, container.n_resources, container.resource_stride});
-  if (!cpu || cpu->request == KOORD_ABSENT || cpu->request != cpu->limit || cpu->request <= 0 || cpu->request % 1000 != 0) return 0;
+  if (!cpu || cpu->request == KOORD_ABSENT || cpu->request != cpu->limit || cpu->request <= 0 ||
+      cpu->request % 1000 != 0)
+    return 0;
   return static_cast<std::size_t>(cpu->request / 1000);
 }
 
@@ -135,7 +137,8 @@ void NodeView::follow_pods(const plugin::Snapshot& snapshot) {
 
 void NodeView::follow_pod(const koord_pod& pod, const std::vector<std::string>& class_dirs) {
   const std::string dir(view(pod.cgroup_dir));
-  const auto around = std::find_if(class_dirs.begin(), class_dirs.end(), [&](const std::string& one) { return dir.starts_with(one + "/"); });
+  const auto around = std::find_if(class_dirs.begin(), class_dirs.end(),
+                                   [&](const std::string& one) { return dir.starts_with(one + "/"); });
   const bool best_effort = is_best_effort(pod, dir.empty() || around != class_dirs.end());
   best_effort_.emplace(pod.handle, best_effort);
   if (has_ended(pod)) return;
@@ -159,8 +162,8 @@ void NodeView::follow_slo(const plugin::Snapshot& snapshot) {
   best_effort_applications_ = usage::parse_best_effort_applications(snapshot.node_slo()).value_or({});
 }
 
-// The kubelet's policy for CPUs is unknown here: that a container has exactly as many as it asks for, and not all, shows it. CPUs
-// that the scheduler gave are its, not the kubelet's.
+// The kubelet's policy for CPUs is unknown here: that a container has exactly as many as it asks for, and not all,
+// shows it. CPUs that the scheduler gave are its, not the kubelet's.
 void NodeView::read_exclusive_cpus(std::uint64_t now_ns) {
   if (now_ns < exclusive_until_ns_) return;
   exclusive_until_ns_ = now_ns + kExclusivePeriodNs;
@@ -168,7 +171,8 @@ void NodeView::read_exclusive_cpus(std::uint64_t now_ns) {
   for (const WholeCpus& container : whole_cpus_) {
     const CpuSet cpus = cpus_of(container.cgroup_dir);
     const bool is_given = !(cpus & given_cpus_).empty();
-    if (!is_given && cpus.size() == container.count && cpus.size() < online_.size()) exclusive_cpus_ = exclusive_cpus_ | cpus;
+    if (!is_given && cpus.size() == container.count && cpus.size() < online_.size())
+      exclusive_cpus_ = exclusive_cpus_ | cpus;
   }
 }
 

@@ -20,8 +20,8 @@ class NodeView {
   NodeView() = default;
   explicit NodeView(const koord_host* host);
 
-  // Fills all of `inputs` but what the NodeSLO says. No sample older than `max_age_ns` counts. Throws plugin::Failure when
-  // something is not known that a decision needs.
+  // Fills all of `inputs` but what the NodeSLO says. No sample older than `max_age_ns` counts. Throws plugin::Failure
+  // when something is not known that a decision needs.
   void read(const plugin::Snapshot& snapshot, std::uint64_t now_ns, std::uint64_t max_age_ns, Inputs& inputs);
 
  private:
@@ -47,7 +47,7 @@ class NodeView {
   usage::NewestSamples newest_;
   std::uint64_t topology_version_ = 0, node_version_ = 0, pods_version_ = 0, slo_version_ = 0;
   std::vector<Cpu> online_;
-  CpuSet closed_cpus_;           // no best-effort pod may run there: reserved, of SYSTEM pods alone, of LSE pods
+  CpuSet closed_cpus_;            // no best-effort pod may run there: reserved, of SYSTEM pods alone, of LSE pods
   CpuSet lsr_cpus_, given_cpus_;  // given by the scheduler: to LSR pods, to any pod
   std::int64_t capacity_milli_ = 0;
   double reserved_cores_ = 0;

@@ -16,7 +16,8 @@ std::vector<Bucket> buckets_of(const std::vector<Cpu>& cpus) {
   for (const Cpu& cpu : cpus) by_place[{cpu.numa_node, cpu.socket}].push_back(cpu);
   std::vector<Bucket> buckets;
   for (auto& [place, bucket] : by_place) {
-    std::sort(bucket.begin(), bucket.end(), [](const Cpu& a, const Cpu& b) { return std::tie(a.core, a.cpu) < std::tie(b.core, b.cpu); });
+    std::sort(bucket.begin(), bucket.end(),
+              [](const Cpu& a, const Cpu& b) { return std::tie(a.core, a.cpu) < std::tie(b.core, b.cpu); });
     buckets.push_back(std::move(bucket));
   }
   std::sort(buckets.begin(), buckets.end(), [](const Bucket& a, const Bucket& b) {
@@ -30,13 +31,16 @@ class Walk {
   Walk(std::size_t need, std::vector<Bucket> buckets) : need_(need), buckets_(std::move(buckets)) {}
 
   CpuSet picked() {
-    go_round(2, [](const Bucket& bucket, std::size_t i) { return i + 1 < bucket.size() && bucket[i].core == bucket[i + 1].core; });
+    go_round(2, [](const Bucket& bucket, std::size_t i) {
+      return i + 1 < bucket.size() && bucket[i].core == bucket[i + 1].core;
+    });
     go_round(1, [](const Bucket& bucket, std::size_t i) { return i < bucket.size(); });
     return picked_;
   }
 
  private:
-  // Takes `size` neighbours that fit from one bucket after another, until too few are needed or a whole round took nothing.
+  // Takes `size` neighbours that fit from one bucket after another, until too few are needed or a whole round took
+  // nothing.
   template <class Fits>
   void go_round(std::size_t size, const Fits& fits) {
     for (std::size_t in_vain = 0; need_ >= size && in_vain < buckets_.size(); at_ = (at_ + 1) % buckets_.size())
@@ -63,9 +67,7 @@ class Walk {
 
 }  // namespace
 
-CpuSet pick_cpus(std::size_t count, const std::vector<Cpu>& cpus) {
-  return Walk(count, buckets_of(cpus)).picked();
-}
+CpuSet pick_cpus(std::size_t count, const std::vector<Cpu>& cpus) { return Walk(count, buckets_of(cpus)).picked(); }
 
 CpuSet Pools::usable() const {
   CpuSet all;

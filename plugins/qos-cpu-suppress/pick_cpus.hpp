@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which CPUs best-effort pods get, when it is known how many: spread evenly over sockets, whole cores before halves of them.
-// The rules are koordlet's. Pure. [any thread]
+// Which CPUs best-effort pods get, when it is known how many: spread evenly over sockets, whole cores before halves of
+// them. The rules are koordlet's. Pure. [any thread]
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@ struct Cpu {
   std::uint32_t cpu = 0, core = 0, socket = 0, numa_node = 0;
 };
 
-// `count` of them; all when there are no more. Goes round the sockets (of a NUMA node each), the one with the most CPUs first,
-// takes both threads of a core while two are wanted, and single CPUs for the rest.
+// `count` of them; all when there are no more. Goes round the sockets (of a NUMA node each), the one with the most CPUs
+// first, takes both threads of a core while two are wanted, and single CPUs for the rest.
 CpuSet pick_cpus(std::size_t count, const std::vector<Cpu>& cpus);
 
 // The owners of CPUs.
@@ -28,7 +28,8 @@ struct Pools {
   CpuSet usable() const;
 };
 
-// Picks `count` CPUs, or all usable ones if these are fewer. The CPUs of LSR pods and the shared CPUs contribute in proportion.
+// Picks `count` CPUs, or all usable ones if these are fewer. The CPUs of LSR pods and the shared CPUs contribute in
+// proportion.
 CpuSet pick_from_pools(std::size_t count, const Pools& pools);
 
 }  // namespace koord::cpu_suppress

@@ -14,16 +14,18 @@ using eviction::Thresholds;
 using eviction::usage_thresholds;
 
 // A demand without victims; nothing while there is no need, or no way to know.
-std::optional<Demand> by_usage(std::string_view feature, const Situation& situation, std::optional<std::int64_t> node_bytes,
-                               Decision& decision) {
+std::optional<Demand> by_usage(std::string_view feature, const Situation& situation,
+                               std::optional<std::int64_t> node_bytes, Decision& decision) {
   const slo::Threshold& slo = situation.slo;
   const Result<Thresholds> wanted = usage_thresholds(slo.memory_evict_threshold_percent, slo.memory_evict_lower_percent,
                                                      {"memoryEvictThresholdPercent", "memoryEvictLowerPercent"});
   if (!wanted) return decision.cannot(feature, wanted.error().message()), std::nullopt;
   if (!situation.capacity) return decision.cannot(feature, "the node's memory is not known"), std::nullopt;
-  if (!node_bytes) return decision.cannot(feature, "node_memory_usage is not measured (advisor-node-resource)"), std::nullopt;
+  if (!node_bytes)
+    return decision.cannot(feature, "node_memory_usage is not measured (advisor-node-resource)"), std::nullopt;
   if (*node_bytes > *situation.capacity)
-    return decision.cannot(feature, "the node uses " + in_words(Resource::memory, *node_bytes) + ", more than its capacity of " +
+    return decision.cannot(feature, "the node uses " + in_words(Resource::memory, *node_bytes) +
+                                        ", more than its capacity of " +
                                         in_words(Resource::memory, *situation.capacity) + ", so one of both is wrong"),
            std::nullopt;
   return usage_demand(feature, Resource::memory, *node_bytes, *situation.capacity, *wanted,

@@ -13,7 +13,8 @@ constexpr double kGiB = 1 << 30;
 
 // A node of 16 GiB with ten batch pods of 1 GiB each, and other load. 70 % are 11.2 GiB, 68 % are 10.88 GiB.
 struct Batch : EvictingNode {
-  explicit Batch(Curve others) : EvictingNode(koord_entry_v1(), R"({"resourceUsedThresholdWithBE": {"enable": true,
+  explicit Batch(Curve others)
+      : EvictingNode(koord_entry_v1(), R"({"resourceUsedThresholdWithBE": {"enable": true,
       "memoryEvictThresholdPercent": 70}})") {
     for (int i = 0; i < 10; ++i)
       add("batch-" + std::to_string(i), {.anonymous = constant(kGiB)}, "kubernetes.io/batch-memory", 1 << 30);
@@ -30,9 +31,8 @@ TEST_CASE("a node that is short of memory evicts enough to get below its lower t
   CHECK(node.evicted().back().first < 70);
   plot(node.recording(), "qos-memory-evict-usage", "others need three GiB more from 60 s on",
        {{"GiB", {"GiB"}}, {"pods", {"pods"}}});
-  CHECK(summary(node.recording(), {"GiB", "pods"}, 12) ==
-        "GiB: 10.61 10 10 10 10 10 10 10 10 10 10 10; 10 to 14\n"
-        "pods: 7.2 6 6 6 6 6 6 6 6 6 6 6; 6 to 10\n");
+  CHECK(summary(node.recording(), {"GiB", "pods"}, 12) == "GiB: 10.61 10 10 10 10 10 10 10 10 10 10 10; 10 to 14\n"
+                                                          "pods: 7.2 6 6 6 6 6 6 6 6 6 6 6; 6 to 10\n");
 }
 
 TEST_CASE("a pod that still ends counts as gone while the need is requested again and again") {

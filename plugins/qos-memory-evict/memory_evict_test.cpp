@@ -51,7 +51,8 @@ Names names(const Demand& demand) {
 
 }  // namespace
 
-TEST_CASE("BEMemoryEvict: a node at its threshold releases memory of best-effort pods until it is 2 % below the threshold") {
+TEST_CASE(
+    "BEMemoryEvict: a node at its threshold releases memory of best-effort pods until it is 2 % below the threshold") {
   const Situation node = situation("BEMemoryEvict", {pod("a", kGiB)});
   CHECK(decide(node, 75 * kGiB).demands.at(0).amount == 7 * kGiB);
   CHECK(decide(node, 70 * kGiB).demands.at(0).amount == 2 * kGiB);
@@ -60,14 +61,16 @@ TEST_CASE("BEMemoryEvict: a node at its threshold releases memory of best-effort
   CHECK(decide(node, 75 * kGiB).demands[0].reason == "the node uses 75.00 GiB of 100.00 GiB, 70 % or more");
 }
 
-TEST_CASE("BEMemoryEvict: the lowest priority goes first, then the largest user, at last unmeasured pods; pods that opted out stay") {
-  Candidate unmeasured = pod("unmeasured", 0), closed = pod("closed", 9 * kGiB), ended = pod("ended", 9 * kGiB), other = pod("other", 9 * kGiB);
+TEST_CASE(
+    "BEMemoryEvict: the lowest priority goes first, then the largest user, at last unmeasured pods; pods that opted out stay") {
+  Candidate unmeasured = pod("unmeasured", 0), closed = pod("closed", 9 * kGiB), ended = pod("ended", 9 * kGiB),
+            other = pod("other", 9 * kGiB);
   unmeasured.used.reset();
   closed.policy = koord::eviction::Policy(R"(["MemoryEvict"])");
   ended.is_active = false;
   other.is_best_effort = false;
-  const Situation node =
-      situation("BEMemoryEvict", {unmeasured, pod("small", kGiB), pod("large", 2 * kGiB), pod("low", 1, 5000), closed, ended, other});
+  const Situation node = situation("BEMemoryEvict", {unmeasured, pod("small", kGiB), pod("large", 2 * kGiB),
+                                                     pod("low", 1, 5000), closed, ended, other});
   const Decision decision = decide(node, 75 * kGiB);
   CHECK(names(decision.demands.at(0)) == Names{"low", "large", "small", "unmeasured"});
   CHECK(names(settle(decision.demands).at(0)) == Names{"low", "large", "small"});
@@ -90,12 +93,15 @@ TEST_CASE("MemoryEvict reckons with bytes: a pod of a GiB releases a GiB") {
 
 TEST_CASE("MemoryAllocatableEvict: batch-memory beyond what the node has goes") {
   Situation node = situation("MemoryAllocatableEvict", {pod("a", 0), pod("b", 0), pod("c", 0)});
-  CHECK(decide(node, {}).unknown.at(0) == "MemoryAllocatableEvict: the NodeSLO does not give memoryAllocatableEvictThresholdPercent");
+  CHECK(decide(node, {}).unknown.at(0) ==
+        "MemoryAllocatableEvict: the NodeSLO does not give memoryAllocatableEvictThresholdPercent");
   node.slo.memory_allocatable_evict_threshold_percent = 110;
   node.slo.memory_allocatable_evict_lower_percent = 100;
-  CHECK(decide(node, {}).unknown.at(0) == "MemoryAllocatableEvict: the NodeSLO does not give allocatableEvictPriorityThreshold");
+  CHECK(decide(node, {}).unknown.at(0) ==
+        "MemoryAllocatableEvict: the NodeSLO does not give allocatableEvictPriorityThreshold");
   node.slo.allocatable_evict_priority_threshold = 5999;
-  CHECK(decide(node, {}).unknown.at(0) == "MemoryAllocatableEvict: the Node has no allocatable kubernetes.io/batch-memory");
+  CHECK(decide(node, {}).unknown.at(0) ==
+        "MemoryAllocatableEvict: the Node has no allocatable kubernetes.io/batch-memory");
   node.allocatable.batch = 2 * kGiB;
   CHECK(decide(node, {}).demands.at(0).amount == kGiB);
   CHECK(name_of(decide(node, {}).demands[0].released) == "kubernetes.io/batch-memory.request");
@@ -137,9 +143,11 @@ TEST_CASE("a later feature counts on the pods that go for an earlier one") {
 }
 
 TEST_CASE("no invalid threshold of the NodeSLO evicts a pod, whatever the node uses") {
-  for (const char* spec : {R"({"resourceUsedThresholdWithBE": {"enable": true, "memoryEvictThresholdPercent": 60, "memoryEvictLowerPercent": 65}})",
-                           R"({"resourceUsedThresholdWithBE": {"enable": true, "memoryEvictThresholdPercent": -1}})",
-                           R"({"resourceUsedThresholdWithBE": {"enable": true, "memoryEvictLowerPercent": 75}})"}) {
+  for (
+      const char* spec :
+      {R"({"resourceUsedThresholdWithBE": {"enable": true, "memoryEvictThresholdPercent": 60, "memoryEvictLowerPercent": 65}})",
+       R"({"resourceUsedThresholdWithBE": {"enable": true, "memoryEvictThresholdPercent": -1}})",
+       R"({"resourceUsedThresholdWithBE": {"enable": true, "memoryEvictLowerPercent": 75}})"}) {
     CAPTURE(spec);
     FakeNode node;
     FakeHost host(node, R"({"gates": ["BEMemoryEvict", "MemoryEvict"]})");
@@ -172,9 +180,10 @@ TEST_CASE("the plugin asks at once when memory is short, by the newest sample, a
   one.labels = {{"koordinator.sh/qosClass", "BE"}};
   state::Node object;
   object.capacity = {{"memory", 100 * kGiB}};
-  host.hub().publish({.node = object,
-                      .pods = std::vector{one},
-                      .node_slo = R"({"resourceUsedThresholdWithBE": {"enable": true, "memoryEvictThresholdPercent": 70}})"});
+  host.hub().publish(
+      {.node = object,
+       .pods = std::vector{one},
+       .node_slo = R"({"resourceUsedThresholdWithBE": {"enable": true, "memoryEvictThresholdPercent": 70}})"});
   FakeInstance strategy(host, koord_entry_v1());
   REQUIRE(strategy.init() == KOORD_OK);
   samples.add("pod_memory_usage", 3.0 * kGiB, host.hub().current()->pods[0].handle);

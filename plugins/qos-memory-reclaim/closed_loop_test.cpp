@@ -27,8 +27,9 @@ struct Loop {
   void run(double seconds) {
     for (const double end = plant.now() + seconds; plant.now() < end;) {
       const Measured& now = plant.of("pod");
-      const Reading reading{static_cast<std::int64_t>(now.hot_bytes + now.cold_bytes), static_cast<std::int64_t>(now.memory_some.total_us),
-                            static_cast<std::int64_t>(refaulted), std::nullopt};
+      const Reading reading{static_cast<std::int64_t>(now.hot_bytes + now.cold_bytes),
+                            static_cast<std::int64_t>(now.memory_some.total_us), static_cast<std::int64_t>(refaulted),
+                            std::nullopt};
       const std::int64_t want = reclaimer.want(reading, std::chrono::nanoseconds(std::llround(plant.now() * 1e9)), {});
       reclaimer.asked(want);
       if (want > 0) take(want);
@@ -68,7 +69,8 @@ TEST_CASE("closed loop: unused page cache goes, and used page cache stays") {
   CHECK(loop.plant.of("pod").cold_bytes < 3000 * kMi);
   CHECK(loop.plant.of("pod").hot_bytes > 1900 * kMi);
   CHECK(loop.choked_percent() < 1);
-  plot(loop.recording, "qos-memory-reclaim-cold-page-cache", "page cache that is not read again is taken, until it costs",
+  plot(loop.recording, "qos-memory-reclaim-cold-page-cache",
+       "page cache that is not read again is taken, until it costs",
        {{"MiB", {"page cache"}}, {"MiB", {"taken at once"}}, {"% of the time", {"stalled"}}});
   CHECK(summary(loop.recording, {"page cache", "taken at once", "stalled"}, 8) ==
         "page cache: 5186 2080 2066 2066 2064 2067 2065 2065; 2010 to 8012\n"
@@ -82,7 +84,8 @@ TEST_CASE("closed loop: a pod with all of its page cache in use is tried ever mo
   CHECK(loop.choked_percent() < 2);
   CHECK(mean(loop.recording.of("page cache")) > 5900);
   unsigned tries = 0;
-  for (const Sample& sample : between(loop.recording.of("taken at once"), 4 * kHour, 9 * kHour)) tries += sample.value > 0 ? 1 : 0;
+  for (const Sample& sample : between(loop.recording.of("taken at once"), 4 * kHour, 9 * kHour))
+    tries += sample.value > 0 ? 1 : 0;
   CHECK(tries <= 2 * 5);
 }
 

@@ -30,7 +30,8 @@ constexpr char kConfigSchema[] = R"({
   }})";
 
 constexpr std::string_view kKnob = "memory.reclaim", kCapability = "memory_reclaim";
-constexpr std::string_view kNoKnob = "the kernel has no memory.reclaim: it is there since Linux 5.19, on cgroup v2 only";
+constexpr std::string_view kNoKnob =
+    "the kernel has no memory.reclaim: it is there since Linux 5.19, on cgroup v2 only";
 constexpr std::string_view kBlind = "no pod's memory pressure can be read, and nothing is reclaimed blindly";
 
 class MemoryReclaim final : public koord::plugin::QosStrategy {

@@ -31,9 +31,12 @@ struct MemoryReclaimFixture {
     REQUIRE(strategy.init() == KOORD_OK);
   }
   void publish() { host.hub().publish({.pods = std::vector{pod}}); }
-  void write(const std::string& file, const std::string& text) { node.write("cgroup/" + std::string(kPodDir) + "/" + file, text); }
+  void write(const std::string& file, const std::string& text) {
+    node.write("cgroup/" + std::string(kPodDir) + "/" + file, text);
+  }
   void stat(std::int64_t refaulted_pages) {
-    write("memory.stat", "anon 0\ninactive_file 10737418240\nactive_file 0\nworkingset_refault_file " + std::to_string(refaulted_pages) + "\n");
+    write("memory.stat", "anon 0\ninactive_file 10737418240\nactive_file 0\nworkingset_refault_file " +
+                             std::to_string(refaulted_pages) + "\n");
   }
   void stalled(std::int64_t total_us) {
     write("memory.pressure", "some avg10=0.00 avg60=0.00 avg300=0.00 total=" + std::to_string(total_us) +
@@ -62,7 +65,8 @@ TEST_CASE("a calm best-effort pod gives a little of its page cache") {
   CHECK(plan[0].level == knob::Level::pod);
   CHECK(plan[0].cgroup_dir == kPodDir);
   CHECK(plan[0].value == "10737418");
-  CHECK(plan[0].reason == "a little of its page cache: its tasks stalled 0.00 % of the time for lack of memory, less than 1.00 %");
+  CHECK(plan[0].reason ==
+        "a little of its page cache: its tasks stalled 0.00 % of the time for lack of memory, less than 1.00 %");
 }
 
 TEST_CASE("a pod that stalls gives nothing") {
@@ -108,8 +112,13 @@ TEST_CASE("no more than the cold memory measured by advisor-cold-memory is recla
   auto advisor = fixture.host.make_context("advisor-cold-memory", workshop::all_services());
   const koord_host* host = advisor->host();
   const plugin::Metric cold(host, {"pod_memory_cold_page_size", "bytes", "cold memory", 1});
-  const std::uint64_t handle = plugin::Snapshot(host, static_cast<const koord_svc_state*>(host->get_service(host, "koord.state/1")))
-                                   .pods().begin().operator*().handle;
+  const std::uint64_t handle =
+      plugin::Snapshot(host, static_cast<const koord_svc_state*>(host->get_service(host, "koord.state/1")))
+          .pods()
+          .begin()
+          .
+          operator*()
+          .handle;
   plugin::Batch batch(host);
   batch.add(cold.series(handle), 16.0 * kMi);
   fixture.plan();

@@ -20,14 +20,19 @@ std::string two_digits(double number) {
   return text;
 }
 
-strategy::Intent intent_of(const std::string& dir, std::int64_t bytes, const Reclaimer& reclaimer, const Reading& reading, const Settings& settings) {
-  strategy::Intent intent{KOORD_LEVEL_POD, "memory.reclaim", dir, std::to_string(bytes),
-                      "a little of its page cache: its tasks stalled " + two_digits(reclaimer.stalled_percent()) +
-                          " % of the time for lack of memory, less than " + two_digits(settings.pressure_percent) + " %",
-                      {{"page_cache", std::to_string(*reading.page_cache)},
-                       {"stalled_percent", two_digits(reclaimer.stalled_percent())},
-                       {"refaulted", std::to_string(reclaimer.refaulted())},
-                       {"rate_percent", two_digits(100 * reclaimer.rate())}}};
+strategy::Intent intent_of(const std::string& dir, std::int64_t bytes, const Reclaimer& reclaimer,
+                           const Reading& reading, const Settings& settings) {
+  strategy::Intent intent{KOORD_LEVEL_POD,
+                          "memory.reclaim",
+                          dir,
+                          std::to_string(bytes),
+                          "a little of its page cache: its tasks stalled " + two_digits(reclaimer.stalled_percent()) +
+                              " % of the time for lack of memory, less than " + two_digits(settings.pressure_percent) +
+                              " %",
+                          {{"page_cache", std::to_string(*reading.page_cache)},
+                           {"stalled_percent", two_digits(reclaimer.stalled_percent())},
+                           {"refaulted", std::to_string(reclaimer.refaulted())},
+                           {"rate_percent", two_digits(100 * reclaimer.rate())}}};
   if (reading.cold) intent.inputs.emplace_back("cold", std::to_string(*reading.cold));
   return intent;
 }
@@ -77,7 +82,8 @@ void Pods::learn(const koord_intent_result& result) {
 }
 
 bool Pods::blind() const {
-  return any() && std::none_of(pods_.begin(), pods_.end(), [](const auto& pod) { return pod.second.reading.stalled_us.has_value(); });
+  return any() && std::none_of(pods_.begin(), pods_.end(),
+                               [](const auto& pod) { return pod.second.reading.stalled_us.has_value(); });
 }
 
 void Pods::read(Pod& pod, const std::string& dir) const {
@@ -89,7 +95,8 @@ void Pods::read(Pod& pod, const std::string& dir) const {
   const koord_status of_pressure = pod.pressure ? pod.pressure.read(stalled) : KOORD_E_GONE;
   if (of_stat == KOORD_E_GONE) pod.stat = {};
   if (of_pressure == KOORD_E_GONE) pod.pressure = {};
-  if (of_stat == KOORD_OK && stat[0] != KOORD_ABSENT && stat[1] != KOORD_ABSENT) pod.reading.page_cache = stat[0] + stat[1];
+  if (of_stat == KOORD_OK && stat[0] != KOORD_ABSENT && stat[1] != KOORD_ABSENT)
+    pod.reading.page_cache = stat[0] + stat[1];
   if (of_stat == KOORD_OK && stat[2] != KOORD_ABSENT) pod.reading.refaulted = stat[2] * ::sysconf(_SC_PAGESIZE);
   if (of_pressure == KOORD_OK && stalled[0] != KOORD_ABSENT) pod.reading.stalled_us = stalled[0];
 }
@@ -107,7 +114,8 @@ std::map<std::uint64_t, std::int64_t> Pods::cold_by_pod(std::uint64_t now_ns) co
   koord_status status = KOORD_E_TOO_SMALL;
   while (status == KOORD_E_TOO_SMALL) {
     std::uint32_t found = 0;
-    status = metrics_->aggregate(host_, &query, rows.data(), static_cast<std::uint32_t>(rows.size()), sizeof(koord_agg_row), &found);
+    status = metrics_->aggregate(host_, &query, rows.data(), static_cast<std::uint32_t>(rows.size()),
+                                 sizeof(koord_agg_row), &found);
     rows.resize(found);
   }
   if (status != KOORD_OK) return cold;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The best-effort pods that memory is reclaimed from: the open files and the Reclaimer of each. On the instance's strand.
+// The best-effort pods that memory is reclaimed from: the open files and the Reclaimer of each. On the instance's
+// strand.
 #pragma once
 
 #include <cstdint>

@@ -22,14 +22,16 @@ std::int64_t Reclaimer::want(const Reading& reading, Nanoseconds now, const Sett
     return 0;
   }
   const Sample sample{now, *reading.stalled_us, reading.refaulted.value_or(0)};
-  const bool continues = last_ && now > last_->at && sample.stalled_us >= last_->stalled_us && sample.refaulted >= last_->refaulted;
+  const bool continues =
+      last_ && now > last_->at && sample.stalled_us >= last_->stalled_us && sample.refaulted >= last_->refaulted;
   if (!continues) {
     state_ = State::learning;
     last_ = sample;
     asked_ = 0;
     return 0;
   }
-  stalled_percent_ = 100.0 * 1000 * static_cast<double>(sample.stalled_us - last_->stalled_us) / static_cast<double>((now - last_->at).count());
+  stalled_percent_ = 100.0 * 1000 * static_cast<double>(sample.stalled_us - last_->stalled_us) /
+                     static_cast<double>((now - last_->at).count());
   refaulted_ = sample.refaulted - last_->refaulted;
   last_ = sample;
 
@@ -52,8 +54,8 @@ std::int64_t Reclaimer::want(const Reading& reading, Nanoseconds now, const Sett
 
 void Reclaimer::given(std::optional<std::int64_t> bytes) { given_ = bytes; }
 
-// Stalls, whatever they are from: a pod that is short of memory is not to have less. Refaults count against what was taken, and
-// where nothing was, against the least step.
+// Stalls, whatever they are from: a pod that is short of memory is not to have less. Refaults count against what was
+// taken, and where nothing was, against the least step.
 bool Reclaimer::cost_too_much(const Settings& settings) const {
   if (stalled_percent_ > settings.pressure_percent) return true;
   if (asked_ > 0 && given_ && *given_ < asked_ / 2) return true;  // the kernel has found little: the rest is in use

@@ -21,27 +21,27 @@
 namespace koord::memory_reclaim {
 
 struct Settings {
-  double pressure_percent = 1;   // of the time: the ceiling of stalls for lack of memory
-  double refault_percent = 20;   // of what was taken: how much may come back within a window
+  double pressure_percent = 1;  // of the time: the ceiling of stalls for lack of memory
+  double refault_percent = 20;  // of what was taken: how much may come back within a window
 };
 
 // Totals and amounts at one moment; nothing: not known.
 struct Reading {
-  std::optional<std::int64_t> page_cache;      // bytes, active and inactive
-  std::optional<std::int64_t> stalled_us;      // `some` of memory.pressure, the total
-  std::optional<std::int64_t> refaulted;       // bytes of page cache that were needed again, the total
-  std::optional<std::int64_t> cold;            // bytes that have not been touched for minutes, if measured
+  std::optional<std::int64_t> page_cache;  // bytes, active and inactive
+  std::optional<std::int64_t> stalled_us;  // `some` of memory.pressure, the total
+  std::optional<std::int64_t> refaulted;   // bytes of page cache that were needed again, the total
+  std::optional<std::int64_t> cold;        // bytes that have not been touched for minutes, if measured
 };
 
 class Reclaimer {
  public:
   using Nanoseconds = std::chrono::nanoseconds;
   enum class State {
-    unknown,      // its usage or its stalls cannot be read
-    learning,     // the first reading
+    unknown,   // its usage or its stalls cannot be read
+    learning,  // the first reading
     reclaiming,
-    nothing_left, // too little page cache, or none of it cold
-    backing_off,  // it cost too much
+    nothing_left,  // too little page cache, or none of it cold
+    backing_off,   // it cost too much
   };
 
   // Bytes to take now; 0: none. Asked once a window.

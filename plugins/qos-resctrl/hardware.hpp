@@ -15,9 +15,9 @@ namespace koord::rdt {
 
 // The last-level caches. Each bit of a mask is a part of the cache ("way"); groups may share bits.
 struct Cache {
-  std::uint64_t mask = 0;        // of all parts
-  unsigned least_bits = 1;       // that a group has
-  bool takes_gaps = false;       // may the bits of a group be apart? (sparse_masks)
+  std::uint64_t mask = 0;   // of all parts
+  unsigned least_bits = 1;  // that a group has
+  bool takes_gaps = false;  // may the bits of a group be apart? (sparse_masks)
   std::vector<std::uint32_t> ids;
 
   bool operator==(const Cache&) const = default;
@@ -55,8 +55,8 @@ std::uint64_t largest_in(std::string_view schemata, std::string_view resource, i
 // a group: koordlet's formula, for any set of parts. If a group's bits must be adjacent: the longest run of them.
 std::uint64_t mask_of(const Cache& cache, std::int64_t begin_percent, std::int64_t end_percent);
 
-// A share of the memory bandwidth; 100 is no limit. `domain_units`: all that a cache's domain has, in the unit, where that
-// is not percent. Rounded up to what the CPU takes.
+// A share of the memory bandwidth; 100 is no limit. `domain_units`: all that a cache's domain has, in the unit, where
+// that is not percent. Rounded up to what the CPU takes.
 std::int64_t bandwidth_of(const Bandwidth& bandwidth, std::int64_t percent, std::int64_t domain_units);
 
 std::string hexadecimal(std::uint64_t mask);  // "7ff"

@@ -22,8 +22,8 @@ struct Group {
 };
 
 bool is_whole(const slo::PodResctrl& share) {
-  return share.l3_of_cache.empty() && share.mb_of_cache.empty() && share.l3_range.value_or(Range(0, 100)) == Range(0, 100) &&
-         share.mb_percent.value_or(100) == 100;
+  return share.l3_of_cache.empty() && share.mb_of_cache.empty() &&
+         share.l3_range.value_or(Range(0, 100)) == Range(0, 100) && share.mb_percent.value_or(100) == 100;
 }
 
 const slo::ResctrlQos* resctrl_of(const slo::ResourceQos& strategy, std::uint32_t qos) {
@@ -34,14 +34,16 @@ const slo::ResctrlQos* resctrl_of(const slo::ResourceQos& strategy, std::uint32_
 // Best-effort first: that is the group which others are protected from.
 std::vector<Group> class_groups(const slo::ResourceQos& strategy, slo::Problems& problems) {
   std::vector<Group> groups;
-  for (const auto& [qos, section] : {std::pair(KOORD_QOS_BE, "beClass"), std::pair(KOORD_QOS_LSR, "lsrClass"), std::pair(KOORD_QOS_LS, "lsClass")}) {
+  for (const auto& [qos, section] :
+       {std::pair(KOORD_QOS_BE, "beClass"), std::pair(KOORD_QOS_LSR, "lsrClass"), std::pair(KOORD_QOS_LS, "lsClass")}) {
     const slo::ResctrlQos* wanted = resctrl_of(strategy, qos);
     if (!wanted) continue;
     Group group{group_of_class(qos), std::string(section) + " of the NodeSLO", {}, true};
     const Range range(wanted->cat_range_start_percent.value_or(0), wanted->cat_range_end_percent.value_or(100));
     if (range.first >= range.second) {
-      problems.push_back(group.origin + ": catRangeStartPercent " + std::to_string(range.first) + " is not below catRangeEndPercent " +
-                         std::to_string(range.second) + ", so its resctrlQOS is inactive");
+      problems.push_back(group.origin + ": catRangeStartPercent " + std::to_string(range.first) +
+                         " is not below catRangeEndPercent " + std::to_string(range.second) +
+                         ", so its resctrlQOS is inactive");
       continue;
     }
     group.share.l3_range = range;
@@ -49,18 +51,21 @@ std::vector<Group> class_groups(const slo::ResourceQos& strategy, slo::Problems&
     group.restricts = !is_whole(group.share);
     groups.push_back(std::move(group));
   }
-  std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) { return a.restricts > b.restricts; });
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const Group& a, const Group& b) { return a.restricts > b.restricts; });
   return groups;
 }
 
 // The host refuses a whole plan with a group of another name (is_group_name() in core/knob/knob_table.cpp).
 bool can_name_group(const std::string& uid) {
   constexpr std::size_t kLongestGroupName = 255;
-  return !uid.empty() && group_of_pod(uid).size() <= kLongestGroupName && uid.find_first_of(std::string_view("/\n\0", 3)) == std::string::npos;
+  return !uid.empty() && group_of_pod(uid).size() <= kLongestGroupName &&
+         uid.find_first_of(std::string_view("/\n\0", 3)) == std::string::npos;
 }
 
 // A pod that has its group already keeps it before one that wants one.
-std::vector<Group> pod_groups(const std::vector<Pod>& pods, const std::set<std::string>& there, slo::Problems& problems) {
+std::vector<Group> pod_groups(const std::vector<Pod>& pods, const std::set<std::string>& there,
+                              slo::Problems& problems) {
   std::vector<Group> groups;
   for (const Pod& pod : pods) {
     if (!pod.own) continue;
@@ -68,7 +73,9 @@ std::vector<Group> pod_groups(const std::vector<Pod>& pods, const std::set<std::
     if (can_name_group(pod.uid))
       groups.push_back({group_of_pod(pod.uid), origin, *pod.own, false, true});
     else
-      problems.push_back(origin + ": metadata.uid: expected 1 to 245 bytes without '/', newline and NUL, so the pod gets no group of its own");
+      problems.push_back(
+          origin +
+          ": metadata.uid: expected 1 to 245 bytes without '/', newline and NUL, so the pod gets no group of its own");
   }
   std::stable_sort(groups.begin(), groups.end(), [&](const Group& a, const Group& b) {
     return std::pair(!there.contains(a.name), a.name) < std::pair(!there.contains(b.name), b.name);
@@ -76,9 +83,7 @@ std::vector<Group> pod_groups(const std::vector<Pod>& pods, const std::set<std::
   return groups;
 }
 
-bool is_ours(const std::string& group) {
-  return group.starts_with(kPrefix);
-}
+bool is_ours(const std::string& group) { return group.starts_with(kPrefix); }
 
 class Sharing {
  public:
@@ -99,7 +104,8 @@ class Sharing {
   static std::string line(const std::vector<std::uint32_t>& ids, Of of) {
     std::string text;
     for (std::uint32_t id : ids)
-      if (const std::string value = of(id); !value.empty()) text += (text.empty() ? "" : ";") + std::to_string(id) + "=" + value;
+      if (const std::string value = of(id); !value.empty())
+        text += (text.empty() ? "" : ";") + std::to_string(id) + "=" + value;
     return text;
   }
 
@@ -119,7 +125,8 @@ class Sharing {
     if (value.empty()) return;
     strategy::Inputs inputs{{"cbm_mask", hexadecimal(cache.mask)}};
     if (group.share.l3_range)
-      inputs.emplace_back("range_percent", std::to_string(group.share.l3_range->first) + "-" + std::to_string(group.share.l3_range->second));
+      inputs.emplace_back("range_percent", std::to_string(group.share.l3_range->first) + "-" +
+                                               std::to_string(group.share.l3_range->second));
     add(group, "resctrl.l3", value, "a part of the L3 cache", std::move(inputs));
   }
 
@@ -128,16 +135,19 @@ class Sharing {
     const auto& bandwidth = inputs_.hardware->bandwidth;
     const std::optional<std::int64_t> domain = bandwidth ? domain_units(bandwidth->unit) : std::nullopt;
     if (!domain) {
-      const char* const why = bandwidth ? "resctrl is mounted with mba_MBps, and the setting domainMegabytes does not say what 100 % is"
-                                        : "this CPU cannot share out memory bandwidth";
+      const char* const why =
+          bandwidth ? "resctrl is mounted with mba_MBps, and the setting domainMegabytes does not say what 100 % is"
+                    : "this CPU cannot share out memory bandwidth";
       if (limits) plan_.problems.push_back(group.origin + ": " + why);
       return;
     }
     tell_strangers(group, bandwidth->ids, group.share.mb_of_cache);
-    const bool has_default = bandwidth->unit == BandwidthUnit::megabytes;  // a new group has no limit, which is no number of the knob
+    const bool has_default =
+        bandwidth->unit == BandwidthUnit::megabytes;  // a new group has no limit, which is no number of the knob
     const std::string value = line(bandwidth->ids, [&](std::uint32_t id) -> std::string {
       const auto own = group.share.mb_of_cache.find(id);
-      const slo::Number percent = own == group.share.mb_of_cache.end() ? group.share.mb_percent : slo::Number(own->second);
+      const slo::Number percent =
+          own == group.share.mb_of_cache.end() ? group.share.mb_percent : slo::Number(own->second);
       if (!percent || (*percent == 100 && has_default)) return "";
       return std::to_string(bandwidth_of(*bandwidth, *percent, *domain));
     });
@@ -163,12 +173,13 @@ class Sharing {
   template <class Shares>
   void tell_strangers(const Group& group, const std::vector<std::uint32_t>& ids, const Shares& shares) {
     for (const auto& [id, share] : shares)
-      if (!std::binary_search(ids.begin(), ids.end(), id)) plan_.problems.push_back(group.origin + ": there is no cache " + std::to_string(id));
+      if (!std::binary_search(ids.begin(), ids.end(), id))
+        plan_.problems.push_back(group.origin + ": there is no cache " + std::to_string(id));
   }
 
   void add(const Group& group, std::string knob, std::string value, const char* what, strategy::Inputs inputs) {
     plan_.intents.push_back({KOORD_LEVEL_NODE, std::move(knob), group.name, std::move(value),
-                            group.origin + " gives its threads " + what, std::move(inputs)});
+                             group.origin + " gives its threads " + what, std::move(inputs)});
   }
 
   const Inputs& inputs_;
@@ -180,14 +191,19 @@ void place(const Pod& pod, const Sharing& sharing, Plan& plan) {
   const std::string own = group_of_pod(pod.uid), of_class = group_of_class(pod.qos);
   const bool has_own = pod.own && sharing.is_made(own);
   if (!has_own && (of_class.empty() || !sharing.is_made(of_class))) return;
-  plan.intents.push_back({KOORD_LEVEL_POD, "resctrl.group", pod.cgroup_dir, has_own ? own : of_class,
-                         has_own ? "the pod's annotation gives it a group of its own" : "the pod's threads are in the group of its QoS class",
-                         {{"pod", pod.name}}});
+  plan.intents.push_back({KOORD_LEVEL_POD,
+                          "resctrl.group",
+                          pod.cgroup_dir,
+                          has_own ? own : of_class,
+                          has_own ? "the pod's annotation gives it a group of its own"
+                                  : "the pod's threads are in the group of its QoS class",
+                          {{"pod", pod.name}}});
 }
 
 }  // namespace
 
-std::set<std::string> StaleGroups::look(const std::vector<std::string>& groups, const strategy::Intents& intents, std::uint64_t now_ns) {
+std::set<std::string> StaleGroups::look(const std::vector<std::string>& groups, const strategy::Intents& intents,
+                                        std::uint64_t now_ns) {
   std::set<std::string> proposed, stale;
   for (const Intent& intent : intents)
     if (intent.level == KOORD_LEVEL_NODE && intent.knob != "resctrl.remove") proposed.insert(intent.cgroup_dir);
@@ -195,7 +211,8 @@ std::set<std::string> StaleGroups::look(const std::vector<std::string>& groups, 
   for (const std::string& group : groups) {
     if (!is_ours(group) || proposed.contains(group)) continue;
     const auto known = unproposed_since_.find(group);
-    const std::uint64_t first = since.emplace(group, known == unproposed_since_.end() ? now_ns : known->second).first->second;
+    const std::uint64_t first =
+        since.emplace(group, known == unproposed_since_.end() ? now_ns : known->second).first->second;
     if (now_ns - first >= kStaleAfterNs) stale.insert(group);
   }
   unproposed_since_ = std::move(since);
@@ -216,9 +233,7 @@ std::string group_of_class(std::uint32_t qos) {
   }
 }
 
-std::string group_of_pod(std::string_view uid) {
-  return std::string(kPrefix) + "pod-" + std::string(uid);
-}
+std::string group_of_pod(std::string_view uid) { return std::string(kPrefix) + "pod-" + std::string(uid); }
 
 Plan plan(const Inputs& inputs) {
   Plan plan;
@@ -228,14 +243,16 @@ Plan plan(const Inputs& inputs) {
   if (inputs.strategy) groups = class_groups(*inputs.strategy, plan.problems);
   for (Group& group : pod_groups(inputs.pods, there, plan.problems)) groups.push_back(std::move(group));
 
-  const auto others = static_cast<std::size_t>(std::count_if(there.begin(), there.end(), [](const std::string& name) { return !is_ours(name); }));
+  const auto others = static_cast<std::size_t>(
+      std::count_if(there.begin(), there.end(), [](const std::string& name) { return !is_ours(name); }));
   const std::size_t taken = others + 1;  // and that of all other threads
   std::size_t left = inputs.hardware->closids > taken ? inputs.hardware->closids - taken : 0;
   Sharing sharing(inputs, plan);
   for (const Group& group : groups) {
     if (left == 0) {
-      plan.problems.push_back(group.origin + ": no group is left for it: the CPU has " + std::to_string(inputs.hardware->closids) + " CLOSIDs, " +
-                              std::to_string(taken) + " are the kernel's and others', the rest is given to other classes and pods");
+      plan.problems.push_back(group.origin + ": no group is left for it: the CPU has " +
+                              std::to_string(inputs.hardware->closids) + " CLOSIDs, " + std::to_string(taken) +
+                              " are the kernel's and others', the rest is given to other classes and pods");
       continue;
     }
     sharing.propose_for(group);
@@ -244,7 +261,8 @@ Plan plan(const Inputs& inputs) {
   for (const Pod& pod : inputs.pods) place(pod, sharing, plan);
   for (const std::string& group : inputs.stale)
     if (!sharing.is_made(group))
-      plan.intents.push_back({KOORD_LEVEL_NODE, "resctrl.remove", group, "1", "a group without intents for a minute occupies a CLOSID"});
+      plan.intents.push_back(
+          {KOORD_LEVEL_NODE, "resctrl.remove", group, "1", "a group without intents for a minute occupies a CLOSID"});
   return plan;
 }
 

@@ -18,14 +18,14 @@ namespace koord::rdt {
 inline constexpr std::string_view kPrefix = "koord-";
 
 struct Pod {
-  std::string uid, name, cgroup_dir;  // name: "namespace/name"
-  std::uint32_t qos = 0;              // KOORD_QOS_*
+  std::string uid, name, cgroup_dir;   // name: "namespace/name"
+  std::uint32_t qos = 0;               // KOORD_QOS_*
   std::optional<slo::PodResctrl> own;  // of its annotation
 };
 
 struct Settings {
-  std::int64_t amd_domain_gbps = 20;       // 100 % of an AMD domain's bandwidth, GB/s
-  std::int64_t domain_megabytes = 0;       // of a domain where resctrl is mounted with mba_MBps, MiB/s; 0: unset
+  std::int64_t amd_domain_gbps = 20;  // 100 % of an AMD domain's bandwidth, GB/s
+  std::int64_t domain_megabytes = 0;  // of a domain where resctrl is mounted with mba_MBps, MiB/s; 0: unset
 };
 
 // All pointers are borrowed for the call.
@@ -52,13 +52,14 @@ class StaleGroups {
   static constexpr std::uint64_t kStaleAfterNs = 60'000'000'000;
 
   // Those that have been so for long. `intents`: of the last round.
-  std::set<std::string> look(const std::vector<std::string>& groups, const strategy::Intents& intents, std::uint64_t now_ns);
+  std::set<std::string> look(const std::vector<std::string>& groups, const strategy::Intents& intents,
+                             std::uint64_t now_ns);
 
  private:
   std::map<std::string, std::uint64_t> unproposed_since_;
 };
 
-std::string group_of_class(std::uint32_t qos);  // "koord-LSR", also of LSE; "" of SYSTEM and of none
+std::string group_of_class(std::uint32_t qos);   // "koord-LSR", also of LSE; "" of SYSTEM and of none
 std::string group_of_pod(std::string_view uid);  // "koord-pod-UID"
 
 }  // namespace koord::rdt

@@ -53,8 +53,7 @@ class Resctrl final : public koord::plugin::QosStrategy {
     const std::optional<Snapshot> snapshot = Snapshot::if_known(host(), state_);
     koord::slo::Problems problems = snapshot ? slo_.follow(*snapshot) : koord::slo::Problems{};
     if (const std::string news = snapshot ? slo_.news(now_ns) : ""; !news.empty()) log(KOORD_LOG_INFO, news);
-    if (!snapshot || !slo_.get())
-      return koord::strategy::propose(host(), knobs_, {}, kHoldsFor);
+    if (!snapshot || !slo_.get()) return koord::strategy::propose(host(), knobs_, {}, kHoldsFor);
     follow(*snapshot, now_ns);
     problems.insert(problems.end(), plan_.problems.begin(), plan_.problems.end());
     tell(problems);
@@ -114,8 +113,11 @@ class Resctrl final : public koord::plugin::QosStrategy {
   };
 
   void follow(const Snapshot& snapshot, std::uint64_t now_ns) {
-    Basis basis{snapshot.version(KOORD_ON_PODS), snapshot.version(KOORD_ON_NODE_SLO), config_version_,
-                koord::rdt::read_groups(roots_.resctrl), {}};
+    Basis basis{snapshot.version(KOORD_ON_PODS),
+                snapshot.version(KOORD_ON_NODE_SLO),
+                config_version_,
+                koord::rdt::read_groups(roots_.resctrl),
+                {}};
     if (basis.pods != 0) basis.stale = stale_.look(basis.groups, plan_.intents, now_ns);
     if (basis == basis_) return;
     basis_ = std::move(basis);
@@ -141,7 +143,8 @@ class Resctrl final : public koord::plugin::QosStrategy {
     koord::slo::Problems wrong;
     auto own = koord::slo::resctrl_of(koord::slo::annotation_of(pod, koord::slo::kResctrlAnnotation), wrong);
     for (const std::string& problem : wrong) problems.push_back("pod " + name + ": " + problem);
-    inputs.pods.push_back({std::string(view(pod.uid)), name, std::string(view(pod.cgroup_dir)), pod.qos, std::move(own)});
+    inputs.pods.push_back(
+        {std::string(view(pod.uid)), name, std::string(view(pod.cgroup_dir)), pod.qos, std::move(own)});
   }
 
   const koord_svc_knobs* knobs_ = nullptr;
@@ -160,9 +163,8 @@ class Resctrl final : public koord::plugin::QosStrategy {
 
 }  // namespace
 
-KOORD_PLUGIN(
-    "id=qos-resctrl\nversion=1.0.0\nkinds=koord.qos-strategy/1\n"
-    "gate=RdtResctrl\nstage=alpha\ndefault=false\n"
-    "requires=koord.knobs/1,koord.state/1,koord.fs/1,koord.config/1,koord.capabilities/1\nlicense=Apache-2.0\n"
-    "description=Parts of the last-level cache and of memory bandwidth for QoS classes and pods\n",
-    koord::plugin::qos_strategy<Resctrl>("resctrl", kPeriod, kConfigSchema))
+KOORD_PLUGIN("id=qos-resctrl\nversion=1.0.0\nkinds=koord.qos-strategy/1\n"
+             "gate=RdtResctrl\nstage=alpha\ndefault=false\n"
+             "requires=koord.knobs/1,koord.state/1,koord.fs/1,koord.config/1,koord.capabilities/1\nlicense=Apache-2.0\n"
+             "description=Parts of the last-level cache and of memory bandwidth for QoS classes and pods\n",
+             koord::plugin::qos_strategy<Resctrl>("resctrl", kPeriod, kConfigSchema))

@@ -52,8 +52,10 @@ koord::slo::PodResctrl own_range(std::int64_t begin, std::int64_t end) {
 struct ResctrlFixture {
   ResctrlFixture() { inputs.hardware = &hardware, inputs.strategy = &strategy; }
 
-  Hardware hardware{.l3 = Cache{.mask = 0x7ff, .least_bits = 1, .takes_gaps = false, .ids = {0, 1}},
-                    .bandwidth = Bandwidth{.unit = BandwidthUnit::percent, .least = 10, .step = 10, .unlimited = 100, .ids = {0, 1}}, .closids = 8};
+  Hardware hardware{
+      .l3 = Cache{.mask = 0x7ff, .least_bits = 1, .takes_gaps = false, .ids = {0, 1}},
+      .bandwidth = Bandwidth{.unit = BandwidthUnit::percent, .least = 10, .step = 10, .unlimited = 100, .ids = {0, 1}},
+      .closids = 8};
   koord::slo::ResourceQos strategy;
   Inputs inputs;
 
@@ -91,7 +93,8 @@ struct Node {
   Texts proposed() {
     REQUIRE(strategy.evaluate() == KOORD_OK);
     Texts texts;
-    for (const koord::knob::Intent& intent : host.context().take_plan()) texts.push_back(intent.knob + " " + intent.cgroup_dir + " " + intent.value);
+    for (const koord::knob::Intent& intent : host.context().take_plan())
+      texts.push_back(intent.knob + " " + intent.cgroup_dir + " " + intent.value);
     return texts;
   }
 };
@@ -116,7 +119,8 @@ TEST_CASE("no range is so narrow that the group has no part, nor fewer than the 
   CHECK(hexadecimal(mask_of(cache_of(0x7ff, 2), 95, 100)) == "600");
 }
 
-TEST_CASE("if the parts of a cache are not all in a row a group gets a run, and all of its parts if the CPU takes gaps") {
+TEST_CASE(
+    "if the parts of a cache are not all in a row a group gets a run, and all of its parts if the CPU takes gaps") {
   CHECK(hexadecimal(mask_of(cache_of(0xf0f, 1, false), 0, 100)) == "f");
   CHECK(hexadecimal(mask_of(cache_of(0xf0f, 1, true), 0, 100)) == "f0f");
   CHECK(hexadecimal(mask_of(cache_of(0xf0f, 1, true), 25, 75)) == "30c");
@@ -154,7 +158,8 @@ TEST_CASE("hardware comes from the mounted tree, the number of groups is the low
   REQUIRE(hardware);
   CHECK(hardware->closids == 8);
   CHECK(hardware->l3 == Cache{.mask = 0x7ff, .least_bits = 1, .takes_gaps = false, .ids = {0, 1}});
-  CHECK(hardware->bandwidth == Bandwidth{.unit = BandwidthUnit::percent, .least = 10, .step = 10, .unlimited = 100, .ids = {0, 1}});
+  CHECK(hardware->bandwidth ==
+        Bandwidth{.unit = BandwidthUnit::percent, .least = 10, .step = 10, .unlimited = 100, .ids = {0, 1}});
 }
 
 TEST_CASE("the unit of bandwidth follows from the CPU's vendor and from the mount options of resctrl") {
@@ -177,7 +182,9 @@ TEST_CASE("a CPU that shares out only one of both is used for that") {
   CHECK_FALSE(read_hardware(node.roots())->bandwidth);
   CHECK(read_hardware(node.roots())->closids == 16);
   node.write("resctrl/schemata", "    L2:0=ff\n");
-  CHECK(read_hardware(node.roots()).error().text.starts_with("the CPU can share out neither its L3 cache nor memory bandwidth"));
+  CHECK(read_hardware(node.roots())
+            .error()
+            .text.starts_with("the CPU can share out neither its L3 cache nor memory bandwidth"));
 }
 
 TEST_CASE("a node without resctrl, with it not mounted, or mounted with cdp says which") {
@@ -197,7 +204,8 @@ TEST_CASE("an enabled class has a group with its part of each cache and of the b
   fixture.add_pod("u1", KOORD_QOS_BE);
   fixture.add_pod("u2", KOORD_QOS_LS);
   const Plan plan = ::plan(fixture.inputs);
-  CHECK(texts(plan) == Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.mb koord-BE 0=90;1=90", "resctrl.group pod-u1 koord-BE"});
+  CHECK(texts(plan) ==
+        Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.mb koord-BE 0=90;1=90", "resctrl.group pod-u1 koord-BE"});
   CHECK(plan.intents[0].level == KOORD_LEVEL_NODE);
   CHECK(plan.intents[2].level == KOORD_LEVEL_POD);
   CHECK(plan.intents[1].reason == "beClass of the NodeSLO gives its threads a share of the memory bandwidth");
@@ -212,8 +220,8 @@ TEST_CASE("a class that is off has no group, and LSE goes with LSR") {
   fixture.add_pod("u1", KOORD_QOS_BE);
   fixture.add_pod("u2", KOORD_QOS_LSE);
   fixture.add_pod("u3", KOORD_QOS_SYSTEM);
-  CHECK(texts(::plan(fixture.inputs)) ==
-        Texts{"resctrl.l3 koord-LSR 0=7ff;1=7ff", "resctrl.mb koord-LSR 0=100;1=100", "resctrl.group pod-u2 koord-LSR"});
+  CHECK(texts(::plan(fixture.inputs)) == Texts{"resctrl.l3 koord-LSR 0=7ff;1=7ff", "resctrl.mb koord-LSR 0=100;1=100",
+                                               "resctrl.group pod-u2 koord-LSR"});
 }
 
 TEST_CASE("a pod's annotation gives it a group of its own, by cache where it says so") {
@@ -224,11 +232,13 @@ TEST_CASE("a pod's annotation gives it a group of its own, by cache where it say
   own.mb_of_cache[0] = 40;
   fixture.add_pod("u1", KOORD_QOS_BE, own);
   fixture.add_pod("u2", KOORD_QOS_BE);
-  CHECK(texts(::plan(fixture.inputs)) == Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.mb koord-BE 0=100;1=100", "resctrl.l3 koord-pod-u1 0=3f;1=7c0",
-                                            "resctrl.mb koord-pod-u1 0=40", "resctrl.group pod-u1 koord-pod-u1", "resctrl.group pod-u2 koord-BE"});
+  CHECK(texts(::plan(fixture.inputs)) == Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.mb koord-BE 0=100;1=100",
+                                               "resctrl.l3 koord-pod-u1 0=3f;1=7c0", "resctrl.mb koord-pod-u1 0=40",
+                                               "resctrl.group pod-u1 koord-pod-u1", "resctrl.group pod-u2 koord-BE"});
 }
 
-TEST_CASE("a pod with a uid that cannot name a group has none of its own and is named; it stays in its class's group, and the others keep theirs") {
+TEST_CASE(
+    "a pod with a uid that cannot name a group has none of its own and is named; it stays in its class's group, and the others keep theirs") {
   using namespace std::string_literals;
   for (const std::string& uid : {""s, "a/b"s, "a\nb"s, "a\0b"s, std::string(246, 'a')}) {
     CAPTURE(uid);
@@ -237,17 +247,20 @@ TEST_CASE("a pod with a uid that cannot name a group has none of its own and is 
     fixture.inputs.pods.push_back({uid, "shop/odd", "pod-odd", KOORD_QOS_BE, own_range(0, 50)});
     fixture.add_pod("u2", KOORD_QOS_BE, own_range(0, 50));
     const Plan plan = ::plan(fixture.inputs);
-    CHECK(texts(plan) == Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.mb koord-BE 0=100;1=100", "resctrl.l3 koord-pod-u2 0=3f;1=3f",
-                               "resctrl.group pod-odd koord-BE", "resctrl.group pod-u2 koord-pod-u2"});
-    CHECK(plan.problems == Texts{"the annotation of pod shop/odd: metadata.uid: expected 1 to 245 bytes without '/', newline and NUL, "
-                                 "so the pod gets no group of its own"});
+    CHECK(texts(plan) == Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.mb koord-BE 0=100;1=100",
+                               "resctrl.l3 koord-pod-u2 0=3f;1=3f", "resctrl.group pod-odd koord-BE",
+                               "resctrl.group pod-u2 koord-pod-u2"});
+    CHECK(plan.problems ==
+          Texts{"the annotation of pod shop/odd: metadata.uid: expected 1 to 245 bytes without '/', newline and NUL, "
+                "so the pod gets no group of its own"});
   }
   ResctrlFixture longest;
   longest.add_pod(std::string(245, 'a').c_str(), KOORD_QOS_BE, own_range(0, 50));
   CHECK(::plan(longest.inputs).intents.size() == 2);
 }
 
-TEST_CASE("the CPU's groups go to classes that restrict, to pods that have one, to others; those without one are reported") {
+TEST_CASE(
+    "the CPU's groups go to classes that restrict, to pods that have one, to others; those without one are reported") {
   ResctrlFixture fixture;
   fixture.hardware.closids = 4;
   fixture.inputs.groups = {"crio-high", "koord-pod-u2", "koord-pod-gone"};
@@ -256,12 +269,14 @@ TEST_CASE("the CPU's groups go to classes that restrict, to pods that have one, 
   fixture.add_pod("u1", KOORD_QOS_BE, own_range(0, 20));
   fixture.add_pod("u2", KOORD_QOS_BE, own_range(0, 20));
   const Plan plan = ::plan(fixture.inputs);
-  CHECK(texts(plan) == Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.mb koord-BE 0=100;1=100", "resctrl.l3 koord-LS 0=7ff;1=7ff",
-                             "resctrl.mb koord-LS 0=100;1=100", "resctrl.group pod-u1 koord-BE", "resctrl.group pod-u2 koord-BE"});
+  CHECK(texts(plan) == Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.mb koord-BE 0=100;1=100",
+                             "resctrl.l3 koord-LS 0=7ff;1=7ff", "resctrl.mb koord-LS 0=100;1=100",
+                             "resctrl.group pod-u1 koord-BE", "resctrl.group pod-u2 koord-BE"});
   CHECK(plan.problems.size() == 2);
-  CHECK(plan.problems[0] ==
-        "the annotation of pod shop/u2: no group is left for it: the CPU has 4 CLOSIDs, 2 are the kernel's and others', "
-        "the rest is given to other classes and pods");
+  CHECK(
+      plan.problems[0] ==
+      "the annotation of pod shop/u2: no group is left for it: the CPU has 4 CLOSIDs, 2 are the kernel's and others', "
+      "the rest is given to other classes and pods");
   fixture.hardware.closids = 5;
   CHECK(texts(::plan(fixture.inputs)).back() == "resctrl.group pod-u2 koord-pod-u2");
 }
@@ -289,14 +304,17 @@ TEST_CASE("MiB/s are proposed once it is known what all of them are, and no limi
   fixture.strategy.ls = part(0, 100, 100);
   Plan plan = ::plan(fixture.inputs);
   CHECK(texts(plan) == Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.l3 koord-LS 0=7ff;1=7ff"});
-  CHECK(plan.problems ==
-        Texts{"beClass of the NodeSLO: resctrl is mounted with mba_MBps, and the setting domainMegabytes does not say what 100 % is"});
+  CHECK(
+      plan.problems ==
+      Texts{
+          "beClass of the NodeSLO: resctrl is mounted with mba_MBps, and the setting domainMegabytes does not say what 100 % is"});
   fixture.inputs.settings.domain_megabytes = 30000;
   CHECK(texts(::plan(fixture.inputs)) ==
         Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.mb koord-BE 0=15000;1=15000", "resctrl.l3 koord-LS 0=7ff;1=7ff"});
 }
 
-TEST_CASE("a class with an empty range is inactive with its bandwidth, a cache that is missing is reported and the rest holds") {
+TEST_CASE(
+    "a class with an empty range is inactive with its bandwidth, a cache that is missing is reported and the rest holds") {
   ResctrlFixture fixture;
   fixture.strategy.be = part(30, 30, 50);
   koord::slo::PodResctrl own = own_range(0, 50);
@@ -304,8 +322,11 @@ TEST_CASE("a class with an empty range is inactive with its bandwidth, a cache t
   fixture.add_pod("u1", KOORD_QOS_LS, own);
   const Plan plan = ::plan(fixture.inputs);
   CHECK(texts(plan) == Texts{"resctrl.l3 koord-pod-u1 0=3f;1=3f", "resctrl.group pod-u1 koord-pod-u1"});
-  CHECK(plan.problems == Texts{"beClass of the NodeSLO: catRangeStartPercent 30 is not below catRangeEndPercent 30, so its resctrlQOS is inactive",
-                               "the annotation of pod shop/u1: there is no cache 7"});
+  CHECK(
+      plan.problems ==
+      Texts{
+          "beClass of the NodeSLO: catRangeStartPercent 30 is not below catRangeEndPercent 30, so its resctrlQOS is inactive",
+          "the annotation of pod shop/u1: there is no cache 7"});
 }
 
 TEST_CASE("the plugin proposes groups for the NodeSLO's classes and for pods that ask for one") {
@@ -313,9 +334,11 @@ TEST_CASE("the plugin proposes groups for the NodeSLO's classes and for pods tha
   REQUIRE(node.strategy.init() == KOORD_OK);
   CHECK(node.proposed().empty());
   node.publish(kSlo);
-  CHECK(node.proposed() == Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.mb koord-BE 0=50;1=50", "resctrl.group kubepods/besteffort/podu1 koord-BE"});
+  CHECK(node.proposed() == Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.mb koord-BE 0=50;1=50",
+                                 "resctrl.group kubepods/besteffort/podu1 koord-BE"});
   node.publish(kSlo, R"({"llc": {"schemata": {"range": [0, 50]}}})");
-  CHECK(node.proposed() == Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.mb koord-BE 0=50;1=50", "resctrl.l3 koord-pod-u1 0=3f;1=3f",
+  CHECK(node.proposed() == Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.mb koord-BE 0=50;1=50",
+                                 "resctrl.l3 koord-pod-u1 0=3f;1=3f",
                                  "resctrl.group kubepods/besteffort/podu1 koord-pod-u1"});
 }
 
@@ -327,7 +350,8 @@ TEST_CASE("the plugin proposes nothing for a class with an invalid section, nor 
   node.publish(slo);
   CHECK(node.proposed().empty());
   node.publish(kSlo, R"({"llc": {"schemata": {"range": [30, 30]}}, "mb": {"schemata": {"percent": 40}}})");
-  CHECK(node.proposed() == Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.mb koord-BE 0=50;1=50", "resctrl.group kubepods/besteffort/podu1 koord-BE"});
+  CHECK(node.proposed() == Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.mb koord-BE 0=50;1=50",
+                                 "resctrl.group kubepods/besteffort/podu1 koord-BE"});
 }
 
 TEST_CASE("the host takes the plugin's plan whatever uid a pod with an annotation has") {
@@ -336,8 +360,8 @@ TEST_CASE("the host takes the plugin's plan whatever uid a pod with an annotatio
   for (const std::string& uid : {std::string("a\nb"), std::string("a\0b", 3), std::string(246, 'a')}) {
     CAPTURE(uid);
     node.publish(kSlo, R"({"llc": {"schemata": {"range": [0, 50]}}})", uid);
-    CHECK(node.proposed() ==
-          Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.mb koord-BE 0=50;1=50", "resctrl.group kubepods/besteffort/podu1 koord-BE"});
+    CHECK(node.proposed() == Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.mb koord-BE 0=50;1=50",
+                                   "resctrl.group kubepods/besteffort/podu1 koord-BE"});
   }
 }
 
@@ -383,7 +407,8 @@ TEST_CASE("a stale group is asked to be removed unless it is proposed again just
   ResctrlFixture fixture;
   fixture.inputs.stale = {"koord-BE", "koord-pod-gone"};
   fixture.strategy.be = part(0, 30, 100);
-  CHECK(texts(::plan(fixture.inputs)) == Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.mb koord-BE 0=100;1=100", "resctrl.remove koord-pod-gone 1"});
+  CHECK(texts(::plan(fixture.inputs)) ==
+        Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.mb koord-BE 0=100;1=100", "resctrl.remove koord-pod-gone 1"});
 }
 
 TEST_CASE("the plugin requests the removal of an earlier session's groups") {

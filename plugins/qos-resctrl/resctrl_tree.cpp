@@ -29,10 +29,11 @@ std::int64_t read_number(const std::string& path, std::int64_t otherwise) {
 
 std::optional<Cache> read_cache(const std::string& root, const std::string& schemata) {
   const std::string info = root + "/info/L3";
-  Cache cache{.mask = read_mask(info + "/cbm_mask"),
-              .least_bits = static_cast<unsigned>(std::clamp<std::int64_t>(read_number(info + "/min_cbm_bits", 1), 1, 64)),
-              .takes_gaps = read_number(info + "/sparse_masks", 0) == 1,
-              .ids = domains_in(schemata, "L3")};
+  Cache cache{
+      .mask = read_mask(info + "/cbm_mask"),
+      .least_bits = static_cast<unsigned>(std::clamp<std::int64_t>(read_number(info + "/min_cbm_bits", 1), 1, 64)),
+      .takes_gaps = read_number(info + "/sparse_masks", 0) == 1,
+      .ids = domains_in(schemata, "L3")};
   if (cache.mask == 0 || cache.ids.empty()) return std::nullopt;
   return cache;
 }
@@ -45,7 +46,9 @@ bool is_in_megabytes(const NodeRoots& roots) {
   while (auto line = next_field(rest, '\n')) {
     std::string_view words = *line;
     next_word(words), next_word(words);
-    if (next_word(words) == std::string_view("resctrl") && next_word(words).value_or("").find("mba_MBps") != std::string_view::npos) return true;
+    if (next_word(words) == std::string_view("resctrl") &&
+        next_word(words).value_or("").find("mba_MBps") != std::string_view::npos)
+      return true;
   }
   return false;
 }
@@ -89,7 +92,8 @@ Result<Hardware> read_hardware(const NodeRoots& roots) {
                      "not distinguish");
   Hardware hardware{.l3 = read_cache(roots.resctrl, *schemata), .bandwidth = read_bandwidth(roots, *schemata)};
   if (!hardware.l3 && !hardware.bandwidth)
-    return not_found("the CPU can share out neither its L3 cache nor memory bandwidth: '" + roots.resctrl + "/schemata' has neither L3 nor MB");
+    return not_found("the CPU can share out neither its L3 cache nor memory bandwidth: '" + roots.resctrl +
+                     "/schemata' has neither L3 nor MB");
   hardware.closids = read_closids(roots, hardware);
   return hardware;
 }

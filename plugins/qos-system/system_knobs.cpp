@@ -10,8 +10,8 @@
 namespace koord::system_knobs {
 namespace {
 
-// The range of koordlet. Another bound is our own: at most a twentieth of the node's memory is kept free. With more, too
-// little is left for pods.
+// The range of koordlet. Another bound is our own: at most a twentieth of the node's memory is kept free. With more,
+// too little is left for pods.
 constexpr std::int64_t kLeastMinFreeKb = 10240, kMostMinFreeKb = 10485760;
 constexpr std::int64_t kMostMinFreeShare = 20;
 constexpr std::int64_t kMostWatermarkScale = 400;
@@ -28,9 +28,11 @@ class Planner {
  public:
   Plan make(const slo::System& strategy, std::optional<std::int64_t> memory) && {
     if (strategy.min_free_kbytes_factor) min_free(*strategy.min_free_kbytes_factor, memory);
-    plain("vm.watermark_scale_factor", "watermarkScaleFactor", strategy.watermark_scale_factor, {1, kMostWatermarkScale});
+    plain("vm.watermark_scale_factor", "watermarkScaleFactor", strategy.watermark_scale_factor,
+          {1, kMostWatermarkScale});
     plain("memcg_reaper.reap_background", "memcgReapBackGround", strategy.memcg_reap_background, {0, 1});
-    plain("kernel.sched_group_identity_enabled", "schedGroupIdentityEnabled", strategy.sched_group_identity_enabled, {0, 1});
+    plain("kernel.sched_group_identity_enabled", "schedGroupIdentityEnabled", strategy.sched_group_identity_enabled,
+          {0, 1});
     plain("kernel.sched_idle_saver_wmark", "schedIdleSaverWmark", strategy.sched_idle_saver_wmark, {0, INT64_MAX});
     plain("pagecache_limit.enabled", "pageCacheLimitEnabled", strategy.page_cache_limit_enabled, {0, 1});
     for (const auto& [feature, on] : strategy.sched_features) sched_feature(feature, on);
@@ -39,17 +41,20 @@ class Planner {
 
  private:
   void propose(std::string_view knob, std::string value, std::string reason, strategy::Inputs inputs) {
-    plan_.intents.push_back({KOORD_LEVEL_NODE, std::string(knob), "", std::move(value), std::move(reason), std::move(inputs)});
+    plan_.intents.push_back(
+        {KOORD_LEVEL_NODE, std::string(knob), "", std::move(value), std::move(reason), std::move(inputs)});
   }
 
   void refuse(std::string_view field, std::string_view found, std::string_view expected) {
-    plan_.problems.push_back("systemStrategy." + std::string(field) + ": found " + std::string(found) + ", expected " + std::string(expected));
+    plan_.problems.push_back("systemStrategy." + std::string(field) + ": found " + std::string(found) + ", expected " +
+                             std::string(expected));
   }
 
   void plain(std::string_view knob, std::string_view field, slo::Number value, Range range) {
     if (!value) return;
     if (!range.holds(*value)) return refuse(field, number(*value), "a number " + range.text());
-    propose(knob, number(*value), "systemStrategy." + std::string(field) + " says so", {{std::string(field), number(*value)}});
+    propose(knob, number(*value), "systemStrategy." + std::string(field) + " says so",
+            {{std::string(field), number(*value)}});
   }
 
   // Source: Koordinator, ⌊memory / 1024⌋ · factor / 10000 in KiB.
@@ -63,16 +68,19 @@ class Planner {
     if (!range.holds(kb))
       return refuse(kField, number(factor) + ", which makes " + number(kb) + " KiB on this node",
                     "a factor for an amount " + range.text() + " KiB");
-    propose("vm.min_free_kbytes", number(kb), number(factor) + " ten-thousandths of the node's memory, by systemStrategy." + std::string(kField),
-         {{"memory_kbytes", number(memory_kb)}, {std::string(kField), number(factor)}});
+    propose("vm.min_free_kbytes", number(kb),
+            number(factor) + " ten-thousandths of the node's memory, by systemStrategy." + std::string(kField),
+            {{"memory_kbytes", number(memory_kb)}, {std::string(kField), number(factor)}});
   }
 
   // As the kernel spells it, "NAME" or "NO_NAME".
   void sched_feature(const std::string& feature, bool on) {
     const bool is_name = !feature.empty() && feature.size() <= 64 && !feature.starts_with("NO_") &&
                          feature.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == std::string::npos;
-    if (!is_name) return refuse("schedFeatures", "'" + feature.substr(0, 64) + "'", "a feature's name in capitals, without NO_");
-    propose("sched_features", on ? feature : "NO_" + feature, "systemStrategy.schedFeatures says so", {{feature, on ? "true" : "false"}});
+    if (!is_name)
+      return refuse("schedFeatures", "'" + feature.substr(0, 64) + "'", "a feature's name in capitals, without NO_");
+    propose("sched_features", on ? feature : "NO_" + feature, "systemStrategy.schedFeatures says so",
+            {{feature, on ? "true" : "false"}});
   }
 
   Plan plan_;

@@ -24,7 +24,8 @@ constexpr char kConfigSchema[] = R"({"type": "object", "additionalProperties": f
 
 std::optional<std::int64_t> memory_of(const koord_node* node) {
   if (!node) return std::nullopt;
-  for (const koord_resource& resource : Strided<koord_resource>(node->resources, node->n_resources, node->resource_stride))
+  for (const koord_resource& resource :
+       Strided<koord_resource>(node->resources, node->n_resources, node->resource_stride))
     if (view(resource.name) == "memory" && resource.limit > 0) return resource.limit;  // the limit is the capacity
   return std::nullopt;
 }
@@ -42,11 +43,14 @@ class System final : public koord::plugin::QosStrategy {
     for (const std::string& problem : slo_.follow(snapshot)) log(KOORD_LOG_WARN, problem + ", ignoring");
     if (const std::string news = slo_.news(now_ns); !news.empty()) log(KOORD_LOG_INFO, news);
     koord::system_knobs::Plan planned;
-    if (slo_.get() && slo_.get()->system) planned = koord::system_knobs::plan(*slo_.get()->system, memory_of(snapshot.node()));
+    if (slo_.get() && slo_.get()->system)
+      planned = koord::system_knobs::plan(*slo_.get()->system, memory_of(snapshot.node()));
     for (const std::string& problem : planned.problems)
-      if (std::find(problems_.begin(), problems_.end(), problem) == problems_.end()) log(KOORD_LOG_WARN, problem + ", ignoring");
+      if (std::find(problems_.begin(), problems_.end(), problem) == problems_.end())
+        log(KOORD_LOG_WARN, problem + ", ignoring");
     problems_ = std::move(planned.problems);
-    std::erase_if(planned.intents, [&](const koord::strategy::Intent& intent) { return missing_.missing(intent.knob, now_ns); });
+    std::erase_if(planned.intents,
+                  [&](const koord::strategy::Intent& intent) { return missing_.missing(intent.knob, now_ns); });
     koord::strategy::propose(host(), knobs_, planned.intents, kHolds);
   }
 

@@ -40,7 +40,8 @@ TEST_CASE("free memory: 100 ten-thousandths of 16 GiB are 167772 KiB") {
   CHECK(plan.intents[0].reason == "100 ten-thousandths of the node's memory, by systemStrategy.minFreeKbytesFactor");
 }
 
-TEST_CASE("free memory that is too little, too much or more than a twentieth of the node is not proposed, and reported") {
+TEST_CASE(
+    "free memory that is too little, too much or more than a twentieth of the node is not proposed, and reported") {
   CHECK(system_knobs::plan({.min_free_kbytes_factor = 1}, 16 * kGi).problems ==
         Lines{"systemStrategy.minFreeKbytesFactor: found 1, which makes 1677 KiB on this node, expected a factor for "
               "an amount from 10240 to 838860 KiB"});
@@ -50,28 +51,35 @@ TEST_CASE("free memory that is too little, too much or more than a twentieth of 
 }
 
 TEST_CASE("free memory of a node with unknown memory is not computed") {
-  const system_knobs::Plan plan = system_knobs::plan({.min_free_kbytes_factor = 100, .watermark_scale_factor = 150}, std::nullopt);
+  const system_knobs::Plan plan =
+      system_knobs::plan({.min_free_kbytes_factor = 100, .watermark_scale_factor = 150}, std::nullopt);
   CHECK(shown(plan) == Lines{"vm.watermark_scale_factor = 150"});
   CHECK(plan.problems.empty());
 }
 
 TEST_CASE("plain values go to their knobs unchanged") {
-  const slo::System strategy{.watermark_scale_factor = 9, .memcg_reap_background = 1, .sched_group_identity_enabled = 0,
-                             .sched_idle_saver_wmark = 5000, .page_cache_limit_enabled = 1};
+  const slo::System strategy{.watermark_scale_factor = 9,
+                             .memcg_reap_background = 1,
+                             .sched_group_identity_enabled = 0,
+                             .sched_idle_saver_wmark = 5000,
+                             .page_cache_limit_enabled = 1};
   CHECK(shown(system_knobs::plan(strategy, {})) ==
-        Lines{"vm.watermark_scale_factor = 9", "memcg_reaper.reap_background = 1", "kernel.sched_group_identity_enabled = 0",
-              "kernel.sched_idle_saver_wmark = 5000", "pagecache_limit.enabled = 1"});
+        Lines{"vm.watermark_scale_factor = 9", "memcg_reaper.reap_background = 1",
+              "kernel.sched_group_identity_enabled = 0", "kernel.sched_idle_saver_wmark = 5000",
+              "pagecache_limit.enabled = 1"});
 }
 
 TEST_CASE("a value that every kernel refuses is not proposed, and reported") {
-  const system_knobs::Plan plan = system_knobs::plan({.sched_group_identity_enabled = 2, .sched_idle_saver_wmark = -1}, {});
+  const system_knobs::Plan plan =
+      system_knobs::plan({.sched_group_identity_enabled = 2, .sched_idle_saver_wmark = -1}, {});
   CHECK(plan.intents.empty());
   CHECK(plan.problems.size() == 2);
   CHECK(plan.problems[0] == "systemStrategy.schedGroupIdentityEnabled: found 2, expected a number from 0 to 1");
 }
 
 TEST_CASE("each feature of the scheduler is an intent of its own, a name of no feature is reported") {
-  const slo::System strategy{.sched_features = {{"ID_EXPELLER_SHARE_CORE", false}, {"SIS_UTIL", true}, {"NO_X", true}, {"a\nb", true}}};
+  const slo::System strategy{
+      .sched_features = {{"ID_EXPELLER_SHARE_CORE", false}, {"SIS_UTIL", true}, {"NO_X", true}, {"a\nb", true}}};
   const system_knobs::Plan plan = system_knobs::plan(strategy, {});
   CHECK(shown(plan) == Lines{"sched_features = NO_ID_EXPELLER_SHARE_CORE", "sched_features = SIS_UTIL"});
   CHECK(plan.problems.size() == 2);

@@ -23,16 +23,15 @@ constexpr double kMostNsPerSample = 5;
 // One plugin of a host that has, or has not, a metric cache behind its registry.
 struct Host {
   explicit Host(bool with_store)
-      : metrics("node", with_store ? &feed : nullptr), services{clock,   {},    metrics, feed, hub,
-                                                                cgroups, board, {},      {}} {
+      : metrics("node", with_store ? &feed : nullptr), services{clock, {}, metrics, feed, hub, cgroups, board, {}, {}} {
     for (std::uint32_t i = 0; i < kSeries; ++i) points.push_back({series(i), i * 0.1});
   }
 
   std::uint64_t series(std::uint32_t number) {
     static constexpr std::string_view kName = "bench_usage", kHelp = "A bench.", kKey = "i";
     const auto str = [](std::string_view text) { return koord_str{text.data(), text.size()}; };
-    const koord_metric_desc desc = {
-        sizeof desc, KOORD_GAUGE, KOORD_METRIC_EXPORT, 0, str(kName), str(""), str(kHelp), 1e-4, nullptr};
+    const koord_metric_desc desc = {sizeof desc, KOORD_GAUGE, KOORD_METRIC_EXPORT, 0, str(kName), str(""), str(kHelp),
+                                    1e-4,        nullptr};
     const std::string value = std::to_string(number);
     const koord_label label = {str(kKey), str(value)};
     std::uint32_t metric = 0;
@@ -60,8 +59,7 @@ struct Host {
   host::SharedServices services;
   host::PluginContext context{services, "bench", {"koord.metrics/1"}, ""};
   const koord_host* abi = context.host();
-  const koord_svc_metrics* table =
-      static_cast<const koord_svc_metrics*>(abi->get_service(abi, "koord.metrics/1"));
+  const koord_svc_metrics* table = static_cast<const koord_svc_metrics*>(abi->get_service(abi, "koord.metrics/1"));
   std::vector<koord_point> points;
   std::uint64_t failures = 0;
 };
@@ -99,18 +97,14 @@ int main() {
     batch64_with_store.push_back(ns_per_point(kBatch, [&] { host_with_store.append(0, kBatch); }));
   }
   using bench::median;
-  bench::print_ratio("AB1 append of one, through the table", median(single), "direct", median(direct),
-                     "ns/call", 2);
-  bench::print_ratio("AB2 append, batch of 1000", median(batch), "1000 singles", median(single), "ns/sample",
-                     0.25);
-  bench::print_ratio("AB  append, batch of 64, through the table", median(batch64), "direct",
-                     median(batch64_direct), "ns/sample", 2);
+  bench::print_ratio("AB1 append of one, through the table", median(single), "direct", median(direct), "ns/call", 2);
+  bench::print_ratio("AB2 append, batch of 1000", median(batch), "1000 singles", median(single), "ns/sample", 0.25);
+  bench::print_ratio("AB  append, batch of 64, through the table", median(batch64), "direct", median(batch64_direct),
+                     "ns/sample", 2);
   print_limit("AB  append, batch of 64 (acceptance 16)", median(batch64));
   print_limit("AB  append, batch of 64, registry and cache", median(batch64_with_store));
-  const bool good =
-      median(single) <= median(direct) * 2 * 1.1 && median(batch) <= median(single) * 0.25 * 1.1;
+  const bool good = median(single) <= median(direct) * 2 * 1.1 && median(batch) <= median(single) * 0.25 * 1.1;
   if (host.failures + host_with_store.failures > 0)
-    std::printf("FAILED: %llu calls\n",
-                static_cast<unsigned long long>(host.failures + host_with_store.failures));
+    std::printf("FAILED: %llu calls\n", static_cast<unsigned long long>(host.failures + host_with_store.failures));
   return good && host.failures + host_with_store.failures == 0 ? 0 : 1;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole agent with every advisor that is built and on by default, at 100, 250 and 1,000 pods of three containers: its
-// CPU, against a bare loop over the two files that cost most (TOT), its memory, and both as they grow with the pods. Needs
-// root. Options: --seconds N (of each measurement, default 20), --pods N (only so many).
+// The whole agent with every advisor that is built and on by default, at 100, 250 and 1,000 pods of three containers:
+// its CPU, against a bare loop over the two files that cost most (TOT), its memory, and both as they grow with the
+// pods. Needs root. Options: --seconds N (of each measurement, default 20), --pods N (only so many).
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -19,16 +19,17 @@
 
 using namespace koord;
 using namespace koord::test;
+using cgroup::Controller;
 using koord::bench::kPodTreeOnly;
 using koord::bench::resident_mib;
-using cgroup::Controller;
 
 namespace {
 
 std::vector<std::string> every_plugin() {
   std::vector<std::string> folders;
   for (const auto& entry : std::filesystem::directory_iterator(built("plugins")))
-    if (std::filesystem::exists(entry.path() / (entry.path().filename().string() + ".so"))) folders.push_back(entry.path());
+    if (std::filesystem::exists(entry.path() / (entry.path().filename().string() + ".so")))
+      folders.push_back(entry.path());
   return folders;
 }
 
@@ -37,7 +38,8 @@ double bare_loop(const cgroup::Layout& layout, const bench::PodTree& tree) {
   const bool v1 = layout.version(Controller::cpuacct) == cgroup::Version::v1;
   std::vector<int> files;
   for (const std::string& dir : tree.cgroups()) {
-    files.push_back(::open((layout.directory(Controller::cpuacct, dir) + (v1 ? "/cpuacct.usage" : "/cpu.stat")).c_str(), O_RDONLY));
+    files.push_back(
+        ::open((layout.directory(Controller::cpuacct, dir) + (v1 ? "/cpuacct.usage" : "/cpu.stat")).c_str(), O_RDONLY));
     files.push_back(::open((layout.directory(Controller::memory, dir) + "/memory.stat").c_str(), O_RDONLY));
   }
   char buffer[16384];
@@ -62,10 +64,11 @@ void measure(const cgroup::Layout& layout, int pods, unsigned seconds) {
   ::sleep(seconds);
   const double cores =
       (std::chrono::duration<double>(host::use_of_process(agent.process().pid())->cpu).count() - begin) / seconds;
-  std::printf("TOT %4d pods x 3: %6.1f millicores, bare loop at 1 Hz %6.1f, ratio %5.2f  target <= 2 and <= 50 at 250\n", pods,
-              1000 * cores, 1000 * bare, cores / bare);
-  std::printf("    %6.1f MiB resident  target <= 96 at 250; %.0f series, %.1f a cgroup\n", resident_mib(agent.process().pid()), series(),
-              series() / static_cast<double>(tree.cgroups().size()));
+  std::printf(
+      "TOT %4d pods x 3: %6.1f millicores, bare loop at 1 Hz %6.1f, ratio %5.2f  target <= 2 and <= 50 at 250\n", pods,
+      1000 * cores, 1000 * bare, cores / bare);
+  std::printf("    %6.1f MiB resident  target <= 96 at 250; %.0f series, %.1f a cgroup\n",
+              resident_mib(agent.process().pid()), series(), series() / static_cast<double>(tree.cgroups().size()));
   std::printf("%s\n", agent.ctl({"plugins"}).output.c_str());
   std::fflush(stdout);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gain of a batch: one record() of 1,000 points is compared with 1,000 locked calls of one point each (AB2). The same with
-// 64 points, the batch that most advisors send.
+// Gain of a batch: one record() of 1,000 points is compared with 1,000 locked calls of one point each (AB2). The same
+// with 64 points, the batch that most advisors send.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -26,8 +26,7 @@ double ns_per_point(Work work) {
 }
 
 std::vector<Point> points_of(Registry& registry) {
-  auto metric =
-      registry.define("bench", {.name = "usage", .unit = "1", .help = "A bench.", .resolution = 1e-4});
+  auto metric = registry.define("bench", {.name = "usage", .unit = "1", .help = "A bench.", .resolution = 1e-4});
   std::vector<Point> points;
   for (std::size_t i = 0; i < kSeries; ++i)
     points.push_back(
@@ -42,9 +41,7 @@ int main() {
   const std::vector<Point> points = points_of(registry);
   const Time now = from_ns(1);
   std::vector<double> batch, batch64, single;
-  auto record = [&](std::size_t from, std::size_t n) {
-    (void)registry.record("bench", now, {&points[from], n});
-  };
+  auto record = [&](std::size_t from, std::size_t n) { (void)registry.record("bench", now, {&points[from], n}); };
   for (std::size_t round = 0; round < kRounds; ++round) {
     single.push_back(ns_per_point([&] {
       for (std::size_t i = 0; i < kSeries; ++i) record(i, 1);
@@ -56,7 +53,7 @@ int main() {
   }
   const double singles = bench::median(single), batches = bench::median(batch);
   bench::print_ratio("AB2 record, batch of 1000", batches, "1000 locked singles", singles, "ns/sample", 0.25);
-  bench::print_ratio("AB2 record, batch of 64", bench::median(batch64), "64 locked singles", singles,
-                     "ns/sample", 0.30);
+  bench::print_ratio("AB2 record, batch of 64", bench::median(batch64), "64 locked singles", singles, "ns/sample",
+                     0.30);
   return batches <= singles * 0.25 * 1.1 ? 0 : 1;
 }

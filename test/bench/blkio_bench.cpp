@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How closely this kernel keeps to limits of block I/O that are set as qos-blkio's intents are: direct reads of a loop device
-// under a limit of bytes, and of operations, against the time that the limit says; and how fast they are without one. Needs root.
+// How closely this kernel keeps to limits of block I/O that are set as qos-blkio's intents are: direct reads of a loop
+// device under a limit of bytes, and of operations, against the time that the limit says; and how fast they are without
+// one. Needs root.
 #include <fcntl.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -41,14 +42,16 @@ double seconds_of_reading(const RealCgroup& cgroup, const LoopDisk& disk) {
 }
 
 // Whole seconds, so that what the kernel lets through at once at the beginning counts little.
-void measure(const std::string& name, const std::string& limit, double seconds_wanted, const RealCgroup& cgroup, const LoopDisk& disk) {
+void measure(const std::string& name, const std::string& limit, double seconds_wanted, const RealCgroup& cgroup,
+             const LoopDisk& disk) {
   const knob::KnobFiles files(*cgroup::Layout::detect(NodeRoots()), NodeRoots());
   knob::MemoryOriginals originals;
   ManualClock clock;
   knob::Executor executor(files, originals, clock);
   const knob::Knob& knob = *knob::find_knob("io.max");
   const std::string number = std::to_string(::major(disk.number())) + ":" + std::to_string(::minor(disk.number()));
-  const auto report = executor.apply({{knob::Level::pod, cgroup.dir(), &knob, *knob::parse_value(knob, number + " " + limit)}});
+  const auto report =
+      executor.apply({{knob::Level::pod, cgroup.dir(), &knob, *knob::parse_value(knob, number + " " + limit)}});
   if (report.done[0].outcome != knob::Outcome::applied) {
     std::printf("SKIPPED: %s: %s\n", name.c_str(), report.done[0].problem.c_str());
     return;

@@ -42,8 +42,7 @@ std::vector<int> open_bare(const Layout& layout, const PodTree& tree) {
   for (const std::string& cgroup : tree.cgroups()) {
     for (const Wanted& wanted : kWanted) {
       const char* name = layout.version(wanted.controller) == Version::v1 ? wanted.v1_name : wanted.v2_name;
-      fds.push_back(
-          ::open((layout.directory(wanted.controller, cgroup) + '/' + name).c_str(), O_RDONLY | O_CLOEXEC));
+      fds.push_back(::open((layout.directory(wanted.controller, cgroup) + '/' + name).c_str(), O_RDONLY | O_CLOEXEC));
     }
   }
   return fds;
@@ -78,8 +77,8 @@ std::size_t read_all(Reader& reader, const std::vector<Opened>& files) {
 void print_descriptors(const char* mode, const Reader& reader, const PodTree& tree, double target) {
   const Reader::Use use = reader.use();
   const double cgroups = static_cast<double>(tree.cgroups().size());
-  print_ratio(std::string("CY5 descriptors, ") + mode, static_cast<double>(use.kept_files + use.kept_directories), "cgroups",
-              cgroups, "  ", target);
+  print_ratio(std::string("CY5 descriptors, ") + mode, static_cast<double>(use.kept_files + use.kept_directories),
+              "cgroups", cgroups, "  ", target);
 }
 
 void measure(const Layout& layout, int pods) {
@@ -111,7 +110,8 @@ void measure(const Layout& layout, int pods) {
   print_ratio("a second caller that wants the same", median(more) * 1e3, "the first", median(ours) * 1e3, "ms", 0.3);
   print_ratio("kernel reads for both", static_cast<double>(reads_for_two) / kRounds, "files",
               static_cast<double>(reader.use().kernel_files), "  ", 1.05);
-  print_ratio("read through kept directories", median(through_directory) * 1e3, "kept files", median(ours) * 1e3, "ms", 2);
+  print_ratio("read through kept directories", median(through_directory) * 1e3, "kept files", median(ours) * 1e3, "ms",
+              2);
   print_descriptors("files kept", reader, tree, 3);
   print_descriptors("directories kept", by_directory, tree, 3);
   if (failed > 0) std::printf("  %zu READS FAILED\n", failed);

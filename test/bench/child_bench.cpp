@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cost of a confined process of its own for a plugin: a tick of 64 samples (CH1) against the same in this process, and against a
-// bare exchange of two messages with another process, each after the other, because waking an idle CPU is most of both; a
-// restart after a crash (CH2), thirty such plugins at 1 Hz (CH3), and the memory of an idle one (CH4).
+// Cost of a confined process of its own for a plugin: a tick of 64 samples (CH1) against the same in this process, and
+// against a bare exchange of two messages with another process, each after the other, because waking an idle CPU is
+// most of both; a restart after a crash (CH2), thirty such plugins at 1 Hz (CH3), and the memory of an idle one (CH4).
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -88,7 +88,8 @@ struct Bench : bench::ActorFixture {
     std::vector<double> exchanges, child = ticks(*in_child, &exchanges), in_process = ticks(*here);
     print_line("CH1 tick of 64 samples, median", quantile(child, 0.5), "in this process", quantile(in_process, 0.5));
     print_line("CH1 tick of 64 samples, median", quantile(child, 0.5), "bare exchange", quantile(exchanges, 0.5));
-    print_line("CH1 tick of 64 samples, p99 (target 30 us)", quantile(child, 0.99), "bare exchange", quantile(exchanges, 0.99));
+    print_line("CH1 tick of 64 samples, p99 (target 30 us)", quantile(child, 0.99), "bare exchange",
+               quantile(exchanges, 0.99));
   }
 
   // From the crash to the first tick of the next session, without the delay of the supervisor.
@@ -120,7 +121,8 @@ struct Bench : bench::ActorFixture {
   void memory() {
     auto idle = start(*in_child, "count");
     idle->tick(host.clock());
-    std::printf("CH4 private memory of an idle child           %8.2f MiB  target <= 4\n", bench::memory_mib(idle->process(), "Private_"));
+    std::printf("CH4 private memory of an idle child           %8.2f MiB  target <= 4\n",
+                bench::memory_mib(idle->process(), "Private_"));
   }
 
   // Cost of a scrape of a thousand samples in calls of the plugin: all in one message, and each in one of its own.
@@ -140,7 +142,8 @@ struct Bench : bench::ActorFixture {
         for (host::ScrapedSample& sample : samples) runner->map_samples("", {&sample, 1});
       }));
     }
-    print_line("CH5 1000 samples mapped by a child, median", quantile(together, 0.5), "one by one", quantile(apart, 0.5));
+    print_line("CH5 1000 samples mapped by a child, median", quantile(together, 0.5), "one by one",
+               quantile(apart, 0.5));
     runner->destroy();
   }
 

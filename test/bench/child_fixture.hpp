@@ -63,7 +63,8 @@ inline double memory_mib(int pid, const std::string& prefix) {
 // An instance that is ready to tick.
 class RunningPlugin {
  public:
-  RunningPlugin(std::unique_ptr<host::PluginContext> context, const host::LoadedPlugin& plugin, const host::RunnerLimits& limits)
+  RunningPlugin(std::unique_ptr<host::PluginContext> context, const host::LoadedPlugin& plugin,
+                const host::RunnerLimits& limits)
       : context_(std::move(context)), runner_(plugin.make_runner(0, *context_, limits)) {
     if (!runner_->create().ok() || !runner_->init().ok()) std::abort();
   }
@@ -86,7 +87,8 @@ struct ActorFixture {
   host::FileStamp file = *host::stamp_of(kActor);
 
   // Starts it with a part of test/core/child/plugins/actor.cpp.
-  std::unique_ptr<RunningPlugin> start(const host::LoadedPlugin& plugin, const host::RunnerLimits& limits, const std::string& part) {
+  std::unique_ptr<RunningPlugin> start(const host::LoadedPlugin& plugin, const host::RunnerLimits& limits,
+                                       const std::string& part) {
     return std::make_unique<RunningPlugin>(
         host.make_context(manifest.id, {"koord.metrics/1", "koord.config/1", "koord.state/1", "koord.clock/1"},
                           R"({"part": ")" + part + R"("})"),

@@ -22,16 +22,21 @@ std::string page(Syntax syntax) {
   std::string text;
   for (int family = 0; family < 60; ++family) {
     const std::string name = "node_example_" + std::to_string(family) + "_seconds";
-    text += "# HELP " + name + " What example " + std::to_string(family) + " does.\n# TYPE " + name + (om ? "" : "_total") + " counter\n";
+    text += "# HELP " + name + " What example " + std::to_string(family) + " does.\n# TYPE " + name +
+            (om ? "" : "_total") + " counter\n";
     if (!om) text.replace(text.rfind("# HELP " + name) + 7, name.size(), name + "_total");
     for (int i = 0; i < 150; ++i)
-      text += name + "_total{cpu=\"" + std::to_string(i % 64) + "\",mode=\"" + (i % 2 ? "idle" : "system") + "\",device=\"/dev/mapper/vg" + std::to_string(i) + "\"} " + std::to_string(i * 1234567.25) + "\n";
+      text += name + "_total{cpu=\"" + std::to_string(i % 64) + "\",mode=\"" + (i % 2 ? "idle" : "system") +
+              "\",device=\"/dev/mapper/vg" + std::to_string(i) + "\"} " + std::to_string(i * 1234567.25) + "\n";
   }
   text += "# TYPE request_seconds histogram\n";
   for (int series = 0; series < 100; ++series) {
     const std::string labels = "method=\"GET\",path=\"/api/v1/thing/" + std::to_string(series) + "\"";
-    for (int bucket = 1; bucket <= 12; ++bucket) text += "request_seconds_bucket{" + labels + ",le=\"" + std::to_string(bucket * 0.25) + "\"} " + std::to_string(bucket * 100) + "\n";
-    text += "request_seconds_bucket{" + labels + ",le=\"+Inf\"} 1300\nrequest_seconds_sum{" + labels + "} 12.5\nrequest_seconds_count{" + labels + "} 1300\n";
+    for (int bucket = 1; bucket <= 12; ++bucket)
+      text += "request_seconds_bucket{" + labels + ",le=\"" + std::to_string(bucket * 0.25) + "\"} " +
+              std::to_string(bucket * 100) + "\n";
+    text += "request_seconds_bucket{" + labels + ",le=\"+Inf\"} 1300\nrequest_seconds_sum{" + labels +
+            "} 12.5\nrequest_seconds_count{" + labels + "} 1300\n";
   }
   return om ? text + "# EOF\n" : text;
 }
@@ -70,13 +75,14 @@ bool measure(const char* name, Syntax syntax) {
   const double megabytes = static_cast<double>(text.size()) / 1e6;
   std::size_t lines = 0, samples = 0;
   const double bare = seconds_of([&] {
-    for (int i = 0; i < 20; ++i) lines += find_lines(text);
-  }) / 20;
+                        for (int i = 0; i < 20; ++i) lines += find_lines(text);
+                      }) /
+                      20;
   const double pulled = seconds_of([&] { samples += pull(text, syntax); });
   const double read = seconds_of([&] { samples += Document::read(text, syntax)->samples().size(); });
   if (lines == 0 || samples == 0) std::abort();
-  std::printf("%-44s %.2f MB, parser %.0f MB/s (target >= %zu), document %.0f MB/s\n", name, megabytes, megabytes / pulled,
-              kLeastMbPerSecond, megabytes / read);
+  std::printf("%-44s %.2f MB, parser %.0f MB/s (target >= %zu), document %.0f MB/s\n", name, megabytes,
+              megabytes / pulled, kLeastMbPerSecond, megabytes / read);
   bench::print_ratio(std::string(name) + " parser", pulled * 1e3, "memchr loop over lines", bare * 1e3, "ms", 60);
   return megabytes / pulled >= static_cast<double>(kLeastMbPerSecond);
 }

@@ -27,35 +27,34 @@ constexpr const char* kSlo = R"({
 
 using File = std::pair<const char*, const char*>;
 // The files of each cgroup.
-constexpr File kFiles[] = {{"cgroup.threads", ""},
-                           {"cpu.max", "300000 100000\n"},
-                           {"cpu.max.burst", "0\n"},
-                           {"cpu.weight", "100\n"},
-                           {"cpu.idle", "0\n"},
-                           {"cpu.pressure", "some avg10=0.00 avg60=0.00 avg300=0.00 total=0\n"},
-                           {"cpu.stat", "usage_usec 1000000\nuser_usec 500000\nsystem_usec 500000\n"
-                                       "nr_periods 10\nnr_throttled 0\nthrottled_usec 0\n"},
-                           {"cpuset.cpus", "0-63\n"},
-                           {"cpuset.cpus.effective", "0-63\n"},
-                           {"memory.current", "104857600\n"},
-                           {"memory.min", "0\n"},
-                           {"memory.low", "0\n"},
-                           {"memory.high", "max\n"},
-                           {"memory.max", "max\n"},
-                           {"memory.oom.group", "0\n"},
-                           {"memory.reclaim", ""},
-                           {"memory.pressure", "some avg10=0.00 avg60=0.00 avg300=0.00 total=0\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n"},
-                           {"memory.stat", "anon 52428800\nfile 52428800\ninactive_file 26214400\nactive_file 26214400\nworkingset_refault_file 0\n"},
-                           {"io.max", ""},
-                           {"io.weight", "default 100\n"}};
-constexpr File kVendorFiles[] = {{"memory.wmark_ratio", "0\n"},
-                                 {"memory.wmark_scale_factor", "50\n"},
-                                 {"memory.wmark_min_adj", "0\n"},
-                                 {"memory.priority", "0\n"},
-                                 {"memory.use_priority_oom", "0\n"},
-                                 {"memory.pagecache_limit.enable", "0\n"},
-                                 {"memory.pagecache_limit.size", "0\n"},
-                                 {"memory.pagecache_limit.sync", "0\n"}};
+constexpr File kFiles[] = {
+    {"cgroup.threads", ""},
+    {"cpu.max", "300000 100000\n"},
+    {"cpu.max.burst", "0\n"},
+    {"cpu.weight", "100\n"},
+    {"cpu.idle", "0\n"},
+    {"cpu.pressure", "some avg10=0.00 avg60=0.00 avg300=0.00 total=0\n"},
+    {"cpu.stat", "usage_usec 1000000\nuser_usec 500000\nsystem_usec 500000\n"
+                 "nr_periods 10\nnr_throttled 0\nthrottled_usec 0\n"},
+    {"cpuset.cpus", "0-63\n"},
+    {"cpuset.cpus.effective", "0-63\n"},
+    {"memory.current", "104857600\n"},
+    {"memory.min", "0\n"},
+    {"memory.low", "0\n"},
+    {"memory.high", "max\n"},
+    {"memory.max", "max\n"},
+    {"memory.oom.group", "0\n"},
+    {"memory.reclaim", ""},
+    {"memory.pressure",
+     "some avg10=0.00 avg60=0.00 avg300=0.00 total=0\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n"},
+    {"memory.stat",
+     "anon 52428800\nfile 52428800\ninactive_file 26214400\nactive_file 26214400\nworkingset_refault_file 0\n"},
+    {"io.max", ""},
+    {"io.weight", "default 100\n"}};
+constexpr File kVendorFiles[] = {{"memory.wmark_ratio", "0\n"},          {"memory.wmark_scale_factor", "50\n"},
+                                 {"memory.wmark_min_adj", "0\n"},        {"memory.priority", "0\n"},
+                                 {"memory.use_priority_oom", "0\n"},     {"memory.pagecache_limit.enable", "0\n"},
+                                 {"memory.pagecache_limit.size", "0\n"}, {"memory.pagecache_limit.sync", "0\n"}};
 
 state::Pod pod_of(int number) {
   const std::string id = std::to_string(number);
@@ -70,7 +69,8 @@ state::Pod pod_of(int number) {
   pod.annotations["koordinator.sh/blkioQOS"] =
       R"({"blocks": [{"name": "/dev/vdb", "type": "device", "ioCfg": {"readBPS": 1048576, "writeIOPS": 100}}]})";
   pod.annotations["node.koordinator.sh/resctrl"] = R"({"llc": {"schemata": {"range": [0, 50]}}})";
-  pod.annotations["koordinator.sh/memoryQOS"] = R"({"policy": "default", "lowLimitPercent": 50, "pageCacheLimitPercent": 60})";
+  pod.annotations["koordinator.sh/memoryQOS"] =
+      R"({"policy": "default", "lowLimitPercent": 50, "pageCacheLimitPercent": 60})";
   for (int i = 0; i < kContainersOfPod; ++i) {
     state::Container container;
     const std::string hash = std::string(56 - id.size(), 'a') + id + "-" + std::to_string(i);
@@ -78,12 +78,16 @@ state::Pod pod_of(int number) {
     container.name = "c" + std::to_string(i);
     container.state = state::ContainerState::running;
     container.cgroup_dir = pod.cgroup_dir + "/" + hash;
-    container.resources = {{"cpu", 500, 1000}, {"memory", 1 << 28, 1 << 29},
-                           {"kubernetes.io/batch-cpu", 500, 1000}, {"kubernetes.io/batch-memory", 1 << 28, 1 << 29}};
+    container.resources = {{"cpu", 500, 1000},
+                           {"memory", 1 << 28, 1 << 29},
+                           {"kubernetes.io/batch-cpu", 500, 1000},
+                           {"kubernetes.io/batch-memory", 1 << 28, 1 << 29}};
     pod.containers.push_back(std::move(container));
   }
-  pod.resources = {{"cpu", 1500, 3000}, {"memory", 3 << 28, 3ll << 29},
-                   {"kubernetes.io/batch-cpu", 1500, 3000}, {"kubernetes.io/batch-memory", 3 << 28, 3ll << 29}};
+  pod.resources = {{"cpu", 1500, 3000},
+                   {"memory", 3 << 28, 3ll << 29},
+                   {"kubernetes.io/batch-cpu", 1500, 3000},
+                   {"kubernetes.io/batch-memory", 3 << 28, 3ll << 29}};
   return pod;
 }
 
@@ -144,7 +148,8 @@ void FullNode::pass_second() {
   host_->clock().advance(std::chrono::seconds(1));
   samples_->add("node_cpu_usage", 30);
   samples_->add("node_memory_usage", 20e9);
-  for (const auto& [allocation, value] : {std::pair("usage", 10e3), std::pair("request", 187.5e3), std::pair("real-limit", 187.5e3)})
+  for (const auto& [allocation, value] :
+       {std::pair("usage", 10e3), std::pair("request", 187.5e3), std::pair("real-limit", 187.5e3)})
     samples_->add("node_be", value, KOORD_NO_SUBJECT, {{"be_resource", "cpu"}, {"be_allocation", allocation}});
   for (const state::Pod& pod : pods_) {
     samples_->add("pod_cpu_usage", 0.09, pod.handle);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// FullNode: a node with 250 pods of three containers, as benchmarks of strategies want one: its cgroup tree, proc, sys and
-// resctrl are real files, each pod has annotations, the NodeSLO switches everything on, and each second something is measured.
+// FullNode: a node with 250 pods of three containers, as benchmarks of strategies want one: its cgroup tree, proc, sys
+// and resctrl are real files, each pod has annotations, the NodeSLO switches everything on, and each second something
+// is measured.
 #pragma once
 
 #include <string_view>

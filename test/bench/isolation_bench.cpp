@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cost of isolation: calls with the CPU time of the agent charged to the plugin against the same calls uncharged (IS1, IS2);
-// start (IS3) and memory (IS4) of a child with all layers of this node against one that has only the filter of system calls.
-// Needs root for all layers; prints which are missing.
+// Cost of isolation: calls with the CPU time of the agent charged to the plugin against the same calls uncharged (IS1,
+// IS2); start (IS3) and memory (IS4) of a child with all layers of this node against one that has only the filter of
+// system calls. Needs root for all layers; prints which are missing.
 #include <dlfcn.h>
 
 #include <atomic>
@@ -38,12 +38,12 @@ const auto libc_clock_gettime = reinterpret_cast<ClockGettime>(::dlsym(RTLD_NEXT
 
 }  // namespace
 
-// Replaces libc's in this program. While `charging` is off, the CPU time of threads stands still and is read without a system
-// call. These reads are the whole cost of charging, apart from some additions.
+// Replaces libc's in this program. While `charging` is off, the CPU time of threads stands still and is read without a
+// system call. These reads are the whole cost of charging, apart from some additions.
 extern "C" int clock_gettime(clockid_t id, timespec* time) noexcept {
   thread_local timespec last{};
-  const ClockGettime libc = libc_clock_gettime ? libc_clock_gettime
-                                               : reinterpret_cast<ClockGettime>(::dlsym(RTLD_NEXT, "clock_gettime"));
+  const ClockGettime libc =
+      libc_clock_gettime ? libc_clock_gettime : reinterpret_cast<ClockGettime>(::dlsym(RTLD_NEXT, "clock_gettime"));
   if (id != CLOCK_THREAD_CPUTIME_ID) return libc(id, time);
   const int failed = charging.load(std::memory_order_relaxed) ? libc(id, &last) : 0;
   *time = last;
@@ -84,13 +84,18 @@ struct Bench : bench::ActorFixture {
   std::shared_ptr<const host::LoadedPlugin> unconfined = load(nullptr, nullptr, {});
   int failures = 0;
 
-  std::shared_ptr<const host::LoadedPlugin> load(const cgroup::Layout* cgroups, child::Layers* all, const host::RunnerLimits& bounds) {
+  std::shared_ptr<const host::LoadedPlugin> load(const cgroup::Layout* cgroups, child::Layers* all,
+                                                 const host::RunnerLimits& bounds) {
     manifest.id = "koord-test-bench";  // also names the cgroup
     return *child::load_in_child({bench::kPluginHost, images, cgroups, all}, bench::kActor, manifest, file, bounds);
   }
 
-  std::unique_ptr<bench::RunningPlugin> start_confined(const std::string& part) { return start(*confined, limits, part); }
-  std::unique_ptr<bench::RunningPlugin> start_unconfined(const std::string& part) { return start(*unconfined, {}, part); }
+  std::unique_ptr<bench::RunningPlugin> start_confined(const std::string& part) {
+    return start(*confined, limits, part);
+  }
+  std::unique_ptr<bench::RunningPlugin> start_unconfined(const std::string& part) {
+    return start(*unconfined, {}, part);
+  }
 
   // Ticks of one child, every second one uncharged.
   void compare_charging(const char* name, const std::string& part, int pairs, int calls_per_tick) {
@@ -116,9 +121,10 @@ struct Bench : bench::ActorFixture {
       with.push_back(wall_us([&] { (one = start_confined("count"))->tick(host.clock()); }));
       without.push_back(wall_us([&] { (other = start_unconfined("count"))->tick(host.clock()); }));
     }
-    std::printf("IS3 start of a confined child, median %.1f ms, p99 %.1f ms  unconfined %.1f ms, %.1f ms  ratio %.2f  target <= %.0f ms\n",
-                quantile(with, 0.5) / 1e3, quantile(with, 0.99) / 1e3, quantile(without, 0.5) / 1e3, quantile(without, 0.99) / 1e3,
-                quantile(with, 0.5) / quantile(without, 0.5), kMostStartUs / 1e3);
+    std::printf(
+        "IS3 start of a confined child, median %.1f ms, p99 %.1f ms  unconfined %.1f ms, %.1f ms  ratio %.2f  target <= %.0f ms\n",
+        quantile(with, 0.5) / 1e3, quantile(with, 0.99) / 1e3, quantile(without, 0.5) / 1e3,
+        quantile(without, 0.99) / 1e3, quantile(with, 0.5) / quantile(without, 0.5), kMostStartUs / 1e3);
     failures += quantile(with, 0.99) > kMostStartUs;
   }
 
@@ -126,9 +132,10 @@ struct Bench : bench::ActorFixture {
     auto with = start_confined("count"), without = start_unconfined("count");
     for (auto* child : {with.get(), without.get()}) child->tick(host.clock());
     for (const char* kind : {"Rss", "Private_"}) {
-      const double confined_mib = bench::memory_mib(with->process(), kind), other_mib = bench::memory_mib(without->process(), kind);
-      std::printf("IS4 memory of an idle child, %-9s             ours %10.2f MiB  unconfined %10.2f MiB  ratio %6.2f\n", kind, confined_mib,
-                  other_mib, confined_mib / other_mib);
+      const double confined_mib = bench::memory_mib(with->process(), kind),
+                   other_mib = bench::memory_mib(without->process(), kind);
+      std::printf("IS4 memory of an idle child, %-9s             ours %10.2f MiB  unconfined %10.2f MiB  ratio %6.2f\n",
+                  kind, confined_mib, other_mib, confined_mib / other_mib);
     }
   }
 };

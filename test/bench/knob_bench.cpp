@@ -41,7 +41,8 @@ std::string quota(int round) { return std::to_string(50000 + round % 7 * 5000) +
 std::vector<Order> orders_for(const std::vector<std::string>& dirs, int round) {
   const Knob* knob = find_knob("cpu.max");
   std::vector<Order> orders;
-  for (const std::string& dir : dirs) orders.push_back({Level::container, dir, knob, *parse_value(*knob, quota(round))});
+  for (const std::string& dir : dirs)
+    orders.push_back({Level::container, dir, knob, *parse_value(*knob, quota(round))});
   return orders;
 }
 
@@ -75,8 +76,9 @@ int changed(const cgroup::Layout& layout, const std::vector<std::string>& dirs, 
   const double back = ms_of([&] { failed += executor.apply({}).undone.size() != dirs.size(); });
   for (int round = 2; round < 2 + kRounds; ++round) bare.push_back(bare_ms(files, dirs, round));
   const double beyond = median(ours) - median(bare);
-  std::printf("%zu quotas changed: %.1f ms, bare writes %.1f ms, beyond %.1f ms (at most %.0f); first time %.1f ms, reverted %.1f ms\n",
-              dirs.size(), median(ours), median(bare), beyond, kMostBeyondMs, first, back);
+  std::printf(
+      "%zu quotas changed: %.1f ms, bare writes %.1f ms, beyond %.1f ms (at most %.0f); first time %.1f ms, reverted %.1f ms\n",
+      dirs.size(), median(ours), median(bare), beyond, kMostBeyondMs, first, back);
   return failed > 0 || beyond > kMostBeyondMs || first - median(bare) > kMostBeyondMs;
 }
 
@@ -108,8 +110,9 @@ int unchanged(const cgroup::Layout& layout, const std::vector<std::string>& dirs
     rounds.push_back(ms_of([&] { governor.take(proposer, std::move(again), nobody); }));
   }
   const bool is_silent = governor.decisions().size() == decisions;
-  std::printf("a round of %zu intents with nothing new, %s: %.2f ms (at most %.0f)%s\n", dirs.size(), mode == Mode::enforce ? "enforced" : "in shadow",
-              median(rounds), kMostRoundMs, is_silent ? "" : ", and it made decisions");
+  std::printf("a round of %zu intents with nothing new, %s: %.2f ms (at most %.0f)%s\n", dirs.size(),
+              mode == Mode::enforce ? "enforced" : "in shadow", median(rounds), kMostRoundMs,
+              is_silent ? "" : ", and it made decisions");
   governor.stop();
   return !is_silent || median(rounds) > kMostRoundMs;
 }

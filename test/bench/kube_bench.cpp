@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// kube::Client on loopback. Requests one after the other over a kept connection against a new connection for each, in CPU
-// time of ours and in wall time, which has the test server's share in it (KC1, KC2). A list of 32 MB against the client
-// that blocks, which reads it in one go (KC3, wall time, openssl s_server).
+// kube::Client on loopback. Requests one after the other over a kept connection against a new connection for each, in
+// CPU time of ours and in wall time, which has the test server's share in it (KC1, KC2). A list of 32 MB against the
+// client that blocks, which reads it in one go (KC3, wall time, openssl s_server).
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -50,7 +50,8 @@ void fail(const std::string& why) {
 
 struct Asking : test::LoopHere {
   Asking(kube::ConnectionConfig config, std::size_t kept)
-      : client(loop, workers, clock, std::move(config), {.requests_per_second = 1e6, .burst = 1'000'000, .kept_connections = kept}) {}
+      : client(loop, workers, clock, std::move(config),
+               {.requests_per_second = 1e6, .burst = 1'000'000, .kept_connections = kept}) {}
 
   std::size_t bytes_of(const std::string& target) {
     std::size_t bytes = 0;
@@ -77,12 +78,17 @@ void measure_requests() {
     for (int i = 0; i < kRequests; ++i) who.bytes_of("/api/v1/nodes/test-node");
   };
   for (int round = 0; round < kRounds; ++round) {
-    kept_wall.push_back(wall_ms([&] { kept_cpu.push_back(bench::cpu_seconds_of([&] { ask(keeping); }) * 1e3 / kRequests); }) / kRequests);
-    new_wall.push_back(wall_ms([&] { new_cpu.push_back(bench::cpu_seconds_of([&] { ask(not_keeping); }) * 1e3 / kRequests); }) / kRequests);
+    kept_wall.push_back(
+        wall_ms([&] { kept_cpu.push_back(bench::cpu_seconds_of([&] { ask(keeping); }) * 1e3 / kRequests); }) /
+        kRequests);
+    new_wall.push_back(
+        wall_ms([&] { new_cpu.push_back(bench::cpu_seconds_of([&] { ask(not_keeping); }) * 1e3 / kRequests); }) /
+        kRequests);
   }
   print("KC1 CPU of a request, kept connection", bench::median(kept_cpu), "new one", bench::median(new_cpu), 0.25);
   print("KC2 time of a request, kept connection", bench::median(kept_wall), "new one", bench::median(new_wall), 0.5);
-  std::printf("    %.0f requests per second over a kept connection, %.0f over new ones\n", 1e3 / bench::median(kept_wall), 1e3 / bench::median(new_wall));
+  std::printf("    %.0f requests per second over a kept connection, %.0f over new ones\n",
+              1e3 / bench::median(kept_wall), 1e3 / bench::median(new_wall));
 }
 
 // openssl s_server, which answers "/list" with so many bytes.
@@ -91,17 +97,25 @@ struct ListServer {
     std::string pattern = (std::filesystem::temp_directory_path() / "koord-test-XXXXXX").string();
     if (::mkdtemp(pattern.data()) == nullptr) fail("cannot make a folder");
     folder = pattern;
-    std::ofstream(folder + "/list") << "HTTP/1.1 200 OK\r\nContent-Length: " << kListBytes << "\r\n\r\n" << std::string(kListBytes, 'x');
-    const auto made = test::run_to_end({"/bin/sh", "-c", "cd " + folder + " && openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 "
-                                        "-subj /CN=x -addext subjectAltName=IP:127.0.0.1 -keyout key -out pem"});
+    std::ofstream(folder + "/list") << "HTTP/1.1 200 OK\r\nContent-Length: " << kListBytes << "\r\n\r\n"
+                                    << std::string(kListBytes, 'x');
+    const auto made =
+        test::run_to_end({"/bin/sh", "-c",
+                          "cd " + folder +
+                              " && openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 "
+                              "-subj /CN=x -addext subjectAltName=IP:127.0.0.1 -keyout key -out pem"});
     if (made.exit_status != 0) fail(made.output);
     port = http::local_port(http::open_tcp_listener("127.0.0.1:0")->get()).value();
     process = std::make_unique<test::ChildProcess>(
-        std::vector<std::string>{"/bin/sh", "-c", "cd " + folder + " && exec openssl s_server -quiet -HTTP -accept 127.0.0.1:" + std::to_string(port) + " -cert pem -key key"},
+        std::vector<std::string>{"/bin/sh", "-c",
+                                 "cd " + folder + " && exec openssl s_server -quiet -HTTP -accept 127.0.0.1:" +
+                                     std::to_string(port) + " -cert pem -key key"},
         "/dev/null");
   }
   ~ListServer() { std::filesystem::remove_all(folder); }
-  http::ClientOptions options() const { return {.timeout = 60s, .tls = http::TlsOptions{.ca_file = folder + "/pem", .server_name = "127.0.0.1"}}; }
+  http::ClientOptions options() const {
+    return {.timeout = 60s, .tls = http::TlsOptions{.ca_file = folder + "/pem", .server_name = "127.0.0.1"}};
+  }
   std::string address() const { return "127.0.0.1:" + std::to_string(port); }
 
   std::string folder;
@@ -111,7 +125,8 @@ struct ListServer {
 
 void measure_list() {
   const ListServer server;
-  if (!test::eventually([&] { return http::get(server.address(), "/list", server.options()).has_value(); })) fail("openssl s_server does not answer");
+  if (!test::eventually([&] { return http::get(server.address(), "/list", server.options()).has_value(); }))
+    fail("openssl s_server does not answer");
   Asking asking({.host = "127.0.0.1", .port = server.port, .ca = {.file = server.folder + "/pem"}}, 1);
   std::vector<double> ours, blocking;
   for (int round = 0; round < kRounds; ++round) {

@@ -115,7 +115,8 @@ bool read_direct(const LoopDisk& disk) {
   return true;
 }
 
-// The limit makes the reader reclaim for most of what it reads. The memory of the v1 hierarchy takes no real-time threads.
+// The limit makes the reader reclaim for most of what it reads. The memory of the v1 hierarchy takes no real-time
+// threads.
 bool read_at_limit(const LoopDisk& disk) {
   const RealCgroup cgroup("bench-limit");
   cgroup.limit_memory(kLimit);
@@ -138,7 +139,8 @@ std::vector<Work> works(const LoopDisk* disk) {
        [] { return seconds_of(spawn_many); },
        {{"sched", sched, 1.05}, {"memory", memory, 1}, {"block", block, 1}}}};
   if (!disk) return all;
-  all.push_back({"direct reads", [disk] { return seconds_of([&] { return read_direct(*disk); }); }, {{"block", block, 1.05}}});
+  all.push_back(
+      {"direct reads", [disk] { return seconds_of([&] { return read_direct(*disk); }); }, {{"block", block, 1.05}}});
   all.push_back({"reads at a memory limit",
                  [disk] { return seconds_of([&] { return read_at_limit(*disk); }); },
                  {{"memory", memory, 1.02}}});
@@ -188,7 +190,8 @@ bool measure(const Work& work, std::size_t rounds) {
       ratios.push_back(times[i] / times[0]);
     }
     const Variant& variant = work.variants[i - 1];
-    kept &= gate(work.name + ", " + variant.name + " / none", median(ours), median(none), median(ratios), variant.target);
+    kept &=
+        gate(work.name + ", " + variant.name + " / none", median(ours), median(none), median(ratios), variant.target);
   }
   return kept;
 }

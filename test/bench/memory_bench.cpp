@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory of the real agent: idle, and with all advisors that are on by default at 250 pods × 3 containers. Resident and
 // anonymous memory stand beside the bare minimum, a ring of doubles and a ring of times for each series. With heaptrack
-// installed (it is not needed), a second run shows which part of the agent allocated the heap. Needs root. Arguments: how
-// many seconds to wait before measuring (30), and the number of pods (250).
+// installed (it is not needed), a second run shows which part of the agent allocated the heap. Needs root. Arguments:
+// how many seconds to wait before measuring (30), and the number of pods (250).
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -33,13 +33,15 @@ std::vector<std::string> advisors() {
   std::vector<std::string> found;
   for (const auto& entry : std::filesystem::directory_iterator(built("plugins"))) {
     const std::string name = entry.path().filename();
-    if (name.starts_with("advisor-") && std::filesystem::exists(entry.path() / (name + ".so"))) found.push_back(entry.path());
+    if (name.starts_with("advisor-") && std::filesystem::exists(entry.path() / (name + ".so")))
+      found.push_back(entry.path());
   }
   return found;
 }
 
 std::vector<std::string> three_advisors() {
-  return {built("plugins/advisor-node-resource"), built("plugins/advisor-pod-resource"), built("plugins/advisor-sched-latency")};
+  return {built("plugins/advisor-node-resource"), built("plugins/advisor-pod-resource"),
+          built("plugins/advisor-sched-latency")};
 }
 
 double series_of(const AgentProcess& agent) {
@@ -55,12 +57,13 @@ void print_footprint(const char* title, AgentProcess& agent, int seconds) {
   const pid_t pid = agent.process().pid();
   const double resident = resident_mib(pid), anonymous = anonymous_mib(pid), series = series_of(agent);
   const double bare = series * kRingRows * 2 * sizeof(double) / (1 << 20);
-  std::printf("%-32s %6.1f MiB resident, %6.1f anonymous, %6.0f series; bare rings of %.0f rows %6.1f MiB\n", title, resident,
-              anonymous, series, kRingRows, bare);
+  std::printf("%-32s %6.1f MiB resident, %6.1f anonymous, %6.0f series; bare rings of %.0f rows %6.1f MiB\n", title,
+              resident, anonymous, series, kRingRows, bare);
   std::fflush(stdout);
 }
 
-// The namespace below koord of the innermost frame that has one: "store", "metric", "state". A plugin's own has "plugin".
+// The namespace below koord of the innermost frame that has one: "store", "metric", "state". A plugin's own has
+// "plugin".
 std::string owner_of(std::string_view stack) {
   static constexpr std::string_view kPrefix = "koord::";
   for (auto at = stack.rfind(kPrefix); at != stack.npos; at = at == 0 ? stack.npos : stack.rfind(kPrefix, at - 1)) {
@@ -99,8 +102,9 @@ void trace_heap(int seconds) {
   if (!agent.start()) std::exit(1);
   std::this_thread::sleep_for(std::chrono::seconds(seconds));
   agent.stop();
-  const std::string command = std::string(kInterpret) + " < " + trace + " > " + trace + ".data 2>&1 && heaptrack_print -f " + trace +
-                              ".data -F " + stacks + " --flamegraph-cost-type peak -p 0 -a 0 -T 0 -l 0";
+  const std::string command = std::string(kInterpret) + " < " + trace + " > " + trace +
+                              ".data 2>&1 && heaptrack_print -f " + trace + ".data -F " + stacks +
+                              " --flamegraph-cost-type peak -p 0 -a 0 -T 0 -l 0";
   const Finished printed = run_to_end({"sh", "-c", command}, std::chrono::minutes(5));
   if (printed.exit_status != 0) std::printf("%s\n", printed.output.c_str());
   print_heap_by_owner(stacks);

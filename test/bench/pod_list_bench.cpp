@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kubelet's answer of 250 pods, 3 MB of JSON, to our pods, and published: the time, and the memory beyond the text at its
-// peak. Fails beyond 30 ms or 10 MiB.
+// A kubelet's answer of 250 pods, 3 MB of JSON, to our pods, and published: the time, and the memory beyond the text at
+// its peak. Fails beyond 30 ms or 10 MiB.
 #include <malloc.h>
 
 #include <cstdlib>
@@ -49,9 +49,9 @@ int main() {
     state::Hub hub;
     const std::size_t before = peak = in_use;
     ms.push_back(1e3 * bench::cpu_seconds_of([&] {
-      auto list = state::parse_served_pods(text, root);
-      if (list) hub.publish({.pods = std::move(list->pods)});
-    }));
+                   auto list = state::parse_served_pods(text, root);
+                   if (list) hub.publish({.pods = std::move(list->pods)});
+                 }));
     extra = std::max(extra, static_cast<double>(peak - before) / (1 << 20));
     read = hub.current()->pods.size();
   }

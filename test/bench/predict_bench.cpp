@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One training of a node with 250 pods that are sampled each second, all of it: asking the metric cache, learning, cutting
-// out the percentiles; what could be lent; a checkpoint. Beside it the least that a training could be: the 90th percentile of
-// each pod's minute in an array, and one addition to a bucket. And how much memory the models take.
+// One training of a node with 250 pods that are sampled each second, all of it: asking the metric cache, learning,
+// cutting out the percentiles; what could be lent; a checkpoint. Beside it the least that a training could be: the 90th
+// percentile of each pod's minute in an array, and one addition to a bucket. And how much memory the models take.
 #include <malloc.h>
 
 #include <algorithm>
@@ -52,7 +52,8 @@ struct Node {
       pod.phase = state::Phase::running;
       pod.priority_class = i % 3 == 0 ? state::PriorityClass::batch : state::PriorityClass::prod;
       pod.resources = {{"cpu", 1000, -1}, {"memory", 4ll << 30, -1}};
-      add(kPodCpu, kPodMemory, {{"pod_uid", pod.uid}, {"pod_name", "web-" + std::to_string(i)}, {"pod_namespace", "shop"}});
+      add(kPodCpu, kPodMemory,
+          {{"pod_uid", pod.uid}, {"pod_name", "web-" + std::to_string(i)}, {"pod_namespace", "shop"}});
       state.pods.push_back(std::move(pod));
     }
   }
@@ -81,7 +82,8 @@ double bare_seconds(Node& node) {
   return bench::cpu_seconds_of([&] {
     for (std::size_t i = 0; i < minutes.size(); ++i) {
       std::nth_element(minutes[i].begin(), minutes[i].begin() + 53, minutes[i].end());
-      buckets[i][std::min<std::size_t>(static_cast<std::size_t>(std::log(minutes[i][53] * 2 + 1) / std::log(1.05)), 204)] += 1;
+      buckets[i][std::min<std::size_t>(static_cast<std::size_t>(std::log(minutes[i][53] * 2 + 1) / std::log(1.05)),
+                                       204)] += 1;
     }
   });
 }
@@ -99,17 +101,19 @@ int main() {
   for (int minute = 0; minute < kMinutes; ++minute) {
     node.pass_a_minute();
     trainings.push_back(1e3 * bench::cpu_seconds_of([&] {
-      trainer.train(observe(node.state, *node.store, node.clock.now(), 1min), node.clock.now());
-      forecast = trainer.forecast(node.clock.now());
-    }));
+                          trainer.train(observe(node.state, *node.store, node.clock.now(), 1min), node.clock.now());
+                          forecast = trainer.forecast(node.clock.now());
+                        }));
     bare.push_back(1e3 * bare_seconds(node));
     predictions.push_back(1e3 * bench::cpu_seconds_of([&] {
-      prod = *predict_prod(Predictor::minimum, forecast, node.state, {0s, 10}, node.clock.now());
-    }));
+                            prod = *predict_prod(Predictor::minimum, forecast, node.state, {0s, 10}, node.clock.now());
+                          }));
   }
   require(prod.pods > 0 && prod.unlearnt == 0, "predicting");
-  bench::print_ratio("training, 250 pods", bench::median(trainings), "percentile and bucket", bench::median(bare), "ms", 10);
-  bench::print_ratio("resources that could be lent, 250 pods", bench::median(predictions), "training", bench::median(trainings), "ms", 0.2);
+  bench::print_ratio("training, 250 pods", bench::median(trainings), "percentile and bucket", bench::median(bare), "ms",
+                     10);
+  bench::print_ratio("resources that could be lent, 250 pods", bench::median(predictions), "training",
+                     bench::median(trainings), "ms", 0.2);
 
   const Checkpoint checkpoint = trainer.checkpoint(node.clock.now());
   std::string text;
@@ -121,7 +125,8 @@ int main() {
   require(read.problems.empty() && read.checkpoint.models.size() == trainer.models(), "reading the checkpoint");
   bench::print_ratio("reading a checkpoint", taken, "writing it", written, "ms", 3);
   const auto models = static_cast<double>(trainer.models());
-  bench::print_ratio("memory of a model", bytes / models / 1024, "all buckets of both", (158 + 205) * 8 / 1024.0, "KiB", 1);
+  bench::print_ratio("memory of a model", bytes / models / 1024, "all buckets of both", (158 + 205) * 8 / 1024.0, "KiB",
+                     1);
   std::printf("%-44s %.0f models, %.2f MiB in memory, %.2f MiB on disk\n", "in all", models, bytes / (1 << 20),
               static_cast<double>(text.size()) / (1 << 20));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The status of a NodeMetric with 250 pods and four windows, from a metric cache on disk that has had a sample of each series a
-// second for half an hour: CPU time against a loop that only adds up and sorts the same numbers, in vectors of its own.
+// The status of a NodeMetric with 250 pods and four windows, from a metric cache on disk that has had a sample of each
+// series a second for half an hour: CPU time against a loop that only adds up and sorts the same numbers, in vectors of
+// its own.
 #include <unistd.h>
 
 #include <algorithm>
@@ -49,7 +50,8 @@ struct Node {
 
   void begin(const std::string& metric, store::Labels labels, double resolution) {
     labels.emplace_back("node", "bench");
-    if (!cache->begin_series(static_cast<std::uint32_t>(columns.size()), {metric, "", resolution, labels})) std::abort();
+    if (!cache->begin_series(static_cast<std::uint32_t>(columns.size()), {metric, "", resolution, labels}))
+      std::abort();
     columns.emplace_back();
   }
   void begin_usage(const std::string& level, const store::Labels& labels) {
@@ -127,6 +129,7 @@ int main() {
   volatile double sum = 0;
   const double ours = milliseconds_of([&] { bytes = node.report(); });
   const double least = milliseconds_of([&] { sum = node.least(); });
-  std::printf("NodeMetric, 250 pods, 4 windows                ours %.2f ms  adding and sorting alone %.2f ms  ratio %.1f  %zu bytes  target <= %.0f ms  %s\n",
-              ours, least, ours / least, bytes, kTargetMilliseconds, ours <= kTargetMilliseconds ? "ok" : "MISSED");
+  std::printf(
+      "NodeMetric, 250 pods, 4 windows                ours %.2f ms  adding and sorting alone %.2f ms  ratio %.1f  %zu bytes  target <= %.0f ms  %s\n",
+      ours, least, ours / least, bytes, kTargetMilliseconds, ours <= kTargetMilliseconds ? "ok" : "MISSED");
 }

@@ -19,7 +19,9 @@ using koord::bench::resident_mib;
 
 namespace {
 
-std::vector<std::string> two_advisors() { return {built("plugins/advisor-node-resource"), built("plugins/advisor-pod-resource")}; }
+std::vector<std::string> two_advisors() {
+  return {built("plugins/advisor-node-resource"), built("plugins/advisor-pod-resource")};
+}
 
 std::vector<std::string> three_advisors() {
   std::vector<std::string> advisors = two_advisors();
@@ -44,13 +46,15 @@ Footprint agent_footprint(std::string_view config, const std::vector<std::string
   Footprint footprint{resident_mib(agent.process().pid()), 0};
   for (const char* plugin : {"advisor-node-resource", "advisor-pod-resource", "advisor-sched-latency"})
     footprint.series +=
-        find_metric(agent.metrics(), "koordetector_plugin_series", {std::string("plugin=\"") + plugin + '"'}).value_or(0);
+        find_metric(agent.metrics(), "koordetector_plugin_series", {std::string("plugin=\"") + plugin + '"'})
+            .value_or(0);
   return footprint;
 }
 
 void print_loaded(const char* what, int pods, const Footprint& loaded, const Footprint& idle) {
-  std::printf("LD3 %-22s %3d pods x 3 %6.1f MiB, %4.1f series a pod, %4.2f KiB each  target <= 24 at 250 with 12\n", what, pods,
-              loaded.mib, (loaded.series - idle.series) / pods, (loaded.mib - idle.mib) * 1024 / (loaded.series - idle.series));
+  std::printf("LD3 %-22s %3d pods x 3 %6.1f MiB, %4.1f series a pod, %4.2f KiB each  target <= 24 at 250 with 12\n",
+              what, pods, loaded.mib, (loaded.series - idle.series) / pods,
+              (loaded.mib - idle.mib) * 1024 / (loaded.series - idle.series));
   std::fflush(stdout);
 }
 
@@ -71,7 +75,8 @@ int main(int argc, char** argv) {
   for (int pods : {100, 250}) {
     bench::PodTree tree(*layout, pods);
     print_loaded("node and pods", pods, agent_footprint(kPodTreeOnly, two_advisors(), steady && pods == 250), idle_two);
-    print_loaded("and scheduling latency", pods, agent_footprint(kPodTreeOnly, three_advisors(), steady && pods == 250), idle);
+    print_loaded("and scheduling latency", pods, agent_footprint(kPodTreeOnly, three_advisors(), steady && pods == 250),
+                 idle);
   }
   return 0;
 }

@@ -77,8 +77,7 @@ Reference attach_reference(const std::string& prefix) {
   bpf_program* program = nullptr;
   bpf_object__for_each_program(program, skeleton->obj)
       bpf_program__set_autoload(program, std::string(bpf_program__name(program)).starts_with(prefix));
-  if (sched_latency_reference__load(skeleton.get()) != 0 ||
-      sched_latency_reference__attach(skeleton.get()) != 0)
+  if (sched_latency_reference__load(skeleton.get()) != 0 || sched_latency_reference__attach(skeleton.get()) != 0)
     skip("the kernel does not accept the reference programs");
   return skeleton;
 }
@@ -109,8 +108,7 @@ double share(const Histogram& histogram, std::size_t bucket) {
 // The largest difference of the two distributions in a bucket from 16 µs up.
 double largest_difference(const Histogram& a, const Histogram& b) {
   double largest = 0;
-  for (std::size_t i = 5; i < a.buckets.size(); ++i)
-    largest = std::max(largest, std::fabs(share(a, i) - share(b, i)));
+  for (std::size_t i = 5; i < a.buckets.size(); ++i) largest = std::max(largest, std::fabs(share(a, i) - share(b, i)));
   return largest;
 }
 
@@ -141,11 +139,10 @@ bool compare_sources() {
   const Totals a = totals_of(*ours);
   const Totals b = totals_of(*other);
   const double waits_a = static_cast<double>(a.all.count), waits_b = static_cast<double>(b.all.count);
-  bool kept = gate("EB3 waits seen, difference to task_storage", waits_a, waits_b,
-                   std::fabs(waits_a / waits_b - 1), 0.01);
+  bool kept =
+      gate("EB3 waits seen, difference to task_storage", waits_a, waits_b, std::fabs(waits_a / waits_b - 1), 0.01);
   kept &= gate("EB3 cgroups seen, difference", a.cgroups, b.cgroups, std::fabs(a.cgroups - b.cgroups), 0);
-  return kept &
-         gate("EB3 largest difference of a bucket >= 16 us", 0, 0, largest_difference(a.all, b.all), 0.02);
+  return kept & gate("EB3 largest difference of a bucket >= 16 us", 0, 0, largest_difference(a.all, b.all), 0.02);
 }
 
 bool compare_costs(std::vector<Variant>& all) {

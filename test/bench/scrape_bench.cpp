@@ -31,8 +31,8 @@ double ms(Work work) {
   return bench::cpu_seconds_of(work) * 1e3;
 }
 
-void print(const std::string& name, double ours, const char* reference_name, double reference,
-           const char* unit, double target) {
+void print(const std::string& name, double ours, const char* reference_name, double reference, const char* unit,
+           double target) {
   all_met = all_met && ours / reference <= target * 1.1;
   bench::print_ratio(name, ours, reference_name, reference, unit, target);
 }
@@ -48,15 +48,13 @@ Labels labels_of(std::size_t i) {
           {"pod_namespace", "default"}};
 }
 
-double value_of(std::size_t i) {
-  return static_cast<double>(i) * 0.0137;
-}
+double value_of(std::size_t i) { return static_cast<double>(i) * 0.0137; }
 
 void fill(Registry& registry, std::size_t series) {
   std::vector<Point> points;
   for (std::size_t f = 0; f < kFamilies; ++f) {
-    auto metric = registry.define(
-        "bench", {.name = "usage_" + std::to_string(f), .help = "A bench.", .resolution = 1e-4});
+    auto metric =
+        registry.define("bench", {.name = "usage_" + std::to_string(f), .help = "A bench.", .resolution = 1e-4});
     for (std::size_t i = 0; i < series / kFamilies; ++i)
       points.push_back({*registry.series("bench", *metric, {i + 1, labels_of(i)}), value_of(i)});
   }
@@ -65,10 +63,8 @@ void fill(Registry& registry, std::size_t series) {
 
 void fill(prometheus::Registry& registry, std::size_t series) {
   for (std::size_t f = 0; f < kFamilies; ++f) {
-    auto& family = prometheus::BuildGauge()
-                       .Name("koordetector_usage_" + std::to_string(f))
-                       .Help("A bench.")
-                       .Register(registry);
+    auto& family =
+        prometheus::BuildGauge().Name("koordetector_usage_" + std::to_string(f)).Help("A bench.").Register(registry);
     for (std::size_t i = 0; i < series / kFamilies; ++i) {
       Labels labels = labels_of(i);
       labels.emplace_back("node", "node");
@@ -126,10 +122,9 @@ void measure(std::size_t series) {
     }));
   }
   print("EX1 text of " + title, bench::median(ours), "prometheus-cpp", bench::median(theirs), "ms", 0.05);
-  print("EX2 scrape with gzip, " + title, bench::median(ours_packed), "zlib 1 alone",
-        bench::median(zlib_alone), "ms", 1.3);
-  print("EX3 memory of a scrape, " + title, extra / 1e6, "its text", static_cast<double>(text.size()) / 1e6,
-        "MB", 2);
+  print("EX2 scrape with gzip, " + title, bench::median(ours_packed), "zlib 1 alone", bench::median(zlib_alone), "ms",
+        1.3);
+  print("EX3 memory of a scrape, " + title, extra / 1e6, "its text", static_cast<double>(text.size()) / 1e6, "MB", 2);
 }
 
 }  // namespace

@@ -19,8 +19,8 @@
 #include <string>
 #include <vector>
 
-#include "core/store/store.hpp"
 #include "core/base/manual_clock.hpp"
+#include "core/store/store.hpp"
 
 using namespace koord;
 using namespace koord::store;
@@ -85,13 +85,22 @@ struct Model {
     double& value = state[i];
     double noise = static_cast<double>(random() % 2000) / 1000 - 1;
     switch (i % 10) {
-      case 0: case 1: case 2: case 3: return value = i % 3 == 0 ? 0.001 : 0.9 * value + 0.05 + 0.02 * noise;
-      case 4: case 5: case 6: case 7:
+      case 0:
+      case 1:
+      case 2:
+      case 3:
+        return value = i % 3 == 0 ? 0.001 : 0.9 * value + 0.05 + 0.02 * noise;
+      case 4:
+      case 5:
+      case 6:
+      case 7:
         if (value == 0) value = 50'000;
         if (random() % 100 >= 35) value += std::round(noise * 20);
         return value;
-      case 8: return value += static_cast<double>(random() % 1000);
-      default: return 4096;
+      case 8:
+        return value += static_cast<double>(random() % 1000);
+      default:
+        return 4096;
     }
   }
   static const char* metric(std::size_t i) {
@@ -124,7 +133,10 @@ struct Run {
     char id[80];
     for (std::size_t i = 0; i < series; ++i) {
       std::snprintf(id, sizeof id, "containerd://%064zx", i / 10 * 2654435761u);
-      Labels labels{{"node", "node-1"}, {"container_id", id}, {"pod_uid", std::to_string(i / 30)}, {"pod_namespace", "default"},
+      Labels labels{{"node", "node-1"},
+                    {"container_id", id},
+                    {"pod_uid", std::to_string(i / 30)},
+                    {"pod_namespace", "default"},
                     {"slot", std::to_string(i % 10)}};
       (void)store->begin_series(static_cast<std::uint32_t>(i), {Model::metric(i), "1", Model::resolution(i), labels});
     }
@@ -189,7 +201,10 @@ constexpr Aggregation kThree[] = {Aggregation::avg, Aggregation::p95, Aggregatio
 template <class Work>
 double median_us(std::size_t count, Work work) {
   std::vector<double> rounds;
-  for (int round = 0; round < 5; ++round) rounds.push_back(cpu_of([&] { for (std::size_t i = 0; i < count; ++i) work(i); }));
+  for (int round = 0; round < 5; ++round)
+    rounds.push_back(cpu_of([&] {
+      for (std::size_t i = 0; i < count; ++i) work(i);
+    }));
   std::nth_element(rounds.begin(), rounds.begin() + 2, rounds.end());
   return rounds[2] * 1e6 / static_cast<double>(count);
 }
@@ -270,8 +285,10 @@ Measured measure(std::size_t series, std::size_t ticks) {
   run.ticks.shrink_to_fit();
   memory = resident_bytes() - memory;
   double samples = static_cast<double>(series * ticks);
-  line("MC1 append, against rows keyed (series, ts)", measured.append_ns, "ns", rows_ns(series, kReferenceTicks, true), 1.0 / 100);
-  line("MC2 append, against rows keyed (ts, series)", measured.append_ns, "ns", rows_ns(series, kReferenceTicks, false), 1.0 / 10);
+  line("MC1 append, against rows keyed (series, ts)", measured.append_ns, "ns", rows_ns(series, kReferenceTicks, true),
+       1.0 / 100);
+  line("MC2 append, against rows keyed (ts, series)", measured.append_ns, "ns", rows_ns(series, kReferenceTicks, false),
+       1.0 / 10);
   line("MC5 bytes written per sample, journal on", written / samples, "B", 0, 16);
   double reference = reference_query_us();
   double query = memory_query_us(run);
@@ -281,9 +298,12 @@ Measured measure(std::size_t series, std::size_t ticks) {
   measured.reopen_ms = reopen_ms(run);
   line("MC11 memory per series, five minutes of rows", memory / static_cast<double>(series), "B", 0, 3500);
   Stats stats = run.store->stats();
-  if (stats.dropped_samples > 0) std::printf("dropped %llu samples\n", static_cast<unsigned long long>(stats.dropped_samples));
+  if (stats.dropped_samples > 0)
+    std::printf("dropped %llu samples\n", static_cast<unsigned long long>(stats.dropped_samples));
   run.store.reset();
-  if (ticks > 800) line("MC4 file bytes per sample, names included", static_cast<double>(fs::file_size(run.options.path)) / samples, "B", 0, 2);
+  if (ticks > 800)
+    line("MC4 file bytes per sample, names included", static_cast<double>(fs::file_size(run.options.path)) / samples,
+         "B", 0, 2);
   return measured;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of the real agent on a full node: with the advisors that strategies ask, and with all nine strategies besides, in
-// shadow and enforcing. The node's cgroup tree is one of real files in $TMPDIR. In MiB of resident memory.
+// Memory of the real agent on a full node: with the advisors that strategies ask, and with all nine strategies besides,
+// in shadow and enforcing. The node's cgroup tree is one of real files in $TMPDIR. In MiB of resident memory.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -29,7 +29,8 @@ std::string text_of(const state::Pod& pod) {
   for (const auto& [name, value] : pod.annotations) text += name + ": '" + value + "', ";
   text += "}}, spec: {containers: [";
   for (const state::Container& container : pod.containers)
-    text += "{name: " + container.name + ", resources: {requests: {cpu: 500m, memory: 256Mi, kubernetes.io/batch-cpu: 500, " +
+    text += "{name: " + container.name +
+            ", resources: {requests: {cpu: 500m, memory: 256Mi, kubernetes.io/batch-cpu: 500, " +
             "kubernetes.io/batch-memory: 256Mi}, limits: {cpu: 1, memory: 512Mi, kubernetes.io/batch-cpu: 1000, " +
             "kubernetes.io/batch-memory: 512Mi}}}, ";
   text += "]}, status: {phase: Running, qosClass: " + std::string(class_of(pod.kube_qos)) + ", containerStatuses: [";
@@ -45,18 +46,23 @@ void write(const std::string& path, const std::string& text) {
 std::vector<std::string> folders(std::string_view prefix) {
   std::vector<std::string> found;
   for (const auto& entry : std::filesystem::directory_iterator(built("plugins")))
-    if (std::string name = entry.path().filename(); name.starts_with(prefix) && std::filesystem::exists(entry.path() / (name + ".so")))
+    if (std::string name = entry.path().filename();
+        name.starts_with(prefix) && std::filesystem::exists(entry.path() / (name + ".so")))
       found.push_back(entry.path());
   return found;
 }
 
-// After the rounds in which the strategies have learnt which knobs there are, and in which the rest has come to its size.
-double measure(const char* title, const FullNode& node, const std::string& folder, const std::string& mode, bool with_strategies) {
-  std::vector<std::string> plugins{built("plugins/advisor-node-resource"), built("plugins/advisor-pod-resource"), built("plugins/advisor-be-resource")};
+// After the rounds in which the strategies have learnt which knobs there are, and in which the rest has come to its
+// size.
+double measure(const char* title, const FullNode& node, const std::string& folder, const std::string& mode,
+               bool with_strategies) {
+  std::vector<std::string> plugins{built("plugins/advisor-node-resource"), built("plugins/advisor-pod-resource"),
+                                   built("plugins/advisor-be-resource")};
   if (with_strategies)
     for (std::string& strategy : folders("qos-")) plugins.push_back(std::move(strategy));
-  AgentProcess agent("roots: {cgroup: " + node.roots().cgroup + ", resctrl: " + node.roots().resctrl + "}\nstate: {source: file, file: {pods: " +
-                         folder + "/pods.yaml, nodeSLO: " + folder + "/slo.yaml}}\nqos: {mode: " + mode + "}\nfeatureGates: {AllAlpha: true, AllBeta: true}\n",
+  AgentProcess agent("roots: {cgroup: " + node.roots().cgroup + ", resctrl: " + node.roots().resctrl +
+                         "}\nstate: {source: file, file: {pods: " + folder + "/pods.yaml, nodeSLO: " + folder +
+                         "/slo.yaml}}\nqos: {mode: " + mode + "}\nfeatureGates: {AllAlpha: true, AllBeta: true}\n",
                      plugins);
   if (!agent.start()) return 0;
   const auto intents = [&] { return find_metric(agent.metrics(), "koordetector_host_intents").value_or(0); };
@@ -81,6 +87,7 @@ int main() {
   const double without = measure("advisors alone", node, folder.path(), "shadow", false);
   const double shadow = measure("and all strategies in shadow", node, folder.path(), "shadow", true);
   const double enforce = measure("and all strategies enforcing", node, folder.path(), "enforce", true);
-  std::printf("strategies, 250 pods x 3: %.1f MiB in shadow, %.1f MiB enforcing; target <= 96 of all\n", shadow - without, enforce - without);
+  std::printf("strategies, 250 pods x 3: %.1f MiB in shadow, %.1f MiB enforcing; target <= 96 of all\n",
+              shadow - without, enforce - without);
   return 0;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One round of all strategies as installed, in one process, on a full node in which nothing changes. A round is each
 // strategy's evaluate(), and the host's work on its plan in mode enforce. The reference is the cost of copying the same
-// intents and comparing them with those of the round before. The target is the time of one round of all strategies. No round
-// may write or record anything. The .so files are the arguments.
+// intents and comparing them with those of the round before. The target is the time of one round of all strategies. No
+// round may write or record anything. The .so files are the arguments.
 #include <unistd.h>
 
 #include <algorithm>
@@ -73,7 +73,8 @@ class Round {
     double deciding = 0, governing = 0;
     std::printf("%s\n%-24s %8s %14s %14s\n", title, "", "intents", "evaluate() ms", "the host ms");
     for (const Strategy& one : strategies_) {
-      std::printf("%-24s %8zu %14.2f %14.2f\n", one.name.c_str(), one.plan.size(), median(one.deciding_ms), median(one.governing_ms));
+      std::printf("%-24s %8zu %14.2f %14.2f\n", one.name.c_str(), one.plan.size(), median(one.deciding_ms),
+                  median(one.governing_ms));
       intents += one.plan.size(), deciding += median(one.deciding_ms), governing += median(one.governing_ms);
     }
     std::printf("%-24s %8zu %14.2f %14.2f\n", "all, one by one", intents, deciding, governing);
@@ -81,9 +82,12 @@ class Round {
     const double bare = bare_ms();
     print_ratio("to hold the same intents against each other", median(round_ms_), "bare loop", bare, "ms", 10);
     print_ratio("one round of all strategies, 250 pods", median(round_ms_), "allowed", kAllowedMs, "ms", 1);
-    std::printf("%-44s %10.3f ms\n", "  the longest of the rounds", *std::max_element(round_ms_.begin(), round_ms_.end()));
+    std::printf("%-44s %10.3f ms\n", "  the longest of the rounds",
+                *std::max_element(round_ms_.begin(), round_ms_.end()));
     const bool is_quiet = originals_.written == written_ && governor_.log().counts() == decisions_;
-    if (!is_quiet) std::printf("FAILED: %zu knobs were written, or decisions made, though nothing has changed\n", originals_.written - written_);
+    if (!is_quiet)
+      std::printf("FAILED: %zu knobs were written, or decisions made, though nothing has changed\n",
+                  originals_.written - written_);
     return is_quiet;
   }
 
@@ -100,9 +104,10 @@ class Round {
 
   double decide(Strategy& one) {
     const double ms = 1e3 * cpu_seconds_of([&] {
-      if (!one.results.empty()) one.instance->on_applied(std::exchange(one.results, {}));
-      if (one.instance->evaluate() != KOORD_OK) std::printf("%s: %s\n", one.name.c_str(), one.instance->why().c_str());
-    });
+                        if (!one.results.empty()) one.instance->on_applied(std::exchange(one.results, {}));
+                        if (one.instance->evaluate() != KOORD_OK)
+                          std::printf("%s: %s\n", one.name.c_str(), one.instance->why().c_str());
+                      });
     one.deciding_ms.push_back(ms);
     return ms;
   }
@@ -114,13 +119,13 @@ class Round {
     const knob::Proposer proposer{one.name, "main"};
     knob::Plan plan;
     const double ms = 1e3 * cpu_seconds_of([&] {
-      if (context.repeats_plan() && governor_.repeat(proposer)) return context.drop_plan();
-      plan = context.take_plan();
-      governor_.take(proposer, plan, [&one](std::vector<knob::IntentResult> results) {
-        std::move(results.begin(), results.end(), std::back_inserter(one.results));
-      });
-      one.plan = std::move(plan);
-    });
+                        if (context.repeats_plan() && governor_.repeat(proposer)) return context.drop_plan();
+                        plan = context.take_plan();
+                        governor_.take(proposer, plan, [&one](std::vector<knob::IntentResult> results) {
+                          std::move(results.begin(), results.end(), std::back_inserter(one.results));
+                        });
+                        one.plan = std::move(plan);
+                      });
     one.governing_ms.push_back(ms);
     return ms;
   }
@@ -130,11 +135,11 @@ class Round {
     std::vector<double> ms;
     for (int i = 0; i < kRounds; ++i)
       ms.push_back(1e3 * cpu_seconds_of([&] {
-        for (const Strategy& one : strategies_) {
-          const knob::Plan copy = one.plan;
-          if (copy != one.plan) std::abort();
-        }
-      }));
+                     for (const Strategy& one : strategies_) {
+                       const knob::Plan copy = one.plan;
+                       if (copy != one.plan) std::abort();
+                     }
+                   }));
     return median(ms);
   }
 

@@ -39,7 +39,8 @@ constexpr auto kBeat = 2ms;
 constexpr int kRounds = 5;
 constexpr int kThresholdPercent = 50;  // of the node; with more, two CPUs are shared by all
 
-constexpr auto kWork = 500us;  // of a beat, on a CPU of its own: less than the kernel's slice, as an answer to a request is
+constexpr auto kWork =
+    500us;  // of a beat, on a CPU of its own: less than the kernel's slice, as an answer to a request is
 
 void spin(unsigned turns) {
   for (unsigned i = 0; i < turns; ++i) asm volatile("");
@@ -84,7 +85,8 @@ Beats one_thread(unsigned cpu, unsigned turns) {
   const auto begin = Steady::now();
   for (auto due = begin; due < begin + kRound; due += kBeat * (1 + (Steady::now() - due) / kBeat)) {
     std::this_thread::sleep_until(due);
-    const double late_us = std::chrono::duration<double, std::micro>(Steady::now() - due).count(), before = waited_us(schedstat);
+    const double late_us = std::chrono::duration<double, std::micro>(Steady::now() - due).count(),
+                 before = waited_us(schedstat);
     spin(turns);
     beats.latency_us.push_back(late_us + waited_us(schedstat) - before);
     ++beats.count;
@@ -103,7 +105,8 @@ void serve(const PodsByHand& pods, unsigned turns, const std::string& output) {
   pods.service.add_process(::getpid());
   std::vector<Beats> of_threads(pods.cpus());
   std::vector<std::thread> threads;
-  for (unsigned cpu = 0; cpu < pods.cpus(); ++cpu) threads.emplace_back([&, cpu] { of_threads[cpu] = one_thread(cpu, turns); });
+  for (unsigned cpu = 0; cpu < pods.cpus(); ++cpu)
+    threads.emplace_back([&, cpu] { of_threads[cpu] = one_thread(cpu, turns); });
   for (std::thread& thread : threads) thread.join();
   Beats all;
   for (const Beats& beats : of_threads) {
@@ -131,15 +134,18 @@ void measure(const PodsByHand& pods, const TemporaryFolder& folder, Results& res
 class Agent {
  public:
   Agent(const PodsByHand& pods, const RealCgroup& cgroup, const std::string& policy, const std::string& mode)
-      : agent_("roots: {cgroup: " + pods.root(folder_.path()) + "}\nstate: {source: file, file: {pods: " + folder_ / "pods.yaml" + ", nodeSLO: " +
-                   folder_ / "slo.yaml" + "}}\nqos: {mode: " + mode + "}\n",
-               {built("plugins/advisor-node-resource"), built("plugins/advisor-pod-resource"), built("plugins/qos-cpu-suppress")}) {
+      : agent_("roots: {cgroup: " + pods.root(folder_.path()) + "}\nstate: {source: file, file: {pods: " +
+                   folder_ / "pods.yaml" + ", nodeSLO: " + folder_ / "slo.yaml" + "}}\nqos: {mode: " + mode + "}\n",
+               {built("plugins/advisor-node-resource"), built("plugins/advisor-pod-resource"),
+                built("plugins/qos-cpu-suppress")}) {
     pods.write_files(folder_.path(), "{resourceUsedThresholdWithBE: {enable: true, cpuSuppressThresholdPercent: " +
                                          std::to_string(kThresholdPercent) + "}}");
     agent_.launch({"--set", "plugins.settings={qos-cpu-suppress: {config: {policy: " + policy + "}}}"});
     cgroup.add_process(agent_.process().pid());
     const std::string result = mode == "enforce" ? "applied" : mode;
-    decides_ = eventually([&] { return agent_.get("/api/v1/decisions").find("\"result\":\"" + result + "\"") != std::string::npos; }, 60s);
+    decides_ = eventually(
+        [&] { return agent_.get("/api/v1/decisions").find("\"result\":\"" + result + "\"") != std::string::npos; },
+        60s);
     if (!decides_) std::printf("%s: nothing was %s:\n%s\n", policy.c_str(), result.c_str(), agent_.log().c_str());
     std::this_thread::sleep_for(kStartOfAgent);
   }
@@ -156,9 +162,9 @@ double best(const std::vector<double>& values) { return *std::min_element(values
 
 void print(const char* name, const Results& results, const Results& alone) {
   const double beats = bench::median(results.beats), latency = bench::median(results.latency_us);
-  std::printf("%-28s %6.1f beats/s ratio %4.2f (best %6.1f)   p99 latency %6.0f us ratio %6.2f (best %6.0f)\n", name, beats,
-              beats / bench::median(alone.beats), *std::max_element(results.beats.begin(), results.beats.end()), latency,
-              latency / bench::median(alone.latency_us), best(results.latency_us));
+  std::printf("%-28s %6.1f beats/s ratio %4.2f (best %6.1f)   p99 latency %6.0f us ratio %6.2f (best %6.0f)\n", name,
+              beats, beats / bench::median(alone.beats), *std::max_element(results.beats.begin(), results.beats.end()),
+              latency, latency / bench::median(alone.latency_us), best(results.latency_us));
   std::fflush(stdout);
 }
 
@@ -195,6 +201,7 @@ int main() {
       measure(pods, folder, all[policy]);
     }
   }
-  for (const char* name : {"without an agent", "alone", "beside, weight of everybody", "beside, weight 2", "cfsQuota", "cpuset", "cpuIdle"})
+  for (const char* name : {"without an agent", "alone", "beside, weight of everybody", "beside, weight 2", "cfsQuota",
+                           "cpuset", "cpuIdle"})
     print(name, all[name], all["alone"]);
 }

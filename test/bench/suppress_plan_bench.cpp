@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One plan() of qos-cpu-suppress on a full node that uses much: 250 pods of three containers each, half of them best-effort,
-// nothing changed since the round before. The reference is what all strategies together may take, with all that is around their plan().
+// One plan() of qos-cpu-suppress on a full node that uses much: 250 pods of three containers each, half of them
+// best-effort, nothing changed since the round before. The reference is what all strategies together may take, with all
+// that is around their plan().
 #include <string>
 #include <vector>
 
@@ -24,8 +25,9 @@ cpu_suppress::Inputs full_node(cpu_suppress::Policy policy) {
     const bool best_effort = pod % 2 == 0;
     parts.pods.push_back({0.15, best_effort});
     for (std::size_t container = 0; best_effort && container < kContainers; ++container)
-      inputs.targets.containers.push_back("kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod" + std::to_string(pod) +
-                                          ".slice/cri-containerd-" + std::to_string(container) + ".scope");
+      inputs.targets.containers.push_back("kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod" +
+                                          std::to_string(pod) + ".slice/cri-containerd-" + std::to_string(container) +
+                                          ".scope");
   }
   inputs.use = usage::split(parts);
   inputs.targets.classes = {"kubepods.slice/kubepods-besteffort.slice"};

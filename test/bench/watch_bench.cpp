@@ -36,8 +36,8 @@ double percentile(std::vector<double> values, double p) {
 }
 
 void print(const char* from, const std::vector<double>& values) {
-  std::printf("%-52s p50 %6.2f ms  p99 %6.2f ms  max %6.2f ms  target p99 <= 20\n", from, percentile(values, 0.5), percentile(values, 0.99),
-              percentile(values, 1));
+  std::printf("%-52s p50 %6.2f ms  p99 %6.2f ms  max %6.2f ms  target p99 <= 20\n", from, percentile(values, 0.5),
+              percentile(values, 0.99), percentile(values, 1));
 }
 
 std::string node_slo(int percent) {
@@ -53,7 +53,8 @@ class Source {
     thread_ = std::thread([this, &hub] {
       state::ApiSource::Options options;
       options.node = "test-node";
-      source_.emplace(state::ApiSource::Parts{loop_, workers_, clock_, hub, *client_, cgroup::Layout()}, options, state::ApiSource::Handlers());
+      source_.emplace(state::ApiSource::Parts{loop_, workers_, clock_, hub, *client_, cgroup::Layout()}, options,
+                      state::ApiSource::Handlers());
       loop_.run();
       source_.reset();
     });
@@ -82,7 +83,8 @@ int main() {
   std::atomic<int> events = 0;
   std::atomic<Steady::rep> reported = 0;
   puppet.on("init", [](const PuppetCall& call) {
-    return static_cast<const koord_svc_state*>(call.host->get_service(call.host, "koord.state/1"))->subscribe(call.host, KOORD_ON_NODE_SLO);
+    return static_cast<const koord_svc_state*>(call.host->get_service(call.host, "koord.state/1"))
+        ->subscribe(call.host, KOORD_ON_NODE_SLO);
   });
   puppet.on("on_event", [&](const PuppetCall&) {
     reported = Steady::now().time_since_epoch().count();

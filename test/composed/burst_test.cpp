@@ -61,11 +61,13 @@ TEST_CASE("CPU burst: a guaranteed pod without a label comes to limit x percent 
   row.expect(node);
   const std::string pod = "kubepods/burstable/podservice", resources = "{cpu: 100m, memory: 64Mi}";
   const std::string container = node.pods.service.dir().substr(node.pods.top.dir().size() + 1);
-  REQUIRE(koord::write_file_atomically(node.folder / "pods.yaml",
-                                       "kind: PodList\nitems:\n- metadata: {uid: service, name: service, namespace: default, annotations: "
-                                       "{koordetector.sh/cgroup-dir: " + pod + ", koordetector.sh/cgroup-dir.main: " + container +
-                                           "}}\n  spec: {containers: [{name: main, resources: {requests: " + resources +
-                                           ", limits: " + resources + "}}]}\n"));
+  REQUIRE(koord::write_file_atomically(
+      node.folder / "pods.yaml",
+      "kind: PodList\nitems:\n- metadata: {uid: service, name: service, namespace: default, annotations: "
+      "{koordetector.sh/cgroup-dir: " +
+          pod + ", koordetector.sh/cgroup-dir.main: " + container +
+          "}}\n  spec: {containers: [{name: main, resources: {requests: " + resources + ", limits: " + resources +
+          "}}]}\n"));
   REQUIRE(node.start());
   CHECK_MESSAGE(node.settles(), node.unsettled());
   node.interrupt(Interruption::sigkill);

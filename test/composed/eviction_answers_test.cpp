@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory eviction through the whole agent, with wrong objects and with answers of the API server that say something else than
-// what was done. The answers one by one are in test/core/evict/eviction_answers_test.cpp; here a need, a NodeSLO and a kubelet go
-// in, and deleted pods, decision records and a ready agent come out. An earlier agent's evictions count, whatever the wall clock
-// did since.
+// Memory eviction through the whole agent, with wrong objects and with answers of the API server that say something
+// else than what was done. The answers one by one are in test/core/evict/eviction_answers_test.cpp; here a need, a
+// NodeSLO and a kubelet go in, and deleted pods, decision records and a ready agent come out. An earlier agent's
+// evictions count, whatever the wall clock did since.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -39,14 +39,16 @@ struct Row {
 };
 
 constexpr Row kAnswers[] = {
-    {"a proxy's page", R"("body": "<html>sign in</html>", "done": true)", "unanswered", "expected an object of kind Status"},
+    {"a proxy's page", R"("body": "<html>sign in</html>", "done": true)", "unanswered",
+     "expected an object of kind Status"},
     {"500 of a storage that has deleted",
-     R"("code": 500, "body": "{\"kind\":\"Status\",\"message\":\"etcdserver: request timed out\"}", "done": true)", "unanswered",
-     "etcdserver: request timed out"},
+     R"("code": 500, "body": "{\"kind\":\"Status\",\"message\":\"etcdserver: request timed out\"}", "done": true)",
+     "unanswered", "etcdserver: request timed out"},
     {"no answer", R"("close": true, "done": true)", "unanswered", "unanswered: "},
     {"404 for pods that are there", R"("code": 404)", "gone", "gone: 404"},
     {"401", R"("code": 401)", "refused", "unauthorized: 401 (expected credentials that the API server accepts)"},
-    {"a redirect", R"("code": 307, "headers": {"Location": "https://elsewhere.example/"})", "refused", "redirected: 307"},
+    {"a redirect", R"("code": 307, "headers": {"Location": "https://elsewhere.example/"})", "refused",
+     "redirected: 307"},
 };
 
 void need_five_pods(CrowdedNode& node) {
@@ -59,12 +61,17 @@ bool is_counted(CrowdedNode& node, const char* result) {
 }
 
 bool has_record(const CrowdedNode& node, const char* part) {
-  return eventually([&] { return node.ctl({"decisions", "--kind", "eviction", "-o", "json"}).find(part) != std::string::npos; }, kLong);
+  return eventually(
+      [&] {
+        return node.ctl({"decisions", "--kind", "eviction", "-o", "json"}).find(part) != std::string::npos;
+      },
+      kLong);
 }
 
 }  // namespace
 
-TEST_CASE("answers that hide what was done: no more pods go than evict.mostPods, the records say what came, the agent is ready") {
+TEST_CASE(
+    "answers that hide what was done: no more pods go than evict.mostPods, the records say what came, the agent is ready") {
   CrowdedNode node(eight_pods());
   need_five_pods(node);
   for (const Row& row : kAnswers) {
@@ -97,15 +104,16 @@ TEST_CASE("pods that were replaced by others of their names after the decision s
   CHECK(node.agent->stop() == 0);
 }
 
-TEST_CASE("a NodeSLO with hostile figures of memory eviction evicts no pod, and the figures are named until they are right") {
+TEST_CASE(
+    "a NodeSLO with hostile figures of memory eviction evicts no pod, and the figures are named until they are right") {
   CrowdedNode node(eight_pods());
   node.set_memory(72);  // the default of the threshold is 70
   node.set_slo(R"("memoryEvictThresholdPercent": 75)");
   node.configure(std::string(kFeature) + ": true", "enforce");
   REQUIRE(node.start());
   constexpr std::string_view kNamed = R"("inactive":"BEMemoryEvict, MemoryEvict")";
-  for (const char* figures : {"-1", "101", "\"12\"", "9223372036854775808", "[70]", R"(60, "memoryEvictLowerPercent": 65)",
-                              R"(60, "memoryEvictLowerPercent": -1)"}) {
+  for (const char* figures : {"-1", "101", "\"12\"", "9223372036854775808", "[70]",
+                              R"(60, "memoryEvictLowerPercent": 65)", R"(60, "memoryEvictLowerPercent": -1)"}) {
     INFO(figures);
     node.set_slo(R"("memoryEvictThresholdPercent": )" + std::string(figures));
     const auto is_named = [&] { return node.agent->get("/api/v1/slo").find(kNamed) != std::string::npos; };
@@ -126,7 +134,9 @@ TEST_CASE("a Node with less capacity than what is used takes no pod, and the log
   node.set_allocatable(R"({"cpu": "16", "memory": "1Gi"})");
   node.configure(std::string(kFeature) + ": true", "enforce");
   REQUIRE(node.start());
-  const auto is_named = [&] { return node.agent->log().find("more than its capacity of 1.00 GiB") != std::string::npos; };
+  const auto is_named = [&] {
+    return node.agent->log().find("more than its capacity of 1.00 GiB") != std::string::npos;
+  };
   CHECK_MESSAGE(eventually(is_named, kLong), node.agent->log());
   node.wait_for_lists(2);
   CHECK(node.asked() == 0);

@@ -88,13 +88,9 @@ void check_one_victim(const Row& row) {
 
 }  // namespace
 
-TEST_CASE("memory eviction: interrupted in any way, one need takes one pod") {
-  check_one_victim(kMemory);
-}
+TEST_CASE("memory eviction: interrupted in any way, one need takes one pod") { check_one_victim(kMemory); }
 
-TEST_CASE("CPU eviction: interrupted in any way, one need takes one pod") {
-  check_one_victim(kCpu);
-}
+TEST_CASE("CPU eviction: interrupted in any way, one need takes one pod") { check_one_victim(kCpu); }
 
 TEST_CASE("an agent killed between its request and the answer asks for no other pod") {
   CrowdedNode node;
@@ -131,7 +127,8 @@ TEST_CASE("an agent killed between its requests and their answers has no new bud
   // Requested, and on disk: a record that is read there has been written.
   const auto recorded = [&] {
     const std::string records = node.ctl({"decisions", "--kind", "eviction", "--outcome", "asked", "-o", "json"});
-    return records.find("batch-a") != std::string::npos && records.find("batch-b") != std::string::npos && records.find("batch-c") != std::string::npos;
+    return records.find("batch-a") != std::string::npos && records.find("batch-b") != std::string::npos &&
+           records.find("batch-c") != std::string::npos;
   };
   REQUIRE(eventually(recorded, kLong));
   node.agent->kill();

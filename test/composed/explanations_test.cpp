@@ -33,10 +33,14 @@ TEST_CASE("an invalid figure makes CPU burst inactive: reverts, capabilities and
   node.set_node_slo("{cpuBurstStrategy: {policy: auto, cfsQuotaBurstPercent: 90}}");
   REQUIRE_MESSAGE(node.becomes_as_before(), node.differences());
   const std::string reverts = node.agent->ctl({"decisions", "--knob", "cpu.max", "--outcome", "reverted"}).output;
-  CHECK_MESSAGE(has(reverts, "no intent holds it any more: CPUBurst is inactive: cpuBurstStrategy.cfsQuotaBurstPercent"), reverts);
+  CHECK_MESSAGE(
+      has(reverts, "no intent holds it any more: CPUBurst is inactive: cpuBurstStrategy.cfsQuotaBurstPercent"),
+      reverts);
   const std::string capabilities = node.agent->get("/api/v1/capabilities");
-  CHECK_MESSAGE(has(capabilities, R"("name":"qos-cpu-burst","state":"inactive","detail":"CPUBurst is inactive: cpuBurstStrategy.cfsQuotaBurst)"),
-                capabilities);
+  CHECK_MESSAGE(
+      has(capabilities,
+          R"("name":"qos-cpu-burst","state":"inactive","detail":"CPUBurst is inactive: cpuBurstStrategy.cfsQuotaBurst)"),
+      capabilities);
   REQUIRE(eventually([&] { return has(node.agent->log(), "inactive because of it: CPUBurst"); }, kPatience));
   CHECK_MESSAGE(count_of(node.agent->log(), "cfsQuotaBurstPercent") == 1, node.agent->log());
   node.set_node_slo(row.given.node_slo);
@@ -45,21 +49,29 @@ TEST_CASE("an invalid figure makes CPU burst inactive: reverts, capabilities and
   CHECK(node.agent->stop() == 0);
 }
 
-TEST_CASE("an unknown cpuSuppressPolicy makes CPU suppress inactive: capabilities, koordctl slo and the log name field, value and choices") {
-  Sessions node(given("qos-cpu-suppress", "resourceUsedThresholdWithBE: {enable: true, cpuSuppressPolicy: Bogus}", "", ""));
+TEST_CASE(
+    "an unknown cpuSuppressPolicy makes CPU suppress inactive: capabilities, koordctl slo and the log name field, value and choices") {
+  Sessions node(
+      given("qos-cpu-suppress", "resourceUsedThresholdWithBE: {enable: true, cpuSuppressPolicy: Bogus}", "", ""));
   REQUIRE(node.start());
-  const std::string reason = "resourceUsedThresholdWithBE.cpuSuppressPolicy: found \"Bogus\", expected one of cpuset, cfsQuota";
+  const std::string reason =
+      "resourceUsedThresholdWithBE.cpuSuppressPolicy: found \"Bogus\", expected one of cpuset, cfsQuota";
   const auto capabilities = [&] { return node.agent->ctl({"capabilities"}).output; };
-  CHECK_MESSAGE(eventually([&] { return has(capabilities(), "BECPUSuppress is inactive: " + reason); }, kPatience), capabilities());
+  CHECK_MESSAGE(eventually([&] { return has(capabilities(), "BECPUSuppress is inactive: " + reason); }, kPatience),
+                capabilities());
   const std::string slo = node.agent->ctl({"slo"}).output;
-  CHECK_MESSAGE(has(slo, "resourceUsedThresholdWithBE.cpuSuppressPolicy  \"Bogus\"  one of cpuset, cfsQuota  BECPUSuppress\n"), slo);
+  CHECK_MESSAGE(
+      has(slo, "resourceUsedThresholdWithBE.cpuSuppressPolicy  \"Bogus\"  one of cpuset, cfsQuota  BECPUSuppress\n"),
+      slo);
   CHECK_MESSAGE(has(node.agent->log(), reason + "; inactive because of it: BECPUSuppress"), node.agent->log());
   CHECK(node.agent->stop() == 0);
 }
 
 TEST_CASE("a throttled container without a raised quota has the reason in koordctl why") {
-  Sessions node(given("qos-cpu-burst", "cpuBurstStrategy: {policy: cfsQuotaBurstOnly, cfsQuotaBurstPercent: 200, sharePoolThresholdPercent: 0}",
-                      "", ""));
+  Sessions node(
+      given("qos-cpu-burst",
+            "cpuBurstStrategy: {policy: cfsQuotaBurstOnly, cfsQuotaBurstPercent: 200, sharePoolThresholdPercent: 0}",
+            "", ""));
   node.expect(node.quota_file(node.pods.service), {node.pods.is_v2() ? "10000 100000" : "10000"});
   REQUIRE(node.start());
   const auto why = [&] { return node.agent->ctl({"events"}).output; };
@@ -77,7 +89,8 @@ TEST_CASE("strategies that wait for the NodeSLO say so once, and once that it ha
   std::filesystem::remove(node.folder / "slo.yaml");
   node.agent->launch({"--feature-gates=" + all.gates});  // not ready without the file
   const auto said = [&](std::string_view line) {
-    return eventually([&] { return count_of(node.agent->log(), line) >= 3; }, kPatience) && count_of(node.agent->log(), line) == 3;
+    return eventually([&] { return count_of(node.agent->log(), line) >= 3; }, kPatience) &&
+           count_of(node.agent->log(), line) == 3;
   };
   CHECK_MESSAGE(said("waiting for the NodeSLO: this node has none"), node.agent->log());
   node.set_node_slo(all.node_slo);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runtime hooks without a runtime that asks them: the answers for pods that exist, beside a strategy, interrupted in every way.
+// Runtime hooks without a runtime that asks them: the answers for pods that exist, beside a strategy, interrupted in
+// every way.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -30,26 +31,32 @@ std::string quota(const Sessions& node, const std::string& microseconds) {
   return node.pods.is_v2() ? microseconds + " 100000" : microseconds;
 }
 
-// The service: limit 100m × 2 (burst) / 1.25; 8000 before the first burst. The batch pod: 500 and 800 milli-cores, 128 MiB.
+// The service: limit 100m × 2 (burst) / 1.25; 8000 before the first burst. The batch pod: 500 and 800 milli-cores, 128
+// MiB.
 void expect_hooks(Sessions& node) {
-  for (const RealCgroup* cgroup : {&node.pods.service_pod, &node.pods.service}) node.expect(node.quota_file(*cgroup), {quota(node, "16000"), quota(node, "8000")});
+  for (const RealCgroup* cgroup : {&node.pods.service_pod, &node.pods.service})
+    node.expect(node.quota_file(*cgroup), {quota(node, "16000"), quota(node, "8000")});
   for (const RealCgroup* cgroup : {&node.pods.batch_pod, &node.pods.batch}) {
     node.expect(node.quota_file(*cgroup), {quota(node, "80000")});
     if (!node.pods.is_v2()) node.expect(node.file(*cgroup, koord::cgroup::Controller::cpu, "cpu.shares"), {"512"});
-    node.expect(node.file(*cgroup, koord::cgroup::Controller::memory, node.pods.is_v2() ? "memory.max" : "memory.limit_in_bytes"),
+    node.expect(node.file(*cgroup, koord::cgroup::Controller::memory,
+                          node.pods.is_v2() ? "memory.max" : "memory.limit_in_bytes"),
                 {"134217728"});
   }
 }
 
 }  // namespace
 
-TEST_CASE("hooks and burst: base x scale x scale on one quota, batch limits on another pod, whatever interrupts the agent") {
+TEST_CASE(
+    "hooks and burst: base x scale x scale on one quota, batch limits on another pod, whatever interrupts the agent") {
   Sessions node(with_hooks("qos-cpu-burst"));
   expect_hooks(node);
   REQUIRE(node.start());
   REQUIRE_MESSAGE(node.settles(), node.unsettled() << node.agent->log());
   const std::string why = node.agent->ctl({"why", "default/service"}).output;
-  CHECK_MESSAGE(why.find("base 10000 (limit 100m) × 0.8 (hook-cpu-normalization) × 2 (qos-cpu-burst), no cap") != std::string::npos, why);
+  CHECK_MESSAGE(why.find("base 10000 (limit 100m) × 0.8 (hook-cpu-normalization) × 2 (qos-cpu-burst), no cap") !=
+                    std::string::npos,
+                why);
   const std::string why_batch = node.agent->ctl({"why", "default/batch"}).output;
   CHECK_MESSAGE(why_batch.find("base 80000 (hook-batch-resource)") != std::string::npos, why_batch);
   for (const Interruption interruption : kInterruptions) {
@@ -66,7 +73,8 @@ TEST_CASE("a hook's values stay during its reload") {
   Sessions node(with_hooks("hook-batch-resource"));
   expect_hooks(node);
   REQUIRE(node.start());
-  REQUIRE_MESSAGE(eventually([&] { return node.unsettled().empty(); }, std::chrono::minutes(1)), node.unsettled() << node.agent->log());
+  REQUIRE_MESSAGE(eventually([&] { return node.unsettled().empty(); }, std::chrono::minutes(1)),
+                  node.unsettled() << node.agent->log());
   CHECK(node.agent->ctl({"plugin", "reload", "hook-batch-resource"}).exit_status == 0);
   CHECK(node.agent->ctl({"plugin", "reload", "hook-cpu-normalization"}).exit_status == 0);
   CHECK_MESSAGE(node.unsettled() == "", node.unsettled());

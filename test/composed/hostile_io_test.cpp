@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Block I/O limits with hostile figures and names of devices, through the whole agent into this kernel's files: a limit is
-// one that the NodeSLO asks for or none, at every moment, and after off the files are as before.
+// Block I/O limits with hostile figures and names of devices, through the whole agent into this kernel's files: a limit
+// is one that the NodeSLO asks for or none, at every moment, and after off the files are as before.
 #include <doctest/doctest.h>
 
 #include <sys/sysmacros.h>
@@ -44,17 +44,19 @@ class Limits {
   }
   // Names the applied limits: "bytes" for readBPS 1048576, "reads" for readIOPS 100, "?" for any other one.
   static std::string shown(const std::string& text) {
-    static const std::map<std::string, std::string> kKnown = {{"", ""},
-                                                              {" 1048576", "bytes "},
-                                                              {" 100", "reads "},
-                                                              {" rbps=1048576 wbps=max riops=max wiops=max", "bytes "},
-                                                              {" rbps=1048576 wbps=max riops=100 wiops=max", "bytes reads "}};
+    static const std::map<std::string, std::string> kKnown = {
+        {"", ""},
+        {" 1048576", "bytes "},
+        {" 100", "reads "},
+        {" rbps=1048576 wbps=max riops=max wiops=max", "bytes "},
+        {" rbps=1048576 wbps=max riops=100 wiops=max", "bytes reads "}};
     const auto found = kKnown.find(text.substr(std::min(text.find(' '), text.size())));
     return found == kKnown.end() ? "?" + text : found->second;
   }
   std::string now() const {
     std::string all;
-    for (const std::string& path : files()) all += shown(std::string(koord::trim(koord::read_file(path).value_or("?"))));
+    for (const std::string& path : files())
+      all += shown(std::string(koord::trim(koord::read_file(path).value_or("?"))));
     return all;
   }
 
@@ -101,7 +103,8 @@ TEST_CASE("hostile limits of block I/O: no other limit than one that was asked f
   for (const HostileBlock& row : rows) {
     INFO(row.name << " " << row.figures << " " << row.type);
     node.set_node_slo(slo_of(row.name, row.figures, row.type));
-    CHECK_MESSAGE(eventually([&] { return limits.now() == (row.has_bytes ? "bytes " : ""); }, kLong), limits.now() << node.agent->log());
+    CHECK_MESSAGE(eventually([&] { return limits.now() == (row.has_bytes ? "bytes " : ""); }, kLong),
+                  limits.now() << node.agent->log());
     CHECK(node.agent->status_of("/readyz") == 200);
   }
   node.set_node_slo(kOff);

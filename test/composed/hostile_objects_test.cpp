@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects that a broken or hostile server sends: pods of the kubelet and NodeSLOs of the API server, into an agent that enforces
-// memory.low of a pod in a tree of plain files. Whatever comes: no file outside of the pod's own cgroup changes, the last good
-// state stays, the problem names the object and the field, the agent is ready, and after off every file is as before.
+// Objects that a broken or hostile server sends: pods of the kubelet and NodeSLOs of the API server, into an agent that
+// enforces memory.low of a pod in a tree of plain files. Whatever comes: no file outside of the pod's own cgroup
+// changes, the last good state stays, the problem names the object and the field, the agent is ready, and after off
+// every file is as before.
 #include <doctest/doctest.h>
 
 #include <cstring>
@@ -25,7 +26,8 @@ namespace {
 
 constexpr auto kLong = 2min;
 constexpr const char* kLow = "67108864";  // the request of the pod web
-constexpr const char* kGood = R"({"resourceQOSStrategy": {"lsClass": {"memoryQOS": {"enable": true, "lowLimitPercent": 100}}}})";
+constexpr const char* kGood =
+    R"({"resourceQOSStrategy": {"lsClass": {"memoryQOS": {"enable": true, "lowLimitPercent": 100}}}})";
 const std::string kContainerId(64, 'a');
 const std::string kWeb = "kubepods/burstable/poduid-web";
 const std::string kOwn = "kubepods/burstable/poduid-own";  // of hostile pods that the agent may take
@@ -33,14 +35,17 @@ const std::string kOwn = "kubepods/burstable/poduid-own";  // of hostile pods th
 bool holds(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 // JSON of a pod; `metadata`, `spec` and `status`: members, each with a comma before it.
-std::string pod(const std::string& name, const std::string& uid, const std::string& metadata = {}, const std::string& spec = {},
-                const std::string& status = {}, const std::string& resources = R"({"requests": {"memory": "64Mi"}})",
+std::string pod(const std::string& name, const std::string& uid, const std::string& metadata = {},
+                const std::string& spec = {}, const std::string& status = {},
+                const std::string& resources = R"({"requests": {"memory": "64Mi"}})",
                 const std::string& container_id = "containerd://" + kContainerId) {
   const std::string labels = R"("labels": {"koordinator.sh/qosClass": "LS"})";
-  const std::string statuses = R"([{"name": "app", "containerID": ")" + container_id + R"(", "state": {"running": {}}}])";
-  return R"({"metadata": {"name": ")" + name + R"(", "namespace": "shop", "uid": ")" + uid + "\", " + labels + metadata +
-         R"(}, "spec": {"containers": [{"name": "app", "resources": )" + resources + "}]" + spec +
-         R"(}, "status": {"phase": "Running", "qosClass": "Burstable", "containerStatuses": )" + statuses + status + "}}";
+  const std::string statuses =
+      R"([{"name": "app", "containerID": ")" + container_id + R"(", "state": {"running": {}}}])";
+  return R"({"metadata": {"name": ")" + name + R"(", "namespace": "shop", "uid": ")" + uid + "\", " + labels +
+         metadata + R"(}, "spec": {"containers": [{"name": "app", "resources": )" + resources + "}]" + spec +
+         R"(}, "status": {"phase": "Running", "qosClass": "Burstable", "containerStatuses": )" + statuses + status +
+         "}}";
 }
 
 const std::string kGoodPod = pod("web", "uid-web", "", R"(, "nodeName": "test-node")");
@@ -66,15 +71,18 @@ class Node {
     cluster.set_pods("[" + kGoodPod + "]");
     set_slo(kGood);
     const std::string kubelet = "{caFile: \"" + cluster.kubelet_ca() + "\", timeout: 20s, syncPeriod: 1s}";
-    agent.emplace("roots: {cgroup: \"" + tree.roots().cgroup + "\"}\ncluster: {kubeconfig: \"" + cluster.kubeconfig() + "\"}\n" +
-                      "state: {source: kubelet, kubelet: " + kubelet + "}\nfeatureGates: {CgroupReconcile: true}\nqos: {mode: enforce}\n",
+    agent.emplace("roots: {cgroup: \"" + tree.roots().cgroup + "\"}\ncluster: {kubeconfig: \"" + cluster.kubeconfig() +
+                      "\"}\n" + "state: {source: kubelet, kubelet: " + kubelet +
+                      "}\nfeatureGates: {CgroupReconcile: true}\nqos: {mode: enforce}\n",
                   std::vector<std::string>{built("plugins/qos-cgroup-reconcile")});
     before = files();
     REQUIRE(agent->start());
     REQUIRE_MESSAGE(eventually([&] { return is_enforced(); }, kLong), agent->log());
   }
 
-  void set_slo(const std::string& spec) { cluster.put(R"({"kind": "NodeSLO", "metadata": {"name": "test-node"}, "spec": )" + spec + "}"); }
+  void set_slo(const std::string& spec) {
+    cluster.put(R"({"kind": "NodeSLO", "metadata": {"name": "test-node"}, "spec": )" + spec + "}");
+  }
   // The kubelet's answer; `more`: further arguments of the fault.
   void answer_pods(const std::string& body, const std::string& more = {}) {
     cluster.clear_fault("answer");
@@ -83,7 +91,8 @@ class Node {
   // Makes the next watch of NodeSLO answer with this line and then end.
   void answer_next_watch(const std::string& line) {
     const std::string after = std::to_string(cluster.requests().back().index);
-    cluster.fault("answer", R"({"verb": "watch", "kind": "NodeSLO", "count": 1, "body": )" + quoted(line) + R"(, "tail": "\n"})");
+    cluster.fault("answer",
+                  R"({"verb": "watch", "kind": "NodeSLO", "count": 1, "body": )" + quoted(line) + R"(, "tail": "\n"})");
     cluster.fault("end_watches");
     cluster.wait_for_requests(R"({"verb": "watch", "kind": "NodeSLO", "open": false, "after": )" + after + "}");
   }
@@ -94,7 +103,8 @@ class Node {
   }
   void wait_for_lists(std::size_t count) {
     const std::size_t so_far = cluster.requests(R"({"server": "kubelet", "path": "/pods", "open": false})").size();
-    cluster.wait_for_requests(R"({"server": "kubelet", "path": "/pods", "open": false, "count": )" + std::to_string(so_far + count) + "}");
+    cluster.wait_for_requests(R"({"server": "kubelet", "path": "/pods", "open": false, "count": )" +
+                              std::to_string(so_far + count) + "}");
   }
 
   bool is_enforced() const { return low(kWeb) == kLow && low(kWeb + "/" + kContainerId) == kLow; }
@@ -108,7 +118,8 @@ class Node {
   std::string strays() const {
     std::string all;
     for (const auto& [path, text] : files()) {
-      const bool is_own = path.starts_with(tree.path("cgroup/" + kWeb)) || path.starts_with(tree.path("cgroup/" + kOwn));
+      const bool is_own =
+          path.starts_with(tree.path("cgroup/" + kWeb)) || path.starts_with(tree.path("cgroup/" + kOwn));
       const auto found = before.find(path);
       if (!is_own && (found == before.end() || found->second != text)) all += path + ": " + text + "\n";
     }
@@ -133,10 +144,13 @@ class Node {
   std::map<std::string, std::string> before;
 
  private:
-  std::string low(const std::string& dir) const { return koord::read_file(tree.path("cgroup/" + dir + "/memory.low")).value_or(""); }
+  std::string low(const std::string& dir) const {
+    return koord::read_file(tree.path("cgroup/" + dir + "/memory.low")).value_or("");
+  }
   void add_cgroup(const std::string& dir) {
-    for (const auto& [file, text] : {std::pair("memory.min", "0"), std::pair("memory.low", "0"), std::pair("memory.high", "max"),
-                                     std::pair("memory.max", "max"), std::pair("memory.oom.group", "0")})
+    for (const auto& [file, text] :
+         {std::pair("memory.min", "0"), std::pair("memory.low", "0"), std::pair("memory.high", "max"),
+          std::pair("memory.max", "max"), std::pair("memory.oom.group", "0")})
       tree.write("cgroup/" + dir + "/" + file, text);
   }
 };
@@ -162,13 +176,15 @@ std::vector<HostilePod> hostile_pods() {
       {"a name with a newline and a NUL", pod("p\\nq\\u0000r", "uid\\nother\\u0000"), "cannot be a directory's name"},
       {"a container that climbs", with_container("containerd://../../trap"), ""},
       {"a container beside its pod", with_container("containerd://../trap"), ""},
-      {"a negative amount", with_memory("\"-64Mi\""), "items[1].spec.containers[0].resources.requests.memory: '-64Mi' is negative"},
+      {"a negative amount", with_memory("\"-64Mi\""),
+       "items[1].spec.containers[0].resources.requests.memory: '-64Mi' is negative"},
       {"an amount with two suffixes", with_memory("\"1e3Ei\""), "requests.memory: '1e3Ei' is not a quantity"},
       {"an amount that is too large", with_memory("\"1e30\""), "requests.memory: quantity '1e30' is out of range"},
       {"an amount that is infinite", with_memory("1e400"), "requests.memory: 'inf' is not a quantity"},
       {"a list as its spec", R"({"metadata": {"name": "p", "uid": "uid-other"}, "spec": []})", ""},
       {"no status", R"({"metadata": {"name": "p", "uid": "uid-none"}, "spec": {"containers": [{"name": "app"}]}})", ""},
-      {"a class that its resources contradict", pod("p", "uid-none", "", "", R"(, "qosClass": "Guaranteed")", "{}"), ""},
+      {"a class that its resources contradict", pod("p", "uid-none", "", "", R"(, "qosClass": "Guaranteed")", "{}"),
+       ""},
       {"the uid of another pod", pod("double", "uid-web", "", "", "", R"({"requests": {"memory": "1Gi"}})"),
        "pod shop/double: metadata.uid: 'uid-web' is that of pod shop/web, left out"},
       {"a cgroup named by an annotation", pod("p", "uid-own", named), ""},
@@ -177,7 +193,8 @@ std::vector<HostilePod> hostile_pods() {
   };
 }
 
-// Values of lsClass.memoryQOS.lowLimitPercent, and the reported error. A rejected field has its default, which is 0 here.
+// Values of lsClass.memoryQOS.lowLimitPercent, and the reported error. A rejected field has its default, which is 0
+// here.
 constexpr std::pair<const char*, const char*> kHostileFields[] = {
     {"-1", "resourceQOSStrategy.lsClass.memoryQOS.lowLimitPercent: found -1, expected an integer from 0 to 100"},
     {"101", "lowLimitPercent: found 101, expected an integer from 0 to 100"},
@@ -192,7 +209,8 @@ constexpr std::pair<const char*, const char*> kHostileFields[] = {
 std::vector<std::pair<std::string, const char*>> hostile_events(const std::string& version) {
   const auto event = [&](const std::string& type, const std::string& name, const std::string& spec) {
     const std::string metadata = R"({"name": ")" + name + R"(", "resourceVersion": ")" + version + "\"}";
-    return R"({"type": ")" + type + R"(", "object": {"kind": "NodeSLO", "metadata": )" + metadata + R"(, "spec": )" + spec + "}}";
+    return R"({"type": ")" + type + R"(", "object": {"kind": "NodeSLO", "metadata": )" + metadata + R"(, "spec": )" +
+           spec + "}}";
   };
   const std::string off = "{}";
   return {
@@ -201,19 +219,22 @@ std::vector<std::pair<std::string, const char*>> hostile_events(const std::strin
       {event("ADDED", "aaa", off), ""},
       {event("MODIFIED", "test-node", "[]"), "spec: expected a mapping, found a list"},
       {event("MODIFIED", "test-node", R"({"a": )" + std::string(100, '[') + std::string(100, ']') + "}"), "not JSON"},
-      {event("MODIFIED", "test-node", R"({"a": )" + std::string(10'000, '[') + std::string(10'000, ']') + "}"), "expected fewer levels"},
+      {event("MODIFIED", "test-node", R"({"a": )" + std::string(10'000, '[') + std::string(10'000, ']') + "}"),
+       "expected fewer levels"},
       {event("RENAMED", "test-node", off), "a watch's event of type 'RENAMED'"},
   };
 }
 
 }  // namespace
 
-TEST_CASE("hostile pods in the kubelet's list: they are left out and named, the others count, and nothing else is written") {
+TEST_CASE(
+    "hostile pods in the kubelet's list: they are left out and named, the others count, and nothing else is written") {
   Node node;
   for (const HostilePod& row : hostile_pods()) {
     INFO(std::string(row.name));
     node.answer_pods(list_of(kGoodPod + "," + row.object));
-    if (*row.problem != 0) CHECK_MESSAGE(eventually([&] { return holds(node.problem(), row.problem); }), node.problem());
+    if (*row.problem != 0)
+      CHECK_MESSAGE(eventually([&] { return holds(node.problem(), row.problem); }), node.problem());
     node.wait_for_lists(2);
     CHECK_MESSAGE(node.strays() == "", node.strays());
     CHECK(node.is_enforced());
@@ -238,14 +259,16 @@ TEST_CASE("lists that are no list of this node's pods leave the pods as they wer
   node.answer_pods(list_of(pod("p", "uid-other", "", R"(, "nodeName": "elsewhere")")));
   stays("spec.nodeName: found 'elsewhere'");
   // More than 100 MB of pods that cost some 40 bytes in the answer each and much more in memory.
-  node.answer_pods(R"({"items": [)",
-                   R"(, "filler": "{\"metadata\": {\"uid\": \"1\", \"name\": \"a\"}},", "times": 2700000, "tail": "{}]}")");
+  node.answer_pods(
+      R"({"items": [)",
+      R"(, "filler": "{\"metadata\": {\"uid\": \"1\", \"name\": \"a\"}},", "times": 2700000, "tail": "{}]}")");
   stays("items: found more than 4096 pods");
   node.answer_pods(R"({"items": [{"metadata": {"name": "a", "uid": "b", "labels": {"a": ")",
                    R"(, "filler": "xxxxxxxxxx", "times": 10000000, "tail": "\"}}}]}")");
   stays("the pod has more than 4 MiB to read");
   if (!kSanitized) {
-    const std::string status = koord::read_file("/proc/" + std::to_string(node.agent->process().pid()) + "/status").value();
+    const std::string status =
+        koord::read_file("/proc/" + std::to_string(node.agent->process().pid()) + "/status").value();
     const std::size_t at = status.find("VmHWM:");
     REQUIRE(at != std::string::npos);
     CHECK_MESSAGE(std::stol(status.substr(at + 6)) < 128 << 10, status.substr(at, 30));
@@ -257,7 +280,8 @@ TEST_CASE("hostile fields of a NodeSLO have no effect but their default, and are
   Node node;
   for (const auto& [value, problem] : kHostileFields) {
     INFO(value);
-    node.set_slo(R"({"resourceQOSStrategy": {"lsClass": {"memoryQOS": {"enable": true, "lowLimitPercent": )" + std::string(value) + "}}}}");
+    node.set_slo(R"({"resourceQOSStrategy": {"lsClass": {"memoryQOS": {"enable": true, "lowLimitPercent": )" +
+                 std::string(value) + "}}}}");
     CHECK_MESSAGE(eventually([&] { return holds(node.problem(), problem); }), node.problem());
     CHECK_MESSAGE(eventually([&] { return node.files() == node.before; }, kLong), node.strays());
     CHECK(node.is_ready());

@@ -19,9 +19,7 @@ constexpr long long kBase = 200'000;  // of a limit of 2 cores
 constexpr const char* kReadme = "qos-cpu-burst/README.md";
 
 // 16 CPUs of which a pod of LSR requests 8; the node uses 10.
-PoolState when_lsr_uses(double cores) {
-  return state_of({16 - 8, 10 - cores, 50});
-}
+PoolState when_lsr_uses(double cores) { return state_of({16 - 8, 10 - cores, 50}); }
 
 }  // namespace
 

@@ -159,9 +159,8 @@ TEST_CASE("koordlet's table: MemoryAllocatableEvict of a node that has no batch-
   situation.slo.allocatable_evict_priority_threshold = 5000;
   situation.pods = {sold("batch-1", KOORD_PRIORITY_BATCH, 5000, {}, {.batch = 20 * kGi}),
                     sold("batch-2", KOORD_PRIORITY_BATCH, 5000, {}, {.batch = 30 * kGi})};
-  check_row(
-      "it is unknown", victims(memory_evict::decide(situation, 115 * kG)),
-      Expected<Names>({"batch-1", "batch-2"}, {}, {kMemoryReadme, "Unknown allocatable is no decision"}));
+  check_row("it is unknown", victims(memory_evict::decide(situation, 115 * kG)),
+            Expected<Names>({"batch-1", "batch-2"}, {}, {kMemoryReadme, "Unknown allocatable is no decision"}));
   situation.allocatable.batch = 0;
   CHECK(victims(memory_evict::decide(situation, 115 * kG)).size() == 2);
 }

@@ -86,7 +86,8 @@ TEST_CASE("koordlet's table: the set that a parent has on the way from one to an
   CHECK(widest("0-3", "1-2") == "0-3");
 }
 
-TEST_CASE("koordlet's table: resources that production could lend, a known pod's request without 110 percent of its peak") {
+TEST_CASE(
+    "koordlet's table: resources that production could lend, a known pod's request without 110 percent of its peak") {
   const Time now = Time(24h * 20'000);
   predict::Forecast forecast;
   state::Snapshot state;

@@ -30,9 +30,7 @@ std::vector<Cpu> topology_c() {
   return topology;
 }
 
-std::string picked(std::size_t count, const std::vector<Cpu>& cpus) {
-  return pick_cpus(count, cpus).list();
-}
+std::string picked(std::size_t count, const std::vector<Cpu>& cpus) { return pick_cpus(count, cpus).list(); }
 
 Inputs inputs_of(std::int64_t cores, Policy policy) {
   Inputs inputs;

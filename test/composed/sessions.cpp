@@ -41,12 +41,11 @@ bool lies_between(const std::string& value, const std::string& one, const std::s
 
 bool is_on_the_way(const std::string& value, const std::string& base, const Target& target) {
   if (lies_between(value, base, target.value)) return true;
-  return !target.on_the_way.empty() && (lies_between(value, base, target.on_the_way) || lies_between(value, target.value, target.on_the_way));
+  return !target.on_the_way.empty() &&
+         (lies_between(value, base, target.on_the_way) || lies_between(value, target.value, target.on_the_way));
 }
 
-std::string text_of(const std::string& path) {
-  return std::string(trim(read_file(path).value_or("(unreadable)")));
-}
+std::string text_of(const std::string& path) { return std::string(trim(read_file(path).value_or("(unreadable)"))); }
 
 void write_or_throw(const std::string& path, const std::string& text) {
   fs::create_directories(fs::path(path).parent_path());
@@ -69,7 +68,8 @@ Sessions::Sessions(const Given& given) : given_(given), cgroup_root_(pods.root(f
   write_node_files();
   const std::string limits =
       given.service_limit.empty() ? "" : ", limits: {cpu: " + given.service_limit + ", memory: 128Mi}";
-  pods.write_files(folder.path(), given.node_slo, "{requests: {cpu: 100m, memory: 64Mi}" + limits + "}", given.batch_resources);
+  pods.write_files(folder.path(), given.node_slo, "{requests: {cpu: 100m, memory: 64Mi}" + limits + "}",
+                   given.batch_resources);
   before_ = now();
   std::vector<std::string> directories;
   for (const char* advisor : kAdvisors) directories.push_back(built("plugins/" + std::string(advisor)));
@@ -96,7 +96,8 @@ void Sessions::write_node_files() const {
   write_or_throw(folder / "sys/kernel/mm/memcg_reaper/reap_background", "0");
 }
 
-// Some strategies have periods of 5 s and 10 s. Tests count rounds, so a shorter period saves time and changes no result.
+// Some strategies have periods of 5 s and 10 s. Tests count rounds, so a shorter period saves time and changes no
+// result.
 std::string Sessions::settings(bool again) const {
   std::string text;
   for (const std::string& plugin : given_.plugins) {
@@ -108,11 +109,10 @@ std::string Sessions::settings(bool again) const {
 }
 
 std::string Sessions::config(bool again) const {
-  return "  settings: " + settings(again) + "\nroots: {cgroup: " + cgroup_root_ +
-         ", proc: " + folder / "proc" + ", sys: " + folder / "sys" +
-         "}\nstate: {source: file, file: {pods: " + folder / "pods.yaml" + ", node: " + folder / "node.yaml" +
-         ", nodeSLO: " + folder / "slo.yaml" + "}}\nlog: {level: " + (again ? "debug" : "info") +
-         "}\nqos: {mode: enforce}\n";
+  return "  settings: " + settings(again) + "\nroots: {cgroup: " + cgroup_root_ + ", proc: " + folder / "proc" +
+         ", sys: " + folder / "sys" + "}\nstate: {source: file, file: {pods: " + folder / "pods.yaml" +
+         ", node: " + folder / "node.yaml" + ", nodeSLO: " + folder / "slo.yaml" +
+         "}}\nlog: {level: " + (again ? "debug" : "info") + "}\nqos: {mode: enforce}\n";
 }
 
 std::vector<std::string> Sessions::start_arguments() const {

@@ -26,8 +26,8 @@
 
 namespace koord::test {
 
-// A file and the value that it settles at. Every value on the way lies between this one and the one before the agent, or between
-// `on_the_way` and one of them; of a number -1 and "max" are no limit. Other texts have one or the other.
+// A file and the value that it settles at. Every value on the way lies between this one and the one before the agent,
+// or between `on_the_way` and one of them; of a number -1 and "max" are no limit. Other texts have one or the other.
 struct Target {
   std::string value, on_the_way = {};
 };
@@ -41,8 +41,8 @@ class Sessions {
     std::string service_limit = "100m";
     std::string batch_resources = "{}";   // of the best-effort container
     std::string node_annotations = "{}";  // YAML
-    std::string config = {};        // of the strategy, members of a YAML mapping: "windowSeconds: 5"
-    std::string config_again = {};  // another configuration that asks for the same
+    std::string config = {};              // of the strategy, members of a YAML mapping: "windowSeconds: 5"
+    std::string config_again = {};        // another configuration that asks for the same
   };
 
   explicit Sessions(const Given& given);
@@ -81,7 +81,7 @@ class Sessions {
  private:
   void write_node_files() const;
   std::map<std::string, std::string> now()
-      const;  // each file of the cgroups that sets something, and those of the targets
+      const;                               // each file of the cgroups that sets something, and those of the targets
   std::string settings(bool again) const;  // of the plugins, a YAML mapping
   std::string config(bool again) const;
   std::vector<std::string> start_arguments() const;

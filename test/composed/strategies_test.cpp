@@ -34,8 +34,10 @@ TEST_CASE("knobs of the node: interrupted in any way, they come to what the Node
 // It writes memory.reclaim alone, which keeps nothing. Version 2 has the file.
 TEST_CASE("memory reclaim: interrupted in any way, it leaves what limits and protects a pod as it is") {
   check_property({"qos-memory-reclaim",
-                  given("qos-memory-reclaim", "", "pressurePercent: 5", "pressurePercent: 6", "MemoryReclaim=true"), [](Sessions& node) {
-                    if (!std::filesystem::exists(node.file(node.pods.batch, Controller::memory, "memory.reclaim"))) return;
+                  given("qos-memory-reclaim", "", "pressurePercent: 5", "pressurePercent: 6", "MemoryReclaim=true"),
+                  [](Sessions& node) {
+                    if (!std::filesystem::exists(node.file(node.pods.batch, Controller::memory, "memory.reclaim")))
+                      return;
                     for (const char* file : {"memory.max", "memory.high"})
                       node.expect(node.file(node.pods.batch, Controller::memory, file), {"max"});
                     for (const char* file : {"memory.min", "memory.low"})

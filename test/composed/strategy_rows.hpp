@@ -25,9 +25,7 @@ inline constexpr const char* kSystem =
     "systemStrategy: {minFreeKbytesFactor: 100, watermarkScaleFactor: 150, memcgReapBackGround: 1}";
 inline constexpr const char* kOff = "{cpuBurstStrategy: {policy: none}}";
 
-inline std::string spec(const std::string& members) {
-  return "{" + members + "}";
-}
+inline std::string spec(const std::string& members) { return "{" + members + "}"; }
 
 // The limit is 100m and the percent 200.
 inline void expect_burst(Sessions& node) {

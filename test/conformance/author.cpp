@@ -10,9 +10,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-Finished shell(const std::string& command) {
-  return run_to_end({"/bin/sh", "-ec", command}, std::chrono::minutes(2));
-}
+Finished shell(const std::string& command) { return run_to_end({"/bin/sh", "-ec", command}, std::chrono::minutes(2)); }
 
 void must(const std::string& command) {
   const Finished done = shell(command);
@@ -62,7 +60,8 @@ void Author::install(AgentProcess& agent) const {
 }
 
 std::string complaints_about(const std::string& plugin) {
-  const Finished checked = run_to_end({from_environment("KOORD_KOORDCTL"), "plugin", "check", plugin}, std::chrono::minutes(2));
+  const Finished checked =
+      run_to_end({from_environment("KOORD_KOORDCTL"), "plugin", "check", plugin}, std::chrono::minutes(2));
   return checked.exit_status == 0 ? "" : checked.output;
 }
 

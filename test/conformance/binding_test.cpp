@@ -134,11 +134,24 @@ TEST_CASE_FIXTURE(OnNode, "every service gives an advisor the host's data") {
   REQUIRE(instance.init() == KOORD_OK);
   publish_pod(host);
   REQUIRE_MESSAGE(instance.collect() == KOORD_OK, instance.why());
-  const std::map<std::string, double> expected = {
-      {"pods", 1}, {"pod is u1", 1}, {"pod has no start time", 1}, {"containers", 2}, {"label", 1}, {"processes", 11}, {"no node", 1},
-      {"nr_periods", 7}, {"nr_throttled is absent", 1}, {"read now", 1}, {"kv", 6}, {"kv misses", 1},
-      {"config misses", 1}, {"config of another type", 0}, {"config i64", 0}, {"long file", 5000},
-      {"broken", KOORD_CAPABILITY_BROKEN}, {"ticks", 1}};
+  const std::map<std::string, double> expected = {{"pods", 1},
+                                                  {"pod is u1", 1},
+                                                  {"pod has no start time", 1},
+                                                  {"containers", 2},
+                                                  {"label", 1},
+                                                  {"processes", 11},
+                                                  {"no node", 1},
+                                                  {"nr_periods", 7},
+                                                  {"nr_throttled is absent", 1},
+                                                  {"read now", 1},
+                                                  {"kv", 6},
+                                                  {"kv misses", 1},
+                                                  {"config misses", 1},
+                                                  {"config of another type", 0},
+                                                  {"config i64", 0},
+                                                  {"long file", 5000},
+                                                  {"broken", KOORD_CAPABILITY_BROKEN},
+                                                  {"ticks", 1}};
   for (const auto& fact : expected) {
     CAPTURE(fact.first);
     CHECK(host.value("test_fact", {{"fact", fact.first}}) == fact.second);
@@ -182,8 +195,15 @@ TEST_CASE_FIXTURE(OnNode, "a strategy's intents become the plan, word for word")
   FakeInstance instance(host, probe(), strategy);
   REQUIRE(instance.init() == KOORD_OK);
   REQUIRE_MESSAGE(instance.evaluate() == KOORD_OK, instance.why());
-  const knob::Intent first = {knob::Level::pod, "cpu.max", "be.slice", "20000 100000", "the node is busy",
-                              {{"node_cpu_usage", "7.3"}}, 10, 0, 60s};
+  const knob::Intent first = {knob::Level::pod,
+                              "cpu.max",
+                              "be.slice",
+                              "20000 100000",
+                              "the node is busy",
+                              {{"node_cpu_usage", "7.3"}},
+                              10,
+                              0,
+                              60s};
   knob::Intent second = first;
   second.knob = "cpuset.cpus";
   second.value = "0-3";
@@ -319,9 +339,8 @@ TEST_CASE("in the real host koordctl plugins shows a panic while the ticks go on
   AgentProcess agent("  settings: {binding-probe: {config: {panic: collect}}}\nfeatureGates: {BindingProbe: true}");
   fs::copy_file(probe(), agent.plugin_folder() + "/binding-probe.so");
   REQUIRE(agent.start());
-  CHECK(eventually([&] {
-    return find_metric(agent.metrics(), "koordetector_test_fact", {"fact=\"ticks\""}).value_or(0) >= 4;
-  }));
+  CHECK(eventually(
+      [&] { return find_metric(agent.metrics(), "koordetector_test_fact", {"fact=\"ticks\""}).value_or(0) >= 4; }));
   CHECK_MESSAGE(contains(agent.ctl({"plugins"}).output, "collect(): KOORD_E_PANIC: thrown in collect ("),
                 agent.ctl({"plugins"}).output);
   CHECK(agent.stop() == 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each plugin that is built here begins and ends again and again in one process, by the host's own hand, and leaves nothing
-// behind. KOORD_PLUGINS are their files, with colons between.
+// Each plugin that is built here begins and ends again and again in one process, by the host's own hand, and leaves
+// nothing behind. KOORD_PLUGINS are their files, with colons between.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -60,7 +60,9 @@ class ClassCycles {
   bool cycle() {
     for (const auto& instance : instances_) {
       instance->start();
-      if (!reach(*instance, [](PluginState state) { return state == PluginState::running || state == PluginState::absent; })) return false;
+      if (!reach(*instance,
+                 [](PluginState state) { return state == PluginState::running || state == PluginState::absent; }))
+        return false;
       if (instance->state() == PluginState::absent) continue;
       instance->tick();
       instance->stop();
@@ -71,24 +73,26 @@ class ClassCycles {
   std::string problem;
 
  private:
-  std::shared_ptr<host::Instance> make(const std::shared_ptr<const host::LoadedPlugin>& loaded, std::size_t class_index) {
+  std::shared_ptr<host::Instance> make(const std::shared_ptr<const host::LoadedPlugin>& loaded,
+                                       std::size_t class_index) {
     const std::vector<std::string> granted = host::granted_services(loaded->classes()[class_index].kind);
-    return host::Instance::make({.plugin_id = piece_.manifest.id,
-                                 .plugin = loaded,
-                                 .class_index = class_index,
-                                 .make_context =
-                                     [this, granted](const std::string& config_json) {
-                                       return memory_host_.make_context(piece_.manifest.id, {granted.begin(), granted.end()}, config_json);
-                                     },
-                                 .pool = pool_,
-                                 .clock = clock_,
-                                 .plans = governor_,
-                                 .on_change =
-                                     [this](PluginState) {
-                                       std::lock_guard lock(mutex_);
-                                       changed_.notify_all();
-                                     }},
-                                {.deadline = 30s, .wedged_after = 60s});
+    return host::Instance::make(
+        {.plugin_id = piece_.manifest.id,
+         .plugin = loaded,
+         .class_index = class_index,
+         .make_context =
+             [this, granted](const std::string& config_json) {
+               return memory_host_.make_context(piece_.manifest.id, {granted.begin(), granted.end()}, config_json);
+             },
+         .pool = pool_,
+         .clock = clock_,
+         .plans = governor_,
+         .on_change =
+             [this](PluginState) {
+               std::lock_guard lock(mutex_);
+               changed_.notify_all();
+             }},
+        {.deadline = 30s, .wedged_after = 60s});
   }
 
   bool reach(const host::Instance& instance, bool (*wanted)(PluginState)) {
@@ -118,7 +122,8 @@ constexpr std::size_t kArenas = 8;
 bool settles_at(const Belongings& wanted, Belongings& found) {
   return test::eventually([&] {
     found = belongings();
-    return found.threads <= wanted.threads && found.descriptors <= wanted.descriptors && found.mappings <= wanted.mappings + kArenas;
+    return found.threads <= wanted.threads && found.descriptors <= wanted.descriptors &&
+           found.mappings <= wanted.mappings + kArenas;
   });
 }
 
@@ -133,13 +138,15 @@ void check_cycles(config::Isolation isolation, int first, int then) {
     Belongings after{};
     const bool settled = settles_at(before, after);
     INFO(before.threads, " threads, ", before.descriptors, " descriptors, ", before.mappings, " mappings before");
-    CHECK_MESSAGE(settled, after.threads, " threads, ", after.descriptors, " descriptors, ", after.mappings, " mappings after");
+    CHECK_MESSAGE(settled, after.threads, " threads, ", after.descriptors, " descriptors, ", after.mappings,
+                  " mappings after");
   }
 }
 
 }  // namespace
 
-TEST_CASE("acceptance 19: a thousand starts and stops of each plugin leave no thread, no descriptor and no mapping behind") {
+TEST_CASE(
+    "acceptance 19: a thousand starts and stops of each plugin leave no thread, no descriptor and no mapping behind") {
   check_cycles(config::Isolation::in_process, 100, 1000);
 }
 

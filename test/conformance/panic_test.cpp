@@ -36,7 +36,8 @@ struct PanicFixture {
   std::unique_ptr<Player> cast(config::Isolation isolation, Class cls, const std::string& panic) {
     auto plugin = load(piece, {isolation, std::getenv("KOORD_PLUGIN_HOST"), images});
     REQUIRE_MESSAGE(plugin, plugin.error().message());
-    return std::make_unique<Player>(memory_host, Player::Role{piece.manifest.id, *plugin, cls, R"({"panic": ")" + panic + "\"}"});
+    return std::make_unique<Player>(memory_host,
+                                    Player::Role{piece.manifest.id, *plugin, cls, R"({"panic": ")" + panic + "\"}"});
   }
 };
 
@@ -47,7 +48,8 @@ std::vector<config::Isolation> isolations() {
 
 host::CallResult handle(PanicFixture& fixture, Player& player) {
   const host::SnapshotViewPtr view = fixture.memory_host.services().views.of(fixture.memory_host.hub().current());
-  const koord_hook_request request{sizeof request, KOORD_STAGE_PRE_RUN_POD_SANDBOX, 0, &view->pods()[0], nullptr, {}, {}};
+  const koord_hook_request request{
+      sizeof request, KOORD_STAGE_PRE_RUN_POD_SANDBOX, 0, &view->pods()[0], nullptr, {}, {}};
   host::HookResponse response(player.context().host());
   return player.runner().handle(request, response.table());
 }
@@ -68,12 +70,14 @@ struct Running {
 const Running kRunning[] = {
     {"collect", advisor, [](PanicFixture& t, Player& p) { return p.tick(t.clock.now(), t.clock.now()); }},
     {"on_event", advisor, [](PanicFixture&, Player& p) { return p.runner().on_event(KOORD_ON_PODS, 1); }},
-    {"url", external_advisor, [](PanicFixture&, Player& p) {
+    {"url", external_advisor,
+     [](PanicFixture&, Player& p) {
        std::string url;
        return p.runner().url(url);
      }},
     {"evaluate", strategy, [](PanicFixture& t, Player& p) { return p.tick(t.clock.now(), t.clock.now()); }},
-    {"on_applied", strategy, [](PanicFixture&, Player& p) {
+    {"on_applied", strategy,
+     [](PanicFixture&, Player& p) {
        const koord_intent_result applied{sizeof applied, KOORD_OK, {}, {}, {}, {}};
        return p.runner().on_applied({&applied, 1});
      }},

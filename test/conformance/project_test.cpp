@@ -49,7 +49,8 @@ struct Demo {
 
   // The output of koordctl plugin run with the layers that an agent gives a third party's plugin.
   std::string run(const std::string& options = {}) const {
-    const Finished ran = offline(koordctl("plugin run " + name + ".so --confined --ticks 3 --period 10ms --pods pods.yaml " + options));
+    const Finished ran =
+        offline(koordctl("plugin run " + name + ".so --confined --ticks 3 --period 10ms --pods pods.yaml " + options));
     CHECK_MESSAGE(ran.exit_status == 0, ran.output);
     const std::string layers = koord::child::landlock_abi() ? "uid+landlock+seccomp" : "uid+seccomp";
     CHECK_MESSAGE(contains(ran.output, "confined by " + layers + ";"), ran.output);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A third party's plugins: each example is built with its own Makefile and pkg-config alone, put into a plugin directory
-// and switched on by its gate.
+// A third party's plugins: each example is built with its own Makefile and pkg-config alone, put into a plugin
+// directory and switched on by its gate.
 #include <doctest/doctest.h>
 
 #include <unistd.h>
@@ -28,7 +28,8 @@ class BestEffortPod {
   const std::string& cgroup() const { return pod_.dir(); }
 
  private:
-  RealCgroup top_{"strategy"}, kubepods_{top_, "kubepods"}, best_effort_{kubepods_, "besteffort"}, pod_{best_effort_, "podu2"};
+  RealCgroup top_{"strategy"}, kubepods_{top_, "kubepods"}, best_effort_{kubepods_, "besteffort"},
+      pod_{best_effort_, "podu2"};
 };
 
 // The line of a table of koordctl that has this word; empty: none.
@@ -49,7 +50,8 @@ const Example kExamples[] = {
     {"hello", "hello.so", "org.example.hello", "Hello", ""},
     {"advisor-c", "advisor.so", "com.example.open-files", "OpenFilesExample", "4 tests, 0 checks failed"},
     {"advisor-cpp", "advisor.so", "com.example.scheduler", "SchedulerExample", "6 tests, 0 checks failed"},
-    {"external-advisor-cpp", "external_advisor.so", "com.example.endpoint", "EndpointExample", "5 tests, 0 checks failed"},
+    {"external-advisor-cpp", "external_advisor.so", "com.example.endpoint", "EndpointExample",
+     "5 tests, 0 checks failed"},
     {"strategy-cpp", "strategy.so", "com.example.ceiling", "CeilingExample", "6 tests, 0 checks failed"},
     {"hook-c", "hook.so", "com.example.qos-shares", "QosSharesExample", "4 tests, 0 checks failed"},
 };
@@ -66,7 +68,8 @@ const Measuring kAdvisors[] = {
 
 }  // namespace
 
-TEST_CASE("each example builds without a warning against an installed prefix, is a sound plugin and passes its own tests") {
+TEST_CASE(
+    "each example builds without a warning against an installed prefix, is a sound plugin and passes its own tests") {
   for (const Example& example : kExamples) {
     CAPTURE(example.folder);
     const Author author(example.folder, example.plugin);
@@ -81,8 +84,9 @@ TEST_CASE("each example builds without a warning against an installed prefix, is
   }
 }
 
-TEST_CASE("each example runs with all layers of confinement and without a grant, also where the configuration demands them" *
-          doctest::skip(::geteuid() != 0 || RealCgroup::unavailable().has_value() || !koord::child::landlock_abi())) {
+TEST_CASE(
+    "each example runs with all layers of confinement and without a grant, also where the configuration demands them" *
+    doctest::skip(::geteuid() != 0 || RealCgroup::unavailable().has_value() || !koord::child::landlock_abi())) {
   std::string gates;
   AgentProcess agent;
   for (const Example& example : kExamples) {
@@ -93,11 +97,13 @@ TEST_CASE("each example runs with all layers of confinement and without a grant,
   }
   agent.write_config("  minimumIsolation: [uid, landlock, seccomp, cgroup]\n"
                      "  settings: {com.example.endpoint: {config: {url: \"http://127.0.0.1:1/metrics\"}}}\n"
-                     "featureGates: {" + gates + "}");
+                     "featureGates: {" +
+                     gates + "}");
   REQUIRE(agent.start());
   for (const Example& example : kExamples) {
     std::string row;
-    const bool runs = eventually([&] { return has(row = line_with(agent.ctl({"plugins"}).output, example.id), "running"); });
+    const bool runs =
+        eventually([&] { return has(row = line_with(agent.ctl({"plugins"}).output, example.id), "running"); });
     CHECK_MESSAGE(runs, row);
     CHECK_MESSAGE(has(row, " uid+landlock+seccomp+cgroup "), row);
   }
@@ -132,12 +138,14 @@ TEST_CASE("the C example counts the processes of a pod on this kernel, alike wit
   container.add_process(first.pid());
   nested.add_process(second.pid());
   const TemporaryFolder folder;
-  std::ofstream(folder / "pods.yaml") << "items:\n- metadata: {uid: u1, namespace: shop, name: cart, annotations: {koordetector.sh/cgroup-dir: "
-                                      << pod.dir() << ", koordetector.sh/cgroup-dir.app: " << container.dir()
-                                      << "}}\n  spec: {containers: [{name: app}]}\n";
+  std::ofstream(folder / "pods.yaml")
+      << "items:\n- metadata: {uid: u1, namespace: shop, name: cart, annotations: {koordetector.sh/cgroup-dir: "
+      << pod.dir() << ", koordetector.sh/cgroup-dir.app: " << container.dir()
+      << "}}\n  spec: {containers: [{name: app}]}\n";
   std::vector<std::string> reports;
   for (const bool in_process : {false, true}) {
-    std::vector<std::string> command{built("core/ctl/koordctl"), "plugin", "run", author.plugin(), "--pods", folder / "pods.yaml", "-t", "1", "--period", "10ms"};
+    std::vector<std::string> command{built("core/ctl/koordctl"), "plugin", "run", author.plugin(), "--pods",
+                                     folder / "pods.yaml",       "-t",     "1",   "--period",      "10ms"};
     if (in_process) command.emplace_back("--inprocess");
     const Finished ran = run_to_end(command, std::chrono::seconds(60));
     REQUIRE_MESSAGE(ran.exit_status == 0, ran.output);
@@ -158,7 +166,8 @@ TEST_CASE("the external advisor in C++ imports the metrics of another agent") {
   const std::string settings = "plugins.settings.\"com.example.endpoint\".";
   REQUIRE(agent.start({"--set", settings + "period=1s", "--set", settings + "network=[unix]", "--set",
                        settings + "writePaths=[" + other.socket() + "]", "--set",
-                       settings + "config={url: \"unix:" + other.socket() + ":/metrics\", prefix: other_, allow: [\"koordetector_host_*\"]}"}));
+                       settings + "config={url: \"unix:" + other.socket() +
+                           ":/metrics\", prefix: other_, allow: [\"koordetector_host_*\"]}"}));
   CHECK(eventually([&] { return agent.metrics().find("koordetector_other_koordetector_host_") != std::string::npos; }));
   CHECK(agent.metrics().find("koordetector_other_koordetector_store_") == std::string::npos);
   CHECK(agent.ctl({"plugins"}).output.find("com.example.endpoint") != std::string::npos);
@@ -177,8 +186,8 @@ TEST_CASE("the strategy in C++ proposes in shadow, and koordctl decisions shows 
                      (agent.folder() / "pods.yaml") + "\"}}");
   author.install(agent);
   const std::string settings = "plugins.settings.\"com.example.ceiling\".";
-  REQUIRE(agent.start({"--set", settings + "period=100ms", "--set",
-                       settings + "config={busyPercent: 0, ceilingMilliCores: 200}"}));
+  REQUIRE(agent.start(
+      {"--set", settings + "period=100ms", "--set", settings + "config={busyPercent: 0, ceilingMilliCores: 200}"}));
   CHECK(eventually([&] { return has(line_with(agent.ctl({"plugins"}).output, "com.example.ceiling"), "running"); }));
   REQUIRE(eventually([&] { return has(agent.ctl({"decisions"}).output, "com.example.ceiling"); }));
   const std::string decision = line_with(agent.ctl({"decisions"}).output, "com.example.ceiling");

@@ -43,7 +43,8 @@ TEST_CASE("node metrics appear on the loopback port and are one document with th
   std::string text = agent.metrics_over_tcp();
   CHECK(find_metric(text, "koordetector_node_memory_usage", {"node=\"test-node\""}).value_or(0) > 1e6);
   CHECK(find_metric(text, "koordetector_host_resident_memory_bytes").value_or(0) > 1e6);
-  CHECK(text.find("# TYPE koordetector_node_cpu_usage gauge") == text.rfind("# TYPE koordetector_node_cpu_usage gauge"));
+  CHECK(text.find("# TYPE koordetector_node_cpu_usage gauge") ==
+        text.rfind("# TYPE koordetector_node_cpu_usage gauge"));
 }
 
 TEST_CASE("plugins that tick together share reads of cgroup files, and the agent counts reads and open files") {
@@ -84,7 +85,8 @@ TEST_CASE("koordctl lists plugins, features and capabilities, as tables and as J
   CHECK(agent.ctl({"plugins", "--output", "xml"}).exit_status == 2);
 }
 
-TEST_CASE("acceptance 4: a refused plugin is one line of the log that says what was wanted and found, and the agent is ready") {
+TEST_CASE(
+    "acceptance 4: a refused plugin is one line of the log that says what was wanted and found, and the agent is ready") {
   AgentProcess agent("featureGates: {Flawed: true}", first_party());
   struct {
     std::string plugin;
@@ -99,7 +101,8 @@ TEST_CASE("acceptance 4: a refused plugin is one line of the log that says what 
         "; offered to koord.advisor/1: koord.audit/1, koord.capabilities/1, ", "koord.metrics/1"}},
   };
   for (const auto& row : rows)
-    std::filesystem::copy(built("test/core/load/plugins/" + row.plugin + ".so"), agent.plugin_folder() + "/" + row.plugin + ".so");
+    std::filesystem::copy(built("test/core/load/plugins/" + row.plugin + ".so"),
+                          agent.plugin_folder() + "/" + row.plugin + ".so");
   REQUIRE(agent.start());
   REQUIRE(eventually([&] { return find_metric(agent.metrics(), "koordetector_node_memory_usage").has_value(); }));
   for (const auto& row : rows) {
@@ -120,7 +123,8 @@ TEST_CASE("a gate that is off keeps its plugin from running, and SIGHUP switches
   CHECK(eventually([&] { return find_metric(agent.metrics(), "koordetector_node_memory_usage").has_value(); }));
 }
 
-TEST_CASE("an own plugin runs in the agent; the same file elsewhere is a third party's: off by default, and the names of its metrics are reserved") {
+TEST_CASE(
+    "an own plugin runs in the agent; the same file elsewhere is a third party's: off by default, and the names of its metrics are reserved") {
   AgentProcess own("", first_party());
   REQUIRE(own.start());
   CHECK(eventually([&] { return find_metric(own.metrics(), "koordetector_node_memory_usage").has_value(); }));
@@ -171,7 +175,8 @@ TEST_CASE("check-config applies the schema of a plugin to what the configuration
 
 TEST_CASE("check-config refuses a plugin of others in the agent if the configuration demands isolation") {
   const std::string program = built("core/agentd/koordetector");
-  AgentProcess agent("  minimumIsolation: [seccomp]\n  settings: {com.example.actor: {isolation: inprocess}}", {built("test/core/child")});
+  AgentProcess agent("  minimumIsolation: [seccomp]\n  settings: {com.example.actor: {isolation: inprocess}}",
+                     {built("test/core/child")});
   const Finished refused = run_to_end({program, "check-config", agent.config_path()});
   CHECK(refused.exit_status == 2);
   CHECK_MESSAGE(contains(refused.output, "plugins.settings.\"com.example.actor\".isolation: inprocess has none of "
@@ -213,7 +218,8 @@ TEST_CASE("an unknown feature gate is reported by check-config, and does not kee
 
 TEST_CASE("settings of an id that no plugin has are reported at start, at a reload and by check-config") {
   AgentProcess agent("  settings: {advisor-node-resorce: {sha256: \"\"}}", first_party());
-  const std::string line = "plugins.settings.'advisor-node-resorce' names no plugin that was found, did you mean 'advisor-node-resource'?";
+  const std::string line =
+      "plugins.settings.'advisor-node-resorce' names no plugin that was found, did you mean 'advisor-node-resource'?";
   const Finished checked = run_to_end({built("core/agentd/koordetector"), "check-config", agent.config_path()});
   CHECK_MESSAGE(contains(checked.output, "warning: " + line), checked.output);
   CHECK(checked.exit_status == 0);
@@ -221,7 +227,8 @@ TEST_CASE("settings of an id that no plugin has are reported at start, at a relo
   CHECK(contains(agent.log(), line));
   agent.write_config("  settings: {advisor-pod-resorce: {period: 1s}}");
   agent.process().signal(SIGHUP);
-  CHECK(eventually([&] { return contains(agent.log(), "plugins.settings.'advisor-pod-resorce' names no plugin that was found"); }));
+  CHECK(eventually(
+      [&] { return contains(agent.log(), "plugins.settings.'advisor-pod-resorce' names no plugin that was found"); }));
   CHECK(agent.stop() == 0);
 }
 

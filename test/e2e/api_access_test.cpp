@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which processes the data API serves, with real users, groups, cgroups and plugins: root and a configured group, never a plugin's
-// process. Each change names the user and the process that asked for it.
+// Which processes the data API serves, with real users, groups, cgroups and plugins: root and a configured group, never
+// a plugin's process. Each change names the user and the process that asked for it.
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,7 +22,8 @@ bool contains(const std::string& text, std::string_view part) { return text.find
 constexpr const char *kOtherUid = "64123", *kOtherGid = "64124", *kOperatorsGid = "64125";
 
 struct ServedAgent {
-  explicit ServedAgent(std::string_view extra = {}, std::vector<std::string> plugins = {}) : agent(extra, std::move(plugins)) {
+  explicit ServedAgent(std::string_view extra = {}, std::vector<std::string> plugins = {})
+      : agent(extra, std::move(plugins)) {
     ::chmod(agent.folder().path().c_str(), 0711);  // others may reach the socket, if that lets them in
   }
 
@@ -38,8 +39,10 @@ struct ServedAgent {
   Finished in(const RealCgroup& cgroup, const std::string& arguments) const {
     std::string enter;
     for (koord::cgroup::Controller controller : {koord::cgroup::Controller::cpu, koord::cgroup::Controller::memory})
-      if (const std::string path = cgroup.path(controller); !path.empty()) enter += "echo $$ > " + path + "/cgroup.procs && ";
-    return run_to_end({"sh", "-c", enter + "exec " + built("core/ctl/koordctl") + " " + arguments + " --socket " + agent.socket()});
+      if (const std::string path = cgroup.path(controller); !path.empty())
+        enter += "echo $$ > " + path + "/cgroup.procs && ";
+    return run_to_end(
+        {"sh", "-c", enter + "exec " + built("core/ctl/koordctl") + " " + arguments + " --socket " + agent.socket()});
   }
   std::string node_mode() const { return agent.get("/api/v1/modes"); }
 
@@ -75,7 +78,8 @@ TEST_CASE("another user is served as a member of listen.socketGroup, and refused
   REQUIRE(::chmod(served.agent.socket().c_str(), 0666) == 0);
   const Finished refused = served.as(kOther, {"mode", "node", "off", "--for", "1h"});
   CHECK(refused.exit_status != 0);
-  CHECK_MESSAGE(contains(refused.output, std::string("the data API is for operators: uid ") + kOtherUid), refused.output);
+  CHECK_MESSAGE(contains(refused.output, std::string("the data API is for operators: uid ") + kOtherUid),
+                refused.output);
   CHECK_FALSE(contains(served.node_mode(), "\"off\""));
 }
 
@@ -107,8 +111,9 @@ TEST_CASE("root in the cgroup of a plugin is refused for every request, in anoth
 
 TEST_CASE("a plugin cannot act as the operator") {
   ServedAgent served("featureGates: {Actor: true}", {built("test/core/child")});
-  const std::string config = "plugins.settings.\"com.example.actor\".config={part: operate, target: \"/api/v1/modes/node?mode=off&for=1h\", socket: \"" +
-                             served.agent.socket() + "\"}";
+  const std::string config =
+      "plugins.settings.\"com.example.actor\".config={part: operate, target: \"/api/v1/modes/node?mode=off&for=1h\", socket: \"" +
+      served.agent.socket() + "\"}";
   REQUIRE(served.agent.start({"--set", config}));
   const auto answer = [&] { return find_metric(served.agent.metrics(), "koordetector_actor_count"); };
   REQUIRE(eventually([&] { return answer().has_value(); }, std::chrono::seconds(60)));

@@ -48,7 +48,8 @@ TEST_CASE("options may stand before a command of two words, and the first of the
     arguments.insert(arguments.begin(), kBuild + "/core/ctl/koordctl");
     return run_to_end(arguments);
   };
-  const std::vector<std::vector<std::string>> before_it = {{"-s", "/nowhere.sock"}, {"--socket=/nowhere.sock"}, {"--socket", "/nowhere.sock"}};
+  const std::vector<std::vector<std::string>> before_it = {
+      {"-s", "/nowhere.sock"}, {"--socket=/nowhere.sock"}, {"--socket", "/nowhere.sock"}};
   for (std::vector<std::string> arguments : before_it) {
     arguments.insert(arguments.end(), {"plugin", "reload", "some-plugin"});
     const Finished asked = ctl(arguments);
@@ -94,24 +95,27 @@ TEST_CASE_FIXTURE(AuthorFixture, "a recorded node is replayed alike with both is
 }
 
 TEST_CASE_FIXTURE(AuthorFixture, "a run prints what the plugin did, and a trace of its calls") {
-  const Finished run = koordctl({"run", kGauge, "--ticks", "2", "--period", "10ms", "--set", "capAbove=1000", "--trace", file("trace.json")});
+  const Finished run = koordctl(
+      {"run", kGauge, "--ticks", "2", "--period", "10ms", "--set", "capAbove=1000", "--trace", file("trace.json")});
   REQUIRE_MESSAGE(run.exit_status == 0, run.output);
-  for (const char* part : {"METRIC", "gauge_load", "SCRAPES", "http://127.0.0.1:9100/metrics", "collect       2       0"})
+  for (const char* part :
+       {"METRIC", "gauge_load", "SCRAPES", "http://127.0.0.1:9100/metrics", "collect       2       0"})
     CHECK_MESSAGE(contains(run.output, part), run.output);
   std::ifstream trace(file("trace.json"));
   const std::string text{std::istreambuf_iterator<char>(trace), {}};
-  for (const char* part : {"\"traceEvents\":[", "\"name\":\"collect\"", "\"ph\":\"X\"", "\"thread_name\""}) CHECK(contains(text, part));
+  for (const char* part : {"\"traceEvents\":[", "\"name\":\"collect\"", "\"ph\":\"X\"", "\"thread_name\""})
+    CHECK(contains(text, part));
 }
 
 TEST_CASE("endpoints of an external advisor are scraped on this machine") {
   AgentProcess agent;
   REQUIRE(agent.start());
-  const Finished run = koordctl({"run", kGauge, "--class", "node-exporter", "--ticks", "1", "--period", "500ms", "--set",
-                                 "url=\"unix:" + agent.socket() + ":/metrics\""});
+  const Finished run = koordctl({"run", kGauge, "--class", "node-exporter", "--ticks", "1", "--period", "500ms",
+                                 "--set", "url=\"unix:" + agent.socket() + ":/metrics\""});
   REQUIRE_MESSAGE(run.exit_status == 0, run.output);
   CHECK_MESSAGE(contains(run.output, "koordetector_host_"), run.output);
-  const Finished nobody = koordctl({"run", kGauge, "--class", "node-exporter", "--ticks", "1", "--period", "50ms", "--set",
-                                    "url=\"unix:/no/such.sock:/metrics\""});
+  const Finished nobody = koordctl({"run", kGauge, "--class", "node-exporter", "--ticks", "1", "--period", "50ms",
+                                    "--set", "url=\"unix:/no/such.sock:/metrics\""});
   CHECK(nobody.exit_status == 0);
   CHECK_MESSAGE(contains(nobody.output, "unix:/no/such.sock:/metrics        0  "), nobody.output);
 }
@@ -123,12 +127,15 @@ TEST_CASE("errors of a plugin are reported, and the command fails") {
   const Finished missing = koordctl({"run", "/no/such.so"});
   CHECK(missing.exit_status == 1);
   CHECK_MESSAGE(contains(missing.output, "'/no/such.so': No such file or directory"), missing.output);
-  const Finished crashed = koordctl({"run", kBuild + "/test/core/child/actor.so", "--class", "actor", "--set", "part=segv", "--period", "10ms"});
+  const Finished crashed = koordctl(
+      {"run", kBuild + "/test/core/child/actor.so", "--class", "actor", "--set", "part=segv", "--period", "10ms"});
   CHECK(crashed.exit_status == 1);
   CHECK_MESSAGE(contains(crashed.output, "ended by signal 11"), crashed.output);
 }
 
-TEST_CASE_FIXTURE(AuthorFixture, "a confined run has the layers of a third party's plugin in an agent, and the grants of the configuration") {
+TEST_CASE_FIXTURE(
+    AuthorFixture,
+    "a confined run has the layers of a third party's plugin in an agent, and the grants of the configuration") {
   if (::geteuid() != 0) {
     MESSAGE("SKIPPED: needs root");
     return;
@@ -156,8 +163,10 @@ TEST_CASE_FIXTURE(AuthorFixture, "a confined run has the layers of a third party
   const Finished shown = with({"--confined"});
   CHECK_MESSAGE(contains(shown.output, "confined by uid+"), shown.output);
   CHECK_MESSAGE(contains(shown.output, "not by cgroup"), shown.output);
-  CHECK_MESSAGE(with({}).output.starts_with("not confined as in an agent: the plugin's process has your user"), with({}).output);
-  CHECK_MESSAGE(with({"--inprocess"}).output.starts_with("not confined: the plugin runs in this process"), with({"--inprocess"}).output);
+  CHECK_MESSAGE(with({}).output.starts_with("not confined as in an agent: the plugin's process has your user"),
+                with({}).output);
+  CHECK_MESSAGE(with({"--inprocess"}).output.starts_with("not confined: the plugin runs in this process"),
+                with({"--inprocess"}).output);
   const Finished both = with({"--confined", "--inprocess"});
   CHECK(both.exit_status == 1);
 }
@@ -171,19 +180,25 @@ TEST_CASE_FIXTURE(AuthorFixture, "a confined run scrapes no endpoint without a g
   REQUIRE(agent.start());
   const auto run_with = [&](const std::string& grants) {
     std::ofstream(file("grants.yaml")) << "plugins: {settings: {com.example.gauge: {" + grants + "}}}\n";
-    return koordctl({"run", kGauge, "--confined", "--class", "node-exporter", "--ticks", "1", "--period", "500ms", "--config", file("grants.yaml"),
-                     "--set", "url=\"unix:" + agent.socket() + ":/metrics\""}).output;
+    return koordctl({"run", kGauge, "--confined", "--class", "node-exporter", "--ticks", "1", "--period", "500ms",
+                     "--config", file("grants.yaml"), "--set", "url=\"unix:" + agent.socket() + ":/metrics\""})
+        .output;
   };
   CHECK_MESSAGE(contains(run_with(""), "network: [unix] in the plugin's settings allows it"), run_with(""));
-  CHECK_MESSAGE(contains(run_with("network: [unix]"), "writePaths: [" + agent.socket() + "] in the plugin's settings allows it"), run_with("network: [unix]"));
-  CHECK_MESSAGE(contains(run_with("network: [unix], writePaths: [" + agent.socket() + "]"), "koordetector_host_"), agent.socket());
+  CHECK_MESSAGE(
+      contains(run_with("network: [unix]"), "writePaths: [" + agent.socket() + "] in the plugin's settings allows it"),
+      run_with("network: [unix]"));
+  CHECK_MESSAGE(contains(run_with("network: [unix], writePaths: [" + agent.socket() + "]"), "koordetector_host_"),
+                agent.socket());
 }
 
 TEST_CASE("bench shows both isolations side by side") {
   const Finished bench = koordctl({"bench", kGauge, "--ticks", "20"});
   REQUIRE_MESSAGE(bench.exit_status == 0, bench.output);
-  for (const char* part : {"ISOLATION", "in process", "\nprocess ", "ALLOCATIONS", "20 ticks."}) CHECK_MESSAGE(contains(bench.output, part), bench.output);
+  for (const char* part : {"ISOLATION", "in process", "\nprocess ", "ALLOCATIONS", "20 ticks."})
+    CHECK_MESSAGE(contains(bench.output, part), bench.output);
   const Finished crashed = koordctl({"bench", kBuild + "/test/core/child/actor.so", "--set", "part=segv"});
   CHECK(crashed.exit_status == 1);
-  CHECK_MESSAGE(contains(crashed.output, "in process: the plugin ended its process by Segmentation fault"), crashed.output);
+  CHECK_MESSAGE(contains(crashed.output, "in process: the plugin ended its process by Segmentation fault"),
+                crashed.output);
 }

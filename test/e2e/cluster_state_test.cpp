@@ -17,12 +17,15 @@ namespace {
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 std::string pod(const std::string& name, const std::string& more = "") {
-  return R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": ")" + name + R"(", "namespace": "shop", "uid": "uid-)" + name +
+  return R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": ")" + name +
+         R"(", "namespace": "shop", "uid": "uid-)" + name +
          R"("}, "spec": {"nodeName": "test-node", "containers": [{"name": "app", "image": "i"}]}, "status": {"phase": "Running", "qosClass": "Burstable"})" +
          more + "}";
 }
 
-std::string pods_dir(const std::string& name) { return "cgroup/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-poduid_" + name + ".slice"; }
+std::string pods_dir(const std::string& name) {
+  return "cgroup/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-poduid_" + name + ".slice";
+}
 
 // A node with the pod web, its cluster, and an agent on it.
 struct Node {
@@ -30,10 +33,13 @@ struct Node {
     tree.write("cgroup/cgroup.controllers", "cpu memory\n");
     run_pod("web");
     cluster.set_pods("[" + pod("web") + "]");
-    agent.emplace("roots: {cgroup: \"" + tree.path("cgroup") + "\"}\ncluster: {kubeconfig: \"" + cluster.kubeconfig() + "\"}\nstate: {source: " + source +
-                  ", kubelet: {caFile: \"" + cluster.kubelet_ca() + "\", timeout: 1s, syncPeriod: " + sync_period + "}}\n");
+    agent.emplace("roots: {cgroup: \"" + tree.path("cgroup") + "\"}\ncluster: {kubeconfig: \"" + cluster.kubeconfig() +
+                  "\"}\nstate: {source: " + source + ", kubelet: {caFile: \"" + cluster.kubelet_ca() +
+                  "\", timeout: 1s, syncPeriod: " + sync_period + "}}\n");
   }
-  void run_pod(const std::string& name) { tree.make_directory(pods_dir(name) + "/cri-containerd-" + std::string(64, 'a') + ".scope"); }
+  void run_pod(const std::string& name) {
+    tree.make_directory(pods_dir(name) + "/cri-containerd-" + std::string(64, 'a') + ".scope");
+  }
   void end_pod(const std::string& name) { std::filesystem::remove_all(tree.path(pods_dir(name))); }
 
   std::string pods() const { return agent->ctl({"pods"}).output; }
@@ -54,11 +60,15 @@ TEST_CASE("pods come from the kubelet, the node from the API server, and koordct
   CHECK(contains(pods, "1 pods from: kubelet, as of "));
   CHECK(contains(pods, "shop       web "));
   CHECK(contains(pods, "kubepods.slice/kubepods-burstable.slice/kubepods-burstable-poduid_web.slice"));
-  CHECK(eventually([&] { return contains(node.agent->ctl({"node"}).output, "addresses            InternalIP 127.0.0.1"); }));
+  CHECK(eventually(
+      [&] { return contains(node.agent->ctl({"node"}).output, "addresses            InternalIP 127.0.0.1"); }));
   CHECK(eventually([&] { return contains(node.agent->ctl({"node"}).output, "kubelet cgroups      systemd"); }));
-  CHECK(eventually([&] { return contains(node.agent->get("/api/v1/capabilities"), R"("name":"apiserver","state":"supported")"); }));
+  CHECK(eventually(
+      [&] { return contains(node.agent->get("/api/v1/capabilities"), R"("name":"apiserver","state":"supported")"); }));
   CHECK(find_metric(node.agent->metrics(), "koordetector_host_state_age_seconds", {"part=\"pods\""}).value_or(99) < 60);
-  CHECK(find_metric(node.agent->metrics(), "koordetector_host_kubelet_request_duration_seconds_count", {"path=\"/pods\"", "code=\"200\"", "verb=\"get\""}).value_or(0) >= 1);
+  CHECK(find_metric(node.agent->metrics(), "koordetector_host_kubelet_request_duration_seconds_count",
+                    {"path=\"/pods\"", "code=\"200\"", "verb=\"get\""})
+            .value_or(0) >= 1);
   CHECK(node.agent->stop() == 0);
 }
 
@@ -83,9 +93,15 @@ TEST_CASE("a pod is there as soon as its cgroup is, long before the kubelet's tu
 TEST_CASE("whatever the kubelet answers that is no list, the pods stay, the agent is ready and says what is wrong") {
   Node node("kubelet");
   REQUIRE(node.agent->start());
-  const std::pair<const char*, const char*> faults[] = {
-      {"down", ""}, {"hang", ""}, {"garbage", ""}, {"empty", ""}, {"not_ready", ""}, {"deny", ""}, {"endless", ""}, {"error", R"(, "code": 500)"},
-      {"cut", R"(, "after_bytes": 20)"}};
+  const std::pair<const char*, const char*> faults[] = {{"down", ""},
+                                                        {"hang", ""},
+                                                        {"garbage", ""},
+                                                        {"empty", ""},
+                                                        {"not_ready", ""},
+                                                        {"deny", ""},
+                                                        {"endless", ""},
+                                                        {"error", R"(, "code": 500)"},
+                                                        {"cut", R"(, "after_bytes": 20)"}};
   for (const auto& [fault, more] : faults) {
     INFO("fault: ", std::string(fault));
     node.cluster.fault(fault, R"({"server": "kubelet")" + std::string(more) + "}");
@@ -104,7 +120,8 @@ TEST_CASE("before the kubelet has ever answered the agent is not ready, and gets
   Node node("kubelet");
   node.cluster.fault("down", R"({"server": "kubelet"})");
   node.agent->launch();
-  REQUIRE(eventually([&] { return node.agent->status_of("/readyz") == 503 && contains(node.agent->log(), "kubelet"); }, 60s));
+  REQUIRE(eventually([&] { return node.agent->status_of("/readyz") == 503 && contains(node.agent->log(), "kubelet"); },
+                     60s));
   CHECK(node.agent->status_of("/healthz") == 200);
   CHECK(contains(node.pods(), "which were never known"));
   node.cluster.clear_faults();
@@ -114,7 +131,8 @@ TEST_CASE("before the kubelet has ever answered the agent is not ready, and gets
 
 TEST_CASE("while the API server is away its last objects stay, and changes are there when it is back") {
   Node node("kubelet");
-  node.cluster.put(R"({"kind": "NodeSLO", "metadata": {"name": "test-node"}, "spec": {"resourceUsedThresholdWithBE": {"cpuSuppressThresholdPercent": 61}}})");
+  node.cluster.put(
+      R"({"kind": "NodeSLO", "metadata": {"name": "test-node"}, "spec": {"resourceUsedThresholdWithBE": {"cpuSuppressThresholdPercent": 61}}})");
   REQUIRE(node.agent->start());
   const auto threshold = [&] { return node.agent->get("/api/v1/slo"); };
   REQUIRE(eventually([&] { return contains(threshold(), R"(cpuSuppressThresholdPercent":61)"); }));
@@ -123,7 +141,8 @@ TEST_CASE("while the API server is away its last objects stay, and changes are t
   CHECK(contains(threshold(), R"(cpuSuppressThresholdPercent":61)"));
   CHECK(contains(node.agent->ctl({"node"}).output, "InternalIP 127.0.0.1"));
   CHECK(node.shows("web"));
-  node.cluster.put(R"({"kind": "NodeSLO", "metadata": {"name": "test-node"}, "spec": {"resourceUsedThresholdWithBE": {"cpuSuppressThresholdPercent": 62}}})");
+  node.cluster.put(
+      R"({"kind": "NodeSLO", "metadata": {"name": "test-node"}, "spec": {"resourceUsedThresholdWithBE": {"cpuSuppressThresholdPercent": 62}}})");
   node.cluster.clear_faults();
   CHECK(eventually([&] { return contains(threshold(), R"(cpuSuppressThresholdPercent":62)"); }, 60s));
   node.cluster.remove("NodeSLO", "test-node");
@@ -146,15 +165,18 @@ TEST_CASE("tokens that rotate cost no answer, and a replaced authority is truste
   node.cluster.fault("replace_ca");
   node.cluster.set_pods("[" + pod("web") + "," + pod("trusted") + "]");
   CHECK(eventually([&] { return node.shows("trusted"); }, 60s));
-  node.cluster.put(R"({"kind": "NodeSLO", "metadata": {"name": "test-node"}, "spec": {"resourceUsedThresholdWithBE": {"cpuSuppressThresholdPercent": 63}}})");
-  CHECK(eventually([&] { return contains(node.agent->get("/api/v1/slo"), R"(cpuSuppressThresholdPercent":63)"); }, 150s));
+  node.cluster.put(
+      R"({"kind": "NodeSLO", "metadata": {"name": "test-node"}, "spec": {"resourceUsedThresholdWithBE": {"cpuSuppressThresholdPercent": 63}}})");
+  CHECK(
+      eventually([&] { return contains(node.agent->get("/api/v1/slo"), R"(cpuSuppressThresholdPercent":63)"); }, 150s));
   CHECK(node.agent->process().running());
 }
 
 TEST_CASE("pods may come from the API server alone") {
   Node node("apiserver");
   node.cluster.put(pod("web"));
-  node.cluster.put(R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "elsewhere", "namespace": "shop", "uid": "e"}, "spec": {"nodeName": "other", "containers": []}})");
+  node.cluster.put(
+      R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "elsewhere", "namespace": "shop", "uid": "e"}, "spec": {"nodeName": "other", "containers": []}})");
   REQUIRE(node.agent->start());
   CHECK(contains(node.pods(), "1 pods from: apiserver"));
   node.cluster.put(pod("db"));
@@ -173,7 +195,8 @@ TEST_CASE("a kubelet that may not be asked leaves its configuration unknown, and
   node.cluster.put(pod("web"));
   REQUIRE(node.agent->start());
   CHECK(contains(node.pods(), "1 pods from: apiserver"));
-  CHECK(eventually([&] { return contains(node.agent->ctl({"node"}).output, "its configuration is unknown: /configz: 403"); }));
+  CHECK(eventually(
+      [&] { return contains(node.agent->ctl({"node"}).output, "its configuration is unknown: /configz: 403"); }));
   CHECK(eventually([&] { return contains(node.ready(), "[+] state: ok"); }));
 }
 
@@ -182,8 +205,11 @@ TEST_CASE("a kind that is not installed or not ours to read is a capability that
   node.cluster.fault("missing", R"({"kind": "NodeSLO"})");
   node.cluster.fault("deny", R"({"kind": "ConfigMap"})");
   REQUIRE(node.agent->start());
-  CHECK(eventually([&] { return contains(node.agent->get("/api/v1/capabilities"), R"("name":"nodeslo","state":"absent")"); }, 60s));
-  CHECK(eventually([&] { return contains(node.agent->get("/api/v1/capabilities"), R"("name":"configmap","state":"broken")"); }, 60s));
+  CHECK(eventually(
+      [&] { return contains(node.agent->get("/api/v1/capabilities"), R"("name":"nodeslo","state":"absent")"); }, 60s));
+  CHECK(eventually(
+      [&] { return contains(node.agent->get("/api/v1/capabilities"), R"("name":"configmap","state":"broken")"); },
+      60s));
   CHECK(contains(node.agent->get("/api/v1/slo"), R"(cpuSuppressThresholdPercent":65)"));
   CHECK(eventually([&] { return contains(node.ready(), "[+] state: ok"); }));
 }

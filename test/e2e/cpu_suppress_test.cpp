@@ -28,9 +28,11 @@ struct CpuSuppressFixture {
     pods.write_files(folder.path(), slo(true));
     before = pods.knobs();
     agent = std::make_unique<AgentProcess>(
-        "roots: {cgroup: " + pods.root(folder.path()) + "}\nstate: {source: file, file: {pods: " + folder / "pods.yaml" + ", nodeSLO: " +
-            folder / "slo.yaml" + "}}\nqos: {mode: enforce, directory: " + folder / "qos" + "}",
-        std::vector<std::string>{built("plugins/advisor-node-resource"), built("plugins/advisor-pod-resource"), built("plugins/qos-cpu-suppress")});
+        "roots: {cgroup: " + pods.root(folder.path()) +
+            "}\nstate: {source: file, file: {pods: " + folder / "pods.yaml" + ", nodeSLO: " + folder / "slo.yaml" +
+            "}}\nqos: {mode: enforce, directory: " + folder / "qos" + "}",
+        std::vector<std::string>{built("plugins/advisor-node-resource"), built("plugins/advisor-pod-resource"),
+                                 built("plugins/qos-cpu-suppress")});
     REQUIRE(agent->start({"--set", "plugins.settings={qos-cpu-suppress: {config: {policy: " + policy + "}}}"}));
   }
   ~CpuSuppressFixture() { pods.batch.end_processes(); }
@@ -67,7 +69,8 @@ TEST_CASE("cfsQuota bounds the time of best-effort pods, and off leaves every fi
   comes_and_goes(fixture, [&] { return fixture.is_suppressed(); });
 }
 
-TEST_CASE("cpuIdle lets best-effort pods run on otherwise idle CPUs, and off leaves every file as it was, the weight too") {
+TEST_CASE(
+    "cpuIdle lets best-effort pods run on otherwise idle CPUs, and off leaves every file as it was, the weight too") {
   CpuSuppressFixture fixture("cpuIdle");
   if (!fixture.pods.knows("cpu.idle")) return;  // before Linux 5.15
   comes_and_goes(fixture, [&] { return fixture.is_idle(); });
@@ -78,6 +81,8 @@ TEST_CASE("in shadow the intents are reported, and no file changes") {
   CHECK(eventually([&] { return fixture.is_suppressed(); }, kMinute));
   CHECK(fixture.agent->stop() == 0);
   REQUIRE(fixture.agent->start({"--set", "qos.mode=shadow"}));
-  CHECK(eventually([&] { return fixture.agent->get("/api/v1/decisions").find("\"result\":\"shadow\"") != std::string::npos; }, kMinute));
+  CHECK(eventually(
+      [&] { return fixture.agent->get("/api/v1/decisions").find("\"result\":\"shadow\"") != std::string::npos; },
+      kMinute));
   CHECK(changes(fixture.before, fixture.pods.knobs()) == "");
 }

@@ -34,7 +34,11 @@ std::string requests_of(const CrowdedPod& pod) {
 
 std::vector<CrowdedPod> CrowdedNode::five_pods() {
   const std::string best_effort = R"("koordinator.sh/qosClass": "BE", "koordinator.sh/eviction-enabled": "true")";
-  return {{.name = "closed", .tier = "batch", .priority = 5000, .labels = best_effort, .annotations = R"("koordinator.sh/eviction-policy": "[]")"},
+  return {{.name = "closed",
+           .tier = "batch",
+           .priority = 5000,
+           .labels = best_effort,
+           .annotations = R"("koordinator.sh/eviction-policy": "[]")"},
           {.name = "low", .tier = "batch", .priority = 5100, .labels = best_effort, .used_cores = 8},
           {.name = "high", .tier = "batch", .priority = 5900, .labels = best_effort},
           {.name = "mid", .tier = "mid", .priority = 7500, .labels = R"("koordinator.sh/eviction-enabled": "true")"},
@@ -43,27 +47,32 @@ std::vector<CrowdedPod> CrowdedNode::five_pods() {
 
 CrowdedNode::CrowdedNode(std::vector<CrowdedPod> pods) : pods_(std::move(pods)) {
   cluster.fault("graceful_deletion", R"({"on": true})");
-  const std::string resources = "{\"cpu\": \"" + std::to_string(kCpus) + "\", \"memory\": \"" + std::to_string(kGiB) + "Gi\"}";
-  cluster.merge("Node", "test-node", "{\"status\": {\"capacity\": " + resources + ", \"allocatable\": " + resources + "}}");
+  const std::string resources =
+      "{\"cpu\": \"" + std::to_string(kCpus) + "\", \"memory\": \"" + std::to_string(kGiB) + "Gi\"}";
+  cluster.merge("Node", "test-node",
+                "{\"status\": {\"capacity\": " + resources + ", \"allocatable\": " + resources + "}}");
   set_slo("");
   for (const CrowdedPod& pod : pods_) cluster.put(object_of(pod));
   tell_kubelet();
   lay_out(tree, two_sockets_with_threads());
   set_memory(50);
   let_run(0);
-  tree.write("proc/pressure/memory", "some avg10=0.00 avg60=0.00 avg300=0.00 total=0\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n");
+  tree.write("proc/pressure/memory",
+             "some avg10=0.00 avg60=0.00 avg300=0.00 total=0\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n");
 }
 
 std::string CrowdedNode::object_of(const CrowdedPod& pod) const {
   const bool ends = std::find(terminating_.begin(), terminating_.end(), pod.name) != terminating_.end();
   const std::string id = container_id(static_cast<std::size_t>(&pod - pods_.data()));
   const std::string requests = requests_of(pod);
-  return R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": ")" + pod.name + R"(", "namespace": "shop", "uid": ")" + uid_of(pod.name) +
-         R"(", "labels": {"app": ")" + pod.name + "\"" + (pod.labels.empty() ? "" : ", ") + pod.labels + R"(}, "annotations": {)" + pod.annotations +
+  return R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": ")" + pod.name +
+         R"(", "namespace": "shop", "uid": ")" + uid_of(pod.name) + R"(", "labels": {"app": ")" + pod.name + "\"" +
+         (pod.labels.empty() ? "" : ", ") + pod.labels + R"(}, "annotations": {)" + pod.annotations +
          (ends ? R"(}, "deletionTimestamp": "2026-01-01T00:00:00Z", "deletionGracePeriodSeconds": 30)" : "}") +
          R"(}, "spec": {"nodeName": "test-node", "priority": )" + std::to_string(pod.priority) +
-         R"(, "containers": [{"name": "main", "image": "i", "resources": {"requests": )" + requests + R"(, "limits": )" + requests +
-         R"(}}]}, "status": {"phase": "Running", "qosClass": ")" + (is_best_effort(pod) ? "BestEffort" : "Burstable") +
+         R"(, "containers": [{"name": "main", "image": "i", "resources": {"requests": )" + requests +
+         R"(, "limits": )" + requests + R"(}}]}, "status": {"phase": "Running", "qosClass": ")" +
+         (is_best_effort(pod) ? "BestEffort" : "Burstable") +
          R"(", "containerStatuses": [{"name": "main", "containerID": "containerd://)" + id +
          R"(", "state": {"running": {"startedAt": "2026-01-01T00:00:01Z"}}}]}})";
 }
@@ -80,7 +89,9 @@ void CrowdedNode::write_pods() {
     const std::string id = container_id(trees.size());
     const CgroupUse use{.cpu_us = static_cast<std::int64_t>(ran_seconds_ * pod.used_cores * 1e6),
                         .active_anon_pages = (pod.used_mib << 20) / ::sysconf(_SC_PAGESIZE)};
-    trees.push_back({uid_of(pod.name), is_best_effort(pod) ? cgroup::KubeQos::best_effort : cgroup::KubeQos::burstable, {{id, use}}});
+    trees.push_back({uid_of(pod.name),
+                     is_best_effort(pod) ? cgroup::KubeQos::best_effort : cgroup::KubeQos::burstable,
+                     {{id, use}}});
   }
   lay_out_pods(tree, PodLayout::v2_systemd, trees);
   tree.write(std::string(kBestEffort) + "/cpu.max", best_effort_max_);
@@ -88,8 +99,11 @@ void CrowdedNode::write_pods() {
 
 void CrowdedNode::set_memory(int used_percent) {
   const int available = kMemoryKib / 100 * (100 - used_percent);
-  const auto line = [](const char* key, int kib) { return std::string(key) + ":       " + std::to_string(kib) + " kB\n"; };
-  tree.write("proc/meminfo", line("MemTotal", kMemoryKib) + line("MemFree", available / 2) + line("MemAvailable", available));
+  const auto line = [](const char* key, int kib) {
+    return std::string(key) + ":       " + std::to_string(kib) + " kB\n";
+  };
+  tree.write("proc/meminfo",
+             line("MemTotal", kMemoryKib) + line("MemFree", available / 2) + line("MemAvailable", available));
 }
 
 void CrowdedNode::limit_best_effort(int milli) {
@@ -98,12 +112,14 @@ void CrowdedNode::limit_best_effort(int milli) {
 }
 
 void CrowdedNode::set_allocatable(const std::string& resources) {
-  cluster.merge("Node", "test-node", "{\"status\": {\"capacity\": " + resources + ", \"allocatable\": " + resources + "}}");
+  cluster.merge("Node", "test-node",
+                "{\"status\": {\"capacity\": " + resources + ", \"allocatable\": " + resources + "}}");
 }
 
 void CrowdedNode::set_slo(const std::string& fields) {
-  cluster.put(R"({"kind": "NodeSLO", "metadata": {"name": "test-node"}, "spec": {"resourceUsedThresholdWithBE": {"enable": true)" +
-              std::string(fields.empty() ? "" : ", ") + fields + "}}}");
+  cluster.put(
+      R"({"kind": "NodeSLO", "metadata": {"name": "test-node"}, "spec": {"resourceUsedThresholdWithBE": {"enable": true)" +
+      std::string(fields.empty() ? "" : ", ") + fields + "}}}");
 }
 
 void CrowdedNode::let_run(double node_cores) {
@@ -142,15 +158,20 @@ void CrowdedNode::put_back(const std::string& uids) {
 }
 
 void CrowdedNode::configure(const std::string& gates, const std::string& mode, const std::string& extra) {
-  const std::string settings = "  settings:\n    qos-cpu-evict: {mode: " + mode + ", config: {coolDownSeconds: 1, windowSeconds: 3}}\n" +
+  const std::string settings = "  settings:\n    qos-cpu-evict: {mode: " + mode +
+                               ", config: {coolDownSeconds: 1, windowSeconds: 3}}\n" +
                                "    qos-memory-evict: {mode: " + mode + ", config: {coolDownSeconds: 1}}\n";
   const NodeRoots at = tree.roots();
-  const std::string roots = "roots: {proc: \"" + at.proc + "\", sys: \"" + at.sys + "\", cgroup: \"" + at.cgroup + "\"}\n";
-  const std::string where = "cluster: {kubeconfig: \"" + cluster.kubeconfig() + "\"}\nstate: {source: kubelet, kubelet: {caFile: \"" +
-                            cluster.kubelet_ca() + "\", timeout: 5s, syncPeriod: 1s}}\n";
-  agent.emplace(settings + "featureGates: {" + gates + "}\n" + roots + where + "exporter: {koordletNames: true}\n" + extra,
-                std::vector<std::string>{built("plugins/qos-cpu-evict"), built("plugins/qos-memory-evict"), built("plugins/advisor-node-resource"),
-                                         built("plugins/advisor-pod-resource"), built("plugins/advisor-be-resource")});
+  const std::string roots =
+      "roots: {proc: \"" + at.proc + "\", sys: \"" + at.sys + "\", cgroup: \"" + at.cgroup + "\"}\n";
+  const std::string where = "cluster: {kubeconfig: \"" + cluster.kubeconfig() +
+                            "\"}\nstate: {source: kubelet, kubelet: {caFile: \"" + cluster.kubelet_ca() +
+                            "\", timeout: 5s, syncPeriod: 1s}}\n";
+  agent.emplace(
+      settings + "featureGates: {" + gates + "}\n" + roots + where + "exporter: {koordletNames: true}\n" + extra,
+      std::vector<std::string>{built("plugins/qos-cpu-evict"), built("plugins/qos-memory-evict"),
+                               built("plugins/advisor-node-resource"), built("plugins/advisor-pod-resource"),
+                               built("plugins/advisor-be-resource")});
 }
 
 std::size_t CrowdedNode::asked() { return cluster.requests(R"({"verb": "create", "subresource": "eviction"})").size(); }
@@ -165,7 +186,9 @@ std::vector<std::string> CrowdedNode::going() {
 }
 
 double CrowdedNode::counted(const std::string& feature, const std::string& result) const {
-  return find_metric(agent->metrics(), "koordetector_host_evictions_total", {"feature=\"" + feature + "\"", "result=\"" + result + "\""}).value_or(0);
+  return find_metric(agent->metrics(), "koordetector_host_evictions_total",
+                     {"feature=\"" + feature + "\"", "result=\"" + result + "\""})
+      .value_or(0);
 }
 
 bool CrowdedNode::has_event(const std::string& about, const std::string& reason, const std::string& part) {

@@ -57,7 +57,8 @@ class CrowdedNode {
   void put_budget(const std::string& pod, int allowed);
   // How the kubelet lists it from now on.
   void set_terminating(const std::string& pod);
-  // All pods are there as at first. `uids`: what the API server has behind "uid-NAME"; others are new pods of the same names.
+  // All pods are there as at first. `uids`: what the API server has behind "uid-NAME"; others are new pods of the same
+  // names.
   void put_back(const std::string& uids = {});
 
   // ---- the agent. `gates`: "BEMemoryEvict: true"; `extra`: YAML on the outermost level.
@@ -65,8 +66,8 @@ class CrowdedNode {
   bool start() { return agent->start(); }
 
   // ---- results.
-  std::size_t asked();                                       // how often for an eviction
-  std::vector<std::string> going();                          // as the API server has it
+  std::size_t asked();               // how often for an eviction
+  std::vector<std::string> going();  // as the API server has it
   double counted(const std::string& feature, const std::string& result) const;
   bool has_event(const std::string& about, const std::string& reason, const std::string& part = {});
   std::string ctl(std::vector<std::string> arguments) const { return agent->ctl(std::move(arguments)).output; }

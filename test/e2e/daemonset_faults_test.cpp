@@ -18,7 +18,8 @@ const PodSpec kNext{.name = "next-0", .uid = "6fa459ea-ee8a-3ca4-894e-db77e16035
 
 void put_slo(DaemonSetPod& pod, int threshold) {
   pod.cluster.put(R"({"kind": "NodeSLO", "metadata": {"name": "test-node"}, "spec": {"resourceUsedThresholdWithBE":
-    {"enable": true, "cpuSuppressThresholdPercent": )" + std::to_string(threshold) + "}}}");
+    {"enable": true, "cpuSuppressThresholdPercent": )" +
+                  std::to_string(threshold) + "}}}");
 }
 
 bool threshold_becomes(DaemonSetPod& pod, int threshold) {
@@ -41,7 +42,8 @@ struct Settled : DaemonSetPod {
   }
   // So many requests like this from now on, answered or not.
   void wait_for(std::int64_t after, const std::string& wanted) {
-    cluster.wait_for_requests("{\"after\": " + std::to_string(after) + ", " + wanted + "}", std::chrono::seconds(kLimit));
+    cluster.wait_for_requests("{\"after\": " + std::to_string(after) + ", " + wanted + "}",
+                              std::chrono::seconds(kLimit));
   }
   // The pod is still known, and the agent the same process.
   void check_nothing_is_lost() {
@@ -60,11 +62,12 @@ TEST_CASE("fault 16: a silent kubelet changes nothing, and once it answers again
     const char* arguments;
   };
   Settled pod;
-  for (const Fault& fault : {Fault{"empty", R"({"server": "kubelet"})"}, Fault{"not_ready", R"({"server": "kubelet"})"},
-                             Fault{"garbage", R"({"server": "kubelet"})"}, Fault{"endless", R"({"server": "kubelet"})"},
-                             Fault{"cut", R"({"server": "kubelet", "after_bytes": 200})"},
-                             Fault{"garbage", R"({"server": "kubelet", "body": "{\"kind\": \"PodList\", \"items\": [7]}"})"},
-                             Fault{"hang", R"({"server": "kubelet"})"}, Fault{"deny", R"({"server": "kubelet"})"}}) {
+  for (const Fault& fault :
+       {Fault{"empty", R"({"server": "kubelet"})"}, Fault{"not_ready", R"({"server": "kubelet"})"},
+        Fault{"garbage", R"({"server": "kubelet"})"}, Fault{"endless", R"({"server": "kubelet"})"},
+        Fault{"cut", R"({"server": "kubelet", "after_bytes": 200})"},
+        Fault{"garbage", R"({"server": "kubelet", "body": "{\"kind\": \"PodList\", \"items\": [7]}"})"},
+        Fault{"hang", R"({"server": "kubelet"})"}, Fault{"deny", R"({"server": "kubelet"})"}}) {
     INFO(std::string(fault.name));
     pod.cluster.fault(fault.name, fault.arguments);
     const std::int64_t before = pod.last_request();
@@ -98,8 +101,10 @@ TEST_CASE("fault 17: changes made while the API server was away arrive after it,
   CHECK(threshold_becomes(pod, 30));
   CHECK(pod.alive());
   std::map<std::string, int> writes;  // by program and kind
-  for (const ClusterRequest& request : pod.cluster.requests("{\"server\": \"api\", \"after\": " + std::to_string(before) + "}"))
-    if (request.verb == "create" || request.verb == "update" || request.verb == "patch") ++writes[request.kind + "/" + request.subresource];
+  for (const ClusterRequest& request :
+       pod.cluster.requests("{\"server\": \"api\", \"after\": " + std::to_string(before) + "}"))
+    if (request.verb == "create" || request.verb == "update" || request.verb == "patch")
+      ++writes[request.kind + "/" + request.subresource];
   for (const auto& [what, times] : writes) CHECK_MESSAGE(times == 1, what);
 }
 
@@ -218,7 +223,8 @@ TEST_CASE("a watch that is too old, cut off or ended goes on with what happened 
   CHECK(pod.seen("witness_pods") == 1);
 }
 
-TEST_CASE("without the right to read NodeSLOs, or without their definition, the agent serves its pods and does not keep asking") {
+TEST_CASE(
+    "without the right to read NodeSLOs, or without their definition, the agent serves its pods and does not keep asking") {
   for (const std::string fault : {"deny", "missing"}) {
     INFO(std::string(fault));
     DaemonSetPod pod;

@@ -16,17 +16,26 @@ constexpr std::string_view kAccount = "/var/run/secrets/kubernetes.io/serviceacc
 
 std::string configured(const FakeNode& node, const DaemonSetPod::Options& options) {
   const NodeRoots roots = node.roots();
-  return "featureGates: {" + options.gates + "}\nroots: {proc: \"" + roots.proc + "\", sys: \"" + roots.sys + "\", cgroup: \"" +
-         roots.cgroup + "\"}\nstate: {source: auto, kubelet: {" + options.kubelet + "}}\n" + options.extra;
+  return "featureGates: {" + options.gates + "}\nroots: {proc: \"" + roots.proc + "\", sys: \"" + roots.sys +
+         "\", cgroup: \"" + roots.cgroup + "\"}\nstate: {source: auto, kubelet: {" + options.kubelet + "}}\n" +
+         options.extra;
 }
 
 // sh -c: its first argument is the account, then the agent's command line.
 std::vector<std::string> in_a_pod(const TestCluster& cluster) {
   const std::string account(kAccount);
-  std::vector<std::string> words{"unshare", "--mount", "--propagation", "private", "sh", "-c",
-                                 "mount -t tmpfs koord-test-run /var/run && mkdir -p " + account + " && mount --bind \"$0\" " + account +
-                                     " && exec \"$@\"",
-                                 cluster.service_account(), "env", "-u", "KUBECONFIG"};
+  std::vector<std::string> words{"unshare",
+                                 "--mount",
+                                 "--propagation",
+                                 "private",
+                                 "sh",
+                                 "-c",
+                                 "mount -t tmpfs koord-test-run /var/run && mkdir -p " + account +
+                                     " && mount --bind \"$0\" " + account + " && exec \"$@\"",
+                                 cluster.service_account(),
+                                 "env",
+                                 "-u",
+                                 "KUBECONFIG"};
   for (const auto& [name, value] : cluster.environment()) words.push_back(name + "=" + value);
   return words;
 }
@@ -47,12 +56,15 @@ void lay_out_cgroups(FakeNode& node, const std::vector<PodSpec>& pods) {
 
 std::string as_json(const PodSpec& pod) {
   const std::string id(64, pod.digit);
-  return R"({"metadata": {"name": ")" + pod.name + R"(", "namespace": "shop", "uid": ")" + pod.uid + R"(", "labels": )" + pod.labels +
+  return R"({"metadata": {"name": ")" + pod.name + R"(", "namespace": "shop", "uid": ")" + pod.uid +
+         R"(", "labels": )" + pod.labels +
          R"(, "creationTimestamp": "2026-01-01T00:00:00Z", "annotations": {"kubernetes.io/config.source": "api"}},
   "spec": {"nodeName": "test-node", "containers": [{"name": "main", "image": "registry.example/main:1",
     "resources": {"requests": {"cpu": "250m", "memory": "64Mi"}}}]},
-  "status": {"phase": "Running", "qosClass": ")" + pod.qos + R"(", "startTime": "2026-01-01T00:00:00Z",
-    "containerStatuses": [{"name": "main", "containerID": "containerd://)" + id + R"(", "ready": true, "restartCount": 0,
+  "status": {"phase": "Running", "qosClass": ")" +
+         pod.qos + R"(", "startTime": "2026-01-01T00:00:00Z",
+    "containerStatuses": [{"name": "main", "containerID": "containerd://)" +
+         id + R"(", "ready": true, "restartCount": 0,
       "state": {"running": {"startedAt": "2026-01-01T00:00:01Z"}}}]}})";
 }
 
@@ -61,7 +73,8 @@ double bytes_of(const PodSpec& pod) { return static_cast<double>(pod.anon_pages 
 DaemonSetPod::DaemonSetPod() : DaemonSetPod(Options()) {}
 
 DaemonSetPod::DaemonSetPod(const Options& options)
-    : agent(configured(node, options), {built("plugins/advisor-pod-resource"), built("test/e2e/plugins"), built("test/e2e/plugins/own")}) {
+    : agent(configured(node, options),
+            {built("plugins/advisor-pod-resource"), built("test/e2e/plugins"), built("test/e2e/plugins/own")}) {
   lay_out(node, two_sockets_with_threads());
   run_cgroups({});
   agent.run_by(in_a_pod(cluster));
@@ -90,14 +103,16 @@ double DaemonSetPod::seen(std::string_view metric, const std::vector<std::string
 }
 
 std::size_t DaemonSetPod::writes(std::string_view kind) {
-  const std::vector<ClusterRequest> requests = cluster.requests("{\"server\": \"api\", \"kind\": \"" + std::string(kind) + "\"}");
+  const std::vector<ClusterRequest> requests =
+      cluster.requests("{\"server\": \"api\", \"kind\": \"" + std::string(kind) + "\"}");
   return static_cast<std::size_t>(std::count_if(requests.begin(), requests.end(), [](const ClusterRequest& request) {
     return request.verb == "create" || request.verb == "update" || request.verb == "patch";
   }));
 }
 
 double DaemonSetPod::memory_of(std::string_view pod) const {
-  return find_metric(agent.metrics(), "koordetector_pod_memory_usage", {"pod_name=\"" + std::string(pod) + "\""}).value_or(-1);
+  return find_metric(agent.metrics(), "koordetector_pod_memory_usage", {"pod_name=\"" + std::string(pod) + "\""})
+      .value_or(-1);
 }
 
 }  // namespace koord::test

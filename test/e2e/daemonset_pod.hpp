@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// DaemonSetPod: the real agent as a pod of its DaemonSet has it: the environment and the service account of a pod, a node's trees
-// below other roots, the API server and the kubelet of a TestCluster. In a mount namespace of its own, where the service
-// account's directory is the cluster's.
+// DaemonSetPod: the real agent as a pod of its DaemonSet has it: the environment and the service account of a pod, a
+// node's trees below other roots, the API server and the kubelet of a TestCluster. In a mount namespace of its own,
+// where the service account's directory is the cluster's.
 #pragma once
 
 #include <cstddef>
@@ -20,10 +20,10 @@ namespace koord::test {
 struct PodSpec {
   std::string name;
   std::string uid;
-  char digit = 'a';                        // its one container's id is this 64 times
-  std::string qos = "Burstable";           // of Kubernetes
-  std::string labels = "{}";               // JSON
-  std::int64_t anon_pages = 1000;          // of its container
+  char digit = 'a';                // its one container's id is this 64 times
+  std::string qos = "Burstable";   // of Kubernetes
+  std::string labels = "{}";       // JSON
+  std::int64_t anon_pages = 1000;  // of its container
 };
 std::string as_json(const PodSpec& pod);
 double bytes_of(const PodSpec& pod);  // its memory as the agent is to measure it

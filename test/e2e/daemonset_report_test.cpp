@@ -25,7 +25,8 @@ constexpr const char* kGates = "KnownSamples: true, PodResourceCollector: false"
 // As the manager of Koordinator makes it.
 std::string node_metric(const std::string& durations) {
   return R"({"kind": "NodeMetric", "metadata": {"name": "test-node"}, "spec": {"metricCollectPolicy": {"aggregateDurationSeconds": 600,
-    "reportIntervalSeconds": 30, "nodeAggregatePolicy": {"durations": [)" + durations + R"(]}, "nodeMemoryCollectPolicy": "usageWithoutPageCache"}}})";
+    "reportIntervalSeconds": 30, "nodeAggregatePolicy": {"durations": [)" +
+         durations + R"(]}, "nodeMemoryCollectPolicy": "usageWithoutPageCache"}}})";
 }
 
 // An agent with known samples, and with the NodeMetric. They fill most of its window of 10 min, which is enough for a
@@ -39,8 +40,8 @@ struct Known : DaemonSetPod {
   // Seconds since the API server had an object as it should be; -1: never.
   double reports(const char* object) { return seen("report_age_seconds", {"object=\"" + std::string(object) + "\""}); }
   json::object status() {
-    const std::string object =
-        cluster.wait_for_object("NodeMetric", "test-node", R"({"pointer": "/status/updateTime", "exists": true})", kLimit);
+    const std::string object = cluster.wait_for_object("NodeMetric", "test-node",
+                                                       R"({"pointer": "/status/updateTime", "exists": true})", kLimit);
     return json::parse(object).at("status").as_object();
   }
 };
@@ -83,7 +84,8 @@ TEST_CASE("the status of the NodeMetric is right to the last digit for known sam
   // The spec changes, and only the status is written.
   pod.cluster.put(node_metric("\"10m0s\", \"5m0s\""));
   const std::string object = pod.cluster.wait_for_object(
-      "NodeMetric", "test-node", R"({"pointer": "/status/nodeMetric/aggregatedNodeUsages/1/duration", "equals": "5m0s"})", kLimit);
+      "NodeMetric", "test-node",
+      R"({"pointer": "/status/nodeMetric/aggregatedNodeUsages/1/duration", "equals": "5m0s"})", kLimit);
   CHECK(json::parse(object).at("spec") == json::parse(node_metric("\"10m0s\", \"5m0s\"")).at("spec"));
   for (const ClusterRequest& request : pod.cluster.requests(R"({"kind": "NodeMetric", "verb": "update"})")) {
     CHECK(request.subresource == "status");
@@ -101,9 +103,11 @@ TEST_CASE("a restart writes nothing when nothing changed") {
   REQUIRE(metrics > 0);
   REQUIRE(pod.agent.start());
   // It has found both as they should be, and the next two times that a report could be due are over.
-  REQUIRE(eventually([&] { return pod.reports("NodeMetric") >= 0 && pod.reports("NodeResourceTopology") >= 0; }, kLimit));
+  REQUIRE(
+      eventually([&] { return pod.reports("NodeMetric") >= 0 && pod.reports("NodeResourceTopology") >= 0; }, kLimit));
   pod.cluster.wait_for_requests("{\"server\": \"kubelet\", \"path\": \"/pods\", \"count\": 70, \"after\": " +
-                                std::to_string(pod.cluster.requests().back().index) + "}", kLimit);
+                                    std::to_string(pod.cluster.requests().back().index) + "}",
+                                kLimit);
   CHECK(pod.writes("NodeMetric") == metrics);
   CHECK(pod.writes("NodeResourceTopology") == topologies);
   CHECK(*pod.cluster.get("NodeMetric", "test-node") == before);
@@ -115,9 +119,14 @@ TEST_CASE("while the pods are unknown nothing is reported that could be wrong") 
   pod.cluster.fault("down", R"({"server": "kubelet"})");
   pod.run_pods({kWeb});
   pod.agent.launch();
-  REQUIRE(eventually([&] { return pod.agent.log().find("not updated: the pods of this node are unknown") != std::string::npos; }, kLimit));
-  pod.cluster.wait_for_object("NodeMetric", "test-node", R"({"pointer": "/metadata/annotations/koordetector.sh~1degraded", "exists": true})", kLimit);
+  REQUIRE(eventually(
+      [&] { return pod.agent.log().find("not updated: the pods of this node are unknown") != std::string::npos; },
+      kLimit));
+  pod.cluster.wait_for_object("NodeMetric", "test-node",
+                              R"({"pointer": "/metadata/annotations/koordetector.sh~1degraded", "exists": true})",
+                              kLimit);
   CHECK(pod.cluster.requests(R"({"kind": "NodeMetric", "subresource": "status"})").empty());
   pod.cluster.clear_faults();
-  CHECK_NOTHROW(pod.cluster.wait_for_object("NodeMetric", "test-node", R"({"pointer": "/status/podsMetric/0/name", "equals": "web-0"})", kLimit));
+  CHECK_NOTHROW(pod.cluster.wait_for_object("NodeMetric", "test-node",
+                                            R"({"pointer": "/status/podsMetric/0/name", "equals": "web-0"})", kLimit));
 }

@@ -12,17 +12,18 @@ namespace {
 constexpr auto kLimit = 60s;
 const PodSpec kWeb{.name = "web-0", .uid = "1b4e28ba-2fa1-11d2-883f-0016d3cca427", .digit = 'a', .anon_pages = 1000};
 const PodSpec kBatch{.name = "batch-0",
-                            .uid = "6fa459ea-ee8a-3ca4-894e-db77e160355e",
-                            .digit = 'b',
-                            .qos = "BestEffort",
-                            .labels = R"({"koordinator.sh/qosClass": "BE"})",
-                            .anon_pages = 2000};
+                     .uid = "6fa459ea-ee8a-3ca4-894e-db77e160355e",
+                     .digit = 'b',
+                     .qos = "BestEffort",
+                     .labels = R"({"koordinator.sh/qosClass": "BE"})",
+                     .anon_pages = 2000};
 
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 std::string slo(int threshold) {
   return R"({"kind": "NodeSLO", "metadata": {"name": "test-node"}, "spec": {"resourceUsedThresholdWithBE":
-    {"enable": true, "cpuSuppressThresholdPercent": )" + std::to_string(threshold) + "}}}";
+    {"enable": true, "cpuSuppressThresholdPercent": )" +
+         std::to_string(threshold) + "}}}";
 }
 
 }  // namespace
@@ -62,7 +63,8 @@ TEST_CASE("each edit of the NodeSLO reaches a plugin by on_event, and operators 
   CHECK(contains(pod.agent.ctl({"slo"}).output, "55"));
 
   const double before = pod.seen("witness_events", {"part=\"nodeSLO\""});
-  pod.cluster.put(R"({"kind": "NodeSLO", "metadata": {"name": "another-node"}, "spec": {"resourceUsedThresholdWithBE": {"cpuSuppressThresholdPercent": 1}}})");
+  pod.cluster.put(
+      R"({"kind": "NodeSLO", "metadata": {"name": "another-node"}, "spec": {"resourceUsedThresholdWithBE": {"cpuSuppressThresholdPercent": 1}}})");
   pod.cluster.put(slo(54));
   CHECK(eventually([&] { return pod.seen("witness_event_threshold") == 54; }, kLimit));
   CHECK(pod.seen("witness_events", {"part=\"nodeSLO\""}) == before + 1);

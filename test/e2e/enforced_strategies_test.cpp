@@ -49,14 +49,16 @@ class NodeFiles {
   std::string roots() const { return "proc: " + folder_ + "/proc, sys: " + folder_ + "/sys"; }
   std::map<std::string, std::string> knobs() const {
     std::map<std::string, std::string> texts;
-    for (const auto& [file, before] : kKnobs) texts[folder_ + "/" + file] = koord::read_file(folder_ + "/" + file).value_or("(none)");
+    for (const auto& [file, before] : kKnobs)
+      texts[folder_ + "/" + file] = koord::read_file(folder_ + "/" + file).value_or("(none)");
     return texts;
   }
   std::string path(const std::string& file) const { return folder_ + "/" + file; }
 
  private:
-  static inline const std::map<std::string, std::string> kKnobs = {
-      {"proc/sys/vm/min_free_kbytes", "67584"}, {"proc/sys/vm/watermark_scale_factor", "10"}, {"sys/kernel/mm/memcg_reaper/reap_background", "0"}};
+  static inline const std::map<std::string, std::string> kKnobs = {{"proc/sys/vm/min_free_kbytes", "67584"},
+                                                                   {"proc/sys/vm/watermark_scale_factor", "10"},
+                                                                   {"sys/kernel/mm/memcg_reaper/reap_background", "0"}};
 
   std::string folder_;
 };
@@ -77,8 +79,8 @@ struct EnforcedStrategiesFixture {
     REQUIRE(koord::write_file_atomically(folder / "node.yaml", kNode));
     before = knobs();
     std::vector<std::string> plugins;
-    for (const char* plugin : {"advisor-node-resource", "advisor-pod-resource", "advisor-pod-throttled", "qos-blkio", "qos-cgroup-reconcile",
-                               "qos-cpu-burst", "qos-memory-reclaim", "qos-system"})
+    for (const char* plugin : {"advisor-node-resource", "advisor-pod-resource", "advisor-pod-throttled", "qos-blkio",
+                               "qos-cgroup-reconcile", "qos-cpu-burst", "qos-memory-reclaim", "qos-system"})
       plugins.push_back(built("plugins/" + std::string(plugin)));
     agent.emplace(config("enforce"), plugins);
     start();
@@ -86,13 +88,19 @@ struct EnforcedStrategiesFixture {
 
   // `mode`: of qos, with what stands behind it there.
   std::string config(const std::string& mode) const {
-    return "roots: {cgroup: " + root + ", " + node.roots() + "}\nstate: {source: file, file: {pods: " + folder / "pods.yaml" +
-           ", node: " + folder / "node.yaml" + ", nodeSLO: " + folder / "slo.yaml" + "}}\nqos: {mode: " + mode + "}";
+    return "roots: {cgroup: " + root + ", " + node.roots() +
+           "}\nstate: {source: file, file: {pods: " + folder / "pods.yaml" + ", node: " + folder / "node.yaml" +
+           ", nodeSLO: " + folder / "slo.yaml" + "}}\nqos: {mode: " + mode + "}";
   }
-  void start() { REQUIRE(agent->start({"--feature-gates=BlkIOReconcile=true,CgroupReconcile=true,MemoryReclaim=true,SystemConfig=true"})); }
+  void start() {
+    REQUIRE(agent->start(
+        {"--feature-gates=BlkIOReconcile=true,CgroupReconcile=true,MemoryReclaim=true,SystemConfig=true"}));
+  }
 
   std::string disk_name() const { return fs::path(disk->path()).filename(); }
-  std::string disk_number() const { return std::to_string(::major(disk->number())) + ":" + std::to_string(::minor(disk->number())); }
+  std::string disk_number() const {
+    return std::to_string(::major(disk->number())) + ":" + std::to_string(::minor(disk->number()));
+  }
 
   std::string slo(bool enable) const {
     if (!enable) return "{cpuBurstStrategy: {policy: none}}";
@@ -102,7 +110,8 @@ struct EnforcedStrategiesFixture {
            "  systemStrategy: {minFreeKbytesFactor: 100, watermarkScaleFactor: 150, memcgReapBackGround: 1}\n"
            "  resourceQOSStrategy:\n"
            "    lsClass: {memoryQOS: {enable: true, minLimitPercent: 50, lowLimitPercent: 100, throttlingPercent: 50, oomKillGroup: 1}}\n"
-           "    beClass: {blkioQOS: {enable: true, blocks: [" + blocks + "]}}";
+           "    beClass: {blkioQOS: {enable: true, blocks: [" +
+           blocks + "]}}";
   }
 
   // The values expected in the kernel, by the NodeSLO above, without those that the kernel lacks.
@@ -178,7 +187,8 @@ struct EnforcedStrategiesFixture {
 // The quotas of a service and its pod, read again and again.
 class QuotaWatch {
  public:
-  explicit QuotaWatch(const PodsByHand& pods) : pods_(pods), reader_([this](const std::stop_token& stop) { read(stop); }) {}
+  explicit QuotaWatch(const PodsByHand& pods)
+      : pods_(pods), reader_([this](const std::stop_token& stop) { read(stop); }) {}
 
   long highest() const { return highest_; }
   long lowest() const { return lowest_; }
@@ -205,7 +215,9 @@ class QuotaWatch {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(EnforcedStrategiesFixture, "the kernel has the proposed values, and after NodeSLO or SIGTERM every file is as it was, byte by byte") {
+TEST_CASE_FIXTURE(
+    EnforcedStrategiesFixture,
+    "the kernel has the proposed values, and after NodeSLO or SIGTERM every file is as it was, byte by byte") {
   REQUIRE(before.size() > 20);
   REQUIRE(becomes_wanted());
   CHECK(was("cpu.max", "applied"));
@@ -226,7 +238,9 @@ TEST_CASE_FIXTURE(EnforcedStrategiesFixture, "the kernel has the proposed values
   CHECK(changes(before, knobs()) == "");
 }
 
-TEST_CASE_FIXTURE(EnforcedStrategiesFixture, "killed again and again, reloaded, sent SIGHUP and kept over an exit, burst never takes a quota beyond limit times ceiling") {
+TEST_CASE_FIXTURE(
+    EnforcedStrategiesFixture,
+    "killed again and again, reloaded, sent SIGHUP and kept over an exit, burst never takes a quota beyond limit times ceiling") {
   REQUIRE(becomes_wanted());
   const QuotaWatch watch(pods);
   const auto quota = [&] { return QuotaWatch::quota_of(pods, pods.service); };
@@ -241,7 +255,8 @@ TEST_CASE_FIXTURE(EnforcedStrategiesFixture, "killed again and again, reloaded, 
   }
   CHECK(agent->ctl({"plugin", "reload", "qos-cpu-burst"}).exit_status == 0);
   CHECK(eventually(is_raised, kLong));
-  agent->write_config("  settings: {qos-cpu-burst: {config: {windowSeconds: 30}}}\n" + config("enforce"));  // below plugins
+  agent->write_config("  settings: {qos-cpu-burst: {config: {windowSeconds: 30}}}\n" +
+                      config("enforce"));  // below plugins
   agent->process().signal(SIGHUP);
   CHECK(eventually(is_raised, kLong));
   agent->write_config(config("enforce, onExit: keep"));

@@ -31,14 +31,16 @@ bool has(const std::string& text, std::string_view part) { return text.find(part
 
 std::string pod(const std::string& name, const RealCgroup& cgroup, const RealCgroup& container, int priority) {
   const std::string dir = "koordetector.sh/cgroup-dir";
-  return "- metadata: {uid: " + name + ", namespace: batch, name: " + name + ", labels: {koordinator.sh/qosClass: BE},\n    annotations: {" + dir +
-         ": " + cgroup.dir() + ", " + dir + ".main: " + container.dir() + "}}\n  spec: {priority: " + std::to_string(priority) +
+  return "- metadata: {uid: " + name + ", namespace: batch, name: " + name +
+         ", labels: {koordinator.sh/qosClass: BE},\n    annotations: {" + dir + ": " + cgroup.dir() + ", " + dir +
+         ".main: " + container.dir() + "}}\n  spec: {priority: " + std::to_string(priority) +
          ", containers: [{name: main}]}\n";
 }
 
 // Two best-effort pods by hand on a machine of 64 MiB of which 48 are used; there is no API server.
 struct Node {
-  RealCgroup low_pod{"evict-low"}, high_pod{"evict-high"}, low_container{low_pod, "main"}, high_container{high_pod, "main"};
+  RealCgroup low_pod{"evict-low"}, high_pod{"evict-high"}, low_container{low_pod, "main"},
+      high_container{high_pod, "main"};
   ChildProcess low{[this] { stay_in(low_container); }}, high{[this] { stay_in(high_container); }};
   TemporaryFolder folder;
   FakeNode tree;
@@ -49,15 +51,19 @@ struct Node {
     tree.write("proc/meminfo", "MemTotal: 65536 kB\nMemFree: 8192 kB\nMemAvailable: 16384 kB\n");
     tree.write("proc/stat", "cpu  1 0 0 0 0 0 0 0 0 0\n");
     wait_for_memory("10.00");
-    REQUIRE(koord::write_file_atomically(folder / "pods.yaml", "kind: PodList\nitems:\n" + pod("low", low_pod, low_container, 5100) +
+    REQUIRE(koord::write_file_atomically(folder / "pods.yaml", "kind: PodList\nitems:\n" +
+                                                                   pod("low", low_pod, low_container, 5100) +
                                                                    pod("high", high_pod, high_container, 5900)));
-    REQUIRE(koord::write_file_atomically(folder / "slo.yaml", "kind: NodeSLO\nspec: {resourceUsedThresholdWithBE: {enable: true, "
-                                                              "memoryEvictThresholdPercent: 75, memoryEvictLowerPercent: 70}}\n"));
+    REQUIRE(koord::write_file_atomically(folder / "slo.yaml",
+                                         "kind: NodeSLO\nspec: {resourceUsedThresholdWithBE: {enable: true, "
+                                         "memoryEvictThresholdPercent: 75, memoryEvictLowerPercent: 70}}\n"));
     agent = std::make_unique<AgentProcess>(
-        "  settings: {qos-memory-evict: {mode: enforce, config: {coolDownSeconds: 1}}}\nfeatureGates: {BEMemoryEvict: true}\nevict: {tier: " + tier +
-            "}\nroots: {proc: " + tree.path("proc") + ", sys: " + tree.path("sys") + "}\nstate: {source: file, file: {pods: " + folder / "pods.yaml" +
-            ", nodeSLO: " + folder / "slo.yaml" + "}}\n",
-        std::vector<std::string>{built("plugins/qos-memory-evict"), built("plugins/advisor-node-resource"), built("plugins/advisor-pod-resource")});
+        "  settings: {qos-memory-evict: {mode: enforce, config: {coolDownSeconds: 1}}}\nfeatureGates: {BEMemoryEvict: true}\nevict: {tier: " +
+            tier + "}\nroots: {proc: " + tree.path("proc") + ", sys: " + tree.path("sys") +
+            "}\nstate: {source: file, file: {pods: " + folder / "pods.yaml" + ", nodeSLO: " + folder / "slo.yaml" +
+            "}}\n",
+        std::vector<std::string>{built("plugins/qos-memory-evict"), built("plugins/advisor-node-resource"),
+                                 built("plugins/advisor-pod-resource")});
   }
   ~Node() {
     agent.reset();
@@ -68,16 +74,18 @@ struct Node {
   }
   // Sets the stalls of all tasks, in percent of the last ten seconds.
   void wait_for_memory(const std::string& percent) {
-    tree.write("proc/pressure/memory", "some avg10=" + percent + " avg60=0.00 avg300=0.00 total=0\nfull avg10=" + percent +
-                                           " avg60=0.00 avg300=0.00 total=0\n");
+    tree.write("proc/pressure/memory", "some avg10=" + percent + " avg60=0.00 avg300=0.00 total=0\nfull avg10=" +
+                                           percent + " avg60=0.00 avg300=0.00 total=0\n");
   }
   double counted(const std::string& result) const {
-    return find_metric(agent->metrics(), "koordetector_host_evictions_total", {"result=\"" + result + "\""}).value_or(0);
+    return find_metric(agent->metrics(), "koordetector_host_evictions_total", {"result=\"" + result + "\""})
+        .value_or(0);
   }
   // Some rounds of the strategy.
   void let_it_ask_again() {
     const auto calls = [this] {
-      return find_metric(agent->metrics(), "koordetector_plugin_calls_total", {"plugin=\"qos-memory-evict\""}).value_or(0);
+      return find_metric(agent->metrics(), "koordetector_plugin_calls_total", {"plugin=\"qos-memory-evict\""})
+          .value_or(0);
     };
     const double before = calls();
     CHECK(eventually([&] { return calls() >= before + 5; }, 60s));
@@ -86,7 +94,8 @@ struct Node {
 
 }  // namespace
 
-TEST_CASE("the tier runtime ends the containers of one pod, and only when memory is very short and it cannot be ended otherwise") {
+TEST_CASE(
+    "the tier runtime ends the containers of one pod, and only when memory is very short and it cannot be ended otherwise") {
   Node node("runtime");
   REQUIRE(node.agent->start());
   REQUIRE_MESSAGE(eventually([&] { return node.counted("refused") == 1; }, 60s), node.agent->log());

@@ -39,7 +39,9 @@ void expect_one_eviction(const Row& row) {
   };
   CHECK_MESSAGE(eventually(evicted, 60s), node.agent->log());
   CHECK(node.going() == Names{row.victim});
-  CHECK(eventually([&] { return node.has_event(row.victim, "evictPodSuccess", std::string(row.feature) + ": " + row.reason); }, 60s));
+  CHECK(eventually(
+      [&] { return node.has_event(row.victim, "evictPodSuccess", std::string(row.feature) + ": " + row.reason); },
+      60s));
   // It stays Terminating, and the need is reported each second.
   node.set_terminating(row.victim);
   CHECK(eventually([&] { return node.let_run(row.node_cores), node.counted(row.feature, "pending") == 1; }, 60s));
@@ -52,7 +54,8 @@ void expect_one_eviction(const Row& row) {
 
 }  // namespace
 
-TEST_CASE("BEMemoryEvict: of a node short of memory the best-effort pod of the lowest priority that allows it goes, and no second one") {
+TEST_CASE(
+    "BEMemoryEvict: of a node short of memory the best-effort pod of the lowest priority that allows it goes, and no second one") {
   expect_one_eviction({"BEMemoryEvict", kMemory75, "{}", "low", kUses24, 75});
 }
 
@@ -70,8 +73,9 @@ TEST_CASE("MemoryAllocatableEvict: more batch-memory is promised than there is, 
 }
 
 TEST_CASE("BECPUEvict: best-effort pods get too little of what they request, so one of them goes") {
-  expect_one_eviction({"BECPUEvict", R"("cpuEvictBESatisfactionLowerPercent": 30, "cpuEvictBESatisfactionUpperPercent": 35)", "{}", "low",
-                       "best-effort pods request 6.00 cores and get 8 % of it", 50, 500});
+  expect_one_eviction({"BECPUEvict",
+                       R"("cpuEvictBESatisfactionLowerPercent": 30, "cpuEvictBESatisfactionUpperPercent": 35)", "{}",
+                       "low", "best-effort pods request 6.00 cores and get 8 % of it", 50, 500});
 }
 
 TEST_CASE("CPUAllocatableEvict: more mid-cpu is promised than there is, so the mid pod goes and no best-effort one") {
@@ -83,9 +87,10 @@ TEST_CASE("CPUAllocatableEvict: more mid-cpu is promised than there is, so the m
 }
 
 TEST_CASE("CPUEvict: the node uses more of its CPUs than the threshold, so a pod goes that uses them") {
-  expect_one_eviction({"CPUEvict",
-                       R"("cpuEvictThresholdPercent": 80, "cpuEvictLowerPercent": 79, "evictEnabledPriorityThreshold": 5999)", "{}",
-                       "low", "the node uses ", 50, 4000, 15});
+  expect_one_eviction(
+      {"CPUEvict",
+       R"("cpuEvictThresholdPercent": 80, "cpuEvictLowerPercent": 79, "evictEnabledPriorityThreshold": 5999)", "{}",
+       "low", "the node uses ", 50, 4000, 15});
 }
 
 TEST_CASE("in shadow a short node evicts no pod, and koordctl shows which pods would have gone and for what") {
@@ -99,7 +104,8 @@ TEST_CASE("in shadow a short node evicts no pod, and koordctl shows which pods w
   CHECK(node.asked() == 0);
   CHECK(node.going().empty());
   const std::string decisions = node.ctl({"decisions", "--kind", "eviction", "--outcome", "shadow"});
-  CHECK_MESSAGE((has(decisions, "shop/low") && has(decisions, "the node uses 24.00 GiB of 32.00 GiB, 75 % or more")), decisions);
+  CHECK_MESSAGE((has(decisions, "shop/low") && has(decisions, "the node uses 24.00 GiB of 32.00 GiB, 75 % or more")),
+                decisions);
   CHECK(has(node.ctl({"why", "low"}), "Considered for eviction:"));
   CHECK(node.agent->stop() == 0);
 }
@@ -114,13 +120,17 @@ TEST_CASE("a disruption budget is respected: its pod stays and says why, and the
   CHECK(eventually([&] { return node.counted("BEMemoryEvict", "evicted") == 1; }, 60s));
   CHECK(node.going() == Names{"high"});
   CHECK(node.counted("BEMemoryEvict", "refused") == 1);
-  CHECK(eventually([&] { return node.has_event("low", "evictPodFail", "The disruption budget keep-low has no disruption left"); }, 60s));
-  CHECK(has(node.ctl({"why", "low"}), "refused: over budget: 429 TooManyRequests: The disruption budget keep-low has no disruption left"));
+  CHECK(eventually(
+      [&] { return node.has_event("low", "evictPodFail", "The disruption budget keep-low has no disruption left"); },
+      60s));
+  CHECK(has(node.ctl({"why", "low"}),
+            "refused: over budget: 429 TooManyRequests: The disruption budget keep-low has no disruption left"));
   CHECK(node.asked() == 2);
   CHECK(node.agent->stop() == 0);
 }
 
-TEST_CASE("fault 19: a wrong figure that picks every pod trips the brake: no pod is evicted, and all requests are answered so") {
+TEST_CASE(
+    "fault 19: a wrong figure that picks every pod trips the brake: no pod is evicted, and all requests are answered so") {
   std::vector<CrowdedPod> pods;
   for (char name = 'a'; name < 'a' + 12; ++name)
     pods.push_back({.name = std::string("batch-") + name,
@@ -139,14 +149,21 @@ TEST_CASE("fault 19: a wrong figure that picks every pod trips the brake: no pod
   CHECK(node.going().empty());
   CHECK(find_metric(node.agent->metrics(), "koordetector_host_eviction_brake") == 1);
   const std::string capabilities = node.ctl({"capabilities"});
-  CHECK_MESSAGE(has(capabilities, "12 of the node's 12 pods were picked for eviction within evict.window: no pod is evicted before 20"), capabilities);
-  CHECK(has(node.ctl({"mode"}), "Evictions, whatever the mode: 12 of the node's 12 pods were picked for eviction within evict.window: no pod is evicted before 20"));
-  CHECK(has(node.ctl({"events"}), "12 of the node's 12 pods were picked for eviction within evict.window: no pod is evicted for 30 min"));
+  CHECK_MESSAGE(
+      has(capabilities,
+          "12 of the node's 12 pods were picked for eviction within evict.window: no pod is evicted before 20"),
+      capabilities);
+  CHECK(has(
+      node.ctl({"mode"}),
+      "Evictions, whatever the mode: 12 of the node's 12 pods were picked for eviction within evict.window: no pod is evicted before 20"));
+  CHECK(has(node.ctl({"events"}),
+            "12 of the node's 12 pods were picked for eviction within evict.window: no pod is evicted for 30 min"));
   CHECK(eventually([&] { return node.has_event("test-node", "EvictionBrake", "12 of the node's 12 pods"); }, 60s));
   CHECK(node.agent->stop() == 0);
 }
 
-TEST_CASE("fault 18: with a server that answers 429 no pod is evicted or killed, also in the tier runtime, and Retry-After is honoured") {
+TEST_CASE(
+    "fault 18: with a server that answers 429 no pod is evicted or killed, also in the tier runtime, and Retry-After is honoured") {
   CrowdedNode node;
   node.cluster.fault("too_many_requests", R"({"verb": "create", "kind": "Pod", "retry_after": 60})");
   node.set_memory(75);

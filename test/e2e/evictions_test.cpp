@@ -13,10 +13,12 @@ namespace {
 
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
-// A best-effort pod that asks for one core of what is lent. `labels`: members of an object; `more`: members of the metadata.
+// A best-effort pod that asks for one core of what is lent. `labels`: members of an object; `more`: members of the
+// metadata.
 std::string pod(const std::string& name, const std::string& labels = "", const std::string& more = "") {
-  return R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": ")" + name + R"(", "namespace": "shop", "uid": "uid-)" + name +
-         R"(", "labels": {"koordinator.sh/qosClass": "BE")" + labels + "}" + more +
+  return R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": ")" + name +
+         R"(", "namespace": "shop", "uid": "uid-)" + name + R"(", "labels": {"koordinator.sh/qosClass": "BE")" +
+         labels + "}" + more +
          R"(}, "spec": {"nodeName": "test-node", "containers": [{"name": "app", "image": "i", "resources": {"requests": )"
          R"({"kubernetes.io/batch-cpu": "1000"}, "limits": {"kubernetes.io/batch-cpu": "1000"}}}]}, )"
          R"("status": {"phase": "Running", "qosClass": "BestEffort"}})";
@@ -26,19 +28,21 @@ std::map<std::string, std::string> three_pods() { return {{"a", pod("a")}, {"b",
 
 // A node with such pods, by name, known to kubelet and API server, and an agent with a strategy that needs one core.
 struct Node {
-  explicit Node(const std::string& mode, const std::map<std::string, std::string>& pods = three_pods(), const std::string& extra = "",
-                int milli = 1000, const std::string& source = "kubelet") {
+  explicit Node(const std::string& mode, const std::map<std::string, std::string>& pods = three_pods(),
+                const std::string& extra = "", int milli = 1000, const std::string& source = "kubelet") {
     cluster.fault("graceful_deletion", R"({"on": true})");
     tree.write("cgroup/cgroup.controllers", "cpu memory\n");
     for (const auto& [name, object] : pods) {
-      tree.make_directory("cgroup/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-poduid_" + name + ".slice/cri-containerd-" +
-                          std::string(64, name.front()) + ".scope");
+      tree.make_directory("cgroup/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-poduid_" + name +
+                          ".slice/cri-containerd-" + std::string(64, name.front()) + ".scope");
       cluster.put(object);
     }
     list(pods);
-    const std::string settings = "  settings: {releaser: {mode: " + mode + ", config: {amount: " + std::to_string(milli) + "}}}\n";
-    const std::string where = "roots: {cgroup: \"" + tree.path("cgroup") + "\"}\ncluster: {kubeconfig: \"" + cluster.kubeconfig() +
-                              "\"}\nstate: {source: " + source + ", kubelet: {caFile: \"" + cluster.kubelet_ca() + "\", timeout: 5s, syncPeriod: 1s}}\n";
+    const std::string settings =
+        "  settings: {releaser: {mode: " + mode + ", config: {amount: " + std::to_string(milli) + "}}}\n";
+    const std::string where = "roots: {cgroup: \"" + tree.path("cgroup") + "\"}\ncluster: {kubeconfig: \"" +
+                              cluster.kubeconfig() + "\"}\nstate: {source: " + source + ", kubelet: {caFile: \"" +
+                              cluster.kubelet_ca() + "\", timeout: 5s, syncPeriod: 1s}}\n";
     agent.emplace(settings + "featureGates: {Releaser: true}\n" + where + extra,
                   std::vector<std::string>{built("test/e2e/plugins")});
   }
@@ -51,9 +55,13 @@ struct Node {
   bool start() { return agent->start(); }
 
   std::size_t asked() { return cluster.requests(R"({"verb": "create", "subresource": "eviction"})").size(); }
-  bool is_going(const std::string& name) { return contains(cluster.get("Pod", name, "shop").value_or("deletionTimestamp"), "deletionTimestamp"); }
+  bool is_going(const std::string& name) {
+    return contains(cluster.get("Pod", name, "shop").value_or("deletionTimestamp"), "deletionTimestamp");
+  }
   double counted(const std::string& result) const {
-    return find_metric(agent->metrics(), "koordetector_host_evictions_total", {"feature=\"BECPUEvict\"", "result=\"" + result + "\""}).value_or(0);
+    return find_metric(agent->metrics(), "koordetector_host_evictions_total",
+                       {"feature=\"BECPUEvict\"", "result=\"" + result + "\""})
+        .value_or(0);
   }
   // Ten rounds of the strategy and more, on lists that are new.
   void let_it_ask_again() {
@@ -91,11 +99,14 @@ TEST_CASE("a strategy's request ends one pod through the API server, and a victi
 TEST_CASE("with the API server's list of pods a mirror pod stays, and one that only says that it is a mirror goes") {
   constexpr const char* kHash = "1f2e3d4c5b6a79880f1e2d3c4b5a6978";
   const auto mirror = [&](const std::string& owner) {
-    return R"(, "annotations": {"kubernetes.io/config.source": "file", "kubernetes.io/config.hash": ")" + std::string(kHash) +
-           R"(", "kubernetes.io/config.mirror": ")" + kHash + R"("}, "ownerReferences": [{"apiVersion": "v1", "kind": ")" + owner +
+    return R"(, "annotations": {"kubernetes.io/config.source": "file", "kubernetes.io/config.hash": ")" +
+           std::string(kHash) + R"(", "kubernetes.io/config.mirror": ")" + kHash +
+           R"("}, "ownerReferences": [{"apiVersion": "v1", "kind": ")" + owner +
            R"(", "name": "test-node", "uid": "o", "controller": true}])";
   };
-  Node node("enforce", {{"a", pod("a", "", mirror("Node"))}, {"b", pod("b", "", mirror("ReplicaSet"))}, {"c", pod("c")}}, "", 1000, "apiserver");
+  Node node("enforce",
+            {{"a", pod("a", "", mirror("Node"))}, {"b", pod("b", "", mirror("ReplicaSet"))}, {"c", pod("c")}}, "", 1000,
+            "apiserver");
   REQUIRE(node.start());
   CHECK(eventually([&] { return node.counted("evicted") == 1; }));
   CHECK_FALSE(node.is_going("a"));
@@ -142,12 +153,15 @@ TEST_CASE("by default a strategy is in shadow: its evictions are reported, and n
 }
 
 TEST_CASE("whatever a strategy asks for: pods that opted out, and those that would be made again here at once, stay") {
-  Node node("enforce", {{"a", pod("a", "", R"(, "annotations": {"koordinator.sh/eviction-policy": "[\"BEMemoryEvict\"]"})")},
-                        {"b", pod("b", R"(, "koordinator.sh/eviction-enabled": "false")")},
-                        {"c", pod("c", "", R"(, "annotations": {"koordetector.sh/hands-off": "true"})")},
-                        {"d", pod("d", "", R"(, "ownerReferences": [{"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "d", "uid": "u",)"
-                                           R"( "controller": true}])")},
-                        {"e", pod("e")}});
+  Node node(
+      "enforce",
+      {{"a", pod("a", "", R"(, "annotations": {"koordinator.sh/eviction-policy": "[\"BEMemoryEvict\"]"})")},
+       {"b", pod("b", R"(, "koordinator.sh/eviction-enabled": "false")")},
+       {"c", pod("c", "", R"(, "annotations": {"koordetector.sh/hands-off": "true"})")},
+       {"d", pod("d", "",
+                 R"(, "ownerReferences": [{"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "d", "uid": "u",)"
+                 R"( "controller": true}])")},
+       {"e", pod("e")}});
   REQUIRE(node.start());
   CHECK(eventually([&] { return node.counted("evicted") == 1; }));
   CHECK(node.counted("opted_out") == 4);
@@ -155,7 +169,8 @@ TEST_CASE("whatever a strategy asks for: pods that opted out, and those that wou
   node.let_it_ask_again();
   CHECK(node.asked() == 1);
   const std::string decisions = node.agent->get("/api/v1/decisions");
-  for (const char* why : {"its koordinator.sh/eviction-policy does not name BECPUEvict", "its label koordinator.sh/eviction-enabled is 'false'",
+  for (const char* why : {"its koordinator.sh/eviction-policy does not name BECPUEvict",
+                          "its label koordinator.sh/eviction-enabled is 'false'",
                           "its koordetector.sh/hands-off is true", "its DaemonSet would make it again at once, here"})
     CHECK_MESSAGE(contains(decisions, why), decisions);
   CHECK(node.agent->stop() == 0);

@@ -66,7 +66,8 @@ class Flood {
     const int small = 4096;
     fd.reset(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
-    if (::bind(fd.get(), from.get(), from.length) != 0 || ::connect(fd.get(), to_.get(), to_.length) != 0) return fd.reset();
+    if (::bind(fd.get(), from.get(), from.length) != 0 || ::connect(fd.get(), to_.get(), to_.length) != 0)
+      return fd.reset();
     if (!says_.empty()) (void)::send(fd.get(), says_.data(), says_.size(), MSG_NOSIGNAL);
   }
   // With the answer's first bytes unread only a reset shows; an end shows where nothing was answered.
@@ -111,20 +112,23 @@ double tick_delay(const AgentProcess& agent) {
 // The node's agent, with those series besides and a listener for probes.
 void start(CrowdedNode& node, const RealCgroup& cgroup) {
   node.configure("BEMemoryEvict: false, ExternalTextfile: true", "shadow");
-  node.agent->run_by({"/bin/sh", "-c", "echo $$ > '" + cgroup.path(cgroup::Controller::memory) + "/cgroup.procs' && exec \"$@\"", "sh"});
+  node.agent->run_by({"/bin/sh", "-c",
+                      "echo $$ > '" + cgroup.path(cgroup::Controller::memory) + "/cgroup.procs' && exec \"$@\"", "sh"});
   const std::string folder = node.agent->folder() / "textfile";
   std::filesystem::create_directory(folder);
   write_series(folder + "/flood.prom");
   std::string plugins;
-  for (const char* id : {"advisor-node-resource", "advisor-pod-resource", "external-textfile", "qos-cpu-evict", "qos-memory-evict"})
+  for (const char* id :
+       {"advisor-node-resource", "advisor-pod-resource", "external-textfile", "qos-cpu-evict", "qos-memory-evict"})
     plugins += (plugins.empty() ? "" : ", ") + built(std::string("plugins/") + id);
-  REQUIRE(node.agent->start({"--set", "listen.probes=127.0.0.1:0", "--set", "plugins.ownDirectories=[" + plugins + "]", "--set",
-                             "plugins.settings.external-textfile.config.directory=" + folder}));
+  REQUIRE(node.agent->start({"--set", "listen.probes=127.0.0.1:0", "--set", "plugins.ownDirectories=[" + plugins + "]",
+                             "--set", "plugins.settings.external-textfile.config.directory=" + folder}));
 }
 
 }  // namespace
 
-TEST_CASE("probes are answered each second, and a scraper has no gap, while 64 silent and 64 unread connections hold the metrics port") {
+TEST_CASE(
+    "probes are answered each second, and a scraper has no gap, while 64 silent and 64 unread connections hold the metrics port") {
   RealCgroup cgroup("flood");
   cgroup.limit_memory(kMemory);
   CrowdedNode node(many_pods());
@@ -135,9 +139,11 @@ TEST_CASE("probes are answered each second, and a scraper has no gap, while 64 s
   REQUIRE(eventually([&] { return shows("pod_name=\"web-249\"") && shows("x17999\""); }, 120s));
 
   // So many addresses fill all places of the listener with unread answers.
-  Flood silent(metrics, {"127.0.0.2"}, {}), unread(metrics, {"127.0.0.3", "127.0.0.4", "127.0.0.5", "127.0.0.6"}, kScrape);
+  Flood silent(metrics, {"127.0.0.2"}, {}),
+      unread(metrics, {"127.0.0.3", "127.0.0.4", "127.0.0.5", "127.0.0.6"}, kScrape);
   int unanswered = 0, gap = 0, longest_gap = 0;
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(kFloodSeconds == nullptr ? 30 : std::atoi(kFloodSeconds));
+  const auto end =
+      std::chrono::steady_clock::now() + std::chrono::seconds(kFloodSeconds == nullptr ? 30 : std::atoi(kFloodSeconds));
   for (auto next = std::chrono::steady_clock::now(); next < end; next += 1s) {
     std::this_thread::sleep_until(next);  // the kubelet's and the scraper's pace, not a wait for something
     silent.keep_up();
@@ -157,7 +163,7 @@ TEST_CASE("probes are answered each second, and a scraper has no gap, while 64 s
   if (kFloodSeconds != nullptr) CHECK(delay < 0.1);
   CHECK(find_metric(page, "koordetector_http_displaced_connections_total").value_or(0) > 0);
   MESSAGE("a page of " << page.size() << " bytes, resident "
-                       << find_metric(page, "koordetector_host_resident_memory_bytes").value_or(0) / (1 << 20) << " MiB, ticks late by "
-                       << delay << " s (p99)");
+                       << find_metric(page, "koordetector_host_resident_memory_bytes").value_or(0) / (1 << 20)
+                       << " MiB, ticks late by " << delay << " s (p99)");
   CHECK(node.agent->stop() == 0);
 }

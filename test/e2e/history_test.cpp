@@ -33,7 +33,8 @@ TEST_CASE("after SIGKILL the history lacks at most the last second, and the file
   CHECK(run_to_end({built("core/ctl/koordctl"), "sql", "--db", agent.store_path(), "PRAGMA integrity_check"})
             .output.find("ok") != std::string::npos);
   REQUIRE(agent.start());
-  CHECK(agent.log().find("its journal is restored\n") != std::string::npos);  // a line of its own, without an escaped line end
+  CHECK(agent.log().find("its journal is restored\n") !=
+        std::string::npos);  // a line of its own, without an escaped line end
   CHECK(eventually([&] { return samples_in_file(agent) > before; }));
 }
 

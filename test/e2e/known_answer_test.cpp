@@ -45,7 +45,8 @@ double seconds_waited(pid_t pid) {
 // One cell of the first row that `koordctl query` prints as JSON.
 double queried(const AgentProcess& agent, const std::string& metric, const std::string& aggregation,
                const RealCgroup& cgroup) {
-  Finished query = agent.ctl({"query", metric, "--agg", aggregation, "--label", "container_name=" + cgroup.dir(), "-o", "json"});
+  Finished query =
+      agent.ctl({"query", metric, "--agg", aggregation, "--label", "container_name=" + cgroup.dir(), "-o", "json"});
   std::size_t at = query.output.find("\"" + aggregation + "\":");
   return at == std::string::npos ? -1 : std::strtod(query.output.c_str() + at + aggregation.size() + 3, nullptr);
 }
@@ -75,8 +76,8 @@ TEST_CASE("the agent's CPU over a span is what the kernel's own counter grew by"
   auto begin = std::chrono::steady_clock::now();
   double before = cpu_seconds(cgroup);
   REQUIRE(eventually([&] { return queried(agent, "container_cpu_usage", "count", cgroup) >= 7; }));
-  double kernel_cores = (cpu_seconds(cgroup) - before) /
-                        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  double kernel_cores =
+      (cpu_seconds(cgroup) - before) / std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   CHECK(queried(agent, "container_cpu_usage", "avg", cgroup) == doctest::Approx(kernel_cores).epsilon(0.1));
 }
 
@@ -90,16 +91,20 @@ TEST_CASE("query and /metrics give the same last value, and it is the kernel's")
   AgentProcess agent(kStateOfTests, pod_resource());
   REQUIRE(agent.start());
   // The holder may have touched its memory before it was moved: only the agreement of all three counts.
-  REQUIRE(eventually([&] { return find_metric(agent.metrics(), "koordetector_container_memory_usage", {container(cgroup)}).has_value(); }));
+  REQUIRE(eventually([&] {
+    return find_metric(agent.metrics(), "koordetector_container_memory_usage", {container(cgroup)}).has_value();
+  }));
   auto kernel = [&] {
     auto stat = koord::read_file(cgroup.path(Controller::memory) + "/memory.stat").value_or("");
     double sum = 0;
     for (const char* key : {"inactive_anon", "active_anon", "unevictable"})
-      sum += static_cast<double>(koord::find_flat_key(stat, "total_" + std::string(key)).value_or(koord::find_flat_key(stat, key).value_or(0)));
+      sum += static_cast<double>(koord::find_flat_key(stat, "total_" + std::string(key))
+                                     .value_or(koord::find_flat_key(stat, key).value_or(0)));
     return sum;
   };
   CHECK(eventually([&] {
-    double exported = find_metric(agent.metrics(), "koordetector_container_memory_usage", {container(cgroup)}).value_or(-1);
+    double exported =
+        find_metric(agent.metrics(), "koordetector_container_memory_usage", {container(cgroup)}).value_or(-1);
     return exported == kernel() && queried(agent, "container_memory_usage", "last", cgroup) == exported;
   }));
 }
@@ -108,9 +113,12 @@ TEST_CASE("a cgroup's series are gone from /metrics soon after the cgroup") {
   AgentProcess agent(kStateOfTests, pod_resource());
   RealCgroup cgroup("ends");
   REQUIRE(agent.start());
-  REQUIRE(eventually([&] { return find_metric(agent.metrics(), "koordetector_container_memory_usage", {container(cgroup)}).has_value(); }));
+  REQUIRE(eventually([&] {
+    return find_metric(agent.metrics(), "koordetector_container_memory_usage", {container(cgroup)}).has_value();
+  }));
   cgroup.remove();
-  CHECK(eventually([&] { return agent.metrics().find(container(cgroup)) == std::string::npos; }, std::chrono::seconds(5)));
+  CHECK(eventually([&] { return agent.metrics().find(container(cgroup)) == std::string::npos; },
+                   std::chrono::seconds(5)));
 }
 
 TEST_CASE("with descriptors for a few files only every cgroup is measured all the same") {

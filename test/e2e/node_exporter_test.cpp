@@ -20,7 +20,9 @@ struct NodeExporter {
   }();
   ChildProcess process{{KOORD_NODE_EXPORTER, "--web.listen-address=" + address}, "/dev/null"};
 
-  NodeExporter() { REQUIRE(eventually([&] { return http::get(address, "/metrics").has_value(); })); }
+  NodeExporter() {
+    REQUIRE(eventually([&] { return http::get(address, "/metrics").has_value(); }));
+  }
   std::string page() const { return http::get(address, "/metrics")->body; }
 };
 
@@ -29,8 +31,10 @@ struct NodeExporter {
 TEST_CASE("external-prometheus brings a node exporter's metrics in, by the rules of its target") {
   NodeExporter exporter;
   AgentProcess agent({}, {built("plugins/external-prometheus")});
-  REQUIRE(agent.start({"--set", "plugins.settings.external-prometheus.config={targets: [{name: exporter, periodSeconds: 1, url: \"http://" +
-                                    exporter.address + "/metrics\", metrics: [\"node_*\"], rename: {prefix: x_}, labels: {drop: [mode]}}]}"}));
+  REQUIRE(agent.start(
+      {"--set",
+       "plugins.settings.external-prometheus.config={targets: [{name: exporter, periodSeconds: 1, url: \"http://" +
+           exporter.address + "/metrics\", metrics: [\"node_*\"], rename: {prefix: x_}, labels: {drop: [mode]}}]}"}));
   REQUIRE(eventually([&] { return find_metric(agent.metrics(), "koordetector_x_node_load1").has_value(); }));
   const std::string page = agent.metrics();
   CHECK(find_metric(page, "koordetector_x_node_memory_MemTotal_bytes", {"target=\"exporter\""}) ==
@@ -40,15 +44,19 @@ TEST_CASE("external-prometheus brings a node exporter's metrics in, by the rules
   CHECK(page.find("koordetector_x_node_cpu_seconds_total{node=") != std::string::npos);
   CHECK(page.find("mode=\"idle\"") == std::string::npos);
   CHECK(find_metric(page, "koordetector_plugin_scrape_failures_total", {"plugin=\"external-prometheus\""}) == 0);
-  CHECK(find_metric(page, "koordetector_plugin_scrape_dropped_samples", {"plugin=\"external-prometheus\""}).value_or(0) > 0);
+  CHECK(
+      find_metric(page, "koordetector_plugin_scrape_dropped_samples", {"plugin=\"external-prometheus\""}).value_or(0) >
+      0);
   CHECK(agent.stop() == 0);
 }
 
 TEST_CASE("all of a node exporter comes in without a rule, and nothing of it is left out") {
   NodeExporter exporter;
   AgentProcess agent({}, {built("plugins/external-prometheus")});
-  REQUIRE(agent.start({"--set", "plugins.settings.external-prometheus.config={targets: [{name: exporter, periodSeconds: 1, url: \"http://" +
-                                    exporter.address + "/metrics\"}]}"}));
+  REQUIRE(agent.start(
+      {"--set",
+       "plugins.settings.external-prometheus.config={targets: [{name: exporter, periodSeconds: 1, url: \"http://" +
+           exporter.address + "/metrics\"}]}"}));
   REQUIRE(eventually([&] { return find_metric(agent.metrics(), "koordetector_node_load1").has_value(); }));
   const std::string page = agent.metrics();
   CHECK(find_metric(page, "koordetector_plugin_scraped_samples", {"plugin=\"external-prometheus\""}).value_or(0) > 100);
@@ -67,8 +75,9 @@ TEST_CASE("a node exporter's metrics are on the agent's page, but for what the p
   NodeExporter exporter;
   AgentProcess agent("featureGates: {Scraper: true}", {built("test/core/child")});
   const std::string settings = "plugins.settings.\"com.example.scraper\".";
-  REQUIRE(agent.start({"--set", settings + "period=1s", "--set", settings + "network=[tcp]", "--set",
-                       settings + "config={url: \"http://" + exporter.address + "/metrics\", only: node_, prefix: exporter_}"}));
+  REQUIRE(agent.start(
+      {"--set", settings + "period=1s", "--set", settings + "network=[tcp]", "--set",
+       settings + "config={url: \"http://" + exporter.address + "/metrics\", only: node_, prefix: exporter_}"}));
   CHECK(eventually([&] { return find_metric(agent.metrics(), "koordetector_exporter_node_load1").has_value(); }));
   const std::string page = agent.metrics();
   CHECK(find_metric(page, "koordetector_exporter_node_memory_MemTotal_bytes").value_or(0) > 0);

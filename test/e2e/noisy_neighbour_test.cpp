@@ -50,7 +50,8 @@ struct NoisyNeighbourFixture {
   }
   // The quota is the pod's: a container that uses it up throttles the other.
   double throttled() const {
-    return find_metric(agent.metrics(), "koordetector_container_cpu_throttled", {"container_name=\"" + pod.dir() + '"'}).value_or(-1);
+    return find_metric(agent.metrics(), "koordetector_container_cpu_throttled", {"container_name=\"" + pod.dir() + '"'})
+        .value_or(-1);
   }
   // The column WAIT P95 of `koordctl top`; empty: no such row.
   std::string wait_p95(const std::string& container) const {
@@ -67,8 +68,9 @@ struct NoisyNeighbourFixture {
 
   RealCgroup pod{"noisy"};
   RealCgroup victim_cgroup{pod, "victim"}, antagonist_cgroup{pod, "antagonist"};
-  AgentProcess agent{kConfig, {built("plugins/advisor-sched-latency"), built("plugins/advisor-memory-latency"),
-                               built("plugins/advisor-pod-throttled")}};
+  AgentProcess agent{kConfig,
+                     {built("plugins/advisor-sched-latency"), built("plugins/advisor-memory-latency"),
+                      built("plugins/advisor-pod-throttled")}};
   std::string log = agent.folder() / "victim.log";
 };
 
@@ -106,6 +108,7 @@ TEST_CASE("an antagonist's harm is seen to come and to go, and agrees with what 
   REQUIRE(eventually([&] { return fixture.self_report().late_total > before.late_total; }));
   CHECK(stalled > 0);
   CHECK(stalled < 1.1 * fixture.self_report().read_total);  // it was held up in its reads
-  CHECK(waited > 0.5 * before.late_total);                // its timers were late because it waited for a CPU
-  MESSAGE("held up for memory ", stalled, " s, in reads ", before.read_total, " s; waited ", waited, " s, late ", before.late_total, " s");
+  CHECK(waited > 0.5 * before.late_total);                  // its timers were late because it waited for a CPU
+  MESSAGE("held up for memory ", stalled, " s, in reads ", before.read_total, " s; waited ", waited, " s, late ",
+          before.late_total, " s");
 }

@@ -52,7 +52,9 @@ status: {allocatable: {cpu: "64", memory: 64Gi}}
   }
 };
 
-std::vector<std::string> advisors() { return {built("plugins/advisor-node-resource"), built("plugins/advisor-pod-resource")}; }
+std::vector<std::string> advisors() {
+  return {built("plugins/advisor-node-resource"), built("plugins/advisor-pod-resource")};
+}
 
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
@@ -72,11 +74,15 @@ TEST_CASE("the model of a pod is shown, could be lent, and outlives SIGKILL") {
   REQUIRE(eventually([&] { return known_since(agent, "pod/u1") > 0 && known_since(agent, "system") > 0; }, 120s));
   CHECK(contains(agent.ctl({"node"}).output, "other trees hold pods, too, and are left out of account"));
   // The pod uses half a core of two.
-  CHECK(eventually([&] {
-    const auto lent = find_metric(agent.metrics(), "koordetector_predict_prod_reclaimable", {"predictor=\"pod\"", "resource=\"cpu\""});
-    return lent && *lent > 1 && *lent < 2;
-  }, 120s));
-  CHECK(find_metric(agent.metrics(), "koordlet_node_predicted_resource_peak", {"predictor=\"minPredictor\"", "resource=\"memory\""}));
+  CHECK(eventually(
+      [&] {
+        const auto lent = find_metric(agent.metrics(), "koordetector_predict_prod_reclaimable",
+                                      {"predictor=\"pod\"", "resource=\"cpu\""});
+        return lent && *lent > 1 && *lent < 2;
+      },
+      120s));
+  CHECK(find_metric(agent.metrics(), "koordlet_node_predicted_resource_peak",
+                    {"predictor=\"minPredictor\"", "resource=\"memory\""}));
   CHECK(find_metric(agent.metrics(), "koordlet_node_resource_priority_reclaimable_status") == 0);
   CHECK(find_metric(agent.metrics(), "koordetector_predict_checkpoint_ok") == 1);
   const std::string table = agent.ctl({"predict"}).output;
@@ -96,7 +102,8 @@ TEST_CASE("the model of a pod is shown, could be lent, and outlives SIGKILL") {
 TEST_CASE("where nothing can be kept it learns in memory, and /readyz says why") {
   AgentProcess agent("predict: {trainingPeriod: 10s}", advisors());
   REQUIRE(agent.start({"--set", "predict.directory=" + agent.folder() / "not" + "/there"}));
-  CHECK(eventually([&] { return contains(agent.get("/readyz"), "[+] prediction: degraded, in memory only: cannot make '"); }, 120s));
+  CHECK(eventually(
+      [&] { return contains(agent.get("/readyz"), "[+] prediction: degraded, in memory only: cannot make '"); }, 120s));
   CHECK(known_since(agent, "node") > 0);
 }
 

@@ -21,8 +21,8 @@ constexpr int kIntervalSeconds = PrometheusProcess::kIntervalSeconds;
 constexpr const char* kStateOfTests = "state: {source: cgroup, cgroup: {paths: [\"koord-test-*\"]}, resyncPeriod: 1h}";
 
 std::vector<std::string> usual_plugins() {
-  return {built("plugins/advisor-node-resource"), built("plugins/advisor-pod-resource"), built("plugins/advisor-page-cache"),
-          built("plugins/advisor-pod-throttled"), built("plugins/advisor-psi")};
+  return {built("plugins/advisor-node-resource"), built("plugins/advisor-pod-resource"),
+          built("plugins/advisor-page-cache"), built("plugins/advisor-pod-throttled"), built("plugins/advisor-psi")};
 }
 
 // All that were built.
@@ -42,8 +42,10 @@ double unix_now() { return std::chrono::duration<double>(std::chrono::system_clo
 std::string checked(const std::string& page) {
   TemporaryFolder folder;
   std::ofstream(folder / "page") << page;
-  const Finished finished = run_to_end({"/bin/sh", "-c", std::string(KOORD_PROMTOOL) + " check metrics < " + (folder / "page")});
-  return finished.exit_status == 0 ? finished.output : finished.output + "exit status " + std::to_string(finished.exit_status);
+  const Finished finished =
+      run_to_end({"/bin/sh", "-c", std::string(KOORD_PROMTOOL) + " check metrics < " + (folder / "page")});
+  return finished.exit_status == 0 ? finished.output
+                                   : finished.output + "exit status " + std::to_string(finished.exit_status);
 }
 
 }  // namespace
@@ -52,9 +54,12 @@ TEST_CASE("promtool finds nothing wrong with the page of an agent with every plu
   RealCgroup cgroup("promtool");
   AgentProcess agent(kStateOfTests, every_plugin());
   REQUIRE(agent.start());
-  REQUIRE(eventually([&] { return find_metric(agent.metrics(), "koordetector_container_memory_usage", {cgroup.dir()}).has_value(); }));
+  REQUIRE(eventually(
+      [&] { return find_metric(agent.metrics(), "koordetector_container_memory_usage", {cgroup.dir()}).has_value(); }));
   // Two ticks of those that are slow to begin.
-  REQUIRE(eventually([&] { return find_metric(agent.metrics(), "koordetector_plugin_calls_total", {"advisor-pod-resource"}).value_or(0) > 12; }));
+  REQUIRE(eventually([&] {
+    return find_metric(agent.metrics(), "koordetector_plugin_calls_total", {"advisor-pod-resource"}).value_or(0) > 12;
+  }));
   CHECK(checked(agent.metrics()) == "");
   CHECK(agent.stop() == 0);
 }
@@ -64,8 +69,10 @@ TEST_CASE("prometheus scrapes the agent without a warning") {
   REQUIRE(agent.start({"--set", "exporter.koordletNames=true"}));
   PrometheusProcess prometheus(agent.tcp_address());
   CHECK(eventually([&] { return prometheus.value("up") == 1; }, std::chrono::seconds(60)));
-  CHECK(eventually([&] { return prometheus.value("koordetector_node_cpu_usage").value_or(-1) >= 0; }, std::chrono::seconds(60)));
-  CHECK(eventually([&] { return prometheus.value("koordlet_node_used_cpu_cores").value_or(-1) >= 0; }, std::chrono::seconds(60)));
+  CHECK(eventually([&] { return prometheus.value("koordetector_node_cpu_usage").value_or(-1) >= 0; },
+                   std::chrono::seconds(60)));
+  CHECK(eventually([&] { return prometheus.value("koordlet_node_used_cpu_cores").value_or(-1) >= 0; },
+                   std::chrono::seconds(60)));
   CHECK(prometheus.value("min_over_time(up[1m])") == 1);
   CHECK(prometheus.value("scrape_samples_scraped - scrape_samples_post_metric_relabeling") == 0);
   const std::string log = prometheus.log();

@@ -60,7 +60,8 @@ struct Written {
     return done;
   }
   Finished restore_without_agent() {
-    return run_to_end({built("core/agentd/koordetector"), "restore", "--set", "qos.directory=" + agent.folder() / "qos"});
+    return run_to_end(
+        {built("core/agentd/koordetector"), "restore", "--set", "qos.directory=" + agent.folder() / "qos"});
   }
 };
 
@@ -93,13 +94,15 @@ TEST_CASE_FIXTURE(Written, "after SIGKILL the next start keeps knobs that are pr
   CHECK(agent.stop() == 0);
 }
 
-TEST_CASE_FIXTURE(Written, "SIGKILL at any moment of the agent's session: the next one goes on, or all is reverted without one") {
+TEST_CASE_FIXTURE(
+    Written, "SIGKILL at any moment of the agent's session: the next one goes on, or all is reverted without one") {
   const char* asked = std::getenv("KOORD_TEST_MOMENTS");
   const int moments = asked ? std::atoi(asked) : 10;
   const auto begin = std::chrono::steady_clock::now();
   REQUIRE(start());
   REQUIRE(becomes_written());
-  const auto until_written = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begin).count();
+  const auto until_written =
+      std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begin).count();
   std::mt19937 random(1);
   int killed_after_write = 0;
   for (int moment = 0; moment < moments; ++moment) {
@@ -108,7 +111,8 @@ TEST_CASE_FIXTURE(Written, "SIGKILL at any moment of the agent's session: the ne
     if (is_first) REQUIRE(agent.stop() == 0);
     if (!is_first) agent.kill();
     agent.launch({"--feature-gates=Writer=true"});
-    ::usleep(static_cast<useconds_t>(random() % static_cast<unsigned long>(2 * until_written)));  // the fault's moment, not a wait for anything
+    ::usleep(static_cast<useconds_t>(
+        random() % static_cast<unsigned long>(2 * until_written)));  // the fault's moment, not a wait for anything
     agent.kill();
     killed_after_write += is_first && is_written();
     if (moment % 3 == 2) continue;  // twice in a row

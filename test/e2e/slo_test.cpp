@@ -24,11 +24,13 @@ struct Node {
   explicit Node(const std::string& spec) {
     write_slo(spec);
     REQUIRE(koord::write_file_atomically(folder / "pods.yaml", kPods));
-    agent = std::make_unique<AgentProcess>("state: {source: file, file: {pods: " + folder / "pods.yaml" + ", nodeSLO: " + folder / "slo.yaml" + "}}");
+    agent = std::make_unique<AgentProcess>("state: {source: file, file: {pods: " + folder / "pods.yaml" +
+                                           ", nodeSLO: " + folder / "slo.yaml" + "}}");
     REQUIRE(agent->start());
   }
   void write_slo(const std::string& spec) {
-    REQUIRE(koord::write_file_atomically(folder / "slo.yaml", "kind: NodeSLO\nmetadata: {name: n}\nspec: " + spec + "\n"));
+    REQUIRE(
+        koord::write_file_atomically(folder / "slo.yaml", "kind: NodeSLO\nmetadata: {name: n}\nspec: " + spec + "\n"));
   }
   std::string ctl(std::vector<std::string> arguments) const { return agent->ctl(std::move(arguments)).output; }
 
@@ -41,15 +43,17 @@ bool has(const std::string& text, std::string_view part) { return text.find(part
 }  // namespace
 
 TEST_CASE("koordctl slo shows the effective values, their origins, and the rejected fields") {
-  Node node("{resourceUsedThresholdWithBE: {enable: true, cpuSuppressThresholdPercent: 130, memoryEvictThresholdPercent: 60}, "
-            "systemStrategy: {minFreeKbytesFactor: 20000}}");
+  Node node(
+      "{resourceUsedThresholdWithBE: {enable: true, cpuSuppressThresholdPercent: 130, memoryEvictThresholdPercent: 60}, "
+      "systemStrategy: {minFreeKbytesFactor: 20000}}");
   const std::string shown = node.ctl({"slo"});
   INFO(shown);
   CHECK(has(shown, "resourceUsedThresholdWithBE.enable                               true                NodeSLO\n"));
   CHECK(has(shown, "resourceUsedThresholdWithBE.cpuSuppressThresholdPercent          65                  default\n"));
   CHECK(has(shown, "resourceUsedThresholdWithBE.cpuSuppressThresholdPercent  130    an integer from 0 to 100  -\n"));
   CHECK(has(shown, "systemStrategy.minFreeKbytesFactor                       20000  an integer from 1 to 500  -\n"));
-  CHECK(has(node.agent->log(), "cpuSuppressThresholdPercent: found 130, expected an integer from 0 to 100; the default holds"));
+  CHECK(has(node.agent->log(),
+            "cpuSuppressThresholdPercent: found 130, expected an integer from 0 to 100; the default holds"));
 }
 
 TEST_CASE("an edit of the NodeSLO holds at once, and a bad value is reported until it is good") {
@@ -74,8 +78,10 @@ TEST_CASE("koordctl slo --explain says for a pod which of default, node and anno
 TEST_CASE("koordctl slo --explain names the nearest field, and a pod that is not here") {
   Node node("{}");
   CHECK(node.agent->ctl({"slo", "--explain", "wmarkRation"}).exit_status == 1);
-  CHECK(has(node.ctl({"slo", "--explain", "wmarkRation"}), "a NodeSLO has no field 'wmarkRation'; the nearest is 'wmarkRatio'"));
-  CHECK(has(node.ctl({"slo", "--explain", "wmarkRatio", "--pod", "shop/other"}), "no pod 'shop/other' on this node; expected NAMESPACE/NAME, NAME or uid"));
+  CHECK(has(node.ctl({"slo", "--explain", "wmarkRation"}),
+            "a NodeSLO has no field 'wmarkRation'; the nearest is 'wmarkRatio'"));
+  CHECK(has(node.ctl({"slo", "--explain", "wmarkRatio", "--pod", "shop/other"}),
+            "no pod 'shop/other' on this node; expected NAMESPACE/NAME, NAME or uid"));
   CHECK(has(node.ctl({"slo", "--pod", "shop/web"}), "--pod needs --explain FIELD"));
 }
 
@@ -83,5 +89,6 @@ TEST_CASE("without a NodeSLO koordctl slo says that it is not known, and still e
   AgentProcess agent("state: {source: cgroup}");
   REQUIRE(agent.start());
   CHECK(has(agent.ctl({"slo"}).output, "the NodeSLO of this node is not known yet"));
-  CHECK(has(agent.ctl({"slo", "--explain", "cpuSuppressThresholdPercent"}).output, "cpuSuppressThresholdPercent is 65\n"));
+  CHECK(has(agent.ctl({"slo", "--explain", "cpuSuppressThresholdPercent"}).output,
+            "cpuSuppressThresholdPercent is 65\n"));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strategies on a node without a cluster: a file names the cgroups, the NodeSLO is written by hand, and operators override modes
-// and read decisions. The example of packaging/README.md, with the test's own cgroups.
+// Strategies on a node without a cluster: a file names the cgroups, the NodeSLO is written by hand, and operators
+// override modes and read decisions. The example of packaging/README.md, with the test's own cgroups.
 #include <doctest/doctest.h>
 
 #include <csignal>
@@ -27,11 +27,13 @@ struct Node {
     cgroup.add_process(load.pid());
     write_pods("");
     // One per cent is used on any machine, so that there is always something to suppress.
-    REQUIRE(koord::write_file_atomically(folder / "slo.yaml", "kind: NodeSLO\nspec: {resourceUsedThresholdWithBE: {enable: true, "
-                                                              "cpuSuppressThresholdPercent: 1, cpuSuppressPolicy: cfsQuota}}\n"));
+    REQUIRE(koord::write_file_atomically(folder / "slo.yaml",
+                                         "kind: NodeSLO\nspec: {resourceUsedThresholdWithBE: {enable: true, "
+                                         "cpuSuppressThresholdPercent: 1, cpuSuppressPolicy: cfsQuota}}\n"));
     agent = std::make_unique<AgentProcess>(
         "state: {source: file, file: {pods: " + folder / "pods.yaml" + ", nodeSLO: " + folder / "slo.yaml" + "}}",
-        std::vector<std::string>{built("plugins/qos-cpu-suppress"), built("plugins/advisor-node-resource"), built("plugins/advisor-pod-resource")});
+        std::vector<std::string>{built("plugins/qos-cpu-suppress"), built("plugins/advisor-node-resource"),
+                                 built("plugins/advisor-pod-resource")});
     REQUIRE(agent->start());
   }
   ~Node() {
@@ -41,11 +43,15 @@ struct Node {
   }
   void write_pods(const std::string& annotation) {
     REQUIRE(koord::write_file_atomically(
-        folder / "pods.yaml", "kind: PodList\nitems:\n- metadata: {uid: nightly, namespace: batch, name: nightly,"
-                              " labels: {koordinator.sh/qosClass: BE},"
-                              " annotations: {koordetector.sh/cgroup-dir: " + cgroup.dir() + annotation + "}}\n  spec: {containers: [{name: main}]}\n"
-                              "- metadata: {uid: shop, namespace: machine, name: shop, labels: {koordinator.sh/qosClass: LS},"
-                              " annotations: {koordetector.sh/cgroup-dir: " + shop.dir() + "}}\n  spec: {containers: [{name: main}]}\n"));
+        folder / "pods.yaml",
+        "kind: PodList\nitems:\n- metadata: {uid: nightly, namespace: batch, name: nightly,"
+        " labels: {koordinator.sh/qosClass: BE},"
+        " annotations: {koordetector.sh/cgroup-dir: " +
+            cgroup.dir() + annotation +
+            "}}\n  spec: {containers: [{name: main}]}\n"
+            "- metadata: {uid: shop, namespace: machine, name: shop, labels: {koordinator.sh/qosClass: LS},"
+            " annotations: {koordetector.sh/cgroup-dir: " +
+            shop.dir() + "}}\n  spec: {containers: [{name: main}]}\n"));
   }
   // The limit of CPU time, from the kernel.
   static std::string limit_of(const RealCgroup& cgroup) {
@@ -54,22 +60,32 @@ struct Node {
     return std::string(koord::trim(v1 ? *v1 : *koord::read_file(directory + "/cpu.max")));
   }
   std::string limit() const { return limit_of(cgroup); }
-  bool limit_becomes_original() { return eventually([this] { return limit() == original; }, std::chrono::seconds(60)); }
-  bool limit_becomes_another() { return eventually([this] { return limit() != original; }, std::chrono::seconds(60)); }
+  bool limit_becomes_original() {
+    return eventually([this] { return limit() == original; }, std::chrono::seconds(60));
+  }
+  bool limit_becomes_another() {
+    return eventually([this] { return limit() != original; }, std::chrono::seconds(60));
+  }
   std::string ctl(std::vector<std::string> arguments) const { return agent->ctl(std::move(arguments)).output; }
 };
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Node, "in shadow a strategy says what it would have done to a cgroup that a file names, and does nothing") {
-  REQUIRE(eventually([this] { return has(ctl({"why", "batch/nightly"}), "qos-cpu-suppress"); }, std::chrono::seconds(60)));
+TEST_CASE_FIXTURE(Node,
+                  "in shadow a strategy says what it would have done to a cgroup that a file names, and does nothing") {
+  REQUIRE(eventually(
+      [this] {
+        return has(ctl({"why", "batch/nightly"}), "qos-cpu-suppress");
+      },
+      std::chrono::seconds(60)));
   const std::string why = ctl({"why", "nightly"});
   INFO(why);
   CHECK(has(why, "batch/nightly, BE, in " + cgroup.dir() + "\n"));
   CHECK(has(why, "cpu.max"));
   CHECK(has(why, "shadow"));
   CHECK(limit() == original);
-  const std::string decisions = ctl({"decisions", "--pod", "batch/nightly", "--knob", "cpu.max", "--outcome", "shadow", "-o", "json"});
+  const std::string decisions =
+      ctl({"decisions", "--pod", "batch/nightly", "--knob", "cpu.max", "--outcome", "shadow", "-o", "json"});
   INFO(decisions);
   CHECK(has(decisions, "\"plugin\":\"qos-cpu-suppress\""));
   CHECK(has(ctl({"knobs"}), cgroup.dir()));
@@ -78,7 +94,8 @@ TEST_CASE_FIXTURE(Node, "in shadow a strategy says what it would have done to a 
   CHECK(find_metric(agent->metrics(), "koordetector_host_knobs_held") == 0);
 }
 
-TEST_CASE_FIXTURE(Node, "an operator's override is followed, and undone by its end, by hands off, and by the agent's end") {
+TEST_CASE_FIXTURE(Node,
+                  "an operator's override is followed, and undone by its end, by hands off, and by the agent's end") {
   const std::string said = ctl({"mode", "qos-cpu-suppress", "enforce", "--for", "1h"});
   CHECK_MESSAGE(has(said, "qos-cpu-suppress is in enforce until "), said);
   REQUIRE(limit_becomes_another());
@@ -109,14 +126,16 @@ TEST_CASE_FIXTURE(Node, "an operator's override is followed, and undone by its e
   CHECK(has(ctl({"mode"}), "qos-cpu-suppress  shadow"));
 }
 
-TEST_CASE_FIXTURE(Node, "a cap above the value that a cgroup already has is applied and says that the value is already lower") {
+TEST_CASE_FIXTURE(
+    Node, "a cap above the value that a cgroup already has is applied and says that the value is already lower") {
   const std::string directory = cgroup.path(koord::cgroup::Controller::cpu);
   const bool is_v1 = koord::read_file(directory + "/cpu.cfs_quota_us").has_value();
   REQUIRE(koord::write_value(directory + (is_v1 ? "/cpu.cfs_quota_us" : "/cpu.max"), is_v1 ? "1000" : "1000 100000"));
   const std::string low = limit();
   REQUIRE(agent->ctl({"mode", "qos-cpu-suppress", "enforce", "--for", "1h"}).exit_status == 0);
   const auto why = [this] { return ctl({"why", "nightly"}); };
-  CHECK_MESSAGE(eventually([&] { return has(why(), "; the value is already lower"); }, std::chrono::seconds(60)), why());
+  CHECK_MESSAGE(eventually([&] { return has(why(), "; the value is already lower"); }, std::chrono::seconds(60)),
+                why());
   CHECK_MESSAGE(has(why(), "cpu.max 1000 100000 = original 1000, cap "), why());
   CHECK(limit() == low);
 }
@@ -131,7 +150,10 @@ TEST_CASE_FIXTURE(Node, "a wrong question is answered with what would be right")
   CHECK(has(ctl({"decisions", "--knob", "cpu.mx"}), "'cpu.mx' is not a knob, did you mean 'cpu.max'?"));
   CHECK(ctl({"decisions", "--plugin", "nothing"}) == "no decision matches\n");
   write_pods(", koordetector.sh/hands-off: \"yes\"");
-  CHECK(eventually([this] { return has(ctl({"why", "nightly"}), "The pod says hands off: 'yes', which is neither \"true\", a knob nor a strategy: ignored\n"); }));
+  CHECK(eventually([this] {
+    return has(ctl({"why", "nightly"}),
+               "The pod says hands off: 'yes', which is neither \"true\", a knob nor a strategy: ignored\n");
+  }));
   CHECK(has(ctl({"mode", "node", "enforce", "--for", "1h"}), "expected off or shadow"));
   CHECK(has(ctl({"decisions", "--outcome", "fine"}), "'fine' is no result"));
 }

@@ -23,8 +23,7 @@ std::vector<std::string> plugins(std::initializer_list<const char*> names) {
 
 // A kubelet's directory of the test's own with one guaranteed pod of two containers.
 struct Kubelet {
-  RealCgroup top{"kubelet"}, kubepods{top, "kubepods"}, pod{kubepods, "podu1"}, app{pod, "app"},
-      pause{pod, "pause"};
+  RealCgroup top{"kubelet"}, kubepods{top, "kubepods"}, pod{kubepods, "podu1"}, app{pod, "app"}, pause{pod, "pause"};
 };
 
 // Returns an aggregate of a metric of the node, or of one pod: a killed test may have left other pods.
@@ -49,12 +48,12 @@ TEST_CASE("the CPU time of a pod is its own and not the system's") {
   AgentProcess agent("state: {source: cgroup, resyncPeriod: 1h}",
                      plugins({"advisor-node-resource", "advisor-pod-resource", "advisor-sys-resource"}));
   REQUIRE(agent.start());
-  REQUIRE(eventually([&] { return queried(agent, "sys_cpu_usage", "count", "1m") >= 13; },
-                     std::chrono::seconds(60)));
+  REQUIRE(eventually([&] { return queried(agent, "sys_cpu_usage", "count", "1m") >= 13; }, std::chrono::seconds(60)));
   const double node = queried(agent, "node_cpu_usage", "avg", "10s");
   const double pod = queried(agent, "pod_cpu_usage", "avg", "10s", "u1");
   const double system = queried(agent, "sys_cpu_usage", "avg", "10s");
-  INFO("node ", node, " pod ", pod, " system ", system, "\n", agent.ctl({"query", "pod_cpu_usage", "--window", "10s"}).output);
+  INFO("node ", node, " pod ", pod, " system ", system, "\n",
+       agent.ctl({"query", "pod_cpu_usage", "--window", "10s"}).output);
   CHECK(pod > 0.3);
   // Not all are sampled at the same moment; what else runs here comes and goes.
   CHECK(std::fabs(node - pod - system) < 0.25);
@@ -91,8 +90,7 @@ TEST_CASE("a host application of a NodeSLO file is measured while the cgroup tre
   REQUIRE(koord::write_file_atomically(
       slo, "spec: {hostApplications: [{name: app, qos: LS, cgroupPath: {base: CgroupRoot, relativePath: " +
                cgroup.dir() + "}}]}\n"));
-  AgentProcess agent("state: {source: cgroup, file: {nodeSLO: " + slo + "}}",
-                     plugins({"advisor-host-application"}));
+  AgentProcess agent("state: {source: cgroup, file: {nodeSLO: " + slo + "}}", plugins({"advisor-host-application"}));
   REQUIRE(agent.start());
   CHECK(eventually([&] {
     return find_metric(agent.metrics(), "koordetector_host_application_memory_usage",

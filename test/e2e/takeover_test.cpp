@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `koordctl takeover koordlet` on this machine's kernel: cgroups of a service and a best-effort pod as a kubelet makes them, with
-// what koordlet leaves there.
+// `koordctl takeover koordlet` on this machine's kernel: cgroups of a service and a best-effort pod as a kubelet makes
+// them, with what koordlet leaves there.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -23,14 +23,17 @@ struct Node {
   explicit Node(PodList list = PodList::complete) {
     pods.limit_cpu(pods.service_pod, 10'000);  // as a kubelet does for 100m
     pods.limit_cpu(pods.service, 10'000);
-    pods.write_files(folder.path(), "{cpuBurstStrategy: {policy: none}}", "{requests: {cpu: 100m}, limits: {cpu: 100m}}");
+    pods.write_files(folder.path(), "{cpuBurstStrategy: {policy: none}}",
+                     "{requests: {cpu: 100m}, limits: {cpu: 100m}}");
     expected = pods.knobs();
     leave();
     // Which the kernel of v2 does not take away: all CPUs are the same.
-    if (pods.is_v2()) expected[pods.besteffort.path(Controller::cpuset) + "/cpuset.cpus"] = "0-" + std::to_string(pods.cpus() - 1) + "\n";
+    if (pods.is_v2())
+      expected[pods.besteffort.path(Controller::cpuset) + "/cpuset.cpus"] =
+          "0-" + std::to_string(pods.cpus() - 1) + "\n";
     agent.emplace("roots: {cgroup: " + pods.root(folder.path()) + ", resctrl: " + folder / "resctrl" +
-                  "}\nstate: {source: " + (list == PodList::none ? "cgroup" : "file") + ", file: {pods: " + folder / "pods.yaml" +
-                  ", nodeSLO: " + folder / "slo.yaml" + "}}");
+                  "}\nstate: {source: " + (list == PodList::none ? "cgroup" : "file") +
+                  ", file: {pods: " + folder / "pods.yaml" + ", nodeSLO: " + folder / "slo.yaml" + "}}");
     if (list == PodList::missing) fs::remove(folder / "pods.yaml");
     agent->launch();
     const char* const answer = list == PodList::missing ? "pods are not known yet" : "2 pods from";
@@ -61,7 +64,8 @@ struct Node {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Node, "koordlet's leftovers are listed with their bases, then the kernel has what the pods' specs say") {
+TEST_CASE_FIXTURE(Node,
+                  "koordlet's leftovers are listed with their bases, then the kernel has what the pods' specs say") {
   const std::map<std::string, std::string> left = pods.knobs();
   const Finished listed = agent->ctl({"takeover", "koordlet", "--dry-run"});
   INFO(listed.output);
@@ -96,12 +100,14 @@ struct NodeWithoutPods : Node {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(NodeWithoutSpecs, "quotas of pods stay where only the cgroups of pods are known, and the last line says so") {
+TEST_CASE_FIXTURE(NodeWithoutSpecs,
+                  "quotas of pods stay where only the cgroups of pods are known, and the last line says so") {
   const Finished done = agent->ctl({"takeover", "koordlet"});
   INFO(done.output);
   CHECK(done.exit_status == 0);
-  CHECK(done.output.ends_with("\nthe specs of 2 pods are not known (state.source is cgroup): cpu.max of pods and containers not compared; "
-                              "expected kubelet, apiserver or file\n"));
+  CHECK(done.output.ends_with(
+      "\nthe specs of 2 pods are not known (state.source is cgroup): cpu.max of pods and containers not compared; "
+      "expected kubelet, apiserver or file\n"));
   CHECK_FALSE(has(done.output, "no CPU limit"));
   CHECK(pods.read(pods.service, "cpu.max") == "30000 100000");
   CHECK(pods.read(pods.service_pod, "cpu.max") == "30000 100000");
@@ -110,7 +116,8 @@ TEST_CASE_FIXTURE(NodeWithoutSpecs, "quotas of pods stay where only the cgroups 
   CHECK(agent->stop() == 0);
 }
 
-TEST_CASE_FIXTURE(NodeWithoutPods, "while the list of pods is missing, koordctl names the reason and sets classes only") {
+TEST_CASE_FIXTURE(NodeWithoutPods,
+                  "while the list of pods is missing, koordctl names the reason and sets classes only") {
   const Finished done = agent->ctl({"takeover", "koordlet"});
   INFO(done.output);
   CHECK(done.exit_status == 1);

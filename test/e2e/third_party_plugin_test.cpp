@@ -44,7 +44,8 @@ std::vector<Sample> samples_of(const AgentProcess& agent, const std::string& met
 
 // The last sample before the actor began to count anew; end() while it has not.
 std::vector<Sample>::const_iterator end_of_session(const std::vector<Sample>& acts) {
-  return std::adjacent_find(acts.begin(), acts.end(), [](const Sample& a, const Sample& b) { return b.value < a.value; });
+  return std::adjacent_find(acts.begin(), acts.end(),
+                            [](const Sample& a, const Sample& b) { return b.value < a.value; });
 }
 
 struct ThirdPartyPluginFixture {
@@ -79,7 +80,9 @@ struct ThirdPartyPluginFixture {
   }
   // As Prometheus asks.
   double calls_of_the_others() {
-    return find_metric(agent.metrics_over_tcp(), "koordetector_plugin_calls_total", {"plugin=\"advisor-node-resource\""}).value_or(0);
+    return find_metric(agent.metrics_over_tcp(), "koordetector_plugin_calls_total",
+                       {"plugin=\"advisor-node-resource\""})
+        .value_or(0);
   }
   // The same agent ticks its other plugin.
   void check_that_the_others_go_on() {
@@ -93,14 +96,13 @@ struct ThirdPartyPluginFixture {
   // So many times the others ticked between two moments; they have the actor's period.
   long ticks_of_the_others_between(double from, double to) {
     const std::vector<Sample> ticks = samples_of(agent, "node_memory_usage");
-    return std::count_if(ticks.begin(), ticks.end(), [&](const Sample& tick) { return from < tick.time && tick.time < to; });
+    return std::count_if(ticks.begin(), ticks.end(),
+                         [&](const Sample& tick) { return from < tick.time && tick.time < to; });
   }
 };
 
 // As often for the actor as for the others.
-std::vector<std::string> every(const std::string& period) {
-  return {"period=" + period, "deadline=" + period};
-}
+std::vector<std::string> every(const std::string& period) { return {"period=" + period, "deadline=" + period}; }
 
 }  // namespace
 
@@ -110,7 +112,8 @@ TEST_CASE_FIXTURE(ThirdPartyPluginFixture, "a plugin that leaks is killed at its
   check_that_the_others_go_on();
 }
 
-TEST_CASE_FIXTURE(ThirdPartyPluginFixture, "a plugin that starts threads or processes without end gets as many as it may have") {
+TEST_CASE_FIXTURE(ThirdPartyPluginFixture,
+                  "a plugin that starts threads or processes without end gets as many as it may have") {
   std::string part;
   SUBCASE("threads") { part = "threads"; }
   SUBCASE("processes") { part = "fork"; }
@@ -139,21 +142,24 @@ TEST_CASE_FIXTURE(ThirdPartyPluginFixture, "the next agent ends processes starte
   CHECK(contains(agent.log(), "plugin processes that a previous agent left behind"));
 }
 
-TEST_CASE_FIXTURE(ThirdPartyPluginFixture, "acceptance 7: a plugin that dereferences NULL is back within a second of the others' ticks") {
+TEST_CASE_FIXTURE(ThirdPartyPluginFixture,
+                  "acceptance 7: a plugin that dereferences NULL is back within a second of the others' ticks") {
   plays("null later", every("100ms"));
   std::vector<Sample> acts;
   REQUIRE(eventually([&] {
     acts = this->acts();
     return end_of_session(acts) != acts.end();
   }));
-  CHECK(find_metric(agent.metrics_over_tcp(), "koordetector_plugin_restarts_total", {"plugin=\"com.example.actor\""}).value_or(0) >= 1);
+  CHECK(find_metric(agent.metrics_over_tcp(), "koordetector_plugin_restarts_total", {"plugin=\"com.example.actor\""})
+            .value_or(0) >= 1);
   CHECK(eventually([&] { return contains(agent.get("/api/v1/plugins"), "collect(): "); }));
   CHECK(plugins_say("by signal 11 (Segmentation fault)"));
   check_that_the_others_go_on();
 
   const double before = end_of_session(acts)->time, after = std::next(end_of_session(acts))->time;
   const long missed = ticks_of_the_others_between(before, after);
-  MESSAGE("from its last tick before the crash to the first one after: ", after - before, " s, ", missed, " ticks of the others");
+  MESSAGE("from its last tick before the crash to the first one after: ", after - before, " s, ", missed,
+          " ticks of the others");
   CHECK(missed > 0);
   CHECK(missed <= 10);  // ten of 100 ms are less than the period to the tick that crashed and a second after it
 }
@@ -175,10 +181,12 @@ TEST_CASE_FIXTURE(ThirdPartyPluginFixture, "a plugin that spins past its deadlin
   check_that_the_others_go_on();
 }
 
-TEST_CASE_FIXTURE(ThirdPartyPluginFixture, "a plugin that closes its descriptors and writes to them is ended, and begins again") {
+TEST_CASE_FIXTURE(ThirdPartyPluginFixture,
+                  "a plugin that closes its descriptors and writes to them is ended, and begins again") {
   plays("close", {"period=200ms"});
   CHECK(eventually([&] {
-    return find_metric(agent.metrics(), "koordetector_plugin_restarts_total", {"plugin=\"com.example.actor\""}).value_or(0) >= 1;
+    return find_metric(agent.metrics(), "koordetector_plugin_restarts_total", {"plugin=\"com.example.actor\""})
+               .value_or(0) >= 1;
   }));
   check_that_the_others_go_on();
 }
@@ -189,7 +197,8 @@ TEST_CASE_FIXTURE(ThirdPartyPluginFixture, "a plugin that answers garbage is end
   check_that_the_others_go_on();
 }
 
-TEST_CASE_FIXTURE(ThirdPartyPluginFixture, "a plugin that uses all of its CPU ticks slower, and the table says what it uses") {
+TEST_CASE_FIXTURE(ThirdPartyPluginFixture,
+                  "a plugin that uses all of its CPU ticks slower, and the table says what it uses") {
   plays("busy", {"maxCpu=100m", "period=1s"});
   auto slowdown = [&] {
     return find_metric(agent.metrics(), "koordetector_plugin_slowdown", {"plugin=\"com.example.actor\""}).value_or(0);
@@ -203,7 +212,8 @@ TEST_CASE_FIXTURE(ThirdPartyPluginFixture, "a plugin that uses all of its CPU ti
   check_that_the_others_go_on();
 }
 
-TEST_CASE_FIXTURE(ThirdPartyPluginFixture, "the grants of a plugin are shown, and a capability that amounts to root is reported") {
+TEST_CASE_FIXTURE(ThirdPartyPluginFixture,
+                  "the grants of a plugin are shown, and a capability that amounts to root is reported") {
   if (::geteuid() != 0) {
     MESSAGE("SKIPPED: needs root");
     return;
@@ -218,7 +228,8 @@ TEST_CASE_FIXTURE(ThirdPartyPluginFixture, "the grants of a plugin are shown, an
   CHECK_MESSAGE(contains(info.output, "plugins.minimumIsolation  seccomp\n"), info.output);
 }
 
-TEST_CASE_FIXTURE(ThirdPartyPluginFixture, "a plugin with isolation: inprocess is refused under a minimum that a reload brings") {
+TEST_CASE_FIXTURE(ThirdPartyPluginFixture,
+                  "a plugin with isolation: inprocess is refused under a minimum that a reload brings") {
   plays("count", {"isolation=inprocess"});
   REQUIRE(eventually([&] { return find_metric(agent.metrics(), "koordetector_actor_count").has_value(); }));
   CHECK(processes().empty());
@@ -237,10 +248,12 @@ TEST_CASE_FIXTURE(ThirdPartyPluginFixture, "the output of a plugin is in the age
 TEST_CASE("koordctl plugin reload puts a plugin's new file in the place of the one that runs, without a gap") {
   TemporaryFolder plugins;
   std::filesystem::copy(built("test/core/child/actor.so"), plugins / "actor.so");
-  ThirdPartyPluginFixture fixture{AgentProcess("featureGates: {Actor: true}", {built("plugins/advisor-node-resource"), plugins.path()})};
+  ThirdPartyPluginFixture fixture{
+      AgentProcess("featureGates: {Actor: true}", {built("plugins/advisor-node-resource"), plugins.path()})};
   fixture.plays("count", every("500ms"));
   auto calls = [&] {
-    return find_metric(fixture.agent.metrics(), "koordetector_plugin_calls_total", {"plugin=\"com.example.actor\""}).value_or(0);
+    return find_metric(fixture.agent.metrics(), "koordetector_plugin_calls_total", {"plugin=\"com.example.actor\""})
+        .value_or(0);
   };
   REQUIRE(eventually([&] { return fixture.processes().size() == 2 && fixture.acts().size() >= 2; }));
   const std::vector<pid_t> before = fixture.processes();
@@ -255,7 +268,8 @@ TEST_CASE("koordctl plugin reload puts a plugin's new file in the place of the o
   REQUIRE(after.size() == 2);
   for (pid_t pid : before) CHECK(std::find(after.begin(), after.end(), pid) == after.end());
   CHECK(calls() > calls_before);
-  CHECK(find_metric(fixture.agent.metrics(), "koordetector_plugin_reloads_total", {"plugin=\"com.example.actor\""}) == 1);
+  CHECK(find_metric(fixture.agent.metrics(), "koordetector_plugin_reloads_total", {"plugin=\"com.example.actor\""}) ==
+        1);
 
   std::vector<Sample> acts;
   REQUIRE(eventually([&] {
@@ -264,7 +278,8 @@ TEST_CASE("koordctl plugin reload puts a plugin's new file in the place of the o
   }));
   const Sample last = *end_of_session(acts), first = *std::next(end_of_session(acts));
   const long others = fixture.ticks_of_the_others_between(last.time, first.time);
-  MESSAGE("from the old one's last tick to the new one's first: ", first.time - last.time, " s, ", others, " ticks of the others");
+  MESSAGE("from the old one's last tick to the new one's first: ", first.time - last.time, " s, ", others,
+          " ticks of the others");
   CHECK(others <= 2);
 
   // A file that is no plugin leaves the old one as it is.
@@ -273,26 +288,32 @@ TEST_CASE("koordctl plugin reload puts a plugin's new file in the place of the o
   Finished refused = fixture.agent.ctl({"plugin", "reload", "com.example.actor"});
   CHECK(refused.exit_status == 1);
   CHECK_MESSAGE(contains(refused.output, "was not reloaded: "), refused.output);
-  CHECK_MESSAGE(contains(refused.output, "'" + (plugins / "actor.so") + "': truncated: wanted the ELF header"), refused.output);
+  CHECK_MESSAGE(contains(refused.output, "'" + (plugins / "actor.so") + "': truncated: wanted the ELF header"),
+                refused.output);
   CHECK(fixture.processes() == after);
   fixture.check_that_the_others_go_on();
 }
 
-TEST_CASE("a configuration that the schema or the plugin refuses at SIGHUP leaves the old one in force, and is reported once") {
+TEST_CASE(
+    "a configuration that the schema or the plugin refuses at SIGHUP leaves the old one in force, and is reported once") {
   const auto config = [](const std::string& part) {
-    return "  settings: {com.example.actor: {period: 100ms, config: {part: " + part + "}}}\nfeatureGates: {Actor: true}";
+    return "  settings: {com.example.actor: {period: 100ms, config: {part: " + part +
+           "}}}\nfeatureGates: {Actor: true}";
   };
-  ThirdPartyPluginFixture fixture{AgentProcess(config("count"), {built("plugins/advisor-node-resource"), built("test/core/child")})};
+  ThirdPartyPluginFixture fixture{
+      AgentProcess(config("count"), {built("plugins/advisor-node-resource"), built("test/core/child")})};
   AgentProcess& agent = fixture.agent;
   REQUIRE(agent.start());
   auto count = [&] { return find_metric(agent.metrics(), "koordetector_actor_count").value_or(0); };
   auto refused = [&] {
-    return find_metric(agent.metrics(), "koordetector_plugin_refused_configs_total", {"plugin=\"com.example.actor\""}).value_or(0);
+    return find_metric(agent.metrics(), "koordetector_plugin_refused_configs_total", {"plugin=\"com.example.actor\""})
+        .value_or(0);
   };
   REQUIRE(eventually([&] { return count() > 0 && fixture.processes().size() == 2; }));
   const std::vector<pid_t> actor = fixture.processes();
 
-  const std::string by_schema = "keeps its old configuration: configuration: /part", by_plugin = "on_event(): KOORD_E_INVALID: no such part in this play";
+  const std::string by_schema = "keeps its old configuration: configuration: /part",
+                    by_plugin = "on_event(): KOORD_E_INVALID: no such part in this play";
   agent.write_config(config("7"));
   agent.process().signal(SIGHUP);
   CHECK(eventually([&] { return refused() == 1; }));

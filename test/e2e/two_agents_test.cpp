@@ -16,7 +16,8 @@ namespace {
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 struct TwoAgents {
-  FakeNode node{{"cgroup/cgroup.controllers", "cpu\n"}, {"cgroup/be/cpu.max", "max 100000\n"}, {"cgroup/be/cpu.weight", "100\n"}};
+  FakeNode node{
+      {"cgroup/cgroup.controllers", "cpu\n"}, {"cgroup/be/cpu.max", "max 100000\n"}, {"cgroup/be/cpu.weight", "100\n"}};
   TemporaryFolder plugins;
   AgentProcess first{config("20000"), {plugins / "own"}}, second{config("30000"), {plugins / "own"}};
 
@@ -27,24 +28,32 @@ struct TwoAgents {
     for (AgentProcess* agent : {&first, &second}) agent->run_by({"/usr/bin/env", "KOORD_SHARED_CGROUP_TREE=0"});
   }
   std::string config(const std::string& quota_us) const {
-    return "  settings: {writer: {config: {cgroup: be, quota: \"" + quota_us + " 100000\", shares: \"512\"}}}\nroots: {cgroup: \"" + node.path("cgroup") +
+    return "  settings: {writer: {config: {cgroup: be, quota: \"" + quota_us +
+           " 100000\", shares: \"512\"}}}\nroots: {cgroup: \"" + node.path("cgroup") +
            "\"}\nstate: {source: cgroup}\nqos: {mode: enforce}\n";
   }
   static bool start(AgentProcess& agent) { return agent.start({"--feature-gates=Writer=true"}); }
-  std::string quota() const { return std::string(koord::trim(koord::read_file(node.path("cgroup/be/cpu.max")).value_or(""))); }
+  std::string quota() const {
+    return std::string(koord::trim(koord::read_file(node.path("cgroup/be/cpu.max")).value_or("")));
+  }
 };
 
 }  // namespace
 
-TEST_CASE_FIXTURE(TwoAgents, "a second agent on a cgroup tree writes nothing, names pid and qos.directory of the first, and writes when that has ended") {
+TEST_CASE_FIXTURE(
+    TwoAgents,
+    "a second agent on a cgroup tree writes nothing, names pid and qos.directory of the first, and writes when that has ended") {
   REQUIRE(start(first));
   REQUIRE_MESSAGE(eventually([&] { return quota() == "20000 100000"; }), first.log());
   const std::string holder = "another agent writes to the cgroup tree '" + node.path("cgroup") + "': process " +
-                             std::to_string(first.process().pid()) + " (koordetector) with qos.directory '" + first.folder() / "qos" + "'";
+                             std::to_string(first.process().pid()) + " (koordetector) with qos.directory '" +
+                             first.folder() / "qos" + "'";
   REQUIRE(start(second));
   CHECK_MESSAGE(contains(second.log(), "no knob is written: " + holder), second.log());
   CHECK(contains(second.ctl({"capabilities"}).output, "no knob is written: another agent writes to the cgroup tree"));
-  CHECK_MESSAGE(eventually([&] { return contains(second.ctl({"decisions"}).output, "another agent writes to the cgroup tree"); }), second.log());
+  CHECK_MESSAGE(
+      eventually([&] { return contains(second.ctl({"decisions"}).output, "another agent writes to the cgroup tree"); }),
+      second.log());
   CHECK(contains(second.get("/readyz"), "; 0 knobs held"));
   CHECK(quota() == "20000 100000");
 

@@ -42,7 +42,8 @@ TEST_CASE("a clock set an hour forth and back moves no knob, and the strategy ha
   CHECK_MESSAGE(node.is_as_before(), node.differences());
 }
 
-TEST_CASE("a CPU that goes offline and comes back leaves no set empty, and best-effort pods come to their least set again") {
+TEST_CASE(
+    "a CPU that goes offline and comes back leaves no set empty, and best-effort pods come to their least set again") {
   Sessions node({.plugins = {"qos-cpu-suppress"}, .node_slo = spec(kSet)});
   const std::string set =
       node.file(node.pods.is_v2() ? node.pods.besteffort : node.pods.batch, Controller::cpuset, "cpuset.cpus");

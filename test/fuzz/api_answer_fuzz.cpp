@@ -25,7 +25,8 @@ void check(bool holds) {
 // Each result is an object by itself, and stays the same one.
 void check_object(const ObjectView& object) {
   auto again = parse_object(object.json);
-  check(again && again->name == object.name && again->uid == object.uid && again->resource_version == object.resource_version);
+  check(again && again->name == object.name && again->uid == object.uid &&
+        again->resource_version == object.resource_version);
   auto changed = with_json_member(object.json, "status", "{\"a\":1}");
   check(changed.has_value());
   auto status = json_member(*changed, "status");
@@ -58,7 +59,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (auto page = parse_list(text, 1000))
     for (const ObjectView& object : page->objects) check_object(object);
   if (auto event = parse_watch_event(text)) {
-    if (event->kind != WatchEvent::Kind::error && event->kind != WatchEvent::Kind::bookmark) check_object(event->object);
+    if (event->kind != WatchEvent::Kind::error && event->kind != WatchEvent::Kind::bookmark)
+      check_object(event->object);
   }
   (void)find_eviction_version(text, text);
   const std::string refusal = describe(Reply{429, std::string(text)});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A child may answer anything to a call. An input is what is read first, one letter: u for a URL, t for targets, m for metrics
-// that were mapped, e for series, s for samples, h for what a hook sets; then the answer.
+// A child may answer anything to a call. An input is what is read first, one letter: u for a URL, t for targets, m for
+// metrics that were mapped, e for series, s for samples, h for what a hook sets; then the answer.
 #include <array>
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file of decisions of any content: it is read or set aside, and then or when begun anew it takes what is decided and finds it.
+// A file of decisions of any content: it is read or set aside, and then or when begun anew it takes what is decided and
+// finds it.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -39,7 +40,8 @@ void check_page(const knob::DecisionQuery& query, const knob::DecisionPage& page
   check(page.decisions.size() <= query.limit);
   for (std::size_t i = 0; i < page.decisions.size(); ++i) {
     check(query.knob.empty() || page.decisions[i].knob == query.knob);
-    check(i == 0 || static_cast<std::int64_t>(page.decisions[i - 1].number) < static_cast<std::int64_t>(page.decisions[i].number));
+    check(i == 0 || static_cast<std::int64_t>(page.decisions[i - 1].number) <
+                        static_cast<std::int64_t>(page.decisions[i].number));
   }
 }
 
@@ -58,7 +60,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const knob::DecisionQuery& query : {knob::DecisionQuery{}, knob::DecisionQuery{.knob = "cpu.max", .limit = 2}})
     if (const auto page = (*file)->find(query)) check_page(query, *page);
   const auto last = (*file)->last_number();
-  const knob::Decision fresh{.number = last.value_or(0) + 1, .wall_ns = 1, .knob = "koord.fuzz", .inputs = {{"a", "1"}}};
+  const knob::Decision fresh{
+      .number = last.value_or(0) + 1, .wall_ns = 1, .knob = "koord.fuzz", .inputs = {{"a", "1"}}};
   const auto written = (*file)->write({&fresh, 1});
   check(written.has_value() || !written.error().message().empty());
   // A new one takes and finds it.

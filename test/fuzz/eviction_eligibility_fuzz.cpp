@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pod's eviction policy, as the host reads it, and the kernel's pressure file: no text crashes, and what is no policy allows nothing.
+// A pod's eviction policy, as the host reads it, and the kernel's pressure file: no text crashes, and what is no policy
+// allows nothing.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -18,6 +19,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   koord::JsonScanner json(text);
   const bool is_json = json.value().has_value() && json.end().has_value();
   if (allowed && !is_json) std::abort();
-  if (const auto pressure = koord::evict::full_memory_pressure(text); pressure && text.find("full ") == std::string_view::npos) std::abort();
+  if (const auto pressure = koord::evict::full_memory_pressure(text);
+      pressure && text.find("full ") == std::string_view::npos)
+    std::abort();
   return 0;
 }

@@ -30,6 +30,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   check(sysfs_bus_id(text).size() <= size);
   const std::size_t count = size / 24;
-  if (const auto processes = decode_processes(std::as_bytes(std::span(data, size)), count)) check(processes->size() == count);
+  if (const auto processes = decode_processes(std::as_bytes(std::span(data, size)), count))
+    check(processes->size() == count);
   return 0;
 }

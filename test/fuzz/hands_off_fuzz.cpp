@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pod's hands-off annotation of any content: nothing, all, or a bounded list of names; and any text as a mode and as a result.
+// A pod's hands-off annotation of any content: nothing, all, or a bounded list of names; and any text as a mode and as
+// a result.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -25,9 +26,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const HandsOff said = parse_hands_off(text);
   check(!said.all || said.names.empty());
   check(said.names.size() <= 32);
-  const bool by_knob = std::any_of(said.names.begin(), said.names.end(), [](const auto& name) { return find_knob(name) != nullptr; });
+  const bool by_knob =
+      std::any_of(said.names.begin(), said.names.end(), [](const auto& name) { return find_knob(name) != nullptr; });
   for (const char* name : {"cpu.max", "cpu.weight", "memory.high"})
-    check(!covers(said, *find_knob(name), "nobody") || said.all || by_knob || text.find("nobody") != std::string_view::npos);
+    check(!covers(said, *find_knob(name), "nobody") || said.all || by_knob ||
+          text.find("nobody") != std::string_view::npos);
   check(unknown_names(said, said.names).empty());
   if (const auto mode = koord::parse_mode(text)) check(to_string(*mode) == text);
   if (const auto outcome = parse_outcome(text)) check(name_of(*outcome) == text);

@@ -19,8 +19,8 @@ void check_stats(const std::vector<IoStat>& stats) {
   for (std::size_t i = 0; i < stats.size(); ++i) {
     const IoStat& stat = stats[i];
     bool any = false;
-    for (std::int64_t value : {stat.read_bytes, stat.write_bytes, stat.discard_bytes, stat.read_ios, stat.write_ios,
-                               stat.discard_ios}) {
+    for (std::int64_t value :
+         {stat.read_bytes, stat.write_bytes, stat.discard_bytes, stat.read_ios, stat.write_ios, stat.discard_ios}) {
       check(value == kAbsent || value >= 0);
       any = any || value != kAbsent;
     }

@@ -56,11 +56,13 @@ struct Place {
 void recognise_cgroups(std::vector<knob::Original>& left, const workshop::NodeTree& tree) {
   struct stat about;
   for (knob::Original& one : left)
-    if (one.key.cgroup_dir.find('\0') == std::string::npos && ::stat(tree.path("cgroup/" + one.key.cgroup_dir).c_str(), &about) == 0)
+    if (one.key.cgroup_dir.find('\0') == std::string::npos &&
+        ::stat(tree.path("cgroup/" + one.key.cgroup_dir).c_str(), &about) == 0)
       one.cgroup = about.st_ino;
 }
 
-void give_back(knob::Journal& journal, const knob::Journal::Found& found, const workshop::NodeTree& tree, const Clock& clock) {
+void give_back(knob::Journal& journal, const knob::Journal::Found& found, const workshop::NodeTree& tree,
+               const Clock& clock) {
   knob::Governor governor(clock, *cgroup::Layout::detect(tree.roots()), tree.roots(), journal);
   const std::size_t unknown = governor.adopt(found.left, std::chrono::seconds(30), true).size();
   check(governor.adopted() + unknown <= found.left.size());

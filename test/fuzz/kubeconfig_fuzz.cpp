@@ -40,8 +40,10 @@ void check_config(const ConnectionConfig& config) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  if (auto config = parse_kubeconfig(text, "/etc/kubernetes")) check_config(*config);
-  else check(!config.error().message().empty());
+  if (auto config = parse_kubeconfig(text, "/etc/kubernetes"))
+    check_config(*config);
+  else
+    check(!config.error().message().empty());
   if (auto url = parse_server_url(text)) check(!url->host.empty() && url->port != 0);
   if (auto bytes = decode_base64(text)) check(bytes->size() <= text.size() / 4 * 3);
   return 0;

@@ -15,7 +15,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (name.empty() || !(sum({{name, interface}}, [](const std::string&) { return true; }) == interface)) std::abort();
   }
   sum(interfaces, [](const std::string& name) { return name != "lo"; });
-  if (parse_tcp(text, text) != Tcp{find_counter(text, "Tcp", "OutSegs"), find_counter(text, "Tcp", "RetransSegs"), find_counter(text, "TcpExt", "ListenDrops")})
+  if (parse_tcp(text, text) != Tcp{find_counter(text, "Tcp", "OutSegs"), find_counter(text, "Tcp", "RetransSegs"),
+                                   find_counter(text, "TcpExt", "ListenDrops")})
     std::abort();
   return 0;
 }

@@ -20,7 +20,8 @@ void check(bool holds) {
 
 state::Topology eight_cpus() {
   state::Topology topology;
-  for (int cpu = 0; cpu < 8; ++cpu) topology.cpus.push_back({.cpu = cpu, .core = cpu / 2, .socket = cpu / 4, .online = true});
+  for (int cpu = 0; cpu < 8; ++cpu)
+    topology.cpus.push_back({.cpu = cpu, .core = cpu / 2, .socket = cpu / 4, .online = true});
   return topology;
 }
 
@@ -39,7 +40,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check(owners.reservation_is_whole || !owners.node_problems.empty());
   check(owners.pod_problems.size() <= 1);
   for (const std::string& problem : owners.node_problems) check(!problem.empty());
-  for (const CpuSet* cpus : {&owners.reserved, &owners.system, &owners.lsr}) check(CpuSet::parse(cpus->list()).value() == *cpus);
+  for (const CpuSet* cpus : {&owners.reserved, &owners.system, &owners.lsr})
+    check(CpuSet::parse(cpus->list()).value() == *cpus);
   check(owners.lsr == state::scheduled_cpus(pod));
   const auto applications = usage::parse_best_effort_applications(text);
   check(applications.has_value() || !applications.error().message().empty());

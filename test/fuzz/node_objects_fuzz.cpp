@@ -23,7 +23,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   if (auto config = parse_kubelet_config(text))
     for (const auto& reserved : config->kube_reserved) check(reserved.second >= 0);
-  if (auto node = parse_node(text)) check(!node->name.empty() && node->kubelet_port >= 0 && node->kubelet_port <= 65535);
+  if (auto node = parse_node(text))
+    check(!node->name.empty() && node->kubelet_port >= 0 && node->kubelet_port <= 65535);
   if (auto claim = parse_claim(text)) check(claim->key.find('/') != std::string::npos);
   if (auto metric = parse_node_metric_spec(text)) {
     check(metric->spec.aggregate >= std::chrono::minutes(1) && metric->spec.report >= std::chrono::seconds(30));

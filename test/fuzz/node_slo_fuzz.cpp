@@ -26,7 +26,8 @@ void check_explained(const std::string& received, const std::string& text) {
   Pod pod;
   pod.koord_qos = KoordQos::ls;
   pod.labels["koordinator.sh/qosClass"] = "LS";
-  for (const char* key : {"cpuBurst", "memoryQOS", "blkioQOS", "cpuQOS", "networkQOS"}) pod.annotations["koordinator.sh/" + std::string(key)] = text;
+  for (const char* key : {"cpuBurst", "memoryQOS", "blkioQOS", "cpuQOS", "networkQOS"})
+    pod.annotations["koordinator.sh/" + std::string(key)] = text;
   const Result<SloExplainer> explainer = SloExplainer::make(snapshot);
   check(explainer.has_value());
   for (const SloLeaf& leaf : slo_leaves()) {
@@ -45,7 +46,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!update) return 0;
   const Result<EffectiveSlo> once = effective_slo(*update->received_slo);
   check(once && once->spec == *update->node_slo);
-  for (const SloProblem& problem : once->problems) check(!problem.path.empty() && !problem.found.empty() && !problem.expected.empty());
+  for (const SloProblem& problem : once->problems)
+    check(!problem.path.empty() && !problem.found.empty() && !problem.expected.empty());
   const Result<EffectiveSlo> twice = effective_slo(once->spec);
   check(twice && twice->problems.empty() && twice->spec == once->spec);
   check_explained(*update->received_slo, text);

@@ -18,9 +18,7 @@ void check(bool holds) {
   if (!holds) std::abort();
 }
 
-bool keep(std::string_view key) {
-  return key.starts_with("k");
-}
+bool keep(std::string_view key) { return key.starts_with("k"); }
 
 void check_annotations(const TextMap& annotations) {
   for (const auto& [key, value] : annotations) check(keep(key) && is_valid_utf8(key) && is_valid_utf8(value));

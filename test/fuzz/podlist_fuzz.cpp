@@ -28,7 +28,8 @@ void check_pods(const std::vector<Pod>& pods) {
 
 std::vector<Pod> without_unread_annotations(std::vector<Pod> pods) {
   const AnnotationKeys keys;
-  for (Pod& pod : pods) std::erase_if(pod.annotations, [&](const auto& annotation) { return !keys.contains(annotation.first); });
+  for (Pod& pod : pods)
+    std::erase_if(pod.annotations, [&](const auto& annotation) { return !keys.contains(annotation.first); });
   return pods;
 }
 
@@ -40,7 +41,8 @@ void check_served(std::string_view text) {
   check_pods(served->pods);
   const auto all = parse_pod_list(text, root);
   check(all ? served->problems.empty() && served->pods == without_unread_annotations(*all) : true);
-  for (const std::string& problem : served->problems) check(problem.starts_with("items[") || problem.starts_with("pod "));
+  for (const std::string& problem : served->problems)
+    check(problem.starts_with("items[") || problem.starts_with("pod "));
 }
 
 }  // namespace

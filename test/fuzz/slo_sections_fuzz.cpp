@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A NodeSLO's text and a pod's annotations as strategies read them, with arbitrary content: no value is outside its range,
-// and rejected values are reported.
+// A NodeSLO's text and a pod's annotations as strategies read them, with arbitrary content: no value is outside its
+// range, and rejected values are reported.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -20,7 +20,8 @@ void check(bool holds) {
 bool is_percent(const Number& value) { return !value || (*value >= 0 && *value <= 100); }
 
 void check_memory(const MemoryQos& memory) {
-  check(is_percent(memory.min_limit_percent) && is_percent(memory.throttling_percent) && is_percent(memory.wmark_ratio));
+  check(is_percent(memory.min_limit_percent) && is_percent(memory.throttling_percent) &&
+        is_percent(memory.wmark_ratio));
   check(!memory.priority || (*memory.priority >= 0 && *memory.priority <= 12));
   check(!memory.page_cache_limit_bytes || *memory.page_cache_limit_bytes >= 0);
 }

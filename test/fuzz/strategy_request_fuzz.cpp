@@ -30,7 +30,8 @@ void check_mode(const Result<api::ModeRequest>& request, const Clock& clock) {
   if (!request->mode) return check(request->how_long == Duration::zero());
   knob::Modes modes;
   const bool may = request->how_long >= knob::Modes::kLeastOverride && request->how_long <= knob::Modes::kMostOverride;
-  if (!may || !modes.override_mode("burst", knob::Modes::Override{*request->mode, clock.now() + request->how_long})) return;
+  if (!may || !modes.override_mode("burst", knob::Modes::Override{*request->mode, clock.now() + request->how_long}))
+    return;
   check(modes.of("burst") == *request->mode);
   modes.expire(clock.now() + request->how_long);
   check(modes.of("burst") == knob::Mode::shadow);

@@ -36,8 +36,8 @@ double number_member(const std::string& object, const std::string& key) {
 
 PluginView plugin_view(const AgentProcess& agent, const std::string& id) {
   const std::string object = object_of(agent.get("/api/v1/plugins"), id);
-  return {text_member(object, "state"), text_member(object, "reason"), object, number_member(object, "serviceCpuSeconds"),
-          static_cast<long>(number_member(object, "restarts"))};
+  return {text_member(object, "state"), text_member(object, "reason"), object,
+          number_member(object, "serviceCpuSeconds"), static_cast<long>(number_member(object, "restarts"))};
 }
 
 std::vector<pid_t> plugin_pids(const AgentProcess& agent) {
@@ -82,7 +82,8 @@ bool names_culprit(const AgentProcess& agent, const std::string& id, std::string
     const bool is_bad = line.find(" WARN ") != std::string::npos || line.find(" ERROR ") != std::string::npos;
     // That is true of every plugin of this node, the bystander included.
     if (line.find(": runs without some of its limits: ") != std::string::npos) continue;
-    if (is_bad && line.find(": attack ") == std::string::npos && (line.find(id) != std::string::npos || line.find(file) != std::string::npos))
+    if (is_bad && line.find(": attack ") == std::string::npos &&
+        (line.find(id) != std::string::npos || line.find(file) != std::string::npos))
       return true;
   }
   return false;

@@ -36,9 +36,8 @@ std::string manifest_of(const Attack& attack) {
   if (attack.name == "manifest_control") more = "description=\x1b[2J2026 ERROR forged\r\n";
   if (attack.name == "manifest_default") more = "default=true\n";
   if (attack.name == "manifest_grant") more = "requires=koord.knobs/1\n";
-  return "koord-manifest/1\nid=" + id + "\nversion=1.0.0\nabi=1.0\nkinds=" +
-         std::string(attack.plugin_kind()) + "\ngate=" + gate + "\nlicense=" +
-         std::string(attack.name) + "\n" + more;
+  return "koord-manifest/1\nid=" + id + "\nversion=1.0.0\nabi=1.0\nkinds=" + std::string(attack.plugin_kind()) +
+         "\ngate=" + gate + "\nlicense=" + std::string(attack.name) + "\n" + more;
 }
 
 void write(const std::string& path, const std::string& content, mode_t mode = 0644) {
@@ -76,7 +75,8 @@ bool write_odd_file(const Attack& attack, std::string file, const std::string& p
 std::string with_manifest(const std::string& plugin_template, const std::string& manifest) {
   std::string file = read_file(plugin_template).value_or("");
   const std::size_t at = file.find(kTemplateStart);
-  if (at == std::string::npos || file.find(kTemplateStart, at + 1) != std::string::npos || manifest.size() >= kManifestRoom)
+  if (at == std::string::npos || file.find(kTemplateStart, at + 1) != std::string::npos ||
+      manifest.size() >= kManifestRoom)
     throw std::runtime_error("'" + plugin_template + "' is no template");
   return file.replace(at, kManifestRoom, manifest + std::string(kManifestRoom - manifest.size(), '\0'));
 }
@@ -116,8 +116,8 @@ std::span<const Attack> attacks() { return kAttacks; }
 std::string table() {
   std::string text = "| attack | class | defect | expectation |\n|---|---|---|---|\n";
   for (const Attack& attack : attacks())
-    text += "| `" + std::string(attack.name) + "` | " + std::string(attack.kind) + " | " + std::string(attack.defect) + " | " +
-            std::string(attack.expectation) + (attack.open ? " (open) |\n" : " |\n");
+    text += "| `" + std::string(attack.name) + "` | " + std::string(attack.kind) + " | " + std::string(attack.defect) +
+            " | " + std::string(attack.expectation) + (attack.open ? " (open) |\n" : " |\n");
   return text;
 }
 
@@ -130,7 +130,8 @@ void write_plugin(const Attack& attack, const std::string& plugin_template, cons
 void write_crowd(int n, const std::string& plugin_template, const std::string& folder) {
   const std::string number = std::to_string(n);
   write(folder + "/crowd-" + number + ".so",
-        with_manifest(plugin_template, "koord-manifest/1\nid=com.hostile.crowd-" + number + "\nversion=1.0.0\nabi=1.0\nkinds=koord.advisor/1\ngate=HostileCrowd" +
+        with_manifest(plugin_template, "koord-manifest/1\nid=com.hostile.crowd-" + number +
+                                           "\nversion=1.0.0\nabi=1.0\nkinds=koord.advisor/1\ngate=HostileCrowd" +
                                            number + "\nlicense=crowd\n"));
 }
 

@@ -19,7 +19,8 @@ constexpr std::size_t kMostHeld = 64;  // peers
 std::string big_body() {
   const std::string filling(100, 'x');
   std::string body;
-  for (int i = 0; i < kMostSamples; ++i) body += "hostile_scraped{number=\"" + std::to_string(i) + "\",filling=\"" + filling + "\"} 1\n";
+  for (int i = 0; i < kMostSamples; ++i)
+    body += "hostile_scraped{number=\"" + std::to_string(i) + "\",filling=\"" + filling + "\"} 1\n";
   for (const std::string comment = "# " + filling + "\n"; body.size() + comment.size() <= kMostBody;) body += comment;
   return body;
 }
@@ -31,8 +32,8 @@ std::string dense_body() {
 }
 
 std::string response(std::size_t length, const std::string& body) {
-  return "HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4\r\nConnection: close\r\nContent-Length: " + std::to_string(length) + "\r\n\r\n" +
-         body;
+  return "HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4\r\nConnection: close\r\nContent-Length: " +
+         std::to_string(length) + "\r\n\r\n" + body;
 }
 
 std::string whole(const std::string& body) { return response(body.size(), body); }

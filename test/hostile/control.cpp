@@ -12,7 +12,8 @@
 namespace koord::hostile {
 namespace {
 
-// A tick of the bystander goes from the loop to a worker and to the child, from there twice to the agent and back, and back.
+// A tick of the bystander goes from the loop to a worker and to the child, from there twice to the agent and back, and
+// back.
 constexpr int kSwitches = 4;  // there and back
 
 double now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
@@ -20,7 +21,8 @@ double now() { return std::chrono::duration<double>(std::chrono::system_clock::n
 }  // namespace
 
 Control::Control() {
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends_) != 0) throw std::runtime_error("no sockets for a control");
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends_) != 0)
+    throw std::runtime_error("no sockets for a control");
   echo_ = std::thread([this] { echo(); });
   beat_ = std::thread([this] { beat(); });
 }

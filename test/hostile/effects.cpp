@@ -13,11 +13,12 @@ using test::AgentProcess;
 constexpr std::ptrdiff_t kMostLines = 5000;  // of a log
 
 // Each attack that must leave this text in the log, behind the plugin's id.
-constexpr std::pair<std::string_view, std::string_view> kRefusals[] = {{"squat_capability", "capability 'bpf' is not one of"},
-                                                                       {"foreign_knobs", "intent for knob"},
-                                                                       {"fs_environ", "'proc/self/environ' is never read for a plugin"},
-                                                                       {"squat_host", "metric 'host_series': names that begin so are kept for the host"},
-                                                                       {"squat_metric", "metric 'pod_cpu_usage' is reserved"}};
+constexpr std::pair<std::string_view, std::string_view> kRefusals[] = {
+    {"squat_capability", "capability 'bpf' is not one of"},
+    {"foreign_knobs", "intent for knob"},
+    {"fs_environ", "'proc/self/environ' is never read for a plugin"},
+    {"squat_host", "metric 'host_series': names that begin so are kept for the host"},
+    {"squat_metric", "metric 'pod_cpu_usage' is reserved"}};
 
 // Each attack that succeeds if the answer to this request contains this text.
 struct Effect {
@@ -80,8 +81,8 @@ bool is_harmless_step(Rights rights, const Attack& attack, std::string_view step
 bool is_flood_named(const Attack& attack) { return attack.name != "plans" && !attack.name.ends_with("_bomb"); }
 
 bool is_noticed_by_agent(const Attack& attack, std::string_view answer) {
-  return answer.find("=DENIED") != std::string_view::npos || attack.name == "squat_host" || attack.name == "foreign_endpoint" ||
-         attack.name == "foreign_knobs";
+  return answer.find("=DENIED") != std::string_view::npos || attack.name == "squat_host" ||
+         attack.name == "foreign_endpoint" || attack.name == "foreign_knobs";
 }
 
 }  // namespace koord::hostile

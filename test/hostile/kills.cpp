@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// hostile-kills [--children N] [--agents N] [--seed N]: N SIGKILLs of random processes in plugins' cgroups. Half of them are the
-// plugin's own process: a second later none of the processes and cgroups that the plugin had is left. The others are processes
-// that it started: the plugin runs on without them. Then N SIGKILLs of the agent: a second after the next start is ready none of
-// the processes and cgroups of before is left. Zombies count as gone. The agent keeps no descriptors. Defaults: 20 and 5.
+// hostile-kills [--children N] [--agents N] [--seed N]: N SIGKILLs of random processes in plugins' cgroups. Half of
+// them are the plugin's own process: a second later none of the processes and cgroups that the plugin had is left. The
+// others are processes that it started: the plugin runs on without them. Then N SIGKILLs of the agent: a second after
+// the next start is ready none of the processes and cgroups of before is left. Zombies count as gone. The agent keeps
+// no descriptors. Defaults: 20 and 5.
 #include <poll.h>
 #include <sys/stat.h>
 
@@ -33,7 +34,8 @@ namespace {
 
 constexpr int kPlugins = 4;
 constexpr int kKillsOfOneAgent = 3 * kPlugins;  // the fifth end of a plugin in ten minutes parks it
-// A plugin and the processes that it starts are seven (ends.c). Before the last round at most two of them have been killed.
+// A plugin and the processes that it starts are seven (ends.c). Before the last round at most two of them have been
+// killed.
 constexpr std::size_t kFewestProcesses = 5;
 
 // A process by number and start time.
@@ -113,11 +115,13 @@ class Node {
     return agent_->start();
   }
   bool wait_for_crowds() {
-    return test::eventually([] {
-      for (int i = 0; i < kPlugins; ++i)
-        if (processes_of(i).size() < kFewestProcesses) return false;
-      return true;
-    }, 60s);
+    return test::eventually(
+        [] {
+          for (int i = 0; i < kPlugins; ++i)
+            if (processes_of(i).size() < kFewestProcesses) return false;
+          return true;
+        },
+        60s);
   }
   // A round: of each plugin one random process is killed, at a random moment.
   bool kill_children() {
@@ -178,7 +182,8 @@ class Node {
     std::vector<ProcessId> others;
     for (const ProcessId& process : kill.before.processes)
       if (process.first != main) others.push_back(process);
-    if (!others.empty() && below(2) == 0) kill.victim = others[static_cast<std::size_t>(below(static_cast<int>(others.size())))];
+    if (!others.empty() && below(2) == 0)
+      kill.victim = others[static_cast<std::size_t>(below(static_cast<int>(others.size())))];
     if (kill.victim.first > 0) ::kill(kill.victim.first, SIGKILL);
     return kill;
   }
@@ -219,7 +224,8 @@ bool kill_children(int wanted, unsigned seed) {
       if (!node.kill_children()) return false;
     if (!node.stop()) return false;
     mains += node.mains();
-    std::printf("%d kills of plugins (%d) and of processes that they started (%d), nothing left\n", done, mains, done - mains);
+    std::printf("%d kills of plugins (%d) and of processes that they started (%d), nothing left\n", done, mains,
+                done - mains);
     std::fflush(stdout);
   }
   return true;
@@ -244,10 +250,14 @@ int main(int count, char** words) {
   for (int i = 1; i + 1 < count; i += 2) {
     const std::string option = words[i];
     const int value = std::atoi(words[i + 1]);
-    if (option == "--children") children = value;
-    else if (option == "--agents") agents = value;
-    else if (option == "--seed") seed = static_cast<unsigned>(value);
-    else return std::fprintf(stderr, "%s: expected --children, --agents or --seed\n", option.c_str()), 2;
+    if (option == "--children")
+      children = value;
+    else if (option == "--agents")
+      agents = value;
+    else if (option == "--seed")
+      seed = static_cast<unsigned>(value);
+    else
+      return std::fprintf(stderr, "%s: expected --children, --agents or --seed\n", option.c_str()), 2;
   }
   if (auto reason = test::RealCgroup::unavailable()) {
     std::fprintf(stderr, "SKIPPED: plugins need cgroups of their own: %s\n", reason->c_str());

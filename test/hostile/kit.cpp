@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// hostile-kit write FOLDER DEADLINE [KEY=VALUE…] ATTACK…: writes the bystander and a plugin of each attack into the folder, and
-// prints the agent's configuration for them. KEY=VALUE: a path of the node that attacks try.
-// hostile-kit judge LOG ATTACK…: prints a line for each attack. Exit status 1: one has not answered, or was not refused.
-// For agents that another program starts: in a container, by systemd. KOORD_BUILD: the build folder.
+// hostile-kit write FOLDER DEADLINE [KEY=VALUE…] ATTACK…: writes the bystander and a plugin of each attack into the
+// folder, and prints the agent's configuration for them. KEY=VALUE: a path of the node that attacks try. hostile-kit
+// judge LOG ATTACK…: prints a line for each attack. Exit status 1: one has not answered, or was not refused. For agents
+// that another program starts: in a container, by systemd. KOORD_BUILD: the build folder.
 #include <cstdio>
 #include <filesystem>
 #include <stdexcept>
@@ -31,8 +31,10 @@ int write_kit(const std::string& folder, const std::string& deadline, const std:
   std::vector<const Attack*> wanted;
   for (const std::string& word : rest) {
     const std::size_t equals = word.find('=');
-    if (equals == std::string::npos) wanted.push_back(attack_named(word));
-    else words.emplace_back(word.substr(0, equals), word.substr(equals + 1));
+    if (equals == std::string::npos)
+      wanted.push_back(attack_named(word));
+    else
+      words.emplace_back(word.substr(0, equals), word.substr(equals + 1));
   }
   std::filesystem::copy_file(koord::test::built("test/hostile/bystander.so"), folder + "/bystander.so");
   for (const Attack* attack : wanted) write_plugin(*attack, koord::test::built("test/hostile/hostile.so"), folder);
@@ -47,7 +49,8 @@ int judge(const std::string& log, const std::vector<std::string>& names) {
     const std::string answer = answer_in(log, attack_named(name)->name);
     const std::vector<std::string> steps = steps_not_refused(answer);
     const bool is_refused = !answer.empty() && steps.empty();
-    std::printf("%s %s:%s\n", is_refused ? "green" : "RED  ", name.c_str(), answer.empty() ? " no answer" : answer.c_str());
+    std::printf("%s %s:%s\n", is_refused ? "green" : "RED  ", name.c_str(),
+                answer.empty() ? " no answer" : answer.c_str());
     bad += !is_refused;
   }
   return bad > 0;
@@ -58,7 +61,8 @@ int judge(const std::string& log, const std::vector<std::string>& names) {
 int main(int count, char** arguments) try {
   const std::vector<std::string> words(arguments + 1, arguments + count);
   if (words.size() > 3 && words[0] == "write") return write_kit(words[1], words[2], {words.begin() + 3, words.end()});
-  if (words.size() > 2 && words[0] == "judge") return judge(koord::read_file(words[1]).value_or(""), {words.begin() + 2, words.end()});
+  if (words.size() > 2 && words[0] == "judge")
+    return judge(koord::read_file(words[1]).value_or(""), {words.begin() + 2, words.end()});
   std::fputs("usage: hostile-kit write FOLDER DEADLINE [KEY=VALUE…] ATTACK… | judge LOG ATTACK…\n", stderr);
   return 2;
 } catch (const std::exception& problem) {

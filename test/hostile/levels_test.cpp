@@ -37,7 +37,8 @@ struct AgentWithBystander {
 
   explicit AgentWithBystander(Rights rights, const std::string& minimum_isolation) {
     std::filesystem::copy(built("test/hostile/bystander.so"), agent.plugin_folder() + "/bystander.so");
-    agent.write_config("  minimumIsolation: [" + minimum_isolation + "]\n  settings:\n" + settings_of({}, "3s", {}) + "featureGates:\n" + gates_of({}));
+    agent.write_config("  minimumIsolation: [" + minimum_isolation + "]\n  settings:\n" + settings_of({}, "3s", {}) +
+                       "featureGates:\n" + gates_of({}));
     agent.run_by(words_of(rights, agent.folder().path()));
   }
   PluginView view_in(const std::string& state) {
@@ -63,7 +64,8 @@ TEST_CASE("a lacking layer shows in koordctl plugins, and minimumIsolation of th
   }
 }
 
-TEST_CASE("minimumIsolation with a lacking layer refuses the plugin, starts no process for it and names layer and reason") {
+TEST_CASE(
+    "minimumIsolation with a lacking layer refuses the plugin, starts no process for it and names layer and reason") {
   if (!has_landlock()) return skip();
   for (const Lacking& lacking : kLacking) {
     const std::string layer(lacking_layer(lacking.rights));
@@ -71,9 +73,10 @@ TEST_CASE("minimumIsolation with a lacking layer refuses the plugin, starts no p
     REQUIRE(with.agent.start());
     const PluginView view = with.view_in("refused");
     CHECK(view.state == "refused");
-    CHECK_MESSAGE(view.reason.find("wanted the isolation layer '" + layer + "' (plugins.minimumIsolation), which is missing: " + lacking.reason) !=
-                      std::string::npos,
-                  view.reason);
+    CHECK_MESSAGE(
+        view.reason.find("wanted the isolation layer '" + layer +
+                         "' (plugins.minimumIsolation), which is missing: " + lacking.reason) != std::string::npos,
+        view.reason);
     CHECK(plugin_pids(with.agent).empty());
     CHECK(with.agent.log().find("com.bystander") != std::string::npos);
   }
@@ -83,8 +86,9 @@ TEST_CASE("without a layer the others refuse what they must: a selection of atta
   if (!has_landlock()) return skip();
   std::vector<const Attack*> selection;
   for (const Attack& attack : attacks())
-    for (const char* name : {"core_pattern", "release_agent", "system_files", "become_root", "own_directory", "programs", "memory_of_agent",
-                             "memory_of_sibling", "own_memory_limit", "sibling_cgroup", "limit_sibling", "ptrace", "unix_socket", "fs_environ"})
+    for (const char* name : {"core_pattern", "release_agent", "system_files", "become_root", "own_directory",
+                             "programs", "memory_of_agent", "memory_of_sibling", "own_memory_limit", "sibling_cgroup",
+                             "limit_sibling", "ptrace", "unix_socket", "fs_environ"})
       if (attack.name == name) selection.push_back(&attack);
   for (const Lacking& lacking : kLacking)
     for (const Verdict& verdict : run_raid(selection, lacking.rights))

@@ -22,7 +22,8 @@ UniqueFd listen_at(const std::string& name, std::size_t offset, int type = SOCK_
   address.sun_family = AF_UNIX;
   const std::size_t size = std::min(name.size(), sizeof address.sun_path - 2);
   std::memcpy(address.sun_path + offset, name.data(), size);
-  ::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + offset + size));
+  ::bind(fd.get(), reinterpret_cast<sockaddr*>(&address),
+         static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + offset + size));
   ::listen(fd.get(), kBacklog);
   return fd;
 }
@@ -30,7 +31,9 @@ UniqueFd listen_at(const std::string& name, std::size_t offset, int type = SOCK_
 }  // namespace
 
 Listeners::Listeners(const std::string& folder)
-    : path_(folder + "/service.sock"), name_("koord-test-hostile-" + std::to_string(::getpid())), datagram_path_("/tmp/" + name_ + ".log") {
+    : path_(folder + "/service.sock"),
+      name_("koord-test-hostile-" + std::to_string(::getpid())),
+      datagram_path_("/tmp/" + name_ + ".log") {
   tcp_.reset(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Services of others that listen and say nothing: by TCP on loopback, by a socket that only root may open, by an abstract name,
-// by a socket of datagrams that all users may open.
+// Services of others that listen and say nothing: by TCP on loopback, by a socket that only root may open, by an
+// abstract name, by a socket of datagrams that all users may open.
 #pragma once
 
 #include <string>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // hostile-raids --table: prints the table of README.md.
-// hostile-raids [--together] [ATTACK…]: runs these attacks, or all, and prints a line for each verdict. One agent for each
-// of them, or --together with others of their batch, as the test has them; those marked
-// open are always alone. KOORD_HOSTILE_RIGHTS: root, unit, chart, without-landlock
-// or without-setuid.
+// hostile-raids [--together] [ATTACK…]: runs these attacks, or all, and prints a line for each verdict. One agent for
+// each of them, or --together with others of their batch, as the test has them; those marked open are always alone.
+// KOORD_HOSTILE_RIGHTS: root, unit, chart, without-landlock or without-setuid.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

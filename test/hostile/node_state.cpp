@@ -21,7 +21,9 @@ namespace fs = std::filesystem;
 constexpr const char* kCgroups = "/sys/fs/cgroup";
 constexpr const char* kCorePattern = "/proc/sys/kernel/core_pattern";
 
-std::string proc_file(pid_t pid, std::string_view name) { return "/proc/" + std::to_string(pid) + "/" + std::string(name); }
+std::string proc_file(pid_t pid, std::string_view name) {
+  return "/proc/" + std::to_string(pid) + "/" + std::string(name);
+}
 
 std::string content(const std::string& path) { return read_file(path).value_or("(none)"); }
 
@@ -30,7 +32,8 @@ std::vector<std::string> hierarchies() {
   if (fs::exists(std::string(kCgroups) + "/cgroup.controllers")) return {kCgroups};
   std::vector<std::string> roots;
   for (const char* controller : {"cpu", "memory", "pids", "unified"})
-    if (fs::is_directory(std::string(kCgroups) + "/" + controller)) roots.push_back(std::string(kCgroups) + "/" + controller);
+    if (fs::is_directory(std::string(kCgroups) + "/" + controller))
+      roots.push_back(std::string(kCgroups) + "/" + controller);
   return roots;
 }
 
@@ -42,14 +45,15 @@ std::vector<std::string> cgroups_of(pid_t pid) {
     if (second == std::string::npos) continue;
     const std::string controller = line.substr(first + 1, second - first - 1), path = line.substr(second + 1);
     const bool version_2 = fs::exists(std::string(kCgroups) + "/cgroup.controllers");
-    directories.push_back(std::string(kCgroups) + (version_2 ? "" : "/" + (controller.empty() ? "unified" : controller)) + path);
+    directories.push_back(std::string(kCgroups) +
+                          (version_2 ? "" : "/" + (controller.empty() ? "unified" : controller)) + path);
   }
   return directories;
 }
 
 void add_limits(NodeState& state, const std::string& directory) {
-  for (const char* file : {"cpu.cfs_quota_us", "cpu.shares", "memory.limit_in_bytes", "memory.oom_control", "pids.max", "cpu.max",
-                           "cpu.weight", "memory.max", "memory.high"}) {
+  for (const char* file : {"cpu.cfs_quota_us", "cpu.shares", "memory.limit_in_bytes", "memory.oom_control", "pids.max",
+                           "cpu.max", "cpu.weight", "memory.max", "memory.high"}) {
     if (!fs::exists(directory + "/" + file)) continue;
     const std::string text = content(directory + "/" + file);
     state[directory + "/" + file] = text.substr(0, text.find("under_oom"));
@@ -86,7 +90,8 @@ bool is_daemon(pid_t pid) {
 }
 
 bool is_hostile(pid_t pid) {
-  return is_daemon(pid) || (content(proc_file(pid, "cmdline")).find("com.hostile.") != std::string::npos && runs_our_host(pid));
+  return is_daemon(pid) ||
+         (content(proc_file(pid, "cmdline")).find("com.hostile.") != std::string::npos && runs_our_host(pid));
 }
 
 bool is_zombie_of_plugin(pid_t pid) {
@@ -115,7 +120,8 @@ Canary::~Canary() {
 
 NodeState read_node_state(pid_t agent, const std::vector<pid_t>& plugins, const std::vector<std::string>& folders) {
   NodeState state;
-  for (const char* path : {kCorePattern, "/proc/sys/kernel/modprobe", "/proc/sys/fs/suid_dumpable", "/proc/sys/kernel/hostname"})
+  for (const char* path :
+       {kCorePattern, "/proc/sys/kernel/modprobe", "/proc/sys/fs/suid_dumpable", "/proc/sys/kernel/hostname"})
     state[path] = content(path);
   add_process(state, agent);
   for (const std::string& root : hierarchies()) add_limits(state, root + "/" + Canary::name());
@@ -124,7 +130,8 @@ NodeState read_node_state(pid_t agent, const std::vector<pid_t>& plugins, const 
   for (const std::string& folder : folders) {
     std::string list;
     std::error_code ignored;
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) list += entry.path().filename().string() + "\n";
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored))
+      list += entry.path().filename().string() + "\n";
     state["files in " + folder] = list;
   }
   return state;
@@ -169,7 +176,8 @@ double cpu_seconds(pid_t pid) {
   const std::string stat = content(proc_file(pid, "stat"));
   const std::vector<std::string> fields = split(stat.substr(std::min(stat.size(), stat.rfind(')') + 2)), ' ');
   if (fields.size() < 14) return 0;
-  return (std::strtod(fields[11].c_str(), nullptr) + std::strtod(fields[12].c_str(), nullptr)) / static_cast<double>(::sysconf(_SC_CLK_TCK));
+  return (std::strtod(fields[11].c_str(), nullptr) + std::strtod(fields[12].c_str(), nullptr)) /
+         static_cast<double>(::sysconf(_SC_CLK_TCK));
 }
 
 long zombies_of(pid_t pid) {

@@ -21,8 +21,8 @@ class Canary {
 // Name of a thing → its content.
 using NodeState = std::map<std::string, std::string>;
 
-// The agent's limits, cgroup, priorities and state; limits of the cgroups of the canary and of these processes; the kernel's
-// settings; the folders with plugins.
+// The agent's limits, cgroup, priorities and state; limits of the cgroups of the canary and of these processes; the
+// kernel's settings; the folders with plugins.
 NodeState read_node_state(pid_t agent, const std::vector<pid_t>& plugins, const std::vector<std::string>& folders);
 
 // "core_pattern: 'core', then '|/bin/false'", one for each thing that is another.

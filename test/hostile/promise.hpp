@@ -8,16 +8,18 @@
 
 namespace koord::hostile {
 
-inline constexpr double kMaxGap = 1.5;           // s, between two samples of another plugin
-inline constexpr long kMaxGrowth = 8 << 10;      // KiB of the agent's own memory (RssAnon)
-inline constexpr double kChargeError = 0.2;      // share of the CPU time that the agent spent
-inline constexpr double kUnsteadyCores = 0.03;   // by so much the CPU time of an agent without an attack varies
+inline constexpr double kMaxGap = 1.5;          // s, between two samples of another plugin
+inline constexpr long kMaxGrowth = 8 << 10;     // KiB of the agent's own memory (RssAnon)
+inline constexpr double kChargeError = 0.2;     // share of the CPU time that the agent spent
+inline constexpr double kUnsteadyCores = 0.03;  // by so much the CPU time of an agent without an attack varies
 
-// The longest delay of a control between two Unix times. `control`: times of its beats, which are due every kBeatPeriod.
+// The longest delay of a control between two Unix times. `control`: times of its beats, which are due every
+// kBeatPeriod.
 double delay_of_control(const std::vector<double>& control, double from, double to);
 
 // The agent's machine may be busy with something else. So a gap counts without the delay of a control in the same time.
-std::string complaint_about_gaps(std::string_view metric, const std::vector<double>& samples, const std::vector<double>& control);
+std::string complaint_about_gaps(std::string_view metric, const std::vector<double>& samples,
+                                 const std::vector<double>& control);
 
 std::string complaint_about_growth(long kibibytes);
 

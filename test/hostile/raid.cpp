@@ -110,7 +110,8 @@ void Raid::prepare() {
   std::ofstream(agent_->folder() / "secret") << "secret";
   ::chmod((agent_->folder() / "secret").c_str(), 0600);
   std::filesystem::copy(built("test/hostile/bystander.so"), agent_->plugin_folder() + "/bystander.so");
-  for (const Attack* attack : attacks_) write_plugin(*attack, built("test/hostile/hostile.so"), agent_->plugin_folder());
+  for (const Attack* attack : attacks_)
+    write_plugin(*attack, built("test/hostile/hostile.so"), agent_->plugin_folder());
   agent_->write_config(configuration({}));
   agent_->run_by(words_of(rights_, agent_->folder().path()));
   for (const Attack* attack : attacks_) verdicts_.push_back({std::string(attack->name), {}, ""});
@@ -140,7 +141,9 @@ std::string Raid::configuration(std::span<const Attack* const> enabled) {
 
 bool Raid::await_bystander() {
   agent_->launch();
-  const auto up = [&] { return agent_->status_of("/readyz") == 200 && sample_times(*agent_, "bystander_ticks").size() > 3; };
+  const auto up = [&] {
+    return agent_->status_of("/readyz") == 200 && sample_times(*agent_, "bystander_ticks").size() > 3;
+  };
   if (eventually([&] { return !runs() || up(); }, kPatience) && runs()) return true;
   const std::string log = agent_->log();
   const std::string end = log.substr(log.size() - std::min<std::size_t>(log.size(), 400));
@@ -178,9 +181,9 @@ void Raid::enable_attacks() {
   if (!watch_until([&] { return contains(agent_->log(), "configuration read again"); }, kPatience))
     complain("the agent did not read its configuration again");
   const auto has_begun = [&](const Attack* attack) { return plugin_view(*agent_, attack->id()).state == "running"; };
-  if (only().batch == Batch::flood)
-    watch_until([&] { return has_begun(&only()); }, kPatience);
-  for (auto& [name, value] : node_state_now()) before_.emplace(name, value);  // limits of the plugins, as the agent made them
+  if (only().batch == Batch::flood) watch_until([&] { return has_begun(&only()); }, kPatience);
+  for (auto& [name, value] : node_state_now())
+    before_.emplace(name, value);  // limits of the plugins, as the agent made them
 }
 
 // False: there is nothing to judge.
@@ -208,7 +211,8 @@ void Raid::judge_answers() {
     const std::string answer = answer_of(*agent_, attacks_[i]->name);
     verdicts_[i].note = answer;
     if (answer.empty())
-      verdicts_[i].complaints.push_back("it did not say what it achieved; " + plugin_view(*agent_, attacks_[i]->id()).text.substr(0, 600));
+      verdicts_[i].complaints.push_back("it did not say what it achieved; " +
+                                        plugin_view(*agent_, attacks_[i]->id()).text.substr(0, 600));
     for (const std::string& step : steps_not_refused(answer))
       if (!is_harmless_step(rights_, *attacks_[i], step)) verdicts_[i].complaints.push_back(step);
     if (is_noticed_by_agent(*attacks_[i], answer)) judge_name(verdicts_[i], *attacks_[i]);
@@ -227,7 +231,8 @@ void Raid::judge_flood() {
   char figures[100];
   std::snprintf(figures, sizeof figures, "CPU %.2f s in %.1f s, charged %.2f s", spent, time, charged);
   note(figures);
-  if (const std::string complaint = complaint_about_charge(spent, charged, time); !complaint.empty()) complain(complaint);
+  if (const std::string complaint = complaint_about_charge(spent, charged, time); !complaint.empty())
+    complain(complaint);
   if (is_flood_named(only())) judge_name(verdicts_.front(), only());
   if (only().name.ends_with("_bomb")) judge_bomb();
 }
@@ -252,7 +257,8 @@ void Raid::judge_name(Verdict& verdict, const Attack& attack) {
 void Raid::judge_ends() {
   const auto has_ended = [&](const Attack* attack) {
     const PluginView now = plugin_view(*agent_, attack->id());
-    return now.restarts > 0 || now.state == "parked" || now.state == "failed" || now.state == "wedged" || attack->name == "ignore_stop";
+    return now.restarts > 0 || now.state == "parked" || now.state == "failed" || now.state == "wedged" ||
+           attack->name == "ignore_stop";
   };
   watch_until([&] { return std::all_of(attacks_.begin(), attacks_.end(), has_ended); }, kPatience);
   if (!runs()) return complain("the agent has ended");
@@ -275,7 +281,8 @@ void Raid::judge_lies() {
   const auto is_refused = [&](const Attack* attack) {
     const std::string name = attack->name == "steal_id" ? "advisor-node-resource" : std::string(attack->name);
     const std::string log = agent_->log(), state = plugin_view(*agent_, attack->id()).state;
-    const bool is_named = contains(log, name + " is refused") || contains(log, name + ".so") || contains(log, attack->id() + " is refused");
+    const bool is_named = contains(log, name + " is refused") || contains(log, name + ".so") ||
+                          contains(log, attack->id() + " is refused");
     const bool has_ended = state == "refused" || state == "failed" || state == "parked" ||
                            (state == "disabled" && attack->name == "manifest_default");
     return is_named || has_ended || (attack->name == "file_sparse" && state == "running");
@@ -297,7 +304,8 @@ void Raid::judge_gaps() {
     std::erase_if(times, [&](double time) { return time < begin_ - 0.5; });
     if (times.empty()) times.push_back(begin_);
     times.push_back(wall_now());
-    if (const std::string complaint = complaint_about_gaps(metric, times, beats); !complaint.empty()) complain(complaint);
+    if (const std::string complaint = complaint_about_gaps(metric, times, beats); !complaint.empty())
+      complain(complaint);
   }
 }
 
@@ -309,7 +317,8 @@ void Raid::judge_growth_and_delay() {
     complain("/readyz took " + std::to_string(answered - asked) + " s");
   most_memory_ = std::max(most_memory_, status_number(agent_->process().pid(), "RssAnon"));
   note("agent +" + std::to_string(most_memory_ - memory_before_) + " KiB");
-  if (const std::string complaint = complaint_about_growth(most_memory_ - memory_before_); !complaint.empty()) complain(complaint);
+  if (const std::string complaint = complaint_about_growth(most_memory_ - memory_before_); !complaint.empty())
+    complain(complaint);
 }
 
 void Raid::judge_node() {
@@ -317,7 +326,8 @@ void Raid::judge_node() {
   judge_growth_and_delay();
   const pid_t agent = agent_->process().pid();
   for (const std::string& difference : differences(before_, node_state_now())) complain(difference);
-  if (!eventually([&] { return zombies_of(agent) == 0; }, 10s)) complain(std::to_string(zombies_of(agent)) + " zombies of the agent");
+  if (!eventually([&] { return zombies_of(agent) == 0; }, 10s))
+    complain(std::to_string(zombies_of(agent)) + " zombies of the agent");
   const long more = descriptors_of(agent) - descriptors_before_;
   if (more > 60 + 20 * static_cast<long>(attacks_.size()))
     complain("the agent has " + std::to_string(more) + " descriptors more than before");
@@ -329,7 +339,8 @@ void Raid::judge_stop() {
     if (attacks_[i]->name != "ignore_stop") continue;
     if (!contains(log, attacks_[i]->id() + " has not ended within 2s of the stop"))
       verdicts_[i].complaints.emplace_back("no line says that it was killed");
-    if (contains(log, "a plugin did not end in time")) verdicts_[i].complaints.emplace_back("the agent did not end in order");
+    if (contains(log, "a plugin did not end in time"))
+      verdicts_[i].complaints.emplace_back("the agent did not end in order");
   }
 }
 
@@ -337,13 +348,17 @@ void Raid::judge_stop() {
 void Raid::judge_rest() {
   const bool ran = runs();
   const Clock::time_point begin = Clock::now();
-  if (!ran) agent_->kill();
-  else if (agent_->stop() != 0) complain("the agent did not end by itself");
+  if (!ran)
+    agent_->kill();
+  else if (agent_->stop() != 0)
+    complain("the agent did not end by itself");
   judge_stop();
-  if (seconds_since(begin) > 3) note("the agent took " + std::to_string(static_cast<int>(seconds_since(begin))) + " s to end");
+  if (seconds_since(begin) > 3)
+    note("the agent took " + std::to_string(static_cast<int>(seconds_since(begin))) + " s to end");
   if (ran && !eventually([] { return hostile_processes().empty(); }, 10s))
     complain(std::to_string(hostile_processes().size()) + " processes are left after the agent's end");
-  if (ran && !eventually([] { return hostile_cgroups().empty(); }, 10s)) complain("left after the agent's end: " + hostile_cgroups().front());
+  if (ran && !eventually([] { return hostile_cgroups().empty(); }, 10s))
+    complain("left after the agent's end: " + hostile_cgroups().front());
   for (pid_t pid : hostile_processes()) ::kill(pid, SIGKILL);
   // The next plugin has the same user.
   if (only().name.ends_with("_bomb")) eventually([] { return !has_zombies_of_plugins(); }, kPatience);
@@ -355,10 +370,18 @@ std::vector<Verdict> Raid::run() {
   if (begin()) {
     switch (only().batch) {
       case Batch::quiet:
-      case Batch::alone: judge_answers(); break;
-      case Batch::flood: judge_flood(); break;
-      case Batch::end: judge_ends(); break;
-      case Batch::lie: judge_lies(); break;
+      case Batch::alone:
+        judge_answers();
+        break;
+      case Batch::flood:
+        judge_flood();
+        break;
+      case Batch::end:
+        judge_ends();
+        break;
+      case Batch::lie:
+        judge_lies();
+        break;
     }
     judge_node();
     if (runs()) judge_gaps();
@@ -372,6 +395,8 @@ std::vector<Verdict> Raid::run() {
 
 }  // namespace
 
-std::vector<Verdict> run_raid(const std::vector<const Attack*>& attacks, Rights rights) { return Raid(attacks, rights).run(); }
+std::vector<Verdict> run_raid(const std::vector<const Attack*>& attacks, Rights rights) {
+  return Raid(attacks, rights).run();
+}
 
 }  // namespace koord::hostile

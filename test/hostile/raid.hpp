@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Raid: a real agent with a first-party plugin in its process, a well-behaved third-party one in a child, and the plugins
-// of one or more attacks; and the verdict about each.
+// Raid: a real agent with a first-party plugin in its process, a well-behaved third-party one in a child, and the
+// plugins of one or more attacks; and the verdict about each.
 #pragma once
 
 #include <string>
@@ -12,8 +12,9 @@
 
 namespace koord::hostile {
 
-// The rights that the agent has: all of root's, as packaging/quickstart starts it; those of the systemd unit; those of the
-// chart's container; and root's on a kernel without Landlock, or without CAP_SETUID, so that plugins have a layer less.
+// The rights that the agent has: all of root's, as packaging/quickstart starts it; those of the systemd unit; those of
+// the chart's container; and root's on a kernel without Landlock, or without CAP_SETUID, so that plugins have a layer
+// less.
 enum class Rights { root, unit, chart, without_landlock, without_setuid };
 Rights rights_of(std::string_view name);
 // The layer that plugins lack on purpose; empty: none.

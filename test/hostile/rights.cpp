@@ -19,7 +19,8 @@ Rights rights_of(std::string_view name) {
   if (name.empty()) return Rights::root;
   for (const auto& [known, rights] : kNames)
     if (known == name) return rights;
-  throw std::runtime_error("rights '" + std::string(name) + "': expected root, unit, chart, without-landlock or without-setuid");
+  throw std::runtime_error("rights '" + std::string(name) +
+                           "': expected root, unit, chart, without-landlock or without-setuid");
 }
 
 std::string_view lacking_layer(Rights rights) {
@@ -37,10 +38,14 @@ std::vector<std::string> words_of(Rights rights, const std::string& folder) {
 
 std::size_t group_size(Batch batch) {
   switch (batch) {
-    case Batch::quiet: return 16;
-    case Batch::end: return 8;
-    case Batch::lie: return 40;
-    default: return 1;
+    case Batch::quiet:
+      return 16;
+    case Batch::end:
+      return 8;
+    case Batch::lie:
+      return 40;
+    default:
+      return 1;
   }
 }
 

@@ -74,8 +74,7 @@ TEST_CASE("the usage is what the pods have used between the ticks") {
   advisor.tick();
   CHECK_FALSE(milli(advisor, "usage"));
   const Moment after_first = read_moment(node.container);
-  REQUIRE(eventually([&] { return cpu_seconds(node.container) >= after_first.cpu + 1; },
-                     std::chrono::seconds(60)));
+  REQUIRE(eventually([&] { return cpu_seconds(node.container) >= after_first.cpu + 1; }, std::chrono::seconds(60)));
   const Moment before_second = read_moment(node.container);
   advisor.tick();
   const Moment after_second = read_moment(node.container);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-block-io on this machine's kernel: direct reads and writes of a known size on a loop device are counted to the
-// byte and to the operation, for the cgroup that made them and for no other.
+// advisor-block-io on this machine's kernel: direct reads and writes of a known size on a loop device are counted to
+// the byte and to the operation, for the cgroup that made them and for no other.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <linux/loop.h>

@@ -67,7 +67,8 @@ void transfer(const LoopDisk& disk, int flags, std::uint64_t blocks) {
   void* buffer = std::aligned_alloc(kBlock, kBlock);
   for (std::uint64_t i = 0; i < blocks; ++i) {
     const off_t at = static_cast<off_t>(i * kBlock % kDiskSize);
-    const ssize_t n = flags == O_RDONLY ? ::pread(fd.get(), buffer, kBlock, at) : ::pwrite(fd.get(), buffer, kBlock, at);
+    const ssize_t n =
+        flags == O_RDONLY ? ::pread(fd.get(), buffer, kBlock, at) : ::pwrite(fd.get(), buffer, kBlock, at);
     if (n != static_cast<ssize_t>(kBlock)) ::_exit(1);
   }
 }
@@ -117,8 +118,8 @@ struct BlockLatencyFixture {
     const auto found = requests.devices.find({major(number) << 20 | minor(number)});
     return found == requests.devices.end() ? OperationTotals{} : found->second.of(operation);
   }
-  // Reads block by block until one is the cgroup's, and no more than that one. The kernel charges the parent while it has no
-  // memory at hand for what it keeps of a new cgroup and a disk (blkg_lookup_create, GFP_NOWAIT).
+  // Reads block by block until one is the cgroup's, and no more than that one. The kernel charges the parent while it
+  // has no memory at hand for what it keeps of a new cgroup and a disk (blkg_lookup_create, GFP_NOWAIT).
   bool comes_to_know(const RealCgroup& cgroup) {
     for (int attempt = 0; attempt < 10; ++attempt) {
       elapsed_in(cgroup, [&] { transfer(*disk, O_RDONLY, 1); });
@@ -186,9 +187,13 @@ TEST_CASE("raw_tracepoint counts the requests, bytes and time of the cgroup that
   check_known_answer("raw_tracepoint");
 }
 
-TEST_CASE("a removed cgroup is reported once with its last totals, from btf_tracepoint") { check_reuse("btf_tracepoint"); }
+TEST_CASE("a removed cgroup is reported once with its last totals, from btf_tracepoint") {
+  check_reuse("btf_tracepoint");
+}
 
-TEST_CASE("a removed cgroup is reported once with its last totals, from raw_tracepoint") { check_reuse("raw_tracepoint"); }
+TEST_CASE("a removed cgroup is reported once with its last totals, from raw_tracepoint") {
+  check_reuse("raw_tracepoint");
+}
 
 TEST_CASE("a slot comes to its next cgroup without the totals of the one before") {
   BlockLatencyFixture fixture("btf_tracepoint", 16);

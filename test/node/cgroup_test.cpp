@@ -23,9 +23,7 @@ using Values = std::vector<std::int64_t>;
 
 const SystemClock real_clock;
 
-Layout layout() {
-  return *Layout::detect(NodeRoots());
-}
+Layout layout() { return *Layout::detect(NodeRoots()); }
 
 std::int64_t cpu_ns() {
   timespec used{};
@@ -90,8 +88,7 @@ TEST_CASE("limits read back as they were set") {
   CHECK(read_one(reader, cgroup, "memory.limit", "limit_bytes") == -1);
   cgroup.limit_cpu(0.5);
   cgroup.limit_memory(64 << 20);
-  CHECK(read_one(reader, cgroup, "cpu.max", "quota_us") * 2 ==
-        read_one(reader, cgroup, "cpu.max", "period_us"));
+  CHECK(read_one(reader, cgroup, "cpu.max", "quota_us") * 2 == read_one(reader, cgroup, "cpu.max", "period_us"));
   CHECK(read_one(reader, cgroup, "memory.limit", "limit_bytes") == 64 << 20);
 }
 

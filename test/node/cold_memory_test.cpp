@@ -21,9 +21,7 @@ namespace {
 constexpr double kFileBytes = 1u << 30;
 const std::string kKdamonds = "/sys/kernel/mm/damon/admin/kdamonds";
 
-std::string kdamonds() {
-  return std::string(koord::trim(koord::read_file(kKdamonds + "/nr_kdamonds").value_or("")));
-}
+std::string kdamonds() { return std::string(koord::trim(koord::read_file(kKdamonds + "/nr_kdamonds").value_or(""))); }
 
 double meminfo_bytes(const char* key) {
   const std::string text = koord::read_file("/proc/meminfo").value_or("");
@@ -73,7 +71,8 @@ TEST_CASE("page cache that is left alone becomes cold, and no more of it than th
       return cold > 0.5 * kFileBytes;
     };
     CHECK(eventually(is_measured, std::chrono::seconds(180)));
-    // With five standard errors of the estimate. Not against the inactive part alone: others move pages between the lists.
+    // With five standard errors of the estimate. Not against the inactive part alone: others move pages between the
+    // lists.
     const double page_cache = meminfo_bytes("Inactive(file)") + meminfo_bytes("Active(file)");
     CHECK(cold <= page_cache + 5 * meminfo_bytes("MemTotal") / 2 / 128);
     CHECK(advisor.host().value("node_memory_with_hot_page_usage").value_or(-1) > 0);

@@ -47,7 +47,8 @@ struct CpuSuppressFixture {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(CpuSuppressFixture, "cfsQuota bounds the time of best-effort pods, and off leaves every file as it was") {
+TEST_CASE_FIXTURE(CpuSuppressFixture,
+                  "cfsQuota bounds the time of best-effort pods, and off leaves every file as it was") {
   comes_and_goes(Policy::cfs_quota, pods.besteffort, "cpu.max", "2000 100000");
 }
 
@@ -57,7 +58,9 @@ TEST_CASE_FIXTURE(CpuSuppressFixture, "cpuset confines best-effort pods, and off
 }
 
 // The kernel takes no set away from a cgroup with tasks in it.
-TEST_CASE_FIXTURE(CpuSuppressFixture, "v2: off gives a confined class all CPUs, and leaves every file as it was when its tasks have ended") {
+TEST_CASE_FIXTURE(
+    CpuSuppressFixture,
+    "v2: off gives a confined class all CPUs, and leaves every file as it was when its tasks have ended") {
   if (pods.cpus() < 2 || !pods.is_v2()) return;
   before = pods.knobs();
   SuppressRig rig(pods, Policy::cpuset, 0);
@@ -74,7 +77,9 @@ TEST_CASE_FIXTURE(CpuSuppressFixture, "v2: off gives a confined class all CPUs, 
   CHECK(changes(before, pods.knobs()) == "");
 }
 
-TEST_CASE_FIXTURE(CpuSuppressFixture, "cpuIdle: best-effort pods run on otherwise idle CPUs, and off leaves every file as it was, the weight too") {
+TEST_CASE_FIXTURE(
+    CpuSuppressFixture,
+    "cpuIdle: best-effort pods run on otherwise idle CPUs, and off leaves every file as it was, the weight too") {
   if (!pods.knows("cpu.idle")) return;  // before Linux 5.15
   comes_and_goes(Policy::cpu_idle, pods.besteffort, "cpu.idle", "1");
 }

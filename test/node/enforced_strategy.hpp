@@ -19,7 +19,8 @@ namespace koord::test {
 
 class EnforcedStrategy {
  public:
-  EnforcedStrategy(const std::string& shared_object, std::string plugin) : strategy_(host_, shared_object), plugin_(std::move(plugin)) {
+  EnforcedStrategy(const std::string& shared_object, std::string plugin)
+      : strategy_(host_, shared_object), plugin_(std::move(plugin)) {
     governor_.set_node_mode(knob::Mode::enforce);
     REQUIRE(strategy_.init() == KOORD_OK);
   }
@@ -30,7 +31,8 @@ class EnforcedStrategy {
     host_.clock().advance(after);
     results_.clear();
     REQUIRE(strategy_.evaluate() == KOORD_OK);
-    governor_.take({plugin_, "test"}, host_.context().take_plan(), [this](std::vector<knob::IntentResult> results) { results_ = std::move(results); });
+    governor_.take({plugin_, "test"}, host_.context().take_plan(),
+                   [this](std::vector<knob::IntentResult> results) { results_ = std::move(results); });
     CHECK(strategy_.on_applied(results_) == KOORD_OK);
   }
   // No strategy proposes anything any more.
@@ -38,8 +40,9 @@ class EnforcedStrategy {
 
   // The result of the intent for this knob of this cgroup in the last round; nothing: no intent.
   std::optional<knob::IntentResult> result_of(std::string_view knob, const RealCgroup& cgroup) const {
-    const auto found = std::find_if(results_.begin(), results_.end(),
-                                    [&](const knob::IntentResult& r) { return r.knob == knob && r.cgroup_dir == cgroup.dir(); });
+    const auto found = std::find_if(results_.begin(), results_.end(), [&](const knob::IntentResult& r) {
+      return r.knob == knob && r.cgroup_dir == cgroup.dir();
+    });
     return found == results_.end() ? std::nullopt : std::optional(*found);
   }
 
@@ -53,8 +56,8 @@ class EnforcedStrategy {
   std::vector<knob::IntentResult> results_;
 };
 
-// The main() of such a test. The strategy's .so is the first argument, and goes to `shared_object`; skips if no cgroups can
-// be made.
+// The main() of such a test. The strategy's .so is the first argument, and goes to `shared_object`; skips if no cgroups
+// can be made.
 inline int run_with_strategy(int argc, char** argv, std::string& shared_object) {
   if (auto why = RealCgroup::unavailable()) {
     std::printf("skipped: no cgroups can be made here: %s\n", why->c_str());

@@ -30,8 +30,7 @@ double cpu_seconds(const RealCgroup& cgroup) {
 }
 
 Moment read_moment(const RealCgroup& cgroup) {
-  const double wall =
-      std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
   return {cpu_seconds(cgroup), wall};
 }
 
@@ -65,8 +64,7 @@ Inhabitant::Inhabitant(const RealCgroup& cgroup, const std::function<void()>& wo
       }) {
   pollfd done = {done_.ends[0], POLLIN, 0};
   constexpr int kLimitMs = 60'000;
-  if (::poll(&done, 1, kLimitMs) != 1)
-    throw std::runtime_error("a process of the test has not done its work");
+  if (::poll(&done, 1, kLimitMs) != 1) throw std::runtime_error("a process of the test has not done its work");
 }
 
 void hold_memory(std::size_t bytes) {

@@ -38,7 +38,8 @@ std::optional<std::string> why_not() {
   return std::nullopt;
 }
 
-TEST_CASE("a container at its memory limit has stalled, its neighbour has not, and the node has at least the same stall time") {
+TEST_CASE(
+    "a container at its memory limit has stalled, its neighbour has not, and the node has at least the same stall time") {
   const auto disk = LoopDisk::attach(144 * kMiB);
   const RealCgroup squeezed("squeezed"), roomy("roomy");
   squeezed.limit_memory(32 * kMiB);

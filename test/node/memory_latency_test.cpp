@@ -131,9 +131,12 @@ std::optional<std::uint64_t> pressure_ns(const std::string& file) {
   return must(koord::parse_uint(text->substr(at, text->find('\n', at) - at))) * 1000;
 }
 
-// The smallest growth of the kernel's figure that a reclaim of `reclaim_ns` causes. The kernel weighs CPUs by the time for which
-// they were busy: a cgroup has only its own CPU, but in the figure of the whole node other work has a weight of any size.
-std::uint64_t least_pressure_ns(bool is_of_cgroup, std::uint64_t reclaim_ns) { return is_of_cgroup ? reclaim_ns / 2 : 1; }
+// The smallest growth of the kernel's figure that a reclaim of `reclaim_ns` causes. The kernel weighs CPUs by the time
+// for which they were busy: a cgroup has only its own CPU, but in the figure of the whole node other work has a weight
+// of any size.
+std::uint64_t least_pressure_ns(bool is_of_cgroup, std::uint64_t reclaim_ns) {
+  return is_of_cgroup ? reclaim_ns / 2 : 1;
+}
 
 Stalls window_of(MemoryLatencyProbe& probe, Windows& windows, std::uint64_t cgroup) {
   windows.advance(must(probe.read()));
@@ -157,7 +160,8 @@ void check_reclaim(std::string_view source) {
   elapsed_in(roomy, [&] { read(*disk, kDiskSize, kLimit / 2); });
   const Stalls stalls = window_of(*probe, windows, id_of(squeezed));
   const auto& reclaim = stalls.of(Kind::memcg_reclaim);
-  INFO("stalls ", reclaim.count, " of ", reclaim.sum_ns, " ns in ", elapsed, " ns, limit met ", times_at_limit(squeezed));
+  INFO("stalls ", reclaim.count, " of ", reclaim.sum_ns, " ns in ", elapsed, " ns, limit met ",
+       times_at_limit(squeezed));
   // A charge that meets the limit reclaims, once or a few times.
   CHECK(reclaim.count >= times_at_limit(squeezed) / 2);
   CHECK(reclaim.count > 0);
@@ -254,8 +258,9 @@ void check_compaction(std::string_view source) {
   RealCgroup compacting("compacting"), idle("idle");
   Windows windows;
   window_of(*probe, windows, 0);
-  const std::uint64_t elapsed =
-      elapsed_in(compacting, [] { if (!koord::write_value(kCompact, "1")) ::_exit(1); });
+  const std::uint64_t elapsed = elapsed_in(compacting, [] {
+    if (!koord::write_value(kCompact, "1")) ::_exit(1);
+  });
   const Stalls stalls = window_of(*probe, windows, id_of(compacting));
   INFO(stalls.of(Kind::compaction).sum_ns, " ns of ", elapsed);
   CHECK(stalls.of(Kind::compaction).count > 0);
@@ -313,7 +318,9 @@ TEST_CASE("both sources charge reclaim for lack of memory on the node, as often 
   check_direct_reclaim(raw_tracepoint, filling, counted_by_kernel);
 }
 
-TEST_CASE("task_storage charges compaction to the cgroup of the thread that does it") { check_compaction("task_storage"); }
+TEST_CASE("task_storage charges compaction to the cgroup of the thread that does it") {
+  check_compaction("task_storage");
+}
 
 TEST_CASE("raw_tracepoint charges compaction to the cgroup of the thread that does it") {
   check_compaction("raw_tracepoint");
@@ -321,7 +328,9 @@ TEST_CASE("raw_tracepoint charges compaction to the cgroup of the thread that do
 
 TEST_CASE("a removed cgroup is reported once with its last stalls, from task_storage") { check_reuse("task_storage"); }
 
-TEST_CASE("a removed cgroup is reported once with its last stalls, from raw_tracepoint") { check_reuse("raw_tracepoint"); }
+TEST_CASE("a removed cgroup is reported once with its last stalls, from raw_tracepoint") {
+  check_reuse("raw_tracepoint");
+}
 
 TEST_CASE("stalls for which no slot was free are counted, and are in no cgroup's histogram") {
   auto probe = open_or_skip("task_storage", 2);  // one of them is the unassigned

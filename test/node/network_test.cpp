@@ -99,7 +99,8 @@ void receive(const Pipe& to_test) {
   const int connection = ::accept(listener, nullptr, nullptr);
   std::vector<char> buffer(1u << 16);
   std::uint64_t received = 0;
-  for (ssize_t n; (n = ::read(connection, buffer.data(), buffer.size())) > 0;) received += static_cast<std::uint64_t>(n);
+  for (ssize_t n; (n = ::read(connection, buffer.data(), buffer.size())) > 0;)
+    received += static_cast<std::uint64_t>(n);
   to_test.send(received);
 }
 

@@ -38,8 +38,7 @@ void fill_page_cache() {
 std::optional<std::string> why_not() {
   struct statfs here;
   if (::statfs(".", &here) != 0) return "the current directory cannot be asked for its file system";
-  if (here.f_type == kTmpfsMagic || here.f_type == kRamfsMagic)
-    return "files here are in memory and on no disk";
+  if (here.f_type == kTmpfsMagic || here.f_type == kRamfsMagic) return "files here are in memory and on no disk";
   const koord::cgroup::Layout layout = *koord::cgroup::Layout::detect(koord::NodeRoots());
   if (!layout.version(koord::cgroup::Controller::memory)) return "there is no memory controller";
   return std::nullopt;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups of counters on cgroups of the real kernel, with software events where there is no PMU: the same calls, and answers
-// that the counted processes know of themselves.
+// Groups of counters on cgroups of the real kernel, with software events where there is no PMU: the same calls, and
+// answers that the counted processes know of themselves.
 #include <doctest/doctest.h>
 #include <perfmon/pfmlib.h>
 #include <sys/mman.h>
@@ -44,28 +44,24 @@ T must(koord::Result<T> result) {
   return std::move(result).value();
 }
 
-std::string tree() {
-  return must(find_perf_hierarchy("/sys/fs/cgroup"));
-}
+std::string tree() { return must(find_perf_hierarchy("/sys/fs/cgroup")); }
 
 std::vector<unsigned> online_cpus() {
   return must(koord::CpuSet::parse(must(koord::read_file("/sys/devices/system/cpu/online")))).members();
 }
 
-// On hardware within a hundredth. The switches and interrupts that a group counts and a process's own clock does not are slow
-// on an emulated machine.
-bool agree(double found, double expected) {
-  return found > 0.95 * expected && found < 1.25 * expected;
-}
+// On hardware within a hundredth. The switches and interrupts that a group counts and a process's own clock does not
+// are slow on an emulated machine.
+bool agree(double found, double expected) { return found > 0.95 * expected && found < 1.25 * expected; }
 
-std::size_t open_descriptors() {
-  return must(koord::list_directory("/proc/self/fd")).size();
-}
+std::size_t open_descriptors() { return must(koord::list_directory("/proc/self/fd")).size(); }
 
 // In the hierarchy of perf_event, which RealCgroup does not make.
 class PerfCgroup {
  public:
-  explicit PerfCgroup(const std::string& name) : dir_("koord-test-" + name + "-" + std::to_string(::getpid())) { make(); }
+  explicit PerfCgroup(const std::string& name) : dir_("koord-test-" + name + "-" + std::to_string(::getpid())) {
+    make();
+  }
   PerfCgroup(const PerfCgroup& parent, const std::string& name) : dir_(parent.dir_ + "/" + name) { make(); }
   PerfCgroup(const PerfCgroup&) = delete;
   PerfCgroup& operator=(const PerfCgroup&) = delete;
@@ -174,7 +170,8 @@ std::vector<EventCode> software_events() {
   return {encoded.cycles, encoded.instructions, *encoded.llc_misses};
 }
 
-constexpr const char* kSoftwareConfig = R"({"cycles": "PERF_COUNT_SW_TASK_CLOCK", "instructions": "PERF_COUNT_SW_CPU_CLOCK",
+constexpr const char* kSoftwareConfig =
+    R"({"cycles": "PERF_COUNT_SW_TASK_CLOCK", "instructions": "PERF_COUNT_SW_CPU_CLOCK",
   "llcMisses": "PERF_COUNT_SW_PAGE_FAULTS", "events": ["PERF_COUNT_SW_CONTEXT_SWITCHES"]})";
 
 // The real tree as a node with the CPUs of this machine sees it.
@@ -202,7 +199,8 @@ struct RealNode {
     host->clock().advance(10s);
     return advisor->collect();
   }
-  std::optional<double> value(const std::string& metric, const PerfCgroup& cgroup, koord::metric::Labels more = {}) const {
+  std::optional<double> value(const std::string& metric, const PerfCgroup& cgroup,
+                              koord::metric::Labels more = {}) const {
     more.push_back({"container_name", cgroup.dir()});
     return host->value(metric, more);
   }
@@ -214,15 +212,17 @@ struct RealNode {
 
 }  // namespace
 
-TEST_CASE("a group counts the CPU time that the cgroup's process knows of itself, and nothing of a sibling that sleeps") {
+TEST_CASE(
+    "a group counts the CPU time that the cgroup's process knows of itself, and nothing of a sibling that sleeps") {
   PerfCgroup busy("busy"), idle("idle");
   Worker worker(busy), sleeper(idle);
-  const CgroupCounters of_busy = open_counters(busy, software_events()), of_idle = open_counters(idle, software_events());
+  const CgroupCounters of_busy = open_counters(busy, software_events()),
+                       of_idle = open_counters(idle, software_events());
   const double used = worker.work();
   const Estimate counted = estimate(must(of_busy.read()), 0.05);
   const Estimate slept = estimate(must(of_idle.read()), 0.05);
-  std::printf("used %.6f s, task-clock %.6f s, cpu-clock %.6f s, faults %.0f\n", used, counted.count(0).value_or(-1) / 1e9,
-              counted.count(1).value_or(-1) / 1e9, counted.count(2).value_or(-1));
+  std::printf("used %.6f s, task-clock %.6f s, cpu-clock %.6f s, faults %.0f\n", used,
+              counted.count(0).value_or(-1) / 1e9, counted.count(1).value_or(-1) / 1e9, counted.count(2).value_or(-1));
   REQUIRE(counted.verdict == Verdict::counted);
   CHECK(agree(*counted.count(0) / 1e9, used));
   CHECK(agree(*counted.count(1) / 1e9, used));
@@ -255,8 +255,10 @@ TEST_CASE("when one CPU refuses there are no counters at all, and no descriptor 
 }
 
 TEST_CASE("an event that this node does not have is left out with the reason, the others are counted") {
-  auto encoded = must(encode_events({.cycles = "PERF_COUNT_SW_TASK_CLOCK", .instructions = "PERF_COUNT_SW_CPU_CLOCK",
-                                     .llc_misses = "", .further = {"PERF_COUNT_SW_PAGE_FAULTS"}}));
+  auto encoded = must(encode_events({.cycles = "PERF_COUNT_SW_TASK_CLOCK",
+                                     .instructions = "PERF_COUNT_SW_CPU_CLOCK",
+                                     .llc_misses = "",
+                                     .further = {"PERF_COUNT_SW_PAGE_FAULTS"}}));
   encoded.further.insert(encoded.further.begin(), EventCode{.name = "none", .type = 1, .config = 9999});
   const koord::UniqueFd root = must(koord::open_directory(tree()));
   const EventSet set = must(choose_events(encoded, root.get(), online_cpus().front()));
@@ -317,7 +319,9 @@ TEST_CASE("with descriptors for one container at a time they take turns, a new o
                     "interval": "20s", "maxDescriptors": 1})");
   real.publish({&first, &second});
   REQUIRE(real.advisor->init() == KOORD_OK);
-  const auto measured = [&](const PerfCgroup& cgroup) { return real.value("container_cycles_per_instruction", cgroup).has_value(); };
+  const auto measured = [&](const PerfCgroup& cgroup) {
+    return real.value("container_cycles_per_instruction", cgroup).has_value();
+  };
   const auto window = [&] {
     one.work(), two.work(), three.work();
     REQUIRE(real.tick() == KOORD_OK);
@@ -332,7 +336,8 @@ TEST_CASE("with descriptors for one container at a time they take turns, a new o
   CHECK(measured(third));
 }
 
-TEST_CASE("a container without a cgroup in the hierarchy is silent, and the capability says so when there is no other") {
+TEST_CASE(
+    "a container without a cgroup in the hierarchy is silent, and the capability says so when there is no other") {
   RealNode real;
   {
     PerfCgroup container("plugin-vanished");
@@ -343,10 +348,12 @@ TEST_CASE("a container without a cgroup in the hierarchy is silent, and the capa
   CHECK(real.tick() == KOORD_OK);
   CHECK(real.host->value("performance_windows_dropped_total", {{"reason", "incomplete"}}) == 0.0);
   CHECK(real.host->value("performance_round_seconds") == 0.0);
-  CHECK(real.host->capabilities().find("performance_counters", "test")->detail.find("no container has a cgroup in") == 0);
+  CHECK(real.host->capabilities().find("performance_counters", "test")->detail.find("no container has a cgroup in") ==
+        0);
 }
 
-TEST_CASE("without descriptors the tick says so, drops the window, and the container has its turn when there are some") {
+TEST_CASE(
+    "without descriptors the tick says so, drops the window, and the container has its turn when there are some") {
   PerfCgroup container("plugin-emfile");
   Worker worker(container);
   RealNode real;
@@ -391,7 +398,8 @@ TEST_CASE("a changed configuration counts other events; one that is wrong leaves
 }
 
 int main(int argc, char** argv) {
-  // Asked here, so that a machine that is given this program is given the library as well, which the plugin loads by name.
+  // Asked here, so that a machine that is given this program is given the library as well, which the plugin loads by
+  // name.
   std::printf("libpfm4 %d.%d\n", PFM_MAJ_VERSION(pfm_get_version()), PFM_MIN_VERSION(pfm_get_version()));
   const auto skip = [](const std::string& why) {
     std::printf("SKIPPED: %s\n", why.c_str());

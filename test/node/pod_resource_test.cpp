@@ -33,8 +33,7 @@ std::optional<std::string> why_not() {
   return "there is no memory controller";
 }
 
-TEST_CASE(
-    "64 MiB that a process has touched are its cgroup's, also the one's above, and not its neighbour's") {
+TEST_CASE("64 MiB that a process has touched are its cgroup's, also the one's above, and not its neighbour's") {
   RealCgroup pod("pod");
   RealCgroup busy(pod, "busy"), idle(pod, "idle");
   Inhabitant holder(busy, [] { hold_memory(64u << 20); });

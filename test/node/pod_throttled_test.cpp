@@ -25,8 +25,7 @@ TEST_CASE("a busy cgroup with a tenth of a CPU is throttled most of the time, as
   RealAdvisor advisor({&limited});
   const auto pass = [&](double periods) {
     const double before = throttling(limited).periods;
-    REQUIRE(eventually([&] { return throttling(limited).periods >= before + periods; },
-                       std::chrono::seconds(60)));
+    REQUIRE(eventually([&] { return throttling(limited).periods >= before + periods; }, std::chrono::seconds(60)));
   };
   pass(2);
   const Throttling before_first = throttling(limited);
@@ -39,12 +38,11 @@ TEST_CASE("a busy cgroup with a tenth of a CPU is throttled most of the time, as
 
   const double ratio = advisor.value("container_cpu_throttled", limited).value_or(-1);
   CHECK(ratio >=
-        (before_second.throttled - after_first.throttled) / (after_second.periods - before_first.periods) -
-            1e-3);
-  CHECK(ratio <= std::fmin((after_second.throttled - before_first.throttled) /
-                               (before_second.periods - after_first.periods),
-                           1) +
-                     1e-3);
+        (before_second.throttled - after_first.throttled) / (after_second.periods - before_first.periods) - 1e-3);
+  CHECK(
+      ratio <=
+      std::fmin((after_second.throttled - before_first.throttled) / (before_second.periods - after_first.periods), 1) +
+          1e-3);
   CHECK(ratio > 0.5);
   const double seconds = advisor.value("container_cpu_throttled_seconds_total", limited).value_or(-1);
   CHECK(seconds >= before_second.seconds - 1e-3);

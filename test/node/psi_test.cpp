@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-psi on this machine's kernel: a cgroup with more busy threads than CPUs is stalled all the time, one that sleeps
-// is not, and what the plugin says is what the kernel's own files say.
+// advisor-psi on this machine's kernel: a cgroup with more busy threads than CPUs is stalled all the time, one that
+// sleeps is not, and what the plugin says is what the kernel's own files say.
 #include <doctest/doctest.h>
 #include <sched.h>
 #include <unistd.h>
@@ -69,7 +69,8 @@ TEST_CASE("two busy threads on one CPU are stalled nearly all the time, and the 
   const double lower = stalled_seconds(fixture.squeezed);
   advisor.tick();
   const double upper = stalled_seconds(fixture.squeezed);
-  const double reported = advisor.value("container_pressure_stalled_seconds_total", fixture.squeezed, kSomeCpu).value_or(-1);
+  const double reported =
+      advisor.value("container_pressure_stalled_seconds_total", fixture.squeezed, kSomeCpu).value_or(-1);
   CHECK(reported >= lower - 1e-6);
   CHECK(reported <= upper + 1e-6);
   CHECK(advisor.value("container_psi_stalled_ratio", fixture.squeezed, kSomeCpu).value_or(-1) > 0.8);

@@ -43,7 +43,8 @@ class Enforced {
     pod.annotations["koordinator.sh/blkioQOS"] = blocks;
     host_.hub().publish({.pods = std::vector{pod}, .node_slo = "{\"resourceQOSStrategy\": {}}"});
     REQUIRE(strategy_.evaluate() == KOORD_OK);
-    governor_.take({"qos-blkio", "blkio"}, host_.context().take_plan(), [this](std::vector<knob::IntentResult> results) { results_ = std::move(results); });
+    governor_.take({"qos-blkio", "blkio"}, host_.context().take_plan(),
+                   [this](std::vector<knob::IntentResult> results) { results_ = std::move(results); });
     CHECK(strategy_.on_applied(results_) == KOORD_OK);
   }
   void stop() { governor_.stop(); }
@@ -59,9 +60,7 @@ class Enforced {
   std::vector<knob::IntentResult> results_;
 };
 
-bool is_v1() {
-  return cgroup::Layout::detect(NodeRoots())->version(cgroup::Controller::blkio) == cgroup::Version::v1;
-}
+bool is_v1() { return cgroup::Layout::detect(NodeRoots())->version(cgroup::Controller::blkio) == cgroup::Version::v1; }
 
 // The kernel's read limits, on v1, or all limits.
 std::string limits(const RealCgroup& cgroup) {
@@ -119,7 +118,8 @@ TEST_CASE("a limit of an administrator is there again when ours ends") {
   if (!disk) return;
   RealCgroup cgroup("blkio");
   const std::string number = number_of(*disk);
-  const std::string file = cgroup.path(cgroup::Controller::blkio) + (is_v1() ? "/blkio.throttle.read_bps_device" : "/io.max");
+  const std::string file =
+      cgroup.path(cgroup::Controller::blkio) + (is_v1() ? "/blkio.throttle.read_bps_device" : "/io.max");
   REQUIRE(write_value(file, number + (is_v1() ? " 7340032" : " rbps=7340032")));
   const std::string before = limits(cgroup);
   Enforced enforced(cgroup);
@@ -129,7 +129,8 @@ TEST_CASE("a limit of an administrator is there again when ours ends") {
   CHECK(limits(cgroup) == before);
 }
 
-// Weights count on v2 where the kernel reckons the cost of a device's requests, which is switched on for it in the root cgroup.
+// Weights count on v2 where the kernel reckons the cost of a device's requests, which is switched on for it in the root
+// cgroup.
 TEST_CASE("v2: a weight is what the kernel says, and gone when it is withdrawn") {
   const auto disk = LoopDisk::attach(kDiskBytes);
   if (!disk || is_v1()) return;
@@ -139,7 +140,8 @@ TEST_CASE("v2: a weight is what the kernel says, and gone when it is withdrawn")
   const std::string before = read_file(file).value_or("");
   if (before.empty() || !write_value(root, number + " enable=1")) return;  // a kernel without
   Enforced enforced(cgroup);
-  enforced.annotate(R"({"blocks": [{"name": ")" + disk->path() + R"(", "type": "device", "ioCfg": {"ioWeightPercent": 60}}]})");
+  enforced.annotate(R"({"blocks": [{"name": ")" + disk->path() +
+                    R"(", "type": "device", "ioCfg": {"ioWeightPercent": 60}}]})");
   CHECK(read_file(file).value() == before + number + " 60\n");
   enforced.annotate("");
   CHECK(read_file(file).value() == before);

@@ -29,9 +29,13 @@ struct QosCgroupReconcileFixture {
     pod.phase = state::Phase::running;
     pod.cgroup_dir = of_pod.dir();
     pod.resources = {{"memory", 64 * kMi, 128 * kMi}};
-    pod.containers.push_back(
-        {.id = "containerd://c1", .name = "main", .cgroup_dir = container.dir(), .resources = {{"memory", 64 * kMi, 128 * kMi}}});
-    strategy.host().hub().publish({.pods = std::vector{pod}, .node_slo = R"({"resourceQOSStrategy":{"lsClass":{"memoryQOS":)" + memory_qos + "}}}"});
+    pod.containers.push_back({.id = "containerd://c1",
+                              .name = "main",
+                              .cgroup_dir = container.dir(),
+                              .resources = {{"memory", 64 * kMi, 128 * kMi}}});
+    strategy.host().hub().publish(
+        {.pods = std::vector{pod},
+         .node_slo = R"({"resourceQOSStrategy":{"lsClass":{"memoryQOS":)" + memory_qos + "}}}"});
   }
   static std::string text(const RealCgroup& cgroup, const std::string& file) {
     return read_file(cgroup.path(cgroup::Controller::memory) + "/" + file).value_or("(none)");
@@ -40,7 +44,8 @@ struct QosCgroupReconcileFixture {
   std::string knobs() const {
     std::string all;
     for (const RealCgroup* cgroup : {&of_class, &of_pod, &container})
-      for (const char* file : {"memory.min", "memory.low", "memory.high", "memory.oom.group"}) all += text(*cgroup, file);
+      for (const char* file : {"memory.min", "memory.low", "memory.high", "memory.oom.group"})
+        all += text(*cgroup, file);
     return all;
   }
 
@@ -76,7 +81,9 @@ TEST_CASE("v2: memory.high of a container that uses more begins just below what 
     std::string memory(120 * kMi, 'x');
     ::pause();
   });
-  const auto used = [&] { return std::atoll(QosCgroupReconcileFixture::text(fixture.container, "memory.current").c_str()); };
+  const auto used = [&] {
+    return std::atoll(QosCgroupReconcileFixture::text(fixture.container, "memory.current").c_str());
+  };
   REQUIRE(eventually([&] { return used() > 120 * kMi; }, 120s));
   fixture.strategy.round(1s);
   const std::int64_t high = std::atoll(QosCgroupReconcileFixture::text(fixture.container, "memory.high").c_str());
@@ -89,7 +96,8 @@ TEST_CASE("v2: memory.high of a container that uses more begins just below what 
 TEST_CASE("v1: knobs that the kernel lacks are reported as such, and nothing is changed") {
   if (is_v2()) return;
   QosCgroupReconcileFixture fixture;
-  if (QosCgroupReconcileFixture::text(fixture.of_pod, "memory.min") != "(none)") return;  // a kernel that has it on v1, too
+  if (QosCgroupReconcileFixture::text(fixture.of_pod, "memory.min") != "(none)")
+    return;  // a kernel that has it on v1, too
   const std::string before = fixture.knobs();
   fixture.strategy.round(1s);
   REQUIRE(fixture.strategy.result_of("memory.min", fixture.of_pod));

@@ -34,14 +34,16 @@ struct QosMemoryReclaimFixture {
     advisor = strategy.host().make_context("advisor-cold-memory", workshop::all_services());
     const koord_host* host = advisor->host();
     const plugin::Metric cold(host, {"pod_memory_cold_page_size", "bytes", "cold memory", 1});
-    const plugin::Snapshot snapshot(host, static_cast<const koord_svc_state*>(host->get_service(host, "koord.state/1")));
+    const plugin::Snapshot snapshot(host,
+                                    static_cast<const koord_svc_state*>(host->get_service(host, "koord.state/1")));
     plugin::Batch batch(host);
     batch.add(cold.series((*snapshot.pods().begin()).handle), 40.0 * kMi);
     batch.send(static_cast<const koord_svc_clock*>(host->get_service(host, "koord.clock/1"))->now_ns(host));
   }
   std::int64_t page_cache() const {
     const std::string stat = read_file(pod.path(cgroup::Controller::memory) + "/memory.stat").value_or("");
-    return static_cast<std::int64_t>(find_flat_key(stat, "inactive_file").value_or(0) + find_flat_key(stat, "active_file").value_or(0));
+    return static_cast<std::int64_t>(find_flat_key(stat, "inactive_file").value_or(0) +
+                                     find_flat_key(stat, "active_file").value_or(0));
   }
   // Reads the disk through the page cache, as a process of the pod.
   void read(const LoopDisk& disk) const {

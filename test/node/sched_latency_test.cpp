@@ -43,9 +43,7 @@ T must(koord::Result<T> result) {
   return std::move(result).value();
 }
 
-CgroupTree real_tree() {
-  return must(CgroupTree::find("cpu", "/sys/fs/cgroup", "/proc"));
-}
+CgroupTree real_tree() { return must(CgroupTree::find("cpu", "/sys/fs/cgroup", "/proc")); }
 
 // Null, after a loud line, on a kernel that does not have the source.
 std::unique_ptr<Probe> open_or_skip(Source source, ProbeOptions options = {}) {
@@ -107,8 +105,7 @@ struct Measured {
 class SharedMeasured {
  public:
   SharedMeasured() {
-    void* memory =
-        ::mmap(nullptr, sizeof(Measured), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void* memory = ::mmap(nullptr, sizeof(Measured), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) throw std::runtime_error("no shared memory");
     value_ = new (memory) Measured;
   }
@@ -230,8 +227,7 @@ void check_known_answer(Source source) {
   if (!probe) return;
   const Observed observed = observe(*probe, contention);
   INFO("waits: waiter ", observed.waiter.count, " waker ", observed.waker.count);
-  INFO("waiter: charged ", observed.waiter.sum_ns, " kernel ", observed.waiter_delay, " own ",
-       observed.waiter_stamps);
+  INFO("waiter: charged ", observed.waiter.sum_ns, " kernel ", observed.waiter_delay, " own ", observed.waiter_stamps);
   INFO("waker: charged ", observed.waker.sum_ns, " kernel ", observed.waker_delay);
   // If the scheduler takes a thread off its queue and picks it again without a switch, a wait ends unnoticed; the next
   // one then has both.
@@ -246,9 +242,7 @@ void check_known_answer(Source source) {
 }
 
 const CgroupDirectory* no_directories = nullptr;
-Reading read_all(Probe& probe) {
-  return must(probe.read({no_directories, 0}));
-}
+Reading read_all(Probe& probe) { return must(probe.read({no_directories, 0})); }
 
 bool has(const std::vector<koord::latency::CgroupTotal<Histogram>>& cgroups, std::uint64_t id) {
   for (const auto& cgroup : cgroups)
@@ -301,9 +295,7 @@ TEST_CASE("schedstat charges a delay to the cgroup that waited, at its true leng
   check_known_answer(Source::schedstat);
 }
 
-TEST_CASE("a removed cgroup is reported once with its last total, from sched_info") {
-  check_reuse(Source::sched_info);
-}
+TEST_CASE("a removed cgroup is reported once with its last total, from sched_info") { check_reuse(Source::sched_info); }
 
 TEST_CASE("a removed cgroup is reported once with its last total, from task_storage") {
   check_reuse(Source::task_storage);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The advisors of pods on nodes that keep cgroups in different ways: the same pods give the same values. The pods are found
-// by the agent's own walk of the tree, the plugins are the .so files that are installed, named on the command line.
+// The advisors of pods on nodes that keep cgroups in different ways: the same pods give the same values. The pods are
+// found by the agent's own walk of the tree, the plugins are the .so files that are installed, named on the command
+// line.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -25,15 +26,33 @@ const std::string kServer(64, 'a'), kProxy(64, 'b'), kJob(64, 'c');
 
 // `seconds` after the pods began to do what they do.
 std::vector<FakePod> pods_after(std::int64_t seconds) {
-  const CgroupUse server = {.cpu_us = 500'000 * seconds, .periods = 10 * seconds, .throttled = 4 * seconds,
-                            .throttled_us = 100'000 * seconds, .inactive_anon_pages = 1000, .active_anon_pages = 200,
-                            .unevictable_pages = 40, .inactive_file_pages = 600, .active_file_pages = 80, .cpu_some_percent = 25,
-                            .cpu_some_us = 250'000 * seconds, .oom_kills = 2, .limit_hits = 9, .read_bytes = 4096 * seconds,
-                            .write_bytes = 8192 * seconds, .reads = seconds, .writes = 2 * seconds};
-  const CgroupUse proxy = {.cpu_us = 250'000 * seconds, .periods = 10 * seconds, .active_anon_pages = 60, .cpu_some_percent = 5,
-                           .oom_kills = 1, .read_bytes = 512};
-  const CgroupUse job = {.cpu_us = 1'500'000 * seconds, .inactive_anon_pages = 10, .write_bytes = 1 << 20, .writes = 16};
-  return {{kWeb, KubeQos::guaranteed, {{kServer, server}, {kProxy, proxy}}}, {kBatch, KubeQos::best_effort, {{kJob, job}}}};
+  const CgroupUse server = {.cpu_us = 500'000 * seconds,
+                            .periods = 10 * seconds,
+                            .throttled = 4 * seconds,
+                            .throttled_us = 100'000 * seconds,
+                            .inactive_anon_pages = 1000,
+                            .active_anon_pages = 200,
+                            .unevictable_pages = 40,
+                            .inactive_file_pages = 600,
+                            .active_file_pages = 80,
+                            .cpu_some_percent = 25,
+                            .cpu_some_us = 250'000 * seconds,
+                            .oom_kills = 2,
+                            .limit_hits = 9,
+                            .read_bytes = 4096 * seconds,
+                            .write_bytes = 8192 * seconds,
+                            .reads = seconds,
+                            .writes = 2 * seconds};
+  const CgroupUse proxy = {.cpu_us = 250'000 * seconds,
+                           .periods = 10 * seconds,
+                           .active_anon_pages = 60,
+                           .cpu_some_percent = 5,
+                           .oom_kills = 1,
+                           .read_bytes = 512};
+  const CgroupUse job = {
+      .cpu_us = 1'500'000 * seconds, .inactive_anon_pages = 10, .write_bytes = 1 << 20, .writes = 16};
+  return {{kWeb, KubeQos::guaranteed, {{kServer, server}, {kProxy, proxy}}},
+          {kBatch, KubeQos::best_effort, {{kJob, job}}}};
 }
 
 struct Expected {
@@ -50,7 +69,8 @@ Labels with(Labels labels, Labels more) {
 // At the second of two ticks, 10 s and 20 s after the beginning.
 std::vector<Expected> expected() {
   const Labels web = {{"pod_uid", kWeb}}, batch = {{"pod_uid", kBatch}};
-  const Labels server = {{"container_id", "containerd://" + kServer}}, proxy = {{"container_id", "containerd://" + kProxy}};
+  const Labels server = {{"container_id", "containerd://" + kServer}},
+               proxy = {{"container_id", "containerd://" + kProxy}};
   const Labels job = {{"container_id", "containerd://" + kJob}};
   const double page = static_cast<double>(::sysconf(_SC_PAGESIZE));
   const Labels some_cpu = {{"psi_resource", "cpu"}, {"psi_degree", "some"}}, disk = {{"device", "sda"}};
@@ -101,7 +121,8 @@ class Node {
     lay_out_pods(node_, layout, pods_after(10));
     host_ = std::make_unique<FakeHost>(node_, R"({"kernelLog": "/nonexistent"})");
     publish_topology(*host_, node_);
-    koord::state::CgroupSource source(*koord::cgroup::Layout::detect(node_.roots()), {.runtime = "containerd"}, host_->hub());
+    koord::state::CgroupSource source(*koord::cgroup::Layout::detect(node_.roots()), {.runtime = "containerd"},
+                                      host_->hub());
     REQUIRE(source.refresh());
     for (const std::string& shared_object : shared_objects) {
       advisors_.push_back(std::make_unique<FakeInstance>(*host_, shared_object));
@@ -143,7 +164,8 @@ TEST_CASE("a v2 node with the systemd driver gives the pods' values") { check_va
 
 TEST_CASE("a v2 node with the cgroupfs driver gives the same") { check_values(PodLayout::v2_cgroupfs); }
 
-TEST_CASE("a v1 node with the systemd driver, cpu and cpuacct in one tree, and a vendor's pressure files gives the same") {
+TEST_CASE(
+    "a v1 node with the systemd driver, cpu and cpuacct in one tree, and a vendor's pressure files gives the same") {
   check_values(PodLayout::v1_systemd);
 }
 

@@ -47,7 +47,8 @@ class ResctrlKernel final : public MemoryOriginals {
   void wrote(const KnobKey& key, const Texts& written) override {
     MemoryOriginals::wrote(key, written);
     learn();
-    if (key.resource == "resctrl.made" && fs::exists(node_.path("resctrl/" + key.cgroup_dir))) lines_.try_emplace(key.cgroup_dir, lines_[""]);
+    if (key.resource == "resctrl.made" && fs::exists(node_.path("resctrl/" + key.cgroup_dir)))
+      lines_.try_emplace(key.cgroup_dir, lines_[""]);
     show();
   }
 
@@ -139,7 +140,8 @@ struct Node {
   void round(Governor& by, std::chrono::nanoseconds after = 5s) {
     host.clock().advance(after);
     REQUIRE(strategy.evaluate() == KOORD_OK);
-    by.take({"qos-resctrl", "resctrl"}, host.context().take_plan(), [this](std::vector<IntentResult> results) { reported = std::move(results); });
+    by.take({"qos-resctrl", "resctrl"}, host.context().take_plan(),
+            [this](std::vector<IntentResult> results) { reported = std::move(results); });
     REQUIRE(strategy.on_applied(reported) == KOORD_OK);
   }
   bool is_there(const std::string& group) const { return fs::exists(node.path("resctrl/" + group)); }
@@ -147,7 +149,8 @@ struct Node {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Node, "a class gets its group with its part of caches and bandwidth, and its pods' threads are in it") {
+TEST_CASE_FIXTURE(Node,
+                  "a class gets its group with its part of caches and bandwidth, and its pods' threads are in it") {
   round();
   REQUIRE(kernel.has("koord-BE"));
   CHECK(kernel.line("koord-BE", "L3") == "0=f;1=f");
@@ -161,7 +164,7 @@ TEST_CASE_FIXTURE(Node, "a class gets its group with its part of caches and band
     CHECK(one.outcome == Outcome::applied);
   }
   CHECK(reported[0].final_value == "0=f;1=f");  // as it was read back
-  CHECK(governor.held() == 4);              // and that the group was made
+  CHECK(governor.held() == 4);                  // and that the group was made
 }
 
 TEST_CASE_FIXTURE(Node, "a class that is switched off: threads are where they were, and the group has gone") {
@@ -175,16 +178,18 @@ TEST_CASE_FIXTURE(Node, "a class that is switched off: threads are where they we
   CHECK(kernel.all().empty());
 }
 
-TEST_CASE_FIXTURE(Node, "hostile parts of a NodeSLO end the class's part, and those of a pod give it no group of its own") {
+TEST_CASE_FIXTURE(Node,
+                  "hostile parts of a NodeSLO end the class's part, and those of a pod give it no group of its own") {
   const std::set<std::string> all = {"1", "101"};
   const auto part = [](const std::string& fields) {
-    return koord::test::node_slo_of(R"({"resourceQOSStrategy": {"beClass": {"resctrlQOS": {"enable": true, )" + fields + "}}}}");
+    return koord::test::node_slo_of(R"({"resourceQOSStrategy": {"beClass": {"resctrlQOS": {"enable": true, )" + fields +
+                                    "}}}}");
   };
-  for (const char* fields :
-       {R"("catRangeStartPercent": -1)", R"("catRangeEndPercent": 101)", R"("catRangeEndPercent": 0)",
-        R"("catRangeStartPercent": 30, "catRangeEndPercent": 30)", R"("catRangeStartPercent": 80, "catRangeEndPercent": 20)",
-        R"("catRangeEndPercent": "30")", R"("catRangeEndPercent": 30.5)", R"("mbaPercent": -1)", R"("mbaPercent": 101)",
-        R"("mbaPercent": 9223372036854775808)", R"("mbaPercent": 1e300)"}) {
+  for (const char* fields : {R"("catRangeStartPercent": -1)", R"("catRangeEndPercent": 101)",
+                             R"("catRangeEndPercent": 0)", R"("catRangeStartPercent": 30, "catRangeEndPercent": 30)",
+                             R"("catRangeStartPercent": 80, "catRangeEndPercent": 20)", R"("catRangeEndPercent": "30")",
+                             R"("catRangeEndPercent": 30.5)", R"("mbaPercent": -1)", R"("mbaPercent": 101)",
+                             R"("mbaPercent": 9223372036854775808)", R"("mbaPercent": 1e300)"}) {
     CAPTURE(fields);
     publish(kBestEffortPart);
     round();
@@ -200,9 +205,10 @@ TEST_CASE_FIXTURE(Node, "hostile parts of a NodeSLO end the class's part, and th
   round();
   CHECK(kernel.line("koord-BE", "L3") == "0=1;1=1");
   CHECK(kernel.line("koord-BE", "MB") == "0=10;1=10");
-  for (const char* own : {R"({"llc": {"schemata": {"range": [0, 101]}}})", R"({"llc": {"schemata": {"range": [50, 20]}}})",
-                          R"({"llc": {"schemata": {"range": [-1, 5]}}})", R"({"mb": {"schemata": {"percent": 1000}}})",
-                          R"({"llc": {"schemataPerCache": [{"cacheID": -1, "range": [0, 50]}]}})", "[]", "{"}) {
+  for (const char* own :
+       {R"({"llc": {"schemata": {"range": [0, 101]}}})", R"({"llc": {"schemata": {"range": [50, 20]}}})",
+        R"({"llc": {"schemata": {"range": [-1, 5]}}})", R"({"mb": {"schemata": {"percent": 1000}}})",
+        R"({"llc": {"schemataPerCache": [{"cacheID": -1, "range": [0, 50]}]}})", "[]", "{"}) {
     CAPTURE(own);
     publish(kBestEffortPart, own);
     round();
@@ -246,7 +252,9 @@ TEST_CASE_FIXTURE(Node, "an agent that was killed: the next one takes over its g
 }
 
 // The property of test/composed, on this tree: the kernel of the machine need not have resctrl.
-TEST_CASE_FIXTURE(Node, "interrupted in any way, a class comes to its part again, and all is as before when the agent or the class ends") {
+TEST_CASE_FIXTURE(
+    Node,
+    "interrupted in any way, a class comes to its part again, and all is as before when the agent or the class ends") {
   std::list<Governor> agents;
   std::list<FakeInstance> plugins;
   Governor* agent = &governor;
@@ -256,7 +264,8 @@ TEST_CASE_FIXTURE(Node, "interrupted in any way, a class comes to its part again
     for (int i = 0; i < 3; ++i) {
       host.clock().advance(5s);
       REQUIRE(plugin->evaluate() == KOORD_OK);
-      agent->take({"qos-resctrl", "resctrl", session}, host.context().take_plan(), [this](std::vector<IntentResult> results) { reported = std::move(results); });
+      agent->take({"qos-resctrl", "resctrl", session}, host.context().take_plan(),
+                  [this](std::vector<IntentResult> results) { reported = std::move(results); });
       REQUIRE(plugin->on_applied(reported) == KOORD_OK);
     }
   };
@@ -272,12 +281,13 @@ TEST_CASE_FIXTURE(Node, "interrupted in any way, a class comes to its part again
     begin_plugin();
   };
   const auto has_its_part = [&] {
-    return kernel.has("koord-BE") && kernel.line("koord-BE", "L3") == "0=f;1=f" && kernel.line("koord-BE", "MB") == "0=50;1=50" &&
-           kernel.threads("koord-BE") == std::set<std::string>{"101"} && kernel.line("", "L3") == "0=7ff;1=7ff";
+    return kernel.has("koord-BE") && kernel.line("koord-BE", "L3") == "0=f;1=f" &&
+           kernel.line("koord-BE", "MB") == "0=50;1=50" && kernel.threads("koord-BE") == std::set<std::string>{"101"} &&
+           kernel.line("", "L3") == "0=7ff;1=7ff";
   };
   const auto is_as_before = [&] {
-    return !is_there("koord-BE") && kernel.threads("") == std::set<std::string>{"1", "101"} && kernel.line("", "L3") == "0=7ff;1=7ff" &&
-           kernel.all().empty();
+    return !is_there("koord-BE") && kernel.threads("") == std::set<std::string>{"1", "101"} &&
+           kernel.line("", "L3") == "0=7ff;1=7ff" && kernel.all().empty();
   };
   rounds();
   REQUIRE(has_its_part());
@@ -309,7 +319,8 @@ TEST_CASE_FIXTURE(Node, "interrupted in any way, a class comes to its part again
 }
 
 TEST_CASE_FIXTURE(Node, "groups of ours that no journal knows are removed after a minute, those of others never") {
-  for (const char* group : {"koord-pod-gone", "runtime", "mon_groups/koord-x"}) node.make_directory("resctrl/" + std::string(group));
+  for (const char* group : {"koord-pod-gone", "runtime", "mon_groups/koord-x"})
+    node.make_directory("resctrl/" + std::string(group));
   for (int i = 0; i < 14; ++i) round();
   CHECK_FALSE(is_there("koord-pod-gone"));
   CHECK(is_there("runtime"));

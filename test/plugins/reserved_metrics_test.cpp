@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reserved names of metrics, the metrics in the READMEs of the host's own plugins, and those that their sources define.
+// The reserved names of metrics, the metrics in the READMEs of the host's own plugins, and those that their sources
+// define.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -44,7 +45,8 @@ std::string without_ellipsis(const std::string& name, const std::string& first) 
     for (auto parts = std::count(end.begin(), end.end(), '_'); parts > 0; --parts) begin.erase(begin.rfind('_'));
     return begin + end;
   }
-  if (name.ends_with(kEllipsis)) return name.substr(0, name.size() - kEllipsis.size()) + first.substr(first.find('_') + 1);
+  if (name.ends_with(kEllipsis))
+    return name.substr(0, name.size() - kEllipsis.size()) + first.substr(first.find('_') + 1);
   return name;
 }
 
@@ -79,7 +81,8 @@ std::set<std::string> names_in_readme(const std::string& text) {
 std::map<std::string, std::set<std::string>> names_by_plugin() {
   std::map<std::string, std::set<std::string>> names;
   for (const fs::directory_entry& folder : fs::directory_iterator(KOORD_PLUGIN_SOURCES))
-    if (folder.is_directory()) names[folder.path().filename()] = names_in_readme(read_file(folder.path() / "README.md").value_or(""));
+    if (folder.is_directory())
+      names[folder.path().filename()] = names_in_readme(read_file(folder.path() / "README.md").value_or(""));
   return names;
 }
 
@@ -97,7 +100,8 @@ std::set<std::string> names_in_sources(const fs::path& folder) {
 }
 
 bool is_used(const std::set<std::string>& names, const std::string& pattern) {
-  return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return fits_metric_pattern(pattern, name); });
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& name) { return fits_metric_pattern(pattern, name); });
 }
 
 }  // namespace
@@ -124,9 +128,9 @@ TEST_CASE("every reserved name is one of a metric") {
   for (const auto& [plugin, names] : names_by_plugin()) all.insert(names.begin(), names.end());
   for (const std::string_view pattern : reserved_metrics()) CHECK_MESSAGE(is_used(all, std::string(pattern)), pattern);
   for (const std::string_view pattern : reserved_level_metrics()) {
-    const bool is_used_at_a_level = std::any_of(std::begin(kMetricLevels), std::end(kMetricLevels), [&](std::string_view level) {
-      return is_used(all, std::string(level) + std::string(pattern));
-    });
+    const bool is_used_at_a_level =
+        std::any_of(std::begin(kMetricLevels), std::end(kMetricLevels),
+                    [&](std::string_view level) { return is_used(all, std::string(level) + std::string(pattern)); });
     CHECK_MESSAGE(is_used_at_a_level, pattern);
   }
 }

@@ -67,24 +67,30 @@ TEST_CASE("a plugin reads every section of the host's defaults, without a compla
   }
 }
 
-TEST_CASE("a strategy is inactive for a plugin when the host says so, and when the plugin reads the same figure unchecked") {
-  for (const char* spec : {
-           R"({"resourceUsedThresholdWithBE": {"memoryEvictThresholdPercent": -1}})", R"({"resourceUsedThresholdWithBE": {"memoryEvictLowerPercent": 101}})",
-           R"({"resourceUsedThresholdWithBE": {"memoryAllocatableEvictThresholdPercent": -1}})",
-           R"({"resourceUsedThresholdWithBE": {"memoryAllocatableEvictLowerPercent": -1}})",
-           R"({"resourceUsedThresholdWithBE": {"cpuEvictBESatisfactionUpperPercent": 101}})",
-           R"({"resourceUsedThresholdWithBE": {"cpuEvictBESatisfactionLowerPercent": -1}})",
-           R"({"resourceUsedThresholdWithBE": {"cpuEvictBEUsageThresholdPercent": 101}})",
-           R"({"resourceUsedThresholdWithBE": {"cpuEvictTimeWindowSeconds": 0}})", R"({"resourceUsedThresholdWithBE": {"cpuEvictThresholdPercent": 101}})",
-           R"({"resourceUsedThresholdWithBE": {"cpuEvictLowerPercent": -1}})", R"({"resourceUsedThresholdWithBE": {"cpuEvictPolicy": "x"}})",
-           R"({"resourceUsedThresholdWithBE": {"cpuAllocatableEvictThresholdPercent": -1}})",
-           R"({"resourceUsedThresholdWithBE": {"cpuAllocatableEvictLowerPercent": -1}})",
-           R"({"resourceUsedThresholdWithBE": {"evictEnabledPriorityThreshold": 1.5}})",
-           R"({"resourceUsedThresholdWithBE": {"allocatableEvictPriorityThreshold": 8000}})", R"({"cpuBurstStrategy": {"policy": "nonsense"}})",
-           R"({"cpuBurstStrategy": {"cfsQuotaBurstPercent": 90}})", R"({"cpuBurstStrategy": 7})",
-           R"({"resourceQOSStrategy": {"beClass": {"resctrlQOS": {"enable": true, "catRangeEndPercent": 101}}}})",
-           R"({"resourceQOSStrategy": {"lsrClass": {"resctrlQOS": {"enable": "yes"}}}})",
-           R"({"resourceUsedThresholdWithBE": {"cpuSuppressThresholdPercent": 130}})"}) {
+TEST_CASE(
+    "a strategy is inactive for a plugin when the host says so, and when the plugin reads the same figure unchecked") {
+  for (const char* spec :
+       {R"({"resourceUsedThresholdWithBE": {"memoryEvictThresholdPercent": -1}})",
+        R"({"resourceUsedThresholdWithBE": {"memoryEvictLowerPercent": 101}})",
+        R"({"resourceUsedThresholdWithBE": {"memoryAllocatableEvictThresholdPercent": -1}})",
+        R"({"resourceUsedThresholdWithBE": {"memoryAllocatableEvictLowerPercent": -1}})",
+        R"({"resourceUsedThresholdWithBE": {"cpuEvictBESatisfactionUpperPercent": 101}})",
+        R"({"resourceUsedThresholdWithBE": {"cpuEvictBESatisfactionLowerPercent": -1}})",
+        R"({"resourceUsedThresholdWithBE": {"cpuEvictBEUsageThresholdPercent": 101}})",
+        R"({"resourceUsedThresholdWithBE": {"cpuEvictTimeWindowSeconds": 0}})",
+        R"({"resourceUsedThresholdWithBE": {"cpuEvictThresholdPercent": 101}})",
+        R"({"resourceUsedThresholdWithBE": {"cpuEvictLowerPercent": -1}})",
+        R"({"resourceUsedThresholdWithBE": {"cpuEvictPolicy": "x"}})",
+        R"({"resourceUsedThresholdWithBE": {"cpuAllocatableEvictThresholdPercent": -1}})",
+        R"({"resourceUsedThresholdWithBE": {"cpuAllocatableEvictLowerPercent": -1}})",
+        R"({"resourceUsedThresholdWithBE": {"evictEnabledPriorityThreshold": 1.5}})",
+        R"({"resourceUsedThresholdWithBE": {"allocatableEvictPriorityThreshold": 8000}})",
+        R"({"cpuBurstStrategy": {"policy": "nonsense"}})",
+        R"({"cpuBurstStrategy": {"cfsQuotaBurstPercent": 90}})",
+        R"({"cpuBurstStrategy": 7})",
+        R"({"resourceQOSStrategy": {"beClass": {"resctrlQOS": {"enable": true, "catRangeEndPercent": 101}}}})",
+        R"({"resourceQOSStrategy": {"lsrClass": {"resctrlQOS": {"enable": "yes"}}}})",
+        R"({"resourceUsedThresholdWithBE": {"cpuSuppressThresholdPercent": 130}})"}) {
     CAPTURE(spec);
     const auto names = [](const slo::NodeSlo& slo) {
       std::vector<std::string> all;
@@ -104,7 +110,8 @@ TEST_CASE("names in another case and numbers with a point arrive as the host rea
 
 TEST_CASE("the plugins' recommendations for a class of a pod on 'auto' are the host's defaults of that class") {
   const std::string on = R"({"memoryQOS":{"enable":true}})";
-  slo::NodeSlo slo = read_through_the_host(R"({"resourceQOSStrategy":{"lsrClass":)" + on + R"(,"lsClass":)" + on + R"(,"beClass":)" + on + "}}");
+  slo::NodeSlo slo = read_through_the_host(R"({"resourceQOSStrategy":{"lsrClass":)" + on + R"(,"lsClass":)" + on +
+                                           R"(,"beClass":)" + on + "}}");
   for (const std::uint32_t qos : {KOORD_QOS_LSR, KOORD_QOS_LS, KOORD_QOS_BE, KOORD_QOS_SYSTEM}) {
     CAPTURE(qos);
     slo::MemoryQos of_class = *slo::class_for(*slo.resource_qos, qos)->memory;
@@ -123,7 +130,8 @@ TEST_CASE("a plugin accepts the values that the host's table allows for a field,
     if (has_parts || !is_read_by_plugins) continue;
     ++compared;
     for (const boost::json::value& value : values_for(*leaf.field))
-      CHECK_MESSAGE(plugin_accepts(leaf, value) == state::taken_value(*leaf.field, value).has_value(), leaf.path, " ", boost::json::serialize(value));
+      CHECK_MESSAGE(plugin_accepts(leaf, value) == state::taken_value(*leaf.field, value).has_value(), leaf.path, " ",
+                    boost::json::serialize(value));
   }
   CHECK(compared > 100);
 }

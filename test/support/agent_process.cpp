@@ -71,8 +71,9 @@ std::string AgentProcess::log() const { return read_file(folder_ / "log").value_
 void AgentProcess::launch(const std::vector<std::string>& arguments) {
   ::setenv("KOORD_SHARED_CGROUP_TREE", "1", 0);  // tests run side by side, each with cgroups of its own
   std::vector<std::string> command = run_by_;
-  command.insert(command.end(), {built("core/agentd/koordetector"), "--config", config_path(), "--set",
-                                 "predict.directory=" + folder_ / "predictions", "--set", "qos.directory=" + folder_ / "qos"});
+  command.insert(command.end(),
+                 {built("core/agentd/koordetector"), "--config", config_path(), "--set",
+                  "predict.directory=" + folder_ / "predictions", "--set", "qos.directory=" + folder_ / "qos"});
   command.insert(command.end(), arguments.begin(), arguments.end());
   process_ = std::make_unique<ChildProcess>(command, folder_ / "log");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// AgentProcess: the real koordetector binary with a configuration and a folder of its own, for end-to-end tests. Metrics on
-// a free loopback port, the data API on a socket in the folder.
+// AgentProcess: the real koordetector binary with a configuration and a folder of its own, for end-to-end tests.
+// Metrics on a free loopback port, the data API on a socket in the folder.
 #pragma once
 
 #include <map>
@@ -34,8 +34,8 @@ std::string built(std::string_view relative);
 
 class AgentProcess {
  public:
-  // `extra`: YAML that is put behind our own keys (listen, store, the plugins' directories are taken). Plugins of plugins/
-  // and of folders named "own" are the agent's own, all others those of third parties.
+  // `extra`: YAML that is put behind our own keys (listen, store, the plugins' directories are taken). Plugins of
+  // plugins/ and of folders named "own" are the agent's own, all others those of third parties.
   explicit AgentProcess(std::string_view extra = {}, std::vector<std::string> plugin_directories = {});
 
   TemporaryFolder& folder() { return folder_; }
@@ -48,7 +48,8 @@ class AgentProcess {
 
   // The words before the agent's own in its command line, which must end in starting it: "env", "A=b".
   void run_by(std::vector<std::string> words) { run_by_ = std::move(words); }
-  // Starts it, with predictions in the folder, and waits until /readyz answers; false with the log printed when it does not.
+  // Starts it, with predictions in the folder, and waits until /readyz answers; false with the log printed when it does
+  // not.
   bool start(const std::vector<std::string>& arguments = {});
   // Starts it and waits for nothing.
   void launch(const std::vector<std::string>& arguments = {});

@@ -2,6 +2,4 @@
 // The main of tests that need none of their own.
 #include "run_test_cases.hpp"
 
-int main(int argc, char** argv) {
-  return koord::test::run_test_cases(argc, argv);
-}
+int main(int argc, char** argv) { return koord::test::run_test_cases(argc, argv); }

@@ -8,9 +8,10 @@
 
 namespace koord::test {
 
-// Polls until the condition holds; false when it does not within this time, which is long enough for the slowest machine. It
-// sleeps between two polls: without that it would keep a lock that the polled thread needs.
-inline bool eventually(const std::function<bool()>& condition, std::chrono::milliseconds timeout = std::chrono::minutes(1)) {
+// Polls until the condition holds; false when it does not within this time, which is long enough for the slowest
+// machine. It sleeps between two polls: without that it would keep a lock that the polled thread needs.
+inline bool eventually(const std::function<bool()>& condition,
+                       std::chrono::milliseconds timeout = std::chrono::minutes(1)) {
   const auto end = std::chrono::steady_clock::now() + timeout;
   std::chrono::microseconds rest(100);
   while (!condition()) {

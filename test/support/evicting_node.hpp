@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// EvictingNode: a node as a model with pods on it, one plugin that evicts, and a host that does what it asks for as core/evict
-// does: in the order given, until what goes, with what still ends, is enough. A pod that is evicted ends half a minute later.
-// Each second the plugin is asked.
+// EvictingNode: a node as a model with pods on it, one plugin that evicts, and a host that does what it asks for as
+// core/evict does: in the order given, until what goes, with what still ends, is enough. A pod that is evicted ends
+// half a minute later. Each second the plugin is asked.
 #pragma once
 
 #include <algorithm>
@@ -105,7 +105,8 @@ class EvictingNode {
       if (ends_.contains(pod.uid)) missing -= releases(pod, request.resource);
     for (std::uint64_t handle : request.pods) {
       if (missing <= 0) return;
-      const auto pod = std::find_if(pods.begin(), pods.end(), [handle](const state::Pod& one) { return one.handle == handle; });
+      const auto pod =
+          std::find_if(pods.begin(), pods.end(), [handle](const state::Pod& one) { return one.handle == handle; });
       if (pod == pods.end() || ends_.contains(pod->uid)) continue;
       missing -= releases(*pod, request.resource);
       ends_[pod->uid] = plant_.now() + kGraceSeconds;

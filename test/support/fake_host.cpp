@@ -24,8 +24,7 @@ const koord_module* load(const std::string& shared_object) {
 }
 
 const koord_class* class_of(const koord_module* module, std::uint32_t index) {
-  if (module->magic != KOORD_MAGIC || index >= module->n_classes)
-    throw std::out_of_range("no such class of a plugin");
+  if (module->magic != KOORD_MAGIC || index >= module->n_classes) throw std::out_of_range("no such class of a plugin");
   const auto* first = reinterpret_cast<const char*>(module->classes);
   return reinterpret_cast<const koord_class*>(first + std::size_t{index} * module->class_stride);
 }
@@ -45,11 +44,13 @@ std::string FakeHost::last_error() {
 
 std::vector<FakeHost::Report> FakeHost::events() const {
   std::vector<Report> reports;
-  for (const host::Event& event : context_->shared().events.events()) reports.push_back({event.subject, event.what, event.why});
+  for (const host::Event& event : context_->shared().events.events())
+    reports.push_back({event.subject, event.what, event.why});
   return reports;
 }
 
-FakeInstance::FakeInstance(FakeHost& host, host::PluginContext& context, const koord_module* module, std::uint32_t class_index)
+FakeInstance::FakeInstance(FakeHost& host, host::PluginContext& context, const koord_module* module,
+                           std::uint32_t class_index)
     : host_(host), context_(context), class_(class_of(module, class_index)) {
   koord_status created = class_->vtable->create(context.host(), class_, &self_);
   if (created != KOORD_OK) throw std::runtime_error("create() failed: " + last_error());
@@ -64,9 +65,7 @@ FakeInstance::FakeInstance(FakeHost& host, host::PluginContext& context, const s
 FakeInstance::FakeInstance(FakeHost& host, const std::string& shared_object, std::uint32_t class_index)
     : FakeInstance(host, load(shared_object), class_index) {}
 
-FakeInstance::~FakeInstance() {
-  class_->vtable->destroy(self_);
-}
+FakeInstance::~FakeInstance() { class_->vtable->destroy(self_); }
 
 std::string FakeInstance::last_error() {
   std::optional<host::ReportedError> error = context_.take_error();
@@ -103,13 +102,15 @@ koord_status FakeInstance::on_applied(const std::vector<knob::IntentResult>& res
   if (!host::has(strategy, &koord_qos_strategy::on_applied)) return KOORD_OK;
   const std::vector<koord_intent_result> records = host::records_of(results);
   return call([&] {
-    return strategy->on_applied(self_, records.data(), static_cast<std::uint32_t>(records.size()), sizeof(koord_intent_result));
+    return strategy->on_applied(self_, records.data(), static_cast<std::uint32_t>(records.size()),
+                                sizeof(koord_intent_result));
   });
 }
 
 host::HookSettings FakeInstance::handle(const state::Pod& pod, const state::Container* container) {
   const auto* hook = reinterpret_cast<const koord_runtime_hook*>(class_->vtable);
-  host::HookRequest request{.stage = container == nullptr ? KOORD_STAGE_PRE_RUN_POD_SANDBOX : KOORD_STAGE_PRE_CREATE_CONTAINER, .pod = pod};
+  host::HookRequest request{
+      .stage = container == nullptr ? KOORD_STAGE_PRE_RUN_POD_SANDBOX : KOORD_STAGE_PRE_CREATE_CONTAINER, .pod = pod};
   if (container != nullptr) request.container = *container;
   const host::HookSubject subject(std::move(request));
   host::HookResponse response(context_.host());

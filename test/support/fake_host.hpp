@@ -32,7 +32,8 @@ struct MovedClock {
 
 class FakeHost : private MovedClock, public workshop::MemoryHost {
  public:
-  explicit FakeHost(const FakeNode& node, std::string config_json = "{}") : FakeHost(node.roots(), std::move(config_json)) {}
+  explicit FakeHost(const FakeNode& node, std::string config_json = "{}")
+      : FakeHost(node.roots(), std::move(config_json)) {}
   // On any trees, those of this machine too.
   explicit FakeHost(const NodeRoots& roots, std::string config_json = "{}");
   ~FakeHost();

@@ -11,9 +11,7 @@ namespace {
 const std::string kCpus = "sys/devices/system/cpu";
 const std::string kNodes = "sys/devices/system/node";
 
-std::string number(unsigned value) {
-  return std::to_string(value);
-}
+std::string number(unsigned value) { return std::to_string(value); }
 
 // Where a CPU stands on the machine.
 class Writer {
@@ -98,7 +96,9 @@ class Writer {
     node_.write(kCpus + "/offline", (present - online_).list() + "\n");
     for (const char* name : {"/present", "/possible"}) node_.write(kCpus + name, present.list() + "\n");
     node_.write(kCpus + "/smt/active", machine_.threads > 1 ? "1\n" : "0\n");
-    node_.write(kCpus + "/smt/control", machine_.threads > 1 ? "on\n" : machine_.is_arm64 ? "notimplemented\n" : "off\n");
+    node_.write(kCpus + "/smt/control", machine_.threads > 1 ? "on\n"
+                                        : machine_.is_arm64  ? "notimplemented\n"
+                                                             : "off\n");
   }
 
   void write_cpuinfo() {
@@ -131,14 +131,15 @@ class Writer {
       node_.link("sys/bus/node/devices/node" + number(id), "../../../devices/system/node/node" + number(id));
     }
     for (const char* name : {"/online", "/possible"}) node_.write(kNodes + name, online.list() + "\n");
-    for (const char* name : {"/has_cpu", "/has_memory"}) node_.write(kNodes + name, (online - initiators).list() + "\n");
+    for (const char* name : {"/has_cpu", "/has_memory"})
+      node_.write(kNodes + name, (online - initiators).list() + "\n");
     node_.write(kNodes + "/has_generic_initiator", initiators.list() + "\n");
   }
 
   // All of size 2 MiB, half of them free.
   void write_huge_pages(const std::string& dir) {
-    const std::vector<unsigned> sizes_kib = machine_.page_kib == 64 ? std::vector<unsigned>{2048, 524288, 16777216}
-                                                                    : std::vector<unsigned>{2048, 1048576};
+    const std::vector<unsigned> sizes_kib =
+        machine_.page_kib == 64 ? std::vector<unsigned>{2048, 524288, 16777216} : std::vector<unsigned>{2048, 1048576};
     for (unsigned size : sizes_kib) {
       const std::string files = dir + "/hugepages-" + number(size) + "kB";
       node_.write(files + "/nr_hugepages", size == 2048 ? "64\n" : "0\n");
@@ -153,7 +154,8 @@ class Writer {
     std::string text = line("MemTotal", total_kib) + line("MemFree", total_kib / 2);
     if (prefix.empty()) text += line("MemAvailable", total_kib / 4 * 3);
     text += line("Active(file)", total_kib / 16) + line("Inactive(file)", total_kib / 16);
-    text += line("SReclaimable", total_kib / 64) + prefix + "HugePages_Total:    64\n" + prefix + "HugePages_Free:     32\n";
+    text += line("SReclaimable", total_kib / 64) + prefix + "HugePages_Total:    64\n" + prefix +
+            "HugePages_Free:     32\n";
     return text;
   }
 
@@ -164,30 +166,20 @@ class Writer {
 
 }  // namespace
 
-Machine two_sockets_with_threads() {
-  return {.sockets = 2, .numa_nodes = 2, .cores = 8, .threads = 2};
-}
+Machine two_sockets_with_threads() { return {.sockets = 2, .numa_nodes = 2, .cores = 8, .threads = 2}; }
 
-Machine hyper_threads_off() {
-  return {.sockets = 2, .numa_nodes = 2, .cores = 8};
-}
+Machine hyper_threads_off() { return {.sockets = 2, .numa_nodes = 2, .cores = 8}; }
 
 Machine without_cpus(Machine machine, std::vector<unsigned> offline) {
   machine.offline = std::move(offline);
   return machine;
 }
 
-Machine without_numa() {
-  return {.cores = 4, .has_numa = false};
-}
+Machine without_numa() { return {.cores = 4, .has_numa = false}; }
 
-Machine four_numa_nodes() {
-  return {.numa_nodes = 4, .cores = 16};
-}
+Machine four_numa_nodes() { return {.numa_nodes = 4, .cores = 16}; }
 
-Machine arm64_server() {
-  return {.sockets = 2, .numa_nodes = 2, .cores = 8, .is_arm64 = true};
-}
+Machine arm64_server() { return {.sockets = 2, .numa_nodes = 2, .cores = 8, .is_arm64 = true}; }
 
 Machine arm64_with_64k_pages() {
   Machine machine = arm64_server();
@@ -195,12 +187,8 @@ Machine arm64_with_64k_pages() {
   return machine;
 }
 
-Machine with_generic_initiator() {
-  return {.sockets = 2, .numa_nodes = 2, .cores = 8, .generic_initiators = 1};
-}
+Machine with_generic_initiator() { return {.sockets = 2, .numa_nodes = 2, .cores = 8, .generic_initiators = 1}; }
 
-void lay_out(FakeNode& node, const Machine& machine) {
-  Writer(node, machine).write();
-}
+void lay_out(FakeNode& node, const Machine& machine) { Writer(node, machine).write(); }
 
 }  // namespace koord::test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Real-looking machines: /sys/devices/system/{cpu,node}, /proc/cpuinfo and /proc/meminfo of nodes as they are out there,
-// written into a fake node's tree.
+// Real-looking machines: /sys/devices/system/{cpu,node}, /proc/cpuinfo and /proc/meminfo of nodes as they are out
+// there, written into a fake node's tree.
 //
 //   FakeNode node;
 //   lay_out(node, two_sockets_with_threads());
@@ -20,10 +20,10 @@ struct Machine {
   unsigned cores = 2;       // all together
   unsigned threads = 1;     // of a core; the second ones are numbered behind all first ones
   std::vector<unsigned> offline = {};
-  bool has_numa = true;             // built with CONFIG_NUMA
-  bool is_arm64 = false;            // else x86-64; has no "model name", no cache ids, and odd package ids
-  unsigned page_kib = 4;            // huge pages follow from it
-  unsigned generic_initiators = 0;  // memory nodes behind the others with neither CPUs nor memory: accelerators
+  bool has_numa = true;                  // built with CONFIG_NUMA
+  bool is_arm64 = false;                 // else x86-64; has no "model name", no cache ids, and odd package ids
+  unsigned page_kib = 4;                 // huge pages follow from it
+  unsigned generic_initiators = 0;       // memory nodes behind the others with neither CPUs nor memory: accelerators
   std::uint64_t memory_kib = 16u << 20;  // of a memory node
 
   unsigned cpus() const { return cores * threads; }

@@ -91,28 +91,31 @@ class Writer {
 
   void write_cpus(const std::string& dir, const std::string& cpus) {
     const bool v1 = layout_ == PodLayout::v1_systemd || layout_ == PodLayout::hybrid;
-    node_.write(v1 ? "cgroup/cpuset/" + dir + "/cpuset.effective_cpus" : "cgroup/" + dir + "/cpuset.cpus.effective", cpus + '\n');
+    node_.write(v1 ? "cgroup/cpuset/" + dir + "/cpuset.effective_cpus" : "cgroup/" + dir + "/cpuset.cpus.effective",
+                cpus + '\n');
   }
 
  private:
   void write_v2(const std::string& dir, const CgroupUse& use) {
-    node_.write(dir + "/cpu.stat", line("usage_usec", use.cpu_us) + line("user_usec", use.cpu_us) + line("system_usec", 0) +
-                                       line("nr_periods", use.periods) + line("nr_throttled", use.throttled) +
-                                       line("throttled_usec", use.throttled_us));
+    node_.write(dir + "/cpu.stat", line("usage_usec", use.cpu_us) + line("user_usec", use.cpu_us) +
+                                       line("system_usec", 0) + line("nr_periods", use.periods) +
+                                       line("nr_throttled", use.throttled) + line("throttled_usec", use.throttled_us));
     node_.write(dir + "/cpu.max", "max 100000\n");
     node_.write(dir + "/memory.current", text(bytes(pages_in_use(use))) + '\n');
     node_.write(dir + "/memory.max", "max\n");
     node_.write(dir + "/memory.stat",
                 line("anon", bytes(anon_pages(use))) + line("file", bytes(file_pages(use))) + lists(use, ""));
     node_.write(dir + "/memory.numa_stat", numa_v2(use));
-    node_.write(dir + "/memory.events", line("low", 0) + line("high", 0) + line("max", use.limit_hits) + line("oom", use.oom_kills) +
-                                            line("oom_kill", use.oom_kills) + line("oom_group_kill", 0));
+    node_.write(dir + "/memory.events", line("low", 0) + line("high", 0) + line("max", use.limit_hits) +
+                                            line("oom", use.oom_kills) + line("oom_kill", use.oom_kills) +
+                                            line("oom_group_kill", 0));
     node_.write(dir + "/io.stat", "8:0 rbytes=" + text(use.read_bytes) + " wbytes=" + text(use.write_bytes) +
                                       " rios=" + text(use.reads) + " wios=" + text(use.writes) + " dbytes=0 dios=0\n");
   }
 
   void write_v1(const std::string& dir, const CgroupUse& use, bool of_pod) {
-    node_.write("cgroup/cpu/" + dir + "/cpu.stat", line("nr_periods", use.periods) + line("nr_throttled", use.throttled) +
+    node_.write("cgroup/cpu/" + dir + "/cpu.stat", line("nr_periods", use.periods) +
+                                                       line("nr_throttled", use.throttled) +
                                                        line("throttled_time", use.throttled_us * 1000));
     node_.write("cgroup/cpuacct/" + dir + "/cpuacct.usage", text(use.cpu_us * 1000) + '\n');
     const std::string memory = "cgroup/memory/" + dir;
@@ -120,15 +123,15 @@ class Writer {
     node_.write(memory + "/memory.limit_in_bytes", "9223372036854771712\n");
     node_.write(memory + "/memory.stat", lists(of_pod ? CgroupUse() : use, "") +
                                              line("total_cache", bytes(file_pages(use))) +
-                                             line("total_rss", bytes(anon_pages(use))) +
-                                             lists(use, "total_"));
+                                             line("total_rss", bytes(anon_pages(use))) + lists(use, "total_"));
     node_.write(memory + "/memory.numa_stat", numa_v1(use));
     node_.write(memory + "/memory.oom_control",
                 line("oom_kill_disable", 0) + line("under_oom", 0) + line("oom_kill", of_pod ? 0 : use.oom_kills));
     node_.write(memory + "/memory.failcnt", text(of_pod ? 0 : use.limit_hits) + '\n');
     for (const char* suffix : {"", "_recursive"}) {
       const CgroupUse& counted = of_pod && *suffix == '\0' ? CgroupUse() : use;
-      write_blkio("cgroup/blkio/" + dir + "/blkio.throttle.io_service_bytes" + suffix, counted.read_bytes, counted.write_bytes);
+      write_blkio("cgroup/blkio/" + dir + "/blkio.throttle.io_service_bytes" + suffix, counted.read_bytes,
+                  counted.write_bytes);
       write_blkio("cgroup/blkio/" + dir + "/blkio.throttle.io_serviced" + suffix, counted.reads, counted.writes);
     }
   }
@@ -144,8 +147,9 @@ class Writer {
     std::string tree = "cgroup/";
     if (layout_ == PodLayout::v1_systemd) tree += "cpuacct/";
     if (layout_ == PodLayout::hybrid) tree += "unified/";
-    node_.write(tree + dir + "/cpu.pressure", "some avg10=" + text(use.cpu_some_percent) + ".00 avg60=0.00 avg300=0.00 total=" +
-                                                  text(use.cpu_some_us) + "\nfull" + none);
+    node_.write(tree + dir + "/cpu.pressure", "some avg10=" + text(use.cpu_some_percent) +
+                                                  ".00 avg60=0.00 avg300=0.00 total=" + text(use.cpu_some_us) +
+                                                  "\nfull" + none);
     node_.write(tree + dir + "/memory.pressure", "some" + none + "full" + none);
     node_.write(tree + dir + "/io.pressure", "some" + none + "full" + none);
   }
@@ -171,7 +175,8 @@ class Writer {
   static std::string numa_v1(const CgroupUse& use) {
     std::string all;
     for (const std::string prefix : {"", "hierarchical_"})
-      for (const auto& [key, pages] : {std::pair<std::string, Value>{"total", pages_in_use(use)}, {"file", file_pages(use)},
+      for (const auto& [key, pages] : {std::pair<std::string, Value>{"total", pages_in_use(use)},
+                                       {"file", file_pages(use)},
                                        {"anon", anon_pages(use)},
                                        {"unevictable", use.unevictable_pages}})
         all += numa_line(prefix + key, "=" + text(pages), pages / 2, pages - pages / 2);

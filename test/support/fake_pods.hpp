@@ -3,8 +3,8 @@
 // written into a fake node's tree. The same pods on another layout must give the same values.
 //
 //   FakeNode node;
-//   lay_out_pods(node, PodLayout::v1_systemd, {{.uid = "u-1", .containers = {{.id = std::string(64, 'a'), .use = {.cpu_us = 5}}}}});
-//   lay_out_pods(node, …);   // later: the same cgroups with other numbers
+//   lay_out_pods(node, PodLayout::v1_systemd, {{.uid = "u-1", .containers = {{.id = std::string(64, 'a'), .use =
+//   {.cpu_us = 5}}}}}); lay_out_pods(node, …);   // later: the same cgroups with other numbers
 #pragma once
 
 #include <array>
@@ -52,8 +52,8 @@ struct FakePod {
   std::vector<FakeContainer> containers;
 };
 
-// Writes or overwrites the trees, the directories of the QoS classes among them. Containers are those of containerd and may
-// run on the CPUs 0 and 1.
+// Writes or overwrites the trees, the directories of the QoS classes among them. Containers are those of containerd and
+// may run on the CPUs 0 and 1.
 void lay_out_pods(FakeNode& node, PodLayout layout, const std::vector<FakePod>& pods);
 
 }  // namespace koord::test

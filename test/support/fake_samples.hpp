@@ -21,17 +21,21 @@ namespace koord::test {
 
 class FakeSamples {
  public:
-  explicit FakeSamples(FakeHost& host) : host_(host), other_(host.make_context("another-plugin", workshop::all_services())) {}
+  explicit FakeSamples(FakeHost& host)
+      : host_(host), other_(host.make_context("another-plugin", workshop::all_services())) {}
 
   // `subject`: a handle of the host's hub, or KOORD_NO_SUBJECT.
   void add(const std::string& metric, double value, std::uint64_t subject = KOORD_NO_SUBJECT,
            std::initializer_list<plugin::Label> labels = {}) {
     const koord_point point = {series(metric, subject, labels), value};
-    plugin::check(service()->append(other_->host(), to_ns(host_.clock().now()), &point, 1, sizeof point), "appending " + metric);
+    plugin::check(service()->append(other_->host(), to_ns(host_.clock().now()), &point, 1, sizeof point),
+                  "appending " + metric);
   }
 
  private:
-  const koord_svc_metrics* service() const { return plugin::require<koord_svc_metrics>(other_->host(), "koord.metrics/1"); }
+  const koord_svc_metrics* service() const {
+    return plugin::require<koord_svc_metrics>(other_->host(), "koord.metrics/1");
+  }
 
   std::uint64_t series(const std::string& metric, std::uint64_t subject, std::initializer_list<plugin::Label> labels) {
     std::string key = metric + "/" + std::to_string(subject);

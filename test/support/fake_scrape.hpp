@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// FakeScrape: an external advisor on a FakeHost, given the texts that a scrape would have brought: its targets, its rules and
-// the host's own way into the registry, without a network.
+// FakeScrape: an external advisor on a FakeHost, given the texts that a scrape would have brought: its targets, its
+// rules and the host's own way into the registry, without a network.
 //
 //   FakeHost host(node, R"({"targets": [{"name": "a", "url": "http://127.0.0.1/"}]})");
 //   FakeScrape advisor(host, koord_entry_v1());
@@ -67,7 +67,8 @@ class FakeScrape {
   }
   // A scrape of whatever the target is, a file for instance.
   Result<host::ScrapedMetrics::Outcome> scrape(const host::ScrapeTarget& target) {
-    const exposition::Document document = TRY(host::scrape(target, {.timeout = std::chrono::seconds(20), .rights = {}}));
+    const exposition::Document document =
+        TRY(host::scrape(target, {.timeout = std::chrono::seconds(20), .rights = {}}));
     return metrics_of(target.name).take(document, host_.clock().now());
   }
 
@@ -76,11 +77,20 @@ class FakeScrape {
     auto& metrics = targets_[target];
     if (metrics) return *metrics;
     host::ScrapedMetrics::Mapping mapping;
-    mapping.metrics = [this, target](std::span<host::ScrapedMetric> asked) { return runner_->map_metrics(target, asked); };
-    mapping.series = [this, target](std::span<host::ScrapedSeries> asked) { return runner_->map_series(target, asked); };
-    mapping.samples = [this, target](std::span<host::ScrapedSample> asked) { return runner_->map_samples(target, asked); };
-    mapping.subject = [this](std::uint64_t handle) { return host_.services().views.of(host_.hub().current())->subject(handle); };
-    metrics = std::make_unique<host::ScrapedMetrics>(host_.metrics(), definitions_, host_.context().id(), std::move(mapping));
+    mapping.metrics = [this, target](std::span<host::ScrapedMetric> asked) {
+      return runner_->map_metrics(target, asked);
+    };
+    mapping.series = [this, target](std::span<host::ScrapedSeries> asked) {
+      return runner_->map_series(target, asked);
+    };
+    mapping.samples = [this, target](std::span<host::ScrapedSample> asked) {
+      return runner_->map_samples(target, asked);
+    };
+    mapping.subject = [this](std::uint64_t handle) {
+      return host_.services().views.of(host_.hub().current())->subject(handle);
+    };
+    metrics =
+        std::make_unique<host::ScrapedMetrics>(host_.metrics(), definitions_, host_.context().id(), std::move(mapping));
     return *metrics;
   }
 

@@ -124,9 +124,7 @@ void Plant::set(const std::string& dir, std::string_view knob, std::string_view 
   if (knob == "cpuset.cpus") tree_->cpusets_changed = true;
 }
 
-std::string Plant::get(const std::string& dir, std::string_view knob) const {
-  return get_knob(tree_->at(dir), knob);
-}
+std::string Plant::get(const std::string& dir, std::string_view knob) const { return get_knob(tree_->at(dir), knob); }
 
 void Plant::advance(double seconds) {
   const auto periods = std::max(1LL, std::llround(seconds / kPeriodSeconds));
@@ -144,12 +142,8 @@ double Plant::now() const {
   return static_cast<double>(periods_) / 10;  // exact at whole seconds
 }
 
-const Measured& Plant::of(const std::string& dir) const {
-  return tree_->at(dir).measured;
-}
+const Measured& Plant::of(const std::string& dir) const { return tree_->at(dir).measured; }
 
-double Plant::free_bytes() const {
-  return machine_.memory_bytes - tree_->root.usage();
-}
+double Plant::free_bytes() const { return machine_.memory_bytes - tree_->root.usage(); }
 
 }  // namespace koord::test

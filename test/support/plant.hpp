@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plant: a node as a model, for tests of control loops over simulated hours. Groups are cgroups: they have knobs, set and read
-// as cgroup v2 spells them, and workloads that demand CPU and memory; advance() moves the time and measures what they got.
+// Plant: a node as a model, for tests of control loops over simulated hours. Groups are cgroups: they have knobs, set
+// and read as cgroup v2 spells them, and workloads that demand CPU and memory; advance() moves the time and measures
+// what they got.
 //
 //   Plant plant({.cpus = 8});
 //   plant.add("kubepods/besteffort");
@@ -38,12 +39,12 @@ Curve noisy(Curve course, double by, std::uint64_t seed = 1);
 
 // Demand of the processes of a group.
 struct Workload {
-  Curve cpu = constant(0);      // cores
-  double threads = 1e9;          // cores that they can use at once
-  bool queues = false;           // delayed work has to run later (requests); else it is lost (a loop that is counted)
+  Curve cpu = constant(0);        // cores
+  double threads = 1e9;           // cores that they can use at once
+  bool queues = false;            // delayed work has to run later (requests); else it is lost (a loop that is counted)
   Curve anonymous = constant(0);  // bytes, which cannot be reclaimed: there is no swap
   Curve hot_file = constant(0);   // bytes of page cache used all the time: reclaimed pages are read again
-  double streamed = 0;             // bytes a second that are read once and stay in the page cache until reclaimed
+  double streamed = 0;            // bytes a second that are read once and stay in the page cache until reclaimed
 };
 
 // A share of time in which tasks stall, as in the kernel's PSI files. In percent.
@@ -64,8 +65,8 @@ struct Measured {
   Pressure cpu_some, memory_some, memory_full;
   double memory_bytes = 0;  // anonymous and page cache
   double anonymous_bytes = 0, hot_bytes = 0, cold_bytes = 0;
-  double reread = 0;      // bytes a second of hot pages that had been reclaimed
-  double reclaimed = 0;   // bytes, since the beginning
+  double reread = 0;     // bytes a second of hot pages that had been reclaimed
+  double reclaimed = 0;  // bytes, since the beginning
   std::uint64_t oom_kills = 0;
 };
 

@@ -44,9 +44,7 @@ double amount(std::string_view knob, std::string_view text, double least = 0, do
   return text == "max" ? kNoLimit : number(knob, text, least, most);
 }
 
-std::string spelled(double value) {
-  return value >= kNoLimit ? "max" : std::to_string(std::llround(value));
-}
+std::string spelled(double value) { return value >= kNoLimit ? "max" : std::to_string(std::llround(value)); }
 
 void set_bandwidth(PlantGroup& group, std::string_view value) {
   const std::size_t space = value.find(' ');

@@ -102,7 +102,8 @@ void limit(PlantGroup& group, double now) {
   if (group.usage() <= group.memory_high) return;
   reclaim(group, group.usage() - group.memory_high);
   if (group.usage() <= group.memory_high * (1 + 1e-9)) return;
-  from_the_leaves(group, [](PlantGroup& leaf) { leaf.memory_stall = leaf.runs ? 1 : 0; });  // held up at each allocation
+  from_the_leaves(group,
+                  [](PlantGroup& leaf) { leaf.memory_stall = leaf.runs ? 1 : 0; });  // held up at each allocation
 }
 
 void reclaim_for_the_node(PlantGroup& root, const Plant::Machine& machine, double now) {

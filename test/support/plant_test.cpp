@@ -178,7 +178,8 @@ TEST_CASE("memory protected by memory.min is not reclaimed, by memory.low only w
   CHECK(plant.of("kept").memory_bytes > 200 * kMebibyte);
 }
 
-TEST_CASE("above memory.high a group is reclaimed, and stalls when it has nothing to give; above memory.max it is killed") {
+TEST_CASE(
+    "above memory.high a group is reclaimed, and stalls when it has nothing to give; above memory.max it is killed") {
   Plant plant({.cpus = 1, .memory_bytes = kGibibyte});
   plant.add("a");
   plant.run("a", {.anonymous = step(10 * kMebibyte, 200 * kMebibyte, 10), .streamed = 10 * kMebibyte});
@@ -255,9 +256,8 @@ TEST_CASE("a summary has the averages of equal parts of the time, and the lowest
   Recording recording;
   for (int t = 0; t <= 40; ++t) recording.note("use", t, t < 10 ? 1 : 2.004);
   for (int t = 0; t <= 40; ++t) recording.note("bytes", t, t == 40 ? 1300.6 : 1000.4);
-  CHECK(summary(recording, {"use", "bytes"}, 4) ==
-        "use: 1 2 2 2; 1 to 2\n"
-        "bytes: 1000 1000 1000 1028; 1000 to 1301\n");
+  CHECK(summary(recording, {"use", "bytes"}, 4) == "use: 1 2 2 2; 1 to 2\n"
+                                                   "bytes: 1000 1000 1000 1028; 1000 to 1301\n");
 }
 
 TEST_CASE("a plot shows each series, and the same recording gives the same text") {

@@ -31,17 +31,17 @@ struct PlantGroup {
   double memory_min = 0, memory_low = 0, memory_high = kNoLimit, memory_max = kNoLimit;
 
   // CPU of this period, in core-seconds.
-  std::vector<char> allowed;        // by CPU, within its ancestors'
-  double sought = 0;                // by its threads, were there CPUs enough
-  double want = 0, left = 0;        // of all in it, of what there is
-  double budget = 0, unused = 0;    // of the quota; what was left of it in the period before
-  double backlog = 0;               // of the queue
+  std::vector<char> allowed;      // by CPU, within its ancestors'
+  double sought = 0;              // by its threads, were there CPUs enough
+  double want = 0, left = 0;      // of all in it, of what there is
+  double budget = 0, unused = 0;  // of the quota; what was left of it in the period before
+  double backlog = 0;             // of the queue
 
   // Memory of all in it, in bytes.
   double anonymous = 0, hot = 0, cold = 0;
-  double evicted = 0;           // hot pages that were reclaimed and not yet read again
-  double restarts_at = 0;       // killed for lack of memory
-  double memory_stall = 0;      // share of this period
+  double evicted = 0;                 // hot pages that were reclaimed and not yet read again
+  double restarts_at = 0;             // killed for lack of memory
+  double memory_stall = 0;            // share of this period
   double kept_min = 0, kept_low = 0;  // effective protection
 
   Measured measured;

@@ -25,15 +25,20 @@ constexpr std::string_view kControllers[] = {"cpu", "cpuacct", "cpuset", "memory
 
 // Files that only count, or list processes.
 bool is_counter(const std::string& file) {
-  for (std::string_view part : {"cgroup.procs", "cgroup.threads", "tasks", "cpuacct.", "failcnt", "max_usage", ".peak", ".pressure", "event"})
+  for (std::string_view part :
+       {"cgroup.procs", "cgroup.threads", "tasks", "cpuacct.", "failcnt", "max_usage", ".peak", ".pressure", "event"})
     if (file.find(part) != std::string::npos) return true;
   return false;
 }
 
-std::string pod_yaml(const char* uid, const char* qos, const char* kube_qos, std::string_view id, const std::string& resources) {
-  return std::string("- metadata: {uid: ") + uid + ", name: " + uid + ", namespace: default, labels: {koordinator.sh/qosClass: " + qos +
-         "}}\n  spec: {containers: [{name: main, resources: " + resources + "}]}\n  status:\n    phase: Running\n    qosClass: " + kube_qos +
-         "\n    containerStatuses: [{name: main, containerID: \"containerd://" + std::string(id) + "\", state: {running: {}}}]\n";
+std::string pod_yaml(const char* uid, const char* qos, const char* kube_qos, std::string_view id,
+                     const std::string& resources) {
+  return std::string("- metadata: {uid: ") + uid + ", name: " + uid +
+         ", namespace: default, labels: {koordinator.sh/qosClass: " + qos +
+         "}}\n  spec: {containers: [{name: main, resources: " + resources +
+         "}]}\n  status:\n    phase: Running\n    qosClass: " + kube_qos +
+         "\n    containerStatuses: [{name: main, containerID: \"containerd://" + std::string(id) +
+         "\", state: {running: {}}}]\n";
 }
 
 void write_or_throw(const std::string& path, const std::string& text) {
@@ -49,8 +54,14 @@ cgroup::Layout detect() {
 }  // namespace
 
 PodsByHand::PodsByHand(std::string_view name)
-    : top(name), kubepods(top, "kubepods"), besteffort(kubepods, "besteffort"), burstable(kubepods, "burstable"),
-      batch_pod(besteffort, "podbatch"), batch(batch_pod, kBatchId), service_pod(burstable, "podservice"), service(service_pod, kServiceId),
+    : top(name),
+      kubepods(top, "kubepods"),
+      besteffort(kubepods, "besteffort"),
+      burstable(kubepods, "burstable"),
+      batch_pod(besteffort, "podbatch"),
+      batch(batch_pod, kBatchId),
+      service_pod(burstable, "podservice"),
+      service(service_pod, kServiceId),
       layout_(detect()) {}
 
 bool PodsByHand::is_v2() const { return layout_.version(Controller::cpu) == Version::v2; }
@@ -68,7 +79,8 @@ std::string PodsByHand::root(const std::string& folder) const {
 
 void PodsByHand::write_files(const std::string& folder, const std::string& slo, const std::string& service_resources,
                              const std::string& batch_resources) const {
-  write_or_throw(folder + "/pods.yaml", "kind: PodList\nitems:\n" + pod_yaml("batch", "BE", "BestEffort", kBatchId, batch_resources) +
+  write_or_throw(folder + "/pods.yaml", "kind: PodList\nitems:\n" +
+                                            pod_yaml("batch", "BE", "BestEffort", kBatchId, batch_resources) +
                                             pod_yaml("service", "LS", "Burstable", kServiceId, service_resources));
   write_slo(folder, slo);
 }
@@ -120,7 +132,8 @@ void PodsByHand::set_shares(const RealCgroup& cgroup, unsigned shares) const {
 
 void PodsByHand::limit_cpu(const RealCgroup& cgroup, unsigned quota_us) const {
   const std::string file = cgroup.path(Controller::cpu) + (is_v2() ? "/cpu.max" : "/cpu.cfs_quota_us");
-  if (const auto written = write_value(file, std::to_string(quota_us)); !written) throw std::runtime_error(written.error().message());
+  if (const auto written = write_value(file, std::to_string(quota_us)); !written)
+    throw std::runtime_error(written.error().message());
 }
 
 std::size_t PodsByHand::cpus() const { return std::thread::hardware_concurrency(); }

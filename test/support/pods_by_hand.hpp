@@ -21,7 +21,8 @@ class PodsByHand {
 
   // A directory below `folder` that an agent takes for the root of the cgroup tree.
   std::string root(const std::string& folder) const;
-  // pods.yaml and slo.yaml in `folder`; `slo`: a NodeSLO's spec as YAML; resources of the service's and the best-effort container.
+  // pods.yaml and slo.yaml in `folder`; `slo`: a NodeSLO's spec as YAML; resources of the service's and the best-effort
+  // container.
   void write_files(const std::string& folder, const std::string& slo, const std::string& service_resources = "{}",
                    const std::string& batch_resources = "{}") const;
   void write_slo(const std::string& folder, const std::string& slo) const;

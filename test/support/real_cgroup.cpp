@@ -69,7 +69,8 @@ RealCgroup::~RealCgroup() { remove(); }
 void RealCgroup::delegate() const {
   if (layout_.version(Controller::cpu) != Version::v2) return;
   const std::string path = layout_.directory(Controller::cpu, dir_);
-  for (const std::string& controller : split(std::string(trim(read_file(path + "/cgroup.controllers").value_or(""))), ' '))
+  for (const std::string& controller :
+       split(std::string(trim(read_file(path + "/cgroup.controllers").value_or(""))), ' '))
     if (!controller.empty()) write_or_throw(path + "/cgroup.subtree_control", "+" + controller);
 }
 
@@ -77,7 +78,8 @@ void RealCgroup::make() {
   for (Controller controller : kControllers) {
     std::string path = layout_.directory(controller, dir_);
     if (path.empty() || std::find(made_.begin(), made_.end(), path) != made_.end()) continue;
-    if (::mkdir(path.c_str(), 0755) != 0) throw std::runtime_error("cannot make '" + path + "': " + std::strerror(errno));
+    if (::mkdir(path.c_str(), 0755) != 0)
+      throw std::runtime_error("cannot make '" + path + "': " + std::strerror(errno));
     made_.push_back(path);
     if (controller != Controller::cpuset || layout_.version(controller) != Version::v1) continue;
     // A v1 cpuset takes no process before it has CPUs and memory.
@@ -118,7 +120,8 @@ void RealCgroup::end_processes() const {
     for (const std::string& directory : made_) {
       const std::string pids = read_file(directory + "/cgroup.procs").value_or("");
       for (const std::string_view pid : split(trim(pids), '\n'))
-        if (auto number = parse_uint(pid); number && *number > 0) is_empty = ::kill(static_cast<pid_t>(*number), SIGKILL) != 0 && is_empty;
+        if (auto number = parse_uint(pid); number && *number > 0)
+          is_empty = ::kill(static_cast<pid_t>(*number), SIGKILL) != 0 && is_empty;
     }
     return is_empty;
   });

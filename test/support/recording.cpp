@@ -28,13 +28,9 @@ static auto extremes(const Samples& samples) {
                              [](const Sample& a, const Sample& b) { return a.value < b.value; });
 }
 
-double lowest(const Samples& samples) {
-  return samples.empty() ? 0 : extremes(samples).first->value;
-}
+double lowest(const Samples& samples) { return samples.empty() ? 0 : extremes(samples).first->value; }
 
-double highest(const Samples& samples) {
-  return samples.empty() ? 0 : extremes(samples).second->value;
-}
+double highest(const Samples& samples) { return samples.empty() ? 0 : extremes(samples).second->value; }
 
 double settling_seconds(const Samples& samples, double target, double band) {
   if (samples.empty()) return 0;
@@ -138,7 +134,8 @@ void draw_line(std::ostream& out, const Samples& samples, const Frame& frame, co
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const Column& column = columns[i];
     const bool inside = i > 0 && i + 1 < columns.size();
-    if (inside && is_flat(i - 1, column.highest) && is_flat(i, column.highest) && is_flat(i + 1, column.highest)) continue;
+    if (inside && is_flat(i - 1, column.highest) && is_flat(i, column.highest) && is_flat(i + 1, column.highest))
+      continue;
     out << column.x << ',' << column.highest << ' ';
     if (column.lowest != column.highest) out << column.x << ',' << column.lowest << ' ';
   }
@@ -200,7 +197,8 @@ std::string summary(const Recording& recording, const std::vector<std::string>& 
   return out.str();
 }
 
-void plot(const Recording& recording, const std::string& name, const std::string& title, const std::vector<Panel>& panels) {
+void plot(const Recording& recording, const std::string& name, const std::string& title,
+          const std::vector<Panel>& panels) {
   if (!std::getenv("KOORD_PLOTS")) return;
   std::filesystem::create_directories(KOORD_PLOT_FOLDER);
   std::ofstream(std::string(KOORD_PLOT_FOLDER) + "/" + name + ".svg") << svg(recording, title, panels);

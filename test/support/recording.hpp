@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recording: series over time of a simulation; the numbers by which a control loop is judged, and plots as SVG. Times in
-// seconds. [one thread]
+// Recording: series over time of a simulation; the numbers by which a control loop is judged, and plots as SVG. Times
+// in seconds. [one thread]
 #pragma once
 
 #include <map>
@@ -33,7 +33,8 @@ double lowest(const Samples& samples);
 double highest(const Samples& samples);
 // Seconds from the first sample on until it is within `band` of `target` for good; to the end when it never is.
 double settling_seconds(const Samples& samples, double target, double band);
-// How often it turns round, counting only swings of at least `swing`: a loop that oscillates does, one that settles does not.
+// How often it turns round, counting only swings of at least `swing`: a loop that oscillates does, one that settles
+// does not.
 unsigned turns(const Samples& samples, double swing);
 // How often the value is another one than before.
 unsigned changes(const Samples& samples);
@@ -51,6 +52,7 @@ std::string svg(const Recording& recording, const std::string& title, const std:
 std::string summary(const Recording& recording, const std::vector<std::string>& series, unsigned parts);
 
 // Writes the plot to test/plots/ of the build folder if KOORD_PLOTS is in the environment.
-void plot(const Recording& recording, const std::string& name, const std::string& title, const std::vector<Panel>& panels);
+void plot(const Recording& recording, const std::string& name, const std::string& title,
+          const std::vector<Panel>& panels);
 
 }  // namespace koord::test

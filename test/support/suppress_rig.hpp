@@ -39,8 +39,9 @@ class SuppressRig {
     const Used now = used();
     const double seconds = now.at - before_.at;
     inputs_.now_ns = static_cast<std::uint64_t>(now.at * 1e9);
-    inputs_.use = usage::split({.node = (now.node - before_.node) / seconds,
-                                .pods = {{(now.service - before_.service) / seconds, false}, {(now.batch - before_.batch) / seconds, true}}});
+    inputs_.use = usage::split(
+        {.node = (now.node - before_.node) / seconds,
+         .pods = {{(now.service - before_.service) / seconds, false}, {(now.batch - before_.batch) / seconds, true}}});
     before_ = now;
     const cpu_suppress::Round round = plan(inputs_, {}, memory_);
     take(round.intents);
@@ -60,14 +61,16 @@ class SuppressRig {
   void take(const strategy::Intents& intents) {
     knob::Plan plan;
     for (const strategy::Intent& intent : intents)
-      plan.push_back({static_cast<knob::Level>(intent.level), intent.knob, intent.cgroup_dir, intent.value, intent.reason, intent.inputs, intent.priority, 0,
-                      std::chrono::seconds(15), static_cast<knob::Role>(intent.role)});
+      plan.push_back({static_cast<knob::Level>(intent.level), intent.knob, intent.cgroup_dir, intent.value,
+                      intent.reason, intent.inputs, intent.priority, 0, std::chrono::seconds(15),
+                      static_cast<knob::Role>(intent.role)});
     governor_.take({"qos-cpu-suppress", "cpu-suppress", 1}, std::move(plan), [](auto) {});
   }
 
   double used_by(const RealCgroup& cgroup) const {
     const std::string dir = cgroup.path(cgroup::Controller::cpuacct);
-    if (!pods_.is_v2()) return static_cast<double>(parse_int(trim(read_file(dir + "/cpuacct.usage").value())).value()) / 1e9;
+    if (!pods_.is_v2())
+      return static_cast<double>(parse_int(trim(read_file(dir + "/cpuacct.usage").value())).value()) / 1e9;
     return static_cast<double>(find_flat_key(read_file(dir + "/cpu.stat").value(), "usage_usec").value_or(0)) / 1e6;
   }
 
@@ -85,7 +88,8 @@ class SuppressRig {
   }
 
   Used used() const {
-    return {std::chrono::duration<double>(clock_.now().time_since_epoch()).count(), used_by_node(), used_by(pods_.service), used_by(pods_.batch)};
+    return {std::chrono::duration<double>(clock_.now().time_since_epoch()).count(), used_by_node(),
+            used_by(pods_.service), used_by(pods_.batch)};
   }
 
   const PodsByHand& pods_;

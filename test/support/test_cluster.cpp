@@ -58,7 +58,8 @@ std::vector<ClusterRequest> requests_of(std::string_view text) {
 }
 
 std::string place(std::string_view kind, std::string_view name, std::string_view namespace_) {
-  return json::serialize(json::object{{"kind", std::string(kind)}, {"name", std::string(name)}, {"namespace", std::string(namespace_)}});
+  return json::serialize(
+      json::object{{"kind", std::string(kind)}, {"name", std::string(name)}, {"namespace", std::string(namespace_)}});
 }
 
 std::string wrapped(const char* key, std::string_view value) {
@@ -72,8 +73,8 @@ TestCluster::TestCluster() : TestCluster(Options()) {}
 TestCluster::TestCluster(const Options& options) : options_(options), folder_(make_folder()) {
   const std::string log = folder_ + "/log";
   process_ = std::make_unique<ChildProcess>(
-      std::vector<std::string>{KOORD_PYTHON, KOORD_TEST_CLUSTER, "--folder", folder_, "--node", options_.node_name, "--minor",
-                               std::to_string(options_.minor)},
+      std::vector<std::string>{KOORD_PYTHON, KOORD_TEST_CLUSTER, "--folder", folder_, "--node", options_.node_name,
+                               "--minor", std::to_string(options_.minor)},
       log);
   const std::string ready = folder_ + "/ready.json";
   if (!eventually([&] { return !process_->running() || std::filesystem::exists(ready); }, std::chrono::seconds(120)) ||
@@ -118,7 +119,9 @@ void TestCluster::remove(std::string_view kind, std::string_view name, std::stri
 
 void TestCluster::set_pods(std::string_view list) { command("set_pods", wrapped("items", list)); }
 
-void TestCluster::set_kubelet_config(std::string_view changes) { command("set_kubelet_config", wrapped("config", changes)); }
+void TestCluster::set_kubelet_config(std::string_view changes) {
+  command("set_kubelet_config", wrapped("config", changes));
+}
 
 void TestCluster::fault(std::string_view name, std::string_view arguments) {
   json::object all = object_of(arguments);
@@ -132,7 +135,9 @@ void TestCluster::clear_fault(std::string_view name) {
   command("clear_faults", json::serialize(json::object{{"fault", std::string(name)}}));
 }
 
-std::vector<ClusterRequest> TestCluster::requests(std::string_view wanted) { return requests_of(command("requests", wanted)); }
+std::vector<ClusterRequest> TestCluster::requests(std::string_view wanted) {
+  return requests_of(command("requests", wanted));
+}
 
 std::vector<ClusterRequest> TestCluster::wait_for_requests(std::string_view wanted, std::chrono::seconds timeout) {
   json::object all = object_of(wanted);

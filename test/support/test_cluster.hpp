@@ -27,9 +27,9 @@ struct ClusterRequest {
   std::string path;    // with its query
   std::string kind, namespace_, name, subresource;
   std::string user_agent;
-  int token = 0;           // generation of the token, from 1; 0: none; -1: one that is refused
-  unsigned status = 0;     // 0: not answered yet
-  bool open = false;       // its answer has not ended
+  int token = 0;                // generation of the token, from 1; 0: none; -1: one that is refused
+  unsigned status = 0;          // 0: not answered yet
+  bool open = false;            // its answer has not ended
   std::int64_t connection = 0;  // a number for each
 };
 
@@ -51,7 +51,7 @@ class TestCluster {
   std::uint16_t kubelet_port() const { return kubelet_port_; }
   const std::string& node_name() const { return options_.node_name; }
   const std::string& folder() const { return folder_; }
-  std::string kubeconfig() const { return folder_ + "/kubeconfig"; }                          // with the token's file
+  std::string kubeconfig() const { return folder_ + "/kubeconfig"; }  // with the token's file
   std::string kubeconfig_with_certificate() const { return folder_ + "/kubeconfig-certificate"; }  // of the client
   // token, ca.crt and namespace, mounted and replaced as in a pod.
   std::string service_account() const { return folder_ + "/serviceaccount"; }
@@ -76,7 +76,8 @@ class TestCluster {
   // Those that are like `wanted`: {"verb": "list", "kind": "NodeSLO", "after": 12, …}.
   std::vector<ClusterRequest> requests(std::string_view wanted = "{}");
   // Once there are "count" of them (1 when it is not given).
-  std::vector<ClusterRequest> wait_for_requests(std::string_view wanted, std::chrono::seconds timeout = std::chrono::seconds(60));
+  std::vector<ClusterRequest> wait_for_requests(std::string_view wanted,
+                                                std::chrono::seconds timeout = std::chrono::seconds(60));
   // The object once `condition` holds: {"pointer": "/status/updateTime", "equals": …} or "differs" or "exists".
   std::string wait_for_object(std::string_view kind, std::string_view name, std::string_view condition = "{}",
                               std::chrono::seconds timeout = std::chrono::seconds(60));

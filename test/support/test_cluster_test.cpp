@@ -47,7 +47,8 @@ TEST_CASE("objects are put, got and removed, and waited for") {
   TestCluster cluster;
   cluster.put(R"({"kind": "NodeSLO", "metadata": {"name": "test-node"}, "spec": {"x": 1}})");
   REQUIRE(cluster.get("NodeSLO", "test-node"));
-  CHECK(cluster.wait_for_object("NodeSLO", "test-node", R"({"pointer": "/spec/x", "equals": 1})").find("\"x\": 1") != std::string::npos);
+  CHECK(cluster.wait_for_object("NodeSLO", "test-node", R"({"pointer": "/spec/x", "equals": 1})").find("\"x\": 1") !=
+        std::string::npos);
   cluster.remove("NodeSLO", "test-node");
   CHECK_FALSE(cluster.get("NodeSLO", "test-node"));
   CHECK_THROWS_WITH_AS(cluster.wait_for_object("NodeSLO", "test-node", "{}", std::chrono::seconds(0)),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The systemd unit as it is installed, with third-party plugins, in an emulated machine with systemd as its first process
-// (vm.py --systemd). The unit is changed by one drop-in: the log goes to a file, and where a test says so cgroups are writable and delegated.
+// The systemd unit as it is installed, with third-party plugins, in an emulated machine with systemd as its first
+// process (vm.py --systemd). The unit is changed by one drop-in: the log goes to a file, and where a test says so
+// cgroups are writable and delegated.
 #include <doctest/doctest.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -45,14 +46,17 @@ constexpr const char* kPluginsCgroups[] = {"/sys/fs/cgroup/koordetector-plugins"
 constexpr const char* kOwnCgroups = "ProtectControlGroups=no\nDelegate=yes\n";
 // Those that need nothing but the node's own files and processes.
 constexpr const char* kAttacks[] = {
-    "core_pattern", "kernel_tunables", "sysrq", "devices", "system_files", "shared_folders", "secrets", "become_root", "agent_files",
-    "signal_all", "limit_agent", "schedule_agent", "oom_score", "memory_of_agent", "ptrace", "own_memory_limit", "own_process_limit",
-    "unshare", "clone_namespace", "mount", "kernel_objects", "machine", "foreign_calls", "loosen_seccomp", "api_mode"};
+    "core_pattern",     "kernel_tunables",   "sysrq",         "devices",         "system_files",
+    "shared_folders",   "secrets",           "become_root",   "agent_files",     "signal_all",
+    "limit_agent",      "schedule_agent",    "oom_score",     "memory_of_agent", "ptrace",
+    "own_memory_limit", "own_process_limit", "unshare",       "clone_namespace", "mount",
+    "kernel_objects",   "machine",           "foreign_calls", "loosen_seccomp",  "api_mode"};
 
 std::vector<const Attack*> attacks_of_kernel() {
   std::vector<const Attack*> found;
   for (const Attack& attack : hostile::attacks())
-    if (std::find(std::begin(kAttacks), std::end(kAttacks), attack.name) != std::end(kAttacks)) found.push_back(&attack);
+    if (std::find(std::begin(kAttacks), std::end(kAttacks), attack.name) != std::end(kAttacks))
+      found.push_back(&attack);
   return found;
 }
 
@@ -71,24 +75,29 @@ std::vector<pid_t> plugin_processes() {
   std::vector<pid_t> found;
   for (const fs::directory_entry& entry : fs::directory_iterator("/proc")) {
     const auto pid = static_cast<pid_t>(parse_int(entry.path().filename().string()).value_or(0));
-    if (pid > 0 && read_file(entry.path() / "cmdline").value_or("").starts_with("koord-plugin-host")) found.push_back(pid);
+    if (pid > 0 && read_file(entry.path() / "cmdline").value_or("").starts_with("koord-plugin-host"))
+      found.push_back(pid);
   }
   return found;
 }
 
 bool has_cgroups() {
-  return std::any_of(std::begin(kPluginsCgroups), std::end(kPluginsCgroups), [](const char* path) { return fs::exists(path); });
+  return std::any_of(std::begin(kPluginsCgroups), std::end(kPluginsCgroups),
+                     [](const char* path) { return fs::exists(path); });
 }
 
 bool nothing_is_left() { return plugin_processes().empty() && !has_cgroups(); }
 
-std::string leftovers() { return std::to_string(plugin_processes().size()) + " processes" + (has_cgroups() ? ", cgroups" : ""); }
+std::string leftovers() {
+  return std::to_string(plugin_processes().size()) + " processes" + (has_cgroups() ? ", cgroups" : "");
+}
 
 // The agent, installed where its unit expects it.
 class Unit {
  public:
   Unit() : text_(read_file(built("packaging/koordetector.service")).value_or("")) {
-    if (!fs::exists("/init.systemd")) throw std::runtime_error("this test changes the machine: it runs in that of vm.py --systemd only");
+    if (!fs::exists("/init.systemd"))
+      throw std::runtime_error("this test changes the machine: it runs in that of vm.py --systemd only");
     const fs::path agent = word_behind(text_, "ExecStart=");
     config_ = word_behind(text_, "--config ");
     bin_ = agent.parent_path();
@@ -102,7 +111,8 @@ class Unit {
   Unit(const Unit&) = delete;
   Unit& operator=(const Unit&) = delete;
 
-  // Starts it with the bystander, a plugin that starts processes of its own, and these attacks. Waits until the plugins run.
+  // Starts it with the bystander, a plugin that starts processes of its own, and these attacks. Waits until the plugins
+  // run.
   void start(std::string_view drop_in, const std::vector<const Attack*>& attacks = {}) {
     fs::remove(kLog);
     fs::create_directories("/etc/systemd/system/koordetector.service.d");
@@ -114,7 +124,8 @@ class Unit {
     wait_for_plugins();
   }
   void wait_for_plugins() {
-    const bool is_up = eventually([&] { return isolation("com.bystander") != "" && plugin_processes().size() > 7; }, kLimit);
+    const bool is_up =
+        eventually([&] { return isolation("com.bystander") != "" && plugin_processes().size() > 7; }, kLimit);
     INFO(run_to_end({"systemctl", "status", "--no-pager", "koordetector"}).output);
     INFO(log());
     REQUIRE(is_up);
@@ -124,7 +135,8 @@ class Unit {
     const std::string row = row_of(id);
     if (row.find(" running ") == std::string::npos) return "";
     for (const std::string& word : split(row, ' '))
-      if (word.starts_with("uid") || word.starts_with("landlock") || word.starts_with("seccomp") || word == "none") return word;
+      if (word.starts_with("uid") || word.starts_with("landlock") || word.starts_with("seccomp") || word == "none")
+        return word;
     return "";
   }
   std::string json() const { return run_to_end({(bin_ / "koordctl").string(), "plugins", "-o", "json"}).output; }
@@ -161,10 +173,11 @@ class Unit {
                                {"config", config_},
                                {"program", (bin_ / "koord-plugin-host").string()},
                                {"cgroup", "/sys/fs/cgroup"}};
-    std::ofstream(config_) << "nodeName: koord-test-node\nlisten: {metrics: \"\"}\nplugins:\n  cpuBudget: 0\n  ownDirectories: []\n"
-                           << "  directories: [" << kPlugins << "]\n  settings:\n    com.hostile.crowd-0: {period: 100ms, deadline: 20s}\n"
-                           << hostile::settings_of(attacks, "20s", words) << "featureGates:\n  HostileCrowd0: true\n"
-                           << hostile::gates_of(attacks);
+    std::ofstream(config_)
+        << "nodeName: koord-test-node\nlisten: {metrics: \"\"}\nplugins:\n  cpuBudget: 0\n  ownDirectories: []\n"
+        << "  directories: [" << kPlugins << "]\n  settings:\n    com.hostile.crowd-0: {period: 100ms, deadline: 20s}\n"
+        << hostile::settings_of(attacks, "20s", words) << "featureGates:\n  HostileCrowd0: true\n"
+        << hostile::gates_of(attacks);
     fs::permissions(config_, fs::perms::owner_read | fs::perms::owner_write);
   }
 
@@ -194,7 +207,8 @@ void check_kill(Unit& unit) {
   const Clock::time_point begin = Clock::now();
   ::kill(agent, SIGKILL);
   const bool has_ended = eventually(nothing_is_left, kLimit);
-  MESSAGE("nothing left ", std::chrono::duration<double>(Clock::now() - begin).count(), " s after SIGKILL of the agent");
+  MESSAGE("nothing left ", std::chrono::duration<double>(Clock::now() - begin).count(),
+          " s after SIGKILL of the agent");
   CHECK_MESSAGE(has_ended, leftovers());
   REQUIRE(eventually([&] { return unit.agent() > 1 && unit.agent() != agent; }, kLimit));
   unit.wait_for_plugins();
@@ -208,7 +222,8 @@ void check_stop(Unit& unit) {
 
 }  // namespace
 
-TEST_CASE("as installed the unit leaves a third-party plugin all layers but cgroup: the mount of cgroups is read-only") {
+TEST_CASE(
+    "as installed the unit leaves a third-party plugin all layers but cgroup: the mount of cgroups is read-only") {
   Unit unit;
   unit.start("");
   const std::string status = read_file("/proc/" + std::to_string(unit.agent()) + "/status").value_or("");
@@ -230,7 +245,8 @@ TEST_CASE("with cgroups of its own a third-party plugin has all layers, and the 
   CHECK(unit.isolation("com.bystander") == all);
   // A plugin does not run for a moment after its limits have ended it.
   for (const Attack* attack : attacks)
-    CHECK_MESSAGE(eventually([&] { return unit.isolation(attack->id()) == all; }, kLimit), json.substr(json.find(attack->id()), 1500));
+    CHECK_MESSAGE(eventually([&] { return unit.isolation(attack->id()) == all; }, kLimit),
+                  json.substr(json.find(attack->id()), 1500));
   CHECK(unit.show("NRestarts") == "0");
   check_stop(unit);
 }

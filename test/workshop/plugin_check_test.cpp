@@ -75,7 +75,8 @@ TEST_CASE("plugin check exits 1 when a rule is broken, and says which and where 
 TEST_CASE("plugin check names the reason why an agent would refuse a file that breaks no rule, as plugin info does") {
   FileCopy copy("sound", 0777);
   const std::string reason = "'" + copy.path() + "': wanted no write permission for group and others, found mode 0777";
-  const Finished text = koordctl({"plugin", "check", copy.path()}), rows = koordctl({"plugin", "check", copy.path(), "--json"});
+  const Finished text = koordctl({"plugin", "check", copy.path()}),
+                 rows = koordctl({"plugin", "check", copy.path(), "--json"});
   CHECK(text.exit_status == 0);
   CHECK_MESSAGE(says(text, "\nrefused by an agent: " + reason + "\n"), text.output);
   CHECK_MESSAGE(says(rows, "\"refused\":\"" + reason + "\""), rows.output);

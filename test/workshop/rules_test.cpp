@@ -26,9 +26,10 @@ using Broken = std::map<std::string, std::string>;  // rule, detail
 
 Broken broken_by(const std::string& name, const check::CheckOptions& options = {}) {
   Broken broken;
-  const Result<void> checked = check::check_plugin(bad_plugin(name), options, [&](const check::Rule& rule, const check::Outcome& outcome) {
-    if (outcome.kind == check::Outcome::Kind::failed) broken[rule.name()] = outcome.detail;
-  });
+  const Result<void> checked =
+      check::check_plugin(bad_plugin(name), options, [&](const check::Rule& rule, const check::Outcome& outcome) {
+        if (outcome.kind == check::Outcome::Kind::failed) broken[rule.name()] = outcome.detail;
+      });
   REQUIRE_MESSAGE(checked, checked.error().message());
   return broken;
 }
@@ -65,7 +66,8 @@ constexpr Bad kBad[] = {
     {"needed_option", "K042", "without koord.config/1"},
     {"ignored_status", "K043", "in collect() of class 'bad', every service answers KOORD_E_AGAIN after init()"},
     {"trusted_length", "K044", "in init() of class 'bad'"},
-    {"divided_by_time", "K045", "signal 8 (Floating point exception) in collect() of class 'bad', two ticks at the same time"},
+    {"divided_by_time", "K045",
+     "signal 8 (Floating point exception) in collect() of class 'bad', two ticks at the same time"},
     {"fixed_array", "K046", "5000 pods"},
     {"unasked_members", "K047", "signal 11 (Segmentation fault) in init()"},
     {"exact_size", "K048", "longer than plugin.h has them"},
@@ -83,7 +85,8 @@ TEST_CASE("acceptance 17: each bad plugin breaks exactly its own rule, and the d
     Broken broken = broken_by(bad.plugin);
     CHECK_MESSAGE(broken[bad.rule].find(bad.detail) != std::string::npos, bad.rule << ": " << broken[bad.rule]);
     broken.erase(bad.rule);
-    for (const auto& other : broken) CHECK_MESSAGE(false, other.first << ": " << other.second);  // clang 14 captures no binding
+    for (const auto& other : broken)
+      CHECK_MESSAGE(false, other.first << ": " << other.second);  // clang 14 captures no binding
   }
 }
 

@@ -16,9 +16,7 @@ Client::Client(event::Loop& loop, const Clock& clock, Options options, Events& e
 
 Client::~Client() = default;
 
-void Client::start() {
-  attempt();
-}
+void Client::start() { attempt(); }
 
 // The watch begins before the attempt: a socket that is created in between is not missed.
 void Client::attempt() {

@@ -16,9 +16,7 @@ void append_frame(std::string& out, std::uint32_t id, std::string_view payload) 
   out.append(payload);
 }
 
-void Demultiplexer::open(std::uint32_t id, OnBytes on_bytes) {
-  streams_[id] = std::move(on_bytes);
-}
+void Demultiplexer::open(std::uint32_t id, OnBytes on_bytes) { streams_[id] = std::move(on_bytes); }
 
 Result<void> Demultiplexer::take(std::string_view bytes) {
   while (!bytes.empty()) {

@@ -8,9 +8,7 @@
 namespace koord::nri {
 namespace {
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // The newest runtimes allow these in the name of a plugin.
 bool is_name_character(char c) {

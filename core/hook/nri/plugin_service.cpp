@@ -185,9 +185,7 @@ Done<Answer> PluginService::done(std::uint32_t call, Stage stage, std::string id
   };
 }
 
-PluginService::Outcome PluginService::outcome_of(const PodAnswer& answer) {
-  return {.refusal = answer.refusal};
-}
+PluginService::Outcome PluginService::outcome_of(const PodAnswer& answer) { return {.refusal = answer.refusal}; }
 
 PluginService::Outcome PluginService::outcome_of(const CreateAnswer& answer) {
   return {.refusal = answer.refusal, .payload = encode_adjustment(answer.adjustment, answer.updates)};

@@ -120,9 +120,7 @@ Result<void> Reader::finish(std::string_view message_name) const {
   return invalid(std::string(message_name) + ", field " + std::to_string(problem_field_) + ": " + problem_);
 }
 
-void Writer::tag(std::uint32_t field, std::uint32_t wire_type) {
-  varint(field << 3 | wire_type);
-}
+void Writer::tag(std::uint32_t field, std::uint32_t wire_type) { varint(field << 3 | wire_type); }
 
 void Writer::varint(std::uint64_t value) {
   for (; value >= 0x80; value >>= 7) out_.push_back(static_cast<char>(value | 0x80));

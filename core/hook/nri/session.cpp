@@ -25,9 +25,7 @@ Session::Session(event::Loop& loop, const Clock& clock, const Options& options, 
   streams_.open(kRuntimeStream, [this](std::string_view bytes) { return call_messages_.take(bytes); });
 }
 
-Session::~Session() {
-  service_->end();
-}
+Session::~Session() { service_->end(); }
 
 void Session::start() {
   calls_.call("RegisterPlugin", encode_register_plugin(options_.plugin_name, options_.plugin_index),
@@ -43,9 +41,7 @@ void Session::on_configured() {
   events_.connected(status_.runtime);
 }
 
-Result<void> Session::take(std::string_view bytes) {
-  return streams_.take(bytes);
-}
+Result<void> Session::take(std::string_view bytes) { return streams_.take(bytes); }
 
 Result<void> Session::update_containers(const std::vector<Update>& updates, OnUpdated on_updated) {
   std::string request = TRY(encode_updates(updates));

@@ -15,9 +15,7 @@ namespace {
 
 constexpr std::size_t kBlock = 64 << 10;
 
-bool is_temporary(int error) {
-  return error == EAGAIN || error == EINTR;
-}
+bool is_temporary(int error) { return error == EAGAIN || error == EINTR; }
 
 }  // namespace
 
@@ -58,7 +56,8 @@ void Socket::drop_sent() {
   sent_ = 0;
 }
 
-// After a failed write the rest of a frame is missing, so nothing more is sent; what the runtime has sent is still read.
+// After a failed write the rest of a frame is missing, so nothing more is sent; what the runtime has sent is still
+// read.
 void Socket::flush() {
   const ssize_t n = ::send(fd_.get(), unsent_.data() + sent_, unsent_.size() - sent_, MSG_NOSIGNAL);
   const bool failed = n < 0 && !is_temporary(errno);

@@ -35,9 +35,7 @@ std::optional<Release> read_release(std::string_view text) {
 
 }  // namespace
 
-std::string_view to_string(Stage stage) {
-  return kNames[static_cast<std::size_t>(stage)];
-}
+std::string_view to_string(Stage stage) { return kNames[static_cast<std::size_t>(stage)]; }
 
 std::optional<Stage> stage_of_method(std::string_view name) {
   const auto found = std::find(kNames.begin(), kNames.end(), name);

@@ -132,9 +132,7 @@ void read_container(Reader& in, EventRequest& request, const KeepAnnotation& kee
 }
 
 // In UpdatePodSandbox field 2 is the overhead of the pod, in the other requests the container.
-bool has_container(Stage stage) {
-  return stage != Stage::update_pod_sandbox;
-}
+bool has_container(Stage stage) { return stage != Stage::update_pod_sandbox; }
 
 }  // namespace
 

@@ -32,7 +32,8 @@ Result<void> check_plugin(const std::string& path, const CheckOptions& options,
       outcome = Outcome::not_applicable(closed + " stands before it");
     else
       outcome = rule.check(*suspect);
-    if (rule.group == Rule::Group::gate && outcome.kind == Outcome::Kind::failed && closed.empty()) closed = rule.name();
+    if (rule.group == Rule::Group::gate && outcome.kind == Outcome::Kind::failed && closed.empty())
+      closed = rule.name();
     tell(rule, outcome);
   }
   return {};

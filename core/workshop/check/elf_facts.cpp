@@ -62,7 +62,8 @@ class Reader {
       if (!::gelf_getshdr(scn, &section.header)) return broken("a section header");
       section.name = text_at(names, section.header.sh_name);
       sections_.push_back(std::move(section));
-      if (sections_.size() > kMaxSections) return invalid("wanted at most " + std::to_string(kMaxSections) + " sections, found more");
+      if (sections_.size() > kMaxSections)
+        return invalid("wanted at most " + std::to_string(kMaxSections) + " sections, found more");
     }
     return {};
   }
@@ -150,17 +151,20 @@ class Reader {
     for (std::size_t i = 0; i < kMaxListed; ++i) {
       GElf_Verneed need;
       if (!::gelf_getverneed(data, static_cast<int>(at), &need)) return broken("the needed versions");
-      TRY(read_versions_of(text_at(section.header.sh_link, need.vn_file), data, at + need.vn_aux, need.vn_cnt, section.header.sh_link));
+      TRY(read_versions_of(text_at(section.header.sh_link, need.vn_file), data, at + need.vn_aux, need.vn_cnt,
+                           section.header.sh_link));
       if (need.vn_next == 0) return {};
       at += need.vn_next;
     }
     return invalid("the needed versions have no end");
   }
 
-  Result<void> read_versions_of(const std::string& library, Elf_Data* data, std::size_t at, unsigned count, std::size_t strings) {
+  Result<void> read_versions_of(const std::string& library, Elf_Data* data, std::size_t at, unsigned count,
+                                std::size_t strings) {
     for (unsigned i = 0; i < std::min<unsigned>(count, kMaxListed); ++i) {
       GElf_Vernaux version;
-      if (at > data->d_size || !::gelf_getvernaux(data, static_cast<int>(at), &version)) return broken("a needed version");
+      if (at > data->d_size || !::gelf_getvernaux(data, static_cast<int>(at), &version))
+        return broken("a needed version");
       facts_.versions.push_back({library, text_at(strings, version.vna_name)});
       if (facts_.versions.size() > kMaxListed) return invalid("the needed versions have no end");
       version_names_[version.vna_other & 0x7fff] = facts_.versions.back().version;
@@ -196,7 +200,8 @@ class Reader {
 
   // It stands in both tables.
   void add_unique(const std::string& name) {
-    if (std::find(facts_.unique.begin(), facts_.unique.end(), name) == facts_.unique.end() && facts_.unique.size() < kMaxListed)
+    if (std::find(facts_.unique.begin(), facts_.unique.end(), name) == facts_.unique.end() &&
+        facts_.unique.size() < kMaxListed)
       facts_.unique.push_back(name);
   }
 
@@ -206,7 +211,8 @@ class Reader {
     if (symbol.st_shndx == SHN_UNDEF)
       facts_.wanted.push_back({name, version_of(index), GELF_ST_BIND(symbol.st_info) == STB_WEAK});
     else if (symbol.st_shndx != SHN_ABS && (visibility == STV_DEFAULT || visibility == STV_PROTECTED))
-      facts_.exports.push_back({name, GELF_ST_TYPE(symbol.st_info) == STT_FUNC || GELF_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC});
+      facts_.exports.push_back(
+          {name, GELF_ST_TYPE(symbol.st_info) == STT_FUNC || GELF_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC});
   }
 
   Result<void> read_comment(const Section& section) {
@@ -231,8 +237,10 @@ Result<ElfFacts> read_elf_facts(std::string_view file) {
   ElfHandle elf(::elf_memory(copy.data(), copy.size()));
   if (!elf) return broken("the file");
   GElf_Ehdr header;
-  if (::elf_kind(elf.get()) != ELF_K_ELF || !::gelf_getehdr(elf.get(), &header)) return invalid("wanted an ELF file, found another");
-  if (header.e_type != ET_DYN) return invalid("wanted a shared object (ELF type 3), found ELF type " + std::to_string(header.e_type));
+  if (::elf_kind(elf.get()) != ELF_K_ELF || !::gelf_getehdr(elf.get(), &header))
+    return invalid("wanted an ELF file, found another");
+  if (header.e_type != ET_DYN)
+    return invalid("wanted a shared object (ELF type 3), found ELF type " + std::to_string(header.e_type));
   return Reader(elf.get()).read();
 }
 

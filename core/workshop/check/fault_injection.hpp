@@ -29,9 +29,9 @@ enum class Lending : std::uint8_t {
 };
 
 struct FaultInjection {
-  std::set<std::string, std::less<>> missing;   // services that are not offered
-  std::optional<koord_status> answer;           // the answer of every service call that can fail
-  bool needs_more = false;  // an answer is longer each time than the size reported before, up to a limit
+  std::set<std::string, std::less<>> missing;  // services that are not offered
+  std::optional<koord_status> answer;          // the answer of every service call that can fail
+  bool needs_more = false;     // an answer is longer each time than the size reported before, up to a limit
   bool keeps_nothing = false;  // of samples and log lines, so that the host does not grow
   Tables tables = Tables::whole;
   Lending lending = Lending::plainly;
@@ -42,7 +42,8 @@ class Violations {
  public:
   void add(std::string text) {
     std::lock_guard lock(mutex_);
-    if (texts_.size() < kMost && std::find(texts_.begin(), texts_.end(), text) == texts_.end()) texts_.push_back(std::move(text));
+    if (texts_.size() < kMost && std::find(texts_.begin(), texts_.end(), text) == texts_.end())
+      texts_.push_back(std::move(text));
   }
   // The first; empty: none.
   std::string first() const {

@@ -15,7 +15,8 @@ constexpr std::size_t kMostNamed = 3;
 
 // "a, b, c and 4 more"
 std::string name_some(const std::vector<std::string>& names) {
-  std::vector<std::string> first(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kMostNamed)));
+  std::vector<std::string> first(names.begin(),
+                                 names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kMostNamed)));
   std::string text = join(first, ", ");
   if (names.size() > kMostNamed) text += " and " + std::to_string(names.size() - kMostNamed) + " more";
   return text;
@@ -66,9 +67,7 @@ Outcome exports_its_entry_alone(Suspect& suspect) {
   return fails_if_any(others, "it exports besides koord_entry_v1: ");
 }
 
-Outcome has_no_unique_symbols(Suspect& suspect) {
-  return fails_if_any(suspect.facts.unique, "GNU_UNIQUE: ");
-}
+Outcome has_no_unique_symbols(Suspect& suspect) { return fails_if_any(suspect.facts.unique, "GNU_UNIQUE: "); }
 
 Outcome finds_every_symbol(Suspect& suspect) {
   const LibrarySymbols libraries(suspect.facts.needed);
@@ -88,17 +87,19 @@ Outcome runs_on_the_oldest_system(Suspect& suspect) {
                                [&](const WantedSymbol& one) { return one.version == wanted.version; });
     above.push_back(wanted.version + (symbol == suspect.facts.wanted.end() ? "" : " (" + symbol->name + ")"));
   }
-  return fails_if_any(above, "wanted at most GLIBC_" + suspect.floor.glibc + ", GLIBCXX_" + suspect.floor.glibcxx + " and CXXABI_" +
-                                 suspect.floor.cxxabi + ", found ");
+  return fails_if_any(above, "wanted at most GLIBC_" + suspect.floor.glibc + ", GLIBCXX_" + suspect.floor.glibcxx +
+                                 " and CXXABI_" + suspect.floor.cxxabi + ", found ");
 }
 
 Outcome has_no_text_relocations(Suspect& suspect) {
-  return suspect.facts.text_relocations ? Outcome::failed("its code is changed when it is loaded (TEXTREL)") : Outcome{};
+  return suspect.facts.text_relocations ? Outcome::failed("its code is changed when it is loaded (TEXTREL)")
+                                        : Outcome{};
 }
 
 Outcome has_no_executable_stack(Suspect& suspect) {
-  return suspect.facts.executable_stack ? Outcome::failed("it asks for an executable stack, or does not say that it needs none")
-                                        : Outcome{};
+  return suspect.facts.executable_stack
+             ? Outcome::failed("it asks for an executable stack, or does not say that it needs none")
+             : Outcome{};
 }
 
 Outcome is_bound_at_load(Suspect& suspect) {
@@ -108,20 +109,24 @@ Outcome is_bound_at_load(Suspect& suspect) {
 }
 
 Outcome brings_no_search_path(Suspect& suspect) {
-  return suspect.facts.run_path.empty() ? Outcome{} : Outcome::failed("its run path is '" + suspect.facts.run_path + "'");
+  return suspect.facts.run_path.empty() ? Outcome{}
+                                        : Outcome::failed("its run path is '" + suspect.facts.run_path + "'");
 }
 
 Outcome has_a_manifest(Suspect& suspect) {
   if (!suspect.manifest) return Outcome::failed(suspect.manifest.error().message());
-  if (auto compatible = host::check_compatible(*suspect.manifest); !compatible) return Outcome::failed(compatible.error().message());
+  if (auto compatible = host::check_compatible(*suspect.manifest); !compatible)
+    return Outcome::failed(compatible.error().message());
   return {};
 }
 
 Outcome unwinds_its_panics(Suspect& suspect) {
   const ElfFacts& facts = suspect.facts;
-  if (facts.comment.find("rustc version") == std::string::npos) return Outcome::not_applicable("nothing of it was compiled by rustc");
-  const bool can_raise = std::any_of(facts.wanted.begin(), facts.wanted.end(),
-                                     [](const WantedSymbol& symbol) { return symbol.name == "_Unwind_RaiseException"; });
+  if (facts.comment.find("rustc version") == std::string::npos)
+    return Outcome::not_applicable("nothing of it was compiled by rustc");
+  const bool can_raise = std::any_of(facts.wanted.begin(), facts.wanted.end(), [](const WantedSymbol& symbol) {
+    return symbol.name == "_Unwind_RaiseException";
+  });
   return can_raise ? Outcome{} : Outcome::failed("compiled by rustc, and nothing in it raises: built with panic=abort");
 }
 

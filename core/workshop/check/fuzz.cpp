@@ -18,9 +18,11 @@ namespace koord::check {
 namespace {
 
 constexpr std::uint64_t kMostSteps = 30;
-constexpr koord_status kAnswers[] = {KOORD_E_INVALID, KOORD_E_UNSUPPORTED, KOORD_E_AGAIN, KOORD_E_DEADLINE, KOORD_E_DENIED,
-                                     KOORD_E_NOMEM,   KOORD_E_GONE,        KOORD_E_NOT_FOUND, KOORD_E_IO};
-constexpr std::uint32_t kEvents[] = {KOORD_ON_NODE, KOORD_ON_PODS, KOORD_ON_NODE_SLO, KOORD_ON_TOPOLOGY, KOORD_ON_CONFIG};
+constexpr koord_status kAnswers[] = {KOORD_E_INVALID,  KOORD_E_UNSUPPORTED, KOORD_E_AGAIN,
+                                     KOORD_E_DEADLINE, KOORD_E_DENIED,      KOORD_E_NOMEM,
+                                     KOORD_E_GONE,     KOORD_E_NOT_FOUND,   KOORD_E_IO};
+constexpr std::uint32_t kEvents[] = {KOORD_ON_NODE, KOORD_ON_PODS, KOORD_ON_NODE_SLO, KOORD_ON_TOPOLOGY,
+                                     KOORD_ON_CONFIG};
 
 using workshop::NodeTree;
 using workshop::Tree;
@@ -39,7 +41,8 @@ std::vector<std::string> cgroup_dirs_of(const Tree& tree) {
   for (const auto& [path, entry] : tree) {
     if (entry.type != TreeEntry::Type::directory || !path.starts_with("cgroup/")) continue;
     dirs.push_back(path.substr(7));
-    if (std::size_t below = dirs.back().find('/'); below != std::string::npos) dirs.push_back(dirs.back().substr(below + 1));
+    if (std::size_t below = dirs.back().find('/'); below != std::string::npos)
+      dirs.push_back(dirs.back().substr(below + 1));
   }
   return dirs;
 }
@@ -60,7 +63,12 @@ class RandomSession {
  public:
   // `node` is laid out as `tree` says.
   RandomSession(const Suspect& suspect, const Tree& tree, NodeTree& node, std::uint64_t seed)
-      : suspect_(suspect), tree_(tree), files_(files_of(tree)), cgroup_dirs_(cgroup_dirs_of(tree)), node_(node), random_(seed) {}
+      : suspect_(suspect),
+        tree_(tree),
+        files_(files_of(tree)),
+        cgroup_dirs_(cgroup_dirs_of(tree)),
+        node_(node),
+        random_(seed) {}
 
   Outcome live() {
     auto module = host::Module::load_untried(suspect_.path, *suspect_.manifest);
@@ -92,7 +100,8 @@ class RandomSession {
     for (std::uint64_t step = alive ? 1 + random_.below(kMostSteps) : 0; step > 0; --step) take_step(part, player);
     part.trial.faults().answer.reset();
     note("the end");
-    if (alive && !player.stop()) part.trial.seen().out_of_place.add("run() had not returned 5 s after stop() and the signal");
+    if (alive && !player.stop())
+      part.trial.seen().out_of_place.add("run() had not returned 5 s after stop() and the signal");
     if (player.self()) player.destroy();
     return player.host().snapshots_held();
   }
@@ -149,7 +158,8 @@ class RandomSession {
     const Seen& seen = trial.seen();
     for (const Violations* violations : {&seen.thrown, &seen.not_a_status, &seen.out_of_place, &seen.after_destroy})
       if (std::string first = violations->first(); !first.empty()) return Outcome::failed(first);
-    if (snapshots_held > 0) return Outcome::failed(std::to_string(snapshots_held) + " snapshots of the state were not released");
+    if (snapshots_held > 0)
+      return Outcome::failed(std::to_string(snapshots_held) + " snapshots of the state were not released");
     return {};
   }
 
@@ -165,7 +175,8 @@ class RandomSession {
 
 Result<std::optional<FuzzFinding>> fuzz_plugin(const std::string& path, const FuzzSettings& settings,
                                                const std::function<void(std::uint64_t sessions)>& lived) {
-  Suspect suspect{.path = path, .facts = {}, .manifest = TRY(host::read_manifest(path)), .config_json = settings.config_json};
+  Suspect suspect{
+      .path = path, .facts = {}, .manifest = TRY(host::read_manifest(path)), .config_json = settings.config_json};
   const Tree tree = workshop::sample_node().frames.front().changed;
   NodeTree node;  // in this process, so that it is removed however a session ends
   workshop::apply({Duration(), tree, {}}, node);

@@ -15,7 +15,7 @@
 namespace koord::check {
 
 struct FuzzSettings {
-  std::uint64_t seed = 1;    // of the first session; the next has the next
+  std::uint64_t seed = 1;  // of the first session; the next has the next
   std::uint64_t sessions = 200;
   std::string config_json = "{}";
 };

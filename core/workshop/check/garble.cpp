@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::size_t kMostPods = 40;
 constexpr std::size_t kMostContainers = 4;
-constexpr const char* kNumbers[] = {"0", "-1", "1", "18446744073709551615", "9223372036854775808", "max", "1e400", "nan", ""};
+constexpr const char* kNumbers[] = {"0",     "-1",  "1", "18446744073709551615", "9223372036854775808", "max",
+                                    "1e400", "nan", ""};
 
 std::string random_bytes(RandomSource& random, std::size_t size) {
   std::string bytes(size, '\0');
@@ -52,7 +53,8 @@ std::string random_name(RandomSource& random, const char* usual) {
 }
 
 std::int64_t random_quantity(RandomSource& random) {
-  constexpr std::int64_t kQuantities[] = {state::kNoResource, 0, 1, 100, 64 << 20, std::numeric_limits<std::int64_t>::max()};
+  constexpr std::int64_t kQuantities[] = {
+      state::kNoResource, 0, 1, 100, 64 << 20, std::numeric_limits<std::int64_t>::max()};
   return random.any_of(kQuantities);
 }
 
@@ -64,7 +66,8 @@ std::vector<state::Resource> random_resources(RandomSource& random) {
 }
 
 std::string random_directory(RandomSource& random, const std::vector<std::string>& cgroup_dirs) {
-  if (cgroup_dirs.empty() || random.one_in(3)) return random.one_in(2) ? "" : "kubepods/gone/" + std::to_string(random.below(100));
+  if (cgroup_dirs.empty() || random.one_in(3))
+    return random.one_in(2) ? "" : "kubepods/gone/" + std::to_string(random.below(100));
   return random.any_of(cgroup_dirs);
 }
 
@@ -93,11 +96,14 @@ state::Pod random_pod(RandomSource& random, const std::vector<std::string>& cgro
   pod.priority = static_cast<std::int32_t>(random.below(20'000)) - 10'000;
   pod.priority_class = random_of(random, state::PriorityClass::free);
   pod.phase = random_of(random, state::Phase::failed);
-  for (std::uint64_t i = random.below(4); i > 0; --i) pod.labels[random_name(random, "label-")] = random_name(random, "value-");
-  for (std::uint64_t i = random.below(4); i > 0; --i) pod.annotations[random_name(random, "annotation-")] = random_name(random, "{\"a\":1}");
+  for (std::uint64_t i = random.below(4); i > 0; --i)
+    pod.labels[random_name(random, "label-")] = random_name(random, "value-");
+  for (std::uint64_t i = random.below(4); i > 0; --i)
+    pod.annotations[random_name(random, "annotation-")] = random_name(random, "{\"a\":1}");
   pod.cgroup_dir = random_directory(random, cgroup_dirs);
   pod.resources = random_resources(random);
-  for (std::uint64_t i = random.below(kMostContainers + 1); i > 0; --i) pod.containers.push_back(random_container(random, cgroup_dirs));
+  for (std::uint64_t i = random.below(kMostContainers + 1); i > 0; --i)
+    pod.containers.push_back(random_container(random, cgroup_dirs));
   return pod;
 }
 

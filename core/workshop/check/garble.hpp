@@ -28,7 +28,8 @@ class RandomSource {
   std::mt19937_64 engine_;
 };
 
-// The content of a file with something wrong in it: cut, without a line, with another number, of other bytes, or nothing.
+// The content of a file with something wrong in it: cut, without a line, with another number, of other bytes, or
+// nothing.
 std::string garble(RandomSource& random, std::string_view content);
 
 // Names are short, long, empty or not of this alphabet, quantities anything; `cgroup_dirs` are some that exist.

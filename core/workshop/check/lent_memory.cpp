@@ -57,7 +57,9 @@ Record* LentMemory::copy_records(const Record* first, std::uint32_t n, std::uint
   return to;
 }
 
-koord_str LentMemory::lend(std::string_view text) { return {copy(text.data(), static_cast<std::uint32_t>(text.size())), text.size()}; }
+koord_str LentMemory::lend(std::string_view text) {
+  return {copy(text.data(), static_cast<std::uint32_t>(text.size())), text.size()};
+}
 
 const koord_label* LentMemory::lend(const koord_label* labels, std::uint32_t n) {
   koord_label* copied = copy(labels, n);
@@ -88,7 +90,8 @@ const koord_pod* LentMemory::lend(const koord_pod* pods, std::uint32_t n, std::u
   koord_pod* copied = copy_records(pods, n, from_stride);
   for (std::uint32_t i = 0; i < n; ++i) {
     koord_pod& pod = *at(copied, i);
-    for (koord_str* text : {&pod.uid, &pod.ns, &pod.name, &pod.cgroup_dir, &pod.owner_kind, &pod.owner_name}) *text = lend(*text);
+    for (koord_str* text : {&pod.uid, &pod.ns, &pod.name, &pod.cgroup_dir, &pod.owner_kind, &pod.owner_name})
+      *text = lend(*text);
     pod.labels = lend(pod.labels, pod.n_labels);
     pod.annotations = lend(pod.annotations, pod.n_annotations);
     pod.resources = lend(pod.resources, pod.n_resources, pod.resource_stride);
@@ -121,7 +124,8 @@ const koord_topology* LentMemory::lend(const koord_topology* topology) {
 const koord_intent_result* LentMemory::lend(const koord_intent_result* results, std::uint32_t n) {
   koord_intent_result* copied = copy_records(results, n, sizeof *results);
   for (std::uint32_t i = 0; i < n; ++i)
-    for (koord_str* text : {&at(copied, i)->knob, &at(copied, i)->cgroup_dir, &at(copied, i)->final_value, &at(copied, i)->winner})
+    for (koord_str* text :
+         {&at(copied, i)->knob, &at(copied, i)->cgroup_dir, &at(copied, i)->final_value, &at(copied, i)->winner})
       *text = lend(*text);
   return copied;
 }

@@ -69,7 +69,17 @@ const koord_snapshot* LentSnapshot::take_back(const koord_snapshot* snapshot) {
   return mine->real;  // lent memory is never reused, so it stays
 }
 
-const koord_svc_state lent_state_service = {
-    sizeof lent_state_service, 0, nullptr, nullptr, version, node, pods, containers, topology, node_slo, nullptr, nullptr};
+const koord_svc_state lent_state_service = {sizeof lent_state_service,
+                                            0,
+                                            nullptr,
+                                            nullptr,
+                                            version,
+                                            node,
+                                            pods,
+                                            containers,
+                                            topology,
+                                            node_slo,
+                                            nullptr,
+                                            nullptr};
 
 }  // namespace koord::check

@@ -54,10 +54,12 @@ Outcome loads(Suspect& suspect) {
     host::Manifest manifest = *suspect.manifest;
     manifest.text = manifest_of(*module);  // whether it is the right one is a rule of its own
     auto checked = host::check_module(*module, manifest);
-    return checked ? Outcome{Outcome::Kind::passed, std::to_string(checked->size())} : Outcome::failed(checked.error().message());
+    return checked ? Outcome{Outcome::Kind::passed, std::to_string(checked->size())}
+                   : Outcome::failed(checked.error().message());
   });
   // A child hands out nothing but words.
-  if (outcome.kind == Outcome::Kind::passed) suspect.classes = static_cast<std::size_t>(parse_uint(std::exchange(outcome.detail, {})).value_or(1));
+  if (outcome.kind == Outcome::Kind::passed)
+    suspect.classes = static_cast<std::size_t>(parse_uint(std::exchange(outcome.detail, {})).value_or(1));
   return outcome;
 }
 
@@ -77,7 +79,8 @@ Outcome gives_one_module(Suspect& suspect) {
     note_call("koord_entry_v1()");
     const koord_module* first = entry->function();
     for (int i = 0; i < 3; ++i)
-      if (entry->function() != first) return Outcome::failed("koord_entry_v1() returned another pointer when it was called again");
+      if (entry->function() != first)
+        return Outcome::failed("koord_entry_v1() returned another pointer when it was called again");
     return {};
   });
 }
@@ -90,7 +93,8 @@ Outcome leaves_the_process_as_it_was(Suspect& suspect) {
     return found.empty() ? Outcome{} : Outcome::failed("loading it changed " + join(found, ", "));
   });
   // A runtime of its own takes over what it finds, which is why it always has a process of its own.
-  if (suspect.has_foreign_runtime() && after_load.kind == Outcome::Kind::failed && after_load.detail.starts_with("loading it changed"))
+  if (suspect.has_foreign_runtime() && after_load.kind == Outcome::Kind::failed &&
+      after_load.detail.starts_with("loading it changed"))
     return {Outcome::Kind::passed, "in a process of its own, as its runtime always is, " + after_load.detail};
   if (after_load.kind == Outcome::Kind::failed) return after_load;
   return perform(suspect, [](Part& part) -> Outcome {

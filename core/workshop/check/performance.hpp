@@ -34,8 +34,8 @@ inline bool is_fine(koord_status tick) { return tick == KOORD_OK || tick == KOOR
 
 // A whole session.
 struct SessionRecord {
-  bool began = false;    // init() returned KOORD_OK
-  bool ticked = false;   // a tick was fine
+  bool began = false;   // init() returned KOORD_OK
+  bool ticked = false;  // a tick was fine
   koord_status init = KOORD_OK;
   std::string failure;   // the last, in words
   std::size_t held = 0;  // snapshots, when it was over

@@ -20,7 +20,9 @@ const Table& table_of(const koord_class& cls) {
   return reinterpret_cast<const Table&>(*cls.vtable);
 }
 
-Duration period_of(const host::ClassInfo& info) { return info.period > Duration::zero() ? info.period : std::chrono::seconds(1); }
+Duration period_of(const host::ClassInfo& info) {
+  return info.period > Duration::zero() ? info.period : std::chrono::seconds(1);
+}
 
 // Accepts the fields of a hook's response and drops them.
 koord_status take_field(const koord_hook_response*, koord_str, koord_str) { return KOORD_OK; }
@@ -52,10 +54,12 @@ koord_status Player::call(std::string_view name, F&& function) {
     trial_.seen().thrown.add(label + " threw what is no std::exception");
   }
   note_call("");
-  if (status > 0 || status < KOORD_E_IO) trial_.seen().not_a_status.add(label + " returned " + std::to_string(status) + ", which is no status");
+  if (status > 0 || status < KOORD_E_IO)
+    trial_.seen().not_a_status.add(label + " returned " + std::to_string(status) + ", which is no status");
   if (status != KOORD_OK) {
     const auto error = host_.real().take_error();
-    last_failure_ = label + ": " + host::name_of_status(status) + (error && !error->text.empty() ? ": " + error->text : "");
+    last_failure_ =
+        label + ": " + host::name_of_status(status) + (error && !error->text.empty() ? ": " + error->text : "");
   }
   return status;
 }
@@ -79,20 +83,26 @@ koord_status Player::tick_at(std::uint64_t now_ns) {
   if (info_.kind == "koord.runtime-hook/1") return handle_all();
   if (!info_.ticks) return KOORD_OK;
   const auto& advisor = table_of<koord_advisor>(class_);
-  return call("collect()", [&] { return advisor.collect(self_, now_ns, now_ns + static_cast<std::uint64_t>(kDeadline.count())); });
+  return call("collect()",
+              [&] { return advisor.collect(self_, now_ns, now_ns + static_cast<std::uint64_t>(kDeadline.count())); });
 }
 
 koord_status Player::evaluate(std::uint64_t now_ns) {
   const auto& strategy = table_of<koord_qos_strategy>(class_);
   host_.real().take_plan();
-  const koord_status status =
-      call("evaluate()", [&] { return strategy.evaluate(self_, now_ns, now_ns + static_cast<std::uint64_t>(kDeadline.count())); });
+  const koord_status status = call("evaluate()", [&] {
+    return strategy.evaluate(self_, now_ns, now_ns + static_cast<std::uint64_t>(kDeadline.count()));
+  });
   if (!host::has(&strategy, &koord_qos_strategy::on_applied)) return status;
   std::vector<koord_intent_result> results;
   const auto plan = host_.real().take_plan();
   for (const auto& intent : plan)
-    results.push_back({sizeof(koord_intent_result), KOORD_OK, {intent.knob.data(), intent.knob.size()},
-                       {intent.cgroup_dir.data(), intent.cgroup_dir.size()}, {intent.value.data(), intent.value.size()}, {"test", 4}});
+    results.push_back({sizeof(koord_intent_result),
+                       KOORD_OK,
+                       {intent.knob.data(), intent.knob.size()},
+                       {intent.cgroup_dir.data(), intent.cgroup_dir.size()},
+                       {intent.value.data(), intent.value.size()},
+                       {"test", 4}});
   LentMemory& memory = lend_anew();
   const auto n = static_cast<std::uint32_t>(results.size());
   const koord_intent_result* lent = memory.lend(results.data(), n);
@@ -126,7 +136,8 @@ koord_status Player::scrape() {
   // A series and a sample may be dropped by whatever status.
   if (host::has(&advisor, &koord_external_advisor::map_series)) {
     host::SeriesMap map(host_.abi());
-    call("map_series()", [&] { return advisor.map_series(self_, name, labels, 1, sizeof label, map.table()), KOORD_OK; });
+    call("map_series()",
+         [&] { return advisor.map_series(self_, name, labels, 1, sizeof label, map.table()), KOORD_OK; });
   }
   if (host::has(&advisor, &koord_external_advisor::map_sample))
     call("map_sample()", [&] { return advisor.map_sample(self_, name, labels, 1, sizeof label, &value), KOORD_OK; });
@@ -147,8 +158,13 @@ koord_status Player::handle_all() {
     LentMemory& memory = lend_anew();
     const koord_pod* pod = memory.lend(pods, 1, stride);
     const bool of_pod = stage <= KOORD_STAGE_PRE_REMOVE_RUN_POD_SANDBOX;
-    const koord_hook_request request = {sizeof request, stage, to_ns(trial_.clock().now() + kDeadline), pod,
-                                        of_pod ? nullptr : pod->containers, memory.lend("{}"), memory.lend("{}")};
+    const koord_hook_request request = {sizeof request,
+                                        stage,
+                                        to_ns(trial_.clock().now() + kDeadline),
+                                        pod,
+                                        of_pod ? nullptr : pod->containers,
+                                        memory.lend("{}"),
+                                        memory.lend("{}")};
     const koord_hook_response response = {sizeof response, 0, nullptr, take_field, take_rejection, take_factor};
     memory.seal();
     const koord_status status = call("handle()", [&] { return hook.handle(self_, &request, &response); });

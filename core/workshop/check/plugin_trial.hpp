@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// PluginTrial: the environment of a plugin in one trial: a host in memory, on this machine's trees unless others are given, a clock
-// that is moved, pods, the faults to inject, and the violations seen. One thread at a time, except for the calls of the
-// plugin.
+// PluginTrial: the environment of a plugin in one trial: a host in memory, on this machine's trees unless others are
+// given, a clock that is moved, pods, the faults to inject, and the violations seen. One thread at a time, except for
+// the calls of the plugin.
 #pragma once
 
 #include <memory>

@@ -77,7 +77,8 @@ std::vector<std::string> changes(const ProcessState& before, const ProcessState&
   if (before.umask != after.umask) found.emplace_back("the umask");
   if (before.environment != after.environment) found.emplace_back("the environment");
   auto grown = [&](const char* what, std::size_t was, std::size_t is) {
-    if (counts && was != is) found.push_back(std::string(what) + ", from " + std::to_string(was) + " to " + std::to_string(is));
+    if (counts && was != is)
+      found.push_back(std::string(what) + ", from " + std::to_string(was) + " to " + std::to_string(is));
   };
   grown("how many threads there are", before.threads, after.threads);
   grown("how many descriptors are open", before.descriptors, after.descriptors);

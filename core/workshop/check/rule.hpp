@@ -16,9 +16,9 @@ namespace koord::check {
 
 // Up to which version of the C and C++ libraries a plugin may need them: those of the oldest system it is to run on.
 struct Floor {
-  std::string glibc = "2.36";       // Debian 12
-  std::string glibcxx = "3.4.30";   // gcc 12
-  std::string cxxabi = "1.3.13";    // gcc 12
+  std::string glibc = "2.36";      // Debian 12
+  std::string glibcxx = "3.4.30";  // gcc 12
+  std::string cxxabi = "1.3.13";   // gcc 12
 };
 
 // The file being checked, and the findings of earlier rules.
@@ -29,7 +29,7 @@ struct Suspect {
   Floor floor = {};
   std::string config_json = "{}";
   std::size_t classes = 1;
-  bool sessions = false;     // it did on a host that does nothing but its duty
+  bool sessions = false;  // it did on a host that does nothing but its duty
   bool run_ends = false;  // a trial may start run() and will get it back
 
   bool has_foreign_runtime() const { return manifest && manifest->runtime != host::Runtime::native; }

@@ -15,6 +15,7 @@ using enum Severity;
 using Group = Rule::Group;
 
 // Numbers are forever: a rule that goes leaves a gap, a new one comes last of its group's ten.
+// clang-format off
 constexpr std::array kRules = {
     Rule{1, error, Group::file, "exports only koord_entry_v1", R"(
 The dynamic symbol table defines one function, koord_entry_v1, and nothing else. Every other symbol is a name that
@@ -156,6 +157,7 @@ a status, KOORD_E_PANIC with a text if nothing fits better. An exception that le
 process.
 Fix: plugin.hpp guards every call, and so do the bindings; in plain C++ catch (...) around each function.)", lets_no_exception_out},
 };
+// clang-format on
 
 }  // namespace
 

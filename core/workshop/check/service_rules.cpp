@@ -56,7 +56,8 @@ Outcome refuses_without_a_required_service(Suspect& suspect) {
       // With several classes only some may need it.
       const bool alone = part.module.classes().size() == 1;
       if (!is_granted(part, service)) continue;
-      if (Outcome outcome = refuses_without(part, service); alone && outcome.kind == Outcome::Kind::failed) return outcome;
+      if (Outcome outcome = refuses_without(part, service); alone && outcome.kind == Outcome::Kind::failed)
+        return outcome;
     }
     return {};
   });
@@ -67,7 +68,8 @@ Outcome does_without_optional_services(Suspect& suspect) {
   return perform(suspect, [](Part& part) -> Outcome {
     for (const std::string& service : part.suspect.manifest->optional_services) {
       part.trial.faults().missing = {service};
-      if (Outcome outcome = judge_as_before(part, "without " + service); outcome.kind == Outcome::Kind::failed) return outcome;
+      if (Outcome outcome = judge_as_before(part, "without " + service); outcome.kind == Outcome::Kind::failed)
+        return outcome;
     }
     return {};
   });
@@ -147,7 +149,8 @@ Outcome refuses_cut_tables(Suspect& suspect) {
     note_circumstance("the tables of the services end behind their struct_size");
     const SessionRecord session = live(part);
     const auto& required = part.suspect.manifest->required_services;
-    const bool needs = std::any_of(required.begin(), required.end(), [&](const std::string& service) { return is_granted(part, service); });
+    const bool needs = std::any_of(required.begin(), required.end(),
+                                   [&](const std::string& service) { return is_granted(part, service); });
     if (!session.began || !needs || part.module.classes().size() > 1) return {};
     return Outcome::failed("init() returned KOORD_OK though the tables of the services have no members");
   });
@@ -181,7 +184,8 @@ Outcome keeps_nothing_borrowed(Suspect& suspect) {
     note_circumstance("lent memory cannot be read after its release");
     const SessionRecord session = live(part);
     if (session.held == 0) return {};
-    return Outcome::failed(std::to_string(session.held) + " snapshots of the state were not released when destroy() had returned");
+    return Outcome::failed(std::to_string(session.held) +
+                           " snapshots of the state were not released when destroy() had returned");
   });
 }
 

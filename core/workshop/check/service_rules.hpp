@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules about what a plugin must stand from its host: all of it is within the contract of plugin.h. Each in a child.
+// The rules about what a plugin must stand from its host: all of it is within the contract of plugin.h. Each in a
+// child.
 #pragma once
 
 #include "core/workshop/check/rule.hpp"

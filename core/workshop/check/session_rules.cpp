@@ -72,7 +72,8 @@ bool is_leak(std::size_t before, std::size_t after, int sessions) {
 
 Outcome leaked(std::size_t before, std::size_t after, int sessions, const std::string& what) {
   if (!is_leak(before, after, sessions)) return {};
-  return Outcome::failed(std::to_string(after - before) + " more " + what + " after " + std::to_string(sessions) + " sessions of create, init, destroy");
+  return Outcome::failed(std::to_string(after - before) + " more " + what + " after " + std::to_string(sessions) +
+                         " sessions of create, init, destroy");
 }
 
 template <class Count>
@@ -103,14 +104,16 @@ std::int64_t heap_leak(Part& part, WatchedHost& host, int& sessions) {
 
 Outcome judge_session(Part& part) {
   const SessionRecord session = live(part);
-  if (session.init == KOORD_E_UNSUPPORTED) return Outcome::not_applicable("it cannot work on this machine: " + session.failure);
+  if (session.init == KOORD_E_UNSUPPORTED)
+    return Outcome::not_applicable("it cannot work on this machine: " + session.failure);
   if (!session.went_well()) return Outcome::failed(session.failure);
   return judge(part.trial.seen().not_a_status);
 }
 
 Outcome judge_duet(Part& part) {
   Player first = part.player(), second = part.player();
-  if (first.create() != KOORD_OK || second.create() != KOORD_OK) return Outcome::failed("create(), twice: " + second.last_failure());
+  if (first.create() != KOORD_OK || second.create() != KOORD_OK)
+    return Outcome::failed("create(), twice: " + second.last_failure());
   if (first.self() && first.self() == second.self()) return Outcome::failed("create() gave the same object to both");
   const bool began = first.init() == KOORD_OK;
   if (began && second.init() != KOORD_OK) return Outcome::failed("beside another instance, " + second.last_failure());
@@ -125,7 +128,8 @@ Outcome judge_duet(Part& part) {
   first.stop();
   first.destroy();
   if (Outcome seen = judge(part.trial.seen().other_instance); seen.kind == Outcome::Kind::failed) return seen;
-  return ticked || !part.suspect.sessions ? Outcome{} : Outcome::failed("beside another instance, " + first.last_failure());
+  return ticked || !part.suspect.sessions ? Outcome{}
+                                          : Outcome::failed("beside another instance, " + first.last_failure());
 }
 
 }  // namespace
@@ -145,7 +149,8 @@ Outcome ends_its_run(Suspect& suspect) {
     player.tick();
     if (player.stop()) return {};
     // Its thread uses what would be destroyed here.
-    return Outcome::failed("run() of class '" + part.info().name + "' had not returned 5 s after stop() and the signal");
+    return Outcome::failed("run() of class '" + part.info().name +
+                           "' had not returned 5 s after stop() and the signal");
   });
   suspect.run_ends = outcome.kind == Outcome::Kind::passed;
   return outcome;
@@ -163,9 +168,11 @@ Outcome leaks_no_memory(Suspect& suspect) {
     const std::size_t threads = count_threads(), mappings = count_mappings();
     int sessions = 0;
     const std::int64_t leaked_bytes = heap_leak(part, host, sessions);
-    if (is_leak(threads, settled(count_threads, threads), sessions)) return Outcome::not_applicable("unknown while threads are left behind");
+    if (is_leak(threads, settled(count_threads, threads), sessions))
+      return Outcome::not_applicable("unknown while threads are left behind");
     if (leaked_bytes > 0)
-      return Outcome::failed(std::to_string(leaked_bytes) + " bytes more on the heap after each session of create, init, destroy");
+      return Outcome::failed(std::to_string(leaked_bytes) +
+                             " bytes more on the heap after each session of create, init, destroy");
     return leaked(mappings, count_mappings(), sessions, "mappings");
   });
 }

@@ -114,7 +114,8 @@ std::optional<std::string> read_report(int fd, Duration patience) {
 std::string end_of(pid_t child) {
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-  if (WIFSIGNALED(status)) return "signal " + std::to_string(WTERMSIG(status)) + " (" + ::strsignal(WTERMSIG(status)) + ")";
+  if (WIFSIGNALED(status))
+    return "signal " + std::to_string(WTERMSIG(status)) + " (" + ::strsignal(WTERMSIG(status)) + ")";
   return "exit(" + std::to_string(WEXITSTATUS(status)) + ")";
 }
 
@@ -147,7 +148,8 @@ Outcome try_apart(const std::function<Outcome()>& body, Duration patience) {
   if (!report) return Outcome::failed("wanted an end within " + format_duration(patience) + ", found none" + where());
   if (!report->empty()) return {static_cast<Outcome::Kind>(std::clamp((*report)[0] - '0', 0, 2)), report->substr(1)};
   const std::string final_line = last_line(output.get());
-  return Outcome::failed("the process ended by " + end + where() + (final_line.empty() ? "" : "; its last words: " + final_line));
+  return Outcome::failed("the process ended by " + end + where() +
+                         (final_line.empty() ? "" : "; its last words: " + final_line));
 }
 
 }  // namespace koord::check

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trial: a piece of work in a child process that has a time limit and may crash. How it ended, and in which call of the
-// plugin, is the finding then. [any thread of a process that has one: the child is forked]
+// A trial: a piece of work in a child process that has a time limit and may crash. How it ended, and in which call of
+// the plugin, is the finding then. [any thread of a process that has one: the child is forked]
 #pragma once
 
 #include <functional>

@@ -18,10 +18,9 @@ thread_local std::string_view call_here;
 }  // namespace
 
 WatchedHost::WatchedHost(std::unique_ptr<host::PluginContext> real, const FaultInjection& faults, Seen& seen)
-    : real_(std::move(real)),
-      faults_(faults),
-      seen_(seen),
-      host_{sizeof host_, KOORD_ABI_MAJOR, KOORD_ABI_MINOR, this, get_service, log, set_error} {}
+    : real_(std::move(real)), faults_(faults), seen_(seen), host_{sizeof host_, KOORD_ABI_MAJOR, KOORD_ABI_MINOR,
+                                                                  this,         get_service,     log,
+                                                                  set_error} {}
 
 void WatchedHost::bury() {
   buried_ = true;
@@ -50,7 +49,8 @@ const koord_host* WatchedHost::admit(std::string_view service_call) {
   const bool for_evaluate = call == "koord.knobs/1 propose" || call == "koord.evict/1 request";
   if (for_evaluate && !(host_here == this && call_here == "evaluate()"))
     seen_.out_of_place.add(call.substr(call.find(' ') + 1) + ' ' +
-                           (host_here ? "in " + std::string(call_here) : "outside of every call") + ": wanted in evaluate()");
+                           (host_here ? "in " + std::string(call_here) : "outside of every call") +
+                           ": wanted in evaluate()");
   return real_->host();
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// WatchedHost: the host of one instance in a trial. Calls go on to the real services of a host in memory, after the fault
-// injection of the trial, and misuse is recorded. It outlives the instance, so that a late call is recorded and does
-// not crash. [any thread]
+// WatchedHost: the host of one instance in a trial. Calls go on to the real services of a host in memory, after the
+// fault injection of the trial, and misuse is recorded. It outlives the instance, so that a late call is recorded and
+// does not crash. [any thread]
 #pragma once
 
 #include <atomic>

@@ -39,7 +39,8 @@ struct EndsInBuffer {
     else
       return []<std::size_t... i>(std::index_sequence<i...>, auto... each) {
         return (std::is_same_v<std::tuple_element_t<n - m + i, All>, typename decltype(each)::type> && ...);
-      }(std::make_index_sequence<m>(), wanted...);
+      }
+    (std::make_index_sequence<m>(), wanted...);
   }
   template <class T>
   using Is = std::type_identity<T>;
@@ -55,7 +56,7 @@ bool say_too_small(WatchedHost& watched, Args... args) {
   constexpr std::size_t n = sizeof...(Args);
   if constexpr (EndsInBuffer<Args...>::bytes || EndsInBuffer<Args...>::rows || EndsInBuffer<Args...>::ids) {
     const auto all = std::tie(args...);
-    const auto cap = std::get<EndsInBuffer<Args...>::rows ? n - 3 : n - 2>(all);
+    const auto cap = std::get < EndsInBuffer<Args...>::rows ? n - 3 : n - 2 > (all);
     auto* need = std::get<n - 1>(all);
     constexpr std::uint64_t kLargest = 4u << 20;  // of what a host says: a buffer that is kept grows with each answer
     const std::uint64_t longer = need && cap < kLargest ? watched.lengthen() : 0;
@@ -78,7 +79,8 @@ struct Watched<name, real_table, member, R (*)(const koord_host*, Args...)> {
       if (!real) return KOORD_E_GONE;
       if (auto answer = watched.answer()) return *answer;
       if (say_too_small(watched, args...)) return KOORD_E_TOO_SMALL;
-      if (std::string_view(name.text).starts_with("koord.metrics/1 append") && watched.faults().keeps_nothing) return KOORD_OK;
+      if (std::string_view(name.text).starts_with("koord.metrics/1 append") && watched.faults().keeps_nothing)
+        return KOORD_OK;
     } else if (!real) {
       return R();
     }
@@ -208,7 +210,8 @@ struct Bytes {
 };
 
 Bytes whole_table(std::string_view id, Lending lending) {
-  static const koord_svc_state real_state = make_state_table(host::state_service), lent_state = make_state_table(lent_state_service);
+  static const koord_svc_state real_state = make_state_table(host::state_service),
+                               lent_state = make_state_table(lent_state_service);
   const koord_svc_state& state = lending == Lending::plainly ? real_state : lent_state;
   if (id == "koord.state/1") return {&state, sizeof state};
   static const std::map<std::string_view, Bytes> all = {
@@ -253,7 +256,8 @@ const void* watched_table(std::string_view id, const FaultInjection& faults) {
   if (!whole.table || faults.tables == Tables::whole) return whole.table;
   std::lock_guard lock(mutex);
   const void*& copy = copies[std::string(id)];
-  if (!copy) copy = copy_of(whole, faults.tables == Tables::cut ? kHeader : static_cast<std::uint32_t>(whole.size) + kNewer);
+  if (!copy)
+    copy = copy_of(whole, faults.tables == Tables::cut ? kHeader : static_cast<std::uint32_t>(whole.size) + kNewer);
   return copy;
 }
 

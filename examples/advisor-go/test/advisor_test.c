@@ -12,7 +12,8 @@ static int failures;
 
 static void each_row_of_the_file_is_a_series(void) {
   koord_test *test = koord_test_open(koord_entry_v1);
-  koord_test_file(test, "proc/1/net/sockstat", "sockets: used 200\nTCP: inuse 20 orphan 0 tw 5 alloc 30 mem 8\nUDP: inuse 4 mem 2\n");
+  koord_test_file(test, "proc/1/net/sockstat",
+                  "sockets: used 200\nTCP: inuse 20 orphan 0 tw 5 alloc 30 mem 8\nUDP: inuse 4 mem 2\n");
   CHECK(koord_test_start(test, NULL, NULL) == KOORD_OK);
   CHECK(koord_test_tick(test) == KOORD_OK);
   CHECK(koord_test_value(test, "example_sockets", "protocol=TCP,state=inuse") == 20);
@@ -26,7 +27,8 @@ static void a_file_that_cannot_be_read_fails_the_tick_alone(void) {
   CHECK(koord_test_start(test, NULL, NULL) == KOORD_OK);
   CHECK(koord_test_tick(test) != KOORD_OK);
   CHECK(strstr(koord_test_why(test), "No such file") != NULL);
-  koord_test_file(test, "proc/1/net/sockstat", "sockets: used 200\nTCP: inuse 20 orphan 0 tw 5 alloc 30 mem 8\nUDP: inuse 4 mem 2\n");
+  koord_test_file(test, "proc/1/net/sockstat",
+                  "sockets: used 200\nTCP: inuse 20 orphan 0 tw 5 alloc 30 mem 8\nUDP: inuse 4 mem 2\n");
   CHECK(koord_test_tick(test) == KOORD_OK);
   koord_test_close(test);
 }
@@ -38,8 +40,10 @@ static void the_sockets_of_a_pod_are_counted_under_its_labels(void) {
   koord_test_file(test, "cgroup/cgroup.controllers", "cpu memory\n");
   koord_test_file(test, "cgroup/web/app/cgroup.procs", "43\n42\n");
   koord_test_file(test, "cgroup/web/cgroup.procs", "");
-  CHECK(koord_test_pods(test, "items: [{metadata: {uid: u1, namespace: shop, name: cart, annotations: {koordetector.sh/cgroup-dir: web}},"
-                              " spec: {containers: []}}]") == KOORD_OK);
+  CHECK(koord_test_pods(
+            test,
+            "items: [{metadata: {uid: u1, namespace: shop, name: cart, annotations: {koordetector.sh/cgroup-dir: web}},"
+            " spec: {containers: []}}]") == KOORD_OK);
   CHECK(koord_test_start(test, NULL, NULL) == KOORD_OK);
   CHECK(koord_test_tick(test) == KOORD_OK);
   CHECK(koord_test_value(test, "example_pod_tcp_sockets", "pod_namespace=shop,pod_name=cart") == 4);

@@ -69,8 +69,9 @@ typedef union table {
 
 static table tables[KOORD_GO_MAX_CLASSES];
 static koord_class classes[KOORD_GO_MAX_CLASSES];
-static koord_module module = {KOORD_MAGIC, sizeof(koord_module), KOORD_ABI_MAJOR,   KOORD_ABI_MINOR, 0,
-                              sizeof(koord_class), 0,            koord_go_manifest, classes};
+static koord_module module = {
+    KOORD_MAGIC, sizeof(koord_module), KOORD_ABI_MAJOR, KOORD_ABI_MINOR, 0, sizeof(koord_class),
+    0,           koord_go_manifest,    classes};
 
 static const char *const kinds[] = {"koord.advisor/1", "koord.external-advisor/1", "koord.qos-strategy/1",
                                     "koord.runtime-hook/1"};

@@ -16,8 +16,8 @@
 
 namespace koord::plugin {
 
-// Rows that a service writes to the caller's array, however many there are. `ask` takes the array, its room and where to store
-// the count; another status than KOORD_OK and KOORD_E_TOO_SMALL is a Failure.
+// Rows that a service writes to the caller's array, however many there are. `ask` takes the array, its room and where
+// to store the count; another status than KOORD_OK and KOORD_E_TOO_SMALL is a Failure.
 template <class Row, class Ask>
 std::vector<Row> rows_of(Ask&& ask) {
   std::vector<Row> rows(16);
@@ -48,7 +48,8 @@ struct Query {
 class History {
  public:
   History() = default;
-  explicit History(const koord_host* host) : host_(host), metrics_(require<koord_svc_metrics>(host, "koord.metrics/1")) {}
+  explicit History(const koord_host* host)
+      : host_(host), metrics_(require<koord_svc_metrics>(host, "koord.metrics/1")) {}
 
   // One row per series. A series without a sample in the window has no row.
   std::vector<koord_agg_row> aggregate(const Query& query) const { return ask(query, metrics_->aggregate); }
@@ -57,12 +58,15 @@ class History {
 
  private:
   template <class Row>
-  std::vector<Row> ask(const Query& query, koord_status (*function)(const koord_host*, const koord_query*, Row*, std::uint32_t,
-                                                                     std::uint32_t, std::uint32_t*)) const {
+  std::vector<Row> ask(const Query& query,
+                       koord_status (*function)(const koord_host*, const koord_query*, Row*, std::uint32_t,
+                                                std::uint32_t, std::uint32_t*)) const {
     std::vector<koord_label> list;
     for (const Label& label : query.labels) list.push_back({str(label.key), str(label.value)});
-    const koord_query record = {sizeof record, query.aggregation, str(query.metric), query.from_ns, query.to_ns, query.subject,
-                                list.data(), static_cast<std::uint32_t>(list.size()), sizeof(koord_label)};
+    const koord_query record = {
+        sizeof record,      query.aggregation, str(query.metric), query.from_ns,
+        query.to_ns,        query.subject,     list.data(),       static_cast<std::uint32_t>(list.size()),
+        sizeof(koord_label)};
     return rows_of<Row>([&](Row* rows, std::uint32_t cap, std::uint32_t* need) {
       return function(host_, &record, rows, cap, sizeof(Row), need);
     });

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The manifest of a plugin in Go: the one part of it that Go cannot say, because it stands in a section of its own. Once in
- * a plugin, in the comment above `import "C"` of its main package; the first line, `abi` and `runtime` are added.
+ * The manifest of a plugin in Go: the one part of it that Go cannot say, because it stands in a section of its own.
+ * Once in a plugin, in the comment above `import "C"` of its main package; the first line, `abi` and `runtime` are
+ * added.
  */
 #ifndef KOORDETECTOR_GO_H
 #define KOORDETECTOR_GO_H
 
 #include "koordetector/plugin.h"
 
-#define KOORD_GO_MANIFEST(lines)                                                              \
+#define KOORD_GO_MANIFEST(lines)                                                          \
   __attribute__((section(KOORD_MANIFEST_SECTION), used)) const char koord_go_manifest[] = \
       "koord-manifest/1\nabi=" KOORD_ABI_TEXT "\nruntime=go\n" lines
 

@@ -107,8 +107,11 @@ class ExternalAdvisor : public Plugin {
   // Returns the name of the metric on this node; nothing leaves the metric out.
   virtual std::optional<std::string> map_metric(std::string_view name) { return std::string(name); }
   // False drops the sample.
-  virtual bool map_sample(std::string_view /*name*/, Strided<koord_label> /*labels*/, double& /*value*/) { return true; }
-  virtual SeriesFate map_series(std::string_view /*metric*/, Strided<koord_label> /*labels*/, const SeriesMap& /*map*/) {
+  virtual bool map_sample(std::string_view /*name*/, Strided<koord_label> /*labels*/, double& /*value*/) {
+    return true;
+  }
+  virtual SeriesFate map_series(std::string_view /*metric*/, Strided<koord_label> /*labels*/,
+                                const SeriesMap& /*map*/) {
     return SeriesFate::kept;
   }
 };
@@ -156,9 +159,11 @@ struct Thunks {
     return call(self, [](T& p) { p.stop(); });
   }
 
-  // Only a run() that T overrides gets a thread. A T without an on_event() of its own is restarted when its configuration changes.
+  // Only a run() that T overrides gets a thread. A T without an on_event() of its own is restarted when its
+  // configuration changes.
   static constexpr bool kRuns = !std::is_same_v<decltype(&T::run), void (Plugin::*)(const Stop&)>;
-  static constexpr bool kTakesEvents = !std::is_same_v<decltype(&T::on_event), void (Plugin::*)(std::uint32_t, std::uint64_t)>;
+  static constexpr bool kTakesEvents =
+      !std::is_same_v<decltype(&T::on_event), void (Plugin::*)(std::uint32_t, std::uint64_t)>;
 
   static constexpr koord_lifecycle lifecycle(std::uint32_t table_size) {
     return {table_size, 0, create, init, kRuns ? run : nullptr, kTakesEvents ? on_event : nullptr, stop, destroy};
@@ -181,10 +186,13 @@ struct ExternalAdvisorTable {
   static koord_status map_sample(void* self, koord_str name, const koord_label* labels, std::uint32_t n,
                                  std::uint32_t stride, double* value) noexcept {
     bool kept = true;
-    koord_status guarded = Thunks<T>::call(self, [&](T& p) { kept = p.map_sample(view(name), {labels, n, stride}, *value); });
+    koord_status guarded = Thunks<T>::call(self, [&](T& p) {
+      kept = p.map_sample(view(name), {labels, n, stride}, *value);
+    });
     return kept ? guarded : KOORD_E_GONE;
   }
-  static koord_status map_metric(void* self, koord_str name, char* buf, std::uint64_t cap, std::uint64_t* need) noexcept {
+  static koord_status map_metric(void* self, koord_str name, char* buf, std::uint64_t cap,
+                                 std::uint64_t* need) noexcept {
     bool kept = true;
     koord_status guarded = Thunks<T>::call(self, [&](T& p) {
       std::optional<std::string> mapped = p.map_metric(view(name));
@@ -200,10 +208,12 @@ struct ExternalAdvisorTable {
   static koord_status on_target(void* self, koord_str name) noexcept {
     return Thunks<T>::call(self, [=](T& p) { p.on_target(view(name)); });
   }
-  static koord_status map_series(void* self, koord_str metric, const koord_label* labels, std::uint32_t n, std::uint32_t stride,
-                                 const koord_series_map* map) noexcept {
+  static koord_status map_series(void* self, koord_str metric, const koord_label* labels, std::uint32_t n,
+                                 std::uint32_t stride, const koord_series_map* map) noexcept {
     SeriesFate fate = SeriesFate::kept;
-    koord_status guarded = Thunks<T>::call(self, [&](T& p) { fate = p.map_series(view(metric), {labels, n, stride}, SeriesMap(map)); });
+    koord_status guarded = Thunks<T>::call(self, [&](T& p) {
+      fate = p.map_series(view(metric), {labels, n, stride}, SeriesMap(map));
+    });
     if (guarded != KOORD_OK || fate == SeriesFate::kept) return guarded;
     return fate == SeriesFate::not_now ? KOORD_E_AGAIN : KOORD_E_GONE;
   }
@@ -216,7 +226,8 @@ struct ExternalAdvisorTable {
       !std::is_same_v<decltype(&T::map_sample), decltype(&ExternalAdvisor::map_sample)>;
   static constexpr bool kMapsMetrics =
       !std::is_same_v<decltype(&T::map_metric), decltype(&ExternalAdvisor::map_metric)>;
-  static constexpr koord_external_advisor table = {Thunks<T>::lifecycle(sizeof(koord_external_advisor)), url,
+  static constexpr koord_external_advisor table = {Thunks<T>::lifecycle(sizeof(koord_external_advisor)),
+                                                   url,
                                                    kMapsSamples ? map_sample : nullptr,
                                                    kMapsMetrics ? map_metric : nullptr,
                                                    kHasTargets ? targets : nullptr,
@@ -249,30 +260,48 @@ struct RuntimeHookTable {
 
 template <class T>
 constexpr koord_class advisor(const char* name, std::chrono::nanoseconds period, const char* config_schema = nullptr) {
-  return {sizeof(koord_class),           0, "koord.advisor/1", name, config_schema, &AdvisorTable<T>::table.life,
+  return {sizeof(koord_class),
+          0,
+          "koord.advisor/1",
+          name,
+          config_schema,
+          &AdvisorTable<T>::table.life,
           static_cast<std::uint64_t>(period.count())};
 }
 
 template <class T>
 constexpr koord_class external_advisor(const char* name, std::chrono::nanoseconds period,
                                        const char* config_schema = nullptr) {
-  return {sizeof(koord_class), 0,    "koord.external-advisor/1",
-          name,                config_schema, &ExternalAdvisorTable<T>::table.life,
+  return {sizeof(koord_class),
+          0,
+          "koord.external-advisor/1",
+          name,
+          config_schema,
+          &ExternalAdvisorTable<T>::table.life,
           static_cast<std::uint64_t>(period.count())};
 }
 
 template <class T>
 constexpr koord_class qos_strategy(const char* name, std::chrono::nanoseconds period,
                                    const char* config_schema = nullptr) {
-  return {sizeof(koord_class), 0,    "koord.qos-strategy/1",
-          name,                config_schema, &QosStrategyTable<T>::table.life,
+  return {sizeof(koord_class),
+          0,
+          "koord.qos-strategy/1",
+          name,
+          config_schema,
+          &QosStrategyTable<T>::table.life,
           static_cast<std::uint64_t>(period.count())};
 }
 
 template <class T, std::uint32_t stages>
 constexpr koord_class runtime_hook(const char* name, std::uint32_t flags = 0, const char* config_schema = nullptr) {
-  return {sizeof(koord_class), flags, "koord.runtime-hook/1", name, config_schema,
-          &RuntimeHookTable<T, stages>::table.life, 0};
+  return {sizeof(koord_class),
+          flags,
+          "koord.runtime-hook/1",
+          name,
+          config_schema,
+          &RuntimeHookTable<T, stages>::table.life,
+          0};
 }
 
 }  // namespace koord::plugin
@@ -281,7 +310,7 @@ constexpr koord_class runtime_hook(const char* name, std::uint32_t flags = 0, co
 #define KOORD_PLUGIN(manifest_lines, ...)                                                                   \
   namespace {                                                                                               \
   __attribute__((section(KOORD_MANIFEST_SECTION), used)) constexpr char koord_manifest_text[] =             \
-      "koord-manifest/1\nabi=" KOORD_ABI_TEXT "\n" manifest_lines;                                                         \
+      "koord-manifest/1\nabi=" KOORD_ABI_TEXT "\n" manifest_lines;                                          \
   constexpr koord_class koord_module_classes[] = {__VA_ARGS__};                                             \
   constexpr koord_module koord_module_table = {KOORD_MAGIC,                                                 \
                                                sizeof(koord_module),                                        \

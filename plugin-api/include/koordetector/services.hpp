@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host's services in C++, a class for each; History, Kv, Knobs and Evict are in cache.hpp and strategies.hpp. A status of the host
-// other than KOORD_OK becomes a Failure with that status, and a Failure that leaves a plugin's function becomes its status and text.
-// Header-only, C++17, nothing to link; plugin.hpp includes it. Threads, lifetimes, units and statuses are those of plugin.h.
+// The host's services in C++, a class for each; History, Kv, Knobs and Evict are in cache.hpp and strategies.hpp. A
+// status of the host other than KOORD_OK becomes a Failure with that status, and a Failure that leaves a plugin's
+// function becomes its status and text. Header-only, C++17, nothing to link; plugin.hpp includes it. Threads,
+// lifetimes, units and statuses are those of plugin.h.
 #pragma once
 
 #include <algorithm>
@@ -42,7 +43,8 @@ namespace detail {
 // A negative duration, such as a deadline that has passed, is a Failure that names it: unsigned it would be centuries.
 inline std::uint64_t nanoseconds(std::chrono::nanoseconds duration, const char* what) {
   if (duration.count() < 0)
-    throw Failure(KOORD_E_INVALID, std::string(what) + " is " + std::to_string(duration.count()) + " ns, expected at least 0");
+    throw Failure(KOORD_E_INVALID,
+                  std::string(what) + " is " + std::to_string(duration.count()) + " ns, expected at least 0");
   return static_cast<std::uint64_t>(duration.count());
 }
 
@@ -111,7 +113,8 @@ class Strided {
   std::uint32_t n_, stride_;
 };
 
-// The size that revision /1 of a service had when 1.0 was published. Each host has so much; ask KOORD_HAS() for later members.
+// The size that revision /1 of a service had when 1.0 was published. Each host has so much; ask KOORD_HAS() for later
+// members.
 template <class Table>
 constexpr std::size_t published_size = sizeof(std::uint32_t);
 template <>
@@ -165,10 +168,10 @@ class Metric {
   Metric() = default;
   Metric(const koord_host* host, const MetricSpec& spec)
       : host_(host), metrics_(require<koord_svc_metrics>(host, "koord.metrics/1")) {
-    const koord_metric_desc desc = {sizeof desc,     spec.type,      spec.flags,
-                                    static_cast<std::uint32_t>(spec.bounds.size()),
-                                    str(spec.name),  str(spec.unit), str(spec.help),
-                                    spec.resolution, spec.bounds.data()};
+    const koord_metric_desc desc = {
+        sizeof desc,       spec.type,      spec.flags,     static_cast<std::uint32_t>(spec.bounds.size()),
+        str(spec.name),    str(spec.unit), str(spec.help), spec.resolution,
+        spec.bounds.data()};
     koord_status status = metrics_->define(host_, &desc, &id_);
     check(status, "defining metric '" + std::string(spec.name) + "'");
   }
@@ -193,8 +196,7 @@ class Metric {
 class Batch {
  public:
   Batch() = default;
-  explicit Batch(const koord_host* host)
-      : host_(host), metrics_(require<koord_svc_metrics>(host, "koord.metrics/1")) {}
+  explicit Batch(const koord_host* host) : host_(host), metrics_(require<koord_svc_metrics>(host, "koord.metrics/1")) {}
 
   void add(std::uint64_t series, double value) { points_.push_back({series, value}); }
   void add_histogram(std::uint64_t series, const std::vector<std::uint64_t>& cumulative, double sum) {
@@ -203,8 +205,8 @@ class Batch {
 
   // The `cumulative` vectors of the histograms must still be alive.
   void send(std::uint64_t t_ns) {
-    koord_status points = metrics_->append(host_, t_ns, points_.data(), static_cast<std::uint32_t>(points_.size()),
-                                           sizeof(koord_point));
+    koord_status points =
+        metrics_->append(host_, t_ns, points_.data(), static_cast<std::uint32_t>(points_.size()), sizeof(koord_point));
     koord_status histograms = KOORD_OK;
     if (!histograms_.empty())
       histograms = metrics_->append_histograms(host_, t_ns, histograms_.data(),
@@ -286,12 +288,12 @@ class CgroupFile {
   }
 
   // KOORD_OK, or why not; KOORD_E_GONE when there is no such cgroup.
-  koord_status open(const koord_host* host, const koord_svc_cgroup* cgroup, std::string_view dir,
-                    std::string_view file, std::initializer_list<std::string_view> keys) {
+  koord_status open(const koord_host* host, const koord_svc_cgroup* cgroup, std::string_view dir, std::string_view file,
+                    std::initializer_list<std::string_view> keys) {
     return open(host, cgroup, dir, file, keys.begin(), keys.size());
   }
-  koord_status open(const koord_host* host, const koord_svc_cgroup* cgroup, std::string_view dir,
-                    std::string_view file, const std::string_view* keys, std::size_t n) {
+  koord_status open(const koord_host* host, const koord_svc_cgroup* cgroup, std::string_view dir, std::string_view file,
+                    const std::string_view* keys, std::size_t n) {
     *this = CgroupFile();
     std::vector<koord_str> list;
     for (std::size_t i = 0; i < n; ++i) list.push_back(str(keys[i]));
@@ -336,8 +338,8 @@ inline void answer(std::string_view text, char* buf, std::uint64_t cap, std::uin
   text.copy(buf, text.size());
 }
 
-// The instance's own part of the configuration, koord.config/1. A setting that is not there is nothing; one of another type
-// is a Failure, and a schema refuses it before.
+// The instance's own part of the configuration, koord.config/1. A setting that is not there is nothing; one of another
+// type is a Failure, and a schema refuses it before.
 class Config {
  public:
   explicit Config(const koord_host* host) : host_(host), config_(require<koord_svc_config>(host, "koord.config/1")) {}
@@ -360,7 +362,8 @@ class Config {
   }
   // The whole configuration as JSON; "{}" if nothing is configured.
   std::string json() const {
-    return text_of([&](char* buf, std::uint64_t cap, std::uint64_t* need) { return config_->json(host_, buf, cap, need); });
+    return text_of(
+        [&](char* buf, std::uint64_t cap, std::uint64_t* need) { return config_->json(host_, buf, cap, need); });
   }
 
  private:

@@ -23,15 +23,15 @@ struct Intent {
   std::string reason;  // one sentence for the decision record
   // Values that the decision used: {"node_cpu_usage", "7.3"}.
   std::vector<std::pair<std::string, std::string>> inputs = {};
-  std::int32_t priority = 0;                   // the highest wins; among equals the strictest value
-  std::chrono::nanoseconds ttl{};              // required: withdrawn unless proposed again within this time
-  std::uint32_t role = KOORD_ROLE_SET;         // KOORD_ROLE_*; another than KOORD_ROLE_SET needs a host of 1.1
+  std::int32_t priority = 0;            // the highest wins; among equals the strictest value
+  std::chrono::nanoseconds ttl{};       // required: withdrawn unless proposed again within this time
+  std::uint32_t role = KOORD_ROLE_SET;  // KOORD_ROLE_*; another than KOORD_ROLE_SET needs a host of 1.1
 };
 
 // A request to evict pods, in this order, until `amount` is released.
 struct Eviction {
   std::vector<std::uint64_t> pods;  // handles, the first to go first
-  std::string resource;             // "cpu", "memory": a pod releases what it uses; "<resource>.request": what it requests
+  std::string resource;  // "cpu", "memory": a pod releases what it uses; "<resource>.request": what it requests
   std::string reason;
   std::int64_t amount = 0;  // to be released in all: milli-cores or bytes
   std::vector<std::pair<std::string, std::string>> inputs = {};
@@ -74,11 +74,12 @@ class Knobs {
       record.role = intent.role;
       records.push_back(record);
     }
-    check(knobs_->propose(host_, records.data(), static_cast<std::uint32_t>(records.size()), sizeof(koord_intent)), "proposing a plan");
+    check(knobs_->propose(host_, records.data(), static_cast<std::uint32_t>(records.size()), sizeof(koord_intent)),
+          "proposing a plan");
   }
 
-  // The base that the host takes when no intent gives one; never a value that the host wrote. Failure KOORD_E_UNSUPPORTED also
-  // on a host of 1.0. [any]
+  // The base that the host takes when no intent gives one; never a value that the host wrote. Failure
+  // KOORD_E_UNSUPPORTED also on a host of 1.0. [any]
   std::string base(std::string_view knob, std::string_view cgroup_dir) const {
     if (!KOORD_HAS(knobs_, base)) throw Failure(KOORD_E_UNSUPPORTED, "this host is older than 1.1 and has no base()");
     return text_of([&](char* buf, std::uint64_t cap, std::uint64_t* need) {

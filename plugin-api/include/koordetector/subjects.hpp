@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// One meter for each pod and container, made by the advisor and kept as long as the pod or container exists; and the processes
-// of one. Header-only, C++17, nothing to link.
+// One meter for each pod and container, made by the advisor and kept as long as the pod or container exists; and the
+// processes of one. Header-only, C++17, nothing to link.
 //
 //   subjects_.follow(Snapshot(host(), state_), [this](const Subject& subject) { return Meter(subject); });
-//   std::optional<Failure> failure = subjects_.for_each([&](Meter& meter, std::string_view dir) { meter.measure(dir); });
-//   batch_.send(now_ns);
-//   if (failure) throw *failure;
+//   std::optional<Failure> failure = subjects_.for_each([&](Meter& meter, std::string_view dir) { meter.measure(dir);
+//   }); batch_.send(now_ns); if (failure) throw *failure;
 //
 // Subjects and CgroupValues are used on the instance's strand, processes_of() on any thread.
 #pragma once
@@ -37,8 +36,10 @@ struct Subject {
 
 // The ids of all processes of a pod or container, by a handle of the newest snapshot; ascending. Throws Failure as
 // koord_svc_state.processes() says, and KOORD_E_UNSUPPORTED on a host of 1.0. [any]
-inline std::vector<std::int32_t> processes_of(const koord_host* host, const koord_svc_state* state, std::uint64_t handle) {
-  if (!KOORD_HAS(state, processes)) throw Failure(KOORD_E_UNSUPPORTED, "this host is older than 1.1 and has no processes()");
+inline std::vector<std::int32_t> processes_of(const koord_host* host, const koord_svc_state* state,
+                                              std::uint64_t handle) {
+  if (!KOORD_HAS(state, processes))
+    throw Failure(KOORD_E_UNSUPPORTED, "this host is older than 1.1 and has no processes()");
   return rows_of<std::int32_t>([&](std::int32_t* pids, std::uint32_t cap, std::uint32_t* need) {
     return state->processes(host, handle, pids, cap, need);
   });
@@ -118,9 +119,9 @@ class Subjects {
   Entries entries_;
 };
 
-// Values of one logical file (koord.cgroup/1) of a cgroup that may not be there yet or any more: both are ordinary, so they
-// read as "nothing now", and the file is looked for again from time to time. A file that this kernel lacks reads as nothing
-// for good.
+// Values of one logical file (koord.cgroup/1) of a cgroup that may not be there yet or any more: both are ordinary, so
+// they read as "nothing now", and the file is looked for again from time to time. A file that this kernel lacks reads
+// as nothing for good.
 template <std::size_t N>
 class CgroupValues {
  public:
@@ -161,7 +162,8 @@ class CgroupValues {
     return false;
   }
   Failure cannot(const char* what, koord_status status, std::string_view dir) const {
-    return {status, std::string("cannot ") + what + " " + std::string(file_) + " of the cgroup '" + std::string(dir) + "'"};
+    return {status,
+            std::string("cannot ") + what + " " + std::string(file_) + " of the cgroup '" + std::string(dir) + "'"};
   }
 
   std::string_view file_;  // a literal, and so are the keys

@@ -26,8 +26,8 @@ extern "C" {
 
 typedef struct koord_test koord_test;
 
-/* A node without any file, at 1,700,000,000 s of host time. NULL: the module is none that a host would load; stderr says
- * why. */
+/* A node without any file, at 1,700,000,000 s of host time. NULL: the module is none that a host would load; stderr
+ * says why. */
 KOORD_EXPORT koord_test *koord_test_open(const koord_module *(*entry)(void));
 /* Ends the plugin, and removes all. */
 KOORD_EXPORT void koord_test_close(koord_test *test);
@@ -44,8 +44,8 @@ KOORD_EXPORT koord_status koord_test_remove(koord_test *test, const char *path);
 KOORD_EXPORT koord_status koord_test_pods(koord_test *test, const char *pod_list);
 KOORD_EXPORT koord_status koord_test_node_slo(koord_test *test, const char *node_slo);
 /* A sample of another plugin's metric, now. `pod_uid`: the pod of the sample, or NULL. */
-KOORD_EXPORT koord_status koord_test_sample(koord_test *test, const char *metric, const char *pod_uid, const char *labels,
-                                            double value);
+KOORD_EXPORT koord_status koord_test_sample(koord_test *test, const char *metric, const char *pod_uid,
+                                            const char *labels, double value);
 KOORD_EXPORT void koord_test_advance(koord_test *test, uint64_t ns);
 KOORD_EXPORT uint64_t koord_test_now_ns(koord_test *test);
 
@@ -60,7 +60,8 @@ KOORD_EXPORT koord_status koord_test_configure(koord_test *test, const char *con
 /* handle() of a runtime hook for a pod of koord_test_pods() and one of its containers, by name, or NULL. */
 KOORD_EXPORT koord_status koord_test_handle(koord_test *test, uint32_t stage, const char *pod_uid,
                                             const char *container_name);
-/* url(), map_metric() and map_sample() of an external advisor. NULL: it failed; of a metric also that it is left out. */
+/* url(), map_metric() and map_sample() of an external advisor. NULL: it failed; of a metric also that it is left out.
+ */
 KOORD_EXPORT const char *koord_test_url(koord_test *test);
 KOORD_EXPORT const char *koord_test_map_metric(koord_test *test, const char *name);
 KOORD_EXPORT koord_status koord_test_map_sample(koord_test *test, const char *name, const char *labels, double *value);

@@ -1,5 +1,6 @@
 /* @NAME@: how many tasks of the node run or wait for a CPU.
- * Replace the metrics that init() defines and the files that collect() reads; the contract is sdk/koordetector/plugin.h. */
+ * Replace the metrics that init() defines and the files that collect() reads; the contract is
+ * sdk/koordetector/plugin.h. */
 #include <koordetector/plugin.h>
 
 #include <stdio.h>

@@ -13,11 +13,10 @@ typedef struct {
   const koord_svc_config *config;
 } plugin;
 
-static const char settings[] =
-    "{\"type\": \"object\","
-    " \"properties\": {\"port\": {\"type\": \"integer\", \"minimum\": 1, \"maximum\": 65535,"
-    " \"description\": \"where on 127.0.0.1 the exporter listens\"}},"
-    " \"additionalProperties\": false}";
+static const char settings[] = "{\"type\": \"object\","
+                               " \"properties\": {\"port\": {\"type\": \"integer\", \"minimum\": 1, \"maximum\": 65535,"
+                               " \"description\": \"where on 127.0.0.1 the exporter listens\"}},"
+                               " \"additionalProperties\": false}";
 
 static koord_status create(const koord_host *host, const koord_class *cls, void **out) {
   plugin *self = calloc(1, sizeof *self);

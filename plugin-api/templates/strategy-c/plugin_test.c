@@ -13,13 +13,12 @@ static void fail(koord_test *test, const char *condition, int line) {
   exit(1);
 }
 
-static const char pods[] =
-    "{\"items\": [{\"metadata\": {\"uid\": \"u1\", \"namespace\": \"shop\", \"name\": \"cart\"},"
-    "  \"spec\": {\"containers\": [{\"name\": \"web\"}]},"
-    "  \"status\": {\"phase\": \"Running\", \"qosClass\": \"Guaranteed\"}},"
-    " {\"metadata\": {\"uid\": \"u2\", \"namespace\": \"reports\", \"name\": \"nightly\"},"
-    "  \"spec\": {\"containers\": [{\"name\": \"main\"}]},"
-    "  \"status\": {\"phase\": \"Running\", \"qosClass\": \"BestEffort\"}}]}";
+static const char pods[] = "{\"items\": [{\"metadata\": {\"uid\": \"u1\", \"namespace\": \"shop\", \"name\": \"cart\"},"
+                           "  \"spec\": {\"containers\": [{\"name\": \"web\"}]},"
+                           "  \"status\": {\"phase\": \"Running\", \"qosClass\": \"Guaranteed\"}},"
+                           " {\"metadata\": {\"uid\": \"u2\", \"namespace\": \"reports\", \"name\": \"nightly\"},"
+                           "  \"spec\": {\"containers\": [{\"name\": \"main\"}]},"
+                           "  \"status\": {\"phase\": \"Running\", \"qosClass\": \"BestEffort\"}}]}";
 
 int main(void) {
   koord_test *test = koord_test_open(koord_entry_v1);

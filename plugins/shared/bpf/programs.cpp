@@ -54,8 +54,7 @@ class Warnings {
 void keep_only(bpf_object* object, const std::vector<std::string_view>& wanted) {
   bpf_program* program = nullptr;
   bpf_object__for_each_program(program, object) {
-    const bool is_wanted =
-        std::find(wanted.begin(), wanted.end(), bpf_program__name(program)) != wanted.end();
+    const bool is_wanted = std::find(wanted.begin(), wanted.end(), bpf_program__name(program)) != wanted.end();
     bpf_program__set_autoload(program, is_wanted);
   }
 }
@@ -169,9 +168,7 @@ std::uint64_t Programs::missed() const {
   return missed;
 }
 
-int Programs::map(const char* name) const {
-  return bpf_map__fd(bpf_object__find_map_by_name(object_.get(), name));
-}
+int Programs::map(const char* name) const { return bpf_map__fd(bpf_object__find_map_by_name(object_.get(), name)); }
 
 bool Programs::is_per_cpu(const char* map) const {
   const bpf_map_type type = bpf_map__type(bpf_object__find_map_by_name(object_.get(), map));

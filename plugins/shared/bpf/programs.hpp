@@ -32,7 +32,7 @@ struct LoadOptions {
   // In the order in which they are started; no others are loaded.
   std::vector<std::string_view> programs;
   std::vector<std::pair<const char*, std::uint32_t>> map_entries;
-  std::vector<const char*> unused_maps;                        // by those programs
+  std::vector<const char*> unused_maps;                         // by those programs
   std::vector<std::pair<const char*, std::int32_t>> constants;  // `const volatile int`s of the programs
 };
 
@@ -44,7 +44,8 @@ class Programs {
   // Until this object ends. A program that iterates is run once, to its end.
   Result<void> start();
 
-  // How often the kernel left a program out because it had interrupted itself on a CPU; 0 before Linux 5.12, which does not count it.
+  // How often the kernel left a program out because it had interrupted itself on a CPU; 0 before Linux 5.12, which does
+  // not count it.
   std::uint64_t missed() const;
 
   // The descriptor of a map that is in the object.

@@ -9,8 +9,8 @@ void decide_by_allocatable(std::string_view feature, Resource resource, const Re
   const slo::Number most_priority = situation.slo.allocatable_evict_priority_threshold;
   if (!most_priority) return decision.cannot(feature, "the NodeSLO does not give allocatableEvictPriorityThreshold");
   std::vector<std::string> unknown;
-  for (Demand& demand : promise_demands(feature, resource, situation.pods, situation.allocatable, *thresholds,
-                                        *most_priority, unknown))
+  for (Demand& demand :
+       promise_demands(feature, resource, situation.pods, situation.allocatable, *thresholds, *most_priority, unknown))
     decision.demands.push_back(std::move(demand));
   for (const std::string& why : unknown) decision.cannot(feature, why);
 }

@@ -16,7 +16,8 @@ using slo::label_of;
 
 std::int64_t request_named(const Strided<koord_resource>& resources, std::string_view name) {
   for (const koord_resource& resource : resources)
-    if (view(resource.name) == name) return resource.request == KOORD_ABSENT ? 0 : std::max<std::int64_t>(resource.request, 0);
+    if (view(resource.name) == name)
+      return resource.request == KOORD_ABSENT ? 0 : std::max<std::int64_t>(resource.request, 0);
   return 0;
 }
 

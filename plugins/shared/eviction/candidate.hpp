@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pod as strategies see it that evict: its class and priority with Koordinator's defaults, what it asks for, and what it
-// says about its own eviction. Pure: of a pod of koord.state/1, nothing else is asked. [any thread]
+// A pod as strategies see it that evict: its class and priority with Koordinator's defaults, what it asks for, and what
+// it says about its own eviction. Pure: of a pod of koord.state/1, nothing else is asked. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -31,17 +31,17 @@ struct Requests {
 
 struct Candidate {
   std::uint64_t handle = 0;
-  std::string name;                       // "namespace/name"
-  bool is_active = false;                 // Pending or Running: others have nothing left to release
-  bool is_best_effort = false;            // by its label; a pod without one has not asked to be treated so
+  std::string name;             // "namespace/name"
+  bool is_active = false;       // Pending or Running: others have nothing left to release
+  bool is_best_effort = false;  // by its label; a pod without one has not asked to be treated so
   std::uint32_t priority_class = KOORD_PRIORITY_NONE;
-  std::int32_t priority = 0;              // spec.priority, or if missing that of its class
-  std::int64_t sub_priority = 0;          // of the label, or `priority`
-  std::int32_t order = 0;                 // of the annotation
-  bool is_enabled = false;                // for features that go by priority
+  std::int32_t priority = 0;      // spec.priority, or if missing that of its class
+  std::int64_t sub_priority = 0;  // of the label, or `priority`
+  std::int32_t order = 0;         // of the annotation
+  bool is_enabled = false;        // for features that go by priority
   Policy policy;
   Requests cpu, memory;
-  std::optional<std::int64_t> used;       // of what is short, milli-cores or bytes; nothing: not measured
+  std::optional<std::int64_t> used;  // of what is short, milli-cores or bytes; nothing: not measured
 
   const Requests& requests(Resource resource) const { return resource == Resource::cpu ? cpu : memory; }
 };

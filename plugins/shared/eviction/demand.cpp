@@ -31,9 +31,7 @@ std::int64_t releases(const Candidate& pod, const Released& released) {
   return std::max<std::int64_t>(pod.used.value_or(0), 0);
 }
 
-void put_in_order(std::vector<Victim>& victims) {
-  std::sort(victims.begin(), victims.end(), goes_before);
-}
+void put_in_order(std::vector<Victim>& victims) { std::sort(victims.begin(), victims.end(), goes_before); }
 
 std::vector<Demand> settle(std::vector<Demand> demands) {
   std::vector<const Candidate*> going;

@@ -25,7 +25,8 @@ std::optional<std::int64_t> capacity_by_topology(const koord_topology* topology,
     for (const koord_cpu& cpu : Strided<koord_cpu>(topology->cpus, topology->n_cpus, topology->cpu_stride))
       if ((cpu.flags & KOORD_CPU_ONLINE) != 0) capacity += 1000;
   } else {
-    for (const koord_numa_node& node : Strided<koord_numa_node>(topology->numa_nodes, topology->n_numa_nodes, topology->numa_node_stride))
+    for (const koord_numa_node& node :
+         Strided<koord_numa_node>(topology->numa_nodes, topology->n_numa_nodes, topology->numa_node_stride))
       capacity += static_cast<std::int64_t>(node.memory_bytes);
   }
   return capacity > 0 ? std::optional(capacity) : std::nullopt;
@@ -50,9 +51,11 @@ std::int64_t EvictStrategy::configured(std::string_view pointer, std::int64_t ot
 
 void EvictStrategy::read_config() {
   const plugin::Config config(host());
-  cool_down_ns_ = static_cast<std::uint64_t>(config.i64("/coolDownSeconds").value_or(kind_.cool_down_seconds)) * kSecondNs;
+  cool_down_ns_ =
+      static_cast<std::uint64_t>(config.i64("/coolDownSeconds").value_or(kind_.cool_down_seconds)) * kSecondNs;
   situation_.features.clear();
-  for (std::size_t i = 0; auto gate = config.string("/gates/" + std::to_string(i)); ++i) situation_.features.push_back(*std::move(gate));
+  for (std::size_t i = 0; auto gate = config.string("/gates/" + std::to_string(i)); ++i)
+    situation_.features.push_back(*std::move(gate));
   // A tool that runs the plugin by itself knows of no gates.
   if (config.json().find("\"gates\"") == std::string::npos)
     for (std::string_view feature : kind_.features) situation_.features.emplace_back(feature);
@@ -67,7 +70,8 @@ void EvictStrategy::read_pods(const Snapshot& snapshot) {
     if (pod.ns.n == 0) continue;  // known by its cgroup only: it cannot be evicted, and its eligibility is unknown
     situation_.pods.push_back(candidate_of(pod));
     if (!situation_.pods.back().policy.is_readable())
-      tell_once(situation_.pods.back().name, "its annotation " + std::string(kPolicyAnnotation) + " is no list of features; nothing may evict it");
+      tell_once(situation_.pods.back().name,
+                "its annotation " + std::string(kPolicyAnnotation) + " is no list of features; nothing may evict it");
   }
 }
 
@@ -75,7 +79,9 @@ void EvictStrategy::measure_pods(std::uint64_t now_ns) {
   const MetricQuery::BySubject used = metrics_.by_subject(kind_.pod_metric, KOORD_AGG_LAST, now_ns, kFreshNs);
   for (Candidate& pod : situation_.pods) {
     const auto found = used.find(pod.handle);
-    pod.used = found == used.end() ? std::nullopt : std::optional(static_cast<std::int64_t>(found->second.value * kind_.pod_metric_scale));
+    pod.used = found == used.end()
+                   ? std::nullopt
+                   : std::optional(static_cast<std::int64_t>(found->second.value * kind_.pod_metric_scale));
   }
 }
 
@@ -89,7 +95,9 @@ void EvictStrategy::read_node(const Snapshot& snapshot) {
     if (name == name_of(kind_.resource, Tier::batch)) situation_.allocatable.batch = told(resource.request);
   };
   if (const koord_node* node = snapshot.node())
-    for (const koord_resource& resource : Strided<koord_resource>(node->resources, node->n_resources, node->resource_stride)) take(resource);
+    for (const koord_resource& resource :
+         Strided<koord_resource>(node->resources, node->n_resources, node->resource_stride))
+      take(resource);
   if (!situation_.capacity || *situation_.capacity <= 0)
     situation_.capacity = capacity_by_topology(snapshot.topology(), kind_.resource);
 }
@@ -100,7 +108,8 @@ bool EvictStrategy::is_wanted(const Snapshot& snapshot, std::uint64_t now_ns) {
   if (const std::string news = slo_.news(now_ns); !news.empty()) log(KOORD_LOG_INFO, news);
   const slo::NodeSlo* slo = slo_.get();
   if (!slo) return false;
-  if (!slo->threshold) return tell_once("NodeSLO", "it has no resourceUsedThresholdWithBE, so no pod is evicted"), false;
+  if (!slo->threshold)
+    return tell_once("NodeSLO", "it has no resourceUsedThresholdWithBE, so no pod is evicted"), false;
   problems_.update("NodeSLO", "");
   situation_.slo = *slo->threshold;
   situation_.inactive = slo->inactive;
@@ -155,7 +164,8 @@ void EvictStrategy::tell(const Decision& decision) {
 }
 
 void EvictStrategy::tell_once(std::string_view about, std::string_view what) {
-  if (problems_.update(about, what) == ProblemTracker::Change::begun) log(KOORD_LOG_WARN, std::string(about) + ": " + std::string(what));
+  if (problems_.update(about, what) == ProblemTracker::Change::begun)
+    log(KOORD_LOG_WARN, std::string(about) + ": " + std::string(what));
 }
 
 }  // namespace koord::eviction

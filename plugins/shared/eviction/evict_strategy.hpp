@@ -27,11 +27,11 @@ class EvictStrategy : public plugin::QosStrategy {
  public:
   struct Kind {
     Resource resource;
-    std::string_view pod_metric;                 // usage of a pod
-    double pod_metric_scale;                     // from that to milli-cores or bytes
-    std::vector<std::string_view> features;      // all that there are
-    std::int64_t cool_down_seconds;              // between two requests, unless configured
-    bool cools_down_at_first;                    // nothing is evicted before the first pause is over
+    std::string_view pod_metric;             // usage of a pod
+    double pod_metric_scale;                 // from that to milli-cores or bytes
+    std::vector<std::string_view> features;  // all that there are
+    std::int64_t cool_down_seconds;          // between two requests, unless configured
+    bool cools_down_at_first;                // nothing is evicted before the first pause is over
   };
   explicit EvictStrategy(Kind kind) : kind_(std::move(kind)) {}
 

@@ -17,9 +17,15 @@ struct PodRecord {
   std::vector<koord_container> containers;
   koord_pod pod = {};
 
-  PodRecord& label(std::string_view key, std::string_view value) { return labels.push_back({str(key), str(value)}), *this; }
-  PodRecord& annotation(std::string_view key, std::string_view value) { return annotations.push_back({str(key), str(value)}), *this; }
-  PodRecord& requests(std::string_view name, std::int64_t amount) { return resources.push_back(resource(name, amount)), *this; }
+  PodRecord& label(std::string_view key, std::string_view value) {
+    return labels.push_back({str(key), str(value)}), *this;
+  }
+  PodRecord& annotation(std::string_view key, std::string_view value) {
+    return annotations.push_back({str(key), str(value)}), *this;
+  }
+  PodRecord& requests(std::string_view name, std::int64_t amount) {
+    return resources.push_back(resource(name, amount)), *this;
+  }
   PodRecord& container(std::uint32_t kind, std::string_view name, std::int64_t request) {
     of_containers.push_back({resource(name, request)});
     koord_container record = {};
@@ -126,7 +132,8 @@ TEST_CASE("a pod is best effort by its label and not by its Kubernetes class") {
 }
 
 TEST_CASE("only pods that are pending or running have something to release") {
-  for (std::uint32_t phase : {KOORD_PHASE_UNKNOWN, KOORD_PHASE_PENDING, KOORD_PHASE_RUNNING, KOORD_PHASE_SUCCEEDED, KOORD_PHASE_FAILED}) {
+  for (std::uint32_t phase :
+       {KOORD_PHASE_UNKNOWN, KOORD_PHASE_PENDING, KOORD_PHASE_RUNNING, KOORD_PHASE_SUCCEEDED, KOORD_PHASE_FAILED}) {
     PodRecord record;
     record.pod.phase = phase;
     CHECK(record.candidate().is_active == (phase == KOORD_PHASE_PENDING || phase == KOORD_PHASE_RUNNING));

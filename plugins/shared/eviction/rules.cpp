@@ -18,14 +18,15 @@ std::int64_t percent_of(std::int64_t whole, std::int64_t percent) {
 
 Result<Thresholds> ordered(std::int64_t threshold, std::int64_t lower, const ThresholdNames& names) {
   if (lower < threshold) return Thresholds{threshold, lower};
-  return invalid(std::string(names.lower) + " is " + std::to_string(lower) + ", expected less than " + std::string(names.threshold) + ", " +
-                 std::to_string(threshold));
+  return invalid(std::string(names.lower) + " is " + std::to_string(lower) + ", expected less than " +
+                 std::string(names.threshold) + ", " + std::to_string(threshold));
 }
 
 Error missing(std::string_view name) { return invalid("the NodeSLO does not give " + std::string(name)); }
 
 template <class Condition>
-std::vector<Victim> victims(const std::vector<Candidate>& pods, std::string_view feature, const Weight& weight, Condition condition) {
+std::vector<Victim> victims(const std::vector<Candidate>& pods, std::string_view feature, const Weight& weight,
+                            Condition condition) {
   std::vector<Victim> chosen;
   for (const Candidate& pod : pods)
     if (pod.is_active && pod.policy.allows(feature) && condition(pod)) chosen.push_back({&pod, weight(pod)});
@@ -40,7 +41,8 @@ bool is_counted(const Candidate& pod, Tier tier, std::int64_t most_priority) {
 std::int64_t promised(const std::vector<Candidate>& pods, Resource resource, Tier tier, std::int64_t most_priority) {
   std::int64_t sum = 0;
   for (const Candidate& pod : pods)
-    if (is_counted(pod, tier, most_priority) && __builtin_add_overflow(sum, pod.requests(resource).of(tier), &sum)) return INT64_MAX;
+    if (is_counted(pod, tier, most_priority) && __builtin_add_overflow(sum, pod.requests(resource).of(tier), &sum))
+      return INT64_MAX;
   return sum;
 }
 
@@ -72,12 +74,13 @@ std::optional<double> use_of(const Candidate& pod) {
   return pod.used ? std::optional(static_cast<double>(*pod.used)) : std::nullopt;
 }
 
-std::vector<Victim> best_effort_victims(const std::vector<Candidate>& pods, std::string_view feature, const Weight& weight) {
+std::vector<Victim> best_effort_victims(const std::vector<Candidate>& pods, std::string_view feature,
+                                        const Weight& weight) {
   return victims(pods, feature, weight, [](const Candidate& pod) { return pod.is_best_effort; });
 }
 
-std::vector<Victim> priority_victims(const std::vector<Candidate>& pods, std::string_view feature, std::int64_t most_priority,
-                                     const Weight& weight) {
+std::vector<Victim> priority_victims(const std::vector<Candidate>& pods, std::string_view feature,
+                                     std::int64_t most_priority, const Weight& weight) {
   return victims(pods, feature, weight,
                  [most_priority](const Candidate& pod) { return pod.is_enabled && pod.priority <= most_priority; });
 }
@@ -100,8 +103,8 @@ std::optional<Demand> usage_demand(std::string_view feature, Resource resource, 
 }
 
 std::vector<Demand> promise_demands(std::string_view feature, Resource resource, const std::vector<Candidate>& pods,
-                                    const Allocatable& allocatable, const Thresholds& thresholds, std::int64_t most_priority,
-                                    std::vector<std::string>& unknown) {
+                                    const Allocatable& allocatable, const Thresholds& thresholds,
+                                    std::int64_t most_priority, std::vector<std::string>& unknown) {
   std::vector<Demand> demands;
   for (Tier tier : {Tier::batch, Tier::mid}) {
     const std::int64_t sum = promised(pods, resource, tier, most_priority);
@@ -118,11 +121,13 @@ std::vector<Demand> promise_demands(std::string_view feature, Resource resource,
     demand.feature = feature;
     demand.released = {Kind::requested, resource, tier};
     demand.amount = amount;
-    demand.victims = priority_victims(pods, feature, most_priority,
-                                      [&](const Candidate& pod) { return static_cast<double>(requested(pod, resource)); });
+    demand.victims = priority_victims(pods, feature, most_priority, [&](const Candidate& pod) {
+      return static_cast<double>(requested(pod, resource));
+    });
     std::erase_if(demand.victims, [&](const Victim& victim) { return tier_of(victim.pod->priority_class) != tier; });
-    demand.reason = "pods up to priority " + std::to_string(most_priority) + " request " + in_words(resource, sum) + " of " + name +
-                    ", more than " + std::to_string(thresholds.threshold) + " % of the " + in_words(resource, *there) + " that there are";
+    demand.reason = "pods up to priority " + std::to_string(most_priority) + " request " + in_words(resource, sum) +
+                    " of " + name + ", more than " + std::to_string(thresholds.threshold) + " % of the " +
+                    in_words(resource, *there) + " that there are";
     demand.inputs = {{"requested", in_words(resource, sum)},
                      {"allocatable", in_words(resource, *there)},
                      {"threshold_percent", std::to_string(thresholds.threshold)},

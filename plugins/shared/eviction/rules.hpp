@@ -42,10 +42,11 @@ std::optional<double> use_of(const Candidate& pod);
 
 // The active ones that let this feature evict them. In order: with `weight` among those of one priority.
 using Weight = std::function<std::optional<double>(const Candidate&)>;
-std::vector<Victim> best_effort_victims(const std::vector<Candidate>& pods, std::string_view feature, const Weight& weight);
+std::vector<Victim> best_effort_victims(const std::vector<Candidate>& pods, std::string_view feature,
+                                        const Weight& weight);
 // And have opted in, and are of this priority or a lower one.
-std::vector<Victim> priority_victims(const std::vector<Candidate>& pods, std::string_view feature, std::int64_t most_priority,
-                                     const Weight& weight);
+std::vector<Victim> priority_victims(const std::vector<Candidate>& pods, std::string_view feature,
+                                     std::int64_t most_priority, const Weight& weight);
 
 // The node's amount of the resources that Koordinator sells a second time, milli-cores or bytes; nothing: unknown.
 struct Allocatable {
@@ -62,8 +63,8 @@ std::optional<Demand> usage_demand(std::string_view feature, Resource resource, 
 // One demand for each of the two tiers of which more is promised to active pods of the priority than the node has. A
 // tier with promises but an unknown amount gives none, and a line in `unknown`.
 std::vector<Demand> promise_demands(std::string_view feature, Resource resource, const std::vector<Candidate>& pods,
-                                    const Allocatable& allocatable, const Thresholds& thresholds, std::int64_t most_priority,
-                                    std::vector<std::string>& unknown);
+                                    const Allocatable& allocatable, const Thresholds& thresholds,
+                                    std::int64_t most_priority, std::vector<std::string>& unknown);
 
 // "2.5 cores", "1.50 GiB": for operators.
 std::string in_words(Resource resource, std::int64_t amount);

@@ -29,7 +29,8 @@ Candidate mid_pod(std::string name, std::int64_t milli) {
   return pod;
 }
 
-std::vector<Demand> demands(const std::vector<Candidate>& pods, const Allocatable& allocatable, std::int64_t most_priority = 7999) {
+std::vector<Demand> demands(const std::vector<Candidate>& pods, const Allocatable& allocatable,
+                            std::int64_t most_priority = 7999) {
   std::vector<std::string> unknown;
   return promise_demands("CPUAllocatableEvict", Resource::cpu, pods, allocatable, {80, 70}, most_priority, unknown);
 }
@@ -42,7 +43,8 @@ TEST_CASE("the lower of two usage thresholds is 2 less unless it is given, and h
   CHECK(usage_thresholds(80, std::nullopt, kNames)->lower == 78);
   CHECK(usage_thresholds(80, 60, kNames)->lower == 60);
   CHECK(usage_thresholds(std::nullopt, 60, kNames).error().message() == "the NodeSLO does not give upperPercent");
-  CHECK(usage_thresholds(80, 80, kNames).error().message() == "lowerPercent is 80, expected less than upperPercent, 80");
+  CHECK(usage_thresholds(80, 80, kNames).error().message() ==
+        "lowerPercent is 80, expected less than upperPercent, 80");
 }
 
 TEST_CASE("both thresholds of promises have to be given") {
@@ -63,16 +65,18 @@ TEST_CASE("a node that uses more than the threshold releases down to the lower o
 }
 
 TEST_CASE("the demand of a node that uses too much states the measurements first, then what they are compared with") {
-  const auto demand = usage_demand("CPUEvict", Resource::cpu, 81'000, 100'000, {80, 78},
-                                   {{"node_cpu_usage", "81.00 cores"}});
+  const auto demand =
+      usage_demand("CPUEvict", Resource::cpu, 81'000, 100'000, {80, 78}, {{"node_cpu_usage", "81.00 cores"}});
   REQUIRE(demand);
   CHECK(demand->feature == "CPUEvict");
   CHECK(demand->amount == 3000);
   CHECK(name_of(demand->released) == "cpu");
   CHECK(demand->victims.empty());
   CHECK(demand->reason == "the node uses 81.00 cores of 100.00 cores, 80 % or more");
-  CHECK(demand->inputs == Inputs{{"node_cpu_usage", "81.00 cores"}, {"capacity", "100.00 cores"},
-                                 {"threshold_percent", "80"}, {"lower_percent", "78"}});
+  CHECK(demand->inputs == Inputs{{"node_cpu_usage", "81.00 cores"},
+                                 {"capacity", "100.00 cores"},
+                                 {"threshold_percent", "80"},
+                                 {"lower_percent", "78"}});
   CHECK_FALSE(usage_demand("CPUEvict", Resource::cpu, 79'000, 100'000, {80, 78}, {}));
 }
 
@@ -111,7 +115,8 @@ TEST_CASE("pods that have ended were promised nothing, and do not go") {
 }
 
 TEST_CASE("only pods with a promise of the short resource go, and only if they agree") {
-  std::vector<Candidate> pods = {batch_pod("a", 45'000), batch_pod("disabled", 30'000), batch_pod("other-policy", 10'000), mid_pod("m", 100)};
+  std::vector<Candidate> pods = {batch_pod("a", 45'000), batch_pod("disabled", 30'000),
+                                 batch_pod("other-policy", 10'000), mid_pod("m", 100)};
   pods[1].is_enabled = false;
   pods[2].policy = Policy(R"(["BECPUEvict"])");
   const auto all = demands(pods, {100'000, 100'000});
@@ -155,7 +160,8 @@ TEST_CASE("a feature by allocatable amounts reports what it lacks, or adds its d
 }
 
 TEST_CASE("best-effort victims are those with the label; by priority those up to it that have opted in") {
-  std::vector<Candidate> pods = {batch_pod("batch", 1), mid_pod("mid", 1), batch_pod("ended", 1), batch_pod("refuses", 1)};
+  std::vector<Candidate> pods = {batch_pod("batch", 1), mid_pod("mid", 1), batch_pod("ended", 1),
+                                 batch_pod("refuses", 1)};
   pods[0].is_best_effort = pods[2].is_best_effort = pods[3].is_best_effort = true;
   pods[2].is_active = false;
   pods[3].policy = Policy("[]");

@@ -19,11 +19,14 @@ struct Situation {
   std::vector<std::string> features;     // with enabled gates
   std::optional<std::int64_t> capacity;  // of the node, milli-cores or bytes
   Allocatable allocatable;
-  std::vector<Candidate> pods;           // with what they use
+  std::vector<Candidate> pods;  // with what they use
 
-  std::map<std::string, std::string, std::less<>> inactive;  // features that an invalid figure switches off, with the reason
+  std::map<std::string, std::string, std::less<>>
+      inactive;  // features that an invalid figure switches off, with the reason
 
-  bool is_on(std::string_view feature) const { return std::find(features.begin(), features.end(), feature) != features.end(); }
+  bool is_on(std::string_view feature) const {
+    return std::find(features.begin(), features.end(), feature) != features.end();
+  }
 };
 
 struct Decision {
@@ -34,7 +37,9 @@ struct Decision {
   static bool may_act(const Situation& situation, std::string_view feature) {
     return situation.is_on(feature) && !situation.inactive.contains(feature);
   }
-  void cannot(std::string_view feature, std::string_view why) { unknown.push_back(std::string(feature) + ": " + std::string(why)); }
+  void cannot(std::string_view feature, std::string_view why) {
+    unknown.push_back(std::string(feature) + ": " + std::string(why));
+  }
 };
 
 }  // namespace koord::eviction

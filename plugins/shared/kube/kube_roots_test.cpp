@@ -12,9 +12,7 @@ namespace {
 
 using Roots = std::vector<KubeRoot>;
 
-Roots of(KubeQos qos, std::string_view dir) {
-  return kube_roots({{qos, dir}});
-}
+Roots of(KubeQos qos, std::string_view dir) { return kube_roots({{qos, dir}}); }
 
 const KubeRoot kSystemd = {Driver::systemd, "kubepods.slice"};
 const KubeRoot kCgroupfs = {Driver::cgroupfs, "kubepods"};
@@ -30,8 +28,8 @@ TEST_CASE("any pod shows the place of the kubelet's pods, whatever its class and
 }
 
 TEST_CASE("pods in one place give it once") {
-  CHECK(kube_roots({{KubeQos::burstable, "kubepods/burstable/pod1"},
-                    {KubeQos::guaranteed, "kubepods/pod2"}}) == Roots{kCgroupfs});
+  CHECK(kube_roots({{KubeQos::burstable, "kubepods/burstable/pod1"}, {KubeQos::guaranteed, "kubepods/pod2"}}) ==
+        Roots{kCgroupfs});
 }
 
 TEST_CASE("while no pod shows it, every place that a kubelet makes may be it") {
@@ -40,7 +38,7 @@ TEST_CASE("while no pod shows it, every place that a kubelet makes may be it") {
                        {Driver::systemd, "kubelet.slice/kubelet-kubepods.slice"},
                        {Driver::cgroupfs, "kubelet/kubepods"}};
   CHECK(kube_roots({}) == usual);
-  CHECK(kube_roots({{KubeQos::unknown, "kubepods/pod1"},
-                    {KubeQos::burstable, "burstable/pod1"},
-                    {KubeQos::guaranteed, ""}}) == usual);
+  CHECK(kube_roots(
+            {{KubeQos::unknown, "kubepods/pod1"}, {KubeQos::burstable, "burstable/pod1"}, {KubeQos::guaranteed, ""}}) ==
+        usual);
 }

@@ -87,7 +87,8 @@ Result<void> CgroupSlots::look() {
 
 Result<void> CgroupSlots::take_ended() {
   latency_ended ended{};
-  while (bpf_map_lookup_and_delete_elem(ended_slots_, nullptr, &ended) == 0) ended_.push_back({ended.cgroup, ended.slot});
+  while (bpf_map_lookup_and_delete_elem(ended_slots_, nullptr, &ended) == 0)
+    ended_.push_back({ended.cgroup, ended.slot});
   return errno == ENOENT ? Result<void>() : system_error(errno, "cannot ask for the removed cgroups");
 }
 
@@ -117,8 +118,7 @@ Result<void> CgroupSlots::read_values(std::uint32_t n) {
   std::uint32_t count = wanted;
   bpf_map_batch_opts options{};
   options.sz = sizeof options;
-  const int status =
-      bpf_map_lookup_batch(histograms_, nullptr, &next, keys_.data(), values_.data(), &count, &options);
+  const int status = bpf_map_lookup_batch(histograms_, nullptr, &next, keys_.data(), values_.data(), &count, &options);
   const bool is_complete = (status == 0 || errno == ENOENT) && count == wanted;
   return is_complete ? Result<void>() : read_values_one_by_one(wanted);
 }

@@ -58,10 +58,10 @@ Result<CgroupTree> CgroupTree::find(std::string_view controller, const std::stri
                                     const std::string& proc) {
   const std::string self_cgroup = TRY(read_file(proc + "/self/cgroup"));
   const Hierarchy own = TRY(hierarchy_of(controller, self_cgroup));
-  std::vector<std::string> candidates = {cgroup_root + "/cgroup.procs",
-                                         cgroup_root + "/unified/cgroup.procs"};
+  std::vector<std::string> candidates = {cgroup_root + "/cgroup.procs", cgroup_root + "/unified/cgroup.procs"};
   if (own.id != 0)
-    candidates = {cgroup_root + "/" + std::string(controller) + "/tasks", cgroup_root + "/" + own.controllers + "/tasks"};
+    candidates = {cgroup_root + "/" + std::string(controller) + "/tasks",
+                  cgroup_root + "/" + own.controllers + "/tasks"};
   auto root = first_that_exists(candidates);
   if (!root)
     return not_found("no tree of the " + std::string(controller) + " controller at " + join(candidates, " or "));
@@ -81,8 +81,7 @@ std::vector<CgroupDirectory> CgroupTree::subtree(std::string_view cgroup) const 
 Result<CgroupDirectory> CgroupTree::directory(std::string_view cgroup) const {
   std::string where = path(cgroup);
   struct stat status;
-  if (::stat(where.c_str(), &status) != 0)
-    return system_error(errno, "cannot find the cgroup '" + where + "'");
+  if (::stat(where.c_str(), &status) != 0) return system_error(errno, "cannot find the cgroup '" + where + "'");
   return CgroupDirectory{status.st_ino, where};
 }
 

@@ -21,8 +21,8 @@ struct CgroupDirectory {
 
 class CgroupTree {
  public:
-  // `controller`: as v1 names it, "cpu", "memory", "blkio". `cgroup_root`: where the trees are mounted; `proc`: to learn
-  // the hierarchy's number from self/cgroup.
+  // `controller`: as v1 names it, "cpu", "memory", "blkio". `cgroup_root`: where the trees are mounted; `proc`: to
+  // learn the hierarchy's number from self/cgroup.
   static Result<CgroupTree> find(std::string_view controller, const std::string& cgroup_root, const std::string& proc);
 
   // As /proc/self/cgroup numbers it; 0 is cgroup v2.

@@ -13,18 +13,12 @@ double lower_bound_us(std::size_t bucket) {
   return bucket == 0 ? 0 : static_cast<double>(std::uint64_t{1} << (bucket - 1));
 }
 
-double upper_bound_us(std::size_t bucket) {
-  return static_cast<double>(std::uint64_t{1} << bucket);
-}
+double upper_bound_us(std::size_t bucket) { return static_cast<double>(std::uint64_t{1} << bucket); }
 
-bool went_back(const Histogram& before, const Histogram& now) {
-  return now.count < before.count;
-}
+bool went_back(const Histogram& before, const Histogram& now) { return now.count < before.count; }
 
 // The sum and the buckets of one CPU are not read in one moment, so a sum may lag by one delay.
-std::uint64_t minus(std::uint64_t now, std::uint64_t before) {
-  return now > before ? now - before : 0;
-}
+std::uint64_t minus(std::uint64_t now, std::uint64_t before) { return now > before ? now - before : 0; }
 
 }  // namespace
 
@@ -71,9 +65,7 @@ std::optional<double> mean_seconds(const Histogram& histogram) {
   return static_cast<double>(histogram.sum_ns) * kSecondsPerNs / static_cast<double>(histogram.count);
 }
 
-double sum_seconds(const Histogram& histogram) {
-  return static_cast<double>(histogram.sum_ns) * kSecondsPerNs;
-}
+double sum_seconds(const Histogram& histogram) { return static_cast<double>(histogram.sum_ns) * kSecondsPerNs; }
 
 std::vector<double> exported_bounds_seconds() {
   std::vector<double> bounds;

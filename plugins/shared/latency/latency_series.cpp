@@ -14,9 +14,7 @@ plugin::Metric gauge(const koord_host* host, const std::string& name, const std:
   return {host, {name, "seconds", help, kResolution}};
 }
 
-std::string share_of(int percent) {
-  return percent == 50 ? "half" : std::to_string(percent) + " % of";
-}
+std::string share_of(int percent) { return percent == 50 ? "half" : std::to_string(percent) + " % of"; }
 
 }  // namespace
 

@@ -16,10 +16,10 @@
 namespace koord::latency {
 
 struct LatencyNames {
-  std::string prefix;                    // "node_sched": defines "node_sched_latency_seconds" and the gauges beside it
-  std::string what;                      // how the help goes on after "How long …", without an end: "threads waited"
-  std::vector<int> percents = {};        // of the quantiles that become gauges
-  bool has_histogram = true;             // which is some 15 series for each subject
+  std::string prefix;              // "node_sched": defines "node_sched_latency_seconds" and the gauges beside it
+  std::string what;                // how the help goes on after "How long …", without an end: "threads waited"
+  std::vector<int> percents = {};  // of the quantiles that become gauges
+  bool has_histogram = true;       // which is some 15 series for each subject
 };
 
 struct LatencyMetrics {

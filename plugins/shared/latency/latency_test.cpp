@@ -25,9 +25,7 @@ Histogram waits(std::size_t bucket, std::uint64_t n, std::uint64_t each_ns = 100
   return histogram;
 }
 
-Histogram sum(Histogram left, const Histogram& right) {
-  return left += right;
-}
+Histogram sum(Histogram left, const Histogram& right) { return left += right; }
 
 }  // namespace
 

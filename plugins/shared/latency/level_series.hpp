@@ -22,7 +22,8 @@ class LevelSeries {
   LevelSeries(Metrics container, Metrics pod, const Metrics& node)
       : container_metrics_(std::move(container)), pod_metrics_(std::move(pod)), node_(node, KOORD_NO_SUBJECT) {}
 
-  // Follows the pods and containers of the newest snapshot. Returns the cgroups that they have now. Before each reading.
+  // Follows the pods and containers of the newest snapshot. Returns the cgroups that they have now. Before each
+  // reading.
   std::vector<CgroupDirectory> follow(const koord_host* host, const koord_svc_state* state, const CgroupTree& tree) {
     followed_.follow(host, state, [this](std::uint64_t handle, bool is_pod) {
       return Series(is_pod ? pod_metrics_ : container_metrics_, handle);
@@ -30,7 +31,8 @@ class LevelSeries {
     return followed_.find_cgroups(tree);
   }
 
-  // report(Series&, const Total& window) for each pod and container, and for the node if the source sees the whole node.
+  // report(Series&, const Total& window) for each pod and container, and for the node if the source sees the whole
+  // node.
   template <class Report>
   void report(const Reading<Total>& reading, Report&& report) {
     windows_.advance(reading);

@@ -7,16 +7,16 @@ using plugin::Metric;
 
 MeasurementSeries::MeasurementSeries(const koord_host* host, const std::string& prefix, const std::string& cases) {
   const std::string name = prefix + "_latency_";
-  const std::string lost_help = "Lost " + cases +
-                                ", by reason. no_slot: no slot was free for the cgroup, or it was removed already; only the "
-                                "node's values have them. no_begin: the begin could not be kept. missed: the kernel "
-                                "did not run the program at a begin or end, which came while it counted the one before.";
+  const std::string lost_help =
+      "Lost " + cases +
+      ", by reason. no_slot: no slot was free for the cgroup, or it was removed already; only the "
+      "node's values have them. no_begin: the begin could not be kept. missed: the kernel "
+      "did not run the program at a begin or end, which came while it counted the one before.";
   lost_ = Metric(host, {name + "lost_total", cases, lost_help, 1, KOORD_COUNTER});
   lost_no_slot_ = lost("no_slot");
   lost_no_begin_ = lost("no_begin");
   lost_missed_ = lost("missed");
-  slots_used_ =
-      Metric(host, {name + "slots_used", "slots", "Cgroups with a histogram in the kernel."}).series();
+  slots_used_ = Metric(host, {name + "slots_used", "slots", "Cgroups with a histogram in the kernel."}).series();
   info_ = Metric(host, {name + "info", "", "Source of these latencies, in the label source; always 1."});
 }
 

@@ -3,8 +3,8 @@
 
 namespace koord::latency {
 
-Result<SlotPrograms> SlotPrograms::open(const SlotObject& object, const ProgramSource& source,
-                                        const CgroupTree& tree, const SlotOptions& options) {
+Result<SlotPrograms> SlotPrograms::open(const SlotObject& object, const ProgramSource& source, const CgroupTree& tree,
+                                        const SlotOptions& options) {
   const std::uint32_t slots = TRY(CgroupSlots::number_for(options.slots, object.kinds, object.per_cpu));
   bpf::LoadOptions load;
   load.btf = options.btf;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SlotPrograms runs programs that keep histograms for each cgroup: of several ways to the same figures the first that
-// the kernel accepts, and says why it refused the ones before. The programs leave the kernel with it. Used by one thread
-// at a time.
+// the kernel accepts, and says why it refused the ones before. The programs leave the kernel with it. Used by one
+// thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -35,8 +35,8 @@ struct SlotOptions {
 // Properties of the programs, beside their source.
 struct SlotObject {
   bpf::ObjectFile file;
-  std::uint32_t kinds = 1;  // of delays that have a histogram each
-  bool per_cpu = false;     // the histograms
+  std::uint32_t kinds = 1;                                              // of delays that have a histogram each
+  bool per_cpu = false;                                                 // the histograms
   std::vector<std::pair<const char*, std::uint32_t>> map_entries = {};  // of their other maps
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Windows turns readings of running totals, one for each cgroup, into what happened since the reading before. A Total is
-// a value that has `operator+=`, `bool empty() const` and a function `Total added(const Total& before, const Total& now)`
-// beside it, as Histogram has. Pure. [any thread]
+// Windows turns readings of running totals, one for each cgroup, into what happened since the reading before. A Total
+// is a value that has `operator+=`, `bool empty() const` and a function `Total added(const Total& before, const Total&
+// now)` beside it, as Histogram has. Pure. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct Reading {
   std::vector<CgroupTotal<Total>> ended;  // the last totals of cgroups removed since the reading before
   // Charged to no cgroup, because no slot was free; nothing from a source that does not see the whole node.
   std::optional<Total> unassigned;
-  std::uint64_t lost_begins = 0;  // delays of unknown length, in no total
+  std::uint64_t lost_begins = 0;    // delays of unknown length, in no total
   std::uint64_t missed_events = 0;  // that the programs did not see, because the kernel left them out
   std::uint32_t slots_used = 0;
   std::uint32_t slots = 0;  // 0: the source has no such limit

@@ -10,8 +10,8 @@
 namespace koord::memory {
 
 // Keys of the logical cgroup file memory.stat, in the order of MemoryStat.
-inline constexpr std::array<std::string_view, 5> kMemoryStatKeys = {
-    "inactive_anon", "active_anon", "unevictable", "inactive_file", "active_file"};
+inline constexpr std::array<std::string_view, 5> kMemoryStatKeys = {"inactive_anon", "active_anon", "unevictable",
+                                                                    "inactive_file", "active_file"};
 
 // In bytes, over the whole subtree; kAbsent where the kernel has no such key.
 struct MemoryStat {

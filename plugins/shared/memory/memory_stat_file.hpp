@@ -13,8 +13,8 @@ class MemoryStatFile {
  public:
   // Nothing: no such cgroup or file, or nothing that was not given before. Throws plugin::Failure when the
   // file is there and cannot be read.
-  std::optional<MemoryStat> read_new(const koord_host* host, const koord_svc_cgroup* cgroup,
-                                     std::string_view dir, std::uint64_t now_ns) {
+  std::optional<MemoryStat> read_new(const koord_host* host, const koord_svc_cgroup* cgroup, std::string_view dir,
+                                     std::uint64_t now_ns) {
     const auto reading = file_.read(host, cgroup, dir, now_ns);
     there_ = reading.has_value();
     if (!reading || reading->read_ns == given_ns_) return std::nullopt;

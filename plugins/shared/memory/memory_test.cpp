@@ -23,13 +23,11 @@ TEST_CASE("a value of meminfo is found by its full name and returned in bytes, w
 
 TEST_CASE("a line of meminfo without a number is refused") {
   CHECK_FALSE(meminfo_bytes("MemTotal:\n", "MemTotal"));
-  CHECK(meminfo_bytes("MemTotal: many kB\n", "MemTotal").error().message().find("'many'") !=
-        std::string::npos);
+  CHECK(meminfo_bytes("MemTotal: many kB\n", "MemTotal").error().message().find("'many'") != std::string::npos);
 }
 
 TEST_CASE("the node's memory with page cache is total without free") {
-  CHECK(*used_with_page_cache_bytes("MemTotal: 1000 kB\nMemFree: 300 kB\nMemAvailable: 900 kB\n") ==
-        700 * 1024);
+  CHECK(*used_with_page_cache_bytes("MemTotal: 1000 kB\nMemFree: 300 kB\nMemAvailable: 900 kB\n") == 700 * 1024);
   CHECK(*used_with_page_cache_bytes("MemTotal: 10 kB\nMemFree: 11 kB\n") == 0);
   CHECK_FALSE(used_with_page_cache_bytes("MemTotal: 1000 kB\n"));
 }

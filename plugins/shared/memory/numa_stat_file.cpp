@@ -6,8 +6,8 @@ namespace koord::memory {
 NumaNodes numa_nodes(const koord_topology* topology) {
   NumaNodes nodes;
   if (!topology) return nodes;
-  for (const koord_numa_node& node : plugin::Strided<koord_numa_node>(
-           topology->numa_nodes, topology->n_numa_nodes, topology->numa_node_stride)) {
+  for (const koord_numa_node& node :
+       plugin::Strided<koord_numa_node>(topology->numa_nodes, topology->n_numa_nodes, topology->numa_node_stride)) {
     const std::string name = "N" + std::to_string(node.id);
     nodes.push_back({node.id, "anon " + name, "unevictable " + name});
   }

@@ -34,8 +34,8 @@ class NumaStatFile {
   // anon + unevictable of each node: memory without page cache and slab, as usage_bytes() has it for the whole. A node
   // that is unknown to the kernel is left out. Empty if the cgroup or file is missing, or the values are not new.
   // Throws plugin::Failure if the file exists and cannot be read.
-  std::vector<NumaUsage> read_new(const koord_host* host, const koord_svc_cgroup* cgroup,
-                                  std::string_view dir, std::uint64_t now_ns);
+  std::vector<NumaUsage> read_new(const koord_host* host, const koord_svc_cgroup* cgroup, std::string_view dir,
+                                  std::uint64_t now_ns);
 
  private:
   struct Node {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LiveSeries: the series of things that come and go (disks, NUMA nodes, ports), made when they are first seen and ended when
-// a round has not seen them. Header-only, on the instance's strand.
+// LiveSeries: the series of things that come and go (disks, NUMA nodes, ports), made when they are first seen and ended
+// when a round has not seen them. Header-only, on the instance's strand.
 #pragma once
 
 #include <cstddef>

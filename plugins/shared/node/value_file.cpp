@@ -35,9 +35,7 @@ std::optional<CpuSet> read_set(const std::string& path) {
   return set ? std::optional(*std::move(set)) : std::nullopt;
 }
 
-std::vector<std::string> names_in(const std::string& directory) {
-  return list_directory(directory).value_or({});
-}
+std::vector<std::string> names_in(const std::string& directory) { return list_directory(directory).value_or({}); }
 
 std::optional<std::string> link_name(const std::string& path) {
   char target[PATH_MAX];
@@ -47,8 +45,6 @@ std::optional<std::string> link_name(const std::string& path) {
   return std::string(text.substr(text.rfind('/') + 1));
 }
 
-bool exists(const std::string& path) {
-  return ::access(path.c_str(), F_OK) == 0;
-}
+bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
 }  // namespace koord::node

@@ -33,8 +33,8 @@ class MetricQuery {
       : host_(host), metrics_(plugin::require<koord_svc_metrics>(host, "koord.metrics/1")) {}
 
   // The value of the node, or of the series with the labels; if several match, the first current one. KOORD_AGG_*.
-  std::optional<Figure> of_node(std::string_view metric, std::uint32_t aggregation, std::uint64_t now_ns, std::uint64_t window_ns,
-                                std::initializer_list<plugin::Label> labels = {}) {
+  std::optional<Figure> of_node(std::string_view metric, std::uint32_t aggregation, std::uint64_t now_ns,
+                                std::uint64_t window_ns, std::initializer_list<plugin::Label> labels = {}) {
     std::vector<koord_label> list;
     for (const plugin::Label& label : labels) list.push_back({plugin::str(label.key), plugin::str(label.value)});
     ask(metric, aggregation, now_ns, window_ns, list);
@@ -44,7 +44,8 @@ class MetricQuery {
   }
 
   // By handles of koord.state/1.
-  BySubject by_subject(std::string_view metric, std::uint32_t aggregation, std::uint64_t now_ns, std::uint64_t window_ns) {
+  BySubject by_subject(std::string_view metric, std::uint32_t aggregation, std::uint64_t now_ns,
+                       std::uint64_t window_ns) {
     ask(metric, aggregation, now_ns, window_ns, {});
     BySubject values;
     values.reserve(rows_.size());
@@ -68,7 +69,8 @@ class MetricQuery {
     koord_status status = KOORD_E_TOO_SMALL;
     while (status == KOORD_E_TOO_SMALL) {
       std::uint32_t found = 0;
-      status = metrics_->aggregate(host_, &query, rows_.data(), static_cast<std::uint32_t>(rows_.size()), sizeof(koord_agg_row), &found);
+      status = metrics_->aggregate(host_, &query, rows_.data(), static_cast<std::uint32_t>(rows_.size()),
+                                   sizeof(koord_agg_row), &found);
       rows_.resize(found);
     }
     plugin::check(status, "asking for " + std::string(metric));

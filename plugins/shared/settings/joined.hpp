@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joins string literals when the program is compiled: a plugin's configuration schema of its own settings and those that
-// it shares with others. Header-only.
+// Joins string literals when the program is compiled: a plugin's configuration schema of its own settings and those
+// that it shares with others. Header-only.
 #pragma once
 
 #include <algorithm>

@@ -18,8 +18,8 @@ inline constexpr char kScrapeLimits[] = R"(
       "samples": {"type": "integer", "minimum": 1, "maximum": 1000000},
       "series": {"type": "integer", "minimum": 1, "maximum": 1000000}}})";
 
-// Sets the limits of a target from `limits` of the object at the JSON pointer `at`, "" for the root. A limit that is not
-// configured becomes 0, for which the host has a default.
+// Sets the limits of a target from `limits` of the object at the JSON pointer `at`, "" for the root. A limit that is
+// not configured becomes 0, for which the host has a default.
 inline void read_scrape_limits(const plugin::Config& config, std::string_view at, plugin::ScrapeTarget& target) {
   const auto number = [&](const char* key) {
     return static_cast<std::uint64_t>(config.i64(std::string(at) + "/limits/" + key).value_or(0));

@@ -59,7 +59,8 @@ std::vector<std::string> users_of(std::string_view path) {
   }
   if (!take_prefix(path, "resourceQOSStrategy")) return users;
   const std::string_view of_class = path.substr(0, path.find('.'));
-  if (take_prefix(path, of_class) && path.starts_with("resctrlQOS")) users.push_back("RdtResctrl/" + std::string(of_class));
+  if (take_prefix(path, of_class) && path.starts_with("resctrlQOS"))
+    users.push_back("RdtResctrl/" + std::string(of_class));
   return users;
 }
 
@@ -83,7 +84,8 @@ void find_inactive(const json::value& spec, const Problems& problems, NodeSlo& s
   for (const auto& [name, reason] : json_mapping(spec, kInactiveMember).get_object())
     if (reason.is_string()) slo.inactive.emplace(std::string(name), std::string(reason.get_string()));
   for (const std::string& problem : problems)
-    for (const std::string& name : users_of(std::string_view(problem).substr(0, problem.find(':')))) slo.inactive.emplace(name, problem);
+    for (const std::string& name : users_of(std::string_view(problem).substr(0, problem.find(':'))))
+      slo.inactive.emplace(name, problem);
   if (!slo.inactive.empty()) take_out(slo);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The strategies that an invalid figure of a NodeSLO makes inactive. The host checks a NodeSLO and names them in a member of its
-// own; a text that no host has checked is held against the same rule. For the files of this folder only. Pure.
+// The strategies that an invalid figure of a NodeSLO makes inactive. The host checks a NodeSLO and names them in a
+// member of its own; a text that no host has checked is held against the same rule. For the files of this folder only.
+// Pure.
 #pragma once
 
 #include <boost/json/fwd.hpp>

@@ -26,7 +26,8 @@ std::string shown(const json::value& value) {
 
 std::string expected_number(std::int64_t least, std::int64_t most) {
   std::string expected = "an integer";
-  if (least != kLeast && most != kMost) return expected + " from " + std::to_string(least) + " to " + std::to_string(most);
+  if (least != kLeast && most != kMost)
+    return expected + " from " + std::to_string(least) + " to " + std::to_string(most);
   if (least != kLeast) expected += " of at least " + std::to_string(least);
   return most != kMost ? expected + " of at most " + std::to_string(most) : expected;
 }
@@ -56,8 +57,8 @@ void Members::number(std::string_view name, Number& value, std::int64_t least, s
     unexpected(name, *member, expected_number(least, most));
 }
 
-void Members::range(std::string_view name, std::optional<std::pair<std::int64_t, std::int64_t>>& value, std::int64_t least,
-                    std::int64_t most) const {
+void Members::range(std::string_view name, std::optional<std::pair<std::int64_t, std::int64_t>>& value,
+                    std::int64_t least, std::int64_t most) const {
   const json::value* member = find(name);
   if (!member) return;
   const json::array* both = member->if_array();
@@ -66,7 +67,9 @@ void Members::range(std::string_view name, std::optional<std::pair<std::int64_t,
   if (to && *from >= least && *from < *to && *to <= most)
     value.emplace(*from, *to);
   else
-    unexpected(name, *member, "two integers from " + std::to_string(least) + " to " + std::to_string(most) + ", the first the smaller");
+    unexpected(
+        name, *member,
+        "two integers from " + std::to_string(least) + " to " + std::to_string(most) + ", the first the smaller");
 }
 
 void Members::flag(std::string_view name, Flag& value) const {
@@ -156,12 +159,16 @@ std::optional<Members> Members::element(const json::value& list, std::string_vie
   return std::nullopt;
 }
 
-std::string Members::below(std::string_view name) const { return path_.empty() ? std::string(name) : path_ + '.' + std::string(name); }
+std::string Members::below(std::string_view name) const {
+  return path_.empty() ? std::string(name) : path_ + '.' + std::string(name);
+}
 
 void Members::unexpected(std::string_view name, const json::value& found, std::string_view expected) const {
   tell(name, "found " + shown(found) + ", expected " + std::string(expected));
 }
 
-void Members::tell(std::string_view name, std::string_view what) const { problems_->push_back(below(name) + ": " + std::string(what)); }
+void Members::tell(std::string_view name, std::string_view what) const {
+  problems_->push_back(below(name) + ": " + std::string(what));
+}
 
 }  // namespace koord::slo

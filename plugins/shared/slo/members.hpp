@@ -35,7 +35,8 @@ class Members {
   void number(std::string_view name, Number& value, std::int64_t least = kLeast, std::int64_t most = kMost) const;
   void percent(std::string_view name, Number& value) const { number(name, value, 0, 100); }
   // Two of them, the first below the second: "[0, 30]".
-  void range(std::string_view name, std::optional<std::pair<std::int64_t, std::int64_t>>& value, std::int64_t least, std::int64_t most) const;
+  void range(std::string_view name, std::optional<std::pair<std::int64_t, std::int64_t>>& value, std::int64_t least,
+             std::int64_t most) const;
   void flag(std::string_view name, Flag& value) const;
   void bytes(std::string_view name, Number& value) const;  // as Kubernetes writes amounts
   void text(std::string_view name, std::string& value) const;

@@ -11,7 +11,8 @@ namespace {
 
 namespace json = boost::json;
 
-std::optional<std::string_view> value_of(const koord_label* labels, std::uint32_t n, std::uint32_t stride, std::string_view key) {
+std::optional<std::string_view> value_of(const koord_label* labels, std::uint32_t n, std::uint32_t stride,
+                                         std::string_view key) {
   for (const koord_label& label : plugin::Strided<koord_label>(labels, n, stride))
     if (plugin::view(label.key) == key) return plugin::view(label.value);
   return std::nullopt;
@@ -125,13 +126,16 @@ CpuBurst cpu_burst_of(const CpuBurst& node, const Annotation& cpu_burst, Problem
   return burst;
 }
 
-PodMemoryQos memory_qos_of(const MemoryQos& of_class, std::uint32_t qos, const Annotation& memory_qos, Problems& problems) {
+PodMemoryQos memory_qos_of(const MemoryQos& of_class, std::uint32_t qos, const Annotation& memory_qos,
+                           Problems& problems) {
   PodMemoryQos pod{of_class, {}};
   const auto object = object_of(memory_qos, kMemoryQosAnnotation, problems);
   if (!object) return pod;
   const Members members(*object, std::string(kMemoryQosAnnotation), problems);
   std::optional<MemoryPolicy> policy;
-  members.choice("policy", policy, {{"default", MemoryPolicy::by_node}, {"none", MemoryPolicy::none}, {"auto", MemoryPolicy::recommended}});
+  members.choice(
+      "policy", policy,
+      {{"default", MemoryPolicy::by_node}, {"none", MemoryPolicy::none}, {"auto", MemoryPolicy::recommended}});
   if (policy == MemoryPolicy::none) {
     pod.values = {};
     return pod;
@@ -171,7 +175,8 @@ std::optional<std::vector<Block>> blocks_of(const Annotation& blkio_qos, Problem
   std::vector<Block> blocks;
   if (blkio_qos && trim(*blkio_qos).empty()) return blocks;
   const auto object = object_of(blkio_qos, kBlkioQosAnnotation, problems);
-  if (!object || !read_blocks(Members(*object, std::string(kBlkioQosAnnotation), problems), blocks)) return std::nullopt;
+  if (!object || !read_blocks(Members(*object, std::string(kBlkioQosAnnotation), problems), blocks))
+    return std::nullopt;
   return blocks;
 }
 

@@ -33,8 +33,8 @@ std::optional<std::string_view> label_of(const koord_pod& pod, std::string_view 
 // The section for pods of KOORD_QOS_*: LSE uses LSR's. Null: missing.
 const ClassQos* class_for(const ResourceQos& strategy, std::uint32_t qos);
 
-// The node's values, replaced one by one by the pod's; sharePoolThresholdPercent is the node's alone. With an invalid field the
-// policy is none.
+// The node's values, replaced one by one by the pod's; sharePoolThresholdPercent is the node's alone. With an invalid
+// field the policy is none.
 CpuBurst cpu_burst_of(const CpuBurst& node, const Annotation& cpu_burst, Problems& problems);
 
 struct PodMemoryQos {
@@ -45,7 +45,8 @@ struct PodMemoryQos {
 // Begins with the class's values (policy default, or none set), with the recommended ones for KOORD_QOS_* (policy auto,
 // whether or not the node has the class on) or with nothing (policy none); then the annotation's own fields replace
 // them.
-PodMemoryQos memory_qos_of(const MemoryQos& of_class, std::uint32_t qos, const Annotation& memory_qos, Problems& problems);
+PodMemoryQos memory_qos_of(const MemoryQos& of_class, std::uint32_t qos, const Annotation& memory_qos,
+                           Problems& problems);
 
 // The initial values of policy auto; koordlet's recommendations.
 MemoryQos recommended_memory_qos(std::uint32_t qos);
@@ -63,7 +64,8 @@ struct PodResctrl {
 // nullopt: the annotation is missing, has an invalid figure, or asks nothing: 0 percent of bandwidth is "not given".
 std::optional<PodResctrl> resctrl_of(const Annotation& resctrl, Problems& problems);
 
-// The pod's own block devices. An empty annotation is an empty list; nullopt: it says nothing of blocks, or cannot be read.
+// The pod's own block devices. An empty annotation is an empty list; nullopt: it says nothing of blocks, or cannot be
+// read.
 std::optional<std::vector<Block>> blocks_of(const Annotation& blkio_qos, Problems& problems);
 
 }  // namespace koord::slo

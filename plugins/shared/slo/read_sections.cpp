@@ -36,7 +36,9 @@ std::optional<Block> block_of(const Members& from) {
   std::optional<BlockType> type;
   std::optional<IoConfig> io;
   from.text("name", block.name);
-  from.choice("type", type, {{"device", BlockType::device}, {"volumegroup", BlockType::volume_group}, {"podvolume", BlockType::pod_volume}});
+  from.choice(
+      "type", type,
+      {{"device", BlockType::device}, {"volumegroup", BlockType::volume_group}, {"podvolume", BlockType::pod_volume}});
   from.section("ioCfg", io, read_io_config);
   if (block.name.empty()) from.tell("name", "an entry without it counts for no device");
   if (!type) from.tell("type", "expected one of device, volumegroup, podvolume");
@@ -71,7 +73,8 @@ void read_threshold(const Members& from, Threshold& into) {
   from.flag("enable", into.enable);
   from.percent("cpuSuppressThresholdPercent", into.cpu_suppress_threshold_percent);
   from.percent("cpuSuppressMinPercent", into.cpu_suppress_min_percent);
-  from.choice("cpuSuppressPolicy", into.cpu_suppress_policy, {{"cpuset", SuppressPolicy::cpuset}, {"cfsQuota", SuppressPolicy::cfs_quota}});
+  from.choice("cpuSuppressPolicy", into.cpu_suppress_policy,
+              {{"cpuset", SuppressPolicy::cpuset}, {"cfsQuota", SuppressPolicy::cfs_quota}});
   from.percent("memoryEvictThresholdPercent", into.memory_evict_threshold_percent);
   from.percent("memoryEvictLowerPercent", into.memory_evict_lower_percent);
   from.number("memoryAllocatableEvictThresholdPercent", into.memory_allocatable_evict_threshold_percent, 0);

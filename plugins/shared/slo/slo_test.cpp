@@ -47,9 +47,10 @@ TEST_CASE("resourceUsedThresholdWithBE is read whole") {
     "cpuEvictBESatisfactionLowerPercent":30,"cpuEvictBEUsageThresholdPercent":90,"cpuEvictTimeWindowSeconds":60,
     "cpuEvictThresholdPercent":80,"cpuEvictLowerPercent":75,"cpuAllocatableEvictThresholdPercent":111,
     "cpuAllocatableEvictLowerPercent":101,"cpuEvictPolicy":"evictByAllocatable","evictEnabledPriorityThreshold":5999,
-    "allocatableEvictPriorityThreshold":7999}})").threshold;
-  CHECK(threshold == Threshold{true, 65, 10, SuppressPolicy::cfs_quota, 70, 68, 110, 100, 40, 30, 90, 60, 80, 75, 111, 101,
-                               CpuEvictPolicy::allocatable, 5999, 7999});
+    "allocatableEvictPriorityThreshold":7999}})")
+                                   .threshold;
+  CHECK(threshold == Threshold{true, 65, 10, SuppressPolicy::cfs_quota, 70, 68, 110, 100, 40, 30, 90, 60, 80, 75, 111,
+                               101, CpuEvictPolicy::allocatable, 5999, 7999});
 }
 
 TEST_CASE("cpuBurstStrategy and systemStrategy are read whole") {
@@ -62,12 +63,14 @@ TEST_CASE("cpuBurstStrategy and systemStrategy are read whole") {
 }
 
 TEST_CASE("a class has its sections of CPU, memory, block devices and resctrl") {
-  const ClassQos be = *slo_of(R"({"resourceQOSStrategy":{"beClass":{"cpuQOS":{"enable":true,"groupIdentity":-1,"schedIdle":1,
+  const ClassQos be =
+      *slo_of(R"({"resourceQOSStrategy":{"beClass":{"cpuQOS":{"enable":true,"groupIdentity":-1,"schedIdle":1,
     "coreExpeller":false},"memoryQOS":{"enable":true,"minLimitPercent":1,"lowLimitPercent":2,"throttlingPercent":80,"wmarkRatio":95,
     "wmarkScalePermill":20,"wmarkMinAdj":50,"priorityEnable":1,"priority":3,"oomKillGroup":1,"pageCacheEnable":true,
     "pageCacheLimitPercent":10,"pageCacheLimitSize":"512Mi","pageCacheReclaimSync":true},"blkioQOS":{"enable":true,"blocks":[
     {"name":"vda","type":"device","ioCfg":{"readIOPS":2048,"ioWeightPercent":60}},{"name":"vg","type":"volumegroup"}]},
-    "resctrlQOS":{"enable":true,"catRangeStartPercent":0,"catRangeEndPercent":30,"mbaPercent":100}}}})").resource_qos->be;
+    "resctrlQOS":{"enable":true,"catRangeStartPercent":0,"catRangeEndPercent":30,"mbaPercent":100}}}})")
+           .resource_qos->be;
   CHECK(be.cpu == CpuQos{true, -1, 1, false});
   CHECK(be.memory == MemoryQos{true, 1, 2, 80, 95, 20, 50, 1, 3, 1, true, 10, 512 << 20, true});
   REQUIRE(be.blkio->blocks.size() == 2);
@@ -80,7 +83,8 @@ TEST_CASE("a class has its sections of CPU, memory, block devices and resctrl") 
 }
 
 TEST_CASE("an invalid value is reported and missing, those beside it are not") {
-  const koord::Result<ParsedSlo> parsed = parse_node_slo(R"({"systemStrategy":{"watermarkScaleFactor":401,"memcgReapBackGround":1},
+  const koord::Result<ParsedSlo> parsed =
+      parse_node_slo(R"({"systemStrategy":{"watermarkScaleFactor":401,"memcgReapBackGround":1},
     "cpuBurstStrategy":7,"resourceUsedThresholdWithBE":{"enable":"yes","cpuSuppressPolicy":"idle"}})");
   REQUIRE(parsed);
   CHECK_FALSE(parsed->slo.system->watermark_scale_factor);
@@ -88,14 +92,16 @@ TEST_CASE("an invalid value is reported and missing, those beside it are not") {
   CHECK_FALSE(parsed->slo.cpu_burst);
   CHECK(parsed->slo.inactive.contains("CPUBurst"));
   CHECK(parsed->slo.inactive.contains("BECPUSuppress"));
-  CHECK(parsed->problems == Problems{"resourceUsedThresholdWithBE.enable: found \"yes\", expected true or false",
-                                     "resourceUsedThresholdWithBE.cpuSuppressPolicy: found \"idle\", which is no known choice",
-                                     "cpuBurstStrategy: found 7, expected a mapping",
-                                     "systemStrategy.watermarkScaleFactor: found 401, expected an integer from 1 to 400"});
+  CHECK(parsed->problems ==
+        Problems{"resourceUsedThresholdWithBE.enable: found \"yes\", expected true or false",
+                 "resourceUsedThresholdWithBE.cpuSuppressPolicy: found \"idle\", which is no known choice",
+                 "cpuBurstStrategy: found 7, expected a mapping",
+                 "systemStrategy.watermarkScaleFactor: found 401, expected an integer from 1 to 400"});
 }
 
 TEST_CASE("LSE pods go by LSR's section, pods of no class by none") {
-  const ResourceQos strategy = *slo_of(R"({"resourceQOSStrategy":{"lsrClass":{},"lsClass":{},"beClass":{}}})").resource_qos;
+  const ResourceQos strategy =
+      *slo_of(R"({"resourceQOSStrategy":{"lsrClass":{},"lsClass":{},"beClass":{}}})").resource_qos;
   CHECK(class_for(strategy, KOORD_QOS_LSE) == class_for(strategy, KOORD_QOS_LSR));
   CHECK(class_for(strategy, KOORD_QOS_LS) == &*strategy.ls);
   CHECK(class_for(strategy, KOORD_QOS_BE) == &*strategy.be);
@@ -103,7 +109,8 @@ TEST_CASE("LSE pods go by LSR's section, pods of no class by none") {
   CHECK(class_for(strategy, KOORD_QOS_NONE) == nullptr);
 }
 
-TEST_CASE("cpuBurst: a pod's annotation replaces field by field, whatever the case of names, but not the node's threshold") {
+TEST_CASE(
+    "cpuBurst: a pod's annotation replaces field by field, whatever the case of names, but not the node's threshold") {
   Problems problems;
   const CpuBurst node{BurstPolicy::none, 1000, 300, -1, 50};
   CHECK(cpu_burst_of(node, std::nullopt, problems) == node);
@@ -135,10 +142,12 @@ TEST_CASE("cpuBurst: an annotation with an invalid field makes the pod's burst i
 }
 
 TEST_CASE("the strategies that the host names as inactive are, and one with a figure that no host has checked") {
-  const NodeSlo named = slo_of(R"({"cpuBurstStrategy":{"policy":"auto"},"koordetector.sh/inactiveStrategies":{"CPUBurst":"why","BECPUEvict":7}})");
+  const NodeSlo named = slo_of(
+      R"({"cpuBurstStrategy":{"policy":"auto"},"koordetector.sh/inactiveStrategies":{"CPUBurst":"why","BECPUEvict":7}})");
   CHECK(named.inactive == std::map<std::string, std::string, std::less<>>{{"CPUBurst", "why"}});
   CHECK(named.cpu_burst->policy == BurstPolicy::none);
-  const koord::Result<ParsedSlo> raw = parse_node_slo(R"({"resourceUsedThresholdWithBE":{"memoryEvictThresholdPercent":-1},
+  const koord::Result<ParsedSlo> raw =
+      parse_node_slo(R"({"resourceUsedThresholdWithBE":{"memoryEvictThresholdPercent":-1},
     "resourceQOSStrategy":{"beClass":{"resctrlQOS":{"enable":true,"mbaPercent":101}}}})");
   REQUIRE(raw);
   std::vector<std::string> names;
@@ -147,10 +156,12 @@ TEST_CASE("the strategies that the host names as inactive are, and one with a fi
   CHECK(raw->slo.resource_qos->be->resctrl->enable == false);
 }
 
-TEST_CASE("memoryQOS: without a policy, and with 'default', the class's values hold where the pod has none of its own") {
+TEST_CASE(
+    "memoryQOS: without a policy, and with 'default', the class's values hold where the pod has none of its own") {
   Problems problems;
   const MemoryQos of_class = memory_of(R"({"enable":true,"minLimitPercent":100,"wmarkRatio":95})");
-  for (const char* text : {R"({"lowLimitPercent":50})", R"({"policy":"default","lowLimitPercent":50})", R"({"policy":"","lowLimitPercent":50})"}) {
+  for (const char* text : {R"({"lowLimitPercent":50})", R"({"policy":"default","lowLimitPercent":50})",
+                           R"({"policy":"","lowLimitPercent":50})"}) {
     const PodMemoryQos pod = memory_qos_of(of_class, KOORD_QOS_LS, text, problems);
     CHECK(pod.values.min_limit_percent == 100);
     CHECK(pod.values.low_limit_percent == 50);
@@ -171,7 +182,8 @@ TEST_CASE("memoryQOS: policy 'none' leaves nothing, whatever else the annotation
 
 TEST_CASE("memoryQOS: policy 'auto' begins from what is recommended for the class, even where the node has it off") {
   Problems problems;
-  const PodMemoryQos pod = memory_qos_of(MemoryQos{}, KOORD_QOS_BE, R"({"policy":"auto","minLimitPercent":10})", problems);
+  const PodMemoryQos pod =
+      memory_qos_of(MemoryQos{}, KOORD_QOS_BE, R"({"policy":"auto","minLimitPercent":10})", problems);
   CHECK(pod.values.wmark_ratio == 95);
   CHECK(pod.values.wmark_min_adj == 50);
   CHECK(pod.values.min_limit_percent == 10);
@@ -180,7 +192,8 @@ TEST_CASE("memoryQOS: policy 'auto' begins from what is recommended for the clas
 
 TEST_CASE("memoryQOS: an unknown policy is reported and counts as unset") {
   Problems problems;
-  CHECK(memory_qos_of(memory_of(R"({"minLimitPercent":5})"), KOORD_QOS_LS, R"({"policy":"most"})", problems).values.min_limit_percent == 5);
+  CHECK(memory_qos_of(memory_of(R"({"minLimitPercent":5})"), KOORD_QOS_LS, R"({"policy":"most"})", problems)
+            .values.min_limit_percent == 5);
   CHECK(problems == Problems{"koordinator.sh/memoryQOS.policy: found \"most\", which is no known choice"});
 }
 
@@ -198,7 +211,8 @@ TEST_CASE("blkioQOS: an empty annotation is an empty list, one that cannot be re
 TEST_CASE("blkioQOS: a block without name or type is left out and reported, the others stay") {
   Problems problems;
   const auto blocks = blocks_of(R"({"blocks":[{"type":"device"},{"name":"a","type":"disk"},
-    {"name":"b","type":"podvolume","iocfg":{"readBPS":1}},3]})", problems);
+    {"name":"b","type":"podvolume","iocfg":{"readBPS":1}},3]})",
+                                problems);
   REQUIRE(blocks);
   REQUIRE(blocks->size() == 1);
   CHECK(blocks->front().type == BlockType::pod_volume);
@@ -209,8 +223,10 @@ TEST_CASE("blkioQOS: a block without name or type is left out and reported, the 
 
 TEST_CASE("a pod's own part of caches and bandwidth is by cache where it says so, and nothing asked is no part") {
   Problems problems;
-  const auto pod = resctrl_of(R"({"llc": {"schemata": {"range": [0, 50]}, "schemataPerCache": [{"cacheid": 1, "range": [50, 100]}]},
-                                  "mb": {"schemata": {"percent": 40}, "schemataPerCache": [{"cacheID": 0, "percent": 0}]}})", problems);
+  const auto pod =
+      resctrl_of(R"({"llc": {"schemata": {"range": [0, 50]}, "schemataPerCache": [{"cacheid": 1, "range": [50, 100]}]},
+                                  "mb": {"schemata": {"percent": 40}, "schemataPerCache": [{"cacheID": 0, "percent": 0}]}})",
+                 problems);
   REQUIRE(pod);
   CHECK(pod->l3_range == std::pair<std::int64_t, std::int64_t>(0, 50));
   CHECK(pod->l3_of_cache.at(1) == std::pair<std::int64_t, std::int64_t>(50, 100));
@@ -229,13 +245,17 @@ TEST_CASE("an invalid range of a cache is reported, and does not count") {
     CHECK_FALSE(resctrl_of(text, problems));
   }
   REQUIRE(problems.size() == 4);
-  CHECK(problems[0] == "node.koordinator.sh/resctrl.llc.schemata.range: found [30,10], expected two integers from 0 to 100, the first the smaller; "
-                       "the pod gets no group of its own");
-  CHECK_FALSE(resctrl_of(R"({"llc": {"schemata": {"range": [30, 30]}}, "mb": {"schemata": {"percent": 40}}})", problems));
+  CHECK(
+      problems[0] ==
+      "node.koordinator.sh/resctrl.llc.schemata.range: found [30,10], expected two integers from 0 to 100, the first the smaller; "
+      "the pod gets no group of its own");
+  CHECK_FALSE(
+      resctrl_of(R"({"llc": {"schemata": {"range": [30, 30]}}, "mb": {"schemata": {"percent": 40}}})", problems));
 }
 
 TEST_CASE("annotations and labels of a pod are found by their key") {
-  const koord_label labels[] = {{koord::plugin::str("a"), koord::plugin::str("1")}, {koord::plugin::str("b"), koord::plugin::str("")}};
+  const koord_label labels[] = {{koord::plugin::str("a"), koord::plugin::str("1")},
+                                {koord::plugin::str("b"), koord::plugin::str("")}};
   koord_pod pod{};
   pod.annotations = labels;
   pod.n_annotations = 2;

@@ -23,7 +23,8 @@ koord_intent intent_of(const Intent& intent, const koord_label* inputs, std::chr
 
 }  // namespace
 
-void propose(const koord_host* host, const koord_svc_knobs* knobs, const Intents& proposed, std::chrono::nanoseconds ttl) {
+void propose(const koord_host* host, const koord_svc_knobs* knobs, const Intents& proposed,
+             std::chrono::nanoseconds ttl) {
   std::size_t n_inputs = 0;
   for (const Intent& intent : proposed) n_inputs += intent.inputs.size();
   std::vector<koord_label> inputs;  // of all
@@ -34,7 +35,8 @@ void propose(const koord_host* host, const koord_svc_knobs* knobs, const Intents
     intents.push_back(intent_of(intent, inputs.data() + inputs.size(), ttl));
     for (const auto& [name, value] : intent.inputs) inputs.push_back({plugin::str(name), plugin::str(value)});
   }
-  plugin::check(knobs->propose(host, intents.data(), static_cast<std::uint32_t>(intents.size()), sizeof(koord_intent)), "proposing a plan");
+  plugin::check(knobs->propose(host, intents.data(), static_cast<std::uint32_t>(intents.size()), sizeof(koord_intent)),
+                "proposing a plan");
 }
 
 }  // namespace koord::strategy

@@ -7,11 +7,13 @@
 
 namespace koord::strategy {
 
-// The host accepts at most so many intents of one plugin in a round (PluginContext::kMaxPlan). A larger plan is refused as a whole.
+// The host accepts at most so many intents of one plugin in a round (PluginContext::kMaxPlan). A larger plan is refused
+// as a whole.
 inline constexpr std::size_t kMostIntents = 10'000;
 
 // Proposes all of them, or throws a Failure. `ttl`: how long they hold without repetition; some periods. [in-call:
 // evaluate]
-void propose(const koord_host* host, const koord_svc_knobs* knobs, const Intents& intents, std::chrono::nanoseconds ttl);
+void propose(const koord_host* host, const koord_svc_knobs* knobs, const Intents& intents,
+             std::chrono::nanoseconds ttl);
 
 }  // namespace koord::strategy

@@ -32,7 +32,8 @@ std::vector<std::string> Refusals::news(plugin::Strided<koord_intent_result> res
     const std::string why = why_not(result);
     const std::string_view knob = plugin::view(result.knob), dir = plugin::view(result.cgroup_dir);
     if (why.empty() || reported_.update(std::string(knob) + ": " + why, why) == ProblemTracker::Change::none) continue;
-    lines.push_back(std::string(knob) + (dir.empty() ? "" : " of '" + std::string(dir) + "'") + " does not have the intended value: " + why +
+    lines.push_back(std::string(knob) + (dir.empty() ? "" : " of '" + std::string(dir) + "'") +
+                    " does not have the intended value: " + why +
                     (dir.empty() ? "" : " (logged once for all cgroups)"));
   }
   return lines;

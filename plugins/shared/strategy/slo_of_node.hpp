@@ -29,8 +29,8 @@ class SloOfNode {
     return parsed ? std::move(parsed->problems) : slo::Problems{parsed.error().message()};
   }
 
-  // A line for the log: that the NodeSLO is missing, kPatienceNs after the source has delivered something else, and that it came
-  // after that. Empty: nothing new. Call it once a round, after follow().
+  // A line for the log: that the NodeSLO is missing, kPatienceNs after the source has delivered something else, and
+  // that it came after that. Empty: nothing new. Call it once a round, after follow().
   std::string news(std::uint64_t now_ns) {
     if (known_) {
       since_ns_.reset();

@@ -31,11 +31,14 @@ TEST_CASE("a plan reaches the host whole, with reasons, inputs and how long it h
   test::FakeNode node({});
   test::FakeHost host(node);
   const Intents intents = {{KOORD_LEVEL_POD, "memory.high", "a/b", "4096", "because", {{"used", "7"}}, 3},
-                         {KOORD_LEVEL_QOS, "memory.low", "a", "max", "so", {}, 0, KOORD_ROLE_CAP}};
+                           {KOORD_LEVEL_QOS, "memory.low", "a", "max", "so", {}, 0, KOORD_ROLE_CAP}};
   propose(host.abi(), host.service<koord_svc_knobs>("koord.knobs/1"), intents, std::chrono::seconds(10));
   const knob::Plan plan = host.context().take_plan();
   REQUIRE(plan.size() == 2);
-  CHECK(plan[0] == knob::Intent{knob::Level::pod, "memory.high", "a/b", "4096", "because", {{"used", "7"}}, 3, 0, std::chrono::seconds(10)});
+  CHECK(
+      plan[0] ==
+      knob::Intent{
+          knob::Level::pod, "memory.high", "a/b", "4096", "because", {{"used", "7"}}, 3, 0, std::chrono::seconds(10)});
   CHECK(plan[1].level == knob::Level::qos);
   CHECK(plan[0].role == knob::Role::set);
   CHECK(plan[1].role == knob::Role::cap);
@@ -45,30 +48,39 @@ TEST_CASE("a part of a plan that the host refuses is a failure") {
   test::FakeNode node({});
   test::FakeHost host(node);
   const Intents intents = {{KOORD_LEVEL_POD, "memory.hihg", "a", "1", "x"}};
-  CHECK_THROWS_AS(propose(host.abi(), host.service<koord_svc_knobs>("koord.knobs/1"), intents, std::chrono::seconds(1)), plugin::Failure);
+  CHECK_THROWS_AS(propose(host.abi(), host.service<koord_svc_knobs>("koord.knobs/1"), intents, std::chrono::seconds(1)),
+                  plugin::Failure);
 }
 
 TEST_CASE("a reason why a knob does not have the intended value is logged once, for whatever cgroups") {
   Refusals refusals;
   const std::vector<koord_intent_result> lost = {result_of("memory.high", "a", KOORD_E_AGAIN, "x"),
                                                  result_of("memory.high", "b", KOORD_E_AGAIN, "x")};
-  CHECK(refusals.news(strided(lost)) ==
-        std::vector<std::string>{"memory.high of 'a' does not have the intended value: the intent of 'x' applies (logged once for all cgroups)"});
+  CHECK(
+      refusals.news(strided(lost)) ==
+      std::vector<std::string>{
+          "memory.high of 'a' does not have the intended value: the intent of 'x' applies (logged once for all cgroups)"});
   CHECK(refusals.news(strided(lost)).empty());
   const std::vector<koord_intent_result> other = {result_of("vm.min_free_kbytes", "", KOORD_E_IO)};
-  CHECK(refusals.news(strided(other)) ==
-        std::vector<std::string>{"vm.min_free_kbytes does not have the intended value: the kernel or another program has set another value"});
+  CHECK(
+      refusals.news(strided(other)) ==
+      std::vector<std::string>{
+          "vm.min_free_kbytes does not have the intended value: the kernel or another program has set another value"});
 }
 
 TEST_CASE("an applied intent, an ended cgroup and the mode shadow are not reported") {
   Refusals refusals;
-  CHECK(refusals.news(strided({result_of("k", "a", KOORD_OK), result_of("k", "b", KOORD_E_GONE), result_of("k", "c", KOORD_E_DENIED)})).empty());
+  CHECK(refusals
+            .news(strided({result_of("k", "a", KOORD_OK), result_of("k", "b", KOORD_E_GONE),
+                           result_of("k", "c", KOORD_E_DENIED)}))
+            .empty());
 }
 
 TEST_CASE("a knob that no cgroup has is missing for ten minutes, one that some have is not") {
   MissingKnobs knobs;
-  knobs.learn(strided({result_of("memory.priority", "a", KOORD_E_UNSUPPORTED), result_of("memory.min", "a", KOORD_E_UNSUPPORTED),
-                       result_of("memory.min", "b", KOORD_OK), result_of("memory.low", "a", KOORD_E_GONE)}),
+  knobs.learn(strided({result_of("memory.priority", "a", KOORD_E_UNSUPPORTED),
+                       result_of("memory.min", "a", KOORD_E_UNSUPPORTED), result_of("memory.min", "b", KOORD_OK),
+                       result_of("memory.low", "a", KOORD_E_GONE)}),
               1000);
   CHECK(knobs.names(1000) == std::vector<std::string>{"memory.priority"});
   CHECK(knobs.missing("memory.priority", 1000 + 599'000'000'000));

@@ -36,7 +36,8 @@ Error went_down(const MarkerOptions& options, const std::string& path, std::stri
 // Reads an existing marker of this owner. A marker is complete before tracing begins: an incomplete one is ignored.
 Result<void> examine(const MarkerOptions& options, const std::string& path) {
   auto content = read_file(path);
-  if (!content) return content.error().is(std::errc::no_such_file_or_directory) ? Result<void>() : std::move(content).error();
+  if (!content)
+    return content.error().is(std::errc::no_such_file_or_directory) ? Result<void>() : std::move(content).error();
   const std::string_view boot_id = trim(*content);
   const bool is_of_earlier_life = boot_id.size() == kBootIdLength && boot_id != options.boot_id;
   if (is_of_earlier_life && !options.rearm) return went_down(options, path, boot_id);
@@ -56,7 +57,8 @@ Result<void> write_boot_id(int file, const std::string& path, const std::string&
 
 Result<TracingMarker> TracingMarker::set(const MarkerOptions& options) {
   if (options.boot_id.size() != kBootIdLength)
-    return invalid("the boot id is '" + options.boot_id + "', expected " + std::to_string(kBootIdLength) + " characters");
+    return invalid("the boot id is '" + options.boot_id + "', expected " + std::to_string(kBootIdLength) +
+                   " characters");
   std::error_code ignored;  // the list says what is wrong
   std::filesystem::create_directories(options.directory, ignored);
   const std::string prefix = options.owner + ".tracing-";

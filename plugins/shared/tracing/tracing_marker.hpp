@@ -27,7 +27,8 @@ class TracingMarker {
   // the file and how to go on.
   static Result<TracingMarker> set(const MarkerOptions& options);
 
-  TracingMarker(TracingMarker&& other) noexcept : path_(std::exchange(other.path_, {})), file_(std::move(other.file_)) {}
+  TracingMarker(TracingMarker&& other) noexcept
+      : path_(std::exchange(other.path_, {})), file_(std::move(other.file_)) {}
   TracingMarker& operator=(TracingMarker&& other) noexcept;
   // Removes the file: the programs must have left the kernel.
   ~TracingMarker();

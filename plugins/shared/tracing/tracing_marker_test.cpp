@@ -48,7 +48,8 @@ TEST_CASE("a marker of an earlier boot of the machine keeps tracing off, and exp
     auto marker = TracingMarker::set(place.options());
     REQUIRE_FALSE(marker);
     CHECK(marker.error().is(std::errc::operation_not_permitted));
-    CHECK(marker.error().message().find("delete '" + place.directory + "/advisor-x.tracing-abcdef'") != std::string::npos);
+    CHECK(marker.error().message().find("delete '" + place.directory + "/advisor-x.tracing-abcdef'") !=
+          std::string::npos);
     CHECK(marker.error().message().find("rearm: true") != std::string::npos);
   }
 }

@@ -12,7 +12,8 @@ namespace {
 namespace json = boost::json;
 
 bool is_best_effort(const json::value& application) {
-  return json_text(application, "qos") == "BE" && json_text(json_mapping(application, "cgroupPath"), "base") == "KubepodsBesteffort";
+  return json_text(application, "qos") == "BE" &&
+         json_text(json_mapping(application, "cgroupPath"), "base") == "KubepodsBesteffort";
 }
 
 }  // namespace

@@ -10,8 +10,8 @@
 
 namespace koord::usage {
 
-// The names of the applications of a NodeSLO's spec that are best-effort: of the class BE, with a cgroup that counts from the
-// best-effort pods'. Those without it run where nothing that is done to best-effort pods reaches them.
+// The names of the applications of a NodeSLO's spec that are best-effort: of the class BE, with a cgroup that counts
+// from the best-effort pods'. Those without it run where nothing that is done to best-effort pods reaches them.
 Result<std::set<std::string>> parse_best_effort_applications(std::string_view node_slo);
 
 }  // namespace koord::usage

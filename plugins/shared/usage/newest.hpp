@@ -21,7 +21,8 @@ struct Newest {
 class NewestSamples {
  public:
   NewestSamples() = default;
-  explicit NewestSamples(const koord_host* host) : host_(host), metrics_(plugin::require<koord_svc_metrics>(host, "koord.metrics/1")) {}
+  explicit NewestSamples(const koord_host* host)
+      : host_(host), metrics_(plugin::require<koord_svc_metrics>(host, "koord.metrics/1")) {}
 
   // All questions until the next call are about the time from `from_ns` to `to_ns`.
   void set_window(std::uint64_t from_ns, std::uint64_t to_ns) {
@@ -47,8 +48,8 @@ class NewestSamples {
     }
     std::uint32_t n = 0;
     koord_status status;
-    while ((status = metrics_->aggregate(host_, &query, rows_.data(), static_cast<std::uint32_t>(rows_.size()), sizeof(koord_agg_row), &n)) ==
-           KOORD_E_TOO_SMALL)
+    while ((status = metrics_->aggregate(host_, &query, rows_.data(), static_cast<std::uint32_t>(rows_.size()),
+                                         sizeof(koord_agg_row), &n)) == KOORD_E_TOO_SMALL)
       rows_.resize(n + n / 4 + 8);
     plugin::check(status, "asking for " + std::string(metric));
     std::vector<Newest> samples;

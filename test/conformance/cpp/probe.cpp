@@ -79,6 +79,7 @@ struct Hook : Fused<RuntimeHook> {
 KOORD_PLUGIN("id=com.example.thrower\nversion=1.0.0\n"
              "kinds=koord.advisor/1,koord.external-advisor/1,koord.qos-strategy/1,koord.runtime-hook/1\n"
              "gate=Thrower\nrequires=koord.metrics/1,koord.config/1\n",
-             advisor<Probe>("probe", std::chrono::milliseconds(100)), external_advisor<Source>("source", std::chrono::seconds(1)),
+             advisor<Probe>("probe", std::chrono::milliseconds(100)),
+             external_advisor<Source>("source", std::chrono::seconds(1)),
              qos_strategy<Strategy>("strategy", std::chrono::seconds(1)),
              runtime_hook<Hook, KOORD_STAGE_PRE_RUN_POD_SANDBOX>("hook"))

@@ -28,7 +28,8 @@ std::uint64_t status_bytes(std::string_view key) {
 }  // namespace
 
 TEST_CASE("the command line names the file, the overrides and the gates") {
-  auto line = parse_command_line({"--config", "/etc/k.yaml", "--set", "a.b=c", "--set=d=e", "--feature-gates=A=true,B=false"});
+  auto line =
+      parse_command_line({"--config", "/etc/k.yaml", "--set", "a.b=c", "--set=d=e", "--feature-gates=A=true,B=false"});
   REQUIRE(line);
   CHECK(line->action == CommandLine::Action::run);
   CHECK(line->config_path == "/etc/k.yaml");
@@ -47,8 +48,10 @@ TEST_CASE("check-config takes the file as its argument") {
 TEST_CASE("a command line that is wrong says in which word") {
   CHECK(parse_command_line({"--confg", "x"}).error().message().find("--confg") != std::string::npos);
   CHECK(parse_command_line({"end-plugins"})->action == CommandLine::Action::end_plugins);
-  CHECK(parse_command_line({"end-plugins", "x"}).error().message() == "end-plugins takes no argument, only options: --config, --set");
-  CHECK(parse_command_line({"begin"}).error().message() == "unknown command 'begin', expected check-config, end-plugins or restore");
+  CHECK(parse_command_line({"end-plugins", "x"}).error().message() ==
+        "end-plugins takes no argument, only options: --config, --set");
+  CHECK(parse_command_line({"begin"}).error().message() ==
+        "unknown command 'begin', expected check-config, end-plugins or restore");
 }
 
 TEST_CASE("gates of the command line win over those of the file") {
@@ -75,7 +78,8 @@ TEST_CASE("a changed log level takes effect at once, a changed socket after a re
   fresh.listen.socket = "/run/other.sock";
   fresh.workers = 7;
   fresh.plugins.own_directories = {"/opt/own"};
-  CHECK(keys_needing_restart(running, fresh) == std::vector<std::string>{"listen", "workers", "plugins.ownDirectories"});
+  CHECK(keys_needing_restart(running, fresh) ==
+        std::vector<std::string>{"listen", "workers", "plugins.ownDirectories"});
 }
 
 TEST_CASE("users of plugins change after a restart only, the minimum of their isolation at once") {

@@ -54,8 +54,8 @@ TEST_CASE("after a boot host time starts at the wall clock's, and never before w
 
 TEST_CASE("a damaged file counts as none, and without a folder or a boot nothing is kept") {
   const Folder folder;
-  for (const char* text : {"", "boot-1", "boot-1 x", "boot-1 -1", "boot-1 9223372036854775807", "boot-1 99999999999999999999",
-                           "boot-1 1 2"}) {
+  for (const char* text : {"", "boot-1", "boot-1 x", "boot-1 -1", "boot-1 9223372036854775807",
+                           "boot-1 99999999999999999999", "boot-1 1 2"}) {
     CAPTURE(text);
     std::filesystem::create_directories(folder.path);
     folder.keep(text);

@@ -56,7 +56,8 @@ bool contains(const std::string& text, std::string_view part) { return text.find
 TEST_CASE_FIXTURE(Node, "before the first training there are no predictions, and koordlet's status says so") {
   CHECK_FALSE(contains(ours(), "koordetector_predict_prod_reclaimable{node=\"n1\",predictor=\"minimum\""));
   CHECK(contains(ours(), "koordetector_predict_models{node=\"n1\"} 0\n"));
-  CHECK(contains(theirs(), "koordlet_node_resource_priority_reclaimable_status{node=\"n1\",priority=\"koord-prod\"} 1\n"));
+  CHECK(contains(theirs(),
+                 "koordlet_node_resource_priority_reclaimable_status{node=\"n1\",priority=\"koord-prod\"} 1\n"));
   CHECK_FALSE(contains(theirs(), "predictor=\"minPredictor\""));
 }
 
@@ -65,11 +66,15 @@ TEST_CASE_FIXTURE(Node, "each predictor's figures are there in cores and bytes, 
   const std::string text = ours();
   // System 1.035 cores and two classes of 0.025, each with a tenth more and cut.
   CHECK(contains(text, "koordetector_predict_prod_peak{node=\"n1\",predictor=\"priority\",resource=\"cpu\"} 1.192\n"));
-  CHECK(contains(text, "koordetector_predict_prod_reclaimable{node=\"n1\",predictor=\"minimum\",resource=\"memory\"} 0\n"));
+  CHECK(contains(text,
+                 "koordetector_predict_prod_reclaimable{node=\"n1\",predictor=\"minimum\",resource=\"memory\"} 0\n"));
   const std::string_view head = "# TYPE koordetector_predict_prod_peak gauge\n";
   CHECK(text.find(head) == text.rfind(head));
-  CHECK(contains(theirs(), "koordlet_node_predicted_resource_peak{node=\"n1\",predictor=\"minPredictor\",resource=\"cpu\",unit=\"core\"} 1.192\n"));
-  CHECK(contains(theirs(), "koordlet_node_resource_priority_reclaimable_status{node=\"n1\",priority=\"koord-prod\"} 0\n"));
+  CHECK(contains(
+      theirs(),
+      "koordlet_node_predicted_resource_peak{node=\"n1\",predictor=\"minPredictor\",resource=\"cpu\",unit=\"core\"} 1.192\n"));
+  CHECK(contains(theirs(),
+                 "koordlet_node_resource_priority_reclaimable_status{node=\"n1\",priority=\"koord-prod\"} 0\n"));
 }
 
 TEST_CASE_FIXTURE(Node, "coverage and ratio are there as soon as there is something to judge by") {

@@ -41,7 +41,9 @@ knob::Plan quota(int round) {
 }
 
 struct Node {
-  void propose(int round) { governor.take({"burst", "main"}, quota(round), [](auto) {}); }
+  void propose(int round) {
+    governor.take({"burst", "main"}, quota(round), [](auto) {});
+  }
   void publish(const std::string& hands_off) { hub.publish({.pods = pods_that_say(hands_off)}); }
   // The loop for as long as a test waits for what its thread does.
   bool runs_until(const std::function<bool()>& is_so) {
@@ -78,11 +80,12 @@ struct Node {
                           .metrics = metrics,
                           .governor = governor,
                           .client = [] { return nullptr; },
-                          .plugins = [] {
-                            host::PluginStatus burst;
-                            burst.id = "burst";
-                            return std::vector{burst};
-                          }};
+                          .plugins =
+                              [] {
+                                host::PluginStatus burst;
+                                burst.id = "burst";
+                                return std::vector{burst};
+                              }};
   std::optional<StrategyWatch> watch{std::in_place, services, "test-node"};
 };
 

@@ -53,7 +53,8 @@ TEST_CASE("limits of a spec and the kubelet's rules for quotas come with the pod
   CHECK(subjects_of(snapshot).quota_rules() == knob::QuotaRules{true, false, 50'000});
 }
 
-TEST_CASE("containers of LSE and LSR pods have exclusive CPUs, and with the static policy guaranteed ones with whole CPUs, too") {
+TEST_CASE(
+    "containers of LSE and LSR pods have exclusive CPUs, and with the static policy guaranteed ones with whole CPUs, too") {
   struct Row {
     std::string label;
     state::KubeQos kube_qos;
@@ -88,7 +89,8 @@ TEST_CASE("containers of LSE and LSR pods have exclusive CPUs, and with the stat
     snapshot.pods = {pod};
     CAPTURE(row.policy);
     CAPTURE(row.request);
-    CHECK(subjects_of(snapshot).pinned() == (row.pinned ? std::set<std::string>{"kube/podu1/app"} : std::set<std::string>{}));
+    CHECK(subjects_of(snapshot).pinned() ==
+          (row.pinned ? std::set<std::string>{"kube/podu1/app"} : std::set<std::string>{}));
   }
 }
 
@@ -102,7 +104,8 @@ TEST_CASE("a part of a hands-off annotation without effect is named with its pod
     pod.annotations = {{"koordetector.sh/hands-off", annotation}};
   }
   snapshot.pods = std::move(pods);
-  const std::string expected = "', which is neither a knob nor a strategy; expected \"true\", \"false\", or knobs and strategies separated by commas";
+  const std::string expected =
+      "', which is neither a knob nor a strategy; expected \"true\", \"false\", or knobs and strategies separated by commas";
   CHECK(hands_off_problems(snapshot, {"burst"}) ==
         std::vector<std::string>{"pod shop/web-0: koordetector.sh/hands-off names 'yes" + expected,
                                  "pod shop/web-1: koordetector.sh/hands-off names 'cpu.mx" + expected});

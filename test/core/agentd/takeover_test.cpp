@@ -19,7 +19,8 @@ namespace {
 
 const KubeDirs kDirs{"kubepods", "kubepods/burstable", "kubepods/besteffort"};
 
-state::Pod pod_of(const std::string& name, state::KoordQos qos, state::KubeQos kube_qos, std::vector<state::Resource> resources) {
+state::Pod pod_of(const std::string& name, state::KoordQos qos, state::KubeQos kube_qos,
+                  std::vector<state::Resource> resources) {
   state::Pod pod;
   pod.uid = pod.name = name;
   pod.namespace_ = "shop";
@@ -52,8 +53,8 @@ state::Snapshot snapshot_of(std::vector<state::Pod> pods) {
 }
 
 // "BASE (WHY)", or "" for none.
-std::string found(const state::Snapshot& snapshot, const std::string& dir, const std::string& knob, const std::string& value, const CpuSet& cpus = {},
-                  PodKnowledge known = PodKnowledge::specs) {
+std::string found(const state::Snapshot& snapshot, const std::string& dir, const std::string& knob,
+                  const std::string& value, const CpuSet& cpus = {}, PodKnowledge known = PodKnowledge::specs) {
   const knob::Subjects subjects = subjects_of(snapshot);
   for (const TakeoverPlace& place : takeover_places(snapshot, kDirs, known)) {
     if (place.cgroup_dir != dir || place.knob->name != knob) continue;
@@ -75,16 +76,19 @@ TEST_CASE("a quota that burst raised goes back to the limit of the spec, for the
 
 TEST_CASE("without specs no quota of a pod is compared, with nothing known of the pods only the classes are") {
   const state::Snapshot snapshot = snapshot_of({service(0), batch()});
-  const auto found_in = [&](const std::string& dir, const std::string& knob, const std::string& value, PodKnowledge known) {
+  const auto found_in = [&](const std::string& dir, const std::string& knob, const std::string& value,
+                            PodKnowledge known) {
     return found(snapshot, dir, knob, value, *CpuSet::parse("0-7"), known);
   };
-  for (const char* dir : {"kubepods/burstable/podweb", "kubepods/burstable/podweb/c", "kubepods/besteffort/podjob", "kubepods/besteffort/podjob/c"}) {
+  for (const char* dir : {"kubepods/burstable/podweb", "kubepods/burstable/podweb/c", "kubepods/besteffort/podjob",
+                          "kubepods/besteffort/podjob/c"}) {
     CAPTURE(dir);
     CHECK(found_in(dir, "cpu.max", "100000 100000", PodKnowledge::cgroups) == "no such place");
     CHECK(found_in(dir, "memory.min", "4096", PodKnowledge::cgroups).starts_with("0 ("));
     CHECK(found_in(dir, "memory.min", "4096", PodKnowledge::nothing) == "no such place");
   }
-  CHECK(found_in("kubepods/besteffort/podjob", "cpuset.cpus", "0-1", PodKnowledge::cgroups) == "0-7 (the CPUs of all pods)");
+  CHECK(found_in("kubepods/besteffort/podjob", "cpuset.cpus", "0-1", PodKnowledge::cgroups) ==
+        "0-7 (the CPUs of all pods)");
   CHECK(found_in(kDirs.best_effort, "cpu.max", "50000 100000", PodKnowledge::nothing).starts_with("max"));
 }
 
@@ -92,26 +96,32 @@ TEST_CASE("the reason for memory.min and memory.high names the kubelet's feature
   const state::Snapshot snapshot = snapshot_of({service()});
   CHECK(found(snapshot, "kubepods/burstable/podweb/c", "memory.min", "1") ==
         "0 (neither the pod's spec nor the kubelet sets it; with MemoryQoS the kubelet does)");
-  CHECK(found(snapshot, "kubepods/burstable/podweb/c", "memory.high", "1").ends_with("; with MemoryQoS the kubelet does)"));
+  CHECK(found(snapshot, "kubepods/burstable/podweb/c", "memory.high", "1")
+            .ends_with("; with MemoryQoS the kubelet does)"));
   CHECK(found(snapshot, "kubepods/burstable", "memory.min", "1") ==
         "0 (the kubelet does not set this knob for a class; with MemoryQoS the kubelet does)");
-  CHECK(found(snapshot, "kubepods/burstable", "memory.low", "1") == "0 (the kubelet does not set this knob for a class)");
+  CHECK(found(snapshot, "kubepods/burstable", "memory.low", "1") ==
+        "0 (the kubelet does not set this knob for a class)");
 }
 
 TEST_CASE("a quota is right without a limit where the kubelet may not enforce any, and for CPUs of the pod's own") {
   CHECK(found(snapshot_of({service()}), "kubepods/burstable/podweb", "cpu.max", "max 100000") == "");
   state::Pod own = service();
   own.koord_qos = state::KoordQos::lsr;
-  for (const char* value : {"max 100000", "200000 100000"}) CHECK(found(snapshot_of({own}), "kubepods/burstable/podweb/c", "cpu.max", value) == "");
+  for (const char* value : {"max 100000", "200000 100000"})
+    CHECK(found(snapshot_of({own}), "kubepods/burstable/podweb/c", "cpu.max", value) == "");
 }
 
-TEST_CASE("best-effort: the class has no quota, a pod the one of its batch-cpu or none, and all of them the CPUs of all pods") {
+TEST_CASE(
+    "best-effort: the class has no quota, a pod the one of its batch-cpu or none, and all of them the CPUs of all pods") {
   const state::Snapshot snapshot = snapshot_of({batch()});
   CHECK(found(snapshot, kDirs.best_effort, "cpu.max", "50000 100000").starts_with("max"));
   CHECK(found(snapshot, kDirs.best_effort, "cpu.max", "max 100000") == "");
-  CHECK(found(snapshot, "kubepods/besteffort/podjob", "cpu.max", "1000 100000") == "300000 100000 (limit 3000m of batch-cpu)");
+  CHECK(found(snapshot, "kubepods/besteffort/podjob", "cpu.max", "1000 100000") ==
+        "300000 100000 (limit 3000m of batch-cpu)");
   CHECK(found(snapshot, "kubepods/besteffort/podjob", "cpu.max", "max 100000") == "");
-  CHECK(found(snapshot, kDirs.best_effort, "cpuset.cpus", "0-1", *CpuSet::parse("0-7")) == "0-7 (the CPUs of all pods)");
+  CHECK(found(snapshot, kDirs.best_effort, "cpuset.cpus", "0-1", *CpuSet::parse("0-7")) ==
+        "0-7 (the CPUs of all pods)");
   CHECK(found(snapshot, "kubepods/besteffort/podjob/c", "cpuset.cpus", "0-7", *CpuSet::parse("0-7")) == "");
   CHECK(found(snapshot_of({service()}), "kubepods/burstable/podweb/c", "cpuset.cpus", "0") == "no such place");
 }
@@ -120,7 +130,8 @@ TEST_CASE("CPUs of containers are the kubelet's where it has the static policy")
   state::Snapshot snapshot = snapshot_of({batch()});
   snapshot.kubelet.emplace().cpu_manager_policy = "static";
   CHECK(found(snapshot, "kubepods/besteffort/podjob/c", "cpuset.cpus", "0") == "no such place");
-  CHECK(found(snapshot, "kubepods/besteffort/podjob", "cpuset.cpus", "0", *CpuSet::parse("0-7")) == "0-7 (the CPUs of all pods)");
+  CHECK(found(snapshot, "kubepods/besteffort/podjob", "cpuset.cpus", "0", *CpuSet::parse("0-7")) ==
+        "0-7 (the CPUs of all pods)");
 }
 
 TEST_CASE("memory, burst, ranks and limits of block devices go back to their defaults") {
@@ -128,17 +139,18 @@ TEST_CASE("memory, burst, ranks and limits of block devices go back to their def
     const char *dir, *knob, *value, *base;
   };
   const state::Snapshot snapshot = snapshot_of({service()});
-  for (const Row& row : std::initializer_list<Row>{{"kubepods", "memory.min", "1048576", "0"},
-                                                   {"kubepods/burstable", "memory.low", "4096", "0"},
-                                                   {"kubepods/burstable/podweb", "memory.min", "4096", "0"},
-                                                   {"kubepods/burstable/podweb/c", "memory.high", "4096", "max"},
-                                                   {"kubepods/burstable/podweb/c", "memory.wmark_ratio", "95", "0"},
-                                                   {"kubepods/burstable/podweb/c", "memory.wmark_scale_factor", "20", "50"},
-                                                   {"kubepods/burstable/podweb/c", "memory.wmark_min_adj", "-25", "0"},
-                                                   {"kubepods/burstable/podweb", "cpu.max.burst", "2000000", "0"},
-                                                   {"kubepods/burstable", "cpu.bvt_warp_ns", "2", "0"},
-                                                   {"kubepods/besteffort", "io.max", "8:16 rbps=1048576", "8:16 rbps=max wbps=max riops=max wiops=max"},
-                                                   {"kubepods/besteffort", "io.weight", "8:16 50", "8:16 default"}}) {
+  for (const Row& row : std::initializer_list<Row>{
+           {"kubepods", "memory.min", "1048576", "0"},
+           {"kubepods/burstable", "memory.low", "4096", "0"},
+           {"kubepods/burstable/podweb", "memory.min", "4096", "0"},
+           {"kubepods/burstable/podweb/c", "memory.high", "4096", "max"},
+           {"kubepods/burstable/podweb/c", "memory.wmark_ratio", "95", "0"},
+           {"kubepods/burstable/podweb/c", "memory.wmark_scale_factor", "20", "50"},
+           {"kubepods/burstable/podweb/c", "memory.wmark_min_adj", "-25", "0"},
+           {"kubepods/burstable/podweb", "cpu.max.burst", "2000000", "0"},
+           {"kubepods/burstable", "cpu.bvt_warp_ns", "2", "0"},
+           {"kubepods/besteffort", "io.max", "8:16 rbps=1048576", "8:16 rbps=max wbps=max riops=max wiops=max"},
+           {"kubepods/besteffort", "io.weight", "8:16 50", "8:16 default"}}) {
     CAPTURE(row.dir);
     CAPTURE(row.knob);
     CHECK(found(snapshot, row.dir, row.knob, row.value).starts_with(std::string(row.base) + " ("));
@@ -161,8 +173,9 @@ namespace {
 // A node with cgroup v2 after koordlet has ended.
 struct LeftNode {
   LeftNode() {
-    for (const char* dir : {"kubepods", "kubepods/burstable", "kubepods/besteffort", "kubepods/burstable/podweb", "kubepods/burstable/podweb/c",
-                            "kubepods/besteffort/podjob", "kubepods/besteffort/podjob/c"}) {
+    for (const char* dir :
+         {"kubepods", "kubepods/burstable", "kubepods/besteffort", "kubepods/burstable/podweb",
+          "kubepods/burstable/podweb/c", "kubepods/besteffort/podjob", "kubepods/besteffort/podjob/c"}) {
       put(dir, "cpu.max", "max 100000\n");
       put(dir, "cpuset.cpus", "\n");
       put(dir, "memory.min", "0\n");
@@ -177,7 +190,9 @@ struct LeftNode {
     node.write("resctrl/BE/schemata", "L3:0=f\nMB:0=50\n");
     node.write("resctrl/other/schemata", "L3:0=f\n");
   }
-  void put(const std::string& dir, const std::string& file, const std::string& text) { node.write("cgroup/" + dir + "/" + file, text); }
+  void put(const std::string& dir, const std::string& file, const std::string& text) {
+    node.write("cgroup/" + dir + "/" + file, text);
+  }
   void know(std::vector<state::Pod> pods) {
     hub.publish({.pods = std::move(pods)});
     hub.confirm(state::kPods, clock.now());
@@ -206,10 +221,11 @@ std::map<std::string, std::string> bases(const api::TakeoverReport& report) {
 TEST_CASE("while no list of pods is confirmed, only classes are listed and set") {
   LeftNode left;
   left.hub.publish({.standalone = std::vector<state::Container>{}});
-  const std::map<std::string, std::string> expected = {{"BE resctrl", "no group"},
-                                                       {"kubepods/besteffort cpuset.cpus", "0-7"},
-                                                       {"kubepods/besteffort io.max 8:16", "8:16 rbps=max wbps=max riops=max wiops=max"},
-                                                       {"kubepods/burstable memory.min", "0"}};
+  const std::map<std::string, std::string> expected = {
+      {"BE resctrl", "no group"},
+      {"kubepods/besteffort cpuset.cpus", "0-7"},
+      {"kubepods/besteffort io.max 8:16", "8:16 rbps=max wbps=max riops=max wiops=max"},
+      {"kubepods/burstable memory.min", "0"}};
   CHECK(bases(left.takeover.list()) == expected);
   CHECK_FALSE(left.takeover.list().are_pods_known);
   left.hub.publish({.pods = std::vector{service(), batch()}});  // of a source that is not trusted yet
@@ -235,12 +251,13 @@ TEST_CASE("pods of the cgroup tree keep their quotas, and are counted") {
 TEST_CASE("a dry run lists each leftover and writes nothing, then each has its base and a second run finds nothing") {
   LeftNode left;
   left.know({service(), batch()});
-  const std::map<std::string, std::string> expected = {{"BE resctrl", "no group"},
-                                                       {"kubepods/besteffort cpuset.cpus", "0-7"},
-                                                       {"kubepods/besteffort io.max 8:16", "8:16 rbps=max wbps=max riops=max wiops=max"},
-                                                       {"kubepods/burstable memory.min", "0"},
-                                                       {"kubepods/burstable/podweb cpu.max", "200000 100000"},
-                                                       {"kubepods/burstable/podweb/c cpu.max", "200000 100000"}};
+  const std::map<std::string, std::string> expected = {
+      {"BE resctrl", "no group"},
+      {"kubepods/besteffort cpuset.cpus", "0-7"},
+      {"kubepods/besteffort io.max 8:16", "8:16 rbps=max wbps=max riops=max wiops=max"},
+      {"kubepods/burstable memory.min", "0"},
+      {"kubepods/burstable/podweb cpu.max", "200000 100000"},
+      {"kubepods/burstable/podweb/c cpu.max", "200000 100000"}};
   CHECK(bases(left.takeover.list()) == expected);
   CHECK(left.get("kubepods/burstable/podweb", "cpu.max") == "600000 100000\n");
   const api::TakeoverReport done = left.takeover.apply();

@@ -13,13 +13,16 @@ namespace {
 
 const ManualClock kClock;
 
-Result<knob::DecisionQuery> parse(const std::string& text) { return parse_decision_request(*http::parse_query(text), kClock); }
+Result<knob::DecisionQuery> parse(const std::string& text) {
+  return parse_decision_request(*http::parse_query(text), kClock);
+}
 Result<ModeRequest> parsed_mode(const std::string& text) { return parse_mode_request(*http::parse_query(text)); }
 
 }  // namespace
 
 TEST_CASE("decisions are asked for by pod, cgroup, kind, knob, plugin, result, time and page") {
-  const auto query = *parse("pod=shop/web&cgroup=kube&kind=mode&knob=cpu.max&plugin=burst&outcome=lost&since=100.5&until=200&before=7&limit=3");
+  const auto query = *parse(
+      "pod=shop/web&cgroup=kube&kind=mode&knob=cpu.max&plugin=burst&outcome=lost&since=100.5&until=200&before=7&limit=3");
   CHECK(query.pod == "shop/web");
   CHECK(query.cgroup == "kube");
   CHECK(query.kind == knob::DecisionKind::mode);
@@ -59,7 +62,8 @@ TEST_CASE("a mode is set with its time, and reset to the configuration without")
   CHECK(parsed_mode("mode=enforce&for=1h")->mode == knob::Mode::enforce);
   CHECK(parsed_mode("mode=enforce&for=1h")->how_long == 1h);
   CHECK_FALSE(parsed_mode("mode=configured")->mode);
-  for (const char* wrong : {"", "mode=on&for=1h", "mode=off", "mode=off&for=soon", "mode=configured&for=1h", "mode=off&for=1h&why=x"}) {
+  for (const char* wrong :
+       {"", "mode=on&for=1h", "mode=off", "mode=off&for=soon", "mode=configured&for=1h", "mode=off&for=1h&why=x"}) {
     CAPTURE(wrong);
     CHECK_FALSE(parsed_mode(wrong));
   }

@@ -25,7 +25,8 @@ struct Table {
     REQUIRE(registry.record(owner, at, {&point, 1}));
   }
   bool shows(const std::string& metric, Time now) {
-    const LatestValues values = latest_values(registry, now, two_periods({plugin("fast", 1s), plugin("slow", 10s), plugin("hook", 0s)}));
+    const LatestValues values =
+        latest_values(registry, now, two_periods({plugin("fast", 1s), plugin("slow", 10s), plugin("hook", 0s)}));
     auto node = values.find(0);
     return node != values.end() && node->second.contains(metric);
   }

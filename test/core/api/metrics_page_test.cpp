@@ -19,7 +19,8 @@ namespace {
 struct Scraped {
   http::Response ask(const char* encoding = "") {
     std::promise<http::Response> answer;
-    page.answer({.headers = {{"Accept-Encoding", encoding}}}, [&](http::Response response) { answer.set_value(std::move(response)); });
+    page.answer({.headers = {{"Accept-Encoding", encoding}}},
+                [&](http::Response response) { answer.set_value(std::move(response)); });
     return answer.get_future().get();
   }
   static std::string text_of(const http::Response& response) { return *response.shared_body; }

@@ -40,20 +40,24 @@ TEST_CASE("the agent's own user may use the data API, and is named in records") 
   const Ends ends;
   const http::LocalPeer peer = *http::local_peer(ends.ours.get());
   CHECK(OperatorAccess({}).admit(peer));
-  CHECK(operator_name(peer).starts_with("operator uid " + std::to_string(::geteuid()) + " pid " + std::to_string(::getpid()) + " ("));
+  CHECK(operator_name(peer).starts_with("operator uid " + std::to_string(::geteuid()) + " pid " +
+                                        std::to_string(::getpid()) + " ("));
 }
 
 TEST_CASE("another user is refused by name unless the group of the socket is one of its groups") {
   http::LocalPeer peer{4711, 4712, {4713, 4714}, 0, {}};
-  CHECK(OperatorAccess({}).admit(peer).error().message().find("uid 4711 of another PID namespace is not root") != std::string::npos);
+  CHECK(OperatorAccess({}).admit(peer).error().message().find("uid 4711 of another PID namespace is not root") !=
+        std::string::npos);
   CHECK(OperatorAccess(4712).admit(peer));
   CHECK(OperatorAccess(4714).admit(peer));
-  CHECK(OperatorAccess(4715).admit(peer).error().message().find("is neither root nor in group 4715 (listen.socketGroup)") != std::string::npos);
+  CHECK(OperatorAccess(4715).admit(peer).error().message().find(
+            "is neither root nor in group 4715 (listen.socketGroup)") != std::string::npos);
 }
 
 TEST_CASE("a user of plugins is refused even as a member of the socket's group") {
   const OperatorAccess access(4712, {2'000'000'000, 10});
-  CHECK(access.admit({2'000'000'009, 4712, {}, 0, {}}).error().message().find("is a plugin's user") != std::string::npos);
+  CHECK(access.admit({2'000'000'009, 4712, {}, 0, {}}).error().message().find("is a plugin's user") !=
+        std::string::npos);
   CHECK(access.admit({2'000'000'010, 4712, {}, 0, {}}));
   CHECK(access.admit({1'999'999'999, 4712, {}, 0, {}}));
 }
@@ -68,7 +72,8 @@ TEST_CASE("a process that descends from the agent is refused, whatever its user"
     ::_exit(static_cast<int>(::read(stop[0], &byte, 1)));
   }
   const http::LocalPeer peer{0, 0, {}, child, {}};
-  CHECK(OperatorAccess(0).admit(peer).error().message().find("is a plugin's process, started by the agent") != std::string::npos);
+  CHECK(OperatorAccess(0).admit(peer).error().message().find("is a plugin's process, started by the agent") !=
+        std::string::npos);
   ::close(stop[1]);
   ::close(stop[0]);
   ::waitpid(child, nullptr, 0);
@@ -79,6 +84,8 @@ TEST_CASE("a group is named by number or name, and one that does not exist is an
   CHECK(*find_group("") == std::nullopt);
   CHECK(*find_group("4711") == gid_t{4711});
   CHECK(*find_group("root") == gid_t{0});
-  CHECK(find_group("koord-test-none").error().message().find("no group 'koord-test-none' on this node, expected a name or a number") !=
-        std::string::npos);
+  CHECK(find_group("koord-test-none")
+            .error()
+            .message()
+            .find("no group 'koord-test-none' on this node, expected a name or a number") != std::string::npos);
 }

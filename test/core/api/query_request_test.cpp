@@ -34,7 +34,8 @@ TEST_CASE("a query without a span is about the last five minutes") {
 
 TEST_CASE("a query names window, aggregations and labels") {
   ManualClock clock;
-  auto request = parse({{"metric", "m"}, {"window", "1h"}, {"agg", "p95,last"}, {"label", "a=b=c"}, {"raw", "true"}}, clock);
+  auto request =
+      parse({{"metric", "m"}, {"window", "1h"}, {"agg", "p95,last"}, {"label", "a=b=c"}, {"raw", "true"}}, clock);
   REQUIRE(request);
   CHECK(request->query.from == clock.now() - 1h);
   CHECK(request->aggregations == std::vector{store::Aggregation::p95, store::Aggregation::last});
@@ -61,6 +62,7 @@ TEST_CASE("a bad parameter is refused with its name, its value and what is expec
   CHECK(complaint({{"metric", "m"}, {"from", "nan"}}) == "from 'nan' is not a time in Unix seconds");
   CHECK(complaint({{"metric", "m"}, {"label", "=x"}}) == "label '=x' is not key=value");
   CHECK(complaint({{"metric", "m"}, {"raw", "yes"}}) == "raw 'yes' is neither true nor false");
-  CHECK(complaint({{"metrics", "m"}}) == "unknown parameter 'metrics', known are metric, agg, window, from, to, label, raw");
+  CHECK(complaint({{"metrics", "m"}}) ==
+        "unknown parameter 'metrics', known are metric, agg, window, from, to, label, raw");
   CHECK(complaint({{"metric", "m"}, {"from", "200"}, {"to", "100"}}) == "from is later than to");
 }

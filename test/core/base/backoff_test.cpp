@@ -26,7 +26,8 @@ TEST_CASE("each failure doubles the wait up to the longest, and a success begins
 
 TEST_CASE("those that failed at once spread over all of the first wait") {
   int in_second[10] = {};
-  for (std::uint64_t seed = 0; seed < 10'000; ++seed) ++in_second[std::min<std::int64_t>(Backoff(10s, 2min, seed).failed() / 1s, 9)];
+  for (std::uint64_t seed = 0; seed < 10'000; ++seed)
+    ++in_second[std::min<std::int64_t>(Backoff(10s, 2min, seed).failed() / 1s, 9)];
   for (int count : in_second) {
     CHECK(count > 850);
     CHECK(count < 1150);
@@ -44,6 +45,4 @@ TEST_CASE("the wait that the server asks for is kept, and a tenth longer at most
   CHECK(waits.size() > 90);
 }
 
-TEST_CASE("a server's wait of more than ten minutes is ignored") {
-  CHECK(Backoff(1s, 2s, 1).failed(1000h) <= 11min);
-}
+TEST_CASE("a server's wait of more than ten minutes is ignored") { CHECK(Backoff(1s, 2s, 1).failed(1000h) <= 11min); }

@@ -9,8 +9,8 @@ TEST_CASE("base64 is decoded, line breaks and spaces are skipped") {
   struct Row {
     const char *text, *bytes;
   };
-  for (const Row& row : {Row{"", ""}, Row{"Zg==", "f"}, Row{"Zm8=", "fo"}, Row{"Zm9v", "foo"}, Row{"Zm9v\nYmFy ", "foobar"}, Row{"\r\n\tZ g = =", "f"},
-                         Row{"+/+/", "\xfb\xff\xbf"}})
+  for (const Row& row : {Row{"", ""}, Row{"Zg==", "f"}, Row{"Zm8=", "fo"}, Row{"Zm9v", "foo"},
+                         Row{"Zm9v\nYmFy ", "foobar"}, Row{"\r\n\tZ g = =", "f"}, Row{"+/+/", "\xfb\xff\xbf"}})
     CHECK_MESSAGE(decode_base64(row.text) == row.bytes, row.text);
   CHECK(decode_base64("AAAA") == std::string(3, '\0'));
 }

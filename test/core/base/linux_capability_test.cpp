@@ -14,11 +14,13 @@ TEST_CASE("a capability's bit is the kernel's number of it") {
 }
 
 TEST_CASE("a set is written by name and read back, none is the empty text") {
-  for (std::string text : {"", "CAP_BPF", "CAP_SYS_NICE,CAP_PERFMON"}) CHECK(format_capabilities(*parse_capabilities(text)) == text);
+  for (std::string text : {"", "CAP_BPF", "CAP_SYS_NICE,CAP_PERFMON"})
+    CHECK(format_capabilities(*parse_capabilities(text)) == text);
 }
 
 TEST_CASE("an invalid capability is none, whatever else is in the set") {
-  for (const char* text : {"BPF", "cap_bpf", ",CAP_BPF", "CAP_BPF,CAP_X", "CAP_BPF CAP_PERFMON"}) CHECK_FALSE(parse_capabilities(text));
+  for (const char* text : {"BPF", "cap_bpf", ",CAP_BPF", "CAP_BPF,CAP_X", "CAP_BPF CAP_PERFMON"})
+    CHECK_FALSE(parse_capabilities(text));
 }
 
 TEST_CASE("the effective set of this thread can be emptied and filled again") {

@@ -8,12 +8,8 @@
 using koord::Quantity;
 
 namespace {
-std::int64_t value(const char* text) {
-  return Quantity::parse(text)->value();
-}
-std::int64_t milli(const char* text) {
-  return Quantity::parse(text)->milli();
-}
+std::int64_t value(const char* text) { return Quantity::parse(text)->value(); }
+std::int64_t milli(const char* text) { return Quantity::parse(text)->milli(); }
 }  // namespace
 
 TEST_CASE("CPU quantities are exact in milli-cores") {
@@ -64,8 +60,8 @@ TEST_CASE("milli-units that do not fit saturate") {
 
 TEST_CASE("text that is not a quantity is refused") {
   CHECK(Quantity::parse("1GB").error().message() == "'1GB' is not a quantity such as '100m', '1.5Gi' or '2'");
-  for (const char* bad : {"", "-", ".", "m", "1 Gi", " 1", "1mi", "1e", "1e+", "1e--3", "e3", "1.2.3", "0x10",
-                          "+-1", "1e9999999"}) {
+  for (const char* bad :
+       {"", "-", ".", "m", "1 Gi", " 1", "1mi", "1e", "1e+", "1e--3", "e3", "1.2.3", "0x10", "+-1", "1e9999999"}) {
     CAPTURE(bad);
     CHECK_FALSE(Quantity::parse(bad));
   }
@@ -75,16 +71,15 @@ TEST_CASE("a number larger than an int64 is refused") {
   for (const char* large :
        {"9223372036854775808", "8Ei", "10E", "1e19", "99999999999999999999999999999999999999999999"}) {
     CAPTURE(large);
-    CHECK(Quantity::parse(large).error().message() ==
-          "quantity '" + std::string(large) + "' is out of range");
+    CHECK(Quantity::parse(large).error().message() == "quantity '" + std::string(large) + "' is out of range");
   }
 }
 
 TEST_CASE("every suffix and exponent stands for its power") {
   CHECK(*Quantity::parse("1000n") == *Quantity::parse("1u"));
   CHECK(*Quantity::parse("1000u") == *Quantity::parse("1m"));
-  const std::int64_t thousand[] = {1'000, 1'000'000, 1'000'000'000, 1'000'000'000'000, 1'000'000'000'000'000,
-                                   1'000'000'000'000'000'000};
+  const std::int64_t thousand[] = {
+      1'000, 1'000'000, 1'000'000'000, 1'000'000'000'000, 1'000'000'000'000'000, 1'000'000'000'000'000'000};
   const char* decimal[] = {"1k", "1M", "1G", "1T", "1P", "1E"};
   const char* exponent[] = {"1e3", "1E+6", "1e9", "1E12", "1e15", "1e18"};
   const char* binary[] = {"1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei"};

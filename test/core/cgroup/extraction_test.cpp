@@ -32,8 +32,7 @@ TEST_CASE("a single value: a number, \"max\", and what is neither") {
   CHECK(word("-1\n") == -1);
   CHECK(word("max\n") == -1);
   CHECK(word("18446744073709551615\n") == kLargest);
-  for (const char* bad : {"", "\n", "x\n", "12x\n", "-\n", "-99999999999999999999\n"})
-    CHECK(word(bad) == kAbsent);
+  for (const char* bad : {"", "\n", "x\n", "12x\n", "-\n", "-99999999999999999999\n"}) CHECK(word(bad) == kAbsent);
 }
 
 TEST_CASE("cpu.max: quota and period by position, \"max\" means no quota") {
@@ -100,7 +99,8 @@ TEST_CASE("memory.numa_stat of v1 is in pages, with the children in the hierarch
 }
 
 TEST_CASE("two lines of memory.numa_stat are added, and without one of them nothing is known") {
-  std::vector<KeySpec> keys = {{"anon N0", 0, "inactive_anon active_anon"}, {"anon N1", 0, "inactive_anon active_anon"}};
+  std::vector<KeySpec> keys = {{"anon N0", 0, "inactive_anon active_anon"},
+                               {"anon N1", 0, "inactive_anon active_anon"}};
   CHECK(extract(Format::numa, keys, "active_anon N0=1 N1=2\ninactive_anon N0=30 N1=40\n") == Values{31, 42});
   CHECK(extract(Format::numa, keys, "active_anon N0=1 N1=2\ninactive_anon N0=30\n") == Values{31, kAbsent});
   CHECK(extract(Format::numa, keys, "active_anon N0=1 N1=2\n") == Values{kAbsent, kAbsent});

@@ -19,9 +19,8 @@ IoStat stat(std::uint32_t major, std::uint32_t minor) {
 }  // namespace
 
 TEST_CASE("io.stat: bytes and operations of each device") {
-  std::vector<IoStat> stats = parse_io_stat(
-      "8:16 rbytes=1459200 wbytes=314773504 rios=192 wios=353 dbytes=7 dios=1\n"
-      "259:0 rbytes=0 wbytes=4096 rios=0 wios=1 dbytes=0 dios=0\n");
+  std::vector<IoStat> stats = parse_io_stat("8:16 rbytes=1459200 wbytes=314773504 rios=192 wios=353 dbytes=7 dios=1\n"
+                                            "259:0 rbytes=0 wbytes=4096 rios=0 wios=1 dbytes=0 dios=0\n");
   REQUIRE(stats.size() == 2);
   IoStat first = stat(8, 16);
   first.read_bytes = 1459200;

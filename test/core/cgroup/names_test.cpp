@@ -18,9 +18,7 @@ const KubeRoot kCgroupfs = default_kube_root(Driver::cgroupfs);
 const KubeRoot kKindSystemd = {Driver::systemd, "kubelet.slice/kubelet-kubepods.slice"};
 const KubeRoot kKindCgroupfs = {Driver::cgroupfs, "kubelet/kubepods"};
 
-std::string last_part(const std::string& path) {
-  return path.substr(path.rfind('/') + 1);
-}
+std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 }  // namespace
 
@@ -106,8 +104,8 @@ TEST_CASE("kube roots are found at the top and below a kubelet's own cgroup") {
 }
 
 TEST_CASE("a kube root with pods goes before an empty one") {
-  FakeNode node({{"cgroup/cpu/kubepods.slice/kubepods-burstable.slice/", ""},
-                 {"cgroup/cpu/kubepods/burstable/podx/", ""}});
+  FakeNode node(
+      {{"cgroup/cpu/kubepods.slice/kubepods-burstable.slice/", ""}, {"cgroup/cpu/kubepods/burstable/podx/", ""}});
   CHECK(find_kube_roots(*Layout::detect(node.roots())) == std::vector{kCgroupfs, kSystemd});
 }
 

@@ -39,8 +39,7 @@ Result<Values> read_once(Reader& reader, std::string_view cgroup, std::string_vi
 const FakeNode& v1_node() {
   static const FakeNode node({
       {"cgroup/cpuacct/g/cpuacct.usage", "5000000\n"},
-      {"cgroup/cpu/g/cpu.stat",
-       "nr_periods 10\nnr_throttled 2\nthrottled_time 3000\nnr_bursts 4\nburst_time 5000\n"},
+      {"cgroup/cpu/g/cpu.stat", "nr_periods 10\nnr_throttled 2\nthrottled_time 3000\nnr_bursts 4\nburst_time 5000\n"},
       {"cgroup/cpu/g/cpu.cfs_quota_us", "20000\n"},
       {"cgroup/cpu/g/cpu.cfs_period_us", "100000\n"},
       {"cgroup/cpu/g/cpu.shares", "2597\n"},
@@ -83,8 +82,7 @@ TEST_CASE("every logical file reads alike on v1 and v2") {
   for (const FakeNode* node : {&v1_node(), &v2_node()}) {
     Reader reader = reader_of(*node);
     CHECK(*read_once(reader, "g", "cpu.usage", {"usage_ns"}) == Values{5000000});
-    CHECK(*read_once(reader, "g", "cpu.stat", {"throttled_ns", "nr_periods", "nr_throttled"}) ==
-          Values{3000, 10, 2});
+    CHECK(*read_once(reader, "g", "cpu.stat", {"throttled_ns", "nr_periods", "nr_throttled"}) == Values{3000, 10, 2});
     CHECK(*read_once(reader, "g", "cpu.stat", {"nr_bursts", "burst_ns"}) == Values{4, 5000});
     CHECK(*read_once(reader, "g", "cpu.max", {"quota_us", "period_us"}) == Values{20000, 100000});
     CHECK(*read_once(reader, "g", "cpu.shares", {"shares"}) == Values{2597});
@@ -145,8 +143,8 @@ TEST_CASE("pressure comes from the unified tree of a hybrid node") {
 }
 
 TEST_CASE("pressure comes from the cpuacct tree where a vendor's kernel has it") {
-  FakeNode node({{"cgroup/cpuacct/g/io.pressure", "some avg10=3.00 total=9\n"},
-                 {"cgroup/unified/cgroup.controllers", ""}});
+  FakeNode node(
+      {{"cgroup/cpuacct/g/io.pressure", "some avg10=3.00 total=9\n"}, {"cgroup/unified/cgroup.controllers", ""}});
   Reader reader = reader_of(node);
   CHECK(*read_once(reader, "g", "io.pressure", {"some_avg10"}) == Values{300});
 }
@@ -163,8 +161,7 @@ TEST_CASE("a cgroup that is not there is gone, a file that is not there is not s
   Reader reader = reader_of(v2_node());
   Result<Values> gone = read_once(reader, "h", "cpu.max", {"quota_us"});
   CHECK(is_gone(gone.error()));
-  CHECK(gone.error().message().starts_with("the cgroup of '" + v2_node().path("cgroup/h/cpu.max") +
-                                           "' is gone"));
+  CHECK(gone.error().message().starts_with("the cgroup of '" + v2_node().path("cgroup/h/cpu.max") + "' is gone"));
   CHECK(read_once(reader, "g", "memory.numa_stat", {"N0"}).error().is(std::errc::not_supported));
 }
 

@@ -55,7 +55,8 @@ bool comes_true(Condition&& condition) {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(WithPipe, "a read that does not return blocks only its caller, and other callers that need the file get an error") {
+TEST_CASE_FIXTURE(
+    WithPipe, "a read that does not return blocks only its caller, and other callers that need the file get an error") {
   const Handle first = *reader.open("stuck", "pids.current", kPids);
   const Handle second = *reader.open("stuck", "pids.current", kPids);
   put_pipe();
@@ -110,9 +111,9 @@ TEST_CASE("a file is read on many threads while callers come and go") {
     std::atomic<int> wrong = 0;
     auto call = [&](int number) {
       const bool throttled = number % 2 == 0;
-      const std::vector<std::string_view> keys =
-          throttled ? std::vector<std::string_view>{"nr_throttled", "nr_periods"}
-                    : std::vector<std::string_view>{"nr_periods", "throttled_ns"};
+      const std::vector<std::string_view> keys = throttled
+                                                     ? std::vector<std::string_view>{"nr_throttled", "nr_periods"}
+                                                     : std::vector<std::string_view>{"nr_periods", "throttled_ns"};
       std::vector<std::int64_t> values(2), pids(1);
       for (int round = 0; round < 100; ++round) {
         const Result<Handle> handle = reader.open("g", "cpu.stat", keys);

@@ -41,7 +41,11 @@ TEST_CASE("a hook's settings are checked as in the agent, and a field that is cu
   Packer answer;
   answer.add(std::uint32_t{2}).add(std::string_view("linux.cpu.shares")).add(std::string_view("1024"));
   answer.add(std::string_view("linux.cpu.quota")).add(std::string_view("many"));
-  answer.add(std::uint32_t{2}).add(std::string_view("linux.cpu.quota")).add(0.5).add(std::string_view("linux.cpu.shares")).add(2.0);
+  answer.add(std::uint32_t{2})
+      .add(std::string_view("linux.cpu.quota"))
+      .add(0.5)
+      .add(std::string_view("linux.cpu.shares"))
+      .add(2.0);
   answer.add(std::uint32_t{1}).add(std::string_view("no room"));
   const host::HookSettings whole = settings_of(answer.bytes());
   CHECK(whole.fields == decltype(whole.fields){{"linux.cpu.shares", "1024"}});
@@ -67,9 +71,18 @@ TEST_CASE("a child's targets are bounded, each has a name, and none comes twice"
 }
 
 TEST_CASE("a target comes back as it was sent") {
-  const host::ScrapeTarget sent{.name = "n", .url = "https://[::1]/", .ca_file = "/ca", .certificate_file = "/c", .key_file = "/k",
-                                .server_name = "s", .token_file = "/t", .period = Duration(5), .timeout = Duration(6),
-                                .max_body_bytes = 7, .max_samples = 8, .max_series = 9};
+  const host::ScrapeTarget sent{.name = "n",
+                                .url = "https://[::1]/",
+                                .ca_file = "/ca",
+                                .certificate_file = "/c",
+                                .key_file = "/k",
+                                .server_name = "s",
+                                .token_file = "/t",
+                                .period = Duration(5),
+                                .timeout = Duration(6),
+                                .max_body_bytes = 7,
+                                .max_samples = 8,
+                                .max_series = 9};
   Packer answer;
   add_target(answer, sent);
   Unpacker in(answer.bytes());

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same calls of services as a plugin in the agent and as one in a child: two hosts on one node, and the calls to one of
-// them go through a channel, as a child's do. A test is a table of rows, one call each. Both runners must give the same
-// status, the same text and the same answer, and each function of the services' tables must have a good and a bad row.
+// The same calls of services as a plugin in the agent and as one in a child: two hosts on one node, and the calls to
+// one of them go through a channel, as a child's do. A test is a table of rows, one call each. Both runners must give
+// the same status, the same text and the same answer, and each function of the services' tables must have a good and a
+// bad row.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -34,18 +35,20 @@ inline constexpr const char* kPod = "kubepods.slice/kubepods-pod1.slice";
 inline const std::string kLong(5000, 'x'), kHuge((1 << 20) + 1, 'x');
 
 struct Trees {
-  FakeNode node{{{"proc/stat", "cpu 1 2\n"},
-                 {"proc/1/io", "rchar: 1\n"},
-                 {"cgroup/cgroup.controllers", "cpu memory cpuset\n"},
-                 {"cgroup/kubepods.slice/kubepods-pod1.slice/cgroup.procs", "11\n12\n"},
-                 {"cgroup/kubepods.slice/kubepods-pod1.slice/cpu.max", "20000 100000\n"},
-                 {"cgroup/kubepods.slice/kubepods-pod1.slice/cpu.stat", "usage_usec 1\nnr_periods 2\nnr_throttled 3\n"}}};
+  FakeNode node{
+      {{"proc/stat", "cpu 1 2\n"},
+       {"proc/1/io", "rchar: 1\n"},
+       {"cgroup/cgroup.controllers", "cpu memory cpuset\n"},
+       {"cgroup/kubepods.slice/kubepods-pod1.slice/cgroup.procs", "11\n12\n"},
+       {"cgroup/kubepods.slice/kubepods-pod1.slice/cpu.max", "20000 100000\n"},
+       {"cgroup/kubepods.slice/kubepods-pod1.slice/cpu.stat", "usage_usec 1\nnr_periods 2\nnr_throttled 3\n"}}};
 };
 
 // A host that knows one pod, and a third party's plugin of it.
 struct OneHost {
   FakeHost host;
-  host::PluginContext context{host.services(), "com.acme.x", workshop::all_services(), R"({"a": {"b": 7}, "text": "hello", "on": true, "f": 1.5})",
+  host::PluginContext context{host.services(), "com.acme.x", workshop::all_services(),
+                              R"({"a": {"b": 7}, "text": "hello", "on": true, "f": 1.5})",
                               host::Rights{.host_plugin = false, .files = {}, .cgroups = {}}};
   std::uint64_t series_of_another = 0;  // of the plugin "test"
 
@@ -56,7 +59,8 @@ struct OneHost {
     pod.cgroup_dir = kPod;
     host.hub().publish({.pods = std::vector{pod}});
     const koord_svc_metrics& metrics = host::metrics_service;
-    const koord_metric_desc desc{sizeof desc, KOORD_GAUGE, 0, 0, str("test_a"), str("cores"), str("Help."), 1e-4, nullptr};
+    const koord_metric_desc desc{sizeof desc,  KOORD_GAUGE,  0,    0,      str("test_a"),
+                                 str("cores"), str("Help."), 1e-4, nullptr};
     std::uint32_t metric = 0;
     REQUIRE(metrics.define(host.abi(), &desc, &metric) == KOORD_OK);
     REQUIRE(metrics.series(host.abi(), metric, KOORD_NO_SUBJECT, nullptr, 0, 0, &series_of_another) == KOORD_OK);
@@ -73,7 +77,8 @@ struct OneHost {
     host.hub().publish({.node = node,
                         .standalone = std::vector{container},
                         .node_slo = R"({"x": 1})",
-                        .topology = state::Topology{.cpus = {{.cpu = 0, .core = 0, .online = true}}, .numa_nodes = {{.id = 0, .memory_bytes = 1024}}}});
+                        .topology = state::Topology{.cpus = {{.cpu = 0, .core = 0, .online = true}},
+                                                    .numa_nodes = {{.id = 0, .memory_bytes = 1024}}}});
   }
 };
 
@@ -104,7 +109,8 @@ class Far {
         continue;
       }
       auto answer = dispatcher_.serve(service, request);
-      if (answer && !answer->bytes.empty()) REQUIRE(here_.send(answer->bytes, answer->image ? answer->image->fd.get() : -1));
+      if (answer && !answer->bytes.empty())
+        REQUIRE(here_.send(answer->bytes, answer->image ? answer->image->fd.get() : -1));
     }
   }
 
@@ -166,8 +172,10 @@ class CalledFunctions {
     for (std::size_t at = kFirst; at < sizeof(Table); at += sizeof(void (*)())) {
       const Function function(kServiceId<Table>, at);
       const std::size_t number = (at - kFirst) / sizeof(void (*)()) + 1;
-      CHECK_MESSAGE(good_.contains(function), "no row with good arguments calls function ", number, " of ", function.first);
-      CHECK_MESSAGE(bad_.contains(function), "no row with bad arguments calls function ", number, " of ", function.first);
+      CHECK_MESSAGE(good_.contains(function), "no row with good arguments calls function ", number, " of ",
+                    function.first);
+      CHECK_MESSAGE(bad_.contains(function), "no row with bad arguments calls function ", number, " of ",
+                    function.first);
     }
   }
 
@@ -178,7 +186,8 @@ class CalledFunctions {
 // The services of one runner, as a plugin calls them.
 class Side {
  public:
-  Side(OneHost& one, host::PluginSide& plugin, CalledFunctions& called) : Side(one, plugin.host(), plugin.host(), called) {}
+  Side(OneHost& one, host::PluginSide& plugin, CalledFunctions& called)
+      : Side(one, plugin.host(), plugin.host(), called) {}
 
   // The same tables, called with this as the host.
   Side with_host(const koord_host* host) const { return Side(one_, tables_, host, called_); }
@@ -193,7 +202,8 @@ class Side {
   }
 
   template <class Table, class Result, class... Parameters>
-  Result call(Result (*Table::*function)(const koord_host*, Parameters...), std::type_identity_t<Parameters>... arguments) const {
+  Result call(Result (*Table::*function)(const koord_host*, Parameters...),
+              std::type_identity_t<Parameters>... arguments) const {
     return invoke(function, host_, arguments...);
   }
   // A function of an acquired snapshot.
@@ -261,8 +271,8 @@ Reply value_of(Call call) {
   return {status, value};
 }
 
-// The answer of a function that fills a buffer: the needed size, which begins as 77, and the text. A failed call must leave
-// the buffer as it is.
+// The answer of a function that fills a buffer: the needed size, which begins as 77, and the text. A failed call must
+// leave the buffer as it is.
 template <class Call>
 Reply bytes_of(Call call, std::uint64_t cap = 256) {
   std::string buffer(256, '#');

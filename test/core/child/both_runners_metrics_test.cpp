@@ -14,7 +14,8 @@ namespace {
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
 koord_metric_desc desc(std::string_view name, std::uint32_t type = KOORD_GAUGE) {
-  return {sizeof(koord_metric_desc), type, KOORD_METRIC_EXPORT, 0, str(name), str("cores"), str("Help."), 1e-4, nullptr};
+  return {
+      sizeof(koord_metric_desc), type, KOORD_METRIC_EXPORT, 0, str(name), str("cores"), str("Help."), 1e-4, nullptr};
 }
 
 koord_status define(const Side& side, const koord_metric_desc& desc) {
@@ -53,7 +54,8 @@ Reply aggregate(const Side& side, const std::function<void(koord_query&)>& chang
   const koord_status status = side.call(&koord_svc_metrics::aggregate, &query, rows, cap, sizeof rows[0], &need);
   std::ostringstream answer;
   answer << need << " row";
-  for (std::uint32_t i = 0; status == KOORD_OK && i < need; ++i) answer << ": " << rows[i].value << " of " << rows[i].count;
+  for (std::uint32_t i = 0; status == KOORD_OK && i < need; ++i)
+    answer << ": " << rows[i].value << " of " << rows[i].count;
   return {status, answer.str()};
 }
 
@@ -64,7 +66,8 @@ Reply samples(const Side& side, std::string_view metric, std::uint32_t cap = 4) 
   const koord_status status = side.call(&koord_svc_metrics::samples, &query, found, cap, sizeof found[0], &need);
   std::ostringstream answer;
   answer << need << " samples";
-  for (std::uint32_t i = 0; status == KOORD_OK && i < need; ++i) answer << ", " << found[i].value << " of series " << found[i].series;
+  for (std::uint32_t i = 0; status == KOORD_OK && i < need; ++i)
+    answer << ", " << found[i].value << " of series " << found[i].series;
   return {status, answer.str()};
 }
 
@@ -83,6 +86,7 @@ koord_status append_histogram(const Side& side, std::vector<std::uint64_t> cumul
   return side.call(&koord_svc_metrics::append_histograms, now, &histogram, 1, sizeof histogram);
 }
 
+// clang-format off
 const RowsOf<koord_svc_metrics> kRows = {
     {"define", [](const Side& s) { return define(s, desc("acme_a")); }, KOORD_OK},
     {"define again", [](const Side& s) { return define(s, desc("acme_a")); }, KOORD_OK},
@@ -195,12 +199,11 @@ const RowsOf<koord_svc_metrics> kRows = {
     {"samples without need",
      [](const Side& s) { koord_query q = {}; q.struct_size = sizeof q; return s.call(&koord_svc_metrics::samples, &q, nullptr, 0, 0, nullptr); }, KOORD_E_INVALID},
 };
+// clang-format on
 
 }  // namespace
 
-TEST_CASE("koord.metrics/1 gives a plugin in the agent and one in a child the same answer") {
-  kRows.check();
-}
+TEST_CASE("koord.metrics/1 gives a plugin in the agent and one in a child the same answer") { kRows.check(); }
 
 TEST_CASE("a child's query sees what the child appended before, as a plugin's in the agent does") {
   BothRunners both;

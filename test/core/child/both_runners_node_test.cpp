@@ -17,7 +17,8 @@ Reply path(const Side& side, std::uint32_t root) {
 
 Reply open(const Side& side, std::string_view dir, std::string_view file, std::vector<koord_str> keys) {
   return value_of<std::uint64_t>([&](auto* handle) {
-    return side.call(&koord_svc_cgroup::open, str(dir), str(file), keys.data(), static_cast<std::uint32_t>(keys.size()), handle);
+    return side.call(&koord_svc_cgroup::open, str(dir), str(file), keys.data(), static_cast<std::uint32_t>(keys.size()),
+                     handle);
   });
 }
 
@@ -37,6 +38,7 @@ koord_status report(const Side& side, std::string_view name, std::uint32_t state
   return side.call(&koord_svc_capabilities::report, str(name), state, str("no"));
 }
 
+// clang-format off
 const RowsOf<koord_svc_fs, koord_svc_cgroup, koord_svc_capabilities> kRows = {
     {"fs path", [](const Side& s) { return path(s, KOORD_ROOT_PROC); }, KOORD_OK},
     {"fs path of no root", [](const Side& s) { return path(s, 99); }, KOORD_E_INVALID},
@@ -91,9 +93,11 @@ const RowsOf<koord_svc_fs, koord_svc_cgroup, koord_svc_capabilities> kRows = {
     {"capability get NULL", [](const Side& s) { return s.call(&koord_svc_capabilities::get, str("com.acme.x"), nullptr); }, KOORD_E_INVALID},
     {"capability report no state", [](const Side& s) { return report(s, "com.acme.x", 99); }, KOORD_E_INVALID},
 };
+// clang-format on
 
 }  // namespace
 
-TEST_CASE("koord.fs/1, koord.cgroup/1 and koord.capabilities/1 give a plugin in the agent and one in a child the same answer") {
+TEST_CASE(
+    "koord.fs/1, koord.cgroup/1 and koord.capabilities/1 give a plugin in the agent and one in a child the same answer") {
   kRows.check();
 }

@@ -18,7 +18,8 @@ koord_status set(const Side& side, koord_str key, const void* value, std::uint64
 koord_status remove_key(const Side& side, koord_str key) { return side.call(&koord_svc_kv::remove, key); }
 
 template <class Value>
-Reply config(const Side& side, koord_status (*koord_svc_config::*get)(const koord_host*, koord_str, Value*), koord_str pointer) {
+Reply config(const Side& side, koord_status (*koord_svc_config::*get)(const koord_host*, koord_str, Value*),
+             koord_str pointer) {
   return value_of<Value>([&](auto* value) { return side.call(get, pointer, value); });
 }
 
@@ -36,6 +37,7 @@ Reply time(const Side& side, std::uint64_t (*koord_svc_clock::*clock)(const koor
   return {now_ns ? KOORD_OK : kNothing, now_ns};
 }
 
+// clang-format off
 const RowsOf<koord_svc_kv, koord_svc_config, koord_svc_clock> kRows = {
     {"kv set", [](const Side& s) { return set(s, str("key"), "value", 5); }, KOORD_OK},
     {"kv get", [](const Side& s) { return get(s, str("key")); }, KOORD_OK, "5 value"},
@@ -75,9 +77,11 @@ const RowsOf<koord_svc_kv, koord_svc_config, koord_svc_clock> kRows = {
     {"clock wall", [](const Side& s) { return time(s, &koord_svc_clock::wall_ns); }, KOORD_OK},
     {"clock wall without a host", [](const Side& s) { return time(s.with_host(nullptr), &koord_svc_clock::wall_ns); }, kNothing, "0"},
 };
+// clang-format on
 
 }  // namespace
 
-TEST_CASE("koord.kv/1, koord.config/1 and koord.clock/1 give a plugin in the agent and one in a child the same answer") {
+TEST_CASE(
+    "koord.kv/1, koord.config/1 and koord.clock/1 give a plugin in the agent and one in a child the same answer") {
   kRows.check();
 }

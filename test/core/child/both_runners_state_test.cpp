@@ -11,7 +11,9 @@ namespace {
 // An acquired snapshot.
 class Held {
  public:
-  explicit Held(const Side& side) : side_(side) { REQUIRE(side.call(&koord_svc_state::acquire, &snapshot_) == KOORD_OK); }
+  explicit Held(const Side& side) : side_(side) {
+    REQUIRE(side.call(&koord_svc_state::acquire, &snapshot_) == KOORD_OK);
+  }
   ~Held() { side_.call(&koord_svc_state::release, snapshot_); }
 
   operator const koord_snapshot*() const { return snapshot_; }
@@ -36,20 +38,23 @@ Reply node(const Side& side, const koord_snapshot* snapshot) {
 
 // The counts begin as 77.
 template <class Record>
-Reply list(const Side& side, const Record* (*koord_svc_state::*list)(const koord_snapshot*, std::uint32_t*, std::uint32_t*),
+Reply list(const Side& side,
+           const Record* (*koord_svc_state::*list)(const koord_snapshot*, std::uint32_t*, std::uint32_t*),
            const koord_snapshot* snapshot) {
   std::uint32_t n = 77, stride = 77;
   const Record* records = side.get(list, snapshot, &n, &stride);
   std::string answer = std::to_string(n) + " of " + std::to_string(stride) + " bytes";
   for (std::uint32_t i = 0; records && i < n; ++i)
-    answer += ", " + text(records[i].name) + " in '" + text(records[i].cgroup_dir) + "' is " + std::to_string(records[i].handle);
+    answer += ", " + text(records[i].name) + " in '" + text(records[i].cgroup_dir) + "' is " +
+              std::to_string(records[i].handle);
   return {records ? KOORD_OK : kNothing, answer};
 }
 
 Reply topology(const Side& side, const koord_snapshot* snapshot) {
   const koord_topology* topology = side.get(&koord_svc_state::topology, snapshot);
   if (!topology) return kNothing;
-  const std::string cpus = std::to_string(topology->n_cpus) + " CPUs with flags " + std::to_string(topology->cpus[0].flags);
+  const std::string cpus =
+      std::to_string(topology->n_cpus) + " CPUs with flags " + std::to_string(topology->cpus[0].flags);
   return {KOORD_OK, cpus + ", " + std::to_string(topology->numa_nodes[0].memory_bytes) + " bytes"};
 }
 
@@ -58,12 +63,14 @@ Reply node_slo(const Side& side, const koord_snapshot* snapshot) {
   return {slo.n ? KOORD_OK : kNothing, text(slo)};
 }
 
-// Releases it, and shows what the log says of that. A child's lines come without an answer, so another call is made behind.
+// Releases it, and shows what the log says of that. A child's lines come without an answer, so another call is made
+// behind.
 Reply release(const Side& side, const koord_snapshot* snapshot, koord_status expected) {
   const log::Capture log;
   side.call(&koord_svc_state::release, snapshot);
   (void)side.call(&koord_svc_clock::now_ns);
-  return {expected, log.contains("com.acme.x: released a snapshot that it does not hold, ignoring") ? "logged" : "not logged"};
+  return {expected,
+          log.contains("com.acme.x: released a snapshot that it does not hold, ignoring") ? "logged" : "not logged"};
 }
 
 Reply processes(const Side& side, std::uint64_t subject, std::uint32_t cap = 4) {
@@ -77,6 +84,7 @@ Reply processes(const Side& side, std::uint64_t subject, std::uint32_t cap = 4) 
 
 constexpr std::uint64_t kPodHandle = 1, kDockerHandle = 2;
 
+// clang-format off
 const RowsOf<koord_svc_state> kRows = {
     {"acquire",
      [](const Side& s) {
@@ -131,12 +139,11 @@ const RowsOf<koord_svc_state> kRows = {
      KOORD_E_INVALID},
     {"processes without need", [](const Side& s) { return s.call(&koord_svc_state::processes, 4711, nullptr, 0, nullptr); }, KOORD_E_INVALID},
 };
+// clang-format on
 
 }  // namespace
 
-TEST_CASE("koord.state/1 gives a plugin in the agent and one in a child the same answer") {
-  kRows.check();
-}
+TEST_CASE("koord.state/1 gives a plugin in the agent and one in a child the same answer") { kRows.check(); }
 
 TEST_CASE("an unknown or empty part of the state is NULL in both runners") {
   BothRunners both;  // it knows only a pod

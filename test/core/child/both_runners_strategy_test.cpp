@@ -26,7 +26,8 @@ koord_status propose(const Side& side, const std::function<void(koord_intent&)>&
   return side.call(&koord_svc_knobs::propose, &intent, 1, sizeof intent);
 }
 
-koord_status propose_two(const Side& side, const std::function<void(koord_intent&)>& one, const std::function<void(koord_intent&)>& other) {
+koord_status propose_two(const Side& side, const std::function<void(koord_intent&)>& one,
+                         const std::function<void(koord_intent&)>& other) {
   const koord_intent both[] = {intent_with(one), intent_with(other)};
   return side.call(&koord_svc_knobs::propose, both, 2, sizeof both[0]);
 }
@@ -50,6 +51,7 @@ koord_status request_eviction(const Side& side, const std::function<void(koord_e
   return side.call(&koord_svc_evict::request, &eviction);
 }
 
+// clang-format off
 const RowsOf<koord_svc_knobs, koord_svc_evict, koord_svc_audit> kRows = {
     {"audit", [](const Side& s) { return s.call(&koord_svc_audit::record, KOORD_NO_SUBJECT, str("seen"), str("why")); }, KOORD_OK},
     {"audit nothing", [](const Side& s) { return s.call(&koord_svc_audit::record, KOORD_NO_SUBJECT, str(""), str("why")); }, KOORD_E_INVALID},
@@ -104,10 +106,12 @@ const RowsOf<koord_svc_knobs, koord_svc_evict, koord_svc_audit> kRows = {
     {"evict no pod for a NULL resource", [](const Side& s) { return request_eviction(s, [](auto& e) { e.n_pods = 0, e.resource = {nullptr, 3}; }); }, KOORD_E_INVALID},
     {"evict pods NULL", [](const Side& s) { return request_eviction(s, [](auto& e) { e.pods = nullptr; }); }, KOORD_E_INVALID},
 };
+// clang-format on
 
 }  // namespace
 
-TEST_CASE("koord.knobs/1, koord.evict/1 and koord.audit/1 give a plugin in the agent and one in a child the same answer") {
+TEST_CASE(
+    "koord.knobs/1, koord.evict/1 and koord.audit/1 give a plugin in the agent and one in a child the same answer") {
   kRows.check();
 }
 
@@ -118,13 +122,21 @@ TEST_CASE("both runners log a refused intent, a plan that is too large and a ref
     const char* expected;
   };
   const Row calls[] = {
-      {[](const Side& s) { return propose(s, [](auto& i) { i.knob = {nullptr, 4}; }); }, "intent for knob an unknown one of cgroup 'kubepods.slice/kubepods-pod1.slice' is refused: knob is NULL"},
-      {[](const Side& s) { return propose(s, [](auto& i) { i.value = str("much"); }); }, "intent for knob 'cpu.max' of cgroup 'kubepods.slice/kubepods-pod1.slice' is refused"},
+      {[](const Side& s) { return propose(s, [](auto& i) {
+                             i.knob = {nullptr, 4};
+                           }); },
+       "intent for knob an unknown one of cgroup 'kubepods.slice/kubepods-pod1.slice' is refused: knob is NULL"},
+      {[](const Side& s) { return propose(s, [](auto& i) { i.value = str("much"); }); },
+       "intent for knob 'cpu.max' of cgroup 'kubepods.slice/kubepods-pod1.slice' is refused"},
       {[](const Side& s) {
          const std::vector<koord_intent> many(10'001, koord_intent{.struct_size = sizeof(koord_intent)});
          return s.call(&koord_svc_knobs::propose, many.data(), 10'001, sizeof many[0]);
-       }, "the plan has more than 10000 intents"},
-      {[](const Side& s) { return request_eviction(s, [](auto& e) { e.reason = {nullptr, 3}; }); }, "request for evictions is refused: reason is NULL"}};
+       },
+       "the plan has more than 10000 intents"},
+      {[](const Side& s) { return request_eviction(s, [](auto& e) {
+                             e.reason = {nullptr, 3};
+                           }); },
+       "request for evictions is refused: reason is NULL"}};
   BothRunners both;
   for (const Row& row : calls) {
     CAPTURE(row.expected);

@@ -67,12 +67,16 @@ CapabilityMask capabilities_of(pid_t pid, std::string_view set) {
 
 struct ChildRunnerFixture {
   child::SnapshotImages images;
-  test::HostStage stage{{"actor"}, 4, [this](const std::string& path, const Manifest& manifest, const FileStamp& file,
-                                             const RunnerLimits& limits) {
-                          return child::load_in_child(runner(), path, manifest, file, limits);
-                        }};
+  test::HostStage stage{
+      {"actor"},
+      4,
+      [this](const std::string& path, const Manifest& manifest, const FileStamp& file, const RunnerLimits& limits) {
+        return child::load_in_child(runner(), path, manifest, file, limits);
+      }};
 
-  child::Children runner() { return {std::getenv("KOORD_PLUGIN_HOST"), images, &stage.host().services().cgroups.layout()}; }
+  child::Children runner() {
+    return {std::getenv("KOORD_PLUGIN_HOST"), images, &stage.host().services().cgroups.layout()};
+  }
 
   ChildRunnerFixture() {
     state::Pod one, other;
@@ -123,7 +127,8 @@ TEST_CASE_FIXTURE(ChildRunnerFixture, "the same file runs in this process on req
   CHECK(eventually([&] { return stage.host().value("looker_pods") == 2.0; }));
 }
 
-TEST_CASE_FIXTURE(ChildRunnerFixture, "acceptance 7: a child that dereferences NULL is restarted, and the call and its end are reported") {
+TEST_CASE_FIXTURE(ChildRunnerFixture,
+                  "acceptance 7: a child that dereferences NULL is restarted, and the call and its end are reported") {
   play("null later");
   CHECK(eventually([&] { return status().restarts >= 1; }));
   CHECK(contains(status().last_error, "collect(): "));
@@ -151,7 +156,9 @@ TEST_CASE_FIXTURE(ChildRunnerFixture, "a child is not started again from a file 
   CHECK(contains(status().reason, "wanted the file that was mapped, inode"));
 }
 
-TEST_CASE_FIXTURE(ChildRunnerFixture, "acceptance 8: five crashes in ten minutes park the plugin with the reason, readiness follows required") {
+TEST_CASE_FIXTURE(
+    ChildRunnerFixture,
+    "acceptance 8: five crashes in ten minutes park the plugin with the reason, readiness follows required") {
   play("segv");
   REQUIRE(await(PluginState::parked));
   CHECK(contains(status().reason, "failed 5 times in 10m"));
@@ -224,7 +231,8 @@ TEST_CASE_FIXTURE(ChildRunnerFixture, "acceptance 12: an advisor in a child that
 }
 
 // A sanitizer's shadow is more than any plugin may have.
-TEST_CASE_FIXTURE(ChildRunnerFixture, "where no cgroup limits a child's memory, the kernel limits what it may map" * doctest::skip(test::kSanitized)) {
+TEST_CASE_FIXTURE(ChildRunnerFixture, "where no cgroup limits a child's memory, the kernel limits what it may map" *
+                                          doctest::skip(test::kSanitized)) {
   play("count", [](auto& settings) { settings.max_memory = 64 << 20; });
   REQUIRE(counts());
   for (pid_t pid : children()) {
@@ -267,10 +275,12 @@ TEST_CASE_FIXTURE(ChildRunnerFixture, "without a word of the configuration a chi
   play("count");
   REQUIRE(counts());
   for (pid_t pid : children())
-    for (const char* set : {"CapInh:", "CapPrm:", "CapEff:", "CapBnd:", "CapAmb:"}) CHECK_MESSAGE(capabilities_of(pid, set) == 0, set);
+    for (const char* set : {"CapInh:", "CapPrm:", "CapEff:", "CapBnd:", "CapAmb:"})
+      CHECK_MESSAGE(capabilities_of(pid, set) == 0, set);
 }
 
-TEST_CASE_FIXTURE(ChildRunnerFixture, "a system call that takes a capability is denied to those without it before the kernel looks at it") {
+TEST_CASE_FIXTURE(ChildRunnerFixture,
+                  "a system call that takes a capability is denied to those without it before the kernel looks at it") {
   play("bpf");  // an empty request
   CHECK(eventually([&] { return count() != 0; }));
   CHECK(count() == EPERM);
@@ -348,18 +358,23 @@ TEST_CASE_FIXTURE(ChildRunnerFixture, "a child outlives the thread that has star
 
 TEST_CASE("without a koord-plugin-host the plugin is refused, and says what was wanted") {
   child::SnapshotImages images;
-  test::HostStage stage{{"actor"}, 2, [&](const std::string& path, const Manifest& manifest, const FileStamp& file,
-                                          const RunnerLimits& limits) {
-                          return child::load_in_child({"/nowhere/koord-plugin-host", images}, path, manifest, file, limits);
-                        }};
+  test::HostStage stage{
+      {"actor"},
+      2,
+      [&](const std::string& path, const Manifest& manifest, const FileStamp& file, const RunnerLimits& limits) {
+        return child::load_in_child({"/nowhere/koord-plugin-host", images}, path, manifest, file, limits);
+      }};
   stage.apply("Actor=true");
   REQUIRE(stage.await(kActor, PluginState::refused));
-  CHECK(contains(stage.status(kActor).reason, "cannot run '/nowhere/koord-plugin-host': No such file or directory; set plugins.childProgram"));
+  CHECK(contains(stage.status(kActor).reason,
+                 "cannot run '/nowhere/koord-plugin-host': No such file or directory; set plugins.childProgram"));
 }
 
-TEST_CASE_FIXTURE(ChildRunnerFixture, "the agent's cost of a child's requests is charged to it, and its requests wait at the limit") {
+TEST_CASE_FIXTURE(ChildRunnerFixture,
+                  "the agent's cost of a child's requests is charged to it, and its requests wait at the limit") {
   stage.host_node().write("proc/flood", std::string(900'000, 'x'));
-  // A session lasts three periods, as its tick is late. The agent spends a second's worth of so low a limit in it on any machine.
+  // A session lasts three periods, as its tick is late. The agent spends a second's worth of so low a limit in it on
+  // any machine.
   constexpr std::uint64_t kMillis = 10;
   constexpr Duration kWorth = 10ms;
   play("flood requests", [](auto& settings) {
@@ -373,7 +388,9 @@ TEST_CASE_FIXTURE(ChildRunnerFixture, "the agent's cost of a child's requests is
     return sum;
   };
   CHECK(eventually([&] { return service_cpu() > kWorth / 2; }));
-  CHECK(eventually([&] { return contains(status().reason, "its requests cost the agent all the CPU time that it may use, and wait"); }));
+  CHECK(eventually([&] {
+    return contains(status().reason, "its requests cost the agent all the CPU time that it may use, and wait");
+  }));
   // It is restarted, and the costs of its sessions add up.
   CHECK(eventually([&] { return status().restarts >= 1; }));
   CHECK(status().counts.cpu > kWorth);
@@ -381,7 +398,9 @@ TEST_CASE_FIXTURE(ChildRunnerFixture, "the agent's cost of a child's requests is
 
 TEST_CASE_FIXTURE(ChildRunnerFixture, "a child that sends a descriptor which is no memory is ended") {
   play("send a descriptor");
-  CHECK(eventually([&] { return contains(status().last_error + status().reason, "it sent a descriptor, expected none but of memory"); }));
+  CHECK(eventually([&] {
+    return contains(status().last_error + status().reason, "it sent a descriptor, expected none but of memory");
+  }));
   REQUIRE(await(PluginState::parked));  // each of its processes did so
   stage.apply("Actor=false");
   REQUIRE(await(PluginState::disabled));

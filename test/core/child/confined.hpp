@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Confined: the plugin "prober" in a process that has all layers of this kernel, or lacks some. It tries what it must not do, and
-// shows the results as metrics. Needs root.
+// Confined: the plugin "prober" in a process that has all layers of this kernel, or lacks some. It tries what it must
+// not do, and shows the results as metrics. Needs root.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -56,18 +56,21 @@ struct Confined {
   Scratch state;
   child::SnapshotImages images;
   child::Layers layers;
-  HostStage stage{{"prober"}, 4, [this](const std::string& path, const Manifest& manifest, const FileStamp& file,
-                                              const RunnerLimits& limits) {
-                          return child::load_in_child({std::getenv("KOORD_PLUGIN_HOST"), images, nullptr, &layers}, path, manifest,
-                                                      file, limits);
-                        }};
+  HostStage stage{
+      {"prober"},
+      4,
+      [this](const std::string& path, const Manifest& manifest, const FileStamp& file, const RunnerLimits& limits) {
+        return child::load_in_child({std::getenv("KOORD_PLUGIN_HOST"), images, nullptr, &layers}, path, manifest, file,
+                                    limits);
+      }};
 
   explicit Confined(std::function<void(child::Layers::Options&)> change = {}) : layers(options(state.path(), change)) {
     ::chmod(state.path().c_str(), 0711);
   }
   ~Confined() { stage.stop(); }
 
-  static child::Layers::Options options(const std::string& directory, const std::function<void(child::Layers::Options&)>& change) {
+  static child::Layers::Options options(const std::string& directory,
+                                        const std::function<void(child::Layers::Options&)>& change) {
     child::Layers::Options options{.state_directory = directory + "/state", .first_uid = kFirstUid, .uids = 10};
     if (change) change(options);
     return options;
@@ -100,6 +103,8 @@ struct Confined {
 
 inline bool has_landlock() { return child::landlock_abi().has_value(); }
 
-inline void grant(config::PluginSettings& settings, const char* capabilities) { settings.capabilities = *parse_capabilities(capabilities); }
+inline void grant(config::PluginSettings& settings, const char* capabilities) {
+  settings.capabilities = *parse_capabilities(capabilities);
+}
 
 }  // namespace koord::test

@@ -56,9 +56,11 @@ std::string landlock_error_behind_filter(std::uint32_t error) {
     constexpr std::uint32_t kCreateRuleset = 444;
     sock_filter code[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
                           BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kCreateRuleset, 0, 1),
-                          BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+                          BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
+                          BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
     const sock_fprog filter{4, code};
-    if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) return;
+    if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
+      return;
     const auto abi = child::landlock_abi();
     message = abi ? "no error" : abi.error().message();
   }).join();
@@ -67,14 +69,43 @@ std::string landlock_error_behind_filter(std::uint32_t error) {
 
 // System calls that every child is denied, whatever layers the node has.
 void check_system_calls(Confined& confined) {
-  for (const char* name : {"kill_parent", "kill_all", "tgkill_parent", "prlimit_parent", "affinity_parent", "priority_parent",
-                           "priority_user", "pidfd_parent", "pidfd_getfd", "clone_user", "clone_parent", "unshare", "ptrace", "flock", "keyctl",
-                           "io_uring", "io_setup", "shared_memory", "socketpair_datagram", "userfaultfd", "read_parent_memory", "mount_setattr", "personality", "bpf_map", "perf_init", "socket_unix",
-                           "socket_tcp", "socket_tcp6", "socket_udp", "socket_netlink", "socket_packet", "connect_tcp"})
+  for (const char* name : {"kill_parent",
+                           "kill_all",
+                           "tgkill_parent",
+                           "prlimit_parent",
+                           "affinity_parent",
+                           "priority_parent",
+                           "priority_user",
+                           "pidfd_parent",
+                           "pidfd_getfd",
+                           "clone_user",
+                           "clone_parent",
+                           "unshare",
+                           "ptrace",
+                           "flock",
+                           "keyctl",
+                           "io_uring",
+                           "io_setup",
+                           "shared_memory",
+                           "socketpair_datagram",
+                           "userfaultfd",
+                           "read_parent_memory",
+                           "mount_setattr",
+                           "personality",
+                           "bpf_map",
+                           "perf_init",
+                           "socket_unix",
+                           "socket_tcp",
+                           "socket_tcp6",
+                           "socket_udp",
+                           "socket_netlink",
+                           "socket_packet",
+                           "connect_tcp"})
     CHECK_MESSAGE(confined.probe(name) == EPERM, std::string(name));
   CHECK(confined.probe("clone3") == ENOSYS);
-  for (const char* name : {"kill_self", "tgkill_self", "prlimit_self", "affinity_self", "priority_self", "clone", "socketpair", "socketpair_seqpacket", "program",
-                           "thread", "read_passwd", "read_meminfo", "write_null", "copy"})
+  for (const char* name :
+       {"kill_self", "tgkill_self", "prlimit_self", "affinity_self", "priority_self", "clone", "socketpair",
+        "socketpair_seqpacket", "program", "thread", "read_passwd", "read_meminfo", "write_null", "copy"})
     CHECK_MESSAGE(confined.probe(name) == 0, std::string(name));
   CHECK(confined.probe("death_signal") == SIGKILL);
 }
@@ -84,7 +115,8 @@ void check_files(Confined& confined) {
   CHECK(confined.probe("dumpable") == 0);
   CHECK(confined.probe("chmod_program") == EPERM);
   CHECK((confined.probe("xattr_program") == EPERM || confined.probe("xattr_program") == EACCES));
-  for (const char* name : {"core_pattern", "read_shadow", "read_root", "write_parent_mem", "read_parent_environ", "read_parent_maps"})
+  for (const char* name :
+       {"core_pattern", "read_shadow", "read_root", "write_parent_mem", "read_parent_environ", "read_parent_maps"})
     CHECK_MESSAGE(confined.probe(name) == EACCES, std::string(name));
   for (const char* name : {"leave_cgroup", "leave_unified"})
     CHECK_MESSAGE((confined.probe(name) == EACCES || confined.probe(name) == ENOENT), std::string(name));
@@ -92,7 +124,8 @@ void check_files(Confined& confined) {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Confined, "a plugin with all layers can neither look into, signal, limit nor leave anything but its own") {
+TEST_CASE_FIXTURE(Confined,
+                  "a plugin with all layers can neither look into, signal, limit nor leave anything but its own") {
   start([](auto& settings) { settings.max_processes = 64; });
   REQUIRE(runs());
   check_system_calls(*this);
@@ -125,7 +158,8 @@ TEST_CASE("without Landlock the plugin's user keeps it from files, and the level
   check_system_calls(confined);
   check_files(confined);
   CHECK(confined.isolation() == "uid+seccomp");
-  CHECK(confined.stage.status(kProber).isolation->missing.at(IsolationLayer::landlock).find("switched off") != std::string::npos);
+  CHECK(confined.stage.status(kProber).isolation->missing.at(IsolationLayer::landlock).find("switched off") !=
+        std::string::npos);
 }
 
 TEST_CASE("a seccomp profile that forbids Landlock is named as the reason") {
@@ -199,8 +233,10 @@ TEST_CASE("the node's capabilities name the layers that plugins can have, and wh
   const bool is_open = ::stat("/sys/kernel/tracing", &about) == 0 && (about.st_mode & S_IXOTH) != 0;
   const auto tracefs = capability("plugin_tracefs", {});
   CHECK(tracefs.name == "plugin_tracefs");
-  if (is_open) CHECK(tracefs.state == CapabilityState::supported);
-  else if (tracefs.state == CapabilityState::absent) CHECK(tracefs.detail.find("CAP_DAC_READ_SEARCH") != std::string::npos);
+  if (is_open)
+    CHECK(tracefs.state == CapabilityState::supported);
+  else if (tracefs.state == CapabilityState::absent)
+    CHECK(tracefs.detail.find("CAP_DAC_READ_SEARCH") != std::string::npos);
 }
 
 TEST_CASE("a layer that is demanded and missing refuses the plugin, and the reason names the layer") {
@@ -208,8 +244,9 @@ TEST_CASE("a layer that is demanded and missing refuses the plugin, and the reas
   confined.stage.settings().minimum_isolation = {IsolationLayer::seccomp, IsolationLayer::uid};
   confined.start();
   REQUIRE(confined.stage.await(kProber, PluginState::refused));
-  CHECK(confined.stage.status(kProber).reason.find("wanted the isolation layer 'uid' (plugins.minimumIsolation), which is missing: "
-                                                   "plugins.uids.count is 0") != std::string::npos);
+  CHECK(confined.stage.status(kProber).reason.find(
+            "wanted the isolation layer 'uid' (plugins.minimumIsolation), which is missing: "
+            "plugins.uids.count is 0") != std::string::npos);
 }
 
 TEST_CASE("a minimum that is raised while the plugin runs ends it with the reason, and lowered again starts it") {

@@ -35,14 +35,17 @@ namespace {
 
 // The processes in a plugin's cgroup, or in that of its first child.
 std::string members_of_plugin(const std::string& directory) {
-  return std::string(trim(read_file(directory + "/cgroup.procs").value_or("") + read_file(directory + "/child-1/cgroup.procs").value_or("")));
+  return std::string(trim(read_file(directory + "/cgroup.procs").value_or("") +
+                          read_file(directory + "/child-1/cgroup.procs").value_or("")));
 }
 
 struct Node {
   cgroup::Layout layout = *cgroup::Layout::detect(NodeRoots());
   std::string id = "koord-test-" + std::to_string(::getpid());
   std::string plugin() const { return std::string(kPluginsCgroup) + "/" + id; }
-  std::string file(Controller controller, const std::string& name) { return layout.directory(controller, plugin()) + "/" + name; }
+  std::string file(Controller controller, const std::string& name) {
+    return layout.directory(controller, plugin()) + "/" + name;
+  }
 };
 
 // A process that waits for a signal to go on.
@@ -178,7 +181,8 @@ TEST_CASE_FIXTURE(Node, "daemons of a child end with its cgroup") {
   confinement.add(child.process().pid());
   child.go();
   REQUIRE(child.process().wait(60s));
-  CHECK(has_processes(layout.directory(Controller::pids, plugin())));  // the daemon is there, and its parent is not ours
+  CHECK(
+      has_processes(layout.directory(Controller::pids, plugin())));  // the daemon is there, and its parent is not ours
   confinement.end_all();
   CHECK_FALSE(has_processes(layout.directory(Controller::pids, plugin())));
 }
@@ -210,11 +214,13 @@ TEST_CASE_FIXTURE(Node, "processes of a plugin's other children stay when one ch
   CHECK(has_processes(layout.directory(Controller::pids, plugin())));
 }
 
-TEST_CASE_FIXTURE(Node, "daemons of a killed agent's child have ended before the sweep returns, and no cgroup is left") {
+TEST_CASE_FIXTURE(Node,
+                  "daemons of a killed agent's child have ended before the sweep returns, and no cgroup is left") {
   ChildProcess agent([this] {
     Confinement confinement(layout, id, {.processes = 64});
     // Waits for being confined, then starts sleepers without a waiting parent, in a session of their own.
-    pid_t child = spawn_as_the_agent_does({"sh", "-c", "kill -STOP $$; setsid sh -c 'while :; do sleep 1000 & done' & exit"});
+    pid_t child =
+        spawn_as_the_agent_does({"sh", "-c", "kill -STOP $$; setsid sh -c 'while :; do sleep 1000 & done' & exit"});
     ::waitpid(child, nullptr, WUNTRACED);
     confinement.add(child);
     ::kill(child, SIGCONT);
@@ -277,7 +283,8 @@ void confine_in_a_namespace(const Node& node, const test::RealCgroup& container)
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Node, "in a cgroup namespace that processes may not leave, limits hold below the agent's own cgroup") {
+TEST_CASE_FIXTURE(Node,
+                  "in a cgroup namespace that processes may not leave, limits hold below the agent's own cgroup") {
   if (layout.hierarchy() != cgroup::Hierarchy::v2 || !delegates_by_namespace()) {
     MESSAGE("SKIPPED: cgroups here are not version 2 with nsdelegate");
     return;
@@ -288,7 +295,11 @@ TEST_CASE_FIXTURE(Node, "in a cgroup namespace that processes may not leave, lim
   REQUIRE(status);
   CHECK(WEXITSTATUS(*status) == 0);
   for (std::string_view below : {kAgentCgroup, kPluginsCgroup})
-    test::eventually([&] { return ::rmdir((container.path(Controller::core) + "/" + std::string(below)).c_str()) == 0 || errno == ENOENT; }, 5s);
+    test::eventually(
+        [&] {
+          return ::rmdir((container.path(Controller::core) + "/" + std::string(below)).c_str()) == 0 || errno == ENOENT;
+        },
+        5s);
 }
 
 int main(int argc, char** argv) {

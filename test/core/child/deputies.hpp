@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deputies: two plugins with a strategy and a hook each (plugins/deputy.cpp) under the real plugin manager, in processes of
-// their own or in this one.
+// Deputies: two plugins with a strategy and a hook each (plugins/deputy.cpp) under the real plugin manager, in
+// processes of their own or in this one.
 #pragma once
 
 #include <chrono>
@@ -23,9 +23,12 @@ inline constexpr const char* kB = "com.example.deputy-b";
 
 struct Deputies {
   child::SnapshotImages images;
-  HostStage stage{{"deputy-a", "deputy-b"}, 4, [this](const auto&... loaded) { return child::load_in_child(home(), loaded...); }};
+  HostStage stage{
+      {"deputy-a", "deputy-b"}, 4, [this](const auto&... loaded) { return child::load_in_child(home(), loaded...); }};
 
-  child::Children home() { return {std::getenv("KOORD_PLUGIN_HOST"), images, &stage.host().services().cgroups.layout()}; }
+  child::Children home() {
+    return {std::getenv("KOORD_PLUGIN_HOST"), images, &stage.host().services().cgroups.layout()};
+  }
   ~Deputies() { stage.stop(); }
 
   using Change = std::function<void(config::PluginSettings&)>;
@@ -42,8 +45,12 @@ struct Deputies {
   }
   bool begin(const char* gates = "Deputya=true,Deputyb=true") {
     stage.apply(gates);
-    return eventually([&] { return stage.status(kA).state == host::PluginState::running || !std::string(gates).starts_with("Deputya"); }) &&
-           eventually([&] { return stage.status(kB).state == host::PluginState::running || std::string(gates) == "Deputya=true"; });
+    return eventually([&] {
+             return stage.status(kA).state == host::PluginState::running || !std::string(gates).starts_with("Deputya");
+           }) &&
+           eventually([&] {
+             return stage.status(kB).state == host::PluginState::running || std::string(gates) == "Deputya=true";
+           });
   }
 
   config::Isolation isolation = config::Isolation::process;

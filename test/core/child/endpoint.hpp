@@ -83,7 +83,8 @@ class Flood {
         continue;
       }
       (void)::send(peer.get(), head.data(), head.size(), MSG_NOSIGNAL);
-      while (!stop.stop_requested() && ::send(peer.get(), body.data(), body.size(), MSG_NOSIGNAL) > 0) std::this_thread::yield();
+      while (!stop.stop_requested() && ::send(peer.get(), body.data(), body.size(), MSG_NOSIGNAL) > 0)
+        std::this_thread::yield();
     }
   }};
 };

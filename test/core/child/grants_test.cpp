@@ -48,13 +48,15 @@ TEST_CASE_FIXTURE(Confined, "a granted kind of socket can be made, and no other"
   CHECK(probe("socket_tcp") == 0);
   CHECK(probe("socket_tcp6") == 0);
   CHECK(probe("connect_tcp") == ECONNREFUSED);
-  for (const char* name : {"socket_udp", "socket_unix", "socket_netlink", "socket_packet"}) CHECK_MESSAGE(probe(name) == EPERM, name);
+  for (const char* name : {"socket_udp", "socket_unix", "socket_netlink", "socket_packet"})
+    CHECK_MESSAGE(probe(name) == EPERM, name);
 }
 
 TEST_CASE_FIXTURE(Confined, "kinds of sockets are granted one by one") {
   start([](auto& settings) { settings.network = kNetworkUdp | kNetworkUnix | kNetworkNetlink; });
   REQUIRE(runs());
-  for (const char* name : {"socket_udp", "socket_unix", "socketpair_datagram", "socket_netlink"}) CHECK_MESSAGE(probe(name) == 0, name);
+  for (const char* name : {"socket_udp", "socket_unix", "socketpair_datagram", "socket_netlink"})
+    CHECK_MESSAGE(probe(name) == 0, name);
   for (const char* name : {"socket_tcp", "socket_tcp6", "connect_tcp"}) CHECK_MESSAGE(probe(name) == EPERM, name);
 }
 
@@ -84,10 +86,12 @@ TEST_CASE_FIXTURE(Confined, "CAP_SYS_PTRACE holds, because Landlock is left out,
   CHECK(probe("read_parent_maps") == 0);
   CHECK(probe("core_pattern") == EACCES);
   CHECK(isolation() == "uid+seccomp +CAP_SYS_PTRACE");
-  CHECK(stage.status(kProber).isolation->missing.at(IsolationLayer::landlock).find("CAP_SYS_PTRACE") != std::string::npos);
+  CHECK(stage.status(kProber).isolation->missing.at(IsolationLayer::landlock).find("CAP_SYS_PTRACE") !=
+        std::string::npos);
 }
 
-TEST_CASE_FIXTURE(Confined, "CAP_KILL reaches other processes, because the rule for signals is left out, and the others hold") {
+TEST_CASE_FIXTURE(Confined,
+                  "CAP_KILL reaches other processes, because the rule for signals is left out, and the others hold") {
   start([](auto& settings) { grant(settings, "CAP_KILL"); });
   REQUIRE(runs());
   CHECK(probe("kill_parent") == 0);
@@ -129,9 +133,9 @@ TEST_CASE("Landlock refuses TCP that is not granted, from ABI 4 on") {
     int result;
   };
   for (const Row& row : {Row{*child::landlock_abi(), 0, EACCES},
-                                             {kRulesForTcp, 0, EACCES},
-                                             {kRulesForTcp, kNetworkTcp, ECONNREFUSED},
-                                             {kRulesForTcp - 1, 0, ECONNREFUSED}}) {
+                         {kRulesForTcp, 0, EACCES},
+                         {kRulesForTcp, kNetworkTcp, ECONNREFUSED},
+                         {kRulesForTcp - 1, 0, ECONNREFUSED}}) {
     CAPTURE(row.abi);
     Confined confined([&](auto& options) { options.newest_landlock_abi = row.abi; });
     confined.start([&](auto& settings) {
@@ -143,7 +147,8 @@ TEST_CASE("Landlock refuses TCP that is not granted, from ABI 4 on") {
   }
 }
 
-TEST_CASE("Landlock refuses abstract sockets of others, from ABI 6 on, also with a grant of unix sockets or of CAP_KILL") {
+TEST_CASE(
+    "Landlock refuses abstract sockets of others, from ABI 6 on, also with a grant of unix sockets or of CAP_KILL") {
   constexpr unsigned kRulesForAbstractSockets = 6;
   if (!has_landlock() || *child::landlock_abi() < kRulesForAbstractSockets) {
     MESSAGE("SKIPPED: the Landlock of this kernel has no rules for abstract sockets");
@@ -155,10 +160,9 @@ TEST_CASE("Landlock refuses abstract sockets of others, from ABI 6 on, also with
     const char* capability;
     int result;
   };
-  for (const Row& row :
-       {Row{*child::landlock_abi(), "CAP_NET_RAW", EPERM},
-        {kRulesForAbstractSockets, "CAP_KILL", EPERM},
-        {kRulesForAbstractSockets - 1, "CAP_NET_RAW", 0}}) {
+  for (const Row& row : {Row{*child::landlock_abi(), "CAP_NET_RAW", EPERM},
+                         {kRulesForAbstractSockets, "CAP_KILL", EPERM},
+                         {kRulesForAbstractSockets - 1, "CAP_NET_RAW", 0}}) {
     CAPTURE(row.abi);
     Confined confined([&](auto& options) { options.newest_landlock_abi = row.abi; });
     confined.start([&](auto& settings) {

@@ -127,7 +127,8 @@ TEST_CASE("an unknown field is refused to the hook, with the same text with both
   }
 }
 
-TEST_CASE("acceptance 11: a hook beyond its deadline: the request goes on or is rejected, and the hook is asked again") {
+TEST_CASE(
+    "acceptance 11: a hook beyond its deadline: the request goes on or is rejected, and the hook is asked again") {
   Hooks hooks;
   hooks.configure_hook(kA, "hang", soon);
   REQUIRE(hooks.begin("Deputya=true"));

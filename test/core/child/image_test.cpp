@@ -41,7 +41,8 @@ host::SnapshotView whole_node() {
   snapshot->pods[1].name = "db";
   snapshot->standalone = {container(10, "alone")};
   snapshot->node_slo = R"({"strategy": {}})";
-  snapshot->topology.cpus = {{.cpu = 0, .core = 1, .socket = 2, .numa_node = 3, .l3 = 4, .online = true, .reserved = false}};
+  snapshot->topology.cpus = {
+      {.cpu = 0, .core = 1, .socket = 2, .numa_node = 3, .l3 = 4, .online = true, .reserved = false}};
   return host::SnapshotView(std::move(snapshot));
 }
 

@@ -48,7 +48,8 @@ TEST_CASE("another user's directory in the place of a plugin's own is set aside"
   }
 }
 
-TEST_CASE("a directory around the plugins' that all users may write is closed to them, unless its sticky bit protects the files in it") {
+TEST_CASE(
+    "a directory around the plugins' that all users may write is closed to them, unless its sticky bit protects the files in it") {
   for (const auto& [before, after] : {std::pair<mode_t, mode_t>{0777, 0775}, {01777, 01777}, {0755, 0755}}) {
     Scratch scratch;
     const std::string store = scratch.path() + "/store";

@@ -73,7 +73,9 @@ TEST_CASE_FIXTURE(Ring, "a full ring drops batches, counts them, and goes on whe
   CHECK(child.push(3, points(1000)));
 }
 
-TEST_CASE_FIXTURE(Ring, "a batch that is too large is not taken") { CHECK_FALSE(child.push(1, points(SampleRing::kMaxPoints + 1))); }
+TEST_CASE_FIXTURE(Ring, "a batch that is too large is not taken") {
+  CHECK_FALSE(child.push(1, points(SampleRing::kMaxPoints + 1)));
+}
 
 TEST_CASE_FIXTURE(Ring, "a ring that makes no sense is an error") {
   SUBCASE("more than fits") { scribble(kWrittenOffset, SampleRing::kBytes + 1); }

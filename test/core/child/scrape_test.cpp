@@ -47,10 +47,12 @@ struct ScrapeFixture {
   config::Isolation isolation = config::Isolation::process;
   NetworkMask network = kNetworkTcp | kNetworkUnix;
   std::vector<std::string> sockets = {endpoint.socket()};
-  test::HostStage stage{{"scraper", "actor"}, 4, [this](const std::string& path, const Manifest& manifest, const FileStamp& file,
-                          const RunnerLimits& limits) {
-                          return child::load_in_child({std::getenv("KOORD_PLUGIN_HOST"), images}, path, manifest, file, limits);
-                        }};
+  test::HostStage stage{
+      {"scraper", "actor"},
+      4,
+      [this](const std::string& path, const Manifest& manifest, const FileStamp& file, const RunnerLimits& limits) {
+        return child::load_in_child({std::getenv("KOORD_PLUGIN_HOST"), images}, path, manifest, file, limits);
+      }};
 
   ScrapeFixture() {
     SUBCASE("in this process") { isolation = config::Isolation::in_process; }
@@ -59,7 +61,8 @@ struct ScrapeFixture {
   ~ScrapeFixture() { stage.stop(); }
 
   // `more`: further settings of the plugin, as in a JSON object.
-  void scrape(const std::string& url, const std::string& more = {}, std::uint64_t max_series = 1000, Duration period = 100ms) {
+  void scrape(const std::string& url, const std::string& more = {}, std::uint64_t max_series = 1000,
+              Duration period = 100ms) {
     config::PluginSettings settings = stage.settings().defaults;
     settings.period = period;
     settings.max_series = max_series;
@@ -70,9 +73,13 @@ struct ScrapeFixture {
     stage.settings().settings[kScraper] = settings;
     stage.apply("Scraper=true");
   }
-  void scrape_endpoint(const std::string& more = {}, std::uint64_t max_series = 1000) { scrape(endpoint.url(), more, max_series); }
+  void scrape_endpoint(const std::string& more = {}, std::uint64_t max_series = 1000) {
+    scrape(endpoint.url(), more, max_series);
+  }
 
-  std::optional<double> value(std::string_view metric, const metric::Labels& labels = {}) { return stage.host().value(metric, labels); }
+  std::optional<double> value(std::string_view metric, const metric::Labels& labels = {}) {
+    return stage.host().value(metric, labels);
+  }
   bool gives(std::string_view metric, double wanted, const metric::Labels& labels = {}) {
     return eventually([&] { return value(metric, labels) == wanted; });
   }
@@ -98,7 +105,8 @@ struct ScrapeFixture {
 }  // namespace
 
 TEST_CASE_FIXTURE(ScrapeFixture, "the endpoint's samples become metrics of the plugin, tick by tick") {
-  endpoint.say("# HELP shop_orders_total Orders so far.\n# TYPE shop_orders_total counter\nshop_orders_total{shop=\"a\"} 5\nshop_load 0.5\n");
+  endpoint.say(
+      "# HELP shop_orders_total Orders so far.\n# TYPE shop_orders_total counter\nshop_orders_total{shop=\"a\"} 5\nshop_load 0.5\n");
   scrape_endpoint();
   CHECK(gives("shop_orders_total", 5, {{"shop", "a"}}));
   CHECK(gives("shop_load", 0.5));
@@ -106,11 +114,13 @@ TEST_CASE_FIXTURE(ScrapeFixture, "the endpoint's samples become metrics of the p
   CHECK(gives("shop_orders_total", 7, {{"shop", "a"}}));
   std::string text;
   stage.host().metrics().write_text(text, stage.host().clock().now());
-  CHECK(contains(text, "# HELP koordetector_shop_orders_total Orders so far.\n# TYPE koordetector_shop_orders_total counter\n"));
+  CHECK(contains(
+      text, "# HELP koordetector_shop_orders_total Orders so far.\n# TYPE koordetector_shop_orders_total counter\n"));
 }
 
 TEST_CASE_FIXTURE(ScrapeFixture, "an endpoint on a unix socket is scraped, too, and one that speaks OpenMetrics") {
-  endpoint.say("# TYPE a_seconds counter\n# UNIT a_seconds seconds\na_seconds_total 2.5\n# EOF\n", 200, "application/openmetrics-text; version=1.0.0");
+  endpoint.say("# TYPE a_seconds counter\n# UNIT a_seconds seconds\na_seconds_total 2.5\n# EOF\n", 200,
+               "application/openmetrics-text; version=1.0.0");
   scrape("unix:" + endpoint.socket() + ":/metrics");
   CHECK(gives("a_seconds_total", 2.5));
 }
@@ -119,14 +129,18 @@ TEST_CASE_FIXTURE(ScrapeFixture, "no endpoint is scraped for a third party's plu
   endpoint.say("a 1\n");
   network = kNetworkUnix;
   scrape_endpoint();
-  CHECK(failure("network: [tcp] in the plugin's settings allows it") == "network: [tcp] in the plugin's settings allows it");
+  CHECK(failure("network: [tcp] in the plugin's settings allows it") ==
+        "network: [tcp] in the plugin's settings allows it");
   network = kNetworkTcp;
   scrape("unix:" + endpoint.socket() + ":/metrics");
-  CHECK(failure("network: [unix] in the plugin's settings allows it") == "network: [unix] in the plugin's settings allows it");
+  CHECK(failure("network: [unix] in the plugin's settings allows it") ==
+        "network: [unix] in the plugin's settings allows it");
   CHECK(value("a") == std::nullopt);
 }
 
-TEST_CASE_FIXTURE(ScrapeFixture, "a unix socket that is not in writePaths is not scraped for a third party's plugin, by a link neither") {
+TEST_CASE_FIXTURE(
+    ScrapeFixture,
+    "a unix socket that is not in writePaths is not scraped for a third party's plugin, by a link neither") {
   endpoint.say("a 1\n");
   const SocketFolder granted;
   sockets = {granted.path("")};
@@ -169,7 +183,8 @@ TEST_CASE_FIXTURE(ScrapeFixture, "another configuration is another endpoint, wit
   CHECK(status().restarts == 0);
 }
 
-TEST_CASE_FIXTURE(ScrapeFixture, "problems with the endpoint are the plugin's reason; it runs on and keeps the last values") {
+TEST_CASE_FIXTURE(ScrapeFixture,
+                  "problems with the endpoint are the plugin's reason; it runs on and keeps the last values") {
   endpoint.say("a 1\n");
   scrape_endpoint();
   REQUIRE(gives("a", 1));
@@ -219,13 +234,16 @@ TEST_CASE_FIXTURE(ScrapeFixture, "an endless answer is cut at its limit, whateve
   CHECK(status().state == PluginState::running);
 }
 
-TEST_CASE_FIXTURE(ScrapeFixture, "an answer beyond the plugin's memory for scrapes fails, and the reason names target, bytes and setting") {
+TEST_CASE_FIXTURE(
+    ScrapeFixture,
+    "an answer beyond the plugin's memory for scrapes fails, and the reason names target, bytes and setting") {
   stage.settings().defaults.max_scrape_memory = 1 << 20;
   endpoint.say("a 1\n");
   scrape_endpoint();
   REQUIRE(gives("a", 1));
   endpoint.say(large_answer());
-  CHECK(failure("beside them, expected at most 1048576 together (maxScrapeMemory)") == "beside them, expected at most 1048576 together (maxScrapeMemory)");
+  CHECK(failure("beside them, expected at most 1048576 together (maxScrapeMemory)") ==
+        "beside them, expected at most 1048576 together (maxScrapeMemory)");
   CHECK(contains(status().reason, endpoint.url().substr(7, endpoint.url().rfind('/') - 7)));
   CHECK(value("a") == 1);
   stage.settings().defaults.max_scrape_memory = 64 << 20;
@@ -267,7 +285,8 @@ TEST_CASE_FIXTURE(ScrapeFixture, "the CPU time of recording the samples is charg
   CHECK(eventually([&] { return service_cpu() > cost / 2; }));
 }
 
-TEST_CASE_FIXTURE(ScrapeFixture, "scrapes for a plugin with a process of its own wait at its CPU limit, and the reason says so") {
+TEST_CASE_FIXTURE(ScrapeFixture,
+                  "scrapes for a plugin with a process of its own wait at its CPU limit, and the reason says so") {
   const std::string reason = "its scrapes cost the agent all the CPU time that it may use, and wait";
   endpoint.say(large_answer());
   stage.settings().defaults.max_cpu_millis = 10;
@@ -300,7 +319,8 @@ TEST_CASE_FIXTURE(ScrapeFixture, "slow endpoints take no worker from the other p
   CHECK(stage.await(kScraper, PluginState::disabled));
 }
 
-TEST_CASE_FIXTURE(ScrapeFixture, "an invalid URL, or one that is unknown yet, is reported; it is requested again until there is one") {
+TEST_CASE_FIXTURE(ScrapeFixture,
+                  "an invalid URL, or one that is unknown yet, is reported; it is requested again until there is one") {
   scrape("ftp://x/");
   CHECK(failure("'ftp://x/': found another scheme, expected 'http://127.0.0.1:9100/metrics'") != "");
   CHECK(contains(status().reason, "'ftp://x/': found another scheme"));
@@ -311,10 +331,12 @@ TEST_CASE_FIXTURE(ScrapeFixture, "an invalid URL, or one that is unknown yet, is
 TEST_CASE_FIXTURE(ScrapeFixture, "a panic while mapping takes nothing of the scrape, and the next one goes on") {
   endpoint.say("a 1\n");
   scrape_endpoint(R"("panic": "map_sample")");
-  CHECK(failure("map_sample(): KOORD_E_PANIC: the scraper's text") == "map_sample(): KOORD_E_PANIC: the scraper's text");
+  CHECK(failure("map_sample(): KOORD_E_PANIC: the scraper's text") ==
+        "map_sample(): KOORD_E_PANIC: the scraper's text");
   CHECK_FALSE(value("a"));
   scrape_endpoint(R"("panic": "map_metric")");
-  CHECK(failure("map_metric(): KOORD_E_PANIC: the scraper's text") == "map_metric(): KOORD_E_PANIC: the scraper's text");
+  CHECK(failure("map_metric(): KOORD_E_PANIC: the scraper's text") ==
+        "map_metric(): KOORD_E_PANIC: the scraper's text");
   scrape_endpoint();
   CHECK(gives("a", 1));
 }
@@ -324,7 +346,8 @@ TEST_CASE_FIXTURE(ScrapeFixture, "the host's metrics about the scrapes") {
   scrape_endpoint();
   REQUIRE(gives("a", 1));
   REQUIRE(eventually([&] { return scraped().taken == 1; }));
-  CHECK(contains(scraped().left_out_because, "metric 'http_requests_total': names that begin so are kept for the host"));
+  CHECK(
+      contains(scraped().left_out_because, "metric 'http_requests_total': names that begin so are kept for the host"));
   metric::HostMetrics metrics;
   PluginMetrics plugin_metrics(metrics);
   plugin_metrics.update({status()});
@@ -339,10 +362,12 @@ TEST_CASE("a child that ends while it maps is begun anew, and the host goes on")
   child::SnapshotImages images;
   Endpoint endpoint;
   endpoint.say("a 1\n");
-  test::HostStage stage{{"scraper"}, 4, [&](const std::string& path, const Manifest& manifest, const FileStamp& file,
-                          const RunnerLimits& limits) {
-                          return child::load_in_child({std::getenv("KOORD_PLUGIN_HOST"), images}, path, manifest, file, limits);
-                        }};
+  test::HostStage stage{
+      {"scraper"},
+      4,
+      [&](const std::string& path, const Manifest& manifest, const FileStamp& file, const RunnerLimits& limits) {
+        return child::load_in_child({std::getenv("KOORD_PLUGIN_HOST"), images}, path, manifest, file, limits);
+      }};
   config::PluginSettings settings = stage.settings().defaults;
   settings.period = 100ms;
   settings.network = kNetworkTcp;

@@ -41,9 +41,11 @@ bool has_children() { return a_child() != 0; }
 // A plugin of two workers, in processes of its own.
 struct Starting {
   explicit Starting(std::string_view plugin)
-      : stage({plugin}, 2, [this](const std::string& path, const Manifest& manifest, const FileStamp& file, const RunnerLimits& limits) {
-          return child::load_in_child({std::getenv("KOORD_PLUGIN_HOST"), images}, path, manifest, file, limits);
-        }) {}
+      : stage({plugin}, 2,
+              [this](const std::string& path, const Manifest& manifest, const FileStamp& file,
+                     const RunnerLimits& limits) {
+                return child::load_in_child({std::getenv("KOORD_PLUGIN_HOST"), images}, path, manifest, file, limits);
+              }) {}
 
   // The stop of a process that has run takes up to kStopGrace before it is killed.
   void check_immediate_stop() {
@@ -66,14 +68,17 @@ struct HangingConstructor : Starting {
   }
 };
 
-// The actor has two classes. Only stop() of the first one does not return; with one worker the other has to wait for it.
+// The actor has two classes. Only stop() of the first one does not return; with one worker the other has to wait for
+// it.
 struct Stubborn {
   child::SnapshotImages images;
   log::Capture lines;
-  test::HostStage stage{{"actor"}, 1, [this](const std::string& path, const Manifest& manifest, const FileStamp& file,
-                                             const RunnerLimits& limits) {
-                          return child::load_in_child({std::getenv("KOORD_PLUGIN_HOST"), images}, path, manifest, file, limits);
-                        }};
+  test::HostStage stage{
+      {"actor"},
+      1,
+      [this](const std::string& path, const Manifest& manifest, const FileStamp& file, const RunnerLimits& limits) {
+        return child::load_in_child({std::getenv("KOORD_PLUGIN_HOST"), images}, path, manifest, file, limits);
+      }};
 
   Stubborn() {
     stage.settings().defaults.config_json = R"({"part": "ignore stop"})";
@@ -81,7 +86,9 @@ struct Stubborn {
     stage.apply("Actor=true");
     REQUIRE(stage.await(kActor, PluginState::running));
   }
-  bool names_it() const { return lines.contains("com.example.actor has not ended within 2s of the stop, its process is ended"); }
+  bool names_it() const {
+    return lines.contains("com.example.actor has not ended within 2s of the stop, its process is ended");
+  }
 };
 
 }  // namespace

@@ -33,10 +33,12 @@ struct Targets {
   Targets() {
     SUBCASE("in this process") { is_own = true; }
     SUBCASE("in a process of its own") {}
-    Loader in_child = [this](const std::string& path, const Manifest& manifest, const FileStamp& file, const RunnerLimits& limits) {
+    Loader in_child = [this](const std::string& path, const Manifest& manifest, const FileStamp& file,
+                             const RunnerLimits& limits) {
       return child::load_in_child({std::getenv("KOORD_PLUGIN_HOST"), images}, path, manifest, file, limits);
     };
-    stage = std::make_unique<HostStage>(std::initializer_list<std::string_view>{"collector"}, 4, is_own ? Loader() : in_child);
+    stage = std::make_unique<HostStage>(std::initializer_list<std::string_view>{"collector"}, 4,
+                                        is_own ? Loader() : in_child);
   }
   ~Targets() { stage->stop(); }
 
@@ -59,7 +61,9 @@ struct Targets {
     pod.namespace_ = "shop";
     stage->host().hub().publish({.pods = std::vector{pod}});
   }
-  std::optional<double> value(std::string_view metric, const metric::Labels& labels = {}) { return stage->host().value(metric, labels); }
+  std::optional<double> value(std::string_view metric, const metric::Labels& labels = {}) {
+    return stage->host().value(metric, labels);
+  }
   bool gives(std::string_view metric, double wanted, const metric::Labels& labels = {}) {
     return eventually([&] { return value(metric, labels) == wanted; });
   }
@@ -122,7 +126,8 @@ TEST_CASE_FIXTURE(Targets, "labels of a series are taken away and renamed, and a
   const auto series = stage->host().series("x");
   REQUIRE(series.size() == 1);
   CHECK(series[0].labels == metric::Labels{{"is", "v"}, {"stays", "s"}});
-  CHECK(eventually([&] { return !status().instances.at(0).scrapes.empty() && status().instances.at(0).scrapes[0].dropped == 1; }));
+  CHECK(eventually(
+      [&] { return !status().instances.at(0).scrapes.empty() && status().instances.at(0).scrapes[0].dropped == 1; }));
 }
 
 TEST_CASE_FIXTURE(Targets, "a series of a pod is labelled as such, waits until the pod is known, and ends with it") {
@@ -189,8 +194,9 @@ TEST_CASE_FIXTURE(Targets, "the node's own plugins may name files, others may no
     CHECK(gives("from_file", 1));
     CHECK(status().reason == "");
   } else {
-    CHECK(reason("plugins.ownDirectories") == "target 'file': scrape failed: 'file:" + folder.path("a.prom") +
-                                                  "': found a file of the host, expected that of plugins of plugins.ownDirectories alone");
+    CHECK(reason("plugins.ownDirectories") ==
+          "target 'file': scrape failed: 'file:" + folder.path("a.prom") +
+              "': found a file of the host, expected that of plugins of plugins.ownDirectories alone");
     CHECK_FALSE(value("from_file"));
     one.say("x 1\n");
     collect(target("one", one.url(), R"("file": "/etc/shadow")"));

@@ -15,9 +15,7 @@ FeatureGates three_gates() {
   return gates;
 }
 
-std::string error_of(const koord::Result<void>& result) {
-  return result ? "" : result.error().message();
-}
+std::string error_of(const koord::Result<void>& result) { return result ? "" : result.error().message(); }
 
 }  // namespace
 
@@ -68,8 +66,7 @@ TEST_CASE("a locked gate may be set to its default only") {
 TEST_CASE("an unknown gate is an error that names the nearest known one") {
   FeatureGates gates = three_gates();
   CHECK(error_of(gates.apply("Alhpa=true", "x")) == "unknown feature gate 'Alhpa', did you mean 'Alpha'?");
-  CHECK(error_of(gates.apply("AllAlfa=true", "x")) ==
-        "unknown feature gate 'AllAlfa', did you mean 'AllAlpha'?");
+  CHECK(error_of(gates.apply("AllAlfa=true", "x")) == "unknown feature gate 'AllAlfa', did you mean 'AllAlpha'?");
   CHECK(error_of(gates.apply("Zzzzzzzzz=true", "x")) == "unknown feature gate 'Zzzzzzzzz'");
 }
 
@@ -87,8 +84,7 @@ TEST_CASE("the list has name, stage, default, state and source of each gate") {
   const std::vector<GateState> list = gates.list();
   REQUIRE(list.size() == 3);
   CHECK((list[0].name == "Alpha" && list[0].enabled && list[0].origin == "AllAlpha" && !list[0].default_on));
-  CHECK((list[1].name == "Beta" && !list[1].enabled && list[1].origin == "--feature-gates" &&
-         list[1].default_on));
+  CHECK((list[1].name == "Beta" && !list[1].enabled && list[1].origin == "--feature-gates" && list[1].default_on));
   CHECK((list[2].stage == Stage::ga && list[2].enabled && list[2].origin == "default"));
 }
 
@@ -107,8 +103,7 @@ TEST_CASE("a gate's name is letters and digits and not AllAlpha") {
 }
 
 TEST_CASE("a gate is on or off by any of Go's booleans") {
-  for (const char* on : {"1", "t", "T", "true", "TRUE", "True"})
-    CHECK(parse_gates(std::string("A=") + on)->at("A"));
+  for (const char* on : {"1", "t", "T", "true", "TRUE", "True"}) CHECK(parse_gates(std::string("A=") + on)->at("A"));
   for (const char* off : {"0", "f", "F", "false", "FALSE", "False"})
     CHECK_FALSE(parse_gates(std::string("A=") + off)->at("A"));
 }

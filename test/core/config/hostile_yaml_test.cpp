@@ -56,9 +56,7 @@ TEST_CASE("a value that holds itself is refused") {
   CHECK(error_of("&x {a: *x}").find("stands inside") != std::string::npos);
 }
 
-TEST_CASE("an alias without an anchor is refused") {
-  CHECK(error_of("a: *x").starts_with("not valid YAML: "));
-}
+TEST_CASE("an alias without an anchor is refused") { CHECK(error_of("a: *x").starts_with("not valid YAML: ")); }
 
 TEST_CASE("too many values are refused") {
   CHECK(error_of("[" + repeat("1,", 100'001) + "]").starts_with("there are more than 100000 values at f:1:"));
@@ -87,9 +85,7 @@ TEST_CASE("a key that is not a name is refused") {
   CHECK(error_of("~: 1") == "a key is nothing, expected a name at f:1:1");
 }
 
-TEST_CASE("merge keys are unknown keys") {
-  CHECK(error_of("<<: {log: {}}").starts_with("unknown key '<<' at f:1:1"));
-}
+TEST_CASE("merge keys are unknown keys") { CHECK(error_of("<<: {log: {}}").starts_with("unknown key '<<' at f:1:1")); }
 
 TEST_CASE("bytes that are no text are refused or harmless") {
   CHECK(error_of(std::string("nodeName: \0x", 12)) != "");

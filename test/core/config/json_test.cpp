@@ -31,9 +31,7 @@ TEST_CASE("a quoted scalar is a string whatever it looks like") {
   CHECK(json_of(R"(["1", 'true', "null", !!str 5])") == R"(["1","true","null","5"])");
 }
 
-TEST_CASE("mappings keep their order") {
-  CHECK(json_of("{b: 1, a: {c: [x]}}") == R"({"b":1,"a":{"c":["x"]}})");
-}
+TEST_CASE("mappings keep their order") { CHECK(json_of("{b: 1, a: {c: [x]}}") == R"({"b":1,"a":{"c":["x"]}})"); }
 
 TEST_CASE("JSON is YAML and comes back as it went in") {
   constexpr const char* json = R"({"kind":"PodList","items":[{"a":1,"b":"x\ny","c":null}]})";
@@ -55,11 +53,11 @@ TEST_CASE("a scalar is the same in each YAML file: the configuration, a kubeconf
   struct {
     const char *yaml, *json;
   } const kScalars[] = {
-      {"True", "true"},   {"TRUE", "true"},     {"False", "false"}, {"FALSE", "false"},
-      {"Null", "null"},   {"NULL", "null"},     {"0x1f", "31"},     {"0o17", "15"},
-      {"010", "10"},      {"00.5", "5E-1"},     {"!!int 5", "5"},   {"9223372036854775808", "9223372036854775808"},
-      {"5", "5"},         {"1.5", "1.5E0"},     {"null", "null"},   {"~", "null"},
-      {"true", "true"},   {"yes", R"("yes")"},  {"1_000", R"("1_000")"}, {"2026-07-24", R"("2026-07-24")"},
+      {"True", "true"}, {"TRUE", "true"},    {"False", "false"},      {"FALSE", "false"},
+      {"Null", "null"}, {"NULL", "null"},    {"0x1f", "31"},          {"0o17", "15"},
+      {"010", "10"},    {"00.5", "5E-1"},    {"!!int 5", "5"},        {"9223372036854775808", "9223372036854775808"},
+      {"5", "5"},       {"1.5", "1.5E0"},    {"null", "null"},        {"~", "null"},
+      {"true", "true"}, {"yes", R"("yes")"}, {"1_000", R"("1_000")"}, {"2026-07-24", R"("2026-07-24")"},
   };
   for (const auto& scalar : kScalars) CHECK_MESSAGE(json_of(scalar.yaml) == scalar.json, scalar.yaml);
 }

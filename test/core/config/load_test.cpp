@@ -94,8 +94,7 @@ TEST_CASE("an unknown key is an error with its place and the nearest known key")
 }
 
 TEST_CASE("an unknown key that resembles none is answered with the known ones") {
-  CHECK(error_of("log: {zzzzzzzzz: 1}") ==
-        "unknown key 'log.zzzzzzzzz' at f.yaml:1:7, expected one of level, format");
+  CHECK(error_of("log: {zzzzzzzzz: 1}") == "unknown key 'log.zzzzzzzzz' at f.yaml:1:7, expected one of level, format");
 }
 
 TEST_CASE("a dot in a key's name is no path") {
@@ -122,8 +121,7 @@ TEST_CASE("all errors of a file are reported, in the order of its lines") {
 TEST_CASE("a key written twice is an error that names both places") {
   CHECK(error_of("nodeName: a\nlog: {level: info}\nnodeName: b\n") ==
         "duplicate key 'nodeName' at f.yaml:3:1, first at f.yaml:1:1");
-  CHECK(error_of("plugins: {settings: {a: {config: {x: 1, x: 2}}}}")
-            .starts_with("duplicate key 'x' at f.yaml:1:41"));
+  CHECK(error_of("plugins: {settings: {a: {config: {x: 1, x: 2}}}}").starts_with("duplicate key 'x' at f.yaml:1:41"));
 }
 
 TEST_CASE("broken YAML is an error with its place") {
@@ -134,9 +132,8 @@ TEST_CASE("broken YAML is an error with its place") {
 TEST_CASE("feature gates are read as a map and stay unchecked until plugins are known") {
   CHECK(good("featureGates: {AllAlpha: true, Later: false}").feature_gates ==
         GateMap{{"AllAlpha", true}, {"Later", false}});
-  CHECK(error_of("featureGates: {A: 1, B: x}") ==
-        "featureGates.A: expected true or false, found '1' at f.yaml:1:19\n"
-        "featureGates.B: expected true or false, found 'x' at f.yaml:1:25");
+  CHECK(error_of("featureGates: {A: 1, B: x}") == "featureGates.A: expected true or false, found '1' at f.yaml:1:19\n"
+                                                  "featureGates.B: expected true or false, found 'x' at f.yaml:1:25");
 }
 
 TEST_CASE("a plugin's settings are read by its id") {
@@ -216,8 +213,7 @@ TEST_CASE("a plugin's own configuration is kept as JSON") {
 TEST_CASE("errors in a plugin's settings name the plugin") {
   CHECK(error_of("plugins: {settings: {a: {perid: 1s}}}") ==
         "unknown key 'plugins.settings.a.perid' at f.yaml:1:26, did you mean 'plugins.settings.a.period'?");
-  CHECK(error_of("plugins: {settings: {a: 5}}") ==
-        "plugins.settings.a: expected a mapping, found '5' at f.yaml:1:25");
+  CHECK(error_of("plugins: {settings: {a: 5}}") == "plugins.settings.a: expected a mapping, found '5' at f.yaml:1:25");
   CHECK(error_of("plugins: {settings: {A b: {}}}") ==
         "plugins.settings: 'A b' is not a plugin id, expected a plain or reverse domain name of a-z, 0-9, '-' and "
         "'.' at f.yaml:1:22");
@@ -232,8 +228,7 @@ TEST_CASE("the source 'file' needs a file") {
 TEST_CASE("a file is read from disk and named in errors") {
   const std::string path = "/tmp/koord-test-config-" + std::to_string(::getpid()) + ".yaml";
   REQUIRE(write_file_atomically(path, "nodeNam: x\n"));
-  CHECK(load(path).error().message() ==
-        "unknown key 'nodeNam' at " + path + ":1:1, did you mean 'nodeName'?");
+  CHECK(load(path).error().message() == "unknown key 'nodeNam' at " + path + ":1:1, did you mean 'nodeName'?");
   ::unlink(path.c_str());
 }
 

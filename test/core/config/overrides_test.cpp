@@ -32,13 +32,10 @@ TEST_CASE("an override wins over the file and leaves its neighbours") {
   CHECK(config.store.max_bytes == 32u << 20);
 }
 
-TEST_CASE("the last of several overrides wins") {
-  CHECK(with("", {"workers=2", "workers=3"}).workers == 3);
-}
+TEST_CASE("the last of several overrides wins") { CHECK(with("", {"workers=2", "workers=3"}).workers == 3); }
 
 TEST_CASE("an override's value is YAML") {
-  CHECK(with("", {"plugins.directories=[/a, /b]"}).plugins.directories ==
-        std::vector<std::string>{"/a", "/b"});
+  CHECK(with("", {"plugins.directories=[/a, /b]"}).plugins.directories == std::vector<std::string>{"/a", "/b"});
   CHECK(with("", {"log={level: warn}"}).log.level == log::Level::warn);
 }
 
@@ -64,8 +61,7 @@ TEST_CASE("a plugin id with dots and without quotes is an error that shows the q
 }
 
 TEST_CASE("an override reaches a single gate") {
-  CHECK(with("featureGates: {A: true}", {"featureGates.B=false"}).feature_gates ==
-        GateMap{{"A", true}, {"B", false}});
+  CHECK(with("featureGates: {A: true}", {"featureGates.B=false"}).feature_gates == GateMap{{"A", true}, {"B", false}});
 }
 
 TEST_CASE("an empty override is the empty string, null brings back the default") {
@@ -73,9 +69,7 @@ TEST_CASE("an empty override is the empty string, null brings back the default")
   CHECK(with("listen: {metrics: ':1'}", {"listen.metrics=null"}).listen.metrics == "127.0.0.1:9316");
 }
 
-TEST_CASE("a value may hold equals signs") {
-  CHECK(with("", {"nodeName=a=b"}).node_name == "a=b");
-}
+TEST_CASE("a value may hold equals signs") { CHECK(with("", {"nodeName=a=b"}).node_name == "a=b"); }
 
 TEST_CASE("an override's error names the override") {
   CHECK(error_of("stor.path=/x") == "unknown key 'stor' at --set stor.path=/x, did you mean 'store'?");
@@ -83,7 +77,8 @@ TEST_CASE("an override's error names the override") {
 }
 
 TEST_CASE("an override of another form is an error") {
-  for (const char* bad : {"workers", "=5", ".a=5", "a.=5", "a..b=5", "", R"("a=5)", R"("a"b=5)", R"(a"b"=5)", R"("".a=5)", R"("a")"})
+  for (const char* bad :
+       {"workers", "=5", ".a=5", "a.=5", "a..b=5", "", R"("a=5)", R"("a"b=5)", R"(a"b"=5)", R"("".a=5)", R"("a")"})
     CHECK(error_of(bad) == "expected 'key.key=value' at --set " + std::string(bad));
 }
 
@@ -92,9 +87,7 @@ TEST_CASE("an override inside a plain value is an error") {
         "'x' is set inside '4', expected a mapping there at --set workers.x=1");
 }
 
-TEST_CASE("an override with broken YAML is an error") {
-  CHECK(error_of("log={level").starts_with("not valid YAML: "));
-}
+TEST_CASE("an override with broken YAML is an error") { CHECK(error_of("log={level").starts_with("not valid YAML: ")); }
 
 TEST_CASE("an override with endless parts is refused") {
   std::string key = "plugins";

@@ -55,17 +55,16 @@ TEST_CASE("every key has a type and a help, and no two have one path") {
 
 TEST_CASE("the list has the keys of a plugin under its id") {
   const std::vector<KeyReference> keys = list_keys();
-  const auto key = std::find_if(keys.begin(), keys.end(),
-                                [](const auto& k) { return k.path == "plugins.settings.<id>.maxSeries"; });
+  const auto key =
+      std::find_if(keys.begin(), keys.end(), [](const auto& k) { return k.path == "plugins.settings.<id>.maxSeries"; });
   REQUIRE(key != keys.end());
   CHECK(key->default_value == "20000");
   CHECK(key->type == "integer from 1 to 10000000");
 }
 
 TEST_CASE("the reference names a key with its help and type above") {
-  CHECK(reference_yaml().find(
-            "store:\n"
-            "  # File of the metric cache. Off: the cache is in memory and ends with the agent.\n"
-            "  # absolute path, or \"\" for off\n"
-            "  path: /var/lib/koordetector/metrics.db\n") != std::string::npos);
+  CHECK(reference_yaml().find("store:\n"
+                              "  # File of the metric cache. Off: the cache is in memory and ends with the agent.\n"
+                              "  # absolute path, or \"\" for off\n"
+                              "  path: /var/lib/koordetector/metrics.db\n") != std::string::npos);
 }

@@ -24,18 +24,15 @@ std::string error_of(const std::string& key, const std::string& value) {
 TEST_CASE("a size is a Kubernetes quantity") {
   CHECK(parse("store: {maxBytes: 1Gi}", "f")->store.max_bytes == 1u << 30);
   CHECK(parse("store: {maxBytes: 2000000}", "f")->store.max_bytes == 2'000'000);
-  CHECK(error_of("store.maxBytes", "64MiB") ==
-        "store.maxBytes: expected a size such as '64Mi', found '64MiB'");
-  CHECK(error_of("store.maxBytes", "-1Gi") ==
-        "store.maxBytes: '-1Gi' is too small, expected at least 1048576 bytes");
+  CHECK(error_of("store.maxBytes", "64MiB") == "store.maxBytes: expected a size such as '64Mi', found '64MiB'");
+  CHECK(error_of("store.maxBytes", "-1Gi") == "store.maxBytes: '-1Gi' is too small, expected at least 1048576 bytes");
 }
 
 TEST_CASE("a duration has a unit and a range") {
   CHECK(error_of("store.retention", "3600") ==
         "store.retention: expected a duration such as '250ms' or '1h30m', found '3600'");
   CHECK(error_of("store.retention", "1m") == "store.retention: '1m' is out of range, expected 30m to 2160h");
-  CHECK(error_of("store.retention", "9000h") ==
-        "store.retention: '9000h' is out of range, expected 30m to 2160h");
+  CHECK(error_of("store.retention", "9000h") == "store.retention: '9000h' is out of range, expected 30m to 2160h");
 }
 
 TEST_CASE("how cgroup files are read has defaults and bounds") {
@@ -78,8 +75,7 @@ TEST_CASE("an address is host and port, or empty for off") {
   for (const char* ok : {"127.0.0.1:9316", ":9316", "[::1]:0", "localhost:65535", ""})
     CHECK(error_of("listen.metrics", std::string("'") + ok + "'") == "");
   for (const char* bad : {"9316", "host", "host:", "host:x", "h:65536", "::1:80", "[::1]"})
-    CHECK(error_of("listen.metrics", std::string("'") + bad + "'")
-              .starts_with("listen.metrics: expected host:port"));
+    CHECK(error_of("listen.metrics", std::string("'") + bad + "'").starts_with("listen.metrics: expected host:port"));
 }
 
 TEST_CASE("a path is absolute, a socket's short enough for the kernel") {
@@ -91,10 +87,8 @@ TEST_CASE("a path is absolute, a socket's short enough for the kernel") {
 }
 
 TEST_CASE("a list names the item that is wrong") {
-  CHECK(error_of("plugins.directories", "[/a, b]") ==
-        "plugins.directories[1]: expected an absolute path, found 'b'");
-  CHECK(error_of("plugins.directories", "/a") ==
-        "plugins.directories: expected a list of absolute path, found '/a'");
+  CHECK(error_of("plugins.directories", "[/a, b]") == "plugins.directories[1]: expected an absolute path, found 'b'");
+  CHECK(error_of("plugins.directories", "/a") == "plugins.directories: expected a list of absolute path, found '/a'");
   CHECK(error_of("plugins.directories", "[/a, ]") == "");
   CHECK(error_of("plugins.directories", "[/a, null]") ==
         "plugins.directories[1]: expected an absolute path, found nothing");
@@ -111,17 +105,22 @@ TEST_CASE("a long value is cut in the error") {
 }
 
 TEST_CASE("a granted file is a path below one of the node's roots") {
-  const auto config = parse("plugins: {settings: {x: {files: [proc/*/io, run/acme/**], cgroups: [acme.slice, /]}}}", "f");
+  const auto config =
+      parse("plugins: {settings: {x: {files: [proc/*/io, run/acme/**], cgroups: [acme.slice, /]}}}", "f");
   REQUIRE(config);
   CHECK(config->plugins.of("x").files == std::vector<std::string>{"proc/*/io", "run/acme/**"});
   CHECK(config->plugins.of("x").cgroups == std::vector<std::string>{"acme.slice", "/"});
   for (const char* bad : {"/etc/passwd", "etc/passwd", "proc", "proc/", "proc/../etc/passwd", "run/./x", "''"}) {
     CAPTURE(bad);
-    CHECK(parse("plugins: {settings: {x: {files: [" + std::string(bad) + "]}}}", "f").error().text.starts_with("plugins.settings.x.files[0]: expected a path as"));
+    CHECK(parse("plugins: {settings: {x: {files: [" + std::string(bad) + "]}}}", "f")
+              .error()
+              .text.starts_with("plugins.settings.x.files[0]: expected a path as"));
   }
   for (const char* bad : {"/acme.slice", "acme.slice/", "../x", "''"}) {
     CAPTURE(bad);
-    CHECK(parse("plugins: {settings: {x: {cgroups: [" + std::string(bad) + "]}}}", "f").error().text.starts_with("plugins.settings.x.cgroups[0]: expected a cgroup as"));
+    CHECK(parse("plugins: {settings: {x: {cgroups: [" + std::string(bad) + "]}}}", "f")
+              .error()
+              .text.starts_with("plugins.settings.x.cgroups[0]: expected a cgroup as"));
   }
 }
 
@@ -130,8 +129,10 @@ TEST_CASE("a file that is never read for a plugin cannot be granted") {
     const auto config = parse("plugins: {settings: {x: {files: [" + file + "]}}}", "f");
     return config ? std::string() : config.error().text;
   };
-  CHECK(problem("proc/*/environ").starts_with("plugins.settings.x.files[0]: 'proc/*/environ' is never read for a plugin"));
-  for (const char* never : {"proc/*/map_files/*", "proc/self/io", "proc/kcore", "proc/1/root/**", "proc/sys/net/ipv4/tcp_fastopen_key"}) {
+  CHECK(problem("proc/*/environ")
+            .starts_with("plugins.settings.x.files[0]: 'proc/*/environ' is never read for a plugin"));
+  for (const char* never :
+       {"proc/*/map_files/*", "proc/self/io", "proc/kcore", "proc/1/root/**", "proc/sys/net/ipv4/tcp_fastopen_key"}) {
     CAPTURE(never);
     CHECK(problem(never).find("is never read for a plugin") != std::string::npos);
   }
@@ -148,7 +149,8 @@ TEST_CASE("kinds of sockets are a list of their names, and an unknown one is an 
   CHECK(config->plugins.of("y").network == 0);
   CHECK(parse("plugins: {settings: {x: {network: [http]}}}", "f").error().text ==
         "plugins.settings.x.network: 'http' is no kind of socket at f:1:35, expected unix, tcp, udp or netlink");
-  CHECK(parse("plugins: {settings: {x: {network: tcp}}}", "f").error().text.find("expected a list") != std::string::npos);
+  CHECK(parse("plugins: {settings: {x: {network: tcp}}}", "f").error().text.find("expected a list") !=
+        std::string::npos);
 }
 
 TEST_CASE("the least isolation is a list of layers, and an unknown one is an error") {
@@ -166,6 +168,9 @@ TEST_CASE("capabilities are a list of their names, and an unknown one is reporte
   CHECK(config->plugins.of("y").capabilities == 0);
   CHECK(parse("plugins: {settings: {x: {capabilities: [CAP_BFP]}}}", "f").error().text ==
         "plugins.settings.x.capabilities: 'CAP_BFP' is no capability of Linux at f:1:40, did you mean 'CAP_BPF'?");
-  CHECK(parse("plugins: {settings: {x: {capabilities: [bpf]}}}", "f").error().text.ends_with("expected a name such as 'CAP_BPF'"));
-  CHECK(parse("plugins: {settings: {x: {capabilities: CAP_BPF}}}", "f").error().text.find("expected a list") != std::string::npos);
+  CHECK(parse("plugins: {settings: {x: {capabilities: [bpf]}}}", "f")
+            .error()
+            .text.ends_with("expected a name such as 'CAP_BPF'"));
+  CHECK(parse("plugins: {settings: {x: {capabilities: CAP_BPF}}}", "f").error().text.find("expected a list") !=
+        std::string::npos);
 }

@@ -15,13 +15,16 @@ namespace koord::test {
 
 class AgentAnswers {
  public:
-  explicit AgentAnswers(std::string plugins) : server_(routes(std::move(plugins))) { REQUIRE(server_->listen_unix(socket())); }
+  explicit AgentAnswers(std::string plugins) : server_(routes(std::move(plugins))) {
+    REQUIRE(server_->listen_unix(socket()));
+  }
   std::string socket() const { return folder_.path("agent.sock"); }
 
  private:
   static http::Routes routes(std::string plugins) {
     http::Routes routes;
-    routes.get("/api/v1/plugins", [plugins = std::move(plugins)](const http::Request&) { return http::Response{.body = plugins}; });
+    routes.get("/api/v1/plugins",
+               [plugins = std::move(plugins)](const http::Request&) { return http::Response{.body = plugins}; });
     return routes;
   }
 

@@ -54,7 +54,8 @@ TEST_CASE("a plugin's manifest is shown, and where it would live") {
   CHECK_FALSE(asked.says("refused"));
 }
 
-TEST_CASE("a plugin in the agent's own directory would live in the agent and may be on by default, elsewhere it would not") {
+TEST_CASE(
+    "a plugin in the agent's own directory would live in the agent and may be on by default, elsewhere it would not") {
   test::PluginShelf shelf{"puppet"};
   Asked own = ask(shelf.file("puppet"), Output::table, shelf.path());
   CHECK(own.value("isolation") == "the agent");
@@ -79,7 +80,8 @@ TEST_CASE("a plugin that an agent would refuse is shown with the reason, and the
   const Asked writable = ask(shelf.file("puppet"));
   CHECK(writable.says("found mode 0666"));
   REQUIRE_FALSE(writable.done);
-  CHECK(writable.done.error().message() == "an agent refuses '" + shelf.file("puppet") + "': " + writable.value("refused"));
+  CHECK(writable.done.error().message() ==
+        "an agent refuses '" + shelf.file("puppet") + "': " + writable.value("refused"));
   CHECK_FALSE(ask(shelf.file("puppet"), Output::json).done);
 }
 
@@ -101,10 +103,12 @@ TEST_CASE("each service of a plugin is shown with what it allows, also those tha
   test::PluginShelf shelf{"vendor"};
   const Asked asked = ask(shelf.file("vendor"));
   CHECK(asked.value("koord.metrics/1").starts_with("required  "));
-  CHECK(asked.value("koord.metrics/1").ends_with("  defines metrics, appends samples; reads the history of all metrics"));
+  CHECK(
+      asked.value("koord.metrics/1").ends_with("  defines metrics, appends samples; reads the history of all metrics"));
   CHECK(asked.value("koord.fs/1").starts_with("not named; every advisor gets it "));
   CHECK_FALSE(asked.says("koord.knobs/1"));
-  CHECK(ask(shelf.file("vendor"), Output::json).says(R"({"service":"koord.metrics/1","namedAs":"required","allows":"defines metrics)"));
+  CHECK(ask(shelf.file("vendor"), Output::json)
+            .says(R"({"service":"koord.metrics/1","namedAs":"required","allows":"defines metrics)"));
 }
 
 TEST_CASE("the settings that a third party's external advisor needs are shown with what they allow") {
@@ -112,7 +116,8 @@ TEST_CASE("the settings that a third party's external advisor needs are shown wi
   const Asked asked = ask(shelf.file("external"));
   CHECK(asked.says("SETTING OF plugins.settings.external  "));
   CHECK(asked.value("network: [tcp]") == "the agent scrapes the plugin's http:// and https:// endpoints");
-  CHECK(asked.value("network: [unix]; writePaths: [/run/x.sock]").starts_with("the agent scrapes the plugin's unix: endpoints"));
+  CHECK(asked.value("network: [unix]; writePaths: [/run/x.sock]")
+            .starts_with("the agent scrapes the plugin's unix: endpoints"));
   CHECK(ask(shelf.file("external"), Output::json).says(R"("neededSettings":[{"setting":"network: [tcp]","allows":)"));
   CHECK_FALSE(ask(shelf.file("external"), Output::table, shelf.path()).says("SETTING OF"));  // one of the agent's own
   CHECK_FALSE(ask(shelf.file("vendor")).says("SETTING OF"));
@@ -124,12 +129,16 @@ TEST_CASE("the grants of a plugin on this node are shown, and the minimum that i
   const test::AgentAnswers agent(R"({"plugins": [{"id": "other", "grants": {"files": ["run/x"]}},
     {"id": "com.acme.puppet", "grants": {"capabilities": ["CAP_BPF"], "readPaths": ["/a", "/b"]}}, {"id": "puppet", "grants": {}}],
     "minimumIsolation": ["uid", "cgroup"]})");
-  const auto ask_here = [&](const char* file, Output output) { return ask(shelf.file(file), output, "/none", agent.socket()); };
+  const auto ask_here = [&](const char* file, Output output) {
+    return ask(shelf.file(file), output, "/none", agent.socket());
+  };
   CHECK(ask_here("vendor", Output::table).value("granted here") == "capabilities CAP_BPF; readPaths /a, /b");
   CHECK(ask_here("vendor", Output::table).value("plugins.minimumIsolation") == "uid, cgroup");
   CHECK(ask_here("puppet", Output::table).value("granted here") == "nothing");
-  CHECK(ask_here("vendor", Output::json)
-            .says(R"("grantedHere":{"capabilities":["CAP_BPF"],"readPaths":["/a","/b"]},"minimumIsolation":["uid","cgroup"])"));
+  CHECK(
+      ask_here("vendor", Output::json)
+          .says(
+              R"("grantedHere":{"capabilities":["CAP_BPF"],"readPaths":["/a","/b"]},"minimumIsolation":["uid","cgroup"])"));
 }
 
 TEST_CASE("without an agent, or without this plugin in it, the grants are unknown, and the command is fine") {

@@ -38,10 +38,12 @@ struct PluginRow {
 }  // namespace
 
 TEST_CASE("a plugin with a process that has ended has none, one in the agent has the agent's") {
-  const PluginRow ended(R"({"id": "x", "isolation": {"layers": ["uid", "seccomp"]}, "instances": [{"process": 0}], "reason": "r"})");
+  const PluginRow ended(
+      R"({"id": "x", "isolation": {"layers": ["uid", "seccomp"]}, "instances": [{"process": 0}], "reason": "r"})");
   CHECK(ended["PROCESS"] == "-");
   CHECK(ended["ISOLATION"] == "uid+seccomp");
-  const PluginRow runs(R"({"id": "x", "isolation": {"layers": ["uid"]}, "instances": [{"process": 71}, {"process": 0}], "reason": "r"})");
+  const PluginRow runs(
+      R"({"id": "x", "isolation": {"layers": ["uid"]}, "instances": [{"process": 71}, {"process": 0}], "reason": "r"})");
   CHECK(runs["PROCESS"] == "71");
   const PluginRow own(R"({"id": "x", "isolation": {"layers": []}, "instances": [{"process": 0}], "reason": "r"})");
   CHECK(own["PROCESS"] == "agent");

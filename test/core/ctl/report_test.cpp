@@ -25,7 +25,8 @@ TEST_CASE("koordctl report says of each object how it goes, and of node and pods
       R"("podsMetric":[{"namespace":"shop","name":"web-0","podUsage":{"resources":{"cpu":"800m","memory":"2Gi"}}}]}},)"
       R"("NodeResourceTopology":{"written":true,"outcomes":{},"problem":"403 Forbidden"},"Device":{"written":false}})");
   INFO(text);
-  for (const char* part : {"NodeResourceTopology  -", "403 Forbidden", "off", "5230m", "12Gi", "shop/web-0", "800m", "no prediction"}) {
+  for (const char* part :
+       {"NodeResourceTopology  -", "403 Forbidden", "off", "5230m", "12Gi", "shop/web-0", "800m", "no prediction"}) {
     CAPTURE(part);
     CHECK(has(text, part));
   }
@@ -33,8 +34,10 @@ TEST_CASE("koordctl report says of each object how it goes, and of node and pods
 
 TEST_CASE("koordctl report shows a missing NodeMetric, or why nothing is reported") {
   CHECK(has(table(R"({"NodeMetric":{"written":true,"exists":false}})"), "missing"));
-  CHECK(has(table(R"({"NodeMetric":{"written":true,"exists":false,"missing":true}})"), "missing, nothing is reported: Koordinator's manager creates it"));
-  CHECK(has(table(R"({"NodeMetric":{"written":true,"exists":true,"refusal":"no fresh samples"}})"), "no fresh samples"));
+  CHECK(has(table(R"({"NodeMetric":{"written":true,"exists":false,"missing":true}})"),
+            "missing, nothing is reported: Koordinator's manager creates it"));
+  CHECK(
+      has(table(R"({"NodeMetric":{"written":true,"exists":true,"refusal":"no fresh samples"}})"), "no fresh samples"));
   CHECK(has(table(R"({"NodeResourceTopology":{"written":true,"unknown":"no kubelet"}})"), "no kubelet"));
 }
 

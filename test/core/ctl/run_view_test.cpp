@@ -10,7 +10,8 @@ namespace {
 
 workshop::RunReport with_histogram(std::vector<std::uint64_t> cumulative, double sum) {
   workshop::RunReport report;
-  report.series.push_back({"wait_seconds", "seconds", {}, static_cast<double>(cumulative.back()), {0.1, 1, 10}, cumulative, sum});
+  report.series.push_back(
+      {"wait_seconds", "seconds", {}, static_cast<double>(cumulative.back()), {0.1, 1, 10}, cumulative, sum});
   return report;
 }
 

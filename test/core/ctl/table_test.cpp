@@ -11,10 +11,9 @@ TEST_CASE("a table lines words up to the left and numbers to the right") {
   Table table({{"NAME"}, {"CPU", true}, {"WHY"}});
   table.add({"a", "10.5", "x"});
   table.add({"longer", "1", ""});
-  CHECK(table.render() ==
-        "NAME     CPU  WHY\n"
-        "a       10.5  x\n"
-        "longer     1\n");
+  CHECK(table.render() == "NAME     CPU  WHY\n"
+                          "a       10.5  x\n"
+                          "longer     1\n");
 }
 
 TEST_CASE("characters of several bytes take one column") {
@@ -33,7 +32,8 @@ TEST_CASE("a line is cut at the terminal's width, never inside a character") {
 TEST_CASE("a control character in a cell cannot reach the terminal") {
   Table table({{"NAME"}});
   table.add({"a\x1b[2Jb\n"});
-  table.add({"a\xC2\x9B" "2Jb"});
+  table.add({"a\xC2\x9B"
+             "2Jb"});
   CHECK(table.render() == "NAME\na?[2Jb?\na?2Jb\n");
 }
 

@@ -29,20 +29,27 @@ TEST_CASE("a dry run lists each value with its base, and a takeover also the val
 }
 
 TEST_CASE("pods without a spec are counted, with what their quotas would be compared with") {
-  const std::string two = *render_takeover(answer_with(R"("podsKnown":true,"podsWithoutSpec":2,"podSource":"cgroup")"), true);
-  CHECK_MESSAGE(two.ends_with("\nthe specs of 2 pods are not known (state.source is cgroup): cpu.max of pods and containers not compared; "
-                              "expected kubelet, apiserver or file\n"),
-                two);
-  const std::string one = *render_takeover(answer_with(R"("podsKnown":true,"podsWithoutSpec":1,"podSource":"cgroup")"), true);
+  const std::string two =
+      *render_takeover(answer_with(R"("podsKnown":true,"podsWithoutSpec":2,"podSource":"cgroup")"), true);
+  CHECK_MESSAGE(
+      two.ends_with(
+          "\nthe specs of 2 pods are not known (state.source is cgroup): cpu.max of pods and containers not compared; "
+          "expected kubelet, apiserver or file\n"),
+      two);
+  const std::string one =
+      *render_takeover(answer_with(R"("podsKnown":true,"podsWithoutSpec":1,"podSource":"cgroup")"), true);
   CHECK_MESSAGE(has(one, "\nthe spec of 1 pod is not known (state.source is cgroup)"), one);
 }
 
 TEST_CASE("a takeover without known pods fails with the reason, and so does a value that could not be set") {
   const std::string unknown = answer_with(R"("podsKnown":false,"podsProblem":"kubelet /pods: 503")");
-  CHECK(takeover_result(unknown, true).error().message() == "pods are not known yet (kubelet /pods: 503): only classes compared");
-  CHECK(takeover_result(answer_with(R"("podsKnown":false)"), true).error().message() == "pods are not known yet: only classes compared");
+  CHECK(takeover_result(unknown, true).error().message() ==
+        "pods are not known yet (kubelet /pods: 503): only classes compared");
+  CHECK(takeover_result(answer_with(R"("podsKnown":false)"), true).error().message() ==
+        "pods are not known yet: only classes compared");
   const std::string failed = answer_with(R"("podsKnown":true)", "failed");
-  CHECK(takeover_result(failed, false).error().message() == "1 values could not be set to their base; see the column PROBLEM");
+  CHECK(takeover_result(failed, false).error().message() ==
+        "1 values could not be set to their base; see the column PROBLEM");
   CHECK(takeover_result(failed, true));
 }
 

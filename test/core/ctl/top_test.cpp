@@ -9,10 +9,12 @@ using namespace koord::ctl;
 
 namespace {
 
-const char* const kNode = R"({"name": "n1", "time": 1700000000, "cpus": [{"cpu": 0, "online": true}, {"cpu": 1, "online": false}],
+const char* const kNode =
+    R"({"name": "n1", "time": 1700000000, "cpus": [{"cpu": 0, "online": true}, {"cpu": 1, "online": false}],
   "memoryBytes": 2048, "values": {"node_cpu_usage": 0.5}})";
 
-const char* const kPods = R"({"pods": [{"namespace": "web", "name": "front", "qosClass": "LS", "values": {"pod_cpu_usage": 0.25},
+const char* const kPods =
+    R"({"pods": [{"namespace": "web", "name": "front", "qosClass": "LS", "values": {"pod_cpu_usage": 0.25},
     "containers": [{"name": "app", "kind": "regular", "values": {"container_cpu_usage": 0.2, "container_memory_usage": 2048}}]}],
   "containers": [{"id": "", "name": "ssh.service", "kind": "service", "values": {"container_cpu_usage": 0.75}},
     {"name": "idle.service", "kind": "service", "values": {}}]})";
@@ -56,7 +58,8 @@ TEST_CASE("an unknown value is a dash, not a zero") {
   auto view = parse_top(kNode, R"({"pods": [], "containers": [{"name": "x", "kind": "cgroup", "values": {}}]})");
   REQUIRE(view);
   std::string text = render_top(*view, 0, 0);
-  CHECK(text.find("cgroup  x            -       -         -         -         -          -        -\n") != std::string::npos);
+  CHECK(text.find("cgroup  x            -       -         -         -         -          -        -\n") !=
+        std::string::npos);
   CHECK(text.find("cpu 0.500 of 1 cores   memory - of 2.00Ki") != std::string::npos);
 }
 

@@ -182,7 +182,8 @@ TEST_CASE_FIXTURE(ArchiveFixture, "a damaged file is set aside, and a new one be
 }
 
 TEST_CASE_FIXTURE(ArchiveFixture, "a file of another program or of a newer version is set aside") {
-  for (const auto& row : {std::pair("PRAGMA application_id=7", "foreign"), {"PRAGMA user_version=99", "newer-version"}}) {
+  for (const auto& row :
+       {std::pair("PRAGMA application_id=7", "foreign"), {"PRAGMA user_version=99", "newer-version"}}) {
     CAPTURE(row.second);
     const auto& [statement, word] = row;
     fill(1, 1);
@@ -193,8 +194,10 @@ TEST_CASE_FIXTURE(ArchiveFixture, "a file of another program or of a newer versi
 
 TEST_CASE_FIXTURE(ArchiveFixture, "a file from before roles keeps its records, and takes new ones") {
   fill(1, 3);
-  REQUIRE(sqlite::Connection::open(path, sqlite::Connection::Access::read_write)
-              ->execute("ALTER TABLE decision DROP COLUMN kind; ALTER TABLE decision DROP COLUMN composition; ALTER TABLE decision DROP COLUMN role; PRAGMA user_version=1"));
+  REQUIRE(
+      sqlite::Connection::open(path, sqlite::Connection::Access::read_write)
+          ->execute(
+              "ALTER TABLE decision DROP COLUMN kind; ALTER TABLE decision DROP COLUMN composition; ALTER TABLE decision DROP COLUMN role; PRAGMA user_version=1"));
   const auto file = archive();
   file->add(decision(4));
   const DecisionPage page = *file->find({});
@@ -207,9 +210,11 @@ TEST_CASE_FIXTURE(ArchiveFixture, "a file from before roles keeps its records, a
 
 TEST_CASE_FIXTURE(ArchiveFixture, "a file from before kinds of decisions is found by kind") {
   fill(1, 3);
-  REQUIRE(sqlite::Connection::open(path, sqlite::Connection::Access::read_write)
-              ->execute("UPDATE decision SET knob = 'eviction' WHERE number = 1; UPDATE decision SET knob = '', outcome = 'switched' WHERE number = 2;"
-                        "ALTER TABLE decision DROP COLUMN kind; PRAGMA user_version=2"));
+  REQUIRE(
+      sqlite::Connection::open(path, sqlite::Connection::Access::read_write)
+          ->execute(
+              "UPDATE decision SET knob = 'eviction' WHERE number = 1; UPDATE decision SET knob = '', outcome = 'switched' WHERE number = 2;"
+              "ALTER TABLE decision DROP COLUMN kind; PRAGMA user_version=2"));
   const auto file = archive();
   const auto of_kind = [&](DecisionKind kind) { return numbers(*file->find({.kind = kind})); };
   CHECK(of_kind(DecisionKind::eviction) == std::vector<std::uint64_t>{1});
@@ -218,7 +223,9 @@ TEST_CASE_FIXTURE(ArchiveFixture, "a file from before kinds of decisions is foun
   CHECK(file->find({.kind = DecisionKind::eviction})->decisions[0].knob.empty());
 }
 
-TEST_CASE_FIXTURE(ArchiveFixture, "while the disk takes nothing the newest wait, the reason is reported, and all is written once it does") {
+TEST_CASE_FIXTURE(
+    ArchiveFixture,
+    "while the disk takes nothing the newest wait, the reason is reported, and all is written once it does") {
   node.write("qos", "a file where the folder should be");
   auto file = archive();
   file->add(decision(1));
@@ -233,7 +240,9 @@ TEST_CASE_FIXTURE(ArchiveFixture, "while the disk takes nothing the newest wait,
   CHECK(archive()->last_number() == DecisionArchive::kMostWaiting + 3);
 }
 
-TEST_CASE_FIXTURE(ArchiveFixture, "a log that is kept on disk goes on with its numbers, and answers from memory when the disk does not") {
+TEST_CASE_FIXTURE(
+    ArchiveFixture,
+    "a log that is kept on disk goes on with its numbers, and answers from memory when the disk does not") {
   fill(1, 7);
   DecisionLog log;
   log.keep_in({path, max_bytes, 1h, 1h}, clock);

@@ -130,8 +130,7 @@ TEST_CASE("a periodic timer skips the ticks that a busy loop missed") {
     }
   });
   loop.run();
-  CHECK(ticks[1] - ticks[0] >=
-        35ms);  // made-up ticks would follow at once, at 35 ms less the scheduler's delay
+  CHECK(ticks[1] - ticks[0] >= 35ms);  // made-up ticks would follow at once, at 35 ms less the scheduler's delay
 }
 
 TEST_CASE("a destroyed timer runs no more, even when it was due already") {

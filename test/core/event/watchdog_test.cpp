@@ -58,8 +58,7 @@ TEST_CASE("a disarmed alarm is not called") {
 TEST_CASE("an alarm may arm the next one") {
   Watchdog watchdog;
   std::promise<void> second;
-  watchdog.arm(Watchdog::Clock::now(),
-               [&] { watchdog.arm(Watchdog::Clock::now(), [&] { second.set_value(); }); });
+  watchdog.arm(Watchdog::Clock::now(), [&] { watchdog.arm(Watchdog::Clock::now(), [&] { second.set_value(); }); });
   CHECK(is_called(second));
 }
 

@@ -37,7 +37,8 @@ int signal_of(pid_t pid) {
   return ::waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
-state::Container container(const RealCgroup& cgroup, state::ContainerKind kind, state::ContainerState state = state::ContainerState::running) {
+state::Container container(const RealCgroup& cgroup, state::ContainerKind kind,
+                           state::ContainerState state = state::ContainerState::running) {
   state::Container container;
   container.name = cgroup.dir();
   container.kind = kind;
@@ -59,10 +60,12 @@ TEST_CASE("all processes of a container end, those of cgroups that it has made t
 
 TEST_CASE("the containers of a pod that run end, its sandbox stays") {
   const RealCgroup app("kill-app"), sidecar("kill-sidecar"), sandbox("kill-sandbox"), waiting("kill-waiting");
-  const pid_t in_app = start_in(app), in_sidecar = start_in(sidecar), in_sandbox = start_in(sandbox), in_waiting = start_in(waiting);
+  const pid_t in_app = start_in(app), in_sidecar = start_in(sidecar), in_sandbox = start_in(sandbox),
+              in_waiting = start_in(waiting);
   state::Pod pod;
-  pod.containers = {container(waiting, state::ContainerKind::regular, state::ContainerState::waiting), container(app, state::ContainerKind::regular),
-                    container(sidecar, state::ContainerKind::sidecar), container(sandbox, state::ContainerKind::sandbox)};
+  pod.containers = {container(waiting, state::ContainerKind::regular, state::ContainerState::waiting),
+                    container(app, state::ContainerKind::regular), container(sidecar, state::ContainerKind::sidecar),
+                    container(sandbox, state::ContainerKind::sandbox)};
   CHECK(kill_containers(this_node(), pod));
   CHECK(signal_of(in_app) == SIGKILL);
   CHECK(signal_of(in_sidecar) == SIGKILL);

@@ -35,7 +35,8 @@ TEST_CASE("a pod that the node or the agent needs is never evicted") {
   CHECK(protection([](auto& pod) { pod.annotations["kubernetes.io/config.source"] = "api"; }).empty());
   CHECK(protection([](auto& pod) { pod.priority = 2'000'000'000; }) == "it is critical for the system");
   CHECK(protection([](auto& pod) { pod.priority = 1'999'999'999; }).empty());
-  CHECK(protection([](auto& pod) { pod.owner_kind = "DaemonSet"; }) == "its DaemonSet would make it again at once, here");
+  CHECK(protection([](auto& pod) { pod.owner_kind = "DaemonSet"; }) ==
+        "its DaemonSet would make it again at once, here");
 }
 
 TEST_CASE("a pod that has ended or is known by its cgroup only is not evicted") {
@@ -58,10 +59,14 @@ TEST_CASE("an eviction policy lets the features that it names, and what is no po
     return opt_out_of(pod, feature);
   };
   CHECK(with_policy("BEMemoryEvict", R"(["BECPUEvict", "BEMemoryEvict"])").empty());
-  CHECK(with_policy("BEMemoryEvict", R"(["BECPUEvict"])") == "its koordinator.sh/eviction-policy does not name BEMemoryEvict");
+  CHECK(with_policy("BEMemoryEvict", R"(["BECPUEvict"])") ==
+        "its koordinator.sh/eviction-policy does not name BEMemoryEvict");
   CHECK_FALSE(with_policy("BEMemoryEvict", "[]").empty());
-  for (const char* wrong : {"", "BEMemoryEvict", R"({"BEMemoryEvict":true})", R"(["BEMemoryEvict"] x)", R"(["BEMemoryEvict")", R"([1])"})
-    CHECK_MESSAGE(with_policy("BEMemoryEvict", wrong) == "its koordinator.sh/eviction-policy is no JSON list of texts, which allows nothing", wrong);
+  for (const char* wrong :
+       {"", "BEMemoryEvict", R"({"BEMemoryEvict":true})", R"(["BEMemoryEvict"] x)", R"(["BEMemoryEvict")", R"([1])"})
+    CHECK_MESSAGE(with_policy("BEMemoryEvict", wrong) ==
+                      "its koordinator.sh/eviction-policy is no JSON list of texts, which allows nothing",
+                  wrong);
 }
 
 TEST_CASE("features that go by priority need a pod's yes; best effort is one for the others; a no holds for all") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every answer that an API server, or something on the way to it, may give to an eviction. Whatever it is: no more pods go in a
-// window than evict.mostPods allows, an attempt counts until it is known to have failed, and the record says what was answered.
+// Every answer that an API server, or something on the way to it, may give to an eviction. Whatever it is: no more pods
+// go in a window than evict.mostPods allows, an attempt counts until it is known to have failed, and the record says
+// what was answered.
 #include <set>
 
 #include "node_of_twenty.hpp"
@@ -20,23 +21,26 @@ struct AnswerRow {
   const char* fault;      // of the test cluster
   const char* arguments;  // its own
   knob::Outcome outcome;
-  const char* why;           // a part of the record
+  const char* why;              // a part of the record
   std::uint64_t most_pods = 2;  // evict.mostPods
 };
 
 constexpr AnswerRow kAnswerRows[] = {
-    {"a proxy's page with 200", "answer", R"("body": "<html>sign in</html>", "headers": {"Content-Type": "text/html"})", kUnanswered,
-     "<html>sign in</html> (expected an object of kind Status)"},
-    {"the same after the pod was deleted", "answer", R"("body": "<html>", "done": true)", kUnanswered, "expected an object of kind Status"},
-    {"201 while the pod stays", "answer", R"("code": 201, "body": "{\"kind\":\"Status\",\"status\":\"Success\"}")", kEvicted, ""},
-    {"a Status of Failure with 200", "answer", R"("body": "{\"kind\":\"Status\",\"status\":\"Failure\"}", "done": true)", kUnanswered,
-     "found 'Failure'"},
+    {"a proxy's page with 200", "answer", R"("body": "<html>sign in</html>", "headers": {"Content-Type": "text/html"})",
+     kUnanswered, "<html>sign in</html> (expected an object of kind Status)"},
+    {"the same after the pod was deleted", "answer", R"("body": "<html>", "done": true)", kUnanswered,
+     "expected an object of kind Status"},
+    {"201 while the pod stays", "answer", R"("code": 201, "body": "{\"kind\":\"Status\",\"status\":\"Success\"}")",
+     kEvicted, ""},
+    {"a Status of Failure with 200", "answer",
+     R"("body": "{\"kind\":\"Status\",\"status\":\"Failure\"}", "done": true)", kUnanswered, "found 'Failure'"},
     {"an answer about another pod", "answer",
-     R"("code": 201, "body": "{\"kind\":\"Status\",\"status\":\"Success\",\"details\":{\"name\":\"other\"}}", "done": true)", kUnanswered,
-     "found one about 'other'"},
-    {"404 for a pod that is there", "answer", R"("code": 404, "body": "{\"kind\":\"Status\",\"reason\":\"NotFound\"}")", kGone,
-     "gone: 404 NotFound"},
-    {"409", "answer", R"("code": 409, "body": "{\"kind\":\"Status\",\"reason\":\"Conflict\"}")", kRefused, "conflict: 409 Conflict"},
+     R"("code": 201, "body": "{\"kind\":\"Status\",\"status\":\"Success\",\"details\":{\"name\":\"other\"}}", "done": true)",
+     kUnanswered, "found one about 'other'"},
+    {"404 for a pod that is there", "answer", R"("code": 404, "body": "{\"kind\":\"Status\",\"reason\":\"NotFound\"}")",
+     kGone, "gone: 404 NotFound"},
+    {"409", "answer", R"("code": 409, "body": "{\"kind\":\"Status\",\"reason\":\"Conflict\"}")", kRefused,
+     "conflict: 409 Conflict"},
     {"307 to another host", "answer", R"("code": 307, "headers": {"Location": "https://elsewhere.example/"})", kRefused,
      "redirected: 307 (redirects are not followed"},
     {"401", "answer", R"("code": 401, "body": "{\"kind\":\"Status\",\"reason\":\"Unauthorized\"}")", kRefused,
@@ -45,19 +49,22 @@ constexpr AnswerRow kAnswerRows[] = {
      "forbidden: 403 Forbidden (expected the right to create pods/eviction)"},
     {"429 with Retry-After: 0", "answer", R"("code": 429, "headers": {"Retry-After": "0"})", kRefused, "busy: 429"},
     {"429 with Retry-After: -1", "answer", R"("code": 429, "headers": {"Retry-After": "-1"})", kRefused, "busy: 429"},
-    {"429 with Retry-After: 10^18", "answer", R"("code": 429, "headers": {"Retry-After": "1000000000000000000"})", kRefused, "busy: 429", 1},
-    {"429 with a date", "answer", R"("code": 429, "headers": {"Retry-After": "Fri, 31 Dec 9999 23:59:59 GMT"})", kRefused, "busy: 429"},
+    {"429 with Retry-After: 10^18", "answer", R"("code": 429, "headers": {"Retry-After": "1000000000000000000"})",
+     kRefused, "busy: 429", 1},
+    {"429 with a date", "answer", R"("code": 429, "headers": {"Retry-After": "Fri, 31 Dec 9999 23:59:59 GMT"})",
+     kRefused, "busy: 429"},
     {"429 with garbage", "answer", R"("code": 429, "headers": {"Retry-After": "1e18 \t;%n"})", kRefused, "busy: 429"},
     {"500 of two budgets", "answer",
      R"("code": 500, "body": "{\"kind\":\"Status\",\"message\":\"This pod has more than one PodDisruptionBudget\"}")",
      kRefused, "more than one PodDisruptionBudget"},
     {"500 of a storage that has deleted", "answer",
-     R"("code": 500, "body": "{\"kind\":\"Status\",\"message\":\"etcdserver: request timed out\"}", "done": true)", kUnanswered,
-     "etcdserver: request timed out"},
-    {"503 in the server's words", "answer", R"("code": 503, "body": "{\"kind\":\"Status\",\"reason\":\"ServiceUnavailable\"}")", kRefused,
+     R"("code": 500, "body": "{\"kind\":\"Status\",\"message\":\"etcdserver: request timed out\"}", "done": true)",
+     kUnanswered, "etcdserver: request timed out"},
+    {"503 in the server's words", "answer",
+     R"("code": 503, "body": "{\"kind\":\"Status\",\"reason\":\"ServiceUnavailable\"}")", kRefused,
      "busy: 503 ServiceUnavailable"},
-    {"503 of a proxy after its server has deleted", "answer", R"("code": 503, "body": "upstream connect error", "done": true)", kUnanswered,
-     "upstream connect error"},
+    {"503 of a proxy after its server has deleted", "answer",
+     R"("code": 503, "body": "upstream connect error", "done": true)", kUnanswered, "upstream connect error"},
     {"520 of a proxy", "answer", R"("code": 520, "done": true)", kUnanswered, "unanswered: 520"},
     {"a body without an end", "endless", "", kUnanswered, "more than 1048576 bytes"},
     {"a body that is cut", "cut", R"("after_bytes": 5)", kUnanswered, "the answer broke off"},
@@ -72,7 +79,8 @@ bool has_record_of(const NodeOfTwenty& node, const AnswerRow& row) {
 
 }  // namespace
 
-TEST_CASE("whatever the API server answers, no more pods go in a window than it allows, and the record says what came") {
+TEST_CASE(
+    "whatever the API server answers, no more pods go in a window than it allows, and the record says what came") {
   for (const AnswerRow& row : kAnswerRows) {
     INFO(std::string(row.name));
     NodeOfTwenty node(config::EvictionTier::api, row.most_pods);

@@ -90,7 +90,8 @@ TEST_CASE("an answer that does not come is given up, and the server is left alon
   ApiEvictor impatient(node.loop, node.clock, node.client, {.source = {"koordetector", "test-node"}, .patience = 2s});
   node.request(kGiB);
   REQUIRE(node.orders.size() == 1);
-  impatient.ask(node.orders.front(), [&](const std::string& uid, const auto& answer) { node.evictions.answered(uid, answer); });
+  impatient.ask(node.orders.front(),
+                [&](const std::string& uid, const auto& answer) { node.evictions.answered(uid, answer); });
   node.orders.clear();
   CHECK(node.until([&] { return node.count(knob::Outcome::unanswered) == 1; }));
   CHECK(node.decisions.back().problem == "unanswered: no answer to the eviction within 2 s");
@@ -144,13 +145,15 @@ TEST_CASE("an eviction that was in flight when the agent died counts for the bud
     return decision;
   };
   SUBCASE("in flight, and without an answer") {
-    node.evictions.remember({record("a", knob::Outcome::asked), record("b", knob::Outcome::asked), record("b", knob::Outcome::unanswered),
+    node.evictions.remember({record("a", knob::Outcome::asked), record("b", knob::Outcome::asked),
+                             record("b", knob::Outcome::unanswered),
                              record("b", knob::Outcome::refused)});  // refused later: it was not even asked for
     CHECK(node.round(kGiB) == 0);
     CHECK(node.count(knob::Outcome::budget) == 1);
   }
   SUBCASE("refused") {
-    node.evictions.remember({record("a", knob::Outcome::asked), record("b", knob::Outcome::asked), record("b", knob::Outcome::refused)});
+    node.evictions.remember(
+        {record("a", knob::Outcome::asked), record("b", knob::Outcome::asked), record("b", knob::Outcome::refused)});
     CHECK(node.round(kGiB) == 1);
   }
 }

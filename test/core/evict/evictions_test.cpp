@@ -24,8 +24,11 @@ TEST_CASE("pods end through the API server, with a record and an Event each, unt
   CHECK(first.pod_name == "pod-1");
   CHECK(first.plugin == "qos-memory-evict");
   CHECK(first.reason == "the node is short of memory");
-  CHECK(first.inputs == decltype(first.inputs){{"feature", "BEMemoryEvict"}, {"missing_memory", "2.00 GiB"}, {"releases_memory", "1.00 GiB"}});
-  CHECK(node.until([&] { return node.has_event("pod-1", "evictPodSuccess") && node.has_event("pod-2", "evictPodSuccess"); }));
+  CHECK(first.inputs == decltype(first.inputs){{"feature", "BEMemoryEvict"},
+                                               {"missing_memory", "2.00 GiB"},
+                                               {"releases_memory", "1.00 GiB"}});
+  CHECK(node.until(
+      [&] { return node.has_event("pod-1", "evictPodSuccess") && node.has_event("pod-2", "evictPodSuccess"); }));
   CHECK(node.round(2 * kGiB) == 0);
 }
 
@@ -52,13 +55,15 @@ TEST_CASE("an eviction that the budget holds back is reported once, with the pod
   CHECK(node.held_back == Names{"pod-2: as many as evict.mostPods have gone in evict.window"});
 }
 
-TEST_CASE("a disruption budget is respected: its pod stays, the next one goes, and it is not asked for again and again") {
+TEST_CASE(
+    "a disruption budget is respected: its pod stays, the next one goes, and it is not asked for again and again") {
   NodeOfTwenty node;
   node.put_budget("pod-1", 0);
   CHECK(node.round(kGiB) == 1);
   CHECK(node.going().empty());
   CHECK(node.count(knob::Outcome::refused) == 1);
-  CHECK(node.decisions.back().problem == "over budget: 429 TooManyRequests: The disruption budget pod-1 has no disruption left");
+  CHECK(node.decisions.back().problem ==
+        "over budget: 429 TooManyRequests: The disruption budget pod-1 has no disruption left");
   CHECK(node.round(kGiB) == 1);
   CHECK(node.going() == Names{"pod-2"});
   for (int i = 0; i < 10; ++i) CHECK(node.round(kGiB) == 0);

@@ -32,7 +32,8 @@ struct Cache {
 }  // namespace
 
 TEST_CASE_FIXTURE(Cache, "a pod's usage is its newest sample, in milli-cores and bytes") {
-  const auto cpu = begin("pod_cpu_usage", 0.001, {{"pod_uid", "a"}}), memory = begin("pod_memory_usage", 1, {{"pod_uid", "a"}});
+  const auto cpu = begin("pod_cpu_usage", 0.001, {{"pod_uid", "a"}}),
+             memory = begin("pod_memory_usage", 1, {{"pod_uid", "a"}});
   append(cpu, 0.5);
   append(memory, 4096);
   clock.advance(1s);
@@ -75,7 +76,9 @@ TEST_CASE("a pod holds its usage of cpu and memory, and its requests of named re
 }
 
 TEST_CASE("the node's pressure is the share of time in which all wait for memory") {
-  CHECK(full_memory_pressure("some avg10=30.10 avg60=1.00 avg300=0.00 total=1\nfull avg10=21.50 avg60=0.50 avg300=0.00 total=1\n") == 21.5);
+  CHECK(full_memory_pressure(
+            "some avg10=30.10 avg60=1.00 avg300=0.00 total=1\nfull avg10=21.50 avg60=0.50 avg300=0.00 total=1\n") ==
+        21.5);
   CHECK_FALSE(full_memory_pressure(""));
   CHECK_FALSE(full_memory_pressure("some avg10=30.10 avg60=1.00 avg300=0.00 total=1\n"));
   CHECK_FALSE(full_memory_pressure("full total=1\n"));

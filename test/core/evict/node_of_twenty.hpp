@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A node of twenty best-effort pods, the API server that has them, and the evictions of strategies, on a clock that the test moves.
+// A node of twenty best-effort pods, the API server that has them, and the evictions of strategies, on a clock that the
+// test moves.
 #pragma once
 
 #include <algorithm>
@@ -32,29 +33,31 @@ inline config::EvictSettings eviction_limits(config::EvictionTier tier, std::uin
 // A node of twenty best-effort pods, which are in the API server, too.
 struct NodeOfTwenty : ClusterClient {
   explicit NodeOfTwenty(config::EvictionTier tier = config::EvictionTier::api, std::uint64_t most_pods = 5)
-      : evictions({.clock = manual,
-                   .hub = hub,
-                   .mode = [this](const std::string&) { return mode; },
-                   .usage = [this] { return use_of(*hub.current()); },
-                   .ask = [this](Order order) { orders.push_back(std::move(order)); },
-                   .record = [this](knob::Decision decision) { decisions.push_back(std::move(decision)); },
-                   .on_outcome =
-                       [this](const Outcome& outcome) {
-                         reported.push_back(outcome.order.pod.name);
-                         api.tell(outcome);
-                       },
-                   .on_brake =
-                       [this](Time until, const std::string& why) {
-                         braked_until = until;
-                         brake_why = why;
-                       },
-                   .on_held_back = [this](const Outcome& outcome) { held_back.push_back(outcome.order.pod.name + ": " + outcome.why); },
-                   .memory_pressure = [this] { return pressure; },
-                   .kill = [this](const state::Pod& pod) -> Result<void> {
-                     killed.push_back(pod.name);
-                     return {};
-                   }},
-                  {.limits = eviction_limits(tier, most_pods), .own_uid = {}, .pods_old = kPodsOld, .seed = 7}) {
+      : evictions(
+            {.clock = manual,
+             .hub = hub,
+             .mode = [this](const std::string&) { return mode; },
+             .usage = [this] { return use_of(*hub.current()); },
+             .ask = [this](Order order) { orders.push_back(std::move(order)); },
+             .record = [this](knob::Decision decision) { decisions.push_back(std::move(decision)); },
+             .on_outcome =
+                 [this](const Outcome& outcome) {
+                   reported.push_back(outcome.order.pod.name);
+                   api.tell(outcome);
+                 },
+             .on_brake =
+                 [this](Time until, const std::string& why) {
+                   braked_until = until;
+                   brake_why = why;
+                 },
+             .on_held_back =
+                 [this](const Outcome& outcome) { held_back.push_back(outcome.order.pod.name + ": " + outcome.why); },
+             .memory_pressure = [this] { return pressure; },
+             .kill = [this](const state::Pod& pod) -> Result<void> {
+               killed.push_back(pod.name);
+               return {};
+             }},
+            {.limits = eviction_limits(tier, most_pods), .own_uid = {}, .pods_old = kPodsOld, .seed = 7}) {
     cluster.fault("graceful_deletion", R"({"on":true})");
     for (int number = 1; number <= 20; ++number) put(number);
     publish();
@@ -68,8 +71,9 @@ struct NodeOfTwenty : ClusterClient {
 
   void put(int number) {
     state::Pod pod = best_effort_pod(number);
-    const std::string object = cluster.put(R"({"kind":"Pod","metadata":{"name":")" + pod.name + R"(","namespace":"shop","labels":{"app":")" +
-                                           pod.name + R"("}},"spec":{"nodeName":"test-node"}})");
+    const std::string object =
+        cluster.put(R"({"kind":"Pod","metadata":{"name":")" + pod.name + R"(","namespace":"shop","labels":{"app":")" +
+                    pod.name + R"("}},"spec":{"nodeName":"test-node"}})");
     pod.uid = kube::parse_object(object)->uid;
     pods.push_back(std::move(pod));
   }
@@ -101,7 +105,9 @@ struct NodeOfTwenty : ClusterClient {
     while (!orders.empty()) {
       const Order order = std::move(orders.front());
       orders.pop_front();
-      api.ask(order, [this](const std::string& uid, const Result<kube::EvictionAnswer>& answer) { evictions.answered(uid, answer); });
+      api.ask(order, [this](const std::string& uid, const Result<kube::EvictionAnswer>& answer) {
+        evictions.answered(uid, answer);
+      });
       REQUIRE(until([&] { return api.waiting() == 0; }));
     }
     return asked;
@@ -121,14 +127,17 @@ struct NodeOfTwenty : ClusterClient {
     return names;
   }
   std::size_t count(knob::Outcome outcome) const {
-    return static_cast<std::size_t>(std::count_if(decisions.begin(), decisions.end(), [&](const auto& d) { return d.outcome == outcome; }));
+    return static_cast<std::size_t>(
+        std::count_if(decisions.begin(), decisions.end(), [&](const auto& d) { return d.outcome == outcome; }));
   }
   std::size_t evictions_asked() {
-    return cluster.requests(R"({"verb":"create","subresource":"eviction","after":)" + std::to_string(begin) + "}").size();
+    return cluster.requests(R"({"verb":"create","subresource":"eviction","after":)" + std::to_string(begin) + "}")
+        .size();
   }
   bool has_event(const std::string& pod, const std::string& reason) {
     const std::string list = cluster.command("list", R"({"kind":"Event"})");
-    for (std::size_t at = list.find("\"" + pod + "."); at != std::string::npos; at = list.find("\"" + pod + ".", at + 1))
+    for (std::size_t at = list.find("\"" + pod + "."); at != std::string::npos;
+         at = list.find("\"" + pod + ".", at + 1))
       if (list.substr(at, 2000).find(reason) != std::string::npos) return true;
     return false;
   }

@@ -33,7 +33,8 @@ struct Node {
   std::vector<Verdict> verdicts;
 
   // One round; those that go are asked for.
-  std::vector<std::string> round(std::vector<Request> wanted, const EvictionTracker* others = nullptr, std::string problem = {}) {
+  std::vector<std::string> round(std::vector<Request> wanted, const EvictionTracker* others = nullptr,
+                                 std::string problem = {}) {
     tracker.update(snapshot, now);
     requests = std::move(wanted);
     verdicts = decide(requests, "qos-memory-evict", tracker, {snapshot, usage, {}, std::move(problem), now, others});
@@ -46,11 +47,12 @@ struct Node {
     return going;
   }
   std::size_t count(knob::Outcome outcome) const {
-    return static_cast<std::size_t>(std::count_if(verdicts.begin(), verdicts.end(), [&](const Verdict& v) { return v.outcome == outcome; }));
+    return static_cast<std::size_t>(
+        std::count_if(verdicts.begin(), verdicts.end(), [&](const Verdict& v) { return v.outcome == outcome; }));
   }
   state::Pod& pod(int number) {
-    const auto found =
-        std::find_if(snapshot.pods.begin(), snapshot.pods.end(), [&](const auto& pod) { return pod.uid == uid_of(number); });
+    const auto found = std::find_if(snapshot.pods.begin(), snapshot.pods.end(),
+                                    [&](const auto& pod) { return pod.uid == uid_of(number); });
     return snapshot.pods[static_cast<std::size_t>(found - snapshot.pods.begin())];
   }
   void end_pod(int number) {
@@ -72,7 +74,8 @@ TEST_CASE_FIXTURE(Node, "pods go in the order of the request until enough is rel
 
 TEST_CASE_FIXTURE(Node, "a pod releases what it uses, or what it requests") {
   CHECK(round({{handles(1, 5), "cpu", "busy", 1500, {}}}).size() == 2);
-  CHECK(round({{handles(6, 9), "kubernetes.io/batch-cpu.request", "overcommitted", 1000, {}}}) == Names{});  // those two release that, too
+  CHECK(round({{handles(6, 9), "kubernetes.io/batch-cpu.request", "overcommitted", 1000, {}}}) ==
+        Names{});  // those two release that, too
   CHECK(round({{handles(6, 9), "kubernetes.io/batch-cpu.request", "overcommitted", 3000, {}}}).size() == 1);
 }
 
@@ -84,7 +87,8 @@ TEST_CASE_FIXTURE(Node, "a pod without measurements and requests releases nothin
 }
 
 TEST_CASE_FIXTURE(Node, "two requests for the same resource are not added up") {
-  CHECK(round({release_memory(2 * kGiB, handles(1, 5)), release_memory(2 * kGiB, handles(3, 8))}) == Names{"pod-1", "pod-2"});
+  CHECK(round({release_memory(2 * kGiB, handles(1, 5)), release_memory(2 * kGiB, handles(3, 8))}) ==
+        Names{"pod-1", "pod-2"});
 }
 
 TEST_CASE_FIXTURE(Node, "the request of another strategy for the same pod is released once") {
@@ -236,7 +240,8 @@ TEST_CASE("the brake holds above a share of the node's pods, but never below fiv
   struct Row {
     std::size_t pods, most;
   };
-  for (const Row& row : {Row{1, 5}, Row{6, 5}, Row{8, 5}, Row{16, 5}, Row{19, 5}, Row{20, 6}, Row{40, 12}, Row{110, 33}, Row{250, 75}}) {
+  for (const Row& row :
+       {Row{1, 5}, Row{6, 5}, Row{8, 5}, Row{16, 5}, Row{19, 5}, Row{20, 6}, Row{40, 12}, Row{110, 33}, Row{250, 75}}) {
     CAPTURE(row.pods);
     CHECK(most_picked(row.pods, 30) == row.most);
   }
@@ -251,11 +256,13 @@ TEST_CASE("on nodes of six and of eight pods five may go in a window, and the si
     CHECK_FALSE(node.tracker.brake_until(node.now));
     CHECK(node.round({release_memory(6 * kGiB, handles(1, pods))}).empty());
     CHECK(node.tracker.brake_until(node.now).has_value());
-    CHECK(node.tracker.brake_why() == "6 of the node's " + std::to_string(pods) + " pods were picked for eviction within evict.window");
+    CHECK(node.tracker.brake_why() ==
+          "6 of the node's " + std::to_string(pods) + " pods were picked for eviction within evict.window");
   }
 }
 
-TEST_CASE_FIXTURE(Node, "an eviction without an answer keeps its place in budget and credit, and five of them make the brake hold") {
+TEST_CASE_FIXTURE(
+    Node, "an eviction without an answer keeps its place in budget and credit, and five of them make the brake hold") {
   snapshot = node_with(40);
   usage = use_of(snapshot);
   CHECK(round({release_memory(4 * kGiB, handles(1, 20))}).size() == 4);

@@ -23,10 +23,12 @@ std::string shown(const Document& document, const Sample& sample) {
   const Metric& metric = document.metrics()[sample.metric];
   constexpr const char* kKinds[] = {"gauge ", "counter ", "histogram "};
   std::string text = kKinds[static_cast<int>(metric.kind)] + std::string(metric.name);
-  for (const Label& label : document.labels(sample)) text += "|" + std::string(label.name) + "=" + std::string(label.value);
+  for (const Label& label : document.labels(sample))
+    text += "|" + std::string(label.name) + "=" + std::string(label.value);
   if (sample.histogram == Sample::kNoHistogram) return text + " " + number(sample.value);
   const Histogram& histogram = document.histogram(sample);
-  for (std::size_t i = 0; i < histogram.bounds.size(); ++i) text += " " + number(histogram.bounds[i]) + ":" + std::to_string(histogram.cumulative[i]);
+  for (std::size_t i = 0; i < histogram.bounds.size(); ++i)
+    text += " " + number(histogram.bounds[i]) + ":" + std::to_string(histogram.cumulative[i]);
   return text + " inf:" + std::to_string(histogram.cumulative.back()) + " sum " + number(histogram.sum);
 }
 
@@ -44,34 +46,50 @@ Lines om(const std::string& text) { return read(text + "# EOF\n", Syntax::open_m
 }  // namespace
 
 TEST_CASE("gauges and counters keep their names; what has no type is a gauge") {
-  CHECK(read("# TYPE a gauge\na 1\n# TYPE b_total counter\nb_total{x=\"1\"} 2\nc 3\n") == Lines{"gauge a 1", "counter b_total|x=1 2", "gauge c 3"});
-  CHECK(om("# TYPE b counter\nb_total 2\nb_created 1700000000\n# TYPE v info\nv_info{version=\"1\"} 1\n# TYPE s stateset\ns{s=\"on\"} 1\n") ==
-        Lines{"counter b_total 2", "gauge v_info|version=1 1", "gauge s|s=on 1"});
+  CHECK(read("# TYPE a gauge\na 1\n# TYPE b_total counter\nb_total{x=\"1\"} 2\nc 3\n") ==
+        Lines{"gauge a 1", "counter b_total|x=1 2", "gauge c 3"});
+  CHECK(
+      om("# TYPE b counter\nb_total 2\nb_created 1700000000\n# TYPE v info\nv_info{version=\"1\"} 1\n# TYPE s stateset\ns{s=\"on\"} 1\n") ==
+      Lines{"counter b_total 2", "gauge v_info|version=1 1", "gauge s|s=on 1"});
 }
 
 TEST_CASE("a page of every type that OpenMetrics has") {
-  const Lines lines = om("# TYPE shop_requests counter\n# UNIT shop_requests requests\n# HELP shop_requests Asked so far.\n"
-           "shop_requests_total{path=\"/a\\\\b\\n\"} 5.0 1700000000.123 # {trace_id=\"KOO5S4vxi0o\"} 0.67 1700000000.1\n"
-           "shop_requests_created{path=\"/a\\\\b\\n\"} 1.6e9\n"
-           "# TYPE wait_seconds histogram\n# UNIT wait_seconds seconds\n"
-           "wait_seconds_bucket{le=\"0.1\"} 1 # {} 0.05\nwait_seconds_bucket{le=\"+Inf\"} 2 # {id=\"x\"} 9 1.0\n"
-           "wait_seconds_count 2\nwait_seconds_sum 9.05\nwait_seconds_created 1.6e9\n"
-           "# TYPE rpc summary\nrpc{quantile=\"0.5\"} 1\nrpc{quantile=\"0.99\"} NaN\nrpc_count 17\nrpc_sum 324789.3\nrpc_created 1.6e9\n"
-           "# TYPE only_sums summary\nonly_sums_count 3\nonly_sums_sum 4\n"
-           "# TYPE queue gaugehistogram\nqueue_bucket{le=\"1\"} 3\nqueue_bucket{le=\"+Inf\"} 4\nqueue_gcount 4\nqueue_gsum 5\n"
-           "# TYPE build info\nbuild_info{version=\"1.2\"} 1\n"
-           "# TYPE mode stateset\nmode{mode=\"idle\"} 1\nmode{mode=\"busy\"} 0\n"
-           "# TYPE other unknown\nother -Inf\n# TYPE load gauge\nload{} 1 1.5\n");
-  const Lines expected{"counter shop_requests_total|path=/a\\b\n 5", "gauge rpc|quantile=0.5 1", "gauge rpc|quantile=0.99 nan", "counter rpc_count 17",
-              "counter rpc_sum 324789.3", "counter only_sums_count 3", "counter only_sums_sum 4", "gauge queue_gcount 4", "gauge queue_gsum 5",
-              "gauge build_info|version=1.2 1", "gauge mode|mode=idle 1", "gauge mode|mode=busy 0", "gauge other -inf", "gauge load 1",
-              "histogram wait_seconds 0.1:1 inf:2 sum 9.05"};
+  const Lines lines = om(
+      "# TYPE shop_requests counter\n# UNIT shop_requests requests\n# HELP shop_requests Asked so far.\n"
+      "shop_requests_total{path=\"/a\\\\b\\n\"} 5.0 1700000000.123 # {trace_id=\"KOO5S4vxi0o\"} 0.67 1700000000.1\n"
+      "shop_requests_created{path=\"/a\\\\b\\n\"} 1.6e9\n"
+      "# TYPE wait_seconds histogram\n# UNIT wait_seconds seconds\n"
+      "wait_seconds_bucket{le=\"0.1\"} 1 # {} 0.05\nwait_seconds_bucket{le=\"+Inf\"} 2 # {id=\"x\"} 9 1.0\n"
+      "wait_seconds_count 2\nwait_seconds_sum 9.05\nwait_seconds_created 1.6e9\n"
+      "# TYPE rpc summary\nrpc{quantile=\"0.5\"} 1\nrpc{quantile=\"0.99\"} NaN\nrpc_count 17\nrpc_sum 324789.3\nrpc_created 1.6e9\n"
+      "# TYPE only_sums summary\nonly_sums_count 3\nonly_sums_sum 4\n"
+      "# TYPE queue gaugehistogram\nqueue_bucket{le=\"1\"} 3\nqueue_bucket{le=\"+Inf\"} 4\nqueue_gcount 4\nqueue_gsum 5\n"
+      "# TYPE build info\nbuild_info{version=\"1.2\"} 1\n"
+      "# TYPE mode stateset\nmode{mode=\"idle\"} 1\nmode{mode=\"busy\"} 0\n"
+      "# TYPE other unknown\nother -Inf\n# TYPE load gauge\nload{} 1 1.5\n");
+  const Lines expected{"counter shop_requests_total|path=/a\\b\n 5",
+                       "gauge rpc|quantile=0.5 1",
+                       "gauge rpc|quantile=0.99 nan",
+                       "counter rpc_count 17",
+                       "counter rpc_sum 324789.3",
+                       "counter only_sums_count 3",
+                       "counter only_sums_sum 4",
+                       "gauge queue_gcount 4",
+                       "gauge queue_gsum 5",
+                       "gauge build_info|version=1.2 1",
+                       "gauge mode|mode=idle 1",
+                       "gauge mode|mode=busy 0",
+                       "gauge other -inf",
+                       "gauge load 1",
+                       "histogram wait_seconds 0.1:1 inf:2 sum 9.05"};
   REQUIRE_MESSAGE(lines.size() == expected.size(), lines[0]);
   for (std::size_t i = 0; i < lines.size(); ++i) CHECK(lines[i] == expected[i]);
 }
 
 TEST_CASE("help and unit belong to the metric") {
-  auto document = Document::read("# HELP a_bytes Its \\\\ purpose.\n# TYPE a_bytes gauge\n# UNIT a_bytes bytes\na_bytes 1\n# EOF\n", Syntax::open_metrics);
+  auto document =
+      Document::read("# HELP a_bytes Its \\\\ purpose.\n# TYPE a_bytes gauge\n# UNIT a_bytes bytes\na_bytes 1\n# EOF\n",
+                     Syntax::open_metrics);
   REQUIRE(document);
   CHECK(document->metrics().at(0).help == "Its \\ purpose.");
   CHECK(document->metrics().at(0).unit == "bytes");
@@ -94,11 +112,13 @@ TEST_CASE("a histogram's series is the same text in each scrape, whatever the or
 }
 
 TEST_CASE("a summary is its quantiles as a gauge, and two counters") {
-  CHECK(read("# TYPE s summary\ns{quantile=\"0.5\"} 2\ns_sum 10\ns_count 4\n") == Lines{"gauge s|quantile=0.5 2", "counter s_sum 10", "counter s_count 4"});
+  CHECK(read("# TYPE s summary\ns{quantile=\"0.5\"} 2\ns_sum 10\ns_count 4\n") ==
+        Lines{"gauge s|quantile=0.5 2", "counter s_sum 10", "counter s_count 4"});
 }
 
 TEST_CASE("only the count and the sum of a gauge histogram are taken") {
-  CHECK(om("# TYPE g gaugehistogram\ng_bucket{le=\"+Inf\"} 3\ng_gcount 3\ng_gsum 5\n") == Lines{"gauge g_gcount 3", "gauge g_gsum 5"});
+  CHECK(om("# TYPE g gaugehistogram\ng_bucket{le=\"+Inf\"} 3\ng_gcount 3\ng_gsum 5\n") ==
+        Lines{"gauge g_gcount 3", "gauge g_gsum 5"});
 }
 
 TEST_CASE("a suffix says nothing where the family is not of its type") {
@@ -114,20 +134,27 @@ TEST_CASE("a histogram that makes no sense is left out and counted, the others s
     return document->left_out_because();
   };
   CHECK(left_out("h_sum 1\n") == "histogram 'h': found neither a bucket '+Inf' nor a '_count', expected one");
-  CHECK(left_out("h_bucket{le=\"1\"} 5\nh_count 4\n") == "histogram 'h': found a bucket that counts less than the one below it, expected cumulative counts");
-  CHECK(left_out("h_bucket{le=\"+Inf\"} 5\nh_bucket{le=\"inf\"} 5\n") == "histogram 'h': found an infinite bound beside '+Inf', expected finite ones");
-  CHECK(left_out("h_bucket{le=\"-Inf\"} 0\nh_count 5\n") == "histogram 'h': found an infinite bound beside '+Inf', expected finite ones");
+  CHECK(left_out("h_bucket{le=\"1\"} 5\nh_count 4\n") ==
+        "histogram 'h': found a bucket that counts less than the one below it, expected cumulative counts");
+  CHECK(left_out("h_bucket{le=\"+Inf\"} 5\nh_bucket{le=\"inf\"} 5\n") ==
+        "histogram 'h': found an infinite bound beside '+Inf', expected finite ones");
+  CHECK(left_out("h_bucket{le=\"-Inf\"} 0\nh_count 5\n") ==
+        "histogram 'h': found an infinite bound beside '+Inf', expected finite ones");
   CHECK(left_out("h_count 1.5\n") == "histogram 'h': found a bucket of 1.500000, expected a whole number");
   CHECK(left_out("h_count -1\n") == "histogram 'h': found a bucket of -1.000000, expected a whole number");
   CHECK(left_out("h_count NaN\n") == "histogram 'h': found a bucket of nan, expected a whole number");
-  CHECK(left_out("h_bucket{le=\"1\"} 1\nh_bucket{le=\"1.0\"} 1\nh_count 4\n") == "histogram 'h': found two buckets of one bound, expected one");
+  CHECK(left_out("h_bucket{le=\"1\"} 1\nh_bucket{le=\"1.0\"} 1\nh_count 4\n") ==
+        "histogram 'h': found two buckets of one bound, expected one");
 }
 
 TEST_CASE("lines that cannot be grouped are an error with their number") {
   CHECK(read("# TYPE a gauge\n# TYPE a counter\n") == Lines{"line 2: found a second type of 'a', expected one"});
-  CHECK(read("a 1\n# TYPE a counter\n") == Lines{"line 2: found the type of 'a' behind its samples, expected it before them"});
-  CHECK(read("# TYPE h histogram\nh_bucket 1\n") == Lines{"line 2: found a bucket without a label 'le', expected its upper bound there"});
-  CHECK(read("# TYPE h histogram\nh_bucket{le=\"x\"} 1\n") == Lines{"line 2: found the bound 'x', expected a number or +Inf"});
+  CHECK(read("a 1\n# TYPE a counter\n") ==
+        Lines{"line 2: found the type of 'a' behind its samples, expected it before them"});
+  CHECK(read("# TYPE h histogram\nh_bucket 1\n") ==
+        Lines{"line 2: found a bucket without a label 'le', expected its upper bound there"});
+  CHECK(read("# TYPE h histogram\nh_bucket{le=\"x\"} 1\n") ==
+        Lines{"line 2: found the bound 'x', expected a number or +Inf"});
 }
 
 TEST_CASE("the number of samples is bounded") {
@@ -154,7 +181,8 @@ TEST_CASE("a document takes no more memory than its budget has, whatever its lin
   SUBCASE("histograms") { each = "# TYPE h# histogram\nh#_count 1\n"; }
   std::string text;
   for (int i = 0; i < 2000; ++i)
-    for (const char c : each) text += c == '#' && !text.empty() && text.back() != '\n' ? std::to_string(i) : std::string(1, c);
+    for (const char c : each)
+      text += c == '#' && !text.empty() && text.back() != '\n' ? std::to_string(i) : std::string(1, c);
   const auto budget = std::make_shared<ByteBudget>(10 << 20);
   {
     const Result<Document> document = Document::read(text, Syntax::text, {}, ByteShare(budget));

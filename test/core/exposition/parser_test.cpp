@@ -47,7 +47,9 @@ std::vector<std::string> all(const std::string& text, Syntax syntax = Syntax::te
 
 std::string first(const std::string& text, Syntax syntax = Syntax::text) { return all(text, syntax).at(0); }
 std::string om(const std::string& line) { return all(line + "\n# EOF\n", Syntax::open_metrics).at(0); }
-std::string type_line(const std::string& name, Type type) { return "type " + name + " " + std::to_string(static_cast<int>(type)); }
+std::string type_line(const std::string& name, Type type) {
+  return "type " + name + " " + std::to_string(static_cast<int>(type));
+}
 
 }  // namespace
 
@@ -83,22 +85,27 @@ TEST_CASE("a value is any number of a double") {
   CHECK(first("x NaN\n") == "x nan");
   CHECK(first("x 1e-400\n") == "x 0");
   for (const char* bad : {"x 1e400", "x abc", "x 1,5", "x 0x10", "x +-1", "x nan(1)", "x +", "x 1_000"})
-    CHECK_MESSAGE(first(std::string(bad) + "\n").find("expected a value: a number, NaN, +Inf or -Inf") != std::string::npos, bad);
+    CHECK_MESSAGE(
+        first(std::string(bad) + "\n").find("expected a value: a number, NaN, +Inf or -Inf") != std::string::npos, bad);
 }
 
 TEST_CASE("text: an error names the line, what was found and what was expected") {
   CHECK(all("up 1\nup{a=\"1\" 2\n").at(1) == "line 2: found '2', expected ',' or '}' behind a label");
   CHECK(first("9up 1\n") == "line 1: found '9up 1', expected the name of a metric, as [a-zA-Z_:][a-zA-Z0-9_:]*");
   CHECK(first("up\n") == "line 1: found the end of the line, expected a space before the value");
-  CHECK(first("up{9=\"1\"} 1\n") == "line 1: found '9=\"1\"} 1', expected the name of a label, as [a-zA-Z_][a-zA-Z0-9_]*");
+  CHECK(first("up{9=\"1\"} 1\n") ==
+        "line 1: found '9=\"1\"} 1', expected the name of a label, as [a-zA-Z_][a-zA-Z0-9_]*");
   CHECK(first("up{a:b=\"1\"} 1\n") == "line 1: found ':b=\"1\"} 1', expected '=' behind the name of a label");
   CHECK(first("up{a=1} 1\n") == "line 1: found '1} 1', expected a label's value in quotes");
   CHECK(first("up{a=\"1} 1\n") == "line 1: found '\"1} 1', expected a '\"' at the end of the label's value");
   CHECK(first("up{a=\"1\\\n") == "line 1: found '\"1\\', expected a '\"' at the end of the label's value");
   CHECK(first("up{a=\"1\",a=\"2\"} 1\n") == "line 1: found 'a=\"2\"} 1', expected no second label 'a'");
-  CHECK(first("up 1 2.5\n") == "line 1: found '2.5', expected a timestamp in whole milliseconds, or the end of the line");
+  CHECK(first("up 1 2.5\n") ==
+        "line 1: found '2.5', expected a timestamp in whole milliseconds, or the end of the line");
   CHECK(first("up 1 2 3\n") == "line 1: found '3', expected nothing behind the timestamp");
-  CHECK(first("# TYPE up meter\n") == "line 1: found 'meter', expected a type: counter, gauge, histogram, summary, untyped, or one more of OpenMetrics");
+  CHECK(
+      first("# TYPE up meter\n") ==
+      "line 1: found 'meter', expected a type: counter, gauge, histogram, summary, untyped, or one more of OpenMetrics");
   CHECK(first("# TYPE up gauge x\n") == "line 1: found 'x', expected nothing behind the type");
   CHECK(first("<html>\n").starts_with("line 1: found '<html>', expected the name of a metric"));
 }
@@ -117,7 +124,8 @@ TEST_CASE("bytes that are not UTF-8 are an error, and control characters are not
 TEST_CASE("a line and its labels are bounded") {
   CHECK(all("x 1\nabcdefgh 1\n", Syntax::text, {.line_bytes = 8}).at(1) ==
         "line 2: found more than 8 bytes without a line feed, expected at most those");
-  CHECK(all("x{a=\"\",b=\"\",c=\"\"} 1\n", Syntax::text, {.labels = 2}).at(0) == "line 1: found 'c=\"\"} 1', expected at most 2 labels");
+  CHECK(all("x{a=\"\",b=\"\",c=\"\"} 1\n", Syntax::text, {.labels = 2}).at(0) ==
+        "line 1: found 'c=\"\"} 1', expected at most 2 labels");
 }
 
 TEST_CASE("after an error there is no more to come") {
@@ -134,8 +142,11 @@ TEST_CASE("a sample's series is its name and labels as they are written") {
 }
 
 TEST_CASE("OpenMetrics: types, units and helps are parsed, and the last line is '# EOF'") {
-  CHECK(all("# TYPE a_seconds counter\n# UNIT a_seconds seconds\n# HELP a_seconds \\\"quoted\\\"\na_seconds_total 1\n# EOF", Syntax::open_metrics) ==
-        std::vector<std::string>{type_line("a_seconds", Type::counter), "unit a_seconds: seconds", "help a_seconds: \"quoted\"", "a_seconds_total 1"});
+  CHECK(
+      all("# TYPE a_seconds counter\n# UNIT a_seconds seconds\n# HELP a_seconds \\\"quoted\\\"\na_seconds_total 1\n# EOF",
+          Syntax::open_metrics) == std::vector<std::string>{type_line("a_seconds", Type::counter),
+                                                            "unit a_seconds: seconds", "help a_seconds: \"quoted\"",
+                                                            "a_seconds_total 1"});
   CHECK(om("# TYPE a stateset") == type_line("a", Type::state_set));
   CHECK(om("# TYPE a gaugehistogram") == type_line("a", Type::gauge_histogram));
   CHECK(om("# UNIT a_seconds bytes") == "line 1: found 'bytes', expected the unit that 'a_seconds' ends in");

@@ -11,7 +11,10 @@ using namespace koord::hook;
 namespace {
 
 AnswerTarget target() {
-  return {.level = knob::Level::container, .cgroup_dir = "pod/main", .reason = "the answer for container main of shop/web", .priority = 7,
+  return {.level = knob::Level::container,
+          .cgroup_dir = "pod/main",
+          .reason = "the answer for container main of shop/web",
+          .priority = 7,
           .ttl = std::chrono::minutes(1)};
 }
 
@@ -21,11 +24,14 @@ TEST_CASE("each field that is a knob becomes the base of that knob, in the knob'
   struct Row {
     const char *field, *value, *knob, *as_knob;
   };
-  for (const Row& row : {Row{"linux.cpu.shares", "512", "cpu.shares", "512"}, Row{"linux.cpu.quota", "20000", "cpu.max", "20000 100000"},
-                         Row{"linux.cpu.quota", "-1", "cpu.max", "max"}, Row{"linux.cpuset.cpus", "0-3,8", "cpuset.cpus", "0-3,8"},
-                         Row{"linux.cpu.idle", "1", "cpu.idle", "1"}, Row{"linux.cpu.bvt_warp_ns", "-1", "cpu.bvt_warp_ns", "-1"},
-                         Row{"linux.cpuset.mems", "0", "cpuset.mems", "0"}, Row{"linux.rdt.closid", "koord-a", "resctrl.group", "koord-a"},
-                         Row{"linux.memory.limit", "1048576", "memory.max", "1048576"}, Row{"linux.memory.limit", "-1", "memory.max", "max"}}) {
+  for (const Row& row :
+       {Row{"linux.cpu.shares", "512", "cpu.shares", "512"}, Row{"linux.cpu.quota", "20000", "cpu.max", "20000 100000"},
+        Row{"linux.cpu.quota", "-1", "cpu.max", "max"}, Row{"linux.cpuset.cpus", "0-3,8", "cpuset.cpus", "0-3,8"},
+        Row{"linux.cpu.idle", "1", "cpu.idle", "1"}, Row{"linux.cpu.bvt_warp_ns", "-1", "cpu.bvt_warp_ns", "-1"},
+        Row{"linux.cpuset.mems", "0", "cpuset.mems", "0"},
+        Row{"linux.rdt.closid", "koord-a", "resctrl.group", "koord-a"},
+        Row{"linux.memory.limit", "1048576", "memory.max", "1048576"},
+        Row{"linux.memory.limit", "-1", "memory.max", "max"}}) {
     CAPTURE(row.field);
     CAPTURE(row.value);
     const knob::Plan plan = intents_of({.fields = {{row.field, row.value}}}, target());
@@ -44,15 +50,20 @@ TEST_CASE("each field that is a knob becomes the base of that knob, in the knob'
 }
 
 TEST_CASE("fields without an effect on an existing pod are not kept, and neither are values longer than any knob's") {
-  host::HookSettings answer{.fields = {{"env:A", "1"}, {"linux.cpu.shares", "2"}, {"annotation:b", "2"}, {"linux.cpu.period", "50000"},
-                                       {"linux.oom_score_adj", "5"}, {"linux.cpuset.cpus", std::string(5000, '1')}}};
+  host::HookSettings answer{.fields = {{"env:A", "1"},
+                                       {"linux.cpu.shares", "2"},
+                                       {"annotation:b", "2"},
+                                       {"linux.cpu.period", "50000"},
+                                       {"linux.oom_score_adj", "5"},
+                                       {"linux.cpuset.cpus", std::string(5000, '1')}}};
   keep_knobs(answer);
   CHECK(answer.fields == decltype(answer.fields){{"linux.cpu.shares", "2"}, {"linux.cpu.period", "50000"}});
   CHECK(intents_of(answer, target()).size() == 1);
 }
 
 TEST_CASE("a quota takes the period that the hook gives") {
-  const knob::Plan plan = intents_of({.fields = {{"linux.cpu.quota", "5000"}, {"linux.cpu.period", "50000"}}}, target());
+  const knob::Plan plan =
+      intents_of({.fields = {{"linux.cpu.quota", "5000"}, {"linux.cpu.period", "50000"}}}, target());
   REQUIRE(plan.size() == 1);
   CHECK(plan[0].value == "5000 50000");
 }

@@ -57,8 +57,9 @@ struct Node {
   std::function<void()> on_ask;
   state::Snapshot state;
   KeptAnswers answers{{.running = [this] { return running; },
-                           .has_ended = [this](const knob::Proposer&) { return has_ended; },
-                           .ask = [this](const RunningHook&, const std::shared_ptr<const host::HookSubject>& subject) {
+                       .has_ended = [this](const knob::Proposer&) { return has_ended; },
+                       .ask =
+                           [this](const RunningHook&, const std::shared_ptr<const host::HookSubject>& subject) {
                              ++asked;
                              clock.advance(takes);
                              if (const auto call = on_ask) call();
@@ -68,8 +69,8 @@ struct Node {
                              if (rejects) reply.settings.rejection = "no room";
                              return reply;
                            },
-                           .plans = plans,
-                           .clock = clock}};
+                       .plans = plans,
+                       .clock = clock}};
 
   Node() { set_pods({pod("web", 10), pod("db", 20)}); }
   void set_pods(std::vector<state::Pod> pods) {

@@ -43,7 +43,8 @@ TEST_CASE_FIXTURE(Looks, "the first look at a process knows no CPU yet, the next
   CHECK_FALSE(budget.status().cpu_cores);
 }
 
-TEST_CASE_FIXTURE(Looks, "four fifths of the CPU for three polls gives one warning and makes ticks slower, up to eight times") {
+TEST_CASE_FIXTURE(
+    Looks, "four fifths of the CPU for three polls gives one warning and makes ticks slower, up to eight times") {
   sample();
   CHECK(sample(0.4).warning.empty());
   CHECK(sample(0.4).warning.empty());
@@ -57,7 +58,8 @@ TEST_CASE_FIXTURE(Looks, "four fifths of the CPU for three polls gives one warni
   CHECK(budget.status().hard_breaches == 0);
 }
 
-TEST_CASE_FIXTURE(Looks, "ticks near their deadline for three polls give a warning and get slower, until they are short again") {
+TEST_CASE_FIXTURE(
+    Looks, "ticks near their deadline for three polls give a warning and get slower, until they are short again") {
   auto sample_tick = [&](Duration tick) {
     use.tick = tick;
     now += 1s;

@@ -31,7 +31,8 @@ End end_of(const std::function<void()>& work) {
   if (pid == 0) {
     const rlimit no_core{0, 0};
     ::setrlimit(RLIMIT_CORE, &no_core);
-    for (int number : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) ::signal(number, SIG_DFL);  // the test runner has its own
+    for (int number : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT})
+      ::signal(number, SIG_DFL);  // the test runner has its own
     ::dup2(ends[1], STDERR_FILENO);
     host::install_crash_line();
     work();
@@ -40,7 +41,8 @@ End end_of(const std::function<void()>& work) {
   ::close(ends[1]);
   End end;
   char buffer[256];
-  for (ssize_t n; (n = ::read(ends[0], buffer, sizeof buffer)) > 0;) end.said.append(buffer, static_cast<std::size_t>(n));
+  for (ssize_t n; (n = ::read(ends[0], buffer, sizeof buffer)) > 0;)
+    end.said.append(buffer, static_cast<std::size_t>(n));
   ::close(ends[0]);
   int status = 0;
   REQUIRE(::waitpid(pid, &status, 0) == pid);

@@ -14,7 +14,9 @@ using namespace koord::host;
 namespace {
 
 bool sound(std::string_view field, std::string_view value) { return check_hook_field(field, value).has_value(); }
-std::string complaint(std::string_view field, std::string_view value) { return check_hook_field(field, value).error().message(); }
+std::string complaint(std::string_view field, std::string_view value) {
+  return check_hook_field(field, value).error().message();
+}
 koord_str str(std::string_view text) { return {text.data(), text.size()}; }
 
 }  // namespace
@@ -40,13 +42,16 @@ TEST_CASE("a value that does not fit says what was expected") {
   CHECK(complaint("linux.cpu.shares", "1") == "linux.cpu.shares is '1', expected a number from 2 to 262144");
   CHECK(complaint("linux.cpu.quota", "10%") == "linux.cpu.quota is '10%', expected a number from 1000, or -1 for none");
   CHECK(complaint("linux.cpuset.cpus", "") == "linux.cpuset.cpus is '', expected a list of CPUs such as \"0-3,8\"");
-  CHECK(complaint("linux.cpuset.mems", "x") == "linux.cpuset.mems is 'x', expected a list of NUMA nodes such as \"0-1\"");
-  for (const char* name : {"", ".", "..", "a/b"}) CHECK(complaint("linux.rdt.closid", name).ends_with("expected the name of a directory of resctrl"));
+  CHECK(complaint("linux.cpuset.mems", "x") ==
+        "linux.cpuset.mems is 'x', expected a list of NUMA nodes such as \"0-1\"");
+  for (const char* name : {"", ".", "..", "a/b"})
+    CHECK(complaint("linux.rdt.closid", name).ends_with("expected the name of a directory of resctrl"));
   CHECK_FALSE(sound("env:A", std::string_view("a\0b", 3)));
 }
 
 TEST_CASE("a field that is none names the nearest, or all") {
-  CHECK(complaint("linux.cpu.share", "2") == "a hook cannot set 'linux.cpu.share', expected perhaps 'linux.cpu.shares'");
+  CHECK(complaint("linux.cpu.share", "2") ==
+        "a hook cannot set 'linux.cpu.share', expected perhaps 'linux.cpu.shares'");
   for (const char* field : {"", "env:", "env:A=B", "annotation:", "oom_score_adj"}) {
     CAPTURE(field);
     CHECK(complaint(field, "1").find("env:NAME or annotation:key") != std::string::npos);
@@ -74,10 +79,13 @@ TEST_CASE("a response holds so many fields and no more") {
 }
 
 TEST_CASE("a limit is multiplied by a factor above 0, and nothing else is") {
-  const auto scale_complaint = [](std::string_view field, double factor) { return check_hook_scale(field, factor).error().message(); };
+  const auto scale_complaint = [](std::string_view field, double factor) {
+    return check_hook_scale(field, factor).error().message();
+  };
   CHECK(check_hook_scale("linux.cpu.quota", 0.25));
   CHECK(check_hook_scale("linux.memory.limit", 1000));
-  CHECK(scale_complaint("linux.cpu.shares", 2) == "a hook cannot scale 'linux.cpu.shares', expected linux.cpu.quota or linux.memory.limit");
+  CHECK(scale_complaint("linux.cpu.shares", 2) ==
+        "a hook cannot scale 'linux.cpu.shares', expected linux.cpu.quota or linux.memory.limit");
   for (const double factor : {0.0, -1.0, 1000.5, std::nan(""), HUGE_VAL}) {
     CAPTURE(factor);
     CHECK(scale_complaint("linux.cpu.quota", factor).ends_with("expected a number above 0, at most 1000"));

@@ -2,10 +2,10 @@
 #include "core/host/instance.hpp"
 
 #include <doctest/doctest.h>
-#include <iterator>
-#include <fstream>
-#include <algorithm>
 #include <poll.h>
+#include <algorithm>
+#include <fstream>
+#include <iterator>
 
 #include <filesystem>
 #include <stdexcept>
@@ -29,9 +29,7 @@ koord_status say(const PuppetCall& call, koord_status status, std::string_view w
   return status;
 }
 
-koord_status throw_it(const PuppetCall& call) {
-  throw std::runtime_error("thrown in " + std::string(call.name));
-}
+koord_status throw_it(const PuppetCall& call) { throw std::runtime_error("thrown in " + std::string(call.name)); }
 
 koord_status wait_for_stop(const PuppetCall& call) {
   return call.stop->wait(call.stop, UINT64_MAX) == 1 ? KOORD_OK : KOORD_E_IO;
@@ -69,8 +67,8 @@ TEST_CASE("an instance is created, initialised, ticked, stopped and destroyed in
 TEST_CASE("a tick gets the time and its deadline") {
   Stage stage("puppet", {.deadline = 250ms});
   std::uint64_t now = 0, deadline = 0;
-  stage.puppet().on(
-      "collect", [&](const PuppetCall& call) { return now = call.first, deadline = call.second, KOORD_OK; });
+  stage.puppet().on("collect",
+                    [&](const PuppetCall& call) { return now = call.first, deadline = call.second, KOORD_OK; });
   REQUIRE(stage.run());
   REQUIRE(stage.tick());
   CHECK(now == to_ns(stage.host().clock().now()));
@@ -104,8 +102,7 @@ TEST_CASE("the stop descriptor becomes readable after stop and not before") {
 
 TEST_CASE("run that fails ends the instance with its reason") {
   Stage stage("runner");
-  stage.puppet().on("run",
-                    [](const PuppetCall& call) { return say(call, KOORD_E_IO, "ring buffer is gone"); });
+  stage.puppet().on("run", [](const PuppetCall& call) { return say(call, KOORD_E_IO, "ring buffer is gone"); });
   stage.instance().start();
   REQUIRE(stage.await(PluginState::failed));
   CHECK(stage.instance().status().reason == "run(): KOORD_E_IO: ring buffer is gone");
@@ -114,8 +111,7 @@ TEST_CASE("run that fails ends the instance with its reason") {
 
 TEST_CASE("an instance that this node cannot have is absent, with its own words") {
   Stage stage("puppet");
-  stage.puppet().on("init",
-                    [](const PuppetCall& call) { return say(call, KOORD_E_UNSUPPORTED, "no resctrl"); });
+  stage.puppet().on("init", [](const PuppetCall& call) { return say(call, KOORD_E_UNSUPPORTED, "no resctrl"); });
   stage.instance().start();
   REQUIRE(stage.await(PluginState::absent));
   CHECK(stage.instance().status().reason == "init(): KOORD_E_UNSUPPORTED: no resctrl");
@@ -173,9 +169,8 @@ TEST_CASE("an exception out of each function of the lifecycle is a panic and no 
     stage.instance().start();
     stage.instance().reconfigure(R"({"a": 1})");
     stage.instance().stop();
-    REQUIRE(stage.await([](const InstanceStatus& s) {
-      return s.state == PluginState::stopped || s.state == PluginState::failed;
-    }));
+    REQUIRE(stage.await(
+        [](const InstanceStatus& s) { return s.state == PluginState::stopped || s.state == PluginState::failed; }));
     if (stage.puppet().count(call) > 0)
       CHECK(stage.instance().status().last_error == call + "(): KOORD_E_PANIC: thrown in " + call);
   }
@@ -186,8 +181,7 @@ TEST_CASE("an exception that is no std::exception is a panic, too") {
   stage.puppet().on("collect", [](const PuppetCall&) -> koord_status { throw 42; });
   REQUIRE(stage.run());
   REQUIRE(stage.tick());
-  CHECK(stage.instance().status().last_error ==
-        "collect(): KOORD_E_PANIC: an exception that is no std::exception");
+  CHECK(stage.instance().status().last_error == "collect(): KOORD_E_PANIC: an exception that is no std::exception");
 }
 
 TEST_CASE("a tick that comes while one runs is skipped and counted") {
@@ -272,9 +266,8 @@ TEST_CASE("on_event gets the subscribed parts that changed, with their versions"
     return state->subscribe(call.host, KOORD_ON_PODS | KOORD_ON_NODE_SLO);
   });
   std::vector<std::pair<std::uint64_t, std::uint64_t>> events;
-  stage.puppet().on("on_event", [&](const PuppetCall& call) {
-    return events.emplace_back(call.first, call.second), KOORD_OK;
-  });
+  stage.puppet().on("on_event",
+                    [&](const PuppetCall& call) { return events.emplace_back(call.first, call.second), KOORD_OK; });
   REQUIRE(stage.run());
   stage.instance().notify(KOORD_ON_NODE | KOORD_ON_PODS, {.node = 3, .pods = 7});
   REQUIRE(stage.puppet().await("on_event"));
@@ -302,8 +295,7 @@ TEST_CASE("a configuration that on_event refuses is not taken") {
   REQUIRE(stage.tick());
   stage.instance().tick();
   REQUIRE(stage.puppet().await("collect"));
-  CHECK(stage.instance().status().reason ==
-        "keeps its old configuration: on_event(): KOORD_E_INVALID: v must be odd");
+  CHECK(stage.instance().status().reason == "keeps its old configuration: on_event(): KOORD_E_INVALID: v must be odd");
   REQUIRE(stage.stop());
   CHECK(seen[0] == 2);
   CHECK(seen[1] == 1);

@@ -82,7 +82,8 @@ class LayeredRunner final : public Runner {
 class LayeredPlugin final : public LoadedPlugin {
  public:
   explicit LayeredPlugin(Node& node) : node_(node), level_(node.now()) {
-    classes_.push_back({.kind = "koord.advisor/1", .name = "layered", .config_schema = {}, .period = 5ms, .ticks = true});
+    classes_.push_back(
+        {.kind = "koord.advisor/1", .name = "layered", .config_schema = {}, .period = 5ms, .ticks = true});
   }
   const std::vector<ClassInfo>& classes() const override { return classes_; }
   bool expendable() const override { return true; }
@@ -99,8 +100,10 @@ class LayeredPlugin final : public LoadedPlugin {
 
 struct Layered {
   Node node;
-  test::HostStage stage{{"second"}, 2, [this](const std::string&, const Manifest&, const FileStamp&,
-                                              const RunnerLimits&) -> Result<std::shared_ptr<const LoadedPlugin>> {
+  test::HostStage stage{{"second"},
+                        2,
+                        [this](const std::string&, const Manifest&, const FileStamp&,
+                               const RunnerLimits&) -> Result<std::shared_ptr<const LoadedPlugin>> {
                           return std::shared_ptr<const LoadedPlugin>(std::make_shared<LayeredPlugin>(node));
                         }};
 
@@ -144,7 +147,8 @@ TEST_CASE_FIXTURE(Layered, "a granted capability that amounts to root is reporte
   const auto warnings = [&] {
     const std::vector<std::string> lines = capture.lines();
     return std::count_if(lines.begin(), lines.end(), [](const std::string& line) {
-      return line.find("WARN") != line.npos && line.find("second is granted CAP_SYS_ADMIN, which amounts to root") != line.npos;
+      return line.find("WARN") != line.npos &&
+             line.find("second is granted CAP_SYS_ADMIN, which amounts to root") != line.npos;
     });
   };
   config::PluginSettings settings = stage.settings().defaults;
@@ -176,7 +180,8 @@ TEST_CASE_FIXTURE(Layered, "a minimum that comes by a reload is applied to the l
   REQUIRE(restarts());
   apply({IsolationLayer::uid, IsolationLayer::cgroup});
   REQUIRE(stage.await("second", PluginState::refused));
-  CHECK(status().reason == "wanted the isolation layer 'cgroup' (plugins.minimumIsolation), which is missing: taken away");
+  CHECK(status().reason ==
+        "wanted the isolation layer 'cgroup' (plugins.minimumIsolation), which is missing: taken away");
   apply({IsolationLayer::uid});
   CHECK_MESSAGE(stage.await("second", PluginState::running), to_string(status().state), ": ", status().reason, "; ",
                 to_string(status().instances.at(0).state), ": ", status().instances.at(0).reason);
@@ -196,7 +201,8 @@ TEST_CASE_FIXTURE(Layered, "isolation: inprocess is refused for a third party's 
   CHECK(status().reason == "isolation: inprocess has none of plugins.minimumIsolation [cgroup]");
 }
 
-TEST_CASE_FIXTURE(Layered, "a plugin that is mapped in the agent stays refused after isolation: process, until it is reloaded") {
+TEST_CASE_FIXTURE(Layered,
+                  "a plugin that is mapped in the agent stays refused after isolation: process, until it is reloaded") {
   isolate(config::Isolation::in_process);
   apply();
   REQUIRE(stage.await("second", PluginState::running));

@@ -63,7 +63,8 @@ TEST_CASE("a plugin that is stuck in a tick does not keep another from ticking")
   door.open();
 }
 
-TEST_CASE("acceptance 10: a tick that sleeps past its deadline is alone in it, and the third of them restarts the plugin") {
+TEST_CASE(
+    "acceptance 10: a tick that sleeps past its deadline is alone in it, and the third of them restarts the plugin") {
   Punctuality punctuality;  // outlives the plugin
   HostStage stage{"puppet", "second"};
   Puppet sleeper(stage.shelf().file("puppet"));
@@ -94,11 +95,12 @@ TEST_CASE("acceptance 10: a tick that sleeps past its deadline is alone in it, a
   CHECK(stage.status("puppet").counts.deadline_misses >= doors.size());
   CHECK(stage.status("second").restarts == 0);
   CHECK(stage.stop());
-  MESSAGE("beside the sleeper, the other plugin's ", punctuality.ticks(), " ticks, 1 ms apart, came at most ", punctuality.latest_ms(),
-          " ms late");
+  MESSAGE("beside the sleeper, the other plugin's ", punctuality.ticks(), " ticks, 1 ms apart, came at most ",
+          punctuality.latest_ms(), " ms late");
 }
 
-TEST_CASE("acceptance 11: a hook in this process beyond its deadline: the request goes on or is rejected, and it is asked again") {
+TEST_CASE(
+    "acceptance 11: a hook in this process beyond its deadline: the request goes on or is rejected, and it is asked again") {
   HostStage stage{"hook"};
   Puppet hook(stage.shelf().file("hook"));
   Door door;
@@ -125,7 +127,8 @@ TEST_CASE("acceptance 11: a hook in this process beyond its deadline: the reques
   CHECK(failed.rejection->plugin == "hook");
   std::string counted;
   stage.metrics().write_text(counted);
-  CHECK(counted.find(R"(koordetector_plugin_hook_requests_total{plugin="hook",result="timeout"} 2)") != std::string::npos);
+  CHECK(counted.find(R"(koordetector_plugin_hook_requests_total{plugin="hook",result="timeout"} 2)") !=
+        std::string::npos);
   CHECK(stage.status("hook").counts.deadline_misses == 2);
 
   door.open();

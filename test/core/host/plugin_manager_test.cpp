@@ -21,13 +21,9 @@ using koord::test::PuppetCall;
 
 namespace {
 
-bool contains(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
+bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
-config::PluginSettings settings_of(HostStage& stage) {
-  return stage.settings().defaults;
-}
+config::PluginSettings settings_of(HostStage& stage) { return stage.settings().defaults; }
 
 }  // namespace
 
@@ -158,7 +154,9 @@ TEST_CASE("acceptance 12: an advisor that asks for koord.knobs/1 gets NULL, a st
   HostStage stage{"puppet", "strategy"};
   Puppet advisor(stage.shelf().file("puppet")), strategy(stage.shelf().file("strategy"));
   const auto ask = [](std::atomic<const void*>& given) {
-    return [&given](const PuppetCall& call) { return given = call.host->get_service(call.host, "koord.knobs/1"), KOORD_OK; };
+    return [&given](const PuppetCall& call) {
+      return given = call.host->get_service(call.host, "koord.knobs/1"), KOORD_OK;
+    };
   };
   advisor.on("init", ask(given_to_advisor));
   strategy.on("init", ask(given_to_strategy));
@@ -208,8 +206,7 @@ TEST_CASE("a directory that cannot be trusted is reported as a problem") {
   CHECK(stage.manager().status().empty());
 }
 
-TEST_CASE(
-    "a configuration that does not fit the schema keeps the plugin from starting and names the pointer") {
+TEST_CASE("a configuration that does not fit the schema keeps the plugin from starting and names the pointer") {
   HostStage stage{"puppet"};
   stage.settings().settings["puppet"] = settings_of(stage);
   stage.settings().settings["puppet"].config_json = R"({"limit": {"cpu": "two"}})";

@@ -43,9 +43,7 @@ Puppet::Puppet(const std::string& path) : state_(*new State) {
   auto strings = reinterpret_cast<PuppetStrings* (*)()>(::dlsym(file, "koord_test_puppet"));
   if (strings == nullptr) throw std::runtime_error(path + " is no puppet");
   strings()->hand = &state_;
-  strings()->pull = [](void* hand, const PuppetCall& call) {
-    return static_cast<State*>(hand)->pulled(call);
-  };
+  strings()->pull = [](void* hand, const PuppetCall& call) { return static_cast<State*>(hand)->pulled(call); };
 }
 
 Puppet::~Puppet() {

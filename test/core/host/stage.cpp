@@ -21,21 +21,21 @@ std::shared_ptr<const host::LoadedPlugin> load(const std::string& path) {
   return *plugin;
 }
 
-cgroup::Layout layout_of(const FakeNode& node) {
-  return *cgroup::Layout::detect(node.roots());
-}
+cgroup::Layout layout_of(const FakeNode& node) { return *cgroup::Layout::detect(node.roots()); }
 
 }  // namespace
 
 Stage::Stage(const std::string& plugin, host::InstanceSettings settings)
-    : shelf_{plugin}, host_(std::make_unique<FakeHost>(node_)),
+    : shelf_{plugin},
+      host_(std::make_unique<FakeHost>(node_)),
       puppet_(shelf_.file(plugin)),
-      governor_(std::make_unique<knob::Governor>(host_->clock(), host_->services().cgroups.layout(), host_->services().roots, originals_)) {
+      governor_(std::make_unique<knob::Governor>(host_->clock(), host_->services().cgroups.layout(),
+                                                 host_->services().roots, originals_)) {
   std::shared_ptr<const host::LoadedPlugin> loaded = load(shelf_.file(plugin));
   std::vector<std::string> granted = host::granted_services(loaded->classes()[0].kind);
   auto make_context = [this, granted, plugin](const std::string& config_json) {
-    return std::make_unique<host::PluginContext>(
-        host_->services(), plugin, std::set<std::string>(granted.begin(), granted.end()), config_json);
+    return std::make_unique<host::PluginContext>(host_->services(), plugin,
+                                                 std::set<std::string>(granted.begin(), granted.end()), config_json);
   };
   host::Instance::Parts parts{.plugin_id = plugin,
                               .plugin = loaded,
@@ -45,15 +45,13 @@ Stage::Stage(const std::string& plugin, host::InstanceSettings settings)
                               .clock = host_->clock(),
                               .plans = *governor_,
                               .on_change = [signal = signal_, next = on_change_](host::PluginState state) {
-                                    (*next)(state);
-                                    signal->notify();
-                                  }};
+                                (*next)(state);
+                                signal->notify();
+                              }};
   instance_ = host::Instance::make(std::move(parts), std::move(settings));
 }
 
-Stage::~Stage() {
-  stop();
-}
+Stage::~Stage() { stop(); }
 
 bool Stage::await(const std::function<bool(const host::InstanceStatus&)>& condition) {
   return signal_->await([&] { return condition(instance_->status()); });
@@ -80,9 +78,11 @@ bool Stage::tick() {
   return eventually([&] { return !instance_->status().ticking; }) && instance_->status().counts.calls > before;
 }
 
-HostStage::HostStage(std::initializer_list<std::string_view> plugins, std::size_t workers,
-                     host::Loader load_in_child)
-    : shelf_(plugins), host_(node_), governor_(host_.clock(), layout_of(knobs_), knobs_.roots(), originals_), pool_(workers) {
+HostStage::HostStage(std::initializer_list<std::string_view> plugins, std::size_t workers, host::Loader load_in_child)
+    : shelf_(plugins),
+      host_(node_),
+      governor_(host_.clock(), layout_of(knobs_), knobs_.roots(), originals_),
+      pool_(workers) {
   (load_in_child ? settings_.directories : settings_.own_directories).assign(1, shelf_.path());
   settings_.defaults.config_json = "{}";
   settings_.defaults.max_series = 1000;
@@ -97,7 +97,9 @@ HostStage::HostStage(std::initializer_list<std::string_view> plugins, std::size_
                                  .restart_delay = std::chrono::milliseconds(1),
                                  .budget_period = std::chrono::milliseconds(20),
                                  .on_change = [this](const host::PluginStatus&) { signal_.notify(); }});
-  host_.services().knob_base = [this](std::string_view knob, std::string_view cgroup_dir) { return governor_.base(knob, cgroup_dir); };
+  host_.services().knob_base = [this](std::string_view knob, std::string_view cgroup_dir) {
+    return governor_.base(knob, cgroup_dir);
+  };
   thread_ = std::thread([this] { loop_.run(); });
 }
 
@@ -120,8 +122,7 @@ void HostStage::apply(std::string_view gates) {
   in_loop([&] {
     config::FeatureGates all;
     manager_->discover(settings_, all);
-    if (auto applied = all.apply(gates, "the test"); !applied)
-      throw std::runtime_error(applied.error().message());
+    if (auto applied = all.apply(gates, "the test"); !applied) throw std::runtime_error(applied.error().message());
     manager_->apply(settings_, all, *host::read_trusted_keys(settings_.trusted_keys));
   });
 }
@@ -131,8 +132,7 @@ Result<void> HostStage::replace(const std::string& id, std::string_view gates) {
   in_loop([&] {
     config::FeatureGates all;
     manager_->rediscover(settings_, all);
-    if (auto applied = all.apply(gates, "the test"); !applied)
-      throw std::runtime_error(applied.error().message());
+    if (auto applied = all.apply(gates, "the test"); !applied) throw std::runtime_error(applied.error().message());
     manager_->replace(id, settings_, all, *host::read_trusted_keys(settings_.trusted_keys),
                       [done](const Result<void>& replaced) { done->set_value(replaced); });
   });

@@ -40,7 +40,8 @@ TEST_CASE("settings of a plugin with a file that is refused unread are reported 
   ::chmod(stage.shelf().file("vendor").c_str(), 0777);
   stage.apply("");
   REQUIRE(stage.manager().unknown_settings().size() == 1);
-  CHECK(contains(stage.manager().unknown_settings()[0], "'com.acme.puppet' names no plugin that was found; a refused file may have it: "));
+  CHECK(contains(stage.manager().unknown_settings()[0],
+                 "'com.acme.puppet' names no plugin that was found; a refused file may have it: "));
   CHECK(contains(stage.manager().unknown_settings()[0], "found mode 0777"));
 }
 

@@ -41,7 +41,8 @@ TEST_CASE("a request names host and port, the headers it was given and the lengt
   });
   Here here(server);
   REQUIRE(here.send({.method = "PUT", .target = "/a?b=c", .headers = {{"X-A", "1"}}, .body = "{}"}));
-  CHECK(seen.get_future().get() == "PUT /a?b=c HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(server.port()) + "\r\nX-A: 1\r\nContent-Length: 2\r\n\r\n{}");
+  CHECK(seen.get_future().get() == "PUT /a?b=c HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(server.port()) +
+                                       "\r\nX-A: 1\r\nContent-Length: 2\r\n\r\n{}");
 }
 
 TEST_CASE("requests at the same time take a connection each, and at most so many are kept") {
@@ -49,11 +50,15 @@ TEST_CASE("requests at the same time take a connection each, and at most so many
   Here here(server, {.kept = 2});
   std::vector<http::AsyncClient::PendingPtr> pending;
   int answers = 0;
-  for (int i = 0; i < 5; ++i) pending.push_back(here.client.send({.target = "/", .timeout = 60s}, [&](const Answer& answer) { answers += answer.has_value(); }));
+  for (int i = 0; i < 5; ++i)
+    pending.push_back(here.client.send({.target = "/", .timeout = 60s},
+                                       [&](const Answer& answer) { answers += answer.has_value(); }));
   REQUIRE(here.until([&] { return answers == 5; }));
   CHECK(here.client.connections_opened() == 5);
   pending.clear();
-  for (int i = 0; i < 3; ++i) pending.push_back(here.client.send({.target = "/", .timeout = 60s}, [&](const Answer& answer) { answers += answer.has_value(); }));
+  for (int i = 0; i < 3; ++i)
+    pending.push_back(here.client.send({.target = "/", .timeout = 60s},
+                                       [&](const Answer& answer) { answers += answer.has_value(); }));
   REQUIRE(here.until([&] { return answers == 8; }));
   CHECK(here.client.connections_opened() == 6);
 }
@@ -64,7 +69,9 @@ TEST_CASE("beyond the bound of connections requests wait, and beyond that of wai
   std::vector<http::AsyncClient::PendingPtr> pending;
   std::vector<std::string> said;
   for (int i = 0; i < 4; ++i)
-    pending.push_back(here.client.send({.target = "/", .timeout = 60s}, [&](Answer answer) { said.push_back(answer ? answer->body : answer.error().message()); }));
+    pending.push_back(here.client.send({.target = "/", .timeout = 60s}, [&](Answer answer) {
+      said.push_back(answer ? answer->body : answer.error().message());
+    }));
   REQUIRE(here.until([&] { return said.size() == 4; }));
   CHECK(contains(said[0], "too many requests wait for a connection"));
   CHECK(std::vector(said.begin() + 1, said.end()) == std::vector<std::string>{"1.1", "1.2", "1.3"});
@@ -196,7 +203,9 @@ TEST_CASE("when a kept connection does not answer in time, the others are not tr
   Here here(server);
   std::vector<http::AsyncClient::PendingPtr> pending;
   int answers = 0;
-  for (int i = 0; i < 2; ++i) pending.push_back(here.client.send({.target = "/", .timeout = 60s}, [&](const Answer& answer) { answers += answer.has_value(); }));
+  for (int i = 0; i < 2; ++i)
+    pending.push_back(here.client.send({.target = "/", .timeout = 60s},
+                                       [&](const Answer& answer) { answers += answer.has_value(); }));
   REQUIRE(here.until([&] { return answers == 2; }));
   CHECK_FALSE(here.send({.target = "/", .timeout = 30ms}));
   CHECK(here.said({.target = "/"}) == "x");
@@ -247,8 +256,10 @@ TEST_CASE("headers, bodies, chunks and interim answers without an end are refuse
   const std::string much(1000, 'x');
   CHECK(contains(said("HTTP/1.1 200 OK\r\n", "A: " + much + "\r\n"), "header limit exceeded"));
   CHECK(contains(said("HTTP/1.1 200 OK\r\nA: ", much), "header limit exceeded"));
-  CHECK(contains(said("HTTP/1.1 200 OK\r\n\r\n", much), "found a body of more than 100000 bytes, expected at most those"));
-  CHECK(contains(said("HTTP/1.1 200 OK\r\nContent-Length: 100001\r\n\r\n", much), "found a body of more than 100000 bytes"));
+  CHECK(contains(said("HTTP/1.1 200 OK\r\n\r\n", much),
+                 "found a body of more than 100000 bytes, expected at most those"));
+  CHECK(contains(said("HTTP/1.1 200 OK\r\nContent-Length: 100001\r\n\r\n", much),
+                 "found a body of more than 100000 bytes"));
   CHECK(contains(said(kChunked, chunk(much)), "found a body of more than 100000 bytes"));
   CHECK(contains(said(kChunked + "5;ext=", much), "found a chunk's header of more than"));
   CHECK(contains(said(kChunked + "0\r\n", "A: " + much + "\r\n"), "found a chunk's header of more than"));

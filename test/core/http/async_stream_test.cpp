@@ -23,14 +23,17 @@ struct Streamed {
   http::AsyncClient::PendingPtr pending;
 
   Streamed(Here& here, http::AsyncRequest request) {
-    pending = here.client.stream(Here::patient(std::move(request)),
-                                 [this](std::string_view piece) -> Result<void> {
-                                   body += piece;
-                                   return {};
-                                 },
-                                 [this](Answer answer) { end = std::move(answer); });
+    pending = here.client.stream(
+        Here::patient(std::move(request)),
+        [this](std::string_view piece) -> Result<void> {
+          body += piece;
+          return {};
+        },
+        [this](Answer answer) { end = std::move(answer); });
   }
-  std::string why() const { return !end ? "goes on" : *end ? "status " + std::to_string((*end)->status) : end->error().message(); }
+  std::string why() const {
+    return !end ? "goes on" : *end ? "status " + std::to_string((*end)->status) : end->error().message();
+  }
 };
 
 }  // namespace
@@ -59,7 +62,8 @@ TEST_CASE("the pieces of a stream come as they come, chunk by chunk") {
 }
 
 TEST_CASE("an answer that comes byte by byte is the same answer") {
-  for (const std::string& body : {std::string("0\r\n\r\n"), chunk("ab") + "0\r\n\r\n", chunk("ab") + "0\r\nA: b\r\n\r\n"}) {
+  for (const std::string& body :
+       {std::string("0\r\n\r\n"), chunk("ab") + "0\r\n\r\n", chunk("ab") + "0\r\nA: b\r\n\r\n"}) {
     ScriptedServer server([&](Peer& peer) {
       peer.read_request();
       for (const char byte : kChunked + body) peer.send({&byte, 1});
@@ -121,13 +125,14 @@ TEST_CASE("a callback may drop its own request, in the middle of a piece too, an
   Here here(server);
   int pieces = 0, ends = 0;
   http::AsyncClient::PendingPtr pending;
-  pending = here.client.stream({.target = "/", .timeout = 60s},
-                               [&](std::string_view) -> Result<void> {
-                                 ++pieces;
-                                 pending.reset();
-                                 return {};
-                               },
-                               [&](const Answer&) { ++ends; });
+  pending = here.client.stream(
+      {.target = "/", .timeout = 60s},
+      [&](std::string_view) -> Result<void> {
+        ++pieces;
+        pending.reset();
+        return {};
+      },
+      [&](const Answer&) { ++ends; });
   REQUIRE(here.until([&] { return pieces > 0; }));
   ScriptedServer other(serve);
   Here next(other);

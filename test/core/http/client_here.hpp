@@ -49,7 +49,8 @@ struct ClientHere : LoopHere {
 
 // Answers each request with its number on the connection.
 inline void serve(Peer& peer) {
-  for (int i = 1; !peer.read_request().empty(); ++i) peer.send(answer_with(std::to_string(peer.number) + "." + std::to_string(i)));
+  for (int i = 1; !peer.read_request().empty(); ++i)
+    peer.send(answer_with(std::to_string(peer.number) + "." + std::to_string(i)));
 }
 
 inline std::string chunk(std::string_view text) {

@@ -42,8 +42,8 @@ TEST_CASE("a missing socket is reported with its path") {
 
 TEST_CASE("a server that never answers is given up at the timeout") {
   auto listener = http::open_tcp_listener("127.0.0.1:0");
-  auto answer = http::get("127.0.0.1:" + std::to_string(*http::local_port(listener->get())), "/",
-                          std::chrono::milliseconds(50));
+  auto answer =
+      http::get("127.0.0.1:" + std::to_string(*http::local_port(listener->get())), "/", std::chrono::milliseconds(50));
   REQUIRE_FALSE(answer);
   CHECK(answer.error().is(std::errc::timed_out));
 }
@@ -57,7 +57,8 @@ TEST_CASE("a server that trickles its answer is given up at the timeout, too") {
     (void)::send(peer.get(), head.data(), head.size(), MSG_NOSIGNAL);
     while (!stop.stop_requested() && ::send(peer.get(), "x", 1, MSG_NOSIGNAL) == 1) std::this_thread::yield();
   });
-  auto answer = http::get("127.0.0.1:" + std::to_string(*http::local_port(listener->get())), "/", std::chrono::milliseconds(50));
+  auto answer =
+      http::get("127.0.0.1:" + std::to_string(*http::local_port(listener->get())), "/", std::chrono::milliseconds(50));
   REQUIRE_FALSE(answer);
   CHECK(answer.error().is(std::errc::timed_out));
 }
@@ -81,9 +82,11 @@ TEST_CASE("an answer that is larger than wanted is refused") {
   CHECK(refused.error().message().find("found a body of more than 500 bytes") != std::string::npos);
 }
 
-TEST_CASE("the pieces of a body go to the caller and count against the limit, and an error of the caller ends the exchange") {
+TEST_CASE(
+    "the pieces of a body go to the caller and count against the limit, and an error of the caller ends the exchange") {
   http::Routes routes;
-  routes.get("/", [](const http::Request&) { return http::plain_text(200, std::string(99'999, 'x')); });  // and a line end
+  routes.get("/",
+             [](const http::Request&) { return http::plain_text(200, std::string(99'999, 'x')); });  // and a line end
   RunningServer server(std::move(routes));
   std::string pieces;
   http::ClientOptions options{.on_body = [&](std::string_view piece) -> Result<void> {

@@ -14,8 +14,7 @@ TEST_CASE("packed data unpacks to the same") {
 }
 
 TEST_CASE("data that unpacks to too much is refused") {
-  CHECK(gunzip(*gzip(std::string(1 << 20, 'a')), 1000).error().message() ==
-        "unpacks to more than 1000 bytes");
+  CHECK(gunzip(*gzip(std::string(1 << 20, 'a')), 1000).error().message() == "unpacks to more than 1000 bytes");
 }
 
 TEST_CASE("broken or cut data is refused") {
@@ -28,7 +27,6 @@ TEST_CASE("broken or cut data is refused") {
 TEST_CASE("gzip is taken when it is named, or anything is, and not at weight 0") {
   for (const char* yes : {"gzip", "deflate, gzip;q=0.5, br", " gzip ", "*", "gzip;q=1.0,*;q=0"})
     CHECK(accepts_gzip(yes));
-  for (const char* no :
-       {"", "identity", "gzip;q=0", "gzip;q=0.000, deflate", "*;q=0", "xgzip", "gzip;q=0, *", ",;,"})
+  for (const char* no : {"", "identity", "gzip;q=0", "gzip;q=0.000, deflate", "*;q=0", "xgzip", "gzip;q=0, *", ",;,"})
     CHECK_FALSE(accepts_gzip(no));
 }

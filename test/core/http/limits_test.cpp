@@ -57,8 +57,7 @@ TEST_CASE("a peer that sends nothing is cut at the time to be idle") {
 
 TEST_CASE("a peer that does not read its answer is cut at the time for writing") {
   http::Routes routes;
-  routes.get("/large",
-             [](const http::Request&) { return http::plain_text(200, std::string(64 << 20, 'a')); });
+  routes.get("/large", [](const http::Request&) { return http::plain_text(200, std::string(64 << 20, 'a')); });
   RunningServer server(std::move(routes), {.write = 100ms});
   RawPeer peer(server.address());
   peer.send(get_request("/large"));

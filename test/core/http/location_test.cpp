@@ -42,7 +42,9 @@ TEST_CASE("a unix location has the path of a socket and a target behind a colon"
 }
 
 TEST_CASE("an invalid location is reported with the found and the expected text") {
-  CHECK(shown("ftp://127.0.0.1/") == "'ftp://127.0.0.1/': found another scheme, expected 'http://127.0.0.1:9100/metrics', 'https://…' or 'unix:/run/x.sock:/metrics'");
+  CHECK(
+      shown("ftp://127.0.0.1/") ==
+      "'ftp://127.0.0.1/': found another scheme, expected 'http://127.0.0.1:9100/metrics', 'https://…' or 'unix:/run/x.sock:/metrics'");
   CHECK(fails("", "found another scheme"));
   CHECK(fails("127.0.0.1:9100", "found another scheme"));
   CHECK(fails("http://example.org/metrics", "names are not looked up"));
@@ -57,6 +59,7 @@ TEST_CASE("an invalid location is reported with the found and the expected text"
 TEST_CASE("a target cannot smuggle anything into the request") {
   for (const char* target : {"/a b", "/a\r\nX: y", "/a\n", "/a#b", "/\xC3\xBC"}) {
     for (const char* server : {"http://127.0.0.1:1", "https://[::1]", "unix:/run/x.sock:"})
-      CHECK_MESSAGE(fails(std::string(server) + target, "found a character that a path cannot contain"), server << target);
+      CHECK_MESSAGE(fails(std::string(server) + target, "found a character that a path cannot contain"),
+                    server << target);
   }
 }

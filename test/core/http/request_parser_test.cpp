@@ -69,7 +69,8 @@ TEST_CASE("bytes behind a request are kept for the next") {
 }
 
 TEST_CASE("a body in chunks is read byte by byte, also one without a byte") {
-  for (const std::string& chunks : {std::string("0\r\n\r\n"), std::string("2\r\nab\r\n0\r\n\r\n"), std::string("2\r\nab\r\n0\r\nA: b\r\n\r\n")}) {
+  for (const std::string& chunks :
+       {std::string("0\r\n\r\n"), std::string("2\r\nab\r\n0\r\n\r\n"), std::string("2\r\nab\r\n0\r\nA: b\r\n\r\n")}) {
     RequestParser parser(1000);
     REQUIRE(parse_in_pieces(parser, "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", 1) == Progress::whole);
     parser.limit_body(10);

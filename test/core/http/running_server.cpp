@@ -35,9 +35,7 @@ SocketFolder::SocketFolder() {
   folder_ = pattern;
 }
 
-SocketFolder::~SocketFolder() {
-  std::filesystem::remove_all(folder_);
-}
+SocketFolder::~SocketFolder() { std::filesystem::remove_all(folder_); }
 
 RawPeer::RawPeer(const std::string& address, const std::string& from) {
   auto to = address.starts_with('/') ? http::unix_address(address) : http::parse_tcp_address(address);
@@ -57,9 +55,7 @@ void RawPeer::send(std::string_view bytes) {
   }
 }
 
-std::string RawPeer::read_to_end() {
-  return read_until({});
-}
+std::string RawPeer::read_to_end() { return read_until({}); }
 
 std::string RawPeer::read_until(std::string_view mark) {
   std::string all;

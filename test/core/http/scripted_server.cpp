@@ -17,7 +17,8 @@ std::string ScriptedServer::Peer::read_request() {
   for (;;) {
     end = unread_.find("\r\n\r\n");
     const std::size_t length = unread_.find("Content-Length: ");
-    if (end != std::string::npos && length < end) body = static_cast<std::size_t>(std::atoll(unread_.c_str() + length + 16));
+    if (end != std::string::npos && length < end)
+      body = static_cast<std::size_t>(std::atoll(unread_.c_str() + length + 16));
     if (end != std::string::npos && unread_.size() >= end + 4 + body) break;
     char block[16 << 10];
     const ssize_t n = ::recv(fd_, block, sizeof block, 0);
@@ -38,9 +39,7 @@ bool ScriptedServer::Peer::send(std::string_view bytes) {
   return true;
 }
 
-void ScriptedServer::Peer::close() {
-  ::shutdown(fd_, SHUT_RDWR);
-}
+void ScriptedServer::Peer::close() { ::shutdown(fd_, SHUT_RDWR); }
 
 void ScriptedServer::Peer::wait_for_close() {
   char block[4 << 10];
@@ -48,7 +47,8 @@ void ScriptedServer::Peer::wait_for_close() {
   }
 }
 
-ScriptedServer::ScriptedServer(Script script, const std::string& address) : script_(std::move(script)), stop_(::eventfd(0, EFD_CLOEXEC)) {
+ScriptedServer::ScriptedServer(Script script, const std::string& address)
+    : script_(std::move(script)), stop_(::eventfd(0, EFD_CLOEXEC)) {
   listener_ = http::open_tcp_listener(address + ":0").value();
   port_ = http::local_port(listener_.get()).value();
   accepting_ = std::thread([this] { accept_all(); });

@@ -57,7 +57,8 @@ class ScriptedServer {
 };
 
 inline std::string answer_with(std::string_view body, std::string_view headers = {}) {
-  return "HTTP/1.1 200 OK\r\n" + std::string(headers) + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + std::string(body);
+  return "HTTP/1.1 200 OK\r\n" + std::string(headers) + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" +
+         std::string(body);
 }
 
 }  // namespace koord::test

@@ -29,9 +29,7 @@ http::Routes routes() {
   return routes;
 }
 
-bool has(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
+bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 // The answer to these bytes, from the status line to the end of the connection.
 std::string answer_to(const std::string& bytes) {
@@ -73,7 +71,8 @@ TEST_CASE("a slow handler answers later, from another thread, and keeps no worke
 
 TEST_CASE("a part of a path is not empty and has no slash") {
   CHECK(http::part_of_path("/a/{x}/b", "/a/1/b") == "1");
-  for (const char* path : {"/a//b", "/a/1/2/b", "/a/b", "/a/1/c", "/a/1/b/", ""}) CHECK_FALSE(http::part_of_path("/a/{x}/b", path));
+  for (const char* path : {"/a//b", "/a/1/2/b", "/a/b", "/a/1/c", "/a/1/b/", ""})
+    CHECK_FALSE(http::part_of_path("/a/{x}/b", path));
   CHECK_FALSE(http::part_of_path("/a", "/a"));
 }
 
@@ -104,9 +103,8 @@ TEST_CASE("a posted body reaches the handler") {
   RunningServer server(routes());
   CHECK(http::post(server.address(), "/echo", "some text")->body == "some text\n");
   RawPeer peer(server.address());
-  peer.send(
-      "POST /echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\nConnection: "
-      "close\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n");
+  peer.send("POST /echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\nConnection: "
+            "close\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n");
   CHECK(peer.read_to_end().ends_with("\r\n\r\nabcde\n"));
 }
 
@@ -114,8 +112,8 @@ TEST_CASE("a body beyond the limit of its route is answered with 413, with a len
   RunningServer server(routes());
   CHECK(http::post(server.address(), "/echo", std::string(1024, 'x'))->status == 200);
   CHECK(http::post(server.address(), "/echo", std::string(1025, 'x'))->status == 413);
-  CHECK(has(answer_to("POST /echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n800\r\n" +
-                      std::string(0x800, 'x') + "\r\n0\r\n\r\n"),
+  CHECK(has(answer_to("POST /echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n800\r\n" + std::string(0x800, 'x') +
+                      "\r\n0\r\n\r\n"),
             "HTTP/1.1 413 "));
 }
 
@@ -163,8 +161,8 @@ TEST_CASE("requests of one connection are answered in their order, also when sen
 }
 
 TEST_CASE("bytes behind the body of a request are the next one") {
-  std::string answer = answer_to("POST /echo HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc" +
-                                 get_request("/hello", "Connection: close\r\n"));
+  std::string answer =
+      answer_to("POST /echo HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc" + get_request("/hello", "Connection: close\r\n"));
   CHECK(answer.find("\r\n\r\nabc\n") < answer.find("\r\n\r\nhello you\n"));
   CHECK(answer.ends_with("hello you\n"));
 }
@@ -192,8 +190,7 @@ TEST_CASE("an answer of more than a socket holds arrives whole") {
 TEST_CASE("a large answer is packed for clients that take gzip, and unpacks to the same") {
   RunningServer server(routes());
   auto plain = http::get(server.address(), "/large");
-  auto packed =
-      http::get(server.address(), "/large", std::chrono::seconds(5), {{"Accept-Encoding", "br, gzip"}});
+  auto packed = http::get(server.address(), "/large", std::chrono::seconds(5), {{"Accept-Encoding", "br, gzip"}});
   CHECK_FALSE(plain->header("Content-Encoding"));
   CHECK(packed->header("Content-Encoding") == "gzip");
   CHECK(packed->header("Vary") == "Accept-Encoding");

@@ -28,8 +28,10 @@ struct Certificates {
     issue("ca", "server", "subjectAltName=IP:127.0.0.1,DNS:server.test");
     issue("ca", "elsewhere", "subjectAltName=IP:127.0.0.2");
     issue("ca", "client", "subjectAltName=DNS:client.test");
-    std::ofstream(folder.path("metrics")) << "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 4\r\n\r\nx 1\n";
-    std::ofstream(folder.path("large")) << "HTTP/1.1 200 OK\r\nContent-Length: 200000\r\n\r\n" << std::string(200'000, 'x');
+    std::ofstream(folder.path("metrics"))
+        << "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 4\r\n\r\nx 1\n";
+    std::ofstream(folder.path("large")) << "HTTP/1.1 200 OK\r\nContent-Length: 200000\r\n\r\n"
+                                        << std::string(200'000, 'x');
     std::ofstream(folder.path("short")) << "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx 1\n";
   }
   std::string pem(const std::string& name) const { return folder.path(name + ".pem"); }
@@ -41,12 +43,14 @@ struct Certificates {
     REQUIRE_MESSAGE(finished.exit_status == 0, finished.output);
   }
   void authority(const std::string& name) const {
-    run("openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=" + name + " -keyout " + name + ".key -out " + name + ".pem");
+    run("openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=" + name +
+        " -keyout " + name + ".key -out " + name + ".pem");
   }
   void issue(const std::string& by, const std::string& name, const std::string& extension) const {
-    run("openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=" + name + " -keyout " + name + ".key -out " + name + ".csr && echo '" +
-        extension + "' > " + name + ".ext && openssl x509 -req -days 2 -in " + name + ".csr -CA " + by + ".pem -CAkey " + by +
-        ".key -CAcreateserial -extfile " + name + ".ext -out " + name + ".pem");
+    run("openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=" + name + " -keyout " + name +
+        ".key -out " + name + ".csr && echo '" + extension + "' > " + name + ".ext && openssl x509 -req -days 2 -in " +
+        name + ".csr -CA " + by + ".pem -CAkey " + by + ".key -CAcreateserial -extfile " + name + ".ext -out " + name +
+        ".pem");
   }
 };
 
@@ -62,8 +66,8 @@ struct TlsServer {
 
   explicit TlsServer(const std::string& who = "server", const std::string& more = {})
       : process({"/bin/sh", "-c",
-                 "cd '" + certificates().folder.path("") + "' && exec openssl s_server -quiet -HTTP -accept " + address + " -cert " + who + ".pem -key " +
-                     who + ".key " + more},
+                 "cd '" + certificates().folder.path("") + "' && exec openssl s_server -quiet -HTTP -accept " +
+                     address + " -cert " + who + ".pem -key " + who + ".key " + more},
                 "/dev/null") {
     REQUIRE(eventually([&] { return !contains(answer({}), "Connection refused"); }));
   }
@@ -94,32 +98,40 @@ TEST_CASE("a server with a certificate for its address from an authority of ours
 
 TEST_CASE("a certificate of another authority, and one that the system does not know, are refused") {
   TlsServer server;
-  CHECK(contains(server.answer({.ca_file = certificates().pem("third_party")}),
-                 "cannot connect: TLS: the certificate of '127.0.0.1' is not trusted: unable to get local issuer certificate"));
+  CHECK(contains(
+      server.answer({.ca_file = certificates().pem("third_party")}),
+      "cannot connect: TLS: the certificate of '127.0.0.1' is not trusted: unable to get local issuer certificate"));
   CHECK(contains(server.answer({}), "is not trusted"));
 }
 
 TEST_CASE("a certificate for another address or another name is refused") {
   TlsServer server("elsewhere");
   CHECK(contains(server.answer({.ca_file = certificates().pem("ca")}), "is not trusted: IP address mismatch"));
-  CHECK(contains(server.answer({.ca_file = certificates().pem("ca"), .server_name = "server.test"}), "is not trusted: hostname mismatch"));
+  CHECK(contains(server.answer({.ca_file = certificates().pem("ca"), .server_name = "server.test"}),
+                 "is not trusted: hostname mismatch"));
 }
 
 TEST_CASE("a server that asks for a client certificate gets ours") {
   TlsServer server("server", "-Verify 1 -verify_return_error -CAfile ca.pem");
   const std::string ca = certificates().pem("ca");
-  CHECK(server.answer({.ca_file = ca, .certificate_file = certificates().pem("client"), .key_file = certificates().key("client")}) == "x 1\n");
+  CHECK(server.answer({.ca_file = ca,
+                       .certificate_file = certificates().pem("client"),
+                       .key_file = certificates().key("client")}) == "x 1\n");
   const std::string without = server.answer({.ca_file = ca});
   CHECK_MESSAGE(contains(without, "certificate required"), without);
-  CHECK(contains(server.answer({.ca_file = ca, .certificate_file = certificates().pem("client"), .key_file = certificates().key("server")}),
-                 "key values mismatch"));
+  CHECK(contains(
+      server.answer(
+          {.ca_file = ca, .certificate_file = certificates().pem("client"), .key_file = certificates().key("server")}),
+      "key values mismatch"));
 }
 
 TEST_CASE("files that are missing or no PEM are reported with their path") {
   TlsServer server;
   CHECK(contains(server.answer({.ca_file = "/nowhere.pem"}), "'/nowhere.pem': "));
-  CHECK(contains(server.answer({.ca_file = certificates().folder.path("metrics")}), "expected certificates of authorities in PEM"));
-  CHECK(contains(server.answer({.ca_file = certificates().pem("ca"), .certificate_file = certificates().key("ca")}), "expected our certificate in PEM"));
+  CHECK(contains(server.answer({.ca_file = certificates().folder.path("metrics")}),
+                 "expected certificates of authorities in PEM"));
+  CHECK(contains(server.answer({.ca_file = certificates().pem("ca"), .certificate_file = certificates().key("ca")}),
+                 "expected our certificate in PEM"));
 }
 
 TEST_CASE("an answer that is cut off is an error, and so is a server that speaks no TLS") {
@@ -140,17 +152,20 @@ TEST_CASE("a server that says goodbye in the middle of the handshake has not sha
     peer.wait_for_close();
   });
   const std::string address = "127.0.0.1:" + std::to_string(server.port());
-  auto response = http::get(address, "/", {.timeout = std::chrono::seconds(20), .tls = http::TlsOptions{.server_name = "127.0.0.1"}});
+  auto response = http::get(address, "/",
+                            {.timeout = std::chrono::seconds(20), .tls = http::TlsOptions{.server_name = "127.0.0.1"}});
   REQUIRE_FALSE(response);
-  CHECK_MESSAGE(contains(response.error().message(), "cannot connect: TLS: the server ended the handshake with close_notify"),
-                response.error().message());
+  CHECK_MESSAGE(
+      contains(response.error().message(), "cannot connect: TLS: the server ended the handshake with close_notify"),
+      response.error().message());
   CHECK(server.connections() == 1);
 }
 
 TEST_CASE("a server that accepts and says nothing is given up at the timeout, also in the handshake") {
   auto listener = http::open_tcp_listener("127.0.0.1:0");
-  auto response = http::get("127.0.0.1:" + std::to_string(*http::local_port(listener->get())), "/",
-                            {.timeout = std::chrono::milliseconds(50), .tls = http::TlsOptions{.server_name = "127.0.0.1"}});
+  auto response =
+      http::get("127.0.0.1:" + std::to_string(*http::local_port(listener->get())), "/",
+                {.timeout = std::chrono::milliseconds(50), .tls = http::TlsOptions{.server_name = "127.0.0.1"}});
   REQUIRE_FALSE(response);
   CHECK(response.error().is(std::errc::timed_out));
 }

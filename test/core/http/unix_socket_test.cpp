@@ -93,8 +93,7 @@ TEST_CASE("stop removes the socket, but not another's that has taken its place")
 }
 
 TEST_CASE("an address is numeric, local or empty, with a port") {
-  for (const char* good : {"127.0.0.1:0", "[::1]:80", "localhost:9316", ":65535"})
-    CHECK(http::parse_tcp_address(good));
+  for (const char* good : {"127.0.0.1:0", "[::1]:80", "localhost:9316", ":65535"}) CHECK(http::parse_tcp_address(good));
   for (const char* bad :
        {"", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "example.org:80", "::1:80", "[::1:80", "1:x"})
     CHECK_FALSE(http::parse_tcp_address(bad));
@@ -131,7 +130,8 @@ TEST_CASE("a peer that is not admitted gets 403 with the reason") {
   SocketFolder folder;
   RunningServer server(who());
   REQUIRE(server->listen_unix(folder.path("s"), {.group = {}, .admit = [](const http::LocalPeer& peer) -> Result<void> {
-                                                   return invalid("process " + std::to_string(peer.pid) + " is not wanted");
+                                                   return invalid("process " + std::to_string(peer.pid) +
+                                                                  " is not wanted");
                                                  }}));
   const Result<http::ClientResponse> answer = http::get(folder.path("s"), "/who");
   REQUIRE(answer);
@@ -155,7 +155,8 @@ TEST_CASE("peers that are not admitted and say nothing are closed, and take no p
   admits = true;
   CHECK(http::get(folder.path("s"), "/who")->status == 200);
   int answered_at_once = 0;
-  for (const UniqueFd& peer : silent) answered_at_once += rest_of(peer).starts_with("HTTP/1.1 403 ") ? 1 : 0;  // each of them ends
+  for (const UniqueFd& peer : silent)
+    answered_at_once += rest_of(peer).starts_with("HTTP/1.1 403 ") ? 1 : 0;  // each of them ends
   CHECK(answered_at_once >= 92);
 }
 

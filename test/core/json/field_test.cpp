@@ -46,7 +46,8 @@ TEST_CASE("a missing value and null are empty") {
 
 TEST_CASE("a value of another type is an error with its path") {
   const auto containers = kRoot["spec"]["containers"].list();
-  CHECK(error_of((*containers)[1]["resources"].resources()) == "spec.containers[1].resources: expected a mapping, found text");
+  CHECK(error_of((*containers)[1]["resources"].resources()) ==
+        "spec.containers[1].resources: expected a mapping, found text");
   CHECK(error_of(kRoot["name"].integer(0)) == "name: expected an integer, found text");
   CHECK(error_of(kRoot["ratio"].integer(0)) == "ratio: expected an integer, found a number");
   CHECK(error_of(kRoot["labels"].text()) == "labels: expected text, found a mapping");

@@ -72,12 +72,15 @@ TEST_CASE("text that is not a list of Kubernetes is refused with the found text"
 }
 
 TEST_CASE("a list is read alike in pieces of any size") {
-  const std::string text = R"({"kind": "ThingList", "items": [{"name": "\u00e9\n", "other": [1, "two"], "ports": [{"number": -12.5e1}]}, {"name": "y"}]}  )";
+  const std::string text =
+      R"({"kind": "ThingList", "items": [{"name": "\u00e9\n", "other": [1, "two"], "ports": [{"number": -12.5e1}]}, {"name": "y"}]}  )";
   for (std::size_t size = 1; size < text.size(); ++size) {
     CAPTURE(size);
     std::vector<std::string> items;
-    JsonItemReader reader(kThing, {}, [&](const JsonField& item, const JsonItemReader::Notes&) { items.push_back(item.json()); });
-    for (std::size_t at = 0; at < text.size(); at += size) REQUIRE(reader.feed(std::string_view(text).substr(at, size)));
+    JsonItemReader reader(kThing, {},
+                          [&](const JsonField& item, const JsonItemReader::Notes&) { items.push_back(item.json()); });
+    for (std::size_t at = 0; at < text.size(); at += size)
+      REQUIRE(reader.feed(std::string_view(text).substr(at, size)));
     Result<JsonItemList> list = reader.end();
     REQUIRE_MESSAGE(list, list.error().message());
     CHECK(list->kind == "ThingList");

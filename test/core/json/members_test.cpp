@@ -13,7 +13,8 @@ namespace {
 
 const boost::json::value kDocument = read_json(R"({
   "text": "a", "integer": 5, "whole": 5.0, "part": 5.5, "huge": 1e300, "flag": true, "list": [1, 2], "mapping": {"inner": "b"}, "nothing": null
-})").value();
+})")
+                                         .value();
 
 }  // namespace
 

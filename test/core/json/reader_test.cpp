@@ -28,12 +28,11 @@ TEST_CASE("a text that is not JSON is refused with the byte at which it is not")
   CHECK(read("{\"a\": 1") == "not JSON: incomplete JSON at byte 7");
   CHECK(read("[1 2]").ends_with(" at byte 3"));
   CHECK(read("{} {}") == "not JSON: extra data at byte 3");
-  for (const char* text : {"[1,]", "{a:1}", "01", "'a'", "nul", "// x\n1", "NaN"}) CHECK_MESSAGE(read(text).starts_with("not JSON: "), text);
+  for (const char* text : {"[1,]", "{a:1}", "01", "'a'", "nul", "// x\n1", "NaN"})
+    CHECK_MESSAGE(read(text).starts_with("not JSON: "), text);
 }
 
-TEST_CASE("text that is no UTF-8 is refused") {
-  CHECK(read("\"\xff\"").starts_with("not JSON: "));
-}
+TEST_CASE("text that is no UTF-8 is refused") { CHECK(read("\"\xff\"").starts_with("not JSON: ")); }
 
 TEST_CASE("a number that no double can hold is refused, as in Go") {
   CHECK(read("[1e308]") == "[1E308]");

@@ -28,12 +28,14 @@ std::string text_of(std::string_view json) {
 
 TEST_CASE("a value is handed on byte for byte, without the space around it") {
   CHECK(value_of(" {\"a\" : [1, -2.5e+3 ,true,null ]} \n") == "{\"a\" : [1, -2.5e+3 ,true,null ]}");
-  for (const char* text : {"0", "-0.0", "1e9", "\"\\u00e9\\n\"", "[]", "{}", "false", "[[],{}]"}) CHECK(value_of(text) == text);
+  for (const char* text : {"0", "-0.0", "1e9", "\"\\u00e9\\n\"", "[]", "{}", "false", "[[],{}]"})
+    CHECK(value_of(text) == text);
 }
 
 TEST_CASE("text that is not JSON is refused with the byte at which it is not") {
-  for (const char* text : {"", "{", "[1,]", "{\"a\"}", "{a:1}", "01", "1.", "-", "+1", "tru", "\"a", "\"\\x\"", "\"\\u12g4\"",
-                           "\"\n\"", "[1 2]", "{} {}", "nul", "'a'", "{\"a\":1,}", "1e", ".5"}) {
+  for (const char* text :
+       {"",        "{",           "[1,]",   "{\"a\"}", "{a:1}", "01",  "1.",  "-",          "+1", "tru", "\"a",
+        "\"\\x\"", "\"\\u12g4\"", "\"\n\"", "[1 2]",   "{} {}", "nul", "'a'", "{\"a\":1,}", "1e", ".5"}) {
     CAPTURE(text);
     CHECK(value_of(text).starts_with("not the JSON that was expected: at byte "));
   }
@@ -56,7 +58,7 @@ TEST_CASE("half of a surrogate pair becomes the replacement character") {
   for (const char* text : {R"("\ud83d")", R"("\ude00")"}) CHECK(text_of(text) == "\xEF\xBF\xBD");
   CHECK(text_of(R"("\ud83dx")") == "\xEF\xBF\xBDx");
   CHECK(text_of(R"("\ud83d\u0041")") == "\xEF\xBF\xBD"
-                                       "A");
+                                        "A");
 }
 
 TEST_CASE("members and items are visited in their order; null is like none") {
@@ -77,7 +79,8 @@ TEST_CASE("members and items are visited in their order; null is like none") {
 
 TEST_CASE("a number that is no integer of 64 bits is none") {
   CHECK(*JsonScanner("9223372036854775807").integer() == 9223372036854775807);
-  for (const char* text : {"9223372036854775808", "1.0", "1e3", "null"}) CHECK_FALSE(JsonScanner(text).integer()->has_value());
+  for (const char* text : {"9223372036854775808", "1.0", "1e3", "null"})
+    CHECK_FALSE(JsonScanner(text).integer()->has_value());
   CHECK_FALSE(JsonScanner("\"1\"").integer());
 }
 

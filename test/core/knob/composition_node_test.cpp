@@ -37,7 +37,8 @@ struct LimitedPods : GovernedNode {
       const std::string uid = "u" + std::to_string(i);
       const SpecLimits limits{limit_us(i) / 100, {}};
       subjects.add(pods[static_cast<std::size_t>(i)]->app.dir(), {uid, "shop", uid, "app", {}, false, limits});
-      subjects.add(pods[static_cast<std::size_t>(i)]->pod.dir(), {uid, "shop", uid, {}, {}, false, limits, {pods[static_cast<std::size_t>(i)]->app.dir()}});
+      subjects.add(pods[static_cast<std::size_t>(i)]->pod.dir(),
+                   {uid, "shop", uid, {}, {}, false, limits, {pods[static_cast<std::size_t>(i)]->app.dir()}});
     }
     governor->set_subjects(std::make_shared<const Subjects>(std::move(subjects)));
   }
@@ -60,7 +61,9 @@ constexpr int kUncapped = 1 << 30;
 
 }  // namespace
 
-TEST_CASE_FIXTURE(LimitedPods, "cfsQuota suppression with ten limited pods: the cap of the class reaches them where the kernel asks for it") {
+TEST_CASE_FIXTURE(
+    LimitedPods,
+    "cfsQuota suppression with ten limited pods: the cap of the class reaches them where the kernel asks for it") {
   const std::string before = read(pod, "cpu.max");
   for (const int cap : {60'000, 35'000, 12'000, 45'000, 80'000}) {
     CAPTURE(cap);
@@ -79,7 +82,8 @@ TEST_CASE_FIXTURE(LimitedPods, "cfsQuota suppression with ten limited pods: the 
   CHECK(journal->size() == 0);
 }
 
-TEST_CASE_FIXTURE(LimitedPods, "a class that is capped survives kills of the agent, and all is as before when the strategy is off") {
+TEST_CASE_FIXTURE(LimitedPods,
+                  "a class that is capped survives kills of the agent, and all is as before when the strategy is off") {
   const std::string before = read(pod, "cpu.max");
   const Plan plan{with_role(Role::cap, pod, "25000 100000")};
   for (int i = 0; i < 5; ++i) {
@@ -112,7 +116,9 @@ TEST_CASE_FIXTURE(LimitedPods, "scales below a cap that comes and goes: the kern
   CHECK(decisions(Outcome::failed).empty());
 }
 
-TEST_CASE_FIXTURE(GovernedNode, "a cap of the CPU set of a class with pods inside: the kernel of v1 takes it with theirs, and all is as before afterwards") {
+TEST_CASE_FIXTURE(
+    GovernedNode,
+    "a cap of the CPU set of a class with pods inside: the kernel of v1 takes it with theirs, and all is as before afterwards") {
   if (!files.is_nested(*find_knob("cpuset.cpus")) || read(pod, "cpuset.cpus") == "0") return;
   const std::string before = read(pod, "cpuset.cpus");
   REQUIRE(read(app, "cpuset.cpus") == before);

@@ -63,7 +63,8 @@ TEST_CASE("a value is the base times all scales") {
   CHECK(Composed().quota("burst", Role::scale, "1.5").value() == "150000 100000");
   CHECK(Composed().quota("burst", Role::scale, "1.5").quota("normal", Role::scale, "0.5").value() == "75000 100000");
   CHECK(Composed().quota("burst", Role::scale, "1").value() == "100000 100000");
-  CHECK(Composed().quota("hook", Role::base, "40000 100000").quota("burst", Role::scale, "2").value() == "80000 100000");
+  CHECK(Composed().quota("hook", Role::base, "40000 100000").quota("burst", Role::scale, "2").value() ==
+        "80000 100000");
 }
 
 TEST_CASE("no limit times a scale is no limit, and a cap applies to it") {
@@ -75,8 +76,11 @@ TEST_CASE("no limit times a scale is no limit, and a cap applies to it") {
 
 TEST_CASE("a scaled quota is at least what the kernel takes") {
   CHECK(Composed().quota("burst", Role::scale, "0.0001").value() == "1000 100000");
-  CHECK(Composed().quota("a", Role::scale, "1000").quota("b", Role::scale, "1000").quota("c", Role::scale, "1000").value() ==
-        "17592186044415 100000");
+  CHECK(Composed()
+            .quota("a", Role::scale, "1000")
+            .quota("b", Role::scale, "1000")
+            .quota("c", Role::scale, "1000")
+            .value() == "17592186044415 100000");
 }
 
 TEST_CASE("the order of scales does not matter, nor does a product that is out of bounds on the way") {
@@ -95,16 +99,21 @@ TEST_CASE("a scaled quota is at most what the kernel takes") {
 }
 
 TEST_CASE("the strictest cap binds, and the largest floor, and a cap beats a floor") {
-  CHECK(Composed().quota("a", Role::cap, "50000 100000").quota("b", Role::cap, "20000 100000").value() == "20000 100000");
+  CHECK(Composed().quota("a", Role::cap, "50000 100000").quota("b", Role::cap, "20000 100000").value() ==
+        "20000 100000");
   CHECK(Composed().quota("a", Role::cap, "200000 100000").value() == "100000 100000");
-  CHECK(Composed().quota("a", Role::floor, "120000 100000").quota("b", Role::floor, "140000 100000").value() == "140000 100000");
-  CHECK(Composed().quota("a", Role::floor, "120000 100000").quota("b", Role::cap, "30000 100000").value() == "30000 100000");
+  CHECK(Composed().quota("a", Role::floor, "120000 100000").quota("b", Role::floor, "140000 100000").value() ==
+        "140000 100000");
+  CHECK(Composed().quota("a", Role::floor, "120000 100000").quota("b", Role::cap, "30000 100000").value() ==
+        "30000 100000");
   CHECK(Composed().quota("a", Role::cap, "20000 50000").value() == "20000 50000");  // by the share of the period
 }
 
 TEST_CASE("a set replaces the base and the scales of its priority and below, and bounds bind all the same") {
   Composed composed;
-  composed.quota("old", Role::set, "70000 100000", 10).quota("burst", Role::scale, "2", 10).quota("hook", Role::base, "10000 100000", 10);
+  composed.quota("old", Role::set, "70000 100000", 10)
+      .quota("burst", Role::scale, "2", 10)
+      .quota("hook", Role::base, "10000 100000", 10);
   CHECK(composed.value() == "70000 100000");
   CHECK_FALSE(composed.was_base_asked);
   CHECK(Composed(composed).quota("strong", Role::scale, "3", 11).value() == "210000 100000");
@@ -121,23 +130,44 @@ TEST_CASE("a base that outranks a set has the scales above the set, and no other
   CHECK(holding(composed.result()) == "+hook -hook -old +strong ");
 }
 
-TEST_CASE("if there are several sets, or bases, the highest priority wins, then the strictest, then the first by name") {
-  CHECK(Composed().quota("a", Role::set, "10000 100000", 1).quota("b", Role::set, "90000 100000", 2).value() == "90000 100000");
-  CHECK(Composed().quota("a", Role::set, "20000 100000").quota("b", Role::set, "10000 100000").value() == "10000 100000");
-  CHECK(Composed().quota("a", Role::base, "20000 100000", 1).quota("b", Role::base, "10000 100000").value() == "20000 100000");
-  CHECK(Composed().add("a", Role::set, "cpuset.cpus", "0-3").add("b", Role::set, "cpuset.cpus", "4-5").value("cpuset.cpus") == "4-5");
-  CHECK(Composed().add("a", Role::set, "memory.min", "4096").add("b", Role::set, "memory.min", "8192").value("memory.min") == "8192");
-  CHECK(Composed().add("a", Role::set, "cpu.shares", "1024").add("b", Role::set, "cpu.weight", "1").result("cpu.weight").winner == "b");
+TEST_CASE(
+    "if there are several sets, or bases, the highest priority wins, then the strictest, then the first by name") {
+  CHECK(Composed().quota("a", Role::set, "10000 100000", 1).quota("b", Role::set, "90000 100000", 2).value() ==
+        "90000 100000");
+  CHECK(Composed().quota("a", Role::set, "20000 100000").quota("b", Role::set, "10000 100000").value() ==
+        "10000 100000");
+  CHECK(Composed().quota("a", Role::base, "20000 100000", 1).quota("b", Role::base, "10000 100000").value() ==
+        "20000 100000");
+  CHECK(Composed()
+            .add("a", Role::set, "cpuset.cpus", "0-3")
+            .add("b", Role::set, "cpuset.cpus", "4-5")
+            .value("cpuset.cpus") == "4-5");
+  CHECK(Composed()
+            .add("a", Role::set, "memory.min", "4096")
+            .add("b", Role::set, "memory.min", "8192")
+            .value("memory.min") == "8192");
+  CHECK(Composed()
+            .add("a", Role::set, "cpu.shares", "1024")
+            .add("b", Role::set, "cpu.weight", "1")
+            .result("cpu.weight")
+            .winner == "b");
   CHECK(Composed().quota("b", Role::set, "10000 100000").quota("a", Role::set, "10000 100000").result().winner == "a");
 }
 
 TEST_CASE("the result of each intent shows whether it holds, and else which plugin's does") {
-  CHECK(holding(Composed().quota("a", Role::set, "20000 100000").quota("b", Role::set, "10000 100000").result()) == "-b +b ");
-  CHECK(holding(Composed().quota("b", Role::set, "10000 100000").quota("a", Role::set, "10000 100000").result()) == "+a +a ");
-  CHECK(holding(Composed().quota("burst", Role::scale, "1.5").quota("cap", Role::cap, "200000 100000").result()) == "+burst +cap ");
-  CHECK(holding(Composed().quota("burst", Role::scale, "1.5").quota("cap", Role::cap, "120000 100000").result()) == "-cap +cap ");
-  CHECK(holding(Composed().quota("floor", Role::floor, "50000 100000").quota("cap", Role::cap, "20000 100000").result()) == "-cap +cap ");
-  CHECK(holding(Composed().quota("burst", Role::scale, "1.5").quota("old", Role::set, "70000 100000").result()) == "-old +old ");
+  CHECK(holding(Composed().quota("a", Role::set, "20000 100000").quota("b", Role::set, "10000 100000").result()) ==
+        "-b +b ");
+  CHECK(holding(Composed().quota("b", Role::set, "10000 100000").quota("a", Role::set, "10000 100000").result()) ==
+        "+a +a ");
+  CHECK(holding(Composed().quota("burst", Role::scale, "1.5").quota("cap", Role::cap, "200000 100000").result()) ==
+        "+burst +cap ");
+  CHECK(holding(Composed().quota("burst", Role::scale, "1.5").quota("cap", Role::cap, "120000 100000").result()) ==
+        "-cap +cap ");
+  CHECK(holding(
+            Composed().quota("floor", Role::floor, "50000 100000").quota("cap", Role::cap, "20000 100000").result()) ==
+        "-cap +cap ");
+  CHECK(holding(Composed().quota("burst", Role::scale, "1.5").quota("old", Role::set, "70000 100000").result()) ==
+        "-old +old ");
 }
 
 TEST_CASE("a cap of a CPU set is the intersection, and wins where the two have nothing in common") {
@@ -160,7 +190,8 @@ TEST_CASE("caps of io.max bind field by field, of the same device") {
 
 TEST_CASE("a cap of the cgroup around binds, and what the containers add up to is a floor below it") {
   const auto bound = [](const char* text, std::string plugin, std::string dir) {
-    return Bound{find_knob("cpu.max"), *parse_value(*find_knob("cpu.max"), text), std::move(plugin), std::move(dir), {}};
+    return Bound{
+        find_knob("cpu.max"), *parse_value(*find_knob("cpu.max"), text), std::move(plugin), std::move(dir), {}};
   };
   Composed composed;
   composed.hierarchy.floor = bound("180000 100000", "burst", "");
@@ -169,7 +200,8 @@ TEST_CASE("a cap of the cgroup around binds, and what the containers add up to i
   CHECK(composed.result().winner == "burst");
   composed.hierarchy.cap = bound("50000 100000", "suppress", "be");
   CHECK(composed.value() == "50000 100000");
-  CHECK(equation(composed.result()) == "cpu.max 50000 100000 = base 100000 (limit 1), floor 180000 (its containers), cap 50000 (suppress on be)");
+  CHECK(equation(composed.result()) ==
+        "cpu.max 50000 100000 = base 100000 (limit 1), floor 180000 (its containers), cap 50000 (suppress on be)");
   composed.hierarchy = {.cap = bound("200000 100000", "suppress", "be"), .floor = {}};
   CHECK_FALSE(composed.result().is_bound_by_hierarchy);
 }
@@ -178,7 +210,9 @@ TEST_CASE("an equation calls a value original that neither a spec nor an intent 
   const Knob& knob = *find_knob("cpu.max");
   const Proposal cap = Composed().quota("suppress", Role::cap, "100000 100000").proposals.front();
   const Proposal* const proposals[] = {&cap};
-  const auto made = compose(proposals, {}, [&]() -> Result<Base> { return Base{&knob, *parse_value(knob, "60000 100000"), "original"}; });
+  const auto made = compose(proposals, {}, [&]() -> Result<Base> {
+    return Base{&knob, *parse_value(knob, "60000 100000"), "original"};
+  });
   CHECK(equation(*made) == "cpu.max 60000 100000 = original 60000, cap 100000 (suppress)");
 }
 
@@ -199,10 +233,12 @@ TEST_CASE("which knobs take which roles") {
   };
   for (const char* name : {"cpu.max", "memory.max", "memory.high", "memory.min", "pids.max", "cpu.max.burst"})
     CHECK_MESSAGE(roles(name) == "set base scale cap floor ", name);
-  for (const char* name : {"cpu.shares", "cpu.weight", "io.weight", "io.max", "memory.wmark_ratio", "vm.min_free_kbytes", "cpu.bvt_warp_ns"})
+  for (const char* name : {"cpu.shares", "cpu.weight", "io.weight", "io.max", "memory.wmark_ratio",
+                           "vm.min_free_kbytes", "cpu.bvt_warp_ns"})
     CHECK_MESSAGE(roles(name) == "set base cap floor ", name);
   CHECK(roles("cpuset.cpus") == "set base cap ");
-  for (const char* name : {"cpu.idle", "memory.oom.group", "io.latency", "resctrl.l3", "resctrl.group", "sched_features", "cpuset.mems"})
+  for (const char* name :
+       {"cpu.idle", "memory.oom.group", "io.latency", "resctrl.l3", "resctrl.group", "sched_features", "cpuset.mems"})
     CHECK_MESSAGE(roles(name) == "set base ", name);
   CHECK(roles("memory.reclaim") == "set ");
 }

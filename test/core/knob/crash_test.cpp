@@ -41,7 +41,9 @@ struct Enforcer {
   Journal journal;
   Governor governor{clock, layout, NodeRoots(), journal};
 
-  explicit Enforcer(const std::string& directory) : journal({directory, boot_id(NodeRoots())}, clock) { governor.set_node_mode(Mode::enforce); }
+  explicit Enforcer(const std::string& directory) : journal({directory, boot_id(NodeRoots())}, clock) {
+    governor.set_node_mode(Mode::enforce);
+  }
 
   // False: the journal cannot be read.
   bool start() {
@@ -49,7 +51,9 @@ struct Enforcer {
     if (!found || !found->warnings.empty()) return false;
     return governor.adopt(found->left, kPatience, false).empty();
   }
-  void propose(Plan plan) { governor.take(kStrategy, std::move(plan), [](std::vector<IntentResult>) {}); }
+  void propose(Plan plan) {
+    governor.take(kStrategy, std::move(plan), [](std::vector<IntentResult>) {});
+  }
 };
 
 struct Node {
@@ -57,9 +61,9 @@ struct Node {
   const std::string directory = place / "qos";
   RealCgroup pod{"crash"}, app{pod, "app"}, other{pod, "other"};
   const std::vector<std::pair<const RealCgroup*, std::string_view>> knobs{
-      {&pod, "cpu.max"},     {&pod, "cpu.shares"},  {&pod, "memory.max"},  {&pod, "cpuset.cpus"}, {&app, "cpu.max"},
-      {&app, "memory.max"},  {&app, "cpuset.cpus"}, {&app, "cpu.shares"},  {&other, "cpu.max"},   {&other, "cpu.shares"},
-      {&other, "cpuset.cpus"}};
+      {&pod, "cpu.max"},   {&pod, "cpu.shares"},   {&pod, "memory.max"},   {&pod, "cpuset.cpus"},
+      {&app, "cpu.max"},   {&app, "memory.max"},   {&app, "cpuset.cpus"},  {&app, "cpu.shares"},
+      {&other, "cpu.max"}, {&other, "cpu.shares"}, {&other, "cpuset.cpus"}};
   const std::vector<Texts> before = texts();
 
   std::vector<Texts> texts() const {
@@ -76,7 +80,8 @@ struct Node {
     const std::vector<Texts> now = texts();
     std::string text;
     for (std::size_t i = 0; i < knobs.size(); ++i)
-      if (now[i] != before[i]) text += knobs[i].first->dir() + " " + std::string(knobs[i].second) + ": '" + join(now[i], ", ") + "' ";
+      if (now[i] != before[i])
+        text += knobs[i].first->dir() + " " + std::string(knobs[i].second) + ": '" + join(now[i], ", ") + "' ";
     return text;
   }
   static std::string value(std::string_view knob, unsigned round) {
@@ -90,7 +95,8 @@ struct Node {
   Plan plan(unsigned round) const {
     Plan plan;
     for (const auto& [cgroup, knob] : knobs) {
-      if (cgroup == &other && knob != "cpuset.cpus" && round % 3 == 0) continue;  // the pod's set must have that of each in it
+      if (cgroup == &other && knob != "cpuset.cpus" && round % 3 == 0)
+        continue;  // the pod's set must have that of each in it
       Intent intent;
       intent.level = cgroup == &pod ? Level::pod : Level::container;
       intent.knob = std::string(knob);
@@ -111,12 +117,13 @@ struct Node {
       const Result<KnobFiles::Reading> now = files.read({knob, cgroup->dir()});
       const Value wanted = *files.settled(knob, *parse_value(knob, value(name, round)));
       if (!now || !same(knob, now->value, wanted))
-        text += cgroup->dir() + " " + std::string(name) + ": '" + (now ? spell(knob, now->value) : now.error().message()) + "' ";
+        text += cgroup->dir() + " " + std::string(name) + ": '" +
+                (now ? spell(knob, now->value) : now.error().message()) + "' ";
     }
     return text;
   }
-  // Returns the time from the start of a session to its first write. The shortest of three: one that a busy machine held up
-  // would make every moment of the run as long.
+  // Returns the time from the start of a session to its first write. The shortest of three: one that a busy machine
+  // held up would make every moment of the run as long.
   std::chrono::microseconds until_first_write() const {
     return std::min({measure_first_write(), measure_first_write(), measure_first_write()});
   }
@@ -153,7 +160,8 @@ bool was_killed(ChildProcess& child) {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Node, "after SIGKILL at any moment the next start reverts every knob, or a strategy proposes it again") {
+TEST_CASE_FIXTURE(Node,
+                  "after SIGKILL at any moment the next start reverts every knob, or a strategy proposes it again") {
   std::mt19937 random(seed);
   const auto longest = static_cast<unsigned>(std::max<std::int64_t>(40'000, 3 * until_first_write().count()));
   std::printf("a session is killed within its first %u ms\n", longest / 1000);
@@ -243,7 +251,8 @@ int main(int argc, char** argv) {
   }
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
-    if (argument.starts_with("--moments=")) moments = static_cast<unsigned>(parse_uint(argument.substr(10)).value_or(moments));
+    if (argument.starts_with("--moments="))
+      moments = static_cast<unsigned>(parse_uint(argument.substr(10)).value_or(moments));
     if (argument.starts_with("--seed=")) seed = static_cast<unsigned>(parse_uint(argument.substr(7)).value_or(seed));
   }
   return doctest::Context(argc, argv).run();

@@ -72,8 +72,9 @@ TEST_CASE_FIXTURE(ExecutorTree, "a human who writes a managed file once is writt
   CHECK(read("pod/cpu.max") == "30000 100000");
 }
 
-TEST_CASE_FIXTURE(ExecutorTree,
-                  "a process that resets a quota each second is written over ever later, and then left alone for a long while") {
+TEST_CASE_FIXTURE(
+    ExecutorTree,
+    "a process that resets a quota each second is written over ever later, and then left alone for a long while") {
   std::vector<std::int64_t> written;  // the seconds
   Done last;
   for (std::int64_t second = 0; second < 340; ++second) {
@@ -109,7 +110,8 @@ TEST_CASE_FIXTURE(ExecutorTree, "a value that changes each second is no way arou
   CHECK(writes == 3);
 }
 
-TEST_CASE_FIXTURE(ExecutorTree, "a read value is trusted for half of the refresh period at least, and for no more than all of it") {
+TEST_CASE_FIXTURE(ExecutorTree,
+                  "a read value is trusted for half of the refresh period at least, and for no more than all of it") {
   executor.set_limits({.refresh = 10s});
   apply(order("pod", "cpu.max", "50000 100000"));
   write("pod/cpu.max", "70000 100000");
@@ -144,7 +146,8 @@ TEST_CASE_FIXTURE(ExecutorTree, "a burst is no more than the quota, also when bo
   CHECK(read("pod/cpu.max.burst") == "20000");
 }
 
-TEST_CASE_FIXTURE(ExecutorTree, "a value that is possible only in part is written once, and more of it as soon as there is room") {
+TEST_CASE_FIXTURE(ExecutorTree,
+                  "a value that is possible only in part is written once, and more of it as soon as there is room") {
   struct Counting : MemoryOriginals {
     Result<void> keep(std::span<const Original> originals) override {
       ++batches;
@@ -181,7 +184,8 @@ TEST_CASE_FIXTURE(ExecutorTree, "CPUs that are taken offline are left out, and n
   CHECK(read("pod/cpuset.cpus") == "2");
 }
 
-TEST_CASE("on v1 a CPU that goes offline leaves each set, which does not count as another writer, and reverts are without it") {
+TEST_CASE(
+    "on v1 a CPU that goes offline leaves each set, which does not count as another writer, and reverts are without it") {
   test::FakeNode node({{"cgroup/cpuset/be/cpuset.cpus", "0-3\n"}, {"sys/devices/system/cpu/online", "0-3\n"}});
   KnobFiles files{*cgroup::Layout::detect(node.roots()), node.roots()};
   MemoryOriginals originals;
@@ -257,7 +261,8 @@ TEST_CASE_FIXTURE(ExecutorTree, "an idle cgroup gets its shares back with it") {
   CHECK(read("pod/cpu.weight") == "100");
 }
 
-TEST_CASE_FIXTURE(ExecutorTree, "a resctrl group is made before its share is written, and removed after the last of its knobs") {
+TEST_CASE_FIXTURE(ExecutorTree,
+                  "a resctrl group is made before its share is written, and removed after the last of its knobs") {
   node.write("resctrl/schemata", "L3:0=fff\n");
   Executor::Report report = executor.apply({order("koord-be", "resctrl.l3", "0=f", Level::node)});
   CHECK(report.done[0].outcome == Outcome::gone);  // the kernel would fill it with files
@@ -313,7 +318,8 @@ TEST_CASE_FIXTURE(ExecutorTree, "orders stay while others change, until they are
 
 TEST_CASE_FIXTURE(ExecutorTree, "a resctrl group stays while one of its shares is ordered") {
   for (const char* group : {"resctrl", "resctrl/koord-be"}) node.write(std::string(group) + "/schemata", "L3:0=f\n");
-  executor.apply({order("koord-be", "resctrl.l3", "0=f", Level::node), order("koord-be", "resctrl.mb", "0=50", Level::node)}, {});
+  executor.apply(
+      {order("koord-be", "resctrl.l3", "0=f", Level::node), order("koord-be", "resctrl.mb", "0=50", Level::node)}, {});
   node.remove("resctrl/koord-be/schemata");
   executor.apply({}, {{"koord-be", "resctrl.mb", {}}});
   CHECK(std::filesystem::exists(node.path("resctrl/koord-be")));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// FakeGovernor: a governor on a fake cgroup v2 tree with the cgroup 'be', by a clock that the test advances. RuledGovernor: the
-// same with the releases, and a pod with the cgroup 'be'.
+// FakeGovernor: a governor on a fake cgroup v2 tree with the cgroup 'be', by a clock that the test advances.
+// RuledGovernor: the same with the releases, and a pod with the cgroup 'be'.
 #pragma once
 
 #include <map>
@@ -47,7 +47,9 @@ struct RuledGovernor : FakeGovernor {
   std::vector<knob::Release> released;
 
   RuledGovernor() {
-    governor.on_release([this](std::vector<knob::Release> releases) { released.insert(released.end(), releases.begin(), releases.end()); });
+    governor.on_release([this](std::vector<knob::Release> releases) {
+      released.insert(released.end(), releases.begin(), releases.end());
+    });
   }
   void mark(knob::HandsOff hands_off) {
     auto subjects = std::make_shared<knob::Subjects>();

@@ -8,7 +8,9 @@ using namespace koord::knob;
 using namespace koord::test;
 using namespace std::chrono_literals;
 
-TEST_CASE_FIXTURE(GovernedNode, "two strategies that disagree as long as they like: one value, one write, the loser learns the winner") {
+TEST_CASE_FIXTURE(
+    GovernedNode,
+    "two strategies that disagree as long as they like: one value, one write, the loser learns the winner") {
   const std::string before = read(pod, "cpu.max");
   WriteCount writes(quota_file(pod));
   for (int round = 0; round < 100; ++round) {
@@ -35,7 +37,9 @@ TEST_CASE_FIXTURE(GovernedNode, "two strategies that disagree as long as they li
   CHECK(read(pod, "cpu.max") == before);
 }
 
-TEST_CASE_FIXTURE(GovernedNode, "a human who writes a managed file is written over once, and what he writes again is his at the end") {
+TEST_CASE_FIXTURE(
+    GovernedNode,
+    "a human who writes a managed file is written over once, and what he writes again is his at the end") {
   const Plan plan{intent(pod, "cpu.max", "20000 100000")};
   propose("suppress", plan);
   write_quota(pod, 70'000);
@@ -54,7 +58,9 @@ TEST_CASE_FIXTURE(GovernedNode, "a human who writes a managed file is written ov
   CHECK(journal->size() == 0);
 }
 
-TEST_CASE_FIXTURE(GovernedNode, "a kubelet that resets a quota each second for half an hour is left alone mostly, and has few records") {
+TEST_CASE_FIXTURE(
+    GovernedNode,
+    "a kubelet that resets a quota each second for half an hour is left alone mostly, and has few records") {
   const Plan plan{intent(pod, "cpu.max", "20000 100000")};
   std::vector<int> written;  // in which seconds
   for (int i = 0; i < 1800; ++i) {
@@ -75,8 +81,11 @@ TEST_CASE_FIXTURE(GovernedNode, "a kubelet that resets a quota each second for h
   CHECK(governor->held() == 0);
 }
 
-TEST_CASE_FIXTURE(GovernedNode, "a writer of all files at once, like a reload of systemd, is written over as soon as it is detected") {
-  const Plan plan{intent(pod, "cpu.max", "40000 100000"), intent(app, "cpu.max", "20000 100000"), intent(app, "memory.max", "67108864")};
+TEST_CASE_FIXTURE(
+    GovernedNode,
+    "a writer of all files at once, like a reload of systemd, is written over as soon as it is detected") {
+  const Plan plan{intent(pod, "cpu.max", "40000 100000"), intent(app, "cpu.max", "20000 100000"),
+                  intent(app, "memory.max", "67108864")};
   propose("suppress", plan);
   write_quota(app, 30'000);
   write_quota(pod, 70'000);
@@ -89,13 +98,15 @@ TEST_CASE_FIXTURE(GovernedNode, "a writer of all files at once, like a reload of
   CHECK(decisions(Outcome::contested).empty());
 }
 
-TEST_CASE_FIXTURE(GovernedNode, "containers that end between the read and the write: reported once each, and nothing stays of them") {
+TEST_CASE_FIXTURE(GovernedNode,
+                  "containers that end between the read and the write: reported once each, and nothing stays of them") {
   constexpr int kMany = 30;
   for (int i = 0; i < kMany; ++i) {
     auto ended = std::make_unique<RealCgroup>(pod, "ended" + std::to_string(i));
     if (i % 2 == 0) propose("suppress", {intent(*ended, "cpu.max", "30000 100000")});  // held before
     meanwhile->run = [&] { ended->remove(); };
-    const Plan plan{intent(*ended, "cpu.max", "20000 100000"), intent(app, "cpu.max", i % 2 ? "50000 100000" : "40000 100000")};
+    const Plan plan{intent(*ended, "cpu.max", "20000 100000"),
+                    intent(app, "cpu.max", i % 2 ? "50000 100000" : "40000 100000")};
     for (int again = 0; again < 5; ++again) second("suppress", plan);
     CHECK(read(app, "cpu.max") == (i % 2 ? "50000 100000" : "40000 100000"));
   }
@@ -131,7 +142,9 @@ TEST_CASE_FIXTURE(GovernedNode, "another start with the same intents writes noth
   CHECK(of_pod.turn());
 }
 
-TEST_CASE_FIXTURE(GovernedNode, "a strategy that is switched off while it holds knobs: all are as before, read back, no others are touched") {
+TEST_CASE_FIXTURE(
+    GovernedNode,
+    "a strategy that is switched off while it holds knobs: all are as before, read back, no others are touched") {
   const std::string quota = read(pod, "cpu.max"), shares = read(pod, "cpu.shares");
   propose("suppress", {intent(pod, "cpu.max", "40000 100000"), intent(pod, "cpu.shares", "512")});
   propose("burst", {intent(app, "cpu.max", "30000 100000")});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GovernedNode: a governor with a journal on disk, on cgroups of this machine's kernel that are the test's own, by a clock that
-// the test turns. Strategies are plugins of any name that may write. Needs root.
+// GovernedNode: a governor with a journal on disk, on cgroups of this machine's kernel that are the test's own, by a
+// clock that the test turns. Strategies are plugins of any name that may write. Needs root.
 #pragma once
 
 #include <doctest/doctest.h>

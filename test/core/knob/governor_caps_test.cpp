@@ -11,11 +11,16 @@ namespace {
 
 struct SetsOnV1 : PodsWithRoles {
   SetsOnV1() : PodsWithRoles({{"cgroup/cpuset/cpuset.cpus", "0-3\n"}, {"sys/devices/system/cpu/online", "0-3\n"}}) {
-    for (const auto& [dir, cpus] : {std::pair("be", "0-3"), {"be/pod", "0-3"}, {"be/pod/a", "0-3"}, {"be/pod/b", "1,3"}})
+    for (const auto& [dir, cpus] :
+         {std::pair("be", "0-3"), {"be/pod", "0-3"}, {"be/pod/a", "0-3"}, {"be/pod/b", "1,3"}})
       node.write("cgroup/cpuset/" + std::string(dir) + "/cpuset.cpus", std::string(cpus) + "\n");
   }
-  std::string read(const std::string& dir) const { return std::string(trim(*read_file(node.path("cgroup/cpuset/" + dir + "/cpuset.cpus")))); }
-  std::string all() const { return read("be") + " " + read("be/pod") + " " + read("be/pod/a") + " " + read("be/pod/b"); }
+  std::string read(const std::string& dir) const {
+    return std::string(trim(*read_file(node.path("cgroup/cpuset/" + dir + "/cpuset.cpus"))));
+  }
+  std::string all() const {
+    return read("be") + " " + read("be/pod") + " " + read("be/pod/a") + " " + read("be/pod/b");
+  }
 };
 
 }  // namespace
@@ -56,7 +61,9 @@ TEST_CASE_FIXTURE(OnV1, "the effects of a cap on the cgroups inside are recorded
   CHECK(count == 1);
 }
 
-TEST_CASE_FIXTURE(OnV1, "the effects that a cap in shadow would have on the cgroups inside are recorded once, and nothing is written") {
+TEST_CASE_FIXTURE(
+    OnV1,
+    "the effects that a cap in shadow would have on the cgroups inside are recorded once, and nothing is written") {
   governor->set_mode("suppress", Mode::shadow);
   for (int i = 0; i < 5; ++i) propose("suppress", {intent(Role::cap, "be", "80000 100000")}), seconds(50);
   CHECK(all() == "-1 150000 100000 50000");
@@ -68,7 +75,8 @@ TEST_CASE_FIXTURE(OnV1, "the effects that a cap in shadow would have on the cgro
     CHECK(one.outcome == Outcome::shadow);
     CHECK(one.reason == "'be' is capped at 80000 100000, and the kernel allows no more inside of it");
   }
-  CHECK(inside == std::vector<std::string>{"be/pod 150000 100000 -> 80000 100000", "be/pod/a 100000 100000 -> 80000 100000"});
+  CHECK(inside ==
+        std::vector<std::string>{"be/pod 150000 100000 -> 80000 100000", "be/pod/a 100000 100000 -> 80000 100000"});
   propose("suppress", {intent(Role::cap, "be", "30000 100000")});
   CHECK(last().outcome == Outcome::shadow);
   CHECK(last().cgroup_dir == "be/pod/b");
@@ -142,7 +150,8 @@ TEST_CASE_FIXTURE(OnV1, "the end of the agent reverts caps of all levels") {
   CHECK(all() == "-1 150000 100000 50000");
 }
 
-TEST_CASE_FIXTURE(OnV1, "a pod with hands off from one plugin is not capped by its class, whatever others propose for it") {
+TEST_CASE_FIXTURE(OnV1,
+                  "a pod with hands off from one plugin is not capped by its class, whatever others propose for it") {
   hands_off.names = {"suppress"};
   know_pods();
   propose("burst", {intent(Role::scale, "be/pod/a", "1.5")});
@@ -169,7 +178,8 @@ TEST_CASE_FIXTURE(OnV1, "a class that cannot be capped for a pod with hands off 
   CHECK(read("be/other") == "120000");
 }
 
-TEST_CASE_FIXTURE(OnV1, "a limit that changes below a cap is what a killed agent's successor reverts to, though it knows no pod") {
+TEST_CASE_FIXTURE(
+    OnV1, "a limit that changes below a cap is what a killed agent's successor reverts to, though it knows no pod") {
   propose("suppress", {intent(Role::cap, "be", "80000 100000")});
   of_a.cpu_milli = 2000;
   know_pods();

@@ -9,7 +9,8 @@ using namespace koord::knob;
 using namespace koord::test;
 using namespace std::chrono_literals;
 
-TEST_CASE_FIXTURE(RuledGovernor, "an operator's override of a strategy holds until its time is over, and is recorded at both ends") {
+TEST_CASE_FIXTURE(RuledGovernor,
+                  "an operator's override of a strategy holds until its time is over, and is recorded at both ends") {
   propose("suppress", {intent("20000 100000")});
   REQUIRE(governor.override_mode("suppress", Mode::enforce, 30s, "operator uid 0"));
   CHECK(value() == "20000 100000");
@@ -22,7 +23,8 @@ TEST_CASE_FIXTURE(RuledGovernor, "an operator's override of a strategy holds unt
   CHECK(last_reported("suppress") == Outcome::shadow);
   std::vector<std::string> switches;
   for (const Decision& one : governor.decisions())
-    if (one.outcome == Outcome::switched) switches.push_back(one.plugin + " from " + one.before + " to " + one.after + ": " + one.reason);
+    if (one.outcome == Outcome::switched)
+      switches.push_back(one.plugin + " from " + one.before + " to " + one.after + ": " + one.reason);
   CHECK(switches == std::vector<std::string>{"suppress from shadow to enforce: set by operator uid 0 for 30s",
                                              "suppress from enforce to shadow: the operator's setting has expired"});
 }

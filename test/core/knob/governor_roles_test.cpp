@@ -7,13 +7,15 @@ using namespace koord::knob;
 using namespace koord::test;
 using namespace std::chrono_literals;
 
-TEST_CASE_FIXTURE(OnV2, "a scale multiplies the limit of the spec, its pod makes room, and a withdrawal writes the limits back") {
+TEST_CASE_FIXTURE(
+    OnV2, "a scale multiplies the limit of the spec, its pod makes room, and a withdrawal writes the limits back") {
   propose("burst", {intent(Role::scale, "be/pod/a", "1.5")});
   CHECK(read("be/pod/a") == "150000 100000");
   CHECK(read("be/pod") == "200000 100000");
   CHECK(read("be/pod/b") == "50000 100000");
   CHECK(composition("be/pod/a") == "cpu.max 150000 100000 = base 100000 (limit 1) × 1.5 (burst), no cap");
-  CHECK(composition("be/pod") == "cpu.max 200000 100000 = base 150000 (limit 1500m), floor 200000 (its containers), no cap");
+  CHECK(composition("be/pod") ==
+        "cpu.max 200000 100000 = base 150000 (limit 1500m), floor 200000 (its containers), no cap");
   withdraw("burst");
   CHECK(read("be/pod/a") == "100000 100000");
   CHECK(read("be/pod") == "150000 100000");
@@ -45,9 +47,14 @@ TEST_CASE_FIXTURE(OnV2, "a value that was raised before the agent began is not s
 
 TEST_CASE_FIXTURE(OnV2, "an original that was a raised value is healed by the spec") {
   governor.reset();
-  const Original left[] = {{.key = {"be/pod/a", "cpu.max", {}}, .level = Level::container, .knob = "cpu.max",
-                                        .cgroup = KnobFiles(*cgroup::Layout::detect(node.roots()), node.roots()).read({*find_knob("cpu.max"), "be/pod/a"})->cgroup,
-                                        .texts = {"250000 100000"}, .written = {"300000 100000"}}};
+  const Original left[] = {{.key = {"be/pod/a", "cpu.max", {}},
+                            .level = Level::container,
+                            .knob = "cpu.max",
+                            .cgroup = KnobFiles(*cgroup::Layout::detect(node.roots()), node.roots())
+                                          .read({*find_knob("cpu.max"), "be/pod/a"})
+                                          ->cgroup,
+                            .texts = {"250000 100000"},
+                            .written = {"300000 100000"}}};
   REQUIRE(originals.keep(left));
   write("be/pod/a", "300000 100000");
   begin();
@@ -148,7 +155,8 @@ TEST_CASE_FIXTURE(OnV2, "in shadow the parts of what would be are recorded, and 
   CHECK(last().composition == "cpu.max 150000 100000 = base 100000 (limit 1) × 1.5 (burst), no cap");
 }
 
-TEST_CASE_FIXTURE(OnV2, "a pod with a limit of its own below the sum of its containers' has no more than that and what is added") {
+TEST_CASE_FIXTURE(
+    OnV2, "a pod with a limit of its own below the sum of its containers' has no more than that and what is added") {
   of_a = {800, {}}, of_b = {800, {}}, of_pod = SpecLimits{1000, {}};
   know_pods();
   write("be/pod", "100000 100000"), write("be/pod/a", "80000 100000"), write("be/pod/b", "80000 100000");

@@ -126,7 +126,8 @@ TEST_CASE_FIXTURE(FakeGovernor, "the same result again is not reported: neither 
   CHECK(reported["suppress"].size() == 2);  // results of a plan are reported each time
 }
 
-TEST_CASE_FIXTURE(FakeGovernor, "a plan that is the one before again is not looked into before half of the refresh period is over") {
+TEST_CASE_FIXTURE(FakeGovernor,
+                  "a plan that is the one before again is not looked into before half of the refresh period is over") {
   governor.set_limits({.refresh = 10s});
   enforce("suppress");
   propose("suppress", {intent("20000 100000")});
@@ -187,7 +188,9 @@ TEST_CASE_FIXTURE(FakeGovernor, "an intent that changes leaves the others of its
   CHECK(trim(*read_file(node.path("cgroup/ls/cpu.max"))) == "40000 100000");
 }
 
-TEST_CASE_FIXTURE(FakeGovernor, "a burst follows its quota though another plugin proposes the quota and the burst is not proposed anew") {
+TEST_CASE_FIXTURE(
+    FakeGovernor,
+    "a burst follows its quota though another plugin proposes the quota and the burst is not proposed anew") {
   node.write("cgroup/be/cpu.max.burst", "0\n");
   enforce("burst");
   enforce("suppress");

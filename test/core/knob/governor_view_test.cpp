@@ -16,7 +16,8 @@ TEST_CASE_FIXTURE(RuledGovernor, "a record names the owner of the cgroup") {
   CHECK(last().pod_namespace + "/" + last().pod_name == "shop/nightly");
 }
 
-TEST_CASE_FIXTURE(RuledGovernor, "a knob's holder is the plugin with the winning intent, even if the knob had that value already") {
+TEST_CASE_FIXTURE(RuledGovernor,
+                  "a knob's holder is the plugin with the winning intent, even if the knob had that value already") {
   enforce("a");
   enforce("b");
   propose("a", {intent("20000 100000")});
@@ -29,7 +30,8 @@ TEST_CASE_FIXTURE(RuledGovernor, "a knob's holder is the plugin with the winning
   CHECK(last().plugin == "b");
 }
 
-TEST_CASE_FIXTURE(RuledGovernor, "a knob that an earlier agent changed is recorded with its plugin when it is reverted") {
+TEST_CASE_FIXTURE(RuledGovernor,
+                  "a knob that an earlier agent changed is recorded with its plugin when it is reverted") {
   enforce("a");
   propose("a", {intent("20000 100000")});
   governor.leave();
@@ -62,7 +64,8 @@ TEST_CASE_FIXTURE(RuledGovernor, "a knob is shown with its value, the original, 
   CHECK(knobs[0].intents[1].winner == "strict");
   CHECK(knobs[0].intents[2].outcome == Outcome::shadow);
   CHECK(knobs[0].intents[2].until == clock.now() + 1min);
-  CHECK(governor.standing() == std::map<Outcome, std::size_t>{{Outcome::applied, 1}, {Outcome::shadow, 1}, {Outcome::lost, 1}});
+  CHECK(governor.standing() ==
+        std::map<Outcome, std::size_t>{{Outcome::applied, 1}, {Outcome::shadow, 1}, {Outcome::lost, 1}});
 }
 
 TEST_CASE_FIXTURE(FakeGovernor, "a knob that cannot be read says why") {
@@ -103,7 +106,8 @@ struct RefusedRevert : FakeGovernor {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(RefusedRevert, "a revert that the kernel refuses is reported at once and once, with file, value, error and plugin") {
+TEST_CASE_FIXTURE(RefusedRevert,
+                  "a revert that the kernel refuses is reported at once and once, with file, value, error and plugin") {
   SUBCASE("the strategy proposes it no more") { propose("system", {}); }
   SUBCASE("the strategy ends, as at gate off or reload") { governor.withdraw({"system", "main"}); }
   SUBCASE("the mode ends enforcement") { governor.set_mode("system", Mode::shadow); }
@@ -113,14 +117,16 @@ TEST_CASE_FIXTURE(RefusedRevert, "a revert that the kernel refuses is reported a
   CHECK(failed[0].plugin == "system");
   CHECK(failed[0].original == "1000");
   CHECK(failed[0].done.after == written);
-  CHECK_MESSAGE(failed[0].done.problem.find("'" + node.path(file) + "': ") != std::string::npos, failed[0].done.problem);
+  CHECK_MESSAGE(failed[0].done.problem.find("'" + node.path(file) + "': ") != std::string::npos,
+                failed[0].done.problem);
   governor.expire();
   governor.expire();
   CHECK(failed.size() == 1);
   CHECK(governor.held() == 1);
 }
 
-TEST_CASE_FIXTURE(RefusedRevert, "a knob with a failed revert is shown with the error until it is reverted, or proposed again") {
+TEST_CASE_FIXTURE(RefusedRevert,
+                  "a knob with a failed revert is shown with the error until it is reverted, or proposed again") {
   CHECK(governor.knobs().at(0).revert_problem == "");
   propose("system", {});
   REQUIRE(governor.knobs().size() == 1);

@@ -35,7 +35,12 @@ struct Disk {
   }
   static Original quota(const std::string& dir) {
     const Texts before{"-1", "100000"};
-    return {.key = {dir, "cpu.max", ""}, .level = Level::pod, .knob = "cpu.max", .cgroup = 7, .texts = before, .written = before,
+    return {.key = {dir, "cpu.max", ""},
+            .level = Level::pod,
+            .knob = "cpu.max",
+            .cgroup = 7,
+            .texts = before,
+            .written = before,
             .asked = {{"20000", "100000"}}};
   }
   Result<void> keep(const std::string& dir) const { return journal->keep(std::vector{quota(dir)}); }
@@ -51,7 +56,8 @@ bool contains(const std::string& text, std::string_view part) { return text.find
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Disk, "on a full disk nothing new may be written, what is held can go back, and room is taken when there is some") {
+TEST_CASE_FIXTURE(
+    Disk, "on a full disk nothing new may be written, what is held can go back, and room is taken when there is some") {
   REQUIRE(keep("be"));
   disk.fill();
   const int before = keep_until_refused();

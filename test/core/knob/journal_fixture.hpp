@@ -19,7 +19,8 @@
 
 namespace koord::test {
 
-inline knob::Original quota(std::string dir, std::vector<knob::Texts> asked = {{"20000", "100000"}}, std::uint64_t cgroup = 7) {
+inline knob::Original quota(std::string dir, std::vector<knob::Texts> asked = {{"20000", "100000"}},
+                            std::uint64_t cgroup = 7) {
   return {.key = {std::move(dir), "cpu.max", ""},
           .level = knob::Level::pod,
           .knob = "cpu.max",
@@ -45,7 +46,9 @@ struct JournalFixture {
     return *std::move(opened);
   }
   knob::Journal::Found found() const { return found(*journal()); }
-  static Result<void> keep(knob::Journal& journal, const std::vector<knob::Original>& knobs) { return journal.keep(knobs); }
+  static Result<void> keep(knob::Journal& journal, const std::vector<knob::Original>& knobs) {
+    return journal.keep(knobs);
+  }
   void keep(const std::vector<knob::Original>& knobs) const {
     const auto one = journal();
     found(*one);

@@ -14,17 +14,28 @@ using namespace koord::knob;
 using namespace koord::test;
 
 TEST_CASE_FIXTURE(JournalFixture, "originals stored before a write are found by the next start, word by word") {
-  const Original set{.key = {"be/pod1/app", "cpuset.cpus", ""}, .level = Level::container, .knob = "cpuset.cpus", .cgroup = ~0ull,
-                     .texts = {""}, .written = {""}, .asked = {{"0-3"}, {"0-3,8"}}};
-  const Original throttle{.key = {"be", "io.max", "8:16"}, .knob = "io.max", .texts = {""}, .written = {"8:16 rbps=1 wbps=max"}};
-  const Original device{.key = {"be", "io.max", "8:32"}, .knob = "io.max", .texts = {"8:32 rbps=7"}, .written = {"8:32 rbps=1"}};
-  const Original on_v1{.key = {"be", "io.max", "8:48"}, .knob = "io.max", .texts = {"", "8:48 1", "", ""}, .written = {"", "", "", ""},
+  const Original set{.key = {"be/pod1/app", "cpuset.cpus", ""},
+                     .level = Level::container,
+                     .knob = "cpuset.cpus",
+                     .cgroup = ~0ull,
+                     .texts = {""},
+                     .written = {""},
+                     .asked = {{"0-3"}, {"0-3,8"}}};
+  const Original throttle{
+      .key = {"be", "io.max", "8:16"}, .knob = "io.max", .texts = {""}, .written = {"8:16 rbps=1 wbps=max"}};
+  const Original device{
+      .key = {"be", "io.max", "8:32"}, .knob = "io.max", .texts = {"8:32 rbps=7"}, .written = {"8:32 rbps=1"}};
+  const Original on_v1{.key = {"be", "io.max", "8:48"},
+                       .knob = "io.max",
+                       .texts = {"", "8:48 1", "", ""},
+                       .written = {"", "", "", ""},
                        .asked = {{"8:48 2", "", "", ""}, {"", "", "", ""}}};
   keep({quota("be"), set, throttle, device, on_v1});
   CHECK(found().left == std::vector<Original>{quota("be"), throttle, device, on_v1, set});
 }
 
-TEST_CASE_FIXTURE(JournalFixture, "until the result of a write is known, all possible values are kept; then the actual one") {
+TEST_CASE_FIXTURE(JournalFixture,
+                  "until the result of a write is known, all possible values are kept; then the actual one") {
   const Original before = quota("be", {{"20000", "100000"}, {"30000", "100000"}});
   Original after = before;
   after.written = {"20000", "100000"};
@@ -110,7 +121,8 @@ TEST_CASE_FIXTURE(JournalFixture, "two agents do not share a journal") {
   CHECK_FALSE(keep(*other, {quota("be")}));
 }
 
-TEST_CASE_FIXTURE(JournalFixture, "a file that is damaged is set aside, and nothing is written until an operator has checked it") {
+TEST_CASE_FIXTURE(JournalFixture,
+                  "a file that is damaged is set aside, and nothing is written until an operator has checked it") {
   std::vector<Original> many;
   for (int i = 0; i < 500; ++i) many.push_back(quota("be/pod" + std::to_string(i)));
   SUBCASE("its first page") {

@@ -40,7 +40,8 @@ struct Files {
 }  // namespace
 
 TEST_CASE("a device's limits on v2 are one line among those of other devices") {
-  Files on({{"cgroup/cgroup.controllers", "io\n"}, {"cgroup/pod/io.max", "8:0 rbps=1000 wbps=max riops=max wiops=max\n"}});
+  Files on(
+      {{"cgroup/cgroup.controllers", "io\n"}, {"cgroup/pod/io.max", "8:0 rbps=1000 wbps=max riops=max wiops=max\n"}});
   CHECK(on.current("io.max 8:0", "pod") == "8:0 rbps=1000 wbps=max riops=max wiops=max");
   CHECK(on.current("io.max 8:16", "pod") == "8:16 rbps=max wbps=max riops=max wiops=max");
   CHECK(on.current("io.max", "pod") == "8:0 rbps=1000 wbps=max riops=max wiops=max");
@@ -132,12 +133,15 @@ TEST_CASE("a one-shot removes a stale group, of our own only, and a missing one 
   CHECK(on.files.read({made, "koord-old"})->value.amount == 0);
   CHECK(on.files.run_one_shot({remove, "koord-old"}, 1, clock, Duration(0)));
   CHECK(check_place(remove, Level::node, "koord-old"));
-  CHECK(check_place(remove, Level::node, "BE").error().message() ==
-        "'resctrl.remove' is a one-shot on a resctrl group: the level must be the node, and cgroup_dir a name that begins with 'koord-'");
+  CHECK(
+      check_place(remove, Level::node, "BE").error().message() ==
+      "'resctrl.remove' is a one-shot on a resctrl group: the level must be the node, and cgroup_dir a name that begins with 'koord-'");
 }
 
 TEST_CASE("only groups of our own are made, and removed") {
-  Files on({{"cgroup/cgroup.controllers", "cpu\n"}, {"resctrl/schemata", "L3:0=fff\n"}, {"resctrl/BE/schemata", "L3:0=f\n"}});
+  Files on({{"cgroup/cgroup.controllers", "cpu\n"},
+            {"resctrl/schemata", "L3:0=fff\n"},
+            {"resctrl/BE/schemata", "L3:0=f\n"}});
   const Knob& made = *find_knob("resctrl.made");
   CHECK(on.files.read({made, "BE"})->value.amount == 1);
   CHECK(on.files.read({made, "koord-be"})->value.amount == 0);

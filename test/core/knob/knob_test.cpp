@@ -46,24 +46,37 @@ TEST_CASE("a value of each form is spelled as it was read") {
   struct Row {
     const char *knob, *text, *spelled;
   };
-  for (Row row : {Row{"cpu.max", "20000 100000", "20000 100000"}, Row{"cpu.max", "max", "max 100000"},
-                  Row{"cpu.max", "max 50000", "max 50000"}, Row{"memory.high", "max", "max"}, Row{"memory.max", "4096", "4096"},
-                  Row{"cpu.shares", "1024", "1024"}, Row{"cpu.idle", "1", "1"}, Row{"cpuset.cpus", "3,0-1", "0-1,3"},
-                  Row{"cpu.bvt_warp_ns", "-1", "-1"}, Row{"memory.wmark_min_adj", "-25", "-25"},
-                  Row{"io.max", "8:16 wiops=120 rbps=max", "8:16 rbps=max wbps=max riops=max wiops=120"},
-                  Row{"io.weight", "default 100", "default 100"}, Row{"io.weight", "8:16 default", "8:16 default"},
-                  Row{"io.latency", "8:16 target=75000", "8:16 target=75000"},
-                  Row{"io.cost.qos", "8:16 enable=1 ctrl=user rpct=95.00 rlat=3000", "8:16 enable=1 ctrl=user rpct=95.00 rlat=3000"},
-                  Row{"io.cost.model", "8:16 ctrl=user model=linear rbps=1 wbps=2", "8:16 ctrl=user model=linear rbps=1 wbps=2"},
-                  Row{"sched_features", "NO_GENTLE_FAIR_SLEEPERS", "NO_GENTLE_FAIR_SLEEPERS"}, Row{"resctrl.l3", "1=f0;0=ff", "0=ff;1=f0"},
-                  Row{"resctrl.mb", "10=50;2=100", "2=100;10=50"}, Row{"resctrl.group", "", "/"}, Row{"resctrl.group", "koord-be", "koord-be"}}) {
+  for (Row row :
+       {Row{"cpu.max", "20000 100000", "20000 100000"},
+        Row{"cpu.max", "max", "max 100000"},
+        Row{"cpu.max", "max 50000", "max 50000"},
+        Row{"memory.high", "max", "max"},
+        Row{"memory.max", "4096", "4096"},
+        Row{"cpu.shares", "1024", "1024"},
+        Row{"cpu.idle", "1", "1"},
+        Row{"cpuset.cpus", "3,0-1", "0-1,3"},
+        Row{"cpu.bvt_warp_ns", "-1", "-1"},
+        Row{"memory.wmark_min_adj", "-25", "-25"},
+        Row{"io.max", "8:16 wiops=120 rbps=max", "8:16 rbps=max wbps=max riops=max wiops=120"},
+        Row{"io.weight", "default 100", "default 100"},
+        Row{"io.weight", "8:16 default", "8:16 default"},
+        Row{"io.latency", "8:16 target=75000", "8:16 target=75000"},
+        Row{"io.cost.qos", "8:16 enable=1 ctrl=user rpct=95.00 rlat=3000",
+            "8:16 enable=1 ctrl=user rpct=95.00 rlat=3000"},
+        Row{"io.cost.model", "8:16 ctrl=user model=linear rbps=1 wbps=2", "8:16 ctrl=user model=linear rbps=1 wbps=2"},
+        Row{"sched_features", "NO_GENTLE_FAIR_SLEEPERS", "NO_GENTLE_FAIR_SLEEPERS"},
+        Row{"resctrl.l3", "1=f0;0=ff", "0=ff;1=f0"},
+        Row{"resctrl.mb", "10=50;2=100", "2=100;10=50"},
+        Row{"resctrl.group", "", "/"},
+        Row{"resctrl.group", "koord-be", "koord-be"}}) {
     CAPTURE(row.knob);
     CHECK(spell(*find_knob(row.knob), value(row.knob, row.text)) == row.spelled);
   }
 }
 
 TEST_CASE("a value that is none says what was expected") {
-  for (const char* text : {"", "x", "20000", "20000 ", "999 100000", "20000 999", "20000 1000001", "20000 100000 1", "-1 100000"}) {
+  for (const char* text :
+       {"", "x", "20000", "20000 ", "999 100000", "20000 999", "20000 1000001", "20000 100000 1", "-1 100000"}) {
     CAPTURE(text);
     CHECK(complaint("cpu.max", text).find("expected \"QUOTA PERIOD\" in microseconds") != std::string::npos);
   }
@@ -76,11 +89,13 @@ TEST_CASE("a value that is none says what was expected") {
 }
 
 TEST_CASE("a line for a device names the device, and fields that it has") {
-  for (const char* text : {"", "sda rbps=1", "8:16", "8:16 rbps", "8:16 rbps=0", "8:16 rbps=-1", "8:16 rbps=1 rbps=2", "8:16 speed=1", "8: rbps=1"}) {
+  for (const char* text : {"", "sda rbps=1", "8:16", "8:16 rbps", "8:16 rbps=0", "8:16 rbps=-1", "8:16 rbps=1 rbps=2",
+                           "8:16 speed=1", "8: rbps=1"}) {
     CAPTURE(text);
     CHECK(complaint("io.max", text).starts_with("the value of io.max is '" + std::string(text)));
   }
-  CHECK(complaint("io.max", "8:16 speed=1").find("expected some of rbps=, wbps=, riops=, wiops= behind the device") != std::string::npos);
+  CHECK(complaint("io.max", "8:16 speed=1").find("expected some of rbps=, wbps=, riops=, wiops= behind the device") !=
+        std::string::npos);
   CHECK(complaint("io.weight", "default") != "");
   CHECK(complaint("io.weight", "default default") != "");
   CHECK(complaint("io.weight", "8:16 10001") != "");
@@ -99,7 +114,9 @@ TEST_CASE("schemata name caches, each once, and no mask is 0") {
 }
 
 TEST_CASE("each knob has its place, and is proposed at that level only") {
-  auto fits = [](std::string_view knob, Level level, std::string_view dir) { return bool(check_place(*find_knob(knob), level, dir)); };
+  auto fits = [](std::string_view knob, Level level, std::string_view dir) {
+    return bool(check_place(*find_knob(knob), level, dir));
+  };
   CHECK(fits("cpu.max", Level::pod, "kubepods/pod1"));
   CHECK_FALSE(fits("cpu.max", Level::node, ""));
   CHECK(fits("vm.min_free_kbytes", Level::node, ""));
@@ -139,8 +156,8 @@ TEST_CASE("the kernel's value equals an intent if it has all parts of the intent
   auto has = [](std::string_view knob, const Texts& now, std::string_view item, std::string_view intent) {
     return same(*find_knob(knob), *decode(*find_knob(knob), now, Version::v2, item), value(knob, intent));
   };
-  CHECK(has("io.cost.qos", {"8:16 enable=1 ctrl=user rpct=95.00 rlat=3000 wpct=95.00 wlat=3000 min=1.00 max=10000.00"}, "8:16",
-            "8:16 enable=1 rpct=95 rlat=3000"));
+  CHECK(has("io.cost.qos", {"8:16 enable=1 ctrl=user rpct=95.00 rlat=3000 wpct=95.00 wlat=3000 min=1.00 max=10000.00"},
+            "8:16", "8:16 enable=1 rpct=95 rlat=3000"));
   CHECK_FALSE(has("io.cost.qos", {"8:16 enable=1 ctrl=user rpct=90.00"}, "8:16", "8:16 rpct=95"));
   CHECK_FALSE(has("io.cost.qos", {""}, "8:16", "8:16 enable=0"));
   CHECK(has("resctrl.l3", {"0=00f;1=fff"}, "", "0=f"));
@@ -188,13 +205,16 @@ TEST_CASE("cpu.shares are a weight on v2, with the figures of the kubelet") {
 }
 
 TEST_CASE("io.max is a line on v2 and four files on v1, which know no word for no limit") {
-  CHECK(kernel("io.max", "8:16 rbps=1048576 wiops=120", Version::v2) == Texts{"8:16 rbps=1048576 wbps=max riops=max wiops=120"});
+  CHECK(kernel("io.max", "8:16 rbps=1048576 wiops=120", Version::v2) ==
+        Texts{"8:16 rbps=1048576 wbps=max riops=max wiops=120"});
   CHECK(kernel("io.max", "8:16 rbps=1048576 wiops=120", Version::v1) == Texts{"8:16 1048576", "", "", "8:16 120"});
   // v1 takes I/Os a second modulo 2^32; all bits set are no limit.
-  CHECK(kernel("io.max", "8:16 riops=4294967297 wiops=4294967294", Version::v1) == Texts{"", "", "", "8:16 4294967294"});
+  CHECK(kernel("io.max", "8:16 riops=4294967297 wiops=4294967294", Version::v1) ==
+        Texts{"", "", "", "8:16 4294967294"});
   CHECK(kernel("io.max", "8:16 rbps=4294967297 wiops=4294967295", Version::v2) ==
         Texts{"8:16 rbps=4294967297 wbps=max riops=max wiops=max"});
-  CHECK(back("io.max", {"8:16 1048576", "", "", "8:16 120"}, Version::v1, "8:16") == "8:16 rbps=1048576 wbps=max riops=max wiops=120");
+  CHECK(back("io.max", {"8:16 1048576", "", "", "8:16 120"}, Version::v1, "8:16") ==
+        "8:16 rbps=1048576 wbps=max riops=max wiops=120");
   CHECK(back("io.max", {""}, Version::v2, "8:16") == "8:16 rbps=max wbps=max riops=max wiops=max");
   CHECK(back("io.latency", {""}, Version::v2, "8:16") == "8:16 target=0");
   CHECK(back("io.weight", {""}, Version::v2, "8:16") == "8:16 default");

@@ -63,8 +63,11 @@ const std::map<std::string_view, Meaning> kMeanings = {
     {"io.max", {"limits of one block device", "`8:16 rbps=B/s wbps=B/s riops=N/s wiops=N/s`"}},
     {"io.weight", {"share of a block device", "`default N`, `8:16 N`, `8:16 default`"}},
     {"io.latency", {"latency target of one block device", "`8:16 target=µs`"}},
-    {"io.cost.qos", {"quality targets of one block device", "`8:16 enable=1 ctrl=user rpct=% rlat=µs wpct=% wlat=µs min=% max=%`"}},
-    {"io.cost.model", {"cost model of one block device", "`8:16 ctrl=user model=linear rbps= rseqiops= rrandiops= wbps= wseqiops= wrandiops=`"}},
+    {"io.cost.qos",
+     {"quality targets of one block device", "`8:16 enable=1 ctrl=user rpct=% rlat=µs wpct=% wlat=µs min=% max=%`"}},
+    {"io.cost.model",
+     {"cost model of one block device",
+      "`8:16 ctrl=user model=linear rbps= rseqiops= rrandiops= wbps= wseqiops= wrandiops=`"}},
     {"vm.min_free_kbytes", {"memory that the kernel keeps free", "KiB"}},
     {"vm.watermark_scale_factor", {"distance of the node's watermarks", "1/10000 of memory"}},
     {"kernel.sched_group_identity_enabled", {"switches cpu.bvt_warp_ns on", "0, 1"}},
@@ -84,15 +87,17 @@ std::string files_text(const Knob& knob, cgroup::Version version) {
   if (knob.place == Place::resctrl_group) return "resctrl: the folder";
   const std::string prefix = knob.place == Place::proc ? "/proc/" : knob.place == Place::sys ? "/sys/" : "";
   std::string text;
-  for (std::string_view file : files_of(knob, version)) text += (text.empty() ? "`" : ", `") + prefix + std::string(file) + "`";
+  for (std::string_view file : files_of(knob, version))
+    text += (text.empty() ? "`" : ", `") + prefix + std::string(file) + "`";
   return text.empty() ? "-" : text;
 }
 
 std::string range_text(const Knob& knob) {
   if (knob.form == Form::bandwidth)
     return "quota " + std::to_string(kLeastQuotaUs) + "–" + std::to_string(kMostQuotaUs) + ", period 1000–1000000";
-  const bool is_number = knob.form == Form::number || knob.form == Form::amount || knob.form == Form::shares || knob.form == Form::cpu_weight ||
-                         knob.form == Form::idle || knob.form == Form::weight || knob.form == Form::amounts;
+  const bool is_number = knob.form == Form::number || knob.form == Form::amount || knob.form == Form::shares ||
+                         knob.form == Form::cpu_weight || knob.form == Form::idle || knob.form == Form::weight ||
+                         knob.form == Form::amounts;
   if (!is_number) return "";
   return std::to_string(knob.least) + "–" + (knob.most == kUnlimited ? "" : std::to_string(knob.most));
 }
@@ -121,9 +126,11 @@ std::string roles_text(const Knob& knob) {
 }
 
 std::string row_of(const Knob& knob, const Meaning& meaning) {
-  std::string row = "| `" + std::string(knob.name) + "` | " + meaning.purpose + " | " + meaning.value + (has_items(knob) ? "; line per item" : "");
-  for (const std::string& cell : {range_text(knob), place_text(knob), files_text(knob, cgroup::Version::v2), files_text(knob, cgroup::Version::v1),
-                                  roles_text(knob), std::string(knob.large_is_strict ? "larger" : "")})
+  std::string row = "| `" + std::string(knob.name) + "` | " + meaning.purpose + " | " + meaning.value +
+                    (has_items(knob) ? "; line per item" : "");
+  for (const std::string& cell :
+       {range_text(knob), place_text(knob), files_text(knob, cgroup::Version::v2),
+        files_text(knob, cgroup::Version::v1), roles_text(knob), std::string(knob.large_is_strict ? "larger" : "")})
     row += " | " + cell;
   return row + " |\n";
 }
@@ -152,5 +159,6 @@ TEST_CASE("the authors' page of knobs is the table of knobs") {
   REQUIRE(source);
   const std::string path = std::string(source) + "/plugin-api/KNOBS.md";
   if (std::getenv("KOORD_ACCEPT_GOLDEN")) REQUIRE(write_file_atomically(path, page()));
-  CHECK_MESSAGE(read_file(path).value_or("") == page(), "'" << path << "' differs from the table: KOORD_ACCEPT_GOLDEN=1 writes it anew");
+  CHECK_MESSAGE(read_file(path).value_or("") == page(),
+                "'" << path << "' differs from the table: KOORD_ACCEPT_GOLDEN=1 writes it anew");
 }

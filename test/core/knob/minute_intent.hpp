@@ -11,7 +11,8 @@
 
 namespace koord::test {
 
-inline knob::Intent minute_intent(knob::Level level, std::string knob, std::string dir, std::string value, std::int32_t priority) {
+inline knob::Intent minute_intent(knob::Level level, std::string knob, std::string dir, std::string value,
+                                  std::int32_t priority) {
   knob::Intent made;
   made.level = level;
   made.knob = std::move(knob);

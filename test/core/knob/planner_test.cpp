@@ -18,7 +18,8 @@ struct Batch {
   static Value value(std::string_view knob, std::string_view text) { return *parse_value(*find_knob(knob), text); }
   void change(std::string dir, std::string_view knob, std::string_view now, std::string_view target) {
     const Knob* found = find_knob(knob);
-    changes.push_back({{std::move(dir), std::string(found->resource), {}}, found, value(knob, now), value(knob, target)});
+    changes.push_back(
+        {{std::move(dir), std::string(found->resource), {}}, found, value(knob, now), value(knob, target)});
   }
   void known(std::string dir, std::string_view knob, std::string_view text) {
     const Knob* found = find_knob(knob);
@@ -29,7 +30,8 @@ struct Batch {
     std::string text;
     for (const PlannedWrite& write : plan_writes(changes, around)) {
       const Change& change = changes[write.change];
-      text += (text.empty() ? "" : ", ") + change.key.cgroup_dir + " " + change.key.resource + " " + spell(*change.knob, write.value);
+      text += (text.empty() ? "" : ", ") + change.key.cgroup_dir + " " + change.key.resource + " " +
+              spell(*change.knob, write.value);
     }
     return text;
   }
@@ -168,7 +170,8 @@ TEST_CASE_FIXTURE(Batch, "minima that add up at both ends do so after each write
         (*state)["be"] += (*state)[pod];
       }
     changes.clear();
-    for (const auto& [dir, amount] : now) change(dir, "memory.min", std::to_string(amount), std::to_string(target[dir]));
+    for (const auto& [dir, amount] : now)
+      change(dir, "memory.min", std::to_string(amount), std::to_string(target[dir]));
     for (const PlannedWrite& write : plan_writes(changes, around)) {
       now[changes[write.change].key.cgroup_dir] = write.value.amount;
       for (const auto& [dir, amount] : now) {

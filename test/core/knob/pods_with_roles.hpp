@@ -82,24 +82,32 @@ struct PodsWithRoles {
 struct OnV2 : PodsWithRoles {
   OnV2()
       : PodsWithRoles({{"cgroup/cgroup.controllers", "cpu memory\n"},
-              {"cgroup/be/cpu.max", "max 100000\n"},
-              {"cgroup/be/pod/cpu.max", "150000 100000\n"},
-              {"cgroup/be/pod/a/cpu.max", "100000 100000\n"},
-              {"cgroup/be/pod/b/cpu.max", "50000 100000\n"}}) {}
-  std::string read(const std::string& dir) const { return std::string(trim(*read_file(node.path("cgroup/" + dir + "/cpu.max")))); }
+                       {"cgroup/be/cpu.max", "max 100000\n"},
+                       {"cgroup/be/pod/cpu.max", "150000 100000\n"},
+                       {"cgroup/be/pod/a/cpu.max", "100000 100000\n"},
+                       {"cgroup/be/pod/b/cpu.max", "50000 100000\n"}}) {}
+  std::string read(const std::string& dir) const {
+    return std::string(trim(*read_file(node.path("cgroup/" + dir + "/cpu.max"))));
+  }
   void write(const std::string& dir, const std::string& text) { node.write("cgroup/" + dir + "/cpu.max", text + "\n"); }
 };
 
 struct OnV1 : PodsWithRoles {
   OnV1() : PodsWithRoles({{"cgroup/cpu/cpu.cfs_quota_us", "-1\n"}, {"cgroup/cpu/cpu.cfs_period_us", "100000\n"}}) {
-    for (const auto& [dir, quota] : {std::pair("be", "-1"), {"be/pod", "150000"}, {"be/pod/a", "100000"}, {"be/pod/b", "50000"}}) write(dir, quota);
+    for (const auto& [dir, quota] :
+         {std::pair("be", "-1"), {"be/pod", "150000"}, {"be/pod/a", "100000"}, {"be/pod/b", "50000"}})
+      write(dir, quota);
   }
-  std::string read(const std::string& dir) const { return std::string(trim(*read_file(node.path("cgroup/cpu/" + dir + "/cpu.cfs_quota_us")))); }
+  std::string read(const std::string& dir) const {
+    return std::string(trim(*read_file(node.path("cgroup/cpu/" + dir + "/cpu.cfs_quota_us"))));
+  }
   void write(const std::string& dir, const std::string& quota) {
     node.write("cgroup/cpu/" + dir + "/cpu.cfs_quota_us", quota + "\n");
     node.write("cgroup/cpu/" + dir + "/cpu.cfs_period_us", "100000\n");
   }
-  std::string all() const { return read("be") + " " + read("be/pod") + " " + read("be/pod/a") + " " + read("be/pod/b"); }
+  std::string all() const {
+    return read("be") + " " + read("be/pod") + " " + read("be/pod/a") + " " + read("be/pod/b");
+  }
 };
 
 }  // namespace koord::test

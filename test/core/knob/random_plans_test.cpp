@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random trees of cgroups and random batches, on this machine's kernel. The kernel accepts every write of a plan. In between,
-// no cgroup has less than the smaller or more than the larger of its old and new value. The planner refuses exactly the changes
-// that the kernel refuses. Needs root.
+// Random trees of cgroups and random batches, on this machine's kernel. The kernel accepts every write of a plan. In
+// between, no cgroup has less than the smaller or more than the larger of its old and new value. The planner refuses
+// exactly the changes that the kernel refuses. Needs root.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -45,7 +45,8 @@ struct Forest {
   Value any_value(const Knob& knob) {
     if (knob.form == Form::set) return Value{.set = *CpuSet::parse(std::array{"0", "1", "0-1"}[below(3)])};
     if (knob.form == Form::bandwidth)
-      return below(4) == 0 ? Value{kUnlimited, 100000} : Value{10000 + 10000 * static_cast<std::int64_t>(below(9)), 100000};
+      return below(4) == 0 ? Value{kUnlimited, 100000}
+                           : Value{10000 + 10000 * static_cast<std::int64_t>(below(9)), 100000};
     return Value{5000 * static_cast<std::int64_t>(below(12))};
   }
 
@@ -55,7 +56,8 @@ struct Forest {
       for (const char* name : {"cpu.max", "cpu.max.burst", "cpuset.cpus"}) {
         if (below(3) != 0) continue;
         const Knob* knob = find_knob(name);
-        batch.push_back({{cgroup->dir(), std::string(knob->resource), {}}, knob, read(*knob, cgroup->dir()), any_value(*knob)});
+        batch.push_back(
+            {{cgroup->dir(), std::string(knob->resource), {}}, knob, read(*knob, cgroup->dir()), any_value(*knob)});
       }
     }
     return batch;
@@ -122,8 +124,11 @@ TEST_CASE_FIXTURE(Forest, "the kernel takes each write of a plan, and nothing is
 TEST_CASE_FIXTURE(Forest, "minima of memory that add up before and after a plan do so after each of its writes") {
   const Knob& knob = *find_knob("memory.min");
   std::map<std::string, std::int64_t> now, target;
-  const auto add_to_parent = [](std::map<std::string, std::int64_t>& amounts, const std::string& dir, std::int64_t amount) {
-    if (const auto parent = amounts.find(dir.substr(0, dir.rfind('/'))); parent != amounts.end() && parent->first != dir) parent->second += amount;
+  const auto add_to_parent = [](std::map<std::string, std::int64_t>& amounts, const std::string& dir,
+                                std::int64_t amount) {
+    if (const auto parent = amounts.find(dir.substr(0, dir.rfind('/')));
+        parent != amounts.end() && parent->first != dir)
+      parent->second += amount;
   };
   for (unsigned tree = 0; tree < 4; ++tree) {
     grow(8);

@@ -98,7 +98,8 @@ TEST_CASE_FIXTURE(Kernel, "a CPU set goes to the parent first when it moves") {
 TEST_CASE_FIXTURE(Kernel, "a value that the kernel would refuse is reported, not written, and nothing is held") {
   if (!is_v1()) return;
   apply("cpu.max", "50000 100000", "20000 100000");
-  Executor::Report report = executor.apply({order(pod, "cpu.max", "50000 100000"), order(app, "cpu.max", "90000 100000")});
+  Executor::Report report =
+      executor.apply({order(pod, "cpu.max", "50000 100000"), order(app, "cpu.max", "90000 100000")});
   CHECK(report.done[1].outcome == Outcome::failed);
   CHECK(report.done[1].problem == "more than allowed around it: '" + pod.dir() + "' has cpu.max 50000 100000");
   CHECK(read(app, "cpu.max") == "20000 100000");
@@ -106,12 +107,15 @@ TEST_CASE_FIXTURE(Kernel, "a value that the kernel would refuse is reported, not
   CHECK(executor.held() == 0);
 }
 
-TEST_CASE_FIXTURE(Kernel, "another process that changes the cgroups around meanwhile makes one write fail, and the others of the batch hold") {
+TEST_CASE_FIXTURE(
+    Kernel,
+    "another process that changes the cgroups around meanwhile makes one write fail, and the others of the batch hold") {
   if (!is_v1()) return;
   apply("cpu.max", "50000 100000", "50000 100000");
   RealCgroup other{pod, "other"};
   originals.run = [&] { other.limit_cpu(0.45); };
-  Executor::Report report = executor.apply({order(pod, "cpu.max", "30000 100000"), order(app, "cpu.max", "30000 100000")});
+  Executor::Report report =
+      executor.apply({order(pod, "cpu.max", "30000 100000"), order(app, "cpu.max", "30000 100000")});
   CHECK(report.done[0].outcome == Outcome::failed);
   CHECK(report.done[0].problem == "less than is used inside of it: '" + other.dir() + "' has cpu.max 45000 100000");
   CHECK(report.done[1].outcome == Outcome::applied);
@@ -123,7 +127,8 @@ TEST_CASE_FIXTURE(Kernel, "writes in the wrong order after such a change are rep
   if (!is_v1()) return;
   apply("cpu.max", "80000 100000", "20000 100000");
   originals.run = [&] { pod.limit_cpu(0.3); };  // the container's new quota has no room any more
-  Executor::Report report = executor.apply({order(pod, "cpu.max", "90000 100000"), order(app, "cpu.max", "85000 100000")});
+  Executor::Report report =
+      executor.apply({order(pod, "cpu.max", "90000 100000"), order(app, "cpu.max", "85000 100000")});
   CHECK(report.done[0].outcome == Outcome::applied);
   CHECK(report.done[1].outcome == Outcome::applied);
   CHECK(read(app, "cpu.max") == "85000 100000");
@@ -132,7 +137,8 @@ TEST_CASE_FIXTURE(Kernel, "writes in the wrong order after such a change are rep
 TEST_CASE_FIXTURE(Kernel, "a container that vanishes between read and write is forgotten without a word of failure") {
   auto ended = std::make_unique<RealCgroup>(pod, "ended");
   originals.run = [&] { ended->remove(); };
-  Executor::Report report = executor.apply({order(*ended, "cpu.max", "50000 100000"), order(app, "cpu.max", "50000 100000")});
+  Executor::Report report =
+      executor.apply({order(*ended, "cpu.max", "50000 100000"), order(app, "cpu.max", "50000 100000")});
   CHECK(report.done[0].outcome == Outcome::gone);
   CHECK(report.done[1].outcome == Outcome::applied);
   CHECK(executor.held() == 1);
@@ -197,10 +203,15 @@ TEST_CASE_FIXTURE(Kernel, "a cgroup that was idle has its own weight again, whic
 
 TEST_CASE_FIXTURE(Kernel, "cpu.idle is reverted although the weight after it was not documented") {
   if (!files.read({*find_knob("cpu.idle"), pod.dir()})) return;
-  const Original announced{{pod.dir(), "cpu.idle", ""}, Level::pod, "cpu.idle", files.read({*find_knob("cpu.idle"), pod.dir()})->cgroup,
-                           files.read({*find_knob("cpu.idle"), pod.dir()})->texts, {"1", ""}};
+  const Original announced{{pod.dir(), "cpu.idle", ""},
+                           Level::pod,
+                           "cpu.idle",
+                           files.read({*find_knob("cpu.idle"), pod.dir()})->cgroup,
+                           files.read({*find_knob("cpu.idle"), pod.dir()})->texts,
+                           {"1", ""}};
   REQUIRE(originals.keep({&announced, 1}));
-  REQUIRE(files.write({*find_knob("cpu.idle"), pod.dir()}, {"1", ""}, announced.texts));  // and then the agent was killed
+  REQUIRE(
+      files.write({*find_knob("cpu.idle"), pod.dir()}, {"1", ""}, announced.texts));  // and then the agent was killed
   Executor next{files, originals, clock};
   next.apply({});
   CHECK(files.read({*find_knob("cpu.idle"), pod.dir()})->texts == announced.texts);

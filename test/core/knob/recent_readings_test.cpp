@@ -18,7 +18,9 @@ struct Readings {
   ManualClock clock;
   RecentReadings readings{files, clock};
 
-  RecentReadings::Recent recent(const std::string& dir = "be") { return readings.of(*find_knob("cpu.max"), dir, "", 10s); }
+  RecentReadings::Recent recent(const std::string& dir = "be") {
+    return readings.of(*find_knob("cpu.max"), dir, "", 10s);
+  }
 };
 
 }  // namespace
@@ -44,7 +46,8 @@ TEST_CASE_FIXTURE(Readings, "a resctrl group of ours that is not there would be 
   CHECK(readings.of(*find_knob("resctrl.l3"), "runtime", "", 10s).outcome == Outcome::gone);
 }
 
-TEST_CASE_FIXTURE(Readings, "readings that are not requested any more are forgotten, and read anew for later requests") {
+TEST_CASE_FIXTURE(Readings,
+                  "readings that are not requested any more are forgotten, and read anew for later requests") {
   recent();
   node.write("cgroup/be/cpu.max", "20000 100000\n");
   readings.forget(*find_knob("cpu.max"), "be", "");

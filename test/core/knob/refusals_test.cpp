@@ -34,7 +34,9 @@ struct BareSet {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(GovernedNode, "EINVAL: a quota below a new one of a cgroup inside is reported once, and set as soon as there is room") {
+TEST_CASE_FIXTURE(
+    GovernedNode,
+    "EINVAL: a quota below a new one of a cgroup inside is reported once, and set as soon as there is room") {
   if (!is_v1()) return;
   propose("suppress", {intent(pod, "cpu.max", "50000 100000")});
   RealCgroup other{pod, "other"};
@@ -44,7 +46,8 @@ TEST_CASE_FIXTURE(GovernedNode, "EINVAL: a quota below a new one of a cgroup ins
   CHECK(read(pod, "cpu.max") == "50000 100000");
   CHECK(read(app, "cpu.max") == "20000 100000");
   REQUIRE(decisions(Outcome::failed).size() == 1);
-  CHECK(decisions(Outcome::failed)[0].problem == "less than is used inside of it: '" + other.dir() + "' has cpu.max 45000 100000");
+  CHECK(decisions(Outcome::failed)[0].problem ==
+        "less than is used inside of it: '" + other.dir() + "' has cpu.max 45000 100000");
   for (int i = 0; i < 10; ++i) second("suppress", plan);
   CHECK(decisions(Outcome::failed).size() == 1);
   write_quota(other, 10'000);
@@ -53,12 +56,15 @@ TEST_CASE_FIXTURE(GovernedNode, "EINVAL: a quota below a new one of a cgroup ins
   CHECK(last_reported("suppress").outcome == Outcome::applied);
 }
 
-TEST_CASE_FIXTURE(GovernedNode, "EBUSY: a memory limit below what cannot be taken away stays what it was, and is set when there is room") {
+TEST_CASE_FIXTURE(
+    GovernedNode,
+    "EBUSY: a memory limit below what cannot be taken away stays what it was, and is set when there is room") {
   if (!is_v1()) return;  // v2 takes it and ends processes
   ChildProcess holder([&] {
     app.add_process(::getpid());
     constexpr std::size_t kBytes = 24 << 20;
-    void* memory = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_LOCKED | MAP_POPULATE, -1, 0);
+    void* memory =
+        ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_LOCKED | MAP_POPULATE, -1, 0);
     if (memory == MAP_FAILED) ::_exit(1);
     for (;;) ::pause();
   });
@@ -70,7 +76,8 @@ TEST_CASE_FIXTURE(GovernedNode, "EBUSY: a memory limit below what cannot be take
   CHECK(read(app, "memory.max") == before);
   CHECK(read(app, "cpu.max") == "20000 100000");
   REQUIRE(decisions(Outcome::failed).size() == 1);
-  CHECK_MESSAGE(contains(decisions(Outcome::failed)[0].problem, "Device or resource busy"), decisions(Outcome::failed)[0].problem);
+  CHECK_MESSAGE(contains(decisions(Outcome::failed)[0].problem, "Device or resource busy"),
+                decisions(Outcome::failed)[0].problem);
   CHECK(governor->held() == 1);  // a refused knob is not ours to revert
 
   for (int i = 0; i < 10; ++i) second("reconcile", plan);
@@ -82,7 +89,8 @@ TEST_CASE_FIXTURE(GovernedNode, "EBUSY: a memory limit below what cannot be take
   CHECK(read(app, "memory.max") == "8388608");
 }
 
-TEST_CASE_FIXTURE(GovernedNode, "EACCES: CPUs that were removed from the parent meanwhile are reported with the parent's") {
+TEST_CASE_FIXTURE(GovernedNode,
+                  "EACCES: CPUs that were removed from the parent meanwhile are reported with the parent's") {
   if (!is_v1() || read(pod, "cpuset.cpus") == "0") return;
   propose("suppress", {intent(app, "cpuset.cpus", "0")});
   meanwhile->run = [&] { REQUIRE(write_value(pod.path(cgroup::Controller::cpuset) + "/cpuset.cpus", "0")); };
@@ -93,10 +101,12 @@ TEST_CASE_FIXTURE(GovernedNode, "EACCES: CPUs that were removed from the parent 
   CHECK(decisions(Outcome::failed)[0].problem == "more than allowed around it: '" + pod.dir() + "' has cpuset.cpus 0");
 }
 
-TEST_CASE_FIXTURE(GovernedNode, "ENOSPC: a set that was empty cannot be so again while a task is in it, and is after its end") {
+TEST_CASE_FIXTURE(GovernedNode,
+                  "ENOSPC: a set that was empty cannot be so again while a task is in it, and is after its end") {
   if (!is_v1()) return;
   BareSet bare(*this, app);
-  propose("suppress", {intent(bare.dir, "cpuset.cpus", "0"), intent(bare.dir, "cpuset.mems", "0"), intent(app, "cpu.max", "20000 100000")});
+  propose("suppress", {intent(bare.dir, "cpuset.cpus", "0"), intent(bare.dir, "cpuset.mems", "0"),
+                       intent(app, "cpu.max", "20000 100000")});
   REQUIRE(read(bare.dir, "cpuset.cpus") == "0");
   ChildProcess guest([] {
     for (;;) ::pause();
@@ -112,9 +122,10 @@ TEST_CASE_FIXTURE(GovernedNode, "ENOSPC: a set that was empty cannot be so again
   }();
   CHECK(undone.size() == 2);
   CHECK(read(bare.dir, "cpuset.cpus") == "0");
-  CHECK(read(app, "cpu.max") != "20000 100000");  // the rest of the batch is reverted
+  CHECK(read(app, "cpu.max") != "20000 100000");    // the rest of the batch is reverted
   REQUIRE(decisions(Outcome::failed).size() == 2);  // both files, once
-  CHECK_MESSAGE(contains(decisions(Outcome::failed)[0].problem, "No space left on device"), decisions(Outcome::failed)[0].problem);
+  CHECK_MESSAGE(contains(decisions(Outcome::failed)[0].problem, "No space left on device"),
+                decisions(Outcome::failed)[0].problem);
   CHECK(journal->size() == 2);
   guest.signal(SIGKILL);
   REQUIRE(guest.wait(20s));

@@ -78,7 +78,8 @@ TEST_CASE_FIXTURE(Node, "a cgroup that replaced another before a revert keeps it
   CHECK(executor.held() == 0);
 }
 
-TEST_CASE_FIXTURE(Node, "where too many directories would be open, the one of the write is compared with the one of the read") {
+TEST_CASE_FIXTURE(
+    Node, "where too many directories would be open, the one of the write is compared with the one of the read") {
   const Knob& knob = *find_knob("cpu.max");
   KnobFiles::Reading now = *files.read({knob, "svc"});
   now.directory.reset();

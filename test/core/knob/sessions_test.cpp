@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The property of composed values: however often the agent is killed, reloaded or left on purpose, with constant inputs the
-// value converges to that of one undisturbed session, at every instant it lies between base and base × ceiling, and when the
-// strategy is off the files are as before.
+// The property of composed values: however often the agent is killed, reloaded or left on purpose, with constant inputs
+// the value converges to that of one undisturbed session, at every instant it lies between base and base × ceiling, and
+// when the strategy is off the files are as before.
 #include <doctest/doctest.h>
 
 #include <random>
@@ -53,7 +53,8 @@ struct Node {
     Subjects subjects;
     subjects.add("be/pod/a", {"u", "shop", "web", "a", {}, false, {kBaseA / 100, {}}});
     subjects.add("be/pod/b", {"u", "shop", "web", "b", {}, false, {kBaseB / 100, {}}});
-    subjects.add("be/pod", {"u", "shop", "web", {}, {}, false, {(kBaseA + kBaseB) / 100, {}}, {"be/pod/a", "be/pod/b"}});
+    subjects.add("be/pod",
+                 {"u", "shop", "web", {}, {}, false, {(kBaseA + kBaseB) / 100, {}}, {"be/pod/a", "be/pod/b"}});
     governor->set_subjects(std::make_shared<const Subjects>(std::move(subjects)));
     step = 0;
   }
@@ -77,7 +78,8 @@ struct Node {
   // Raises its scale a little each time, as qos-cpu-burst does while a container is throttled.
   void evaluate() {
     const double factor = std::min(1 + 0.4 * step++, kCeiling);
-    governor->take({"burst", "main"}, {scale("be/pod/a", factor), scale("be/pod/b", 1 + (factor - 1) / 2)}, [](auto) {});
+    governor->take({"burst", "main"}, {scale("be/pod/a", factor), scale("be/pod/b", 1 + (factor - 1) / 2)},
+                   [](auto) {});
   }
   void second() {
     clock.advance(1s);
@@ -85,10 +87,12 @@ struct Node {
   }
   bool is_within() const {
     const std::int64_t a = quota("be/pod/a"), b = quota("be/pod/b"), pod = quota("be/pod");
-    return a >= kBaseA && a <= kBaseA * kCeiling && b >= kBaseB && b <= kBaseB * kCeiling && pod >= a + b && pod <= (kBaseA + kBaseB) * kCeiling;
+    return a >= kBaseA && a <= kBaseA * kCeiling && b >= kBaseB && b <= kBaseB * kCeiling && pod >= a + b &&
+           pod <= (kBaseA + kBaseB) * kCeiling;
   }
   std::string all() const {
-    return std::to_string(quota("be/pod")) + " " + std::to_string(quota("be/pod/a")) + " " + std::to_string(quota("be/pod/b"));
+    return std::to_string(quota("be/pod")) + " " + std::to_string(quota("be/pod/a")) + " " +
+           std::to_string(quota("be/pod/b"));
   }
 };
 
@@ -154,7 +158,7 @@ TEST_CASE_FIXTURE(Node, "values that another agent has left above the ceiling co
   CHECK(all() == "60000 10000 50000");
   for (int i = 0; i < 10; ++i) evaluate(), second();
   CHECK(all() == "130000 30000 100000");
-  leave();  // onExit: keep
+  leave();                                 // onExit: keep
   for (int s = 0; s < 100; ++s) second();  // and the strategy is off in the next session
   CHECK(all() == "60000 10000 50000");
 }

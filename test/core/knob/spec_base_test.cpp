@@ -23,7 +23,8 @@ struct Spec {
     subjects.set_quota_rules(rules);
     subjects.add("pod/app", subject);
     const Knob& knob = *find_knob(name);
-    const auto base = before.empty() ? spec_base(subjects, knob, "pod/app") : spec_base_over(subjects, knob, "pod/app", *parse_value(knob, before));
+    const auto base = before.empty() ? spec_base(subjects, knob, "pod/app")
+                                     : spec_base_over(subjects, knob, "pod/app", *parse_value(knob, before));
     return base ? spell(knob, base->value) + " (" + base->source + ")" : "none";
   }
 };
@@ -53,7 +54,8 @@ TEST_CASE_FIXTURE(Spec, "where the kubelet's cpuCFSQuota is off a container has 
   CHECK(base("cpu.max") == "max 100000 (cpuCFSQuota is off)");
 }
 
-TEST_CASE_FIXTURE(Spec, "a container with CPUs of its own has no quota, or that of its limit, and a revert writes the original") {
+TEST_CASE_FIXTURE(
+    Spec, "a container with CPUs of its own has no quota, or that of its limit, and a revert writes the original") {
   subject.has_own_cpus = true;
   CHECK(base("cpu.max", "max") == "none");
   CHECK(base("cpu.max", "150000 100000") == "150000 100000 (limit 1500m)");

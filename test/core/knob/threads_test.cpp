@@ -48,13 +48,15 @@ struct Node {
   void propose(const std::string& plugin, std::int32_t priority, int round) {
     Plan plan;
     for (int i = 0; i < kCgroups; ++i) plan.push_back(quota(i, round, priority));
-    governor.take({plugin, "main"}, std::move(plan), [this](const std::vector<IntentResult>& results) { reported += results.size(); });
+    governor.take({plugin, "main"}, std::move(plan),
+                  [this](const std::vector<IntentResult>& results) { reported += results.size(); });
   }
   // Sets and removes a pod's annotation.
   void change_pods(int round) {
     Subjects subjects;
     for (int i = 0; i < kCgroups; ++i)
-      subjects.add(dir_of(i), {"u" + std::to_string(i), "shop", "web", "", parse_hands_off(round % 2 == i % 2 ? "true" : "false")});
+      subjects.add(dir_of(i), {"u" + std::to_string(i), "shop", "web", "",
+                               parse_hands_off(round % 2 == i % 2 ? "true" : "false")});
     governor.set_subjects(std::make_shared<const Subjects>(std::move(subjects)));
   }
   void switch_modes(int round) {
@@ -78,7 +80,8 @@ struct Node {
   }
   std::vector<std::string> values() const {
     std::vector<std::string> all;
-    for (int i = 0; i < kCgroups; ++i) all.emplace_back(trim(*read_file(tree.path("cgroup/" + dir_of(i) + "/cpu.max"))));
+    for (int i = 0; i < kCgroups; ++i)
+      all.emplace_back(trim(*read_file(tree.path("cgroup/" + dir_of(i) + "/cpu.max"))));
     return all;
   }
 
@@ -98,7 +101,8 @@ std::thread rounds(Act act) {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Node, "whatever strategies, operators and pods say at the same time, in the end each knob is what it was") {
+TEST_CASE_FIXTURE(Node,
+                  "whatever strategies, operators and pods say at the same time, in the end each knob is what it was") {
   std::atomic<bool> done = false;
   std::thread onlooker([&] {
     while (!done) poll();
@@ -127,7 +131,8 @@ TEST_CASE_FIXTURE(Node, "whatever strategies, operators and pods say at the same
   CHECK(reported >= kCgroups * 2u);
 }
 
-TEST_CASE_FIXTURE(Node, "decisions made while the file is read and written are in it once, in the order of the numbers") {
+TEST_CASE_FIXTURE(Node,
+                  "decisions made while the file is read and written are in it once, in the order of the numbers") {
   DecisionLog log;
   log.keep_in({tree.path("qos/others.db"), 4u << 20, 1ms, 1ms}, clock);
   std::vector<std::thread> others;

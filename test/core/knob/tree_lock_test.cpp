@@ -33,14 +33,17 @@ struct TwoAgents : JournalFixture {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(TwoAgents, "of two agents with folders of their own on one cgroup tree the second may not write, and names pid and folder of the first") {
+TEST_CASE_FIXTURE(
+    TwoAgents,
+    "of two agents with folders of their own on one cgroup tree the second may not write, and names pid and folder of the first") {
   auto first = on_tree(directory);
   REQUIRE(first->prepare());
   const auto second = on_tree(other_directory);
   const Result<void> prepared = second->prepare();
   REQUIRE_FALSE(prepared);
   CHECK_MESSAGE(contains(prepared.error().message(), refusal()), prepared.error().message());
-  CHECK_MESSAGE(contains(prepared.error().message(), " with qos.directory '" + directory + "'; stop it, or set its qos.mode to shadow"),
+  CHECK_MESSAGE(contains(prepared.error().message(),
+                         " with qos.directory '" + directory + "'; stop it, or set its qos.mode to shadow"),
                 prepared.error().message());
   CHECK_FALSE(keep(*second, {quota("be")}));
   CHECK(contains(second->problem(), refusal()));
@@ -61,7 +64,8 @@ TEST_CASE_FIXTURE(TwoAgents, "the knobs of a crashed agent are not reverted whil
   CHECK(found(second).left == std::vector{quota("be")});
 }
 
-TEST_CASE_FIXTURE(TwoAgents, "an agent that may not write any more and has no value in the tree leaves it to another one") {
+TEST_CASE_FIXTURE(TwoAgents,
+                  "an agent that may not write any more and has no value in the tree leaves it to another one") {
   const auto first = on_tree(directory), second = on_tree(other_directory);
   REQUIRE(keep(*first, {quota("be")}));
   first->release_tree();
@@ -90,7 +94,8 @@ TEST_CASE_FIXTURE(TwoAgents, "SIGKILL of an agent frees its cgroup tree") {
   ::kill(holder, SIGKILL);
   REQUIRE(::waitpid(holder, nullptr, 0) == holder);
   REQUIRE_FALSE(refused);
-  CHECK_MESSAGE(contains(refused.error().message(), "process " + std::to_string(holder) + " ("), refused.error().message());
+  CHECK_MESSAGE(contains(refused.error().message(), "process " + std::to_string(holder) + " ("),
+                refused.error().message());
   CHECK(contains(refused.error().message(), " with unknown qos.directory;"));
   CHECK(lock.lock());
   ::close(ready[0]), ::close(ready[1]);

@@ -83,10 +83,13 @@ struct Watched {
   // The server has begun to answer; with which token.
   bool runs() const { return token() != 0; }
   int token() const {
-    const auto open = cluster().requests(R"({"verb": "watch", "open": true, "status": 200, "after": )" + std::to_string(after) + "}");
+    const auto open =
+        cluster().requests(R"({"verb": "watch", "open": true, "status": 200, "after": )" + std::to_string(after) + "}");
     return open.empty() ? 0 : open.front().token;
   }
-  std::string ending() const { return !end ? "goes on" : *end ? std::to_string((*end)->status) + (*end)->body : end->error().message(); }
+  std::string ending() const {
+    return !end ? "goes on" : *end ? std::to_string((*end)->status) + (*end)->body : end->error().message();
+  }
 };
 
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
@@ -108,7 +111,8 @@ TEST_CASE("a watch gives what changes, a line each, until it is dropped") {
   Here here;
   Watched watched(here.client, kSlos + "?watch=true");
   REQUIRE(here.until([&] { return watched.runs(); }));
-  for (const char* name : {"a", "b"}) cluster().put(R"({"kind": "NodeSLO", "metadata": {"name": ")" + std::string(name) + R"("}})");
+  for (const char* name : {"a", "b"})
+    cluster().put(R"({"kind": "NodeSLO", "metadata": {"name": ")" + std::string(name) + R"("}})");
   REQUIRE(here.until([&] { return watched.lines.size() >= 2; }));
   CHECK(contains(watched.lines[0], R"("ADDED")"));
   CHECK(contains(watched.lines[1], R"("b")"));
@@ -155,7 +159,9 @@ TEST_CASE("a server that another authority vouches for, or for another name, is 
   if (read_file(cluster().kubelet_ca()).value() == read_file(config().ca.file).value()) untrusting.ca = {};
   Here here(untrusting);
   const std::string why = here.said(kNode);
-  CHECK_MESSAGE(contains(why, "/api/v1/nodes/test-node': cannot connect: TLS: the certificate of '127.0.0.1' is not trusted: "), why);
+  CHECK_MESSAGE(
+      contains(why, "/api/v1/nodes/test-node': cannot connect: TLS: the certificate of '127.0.0.1' is not trusted: "),
+      why);
   ConnectionConfig misnamed = config();
   misnamed.server_name = "elsewhere.test";
   Here other(misnamed);
@@ -219,7 +225,8 @@ TEST_CASE("authorities are replaced live: new connections use the new file, kept
 TEST_CASE("a client certificate is replaced live") {
   ManualClock clock;
   Here here;
-  Client client(here.loop, here.workers, clock, *find_config(cluster().kubeconfig_with_certificate()), {.requests_per_second = 1000, .burst = 1000});
+  Client client(here.loop, here.workers, clock, *find_config(cluster().kubeconfig_with_certificate()),
+                {.requests_per_second = 1000, .burst = 1000});
   const auto ask = [&] {
     std::optional<Result<Reply>> reply;
     const auto pending = client.send({.target = kNode, .timeout = 60s}, [&](Result<Reply> r) { reply = std::move(r); });
@@ -246,7 +253,8 @@ TEST_CASE("a server that does not answer, or does not even shake hands, costs th
   Here here;
   const auto hangs = [&] {
     std::optional<Result<Reply>> reply;
-    const auto pending = here.client.send({.target = kNode, .timeout = 100ms}, [&](Result<Reply> r) { reply = std::move(r); });
+    const auto pending =
+        here.client.send({.target = kNode, .timeout = 100ms}, [&](Result<Reply> r) { reply = std::move(r); });
     REQUIRE(here.until([&] { return reply.has_value(); }));
     return *reply ? "an answer" : reply->error().message();
   };
@@ -330,7 +338,8 @@ TEST_CASE("calls beyond the rate wait for their turn, in their order, and one th
   std::vector<int> answered;
   std::vector<Client::PendingPtr> pending;
   for (int i = 0; i < 4; ++i)
-    pending.push_back(client.send({.target = kNode, .timeout = 60s}, [&answered, i](const Result<Reply>&) { answered.push_back(i); }));
+    pending.push_back(client.send({.target = kNode, .timeout = 60s},
+                                  [&answered, i](const Result<Reply>&) { answered.push_back(i); }));
   pending[1].reset();
   REQUIRE(here.until([&] { return answered.size() == 1; }));
   CHECK(client.use().requests == 1);
@@ -346,12 +355,15 @@ TEST_CASE("a callback may drop its own call, of a watch in the middle of a line 
   Here here;
   int lines = 0, ends = 0;
   Client::PendingPtr pending;
-  for (const char* name : {"x", "y"}) cluster().put(R"({"kind": "NodeSLO", "metadata": {"name": ")" + std::string(name) + R"("}})");
+  for (const char* name : {"x", "y"})
+    cluster().put(R"({"kind": "NodeSLO", "metadata": {"name": ")" + std::string(name) + R"("}})");
   pending = here.client.watch({.verb = Verb::watch, .target = kSlos + "?watch=true", .timeout = 60s},
-                              {.on_line = [&](std::string_view) { ++lines, pending.reset(); }, .on_end = [&](const Result<Reply>&) { ++ends; }});
+                              {.on_line = [&](std::string_view) { ++lines, pending.reset(); },
+                               .on_end = [&](const Result<Reply>&) { ++ends; }});
   REQUIRE(here.until([&] { return lines > 0; }));
   bool answered = false;
-  pending = here.client.send({.target = kNode, .timeout = 60s}, [&](const Result<Reply>&) { pending.reset(), answered = true; });
+  pending = here.client.send({.target = kNode, .timeout = 60s},
+                             [&](const Result<Reply>&) { pending.reset(), answered = true; });
   REQUIRE(here.until([&] { return answered; }));
   CHECK(lines == 1);
   CHECK(ends == 0);
@@ -367,14 +379,18 @@ TEST_CASE("a token that cannot be read fails the call, and the server is not ask
 
 TEST_CASE("objects are created, replaced, patched and removed") {
   Here here;
-  const std::string slo = R"({"apiVersion": "slo.koordinator.sh/v1alpha1", "kind": "NodeSLO", "metadata": {"name": "w"}, "spec": {}})";
+  const std::string slo =
+      R"({"apiVersion": "slo.koordinator.sh/v1alpha1", "kind": "NodeSLO", "metadata": {"name": "w"}, "spec": {}})";
   const auto status = [&](Call call) {
     const Result<Reply> reply = here.send(std::move(call));
     return reply ? reply->status : 0;
   };
   CHECK(status({.verb = Verb::create, .target = kSlos, .body = slo}) == 201);
   CHECK(status({.verb = Verb::create, .target = kSlos, .body = slo}) == 409);
-  CHECK(status({.verb = Verb::patch, .target = kSlos + "/w", .body = R"({"metadata": {"labels": {"a": "b"}}})", .content_type = "application/merge-patch+json"}) == 200);
+  CHECK(status({.verb = Verb::patch,
+                .target = kSlos + "/w",
+                .body = R"({"metadata": {"labels": {"a": "b"}}})",
+                .content_type = "application/merge-patch+json"}) == 200);
   CHECK(contains(here.get(kSlos + "/w")->body, R"("a")"));
   const std::string now = here.get(kSlos + "/w")->body;
   CHECK(status({.verb = Verb::update, .target = kSlos + "/w", .body = now}) == 200);

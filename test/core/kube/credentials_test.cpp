@@ -26,8 +26,12 @@ struct Account {
     write("ca.crt", "ca");
   }
   ~Account() { std::filesystem::remove_all(folder); }
-  void write(const std::string& name, const std::string& text) const { REQUIRE(write_file_atomically(folder + "/" + name, text)); }
-  ConnectionConfig config() const { return {.host = "api", .ca = {.file = folder + "/ca.crt"}, .token_file = folder + "/token"}; }
+  void write(const std::string& name, const std::string& text) const {
+    REQUIRE(write_file_atomically(folder + "/" + name, text));
+  }
+  ConnectionConfig config() const {
+    return {.host = "api", .ca = {.file = folder + "/ca.crt"}, .token_file = folder + "/token"};
+  }
 
   std::string folder;
 };
@@ -165,7 +169,8 @@ TEST_CASE("missing parts of a pod's service account are reported") {
   CHECK(contains(in_cluster_config(account.folder).error().message(), "$KUBERNETES_SERVICE_HOST is not set"));
   {
     const Environment environment("10.96.0.1", "http");
-    CHECK(contains(in_cluster_config(account.folder).error().message(), "$KUBERNETES_SERVICE_PORT: found 'http', expected a port"));
+    CHECK(contains(in_cluster_config(account.folder).error().message(),
+                   "$KUBERNETES_SERVICE_PORT: found 'http', expected a port"));
   }
   const Environment environment("10.96.0.1", "443");
   CHECK(contains(in_cluster_config("/nowhere").error().message(), "the pod's service account: "));

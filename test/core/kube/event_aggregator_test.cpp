@@ -19,7 +19,8 @@ EventInput evicted(std::string pod, std::string message = "memory is short") {
 }
 
 struct Aggregation {
-  explicit Aggregation(const EventAggregator::Limits& limits = {}) : aggregator({"koordetector", "node-1"}, limits, 7) {}
+  explicit Aggregation(const EventAggregator::Limits& limits = {})
+      : aggregator({"koordetector", "node-1"}, limits, 7) {}
 
   void add(EventInput input, int times = 1) {
     for (int i = 0; i < times; ++i) aggregator.add(input, now, kWall + (now - begin).count());
@@ -47,12 +48,13 @@ TEST_CASE("an Event is created as core/v1 wants it") {
   CHECK(write->create);
   CHECK(write->name_space == "shop");
   CHECK(write->name.starts_with("web-0."));
-  CHECK(write->body ==
-        R"({"apiVersion":"v1","kind":"Event","metadata":{"name":")" + write->name +
-            R"(","namespace":"shop"},"involvedObject":{"apiVersion":"v1","kind":"Pod","namespace":"shop","name":"web-0","uid":"uid-1"},)"
-            R"("reason":"Evicted","message":"needs \"1Gi\"","type":"Warning","source":{"component":"koordetector","host":"node-1"},)"
-            R"("reportingComponent":"koordetector","reportingInstance":"node-1","firstTimestamp":"2026-07-24T06:52:45Z",)"
-            R"("lastTimestamp":"2026-07-24T06:52:45Z","count":1})");
+  CHECK(
+      write->body ==
+      R"({"apiVersion":"v1","kind":"Event","metadata":{"name":")" + write->name +
+          R"(","namespace":"shop"},"involvedObject":{"apiVersion":"v1","kind":"Pod","namespace":"shop","name":"web-0","uid":"uid-1"},)"
+          R"("reason":"Evicted","message":"needs \"1Gi\"","type":"Warning","source":{"component":"koordetector","host":"node-1"},)"
+          R"("reportingComponent":"koordetector","reportingInstance":"node-1","firstTimestamp":"2026-07-24T06:52:45Z",)"
+          R"("lastTimestamp":"2026-07-24T06:52:45Z","count":1})");
 }
 
 TEST_CASE("an Event about what belongs to no namespace is in the default one") {
@@ -60,7 +62,8 @@ TEST_CASE("an Event about what belongs to no namespace is in the default one") {
   it.add({{"v1", "Node", "", "node-1", "node-1"}, false, "Suppressed", "BE pods got fewer CPUs"});
   auto write = it.aggregator.next(it.now);
   CHECK(write->name_space == "default");
-  CHECK(write->body.find(R"("involvedObject":{"apiVersion":"v1","kind":"Node","name":"node-1","uid":"node-1"})") != std::string::npos);
+  CHECK(write->body.find(R"("involvedObject":{"apiVersion":"v1","kind":"Node","name":"node-1","uid":"node-1"})") !=
+        std::string::npos);
   CHECK(write->body.find(R"("type":"Normal")") != std::string::npos);
 }
 
@@ -87,7 +90,8 @@ TEST_CASE("a difference in object, type, reason or message is another Event") {
   other_type.warning = false;
   other_reason.reason = "Killed";
   other_pod.about.uid = "uid-2";
-  for (EventInput& input : std::vector{evicted("web-0"), other_type, other_reason, other_pod, evicted("web-1"), evicted("web-0", "x")})
+  for (EventInput& input :
+       std::vector{evicted("web-0"), other_type, other_reason, other_pod, evicted("web-1"), evicted("web-0", "x")})
     it.add(input);
   CHECK(it.aggregator.size() == 6);
   CHECK(it.write_all() == 6);

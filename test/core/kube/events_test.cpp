@@ -16,7 +16,9 @@ EventInput evicted(std::string pod) {
 
 struct Teller : ClusterClient {
   std::size_t answered(const std::string& verb) {
-    return cluster.requests(R"({"kind":"Event","verb":")" + verb + R"(","answered":true,"after":)" + std::to_string(begin) + "}").size();
+    return cluster
+        .requests(R"({"kind":"Event","verb":")" + verb + R"(","answered":true,"after":)" + std::to_string(begin) + "}")
+        .size();
   }
   // The Event about the pod as the server has it; empty: none.
   std::string event(const std::string& pod) {
@@ -34,13 +36,14 @@ struct Teller : ClusterClient {
     return all.empty() ? -1 : all.back().index;
   }();
   // Faster than a cluster would have it.
-  Events events{loop, clock, client, {"koordetector", "test-node"},
+  Events events{loop,
+                clock,
+                client,
+                {"koordetector", "test-node"},
                 {.patch_period = 100ms, .refill = 10ms, .first_wait = 50ms, .longest_wait = 200ms}};
 };
 
-bool contains(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
+bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
 

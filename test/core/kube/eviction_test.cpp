@@ -13,12 +13,13 @@ constexpr const char* kBoth =
     R"({"kind":"APIGroup","name":"policy","versions":[{"groupVersion":"policy/v1","version":"v1"},{"groupVersion":"policy/v1beta1","version":"v1beta1"}],"preferredVersion":{"groupVersion":"policy/v1","version":"v1"}})";
 
 std::string resources(const std::string& eviction) {
-  return R"({"kind":"APIResourceList","groupVersion":"v1","resources":[{"name":"pods","kind":"Pod","verbs":["get"]},)" + eviction +
-         R"({"name":"pods/log","kind":"Pod","verbs":["get"]}]})";
+  return R"({"kind":"APIResourceList","groupVersion":"v1","resources":[{"name":"pods","kind":"Pod","verbs":["get"]},)" +
+         eviction + R"({"name":"pods/log","kind":"Pod","verbs":["get"]}]})";
 }
 
 std::string eviction(const std::string& group_and_version) {
-  return R"({"name":"pods/eviction","singularName":"","namespaced":true,)" + group_and_version + R"("kind":"Eviction","verbs":["create"]},)";
+  return R"({"name":"pods/eviction","singularName":"","namespaced":true,)" + group_and_version +
+         R"("kind":"Eviction","verbs":["create"]},)";
 }
 
 std::string version(std::string_view group, const std::string& resource_list) {
@@ -63,10 +64,11 @@ TEST_CASE("a request to evict is for one pod by its UID") {
 }
 
 TEST_CASE("a request to evict may set the grace period, and may be a dry run") {
-  const Call call =
-      eviction_call("policy/v1beta1", {.name_space = "a", .name = "b", .uid = "c", .grace_seconds = 0, .dry_run = true});
+  const Call call = eviction_call("policy/v1beta1",
+                                  {.name_space = "a", .name = "b", .uid = "c", .grace_seconds = 0, .dry_run = true});
   CHECK(call.target.ends_with("/eviction?dryRun=All"));
-  CHECK(call.body.ends_with(R"("deleteOptions":{"preconditions":{"uid":"c"},"gracePeriodSeconds":0,"dryRun":["All"]}})"));
+  CHECK(
+      call.body.ends_with(R"("deleteOptions":{"preconditions":{"uid":"c"},"gracePeriodSeconds":0,"dryRun":["All"]}})"));
 }
 
 TEST_CASE("a pod is evicted when 200 or 201 brings a Status of Success") {
@@ -93,7 +95,8 @@ TEST_CASE("any other answer of 2xx leaves open whether the pod goes, and says wh
 }
 
 TEST_CASE("429 is a budget's when it names one, else the server is busy") {
-  auto budget = answer(429, R"({"kind":"Status","message":"Cannot evict pod as it would violate the pod's disruption budget.",
+  auto budget =
+      answer(429, R"({"kind":"Status","message":"Cannot evict pod as it would violate the pod's disruption budget.",
     "reason":"TooManyRequests","details":{"causes":[{"reason":"DisruptionBudget","message":"The disruption budget web needs 2 healthy pods and has 2 currently"}],"retryAfterSeconds":10}})");
   CHECK(budget.outcome == Outcome::over_budget);
   CHECK(budget.message == "429 TooManyRequests: The disruption budget web needs 2 healthy pods and has 2 currently");
@@ -105,7 +108,11 @@ TEST_CASE("429 is a budget's when it names one, else the server is busy") {
 
 TEST_CASE("a pod that is gone, or was made anew under its name, is gone") {
   CHECK(answer(404, R"({"kind":"Status","reason":"NotFound"})").outcome == Outcome::gone);
-  CHECK(answer(409, R"({"kind":"Status","reason":"Conflict","message":"Operation cannot be fulfilled: Precondition failed: UID in precondition: a, UID in object meta: b"})").outcome == Outcome::gone);
+  CHECK(
+      answer(
+          409,
+          R"({"kind":"Status","reason":"Conflict","message":"Operation cannot be fulfilled: Precondition failed: UID in precondition: a, UID in object meta: b"})")
+          .outcome == Outcome::gone);
 }
 
 TEST_CASE("answers about the agent's access name what the server expects, those about a pod do not") {
@@ -119,10 +126,13 @@ TEST_CASE("answers about the agent's access name what the server expects, those 
   for (unsigned status : {300u, 301u, 302u, 304u, 307u, 308u, 399u}) {
     const auto redirected = answer(status);
     CHECK(redirected.outcome == Outcome::redirected);
-    CHECK(redirected.message == std::to_string(status) + " (redirects are not followed, expected the address of the API server)");
+    CHECK(redirected.message ==
+          std::to_string(status) + " (redirects are not followed, expected the address of the API server)");
   }
-  for (Outcome outcome : {Outcome::unauthorized, Outcome::forbidden, Outcome::redirected, Outcome::unsupported}) CHECK(concerns_agent(outcome));
-  for (Outcome outcome : {Outcome::evicted, Outcome::over_budget, Outcome::busy, Outcome::gone, Outcome::conflict, Outcome::unanswered, Outcome::refused})
+  for (Outcome outcome : {Outcome::unauthorized, Outcome::forbidden, Outcome::redirected, Outcome::unsupported})
+    CHECK(concerns_agent(outcome));
+  for (Outcome outcome : {Outcome::evicted, Outcome::over_budget, Outcome::busy, Outcome::gone, Outcome::conflict,
+                          Outcome::unanswered, Outcome::refused})
     CHECK_FALSE(concerns_agent(outcome));
 }
 
@@ -130,19 +140,29 @@ TEST_CASE("a 403 of admission or of a namespace that ends is about the pod, one 
   const auto outcome = [](const std::string& message, unsigned status = 403) {
     return answer(status, R"({"kind":"Status","reason":"Forbidden","message":")" + message + "\"}").outcome;
   };
-  const std::string terminating = R"("details":{"causes":[{"reason":"NamespaceTerminating","message":"namespace shop is being terminated"}]})";
-  CHECK(answer(403, R"({"kind":"Status","reason":"Forbidden","message":"pods is forbidden",)" + terminating + "}").outcome == Outcome::refused);
+  const std::string terminating =
+      R"("details":{"causes":[{"reason":"NamespaceTerminating","message":"namespace shop is being terminated"}]})";
+  CHECK(answer(403, R"({"kind":"Status","reason":"Forbidden","message":"pods is forbidden",)" + terminating + "}")
+            .outcome == Outcome::refused);
   CHECK(outcome("unable to create new content in namespace shop because it is being terminated") == Outcome::refused);
   for (unsigned chosen_by_webhook : {400u, 401u, 429u, 500u})
-    CHECK(outcome(R"(admission webhook \"guard.example.com\" denied the request: no)", chosen_by_webhook) == Outcome::refused);
-  CHECK(outcome(R"(admission webhook \"guard.example.com\" denied the request: batch/web is protected)") == Outcome::refused);
-  CHECK(outcome("pods \\\"web\\\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no") == Outcome::refused);
-  CHECK(outcome(R"(pods \"web\" is forbidden: User \"agent\" cannot create resource \"pods/eviction\" in API group \"\")") == Outcome::forbidden);
+    CHECK(outcome(R"(admission webhook \"guard.example.com\" denied the request: no)", chosen_by_webhook) ==
+          Outcome::refused);
+  CHECK(outcome(R"(admission webhook \"guard.example.com\" denied the request: batch/web is protected)") ==
+        Outcome::refused);
+  CHECK(outcome("pods \\\"web\\\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no") ==
+        Outcome::refused);
+  CHECK(
+      outcome(
+          R"(pods \"web\" is forbidden: User \"agent\" cannot create resource \"pods/eviction\" in API group \"\")") ==
+      Outcome::forbidden);
 }
 
 TEST_CASE("every other refusal has its name") {
-  CHECK(answer(409, R"({"kind":"Status","reason":"Conflict","message":"the object has been modified"})").outcome == Outcome::conflict);
-  CHECK(answer(500, R"({"kind":"Status","message":"This pod has more than one PodDisruptionBudget"})").outcome == Outcome::refused);
+  CHECK(answer(409, R"({"kind":"Status","reason":"Conflict","message":"the object has been modified"})").outcome ==
+        Outcome::conflict);
+  CHECK(answer(500, R"({"kind":"Status","message":"This pod has more than one PodDisruptionBudget"})").outcome ==
+        Outcome::refused);
   CHECK(answer(503, R"({"kind":"Status","reason":"ServiceUnavailable"})").outcome == Outcome::busy);
   CHECK(answer(400).outcome == Outcome::refused);
   CHECK(name_of(Outcome::over_budget) == "over budget");

@@ -14,8 +14,9 @@ namespace {
 struct Evicting : ClusterClient {
   // Its UID.
   std::string put_pod(const std::string& name) {
-    const std::string pod = cluster.put(R"({"kind":"Pod","metadata":{"name":")" + name + R"(","namespace":"shop","labels":{"app":")" +
-                                        name + R"("}},"spec":{"nodeName":"test-node"}})");
+    const std::string pod =
+        cluster.put(R"({"kind":"Pod","metadata":{"name":")" + name + R"(","namespace":"shop","labels":{"app":")" +
+                    name + R"("}},"spec":{"nodeName":"test-node"}})");
     return parse_object(pod)->uid;
   }
   void put_budget(const std::string& name, const std::string& pod, int allowed) {
@@ -112,9 +113,10 @@ TEST_CASE("evictions that begin together ask for the version once, and a cancell
   std::vector<Client::PendingPtr> running;
   const auto first = evicting.cluster.requests(R"({"path":"/api/v1","verb":"get"})").size();
   for (const std::string& name : names) {
-    running.push_back(evicting.evictor.evict({"shop", name, evicting.put_pod(name)}, [&outcomes, name](Result<EvictionAnswer> answer) {
-      outcomes[name] = answer ? answer->outcome : Outcome::refused;
-    }));
+    running.push_back(evicting.evictor.evict({"shop", name, evicting.put_pod(name)},
+                                             [&outcomes, name](Result<EvictionAnswer> answer) {
+                                               outcomes[name] = answer ? answer->outcome : Outcome::refused;
+                                             }));
   }
   running.front().reset();
   REQUIRE(evicting.until([&] { return outcomes.size() == 4; }));
@@ -131,9 +133,11 @@ TEST_CASE("a server of Kubernetes 1.21 is spoken to in policy/v1beta1") {
   SystemClock clock;
   Client client(here.loop, here.workers, clock, *config, {});
   Evictor evictor(client);
-  const std::string uid = parse_object(old.put(R"({"kind":"Pod","metadata":{"name":"a","namespace":"shop"},"spec":{}})"))->uid;
+  const std::string uid =
+      parse_object(old.put(R"({"kind":"Pod","metadata":{"name":"a","namespace":"shop"},"spec":{}})"))->uid;
   std::optional<Result<EvictionAnswer>> answer;
-  const auto pending = evictor.evict({.name_space = "shop", .name = "a", .uid = uid}, [&](Result<EvictionAnswer> a) { answer = std::move(a); });
+  const auto pending = evictor.evict({.name_space = "shop", .name = "a", .uid = uid},
+                                     [&](Result<EvictionAnswer> a) { answer = std::move(a); });
   REQUIRE(here.until([&] { return answer.has_value(); }));
   REQUIRE_MESSAGE(*answer, answer->error().message());
   CHECK((*answer)->outcome == Outcome::evicted);

@@ -15,8 +15,11 @@ namespace {
 std::string file(const std::string& cluster, const std::string& user) {
   return "apiVersion: v1\nkind: Config\ncurrent-context: here\n"
          "contexts:\n- {name: there, context: {cluster: c, user: other}}\n- {name: here, context: {cluster: c, user: u, namespace: n}}\n"
-         "clusters:\n- {name: other, cluster: {server: 'https://other'}}\n- {name: c, cluster: {server: 'https://10.0.0.1:6443', " + cluster + "}}\n"
-         "users:\n- {name: u, user: {" + user + "}}\n- {name: other, user: {}}\n";
+         "clusters:\n- {name: other, cluster: {server: 'https://other'}}\n- {name: c, cluster: {server: 'https://10.0.0.1:6443', " +
+         cluster +
+         "}}\n"
+         "users:\n- {name: u, user: {" +
+         user + "}}\n- {name: other, user: {}}\n";
 }
 
 std::string why(const std::string& text, std::string_view context = {}) {
@@ -31,8 +34,10 @@ const std::string kPem = "LS0tLS1CRUdJTiBYLS0tLS0K";
 
 }  // namespace
 
-TEST_CASE("the current context says server, authorities, credentials and namespace; relative files count from the file's directory") {
-  const auto config = parse_kubeconfig(file("certificate-authority: ca.pem, tls-server-name: api", "client-certificate: pki/c.pem, client-key: /k.pem, token: t"),
+TEST_CASE(
+    "the current context says server, authorities, credentials and namespace; relative files count from the file's directory") {
+  const auto config = parse_kubeconfig(file("certificate-authority: ca.pem, tls-server-name: api",
+                                            "client-certificate: pki/c.pem, client-key: /k.pem, token: t"),
                                        "/etc/kubernetes");
   REQUIRE_MESSAGE(config, config.error().message());
   CHECK(*config == ConnectionConfig{.host = "10.0.0.1",
@@ -47,31 +52,36 @@ TEST_CASE("the current context says server, authorities, credentials and namespa
 
 TEST_CASE("JSON is read as well, and a context by its name") {
   const auto config = parse_kubeconfig(
-      R"({"contexts": [{"name": "x", "context": {"cluster": "c"}}], "clusters": [{"name": "c", "cluster": {"server": "https://h/p/"}}]})", "", "x");
+      R"({"contexts": [{"name": "x", "context": {"cluster": "c"}}], "clusters": [{"name": "c", "cluster": {"server": "https://h/p/"}}]})",
+      "", "x");
   REQUIRE_MESSAGE(config, config.error().message());
   CHECK(*config == ConnectionConfig{.host = "h", .port = 443, .path_prefix = "/p"});
 }
 
 TEST_CASE("data wins over a file, and is PEM in base64") {
-  const auto config = parse_kubeconfig(file("certificate-authority: ca.pem, certificate-authority-data: " + kPem,
-                                            "client-certificate-data: " + kPem + ", client-key-data: " + kPem + ", tokenFile: token"),
-                                       "/etc/kubernetes");
+  const auto config =
+      parse_kubeconfig(file("certificate-authority: ca.pem, certificate-authority-data: " + kPem,
+                            "client-certificate-data: " + kPem + ", client-key-data: " + kPem + ", tokenFile: token"),
+                       "/etc/kubernetes");
   REQUIRE_MESSAGE(config, config.error().message());
   CHECK(config->ca == Pem{.text = "-----BEGIN X-----\n"});
   CHECK(config->certificate == config->ca);
   CHECK(config->key == config->ca);
   CHECK(config->token_file == "/etc/kubernetes/token");
-  CHECK(contains(why(file("certificate-authority-data: x", "")), "clusters[1].cluster.certificate-authority-data: expected PEM in base64"));
+  CHECK(contains(why(file("certificate-authority-data: x", "")),
+                 "clusters[1].cluster.certificate-authority-data: expected PEM in base64"));
   CHECK(contains(why(file("certificate-authority-data: " + kPem.substr(0, 8), "")), "expected PEM in base64"));
 }
 
 TEST_CASE("unsupported methods are refused, with a replacement to use") {
-  CHECK(contains(why(file("", "exec: {command: x}")), "users[0].user.exec: is not supported, expected token, tokenFile or client-certificate"));
+  CHECK(contains(why(file("", "exec: {command: x}")),
+                 "users[0].user.exec: is not supported, expected token, tokenFile or client-certificate"));
   CHECK(contains(why(file("", "auth-provider: {name: x}")), "users[0].user.auth-provider: is not supported"));
   CHECK(contains(why(file("", "username: x, password: y")), "users[0].user.username: is not supported"));
   CHECK(contains(why(file("", "as: x")), "users[0].user.as: is not supported"));
-  CHECK(contains(why(file("insecure-skip-tls-verify: true", "")),
-                 "clusters[1].cluster.insecure-skip-tls-verify: is not supported, expected certificate-authority: the certificate of the server is always verified"));
+  CHECK(contains(
+      why(file("insecure-skip-tls-verify: true", "")),
+      "clusters[1].cluster.insecure-skip-tls-verify: is not supported, expected certificate-authority: the certificate of the server is always verified"));
   CHECK(why(file("insecure-skip-tls-verify: false", "")) == "no error");
   CHECK(contains(why(file("proxy-url: 'http://p'", "")), "proxy-url: is not supported"));
 }
@@ -86,7 +96,8 @@ TEST_CASE("a wrong file is reported with the field, the found and the expected v
   CHECK(contains(why("current-context: [x]"), "current-context: expected text, found a list"));
   CHECK(contains(why(file("", ""), "elsewhere"), "contexts: found nothing with the name 'elsewhere'"));
   CHECK(contains(why(file("", "token: 12")), "users[0].user.token: expected text, found a number"));
-  CHECK(contains(why(file("", "client-key: k")), "users[0].user.client-certificate: found nothing, expected it beside the other"));
+  CHECK(contains(why(file("", "client-key: k")),
+                 "users[0].user.client-certificate: found nothing, expected it beside the other"));
 }
 
 TEST_CASE("a server's address is https, with a name or an address, a port and a prefix if need be") {
@@ -96,8 +107,9 @@ TEST_CASE("a server's address is https, with a name or an address, a port and a 
   CHECK(url->port == 6443);
   CHECK(url->path_prefix == "/k8s/a");
   CHECK(parse_server_url("https://api.example.com")->port == 443);
-  for (const char* wrong : {"", "http://a", "https://", "https://a:0", "https://a:65536", "https://a:", "https://u@a", "https://a?b", "https://a/b#c",
-                            "https://[::1", "https://[::1]x", "https://a b", "https://a/\r\nX: y", "api:6443"}) {
+  for (const char* wrong :
+       {"", "http://a", "https://", "https://a:0", "https://a:65536", "https://a:", "https://u@a", "https://a?b",
+        "https://a/b#c", "https://[::1", "https://[::1]x", "https://a b", "https://a/\r\nX: y", "api:6443"}) {
     const auto refused = parse_server_url(wrong);
     REQUIRE_FALSE_MESSAGE(refused.has_value(), wrong);
     CHECK(contains(refused.error().message(), "', expected 'https://HOST[:PORT][/PREFIX]'"));
@@ -105,7 +117,8 @@ TEST_CASE("a server's address is https, with a name or an address, a port and a 
 }
 
 TEST_CASE("the kubelet is asked with our credentials, at its own address") {
-  const ConnectionConfig api{.host = "api", .port = 6443, .path_prefix = "/p", .server_name = "s", .ca = {.file = "/ca"}, .token_file = "/t"};
+  const ConnectionConfig api{
+      .host = "api", .port = 6443, .path_prefix = "/p", .server_name = "s", .ca = {.file = "/ca"}, .token_file = "/t"};
   CHECK(kubelet_config(api, "10.0.0.2", 10250, "", "") ==
         ConnectionConfig{.host = "10.0.0.2", .port = 10250, .ca = {.file = "/ca"}, .token_file = "/t"});
   CHECK(kubelet_config(api, "10.0.0.2", 10250, "/kubelet-ca", "node").ca.file == "/kubelet-ca");

@@ -63,7 +63,8 @@ TEST_CASE("a line that is too long is refused as soon as it is") {
   CHECK_FALSE(pieces.feed("d"));
 }
 
-TEST_CASE("a line that is too long is passed by its beginning and its size, and the next ones come whole, however they were cut") {
+TEST_CASE(
+    "a line that is too long is passed by its beginning and its size, and the next ones come whole, however they were cut") {
   for (std::size_t size = 1; size < 20; ++size) {
     Strings lines, heads;
     std::vector<std::size_t> sizes;

@@ -21,8 +21,8 @@ const std::string kSlos = "/apis/slo.koordinator.sh/v1alpha1/nodeslos";
 const std::string kClaims = "/api/v1/namespaces/shop/persistentvolumeclaims";
 
 std::string slo(const std::string& name, int value) {
-  return R"({"kind":"NodeSLO","metadata":{"name":")" + name + R"("},"spec":{"resourceUsedThresholdWithBE":{"cpuSuppressThresholdPercent":)" +
-         std::to_string(value) + "}}}";
+  return R"({"kind":"NodeSLO","metadata":{"name":")" + name +
+         R"("},"spec":{"resourceUsedThresholdWithBE":{"cpuSuppressThresholdPercent":)" + std::to_string(value) + "}}}";
 }
 
 std::string claim(int number) {
@@ -49,11 +49,11 @@ struct Followed : ClusterClient {
       : collection(std::move(a_collection)), how(std::move(some_options)) {}
 
   void begin() {
-    follower = std::make_unique<ListWatch>(loop, workers, clock, client, collection, how,
-                                           ListWatchHandlers{
-                                               .on_objects = [this](const Objects&, const Difference& what) { reported.push_back(what); },
-                                               .on_health = [this](const Health& health) { states.push_back(health.state); },
-                                               .on_confirmed = [this](Time at) { news = at; }});
+    follower = std::make_unique<ListWatch>(
+        loop, workers, clock, client, collection, how,
+        ListWatchHandlers{.on_objects = [this](const Objects&, const Difference& what) { reported.push_back(what); },
+                          .on_health = [this](const Health& health) { states.push_back(health.state); },
+                          .on_confirmed = [this](Time at) { news = at; }});
   }
   bool becomes(const std::map<std::string, std::string>& wanted) {
     return until([&] { return texts() == wanted; });
@@ -64,7 +64,8 @@ struct Followed : ClusterClient {
   // Its own; the watch of an earlier test may not have ended yet.
   std::vector<ClusterRequest> watches_open() {
     const std::string selector = percent_encode(collection.field_selector);
-    return cluster.requests(R"({"verb":"watch","open":true,"status":200,"path":")" + (selector.empty() ? collection.path : selector) + "\"}");
+    return cluster.requests(R"({"verb":"watch","open":true,"status":200,"path":")" +
+                            (selector.empty() ? collection.path : selector) + "\"}");
   }
   std::map<std::string, std::string> texts() const {
     std::map<std::string, std::string> texts;
@@ -89,7 +90,8 @@ std::string spec(int value) {
 }
 
 struct FollowedSlo : Followed {
-  explicit FollowedSlo(const std::string& a_name) : Followed({kSlos, "metadata.name=" + a_name, "", 500, false}), name(a_name) {
+  explicit FollowedSlo(const std::string& a_name)
+      : Followed({kSlos, "metadata.name=" + a_name, "", 500, false}), name(a_name) {
     cluster.put(slo(name, 60));
     begin();
     REQUIRE_MESSAGE(becomes({{name, spec(60)}}), problem());
@@ -159,10 +161,12 @@ TEST_CASE("more objects than are kept are a problem, and what is known stays") {
   CHECK(followed.problem().starts_with("more than 30 objects"));
   CHECK(followed.texts().size() >= 25);
   for (int i = 25; i < 31; ++i) followed.cluster.remove("PersistentVolumeClaim", "claim-" + std::to_string(i), "shop");
-  CHECK(followed.until([&] { return followed.texts().size() == 25 && followed.follower->health().state == State::current; }));
+  CHECK(followed.until(
+      [&] { return followed.texts().size() == 25 && followed.follower->health().state == State::current; }));
 }
 
-TEST_CASE("an object that is too large stays as it was and is named once, in a list and in a watch, and the others are followed") {
+TEST_CASE(
+    "an object that is too large stays as it was and is named once, in a list and in a watch, and the others are followed") {
   const auto small_claim = [](int number) {
     std::string text = claim(number);
     return text.replace(text.find("shop"), 4, "depot");
@@ -173,7 +177,8 @@ TEST_CASE("an object that is too large stays as it was and is named once, in a l
     return text;
   };
   const auto kept = [](int number) {
-    return std::pair("depot/claim-" + std::to_string(number), R"({"volumeName":"volume-)" + std::to_string(number) + "\"}");
+    return std::pair("depot/claim-" + std::to_string(number),
+                     R"({"volumeName":"volume-)" + std::to_string(number) + "\"}");
   };
   Followed followed({"/api/v1/namespaces/depot/persistentvolumeclaims", "", "", 500, true});
   for (int number : {1, 3}) followed.cluster.put(small_claim(number));
@@ -199,7 +204,8 @@ TEST_CASE("an object that is too large stays as it was and is named once, in a l
   followed.cluster.remove("PersistentVolumeClaim", "claim-3", "depot");
   CHECK(followed.becomes({kept(1), kept(2), kept(5), kept(9)}));
   CHECK(left_out().empty());
-  for (int number : {1, 2, 5, 9}) followed.cluster.remove("PersistentVolumeClaim", "claim-" + std::to_string(number), "depot");
+  for (int number : {1, 2, 5, 9})
+    followed.cluster.remove("PersistentVolumeClaim", "claim-" + std::to_string(number), "depot");
 }
 
 TEST_CASE("a first list with only too large objects is not reported as an empty one") {
@@ -271,7 +277,8 @@ TEST_CASE("a server that is away leaves what is known as it is, and is caught up
 }
 
 TEST_CASE("answers cut off in the middle, or no JSON, are no change") {
-  for (const auto& [name, arguments] : {std::pair("cut", R"({"kind":"NodeSLO","after_bytes":40})"), std::pair("garbage", R"({"kind":"NodeSLO"})")}) {
+  for (const auto& [name, arguments] :
+       {std::pair("cut", R"({"kind":"NodeSLO","after_bytes":40})"), std::pair("garbage", R"({"kind":"NodeSLO"})")}) {
     const std::string fault = name;
     CAPTURE(fault);
     FollowedSlo followed("broken-" + fault);

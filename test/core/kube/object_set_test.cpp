@@ -9,12 +9,11 @@ using namespace koord::kube;
 namespace {
 
 KeptObjectPtr object(std::string name, std::string text = "t", std::string uid = "u", std::string version = "1") {
-  return std::make_shared<const KeptObject>(KeptObject{std::move(name), "n", std::move(uid), std::move(version), std::move(text)});
+  return std::make_shared<const KeptObject>(
+      KeptObject{std::move(name), "n", std::move(uid), std::move(version), std::move(text)});
 }
 
-std::vector<KeptObjectPtr> some(std::initializer_list<KeptObjectPtr> objects) {
-  return objects;
-}
+std::vector<KeptObjectPtr> some(std::initializer_list<KeptObjectPtr> objects) { return objects; }
 
 using Names = std::vector<std::string>;
 

@@ -22,9 +22,11 @@ std::string error_of_event(std::string_view line) {
 }  // namespace
 
 TEST_CASE("a list is split into its objects byte for byte") {
-  auto page = parse_list(R"({"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"77","continue":"abc","remainingItemCount":3},
+  auto page = parse_list(
+      R"({"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"77","continue":"abc","remainingItemCount":3},
     "items":[{"metadata":{"name":"a","namespace":"n","uid":"u1","resourceVersion":"5","labels":{"name":"x"}},"spec":{ "cpu" : 1.50 }},
-             {"metadata":{"name":"b","uid":"u2","resourceVersion":"6"}}]})", 10);
+             {"metadata":{"name":"b","uid":"u2","resourceVersion":"6"}}]})",
+      10);
   REQUIRE(page);
   CHECK(page->resource_version == "77");
   CHECK(page->continuation == "abc");
@@ -34,7 +36,9 @@ TEST_CASE("a list is split into its objects byte for byte") {
   CHECK(first.name_space == "n");
   CHECK(first.uid == "u1");
   CHECK(first.resource_version == "5");
-  CHECK(first.json == R"({"metadata":{"name":"a","namespace":"n","uid":"u1","resourceVersion":"5","labels":{"name":"x"}},"spec":{ "cpu" : 1.50 }})");
+  CHECK(
+      first.json ==
+      R"({"metadata":{"name":"a","namespace":"n","uid":"u1","resourceVersion":"5","labels":{"name":"x"}},"spec":{ "cpu" : 1.50 }})");
   CHECK(page->objects[1].name_space.empty());
 }
 
@@ -46,14 +50,17 @@ TEST_CASE("a list without objects is written with null or with nothing in the br
 TEST_CASE("an answer that is no list is an error, never an empty list") {
   CHECK(error_of_list(R"({"metadata":{"resourceVersion":"1"}})") == "a list without items");
   CHECK(error_of_list(R"({"items":[]})") == "a list without metadata.resourceVersion");
-  CHECK(error_of_list(R"({"metadata":{"resourceVersion":"1"},"items":[{"metadata":{}}]})") == "an object without metadata.name");
-  CHECK(error_of_list(R"({"metadata":{"resourceVersion":"1"},"items":[{"metadata":{"name":"a"}},)").starts_with("not the JSON"));
+  CHECK(error_of_list(R"({"metadata":{"resourceVersion":"1"},"items":[{"metadata":{}}]})") ==
+        "an object without metadata.name");
+  CHECK(error_of_list(R"({"metadata":{"resourceVersion":"1"},"items":[{"metadata":{"name":"a"}},)")
+            .starts_with("not the JSON"));
   CHECK(error_of_list(R"({"metadata":{"resourceVersion":"1"},"items":{}})").ends_with("expected a list"));
   CHECK(error_of_list("<html>").starts_with("not the JSON"));
 }
 
 TEST_CASE("a list of more objects than wanted is refused") {
-  const char* two = R"({"metadata":{"resourceVersion":"1"},"items":[{"metadata":{"name":"a"}},{"metadata":{"name":"b"}}]})";
+  const char* two =
+      R"({"metadata":{"resourceVersion":"1"},"items":[{"metadata":{"name":"a"}},{"metadata":{"name":"b"}}]})";
   CHECK(error_of_list(two, 2).empty());
   CHECK(error_of_list(two, 1).starts_with("more than 1 objects"));
 }
@@ -63,9 +70,10 @@ TEST_CASE("an object of more than 4 MiB is left out of its list and named, and t
     const std::string begin = R"({)" + kind + R"("metadata":{"name":")" + name + R"(","namespace":"shop"},"filler":")";
     return begin + std::string(bytes - begin.size() - 2, 'x') + "\"}";
   };
-  const std::string list = R"({"metadata":{"resourceVersion":"1"},"items":[)" + item("fits", "", kMaxObjectBytes) + "," +
-                           item("large", "", kMaxObjectBytes + 1) + "," + item("own", R"("kind":"Other",)", 2 * kMaxObjectBytes) + "," +
-                           item("small", "", 1000) + R"(],"kind":"PodList"})";
+  const std::string list = R"({"metadata":{"resourceVersion":"1"},"items":[)" + item("fits", "", kMaxObjectBytes) +
+                           "," + item("large", "", kMaxObjectBytes + 1) + "," +
+                           item("own", R"("kind":"Other",)", 2 * kMaxObjectBytes) + "," + item("small", "", 1000) +
+                           R"(],"kind":"PodList"})";
   const auto page = parse_list(list, 10);
   REQUIRE(page);
   REQUIRE(page->objects.size() == 2);
@@ -79,24 +87,30 @@ TEST_CASE("an object of more than 4 MiB is left out of its list and named, and t
 
 TEST_CASE("the beginning of an event that is too long names its type and its object") {
   const auto event = parse_large_event(
-      R"({"type":"MODIFIED","object":{"kind":"NodeSLO","metadata":{"name":"a","resourceVersion":"9"},"spec":{"a":"xxx)", 5 << 20);
+      R"({"type":"MODIFIED","object":{"kind":"NodeSLO","metadata":{"name":"a","resourceVersion":"9"},"spec":{"a":"xxx)",
+      5 << 20);
   REQUIRE(event);
   CHECK(event->kind == Kind::modified);
   CHECK(event->resource_version == "9");
   CHECK(describe(event->object) == "NodeSLO 'a': found 5242880 bytes, expected at most 4194304, left out");
-  const auto cut = parse_large_event(R"({"type":"DELETED","object":{"metadata":{"annotations":{"a":"b"},"name":"a","resou)", 5 << 20);
+  const auto cut = parse_large_event(
+      R"({"type":"DELETED","object":{"metadata":{"annotations":{"a":"b"},"name":"a","resou)", 5 << 20);
   REQUIRE(cut);
   CHECK(cut->kind == Kind::deleted);
   CHECK(cut->object.name == "a");
   CHECK(cut->resource_version.empty());
-  for (const char* head : {"xxxx", "", R"({"type":"MODIFIED","object":{"metadata":{"annotations":{"a":"xxx)", R"({"type":"ERROR","object":{"message":"xxx)",
-                           R"({"object":{"metadata":{"name":"a"},"x":"xxx)", R"({"type":"RENAMED","object":{"metadata":{"name":"a"},"x":"xxx)"})
+  for (const char* head :
+       {"xxxx", "", R"({"type":"MODIFIED","object":{"metadata":{"annotations":{"a":"xxx)",
+        R"({"type":"ERROR","object":{"message":"xxx)", R"({"object":{"metadata":{"name":"a"},"x":"xxx)",
+        R"({"type":"RENAMED","object":{"metadata":{"name":"a"},"x":"xxx)"})
     CHECK_FALSE(parse_large_event(head, 5 << 20));
 }
 
 TEST_CASE("a watch's event brings an object") {
-  for (auto [type, kind] : {std::pair("ADDED", Kind::added), std::pair("MODIFIED", Kind::modified), std::pair("DELETED", Kind::deleted)}) {
-    std::string line = std::string(R"({"type":")") + type + R"(","object":{"kind":"Node","metadata":{"name":"a","resourceVersion":"9"}}})";
+  for (auto [type, kind] :
+       {std::pair("ADDED", Kind::added), std::pair("MODIFIED", Kind::modified), std::pair("DELETED", Kind::deleted)}) {
+    std::string line = std::string(R"({"type":")") + type +
+                       R"(","object":{"kind":"Node","metadata":{"name":"a","resourceVersion":"9"}}})";
     auto event = parse_watch_event(line);
     REQUIRE(event);
     CHECK(event->kind == kind);
@@ -106,7 +120,8 @@ TEST_CASE("a watch's event brings an object") {
 }
 
 TEST_CASE("a bookmark brings a version and no name") {
-  auto event = parse_watch_event(R"({"type":"BOOKMARK","object":{"kind":"Node","metadata":{"resourceVersion":"12746","creationTimestamp":null}}})");
+  auto event = parse_watch_event(
+      R"({"type":"BOOKMARK","object":{"kind":"Node","metadata":{"resourceVersion":"12746","creationTimestamp":null}}})");
   REQUIRE(event);
   CHECK(event->kind == Kind::bookmark);
   CHECK(event->object.resource_version == "12746");
@@ -145,6 +160,7 @@ TEST_CASE("the reasons of a refusal and the wait it asks for are read") {
 }
 
 TEST_CASE("an absurd wait is cut down to a day and a negative one is none") {
-  CHECK(parse_status(R"({"kind":"Status","details":{"retryAfterSeconds":9223372036854775807}})")->retry_after == std::chrono::hours(24));
+  CHECK(parse_status(R"({"kind":"Status","details":{"retryAfterSeconds":9223372036854775807}})")->retry_after ==
+        std::chrono::hours(24));
   CHECK_FALSE(parse_status(R"({"kind":"Status","details":{"retryAfterSeconds":-1}})")->retry_after);
 }

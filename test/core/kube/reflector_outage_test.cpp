@@ -76,7 +76,9 @@ TEST_CASE("a server with a storage that is initializing is asked again at its ow
   ReflectorTalk talk;
   talk.watching();
   for (int i = 0; i < 20; ++i) {
-    talk.watch_refused(429, R"({"kind":"Status","code":429,"message":"storage is (re)initializing","details":{"retryAfterSeconds":1}})");
+    talk.watch_refused(
+        429,
+        R"({"kind":"Status","code":429,"message":"storage is (re)initializing","details":{"retryAfterSeconds":1}})");
     CHECK(talk.reflector.waits_for_server() == talk.now + 1s);
     REQUIRE(talk.step_after_wait() == Do::watch);
     CHECK(talk.waited >= 1s);
@@ -117,7 +119,8 @@ TEST_CASE("a probe that fails makes the next wait longer") {
   CHECK(talk.last.at - talk.now >= 1min);
 }
 
-TEST_CASE("a watch that has begun after an outage is current at once, and one that is always broken off at once is not") {
+TEST_CASE(
+    "a watch that has begun after an outage is current at once, and one that is always broken off at once is not") {
   ReflectorTalk talk;
   talk.watching();
   talk.watch_lost();
@@ -160,7 +163,8 @@ TEST_CASE("a forbidden request is reported as such and repeated every five minut
   ReflectorTalk talk;
   talk.step();
   for (int i = 0; i < 5; ++i) {
-    talk.list_refused(403, R"({"kind":"Status","reason":"Forbidden","message":"nodes is forbidden: User \"u\" cannot list"})");
+    talk.list_refused(
+        403, R"({"kind":"Status","reason":"Forbidden","message":"nodes is forbidden: User \"u\" cannot list"})");
     CHECK(talk.state() == State::forbidden);
     CHECK(talk.problem() == "403 Forbidden: nodes is forbidden: User \"u\" cannot list");
     REQUIRE(talk.step_after_wait() == Do::list);

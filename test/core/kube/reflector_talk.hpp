@@ -36,9 +36,14 @@ struct ReflectorTalk {
     reflector.list_failed(now, Reply{status, std::move(body), retry_after});
   }
   void list_lost() { reflector.list_failed(now, invalid("connection refused")); }
-  void watch_refused(unsigned status, std::string body = {}) { reflector.watch_ended(now, Reply{status, std::move(body)}); }
+  void watch_refused(unsigned status, std::string body = {}) {
+    reflector.watch_ended(now, Reply{status, std::move(body)});
+  }
   void watch_lost() { reflector.watch_ended(now, invalid("connection reset")); }
-  void watch_line_too_long() { reflector.watch_ended(now, Error{std::make_error_code(std::errc::message_size), "found a line of more than 9 bytes"}); }
+  void watch_line_too_long() {
+    reflector.watch_ended(now,
+                          Error{std::make_error_code(std::errc::message_size), "found a line of more than 9 bytes"});
+  }
   void watch_ended() { reflector.watch_ended(now, Reply{200, ""}); }
   Reflector::Line line(const std::string& type, const std::string& version) {
     text = R"({"type":")" + type + R"(","object":{"metadata":{"name":"a","resourceVersion":")" + version + R"("}}})";

@@ -155,7 +155,8 @@ TEST_CASE("versions that expire again and again are listed again later and later
   CHECK(total > 5min);
 }
 
-TEST_CASE("versions that expire again and again right after a change are listed again after longer and longer waits, too") {
+TEST_CASE(
+    "versions that expire again and again right after a change are listed again after longer and longer waits, too") {
   ReflectorTalk talk;
   talk.watching();
   Duration total{};
@@ -199,7 +200,8 @@ TEST_CASE("a server that does not have the version yet is asked for what is true
     talk.watching();
     talk.watch_refused(410);
     talk.step();
-    talk.list_refused(refusal, R"({"kind":"Status","reason":"Timeout","message":"Too large resource version: 5, current: 3"})");
+    talk.list_refused(refusal,
+                      R"({"kind":"Status","reason":"Timeout","message":"Too large resource version: 5, current: 3"})");
     REQUIRE(talk.step_after_wait() == Do::list);
     CHECK_FALSE(talk.asks_for("resourceVersion"));
     talk.list("3");
@@ -216,7 +218,8 @@ TEST_CASE("a line that is no event ends the watch, and everything is listed agai
   CHECK(talk.step_after_wait() == Do::list);
 }
 
-TEST_CASE("a line that is too long to be skipped ends the watch, and everything is listed again: the next watch would begin with it") {
+TEST_CASE(
+    "a line that is too long to be skipped ends the watch, and everything is listed again: the next watch would begin with it") {
   ReflectorTalk talk;
   talk.watching();
   talk.watch_line_too_long();

@@ -21,10 +21,12 @@ namespace {
 struct Waiting : LoopHere {
   explicit Waiting(ServerHealth::Options options = {.first = 1ms, .longest = 2ms}) : health(loop, clock, options, 7) {
     for (int i = 0; i < 3; ++i)
-      members.push_back(std::make_unique<ServerHealth::Member>(health, [this, i](Wake why) { woken.emplace_back(i, why); }));
+      members.push_back(
+          std::make_unique<ServerHealth::Member>(health, [this, i](Wake why) { woken.emplace_back(i, why); }));
   }
   std::size_t count(Wake why) const {
-    return static_cast<std::size_t>(std::count_if(woken.begin(), woken.end(), [&](const auto& one) { return one.second == why; }));
+    return static_cast<std::size_t>(
+        std::count_if(woken.begin(), woken.end(), [&](const auto& one) { return one.second == why; }));
   }
 
   ManualClock clock;
@@ -38,8 +40,9 @@ std::string path_of(const char* resource) { return std::string("/api/v1/namespac
 // Four kinds as an agent follows them, with the waits that the agent has.
 struct FourKinds : ClusterClient {
   FourKinds() {
-    for (const std::string& path : {std::string("/api/v1/nodes"), std::string("/apis/slo.koordinator.sh/v1alpha1/nodeslos"),
-                                    path_of("configmaps"), path_of("persistentvolumeclaims")})
+    for (const std::string& path :
+         {std::string("/api/v1/nodes"), std::string("/apis/slo.koordinator.sh/v1alpha1/nodeslos"),
+          path_of("configmaps"), path_of("persistentvolumeclaims")})
       follow(path);
     REQUIRE(all_current());
     REQUIRE(until([&] { return open_watches() == 4; }));
@@ -50,8 +53,11 @@ struct FourKinds : ClusterClient {
     const std::size_t index = kinds.size();
     states.push_back(Health::State::starting);
     kinds.push_back(std::make_unique<ListWatch>(
-        loop, workers, clock, client, Collection{path, "metadata.name=server-health-test", "", 500, false}, ListWatchOptions{},
-        ListWatchHandlers{.on_objects = {}, .on_health = [this, index](const Health& health) { states[index] = health.state; }, .on_confirmed = {}}));
+        loop, workers, clock, client, Collection{path, "metadata.name=server-health-test", "", 500, false},
+        ListWatchOptions{},
+        ListWatchHandlers{.on_objects = {},
+                          .on_health = [this, index](const Health& health) { states[index] = health.state; },
+                          .on_confirmed = {}}));
   }
   bool all_are(Health::State state) {
     return until([&] { return std::count(states.begin(), states.end(), state) == 4; }, 120s);
@@ -132,13 +138,18 @@ TEST_CASE("after an API server was down all four watches are back five seconds a
     CHECK(four.all_current());
     CHECK(four.clock.now() - up < 7s);  // a probe within 5 s, jitter, and what a slow machine takes
     CHECK(four.until([&] { return four.open_watches() == 4; }));
-    CHECK(four.cluster.requests(R"({"verb":"watch","status":200,"path":"server-health-test","after":)" + std::to_string(last) + "}").size() == 4);
+    CHECK(four.cluster
+              .requests(R"({"verb":"watch","status":200,"path":"server-health-test","after":)" + std::to_string(last) +
+                        "}")
+              .size() == 4);
   }
 }
 
 TEST_CASE("a server that has just started and says 429 with Retry-After gets each kind again when it says so") {
   FourKinds four;
-  four.cluster.fault("error", R"({"code":429,"reason":"TooManyRequests","message":"storage is (re)initializing","retry_after":1,"path":"server-health-test"})");
+  four.cluster.fault(
+      "error",
+      R"({"code":429,"reason":"TooManyRequests","message":"storage is (re)initializing","retry_after":1,"path":"server-health-test"})");
   four.cluster.fault("disconnect", R"({"server":"api"})");
   REQUIRE(four.all_are(Health::State::failing));
   const std::uint64_t before = four.failures();

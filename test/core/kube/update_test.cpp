@@ -14,12 +14,11 @@ namespace {
 const std::string kMetrics = "/apis/slo.koordinator.sh/v1alpha1/nodemetrics";
 
 std::string metric(const std::string& name) {
-  return R"({"apiVersion":"slo.koordinator.sh/v1alpha1","kind":"NodeMetric","metadata":{"name":")" + name + R"("},"spec":{}})";
+  return R"({"apiVersion":"slo.koordinator.sh/v1alpha1","kind":"NodeMetric","metadata":{"name":")" + name +
+         R"("},"spec":{}})";
 }
 
-std::string status(const std::string& time) {
-  return R"({"updateTime":")" + time + R"("})";
-}
+std::string status(const std::string& time) { return R"({"updateTime":")" + time + R"("})"; }
 
 struct Writer : ClusterClient {
   Result<Written> write(Update what) {
@@ -63,7 +62,8 @@ TEST_CASE("a status is written, and the server's new object is returned") {
   CHECK(written->conflicts == 0);
   CHECK(written->object.find("2026-01-01T00:00:00Z") != std::string::npos);
   CHECK(writer.time_of("a").find("2026-01-01T00:00:00Z") != std::string::npos);
-  CHECK(writer.cluster.requests(R"({"verb":"update","kind":"NodeMetric","name":"a","subresource":"status"})").size() == 1);
+  CHECK(writer.cluster.requests(R"({"verb":"update","kind":"NodeMetric","name":"a","subresource":"status"})").size() ==
+        1);
 }
 
 TEST_CASE("an unchanged object is not written") {
@@ -159,7 +159,8 @@ TEST_CASE("no answer is an error, and so is a change that cannot be made") {
 
 TEST_CASE("a patch changes only the fields that it names") {
   Writer writer;
-  writer.cluster.put(R"({"kind":"ConfigMap","metadata":{"name":"p","namespace":"shop","labels":{"a":"1"}},"data":{"x":"1"}})");
+  writer.cluster.put(
+      R"({"kind":"ConfigMap","metadata":{"name":"p","namespace":"shop","labels":{"a":"1"}},"data":{"x":"1"}})");
   const std::string maps = "/api/v1/namespaces/shop/configmaps";
   for (const Call& call : {merge_patch_call(maps, "p", R"({"data":{"y":"2"}})"),
                            strategic_merge_patch_call(maps, "p", R"({"metadata":{"labels":{"b":"2"}}})")}) {
@@ -178,7 +179,8 @@ TEST_CASE("a cancelled update makes no call") {
   Writer writer;
   writer.cluster.put(metric("h"));
   bool called = false;
-  auto pending = update(writer.loop, writer.client, writer.set_status("h", "2026-01-01T00:00:00Z"), [&](const Result<Written>&) { called = true; });
+  auto pending = update(writer.loop, writer.client, writer.set_status("h", "2026-01-01T00:00:00Z"),
+                        [&](const Result<Written>&) { called = true; });
   pending.reset();
   REQUIRE(writer.write(writer.set_status("h", "2026-01-02T00:00:00Z")));
   CHECK_FALSE(called);

@@ -42,23 +42,28 @@ TEST_CASE("an unknown key is refused with its name") {
 
 TEST_CASE("a schema that refers to itself is refused before it is compiled") {
   CHECK(refusal(R"({"$ref": "#"})", "{}") == "config_schema: /$ref: '#' refers to itself");
-  CHECK(refusal(R"({"properties": {"a": {"$ref": "#"}}})", "{}") == "config_schema: /properties/a/$ref: '#' refers to itself");
-  const char* two = R"({"definitions": {"a": {"$ref": "#/definitions/b"}, "b": {"items": {"$ref": "#/definitions/a"}}}, "$ref": "#/definitions/a"})";
+  CHECK(refusal(R"({"properties": {"a": {"$ref": "#"}}})", "{}") ==
+        "config_schema: /properties/a/$ref: '#' refers to itself");
+  const char* two =
+      R"({"definitions": {"a": {"$ref": "#/definitions/b"}, "b": {"items": {"$ref": "#/definitions/a"}}}, "$ref": "#/definitions/a"})";
   CHECK(refusal(two, "{}").find("refers to itself") != std::string::npos);
   const char* above = R"({"definitions": {"a": {"properties": {"x": {"$ref": "#/definitions"}}}}})";
   CHECK(refusal(above, "{}").find("refers to itself") != std::string::npos);
 }
 
 TEST_CASE("a reference inside a schema that comes to an end is followed") {
-  const char* schema = R"({"definitions": {"n": {"type": "integer"}}, "properties": {"a": {"$ref": "#/definitions/n"}, "b": {"$ref": "#/definitions/n"}}})";
+  const char* schema =
+      R"({"definitions": {"n": {"type": "integer"}}, "properties": {"a": {"$ref": "#/definitions/n"}, "b": {"$ref": "#/definitions/n"}}})";
   CHECK(check_config(schema, R"({"a": 1, "b": 2})"));
   CHECK(refusal(schema, R"({"a": "x"})").starts_with("configuration: /a: "));
 }
 
 TEST_CASE("a reference out of a schema, or to nothing, is refused") {
-  for (const char* target : {"http://example.com/x", "other.json", "#anchor", "#/definitions/%61", "#/definitions/none"}) {
+  for (const char* target :
+       {"http://example.com/x", "other.json", "#anchor", "#/definitions/%61", "#/definitions/none"}) {
     CAPTURE(target);
-    CHECK(refusal(R"({"properties": {"a": {"$ref": ")" + std::string(target) + R"("}}})", "{}").starts_with("config_schema: /properties/a/$ref: '"));
+    CHECK(refusal(R"({"properties": {"a": {"$ref": ")" + std::string(target) + R"("}}})", "{}")
+              .starts_with("config_schema: /properties/a/$ref: '"));
   }
 }
 
@@ -70,16 +75,20 @@ TEST_CASE("a schema that grows without bounds is refused") {
   }
   schema += R"("d30": {"type": "integer"}}})";
   CHECK(refusal(schema, "{}").find("with its references replaced") != std::string::npos);
-  CHECK(refusal(R"({"description": ")" + std::string(kMaxSchemaBytes, 'x') + R"("})", "{}").starts_with("config_schema: "));
+  CHECK(refusal(R"({"description": ")" + std::string(kMaxSchemaBytes, 'x') + R"("})", "{}")
+            .starts_with("config_schema: "));
 }
 
 TEST_CASE("a pattern that may take for ever to match is refused") {
   for (const char* pattern : {"^(a+)+$", "(a|a)*b", "((ab)*c)+", "(a*){2,}", "(x)\\\\1", "a{5000}", "([a-z]+|b)*"}) {
     CAPTURE(pattern);
-    CHECK(refusal(R"({"properties": {"a": {"pattern": ")" + std::string(pattern) + R"("}}})", "{}").find("the pattern '") != std::string::npos);
-    CHECK(refusal(R"({"patternProperties": {")" + std::string(pattern) + R"(": {}}})", "{}").find("the pattern '") != std::string::npos);
+    CHECK(refusal(R"({"properties": {"a": {"pattern": ")" + std::string(pattern) + R"("}}})", "{}")
+              .find("the pattern '") != std::string::npos);
+    CHECK(refusal(R"({"patternProperties": {")" + std::string(pattern) + R"(": {}}})", "{}").find("the pattern '") !=
+          std::string::npos);
   }
-  for (const char* pattern : {"^/", "^(http://|unix:/)", "^[a-zA-Z_]?[a-zA-Z0-9_]*$", "^[^/.][^/]*(/mon_groups/[^/.][^/]*)?$", "^(ab)+$", "[+*(|]+x"}) {
+  for (const char* pattern : {"^/", "^(http://|unix:/)", "^[a-zA-Z_]?[a-zA-Z0-9_]*$",
+                              "^[^/.][^/]*(/mon_groups/[^/.][^/]*)?$", "^(ab)+$", "[+*(|]+x"}) {
     CAPTURE(pattern);
     CHECK(refusal(R"({"properties": {"a": {"pattern": ")" + std::string(pattern) + R"("}}})", "{}") == "accepted");
   }
@@ -87,7 +96,8 @@ TEST_CASE("a pattern that may take for ever to match is refused") {
 
 TEST_CASE("a text that is too long to be matched is refused where the schema has patterns") {
   const std::string config = R"({"a": ")" + std::string(100'000, 'x') + R"("})";
-  CHECK(refusal(R"({"properties": {"a": {"pattern": "^.*$"}}})", config).find("expected at most 4096") != std::string::npos);
+  CHECK(refusal(R"({"properties": {"a": {"pattern": "^.*$"}}})", config).find("expected at most 4096") !=
+        std::string::npos);
   CHECK(check_config(R"({"properties": {"a": {"type": "string"}}})", config));
 }
 
@@ -100,7 +110,8 @@ TEST_CASE("a schema that is none is an error and not a crash") {
 TEST_CASE("a third party's schema is applied in a process of its own, with the same answers") {
   CHECK(check_config_in_child(kSchema, R"({"limits": {"cpu": 2}})"));
   CHECK(check_config_in_child("", "{}"));
-  for (const auto& [schema, config] : {std::pair{kSchema, R"({"limits": {"cpu": "two"}})"}, {R"({"type": 7})", "{}"}, {"", "[1]"}}) {
+  for (const auto& [schema, config] :
+       {std::pair{kSchema, R"({"limits": {"cpu": "two"}})"}, {R"({"type": 7})", "{}"}, {"", "[1]"}}) {
     const Result<void> fine = check_config_in_child(schema, config);
     REQUIRE_FALSE(fine);
     CHECK(fine.error().message() == refusal(schema, config));

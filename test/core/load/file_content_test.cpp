@@ -95,8 +95,8 @@ TEST_CASE_FIXTURE(FileContentFixture, "a signature by any of the trusted keys is
 TEST_CASE_FIXTURE(FileContentFixture, "a signature by another key is refused with the keys that were tried") {
   Signer().sign_file(file);
   CHECK(refusal(keys(Trust::signature, {our_key, their_key})) ==
-        "'" + file + ".sig': wanted a signature of '" + file + "' by one of the keys '" + our_key + "', '" +
-            their_key + "', found one by none of them; the file has sha256 " + digest());
+        "'" + file + ".sig': wanted a signature of '" + file + "' by one of the keys '" + our_key + "', '" + their_key +
+            "', found one by none of them; the file has sha256 " + digest());
 }
 
 TEST_CASE_FIXTURE(FileContentFixture, "a signature of another file is refused") {
@@ -114,12 +114,13 @@ TEST_CASE_FIXTURE(FileContentFixture, "'signed' refuses a file without a signatu
 TEST_CASE_FIXTURE(FileContentFixture, "a signature must be 64 bytes long") {
   for (std::size_t length : {0, 1, 63, 65, 128}) {
     write(file + ".sig", std::string(length, 'x'));
-    CHECK(refusal(our_signature()) == "'" + file + ".sig': wanted an Ed25519 signature of 64 bytes, found " +
-                                          std::to_string(length));
+    CHECK(refusal(our_signature()) ==
+          "'" + file + ".sig': wanted an Ed25519 signature of 64 bytes, found " + std::to_string(length));
   }
 }
 
-TEST_CASE_FIXTURE(FileContentFixture, "a signature need not be there otherwise, and must be right when it is and there are keys") {
+TEST_CASE_FIXTURE(FileContentFixture,
+                  "a signature need not be there otherwise, and must be right when it is and there are keys") {
   const ContentDemand demand = keys(Trust::any, {our_key});
   CHECK(refusal(demand) == "");
   theirs.sign_file(file);
@@ -149,15 +150,14 @@ TEST_CASE_FIXTURE(FileContentFixture, "a key that cannot be read is an error tha
   CHECK(refusal_of_key("/no/such.pem") ==
         "plugins.trustedKeys: cannot resolve '/no/such.pem': No such file or directory");
   ::chmod(our_key.c_str(), 0666);
-  CHECK(refusal_of_key(our_key) == "plugins.trustedKeys: '" + our_key +
-                                       "': wanted no write permission for group and others, found mode 0666");
+  CHECK(refusal_of_key(our_key) ==
+        "plugins.trustedKeys: '" + our_key + "': wanted no write permission for group and others, found mode 0666");
 }
 
 TEST_CASE_FIXTURE(FileContentFixture, "a file that is no public Ed25519 key is an error that names it") {
   const std::string no_key = "plugins.trustedKeys: '" + our_key + "': wanted a public key in PEM, found none";
-  for (const std::string& content :
-       {std::string(), std::string("no key"), ours.private_pem(), ours.private_pem("secret"),
-        ours.public_pem().substr(0, 60)}) {
+  for (const std::string& content : {std::string(), std::string("no key"), ours.private_pem(),
+                                     ours.private_pem("secret"), ours.public_pem().substr(0, 60)}) {
     write(our_key, content);
     CHECK(refusal_of_key(our_key) == no_key);
   }
@@ -168,7 +168,8 @@ TEST_CASE_FIXTURE(FileContentFixture, "a file that is no public Ed25519 key is a
   }
 }
 
-TEST_CASE_FIXTURE(FileContentFixture, "property: with any one byte of the file changed neither pin nor signature fits") {
+TEST_CASE_FIXTURE(FileContentFixture,
+                  "property: with any one byte of the file changed neither pin nor signature fits") {
   const std::string content = read_file(file)->substr(0, 600);
   write(file, content);
   ours.sign_file(file);
@@ -208,8 +209,11 @@ TEST_CASE_FIXTURE(FileContentFixture, "a file that was written to or replaced af
   CHECK(check_unchanged(file, stamp));
   const std::string content = *read_file(file);
   write(file, content);  // the same bytes in another file
-  CHECK(check_unchanged(file, stamp).error().message().starts_with(
-      "'" + file + "': wanted the file that was mapped, inode " + std::to_string(stamp.inode) + " of "));
+  CHECK(check_unchanged(file, stamp)
+            .error()
+            .message()
+            .starts_with("'" + file + "': wanted the file that was mapped, inode " + std::to_string(stamp.inode) +
+                         " of "));
   const FileStamp second = *stamp_of(file);
   std::filesystem::last_write_time(file, std::filesystem::last_write_time(file) - std::chrono::hours(1));
   CHECK_FALSE(check_unchanged(file, second));

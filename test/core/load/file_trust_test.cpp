@@ -15,9 +15,7 @@ using koord::test::PluginShelf;
 
 namespace {
 
-std::string refusal(const Result<std::string>& path) {
-  return path ? "trusted" : path.error().message();
-}
+std::string refusal(const Result<std::string>& path) { return path ? "trusted" : path.error().message(); }
 
 }  // namespace
 
@@ -56,8 +54,8 @@ TEST_CASE("a file of another user is refused with both owners") {
     MESSAGE("SKIPPED: only root can give a file away");
     return;
   }
-  CHECK(refusal(check_trusted_file(shelf.path(), shelf.file("puppet")))
-            .ends_with("wanted owner uid 0, found uid 12345"));
+  CHECK(
+      refusal(check_trusted_file(shelf.path(), shelf.file("puppet"))).ends_with("wanted owner uid 0, found uid 12345"));
 }
 
 TEST_CASE("a link to a file of its directory is followed, a link out of it is refused") {

@@ -33,9 +33,7 @@ std::string refusal_of_file(const std::string& path) {
   return manifest ? "accepted" : manifest.error().message();
 }
 
-bool contains(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
+bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
 
@@ -52,8 +50,7 @@ TEST_CASE("a manifest names the plugin, its ABI, kinds and gate") {
 }
 
 TEST_CASE("a manifest lists the services it requires and those it can use") {
-  Result<Manifest> manifest =
-      parse_manifest(kMinimal + "requires=koord.metrics/1,koord.kv/1\noptional=com.acme.x/2\n");
+  Result<Manifest> manifest = parse_manifest(kMinimal + "requires=koord.metrics/1,koord.kv/1\noptional=com.acme.x/2\n");
   REQUIRE(manifest);
   CHECK(manifest->required_services == std::vector<std::string>{"koord.metrics/1", "koord.kv/1"});
   CHECK(manifest->optional_services == std::vector<std::string>{"com.acme.x/2"});
@@ -68,9 +65,7 @@ TEST_CASE("a manifest names the annotations of pods that the plugin reads") {
   }
 }
 
-TEST_CASE("keys of a later minor are ignored") {
-  CHECK(parse_manifest(kMinimal + "colour=blue\n"));
-}
+TEST_CASE("keys of a later minor are ignored") { CHECK(parse_manifest(kMinimal + "colour=blue\n")); }
 
 TEST_CASE("NUL bytes may follow a manifest, but a manifest contains none") {
   CHECK(parse_manifest(kMinimal + std::string(3, '\0')));
@@ -95,11 +90,11 @@ TEST_CASE("a manifest is refused with what was wanted and found") {
       {"koord-manifest/1\nid=../x\nversion=1\n", "id='../x': wanted"},
       {"koord-manifest/1\nid=x\nversion=1\nabi=one\n", "abi='one': wanted MAJOR.MINOR"},
       {"koord-manifest/1\nid=x\nversion=1\nabi=1.0\nkinds=\ngate=G\n", "at least one of 'kinds'"},
-      {"koord-manifest/1\nid=x\nversion=1\nabi=1.0\nkinds=a/1\ngate=lower\n",
-       "gate='lower': wanted a gate name"},
+      {"koord-manifest/1\nid=x\nversion=1\nabi=1.0\nkinds=a/1\ngate=lower\n", "gate='lower': wanted a gate name"},
       {"koord-manifest/1\nid=x\nversion=1\nabi=1.0\nkinds=a/1\ngate=A,b\n", "gate='b': wanted a gate name"},
       {"koord-manifest/1\nid=x\nversion=1\nabi=1.0\nkinds=a/1\ngate=A,A\n", "gate='A': wanted each name once"},
-      {"koord-manifest/1\nid=x\nversion=1\nabi=1.0\nkinds=a/1\ngate=\n", "wanted a gate name such as AcmeRunQueue, found none"},
+      {"koord-manifest/1\nid=x\nversion=1\nabi=1.0\nkinds=a/1\ngate=\n",
+       "wanted a gate name such as AcmeRunQueue, found none"},
       {kMinimal + "license=\x1b[2J\n", "control character"},
       {kMinimal + "license=\xff\n", "wanted UTF-8"},
       {kMinimal + std::string(5000, 'x'), "at most 4096 bytes, found"},
@@ -126,8 +121,7 @@ TEST_CASE("the manifest of a shared object is read without mapping it") {
 }
 
 TEST_CASE("a shared object without a manifest is refused") {
-  CHECK(contains(refusal_of_file(built_plugin("no-manifest")),
-                 "wanted a section '.koord_manifest', found none"));
+  CHECK(contains(refusal_of_file(built_plugin("no-manifest")), "wanted a section '.koord_manifest', found none"));
 }
 
 TEST_CASE("a shared object of another architecture is refused with both names") {
@@ -180,21 +174,21 @@ TEST_CASE("any ABI minor is taken: a plugin names its needs in requires") {
 TEST_CASE("an unknown kind is refused") {
   Manifest manifest = *parse_manifest(kMinimal);
   manifest.kinds = {"koord.weather/1"};
-  CHECK(contains(check_compatible(manifest).error().message(),
-                 "found kind 'koord.weather/1', this host knows"));
+  CHECK(contains(check_compatible(manifest).error().message(), "found kind 'koord.weather/1', this host knows"));
 }
 
-TEST_CASE("an advisor that requires koord.knobs/1 is refused with the kinds that may have it and the services offered") {
+TEST_CASE(
+    "an advisor that requires koord.knobs/1 is refused with the kinds that may have it and the services offered") {
   std::string why = check_required_services(*read_manifest(built_plugin("wants-knobs"))).error().message();
-  CHECK_MESSAGE(why.starts_with("wants-knobs wanted service koord.knobs/1, which is granted to "
-                                "koord.qos-strategy/1; offered to koord.advisor/1: koord.audit/1, koord.capabilities/1"),
-                why);
+  CHECK_MESSAGE(
+      why.starts_with("wants-knobs wanted service koord.knobs/1, which is granted to "
+                      "koord.qos-strategy/1; offered to koord.advisor/1: koord.audit/1, koord.capabilities/1"),
+      why);
 }
 
 TEST_CASE("a plugin that requires an unknown service is refused with its name") {
   std::string why = check_required_services(*read_manifest(built_plugin("wants-unknown"))).error().message();
-  CHECK_MESSAGE(contains(why, "wanted service com.acme.magic/1, which this host does not have; offered"),
-                why);
+  CHECK_MESSAGE(contains(why, "wanted service com.acme.magic/1, which this host does not have; offered"), why);
 }
 
 TEST_CASE("a strategy is granted knobs, an advisor is not") {

@@ -20,9 +20,7 @@ std::string refusal(std::string_view plugin) {
   return module ? "loaded" : module.error().message();
 }
 
-bool contains(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
+bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
 
@@ -46,8 +44,7 @@ TEST_CASE("acceptance 5: a plugin that uses an undefined symbol is refused at lo
 }
 
 TEST_CASE("a plugin with a constructor that throws is refused with the exception's text") {
-  CHECK(refusal("throws") ==
-        "wanted constructors that do not throw, found the exception: the constructor's text");
+  CHECK(refusal("throws") == "wanted constructors that do not throw, found the exception: the constructor's text");
 }
 
 TEST_CASE("a plugin with a constructor that aborts is refused with the signal") {
@@ -77,9 +74,7 @@ TEST_CASE("acceptance 14: a table shortened below a function that is needed is r
   CHECK(refusal("no-init") == "class 0: init(): wanted a function, found NULL");
 }
 
-TEST_CASE("acceptance 14: a table grown by a later minor is accepted") {
-  CHECK(refusal("grown") == "loaded");
-}
+TEST_CASE("acceptance 14: a table grown by a later minor is accepted") { CHECK(refusal("grown") == "loaded"); }
 
 TEST_CASE("a file is mapped once however often it is asked for") {
   std::string path = built_plugin("puppet");
@@ -107,6 +102,5 @@ TEST_CASE("a file that is no module is refused before anything in it is used") {
   koord_module module{};
   CHECK(contains(check_module(&module, manifest).error().message(), "module magic: wanted "));
   module.magic = KOORD_MAGIC;
-  CHECK(contains(check_module(&module, manifest).error().message(),
-                 "module: wanted at least 40 bytes, found 0"));
+  CHECK(contains(check_module(&module, manifest).error().message(), "module: wanted at least 40 bytes, found 0"));
 }

@@ -12,8 +12,7 @@ namespace fs = std::filesystem;
 
 std::string built_plugin(std::string_view name) {
   const char* directory = std::getenv("KOORD_TEST_PLUGINS");
-  if (directory == nullptr)
-    throw std::runtime_error("KOORD_TEST_PLUGINS is not set: run the test through meson");
+  if (directory == nullptr) throw std::runtime_error("KOORD_TEST_PLUGINS is not set: run the test through meson");
   return std::string(directory) + "/" + std::string(name) + ".so";
 }
 
@@ -24,13 +23,9 @@ PluginShelf::PluginShelf(std::initializer_list<std::string_view> plugins) {
   for (std::string_view plugin : plugins) put(plugin);
 }
 
-PluginShelf::~PluginShelf() {
-  fs::remove_all(path_);
-}
+PluginShelf::~PluginShelf() { fs::remove_all(path_); }
 
-void PluginShelf::put(std::string_view plugin) {
-  put_as(plugin, plugin);
-}
+void PluginShelf::put(std::string_view plugin) { put_as(plugin, plugin); }
 
 void PluginShelf::put_as(std::string_view plugin, std::string_view name) {
   fs::copy_file(built_plugin(plugin), file(name), fs::copy_options::overwrite_existing);

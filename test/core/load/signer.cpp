@@ -71,8 +71,6 @@ std::string Signer::publish(const std::string& path) const {
   return path;
 }
 
-void Signer::sign_file(const std::string& path) const {
-  write(path + ".sig", sign(*read_file(path)));
-}
+void Signer::sign_file(const std::string& path) const { write(path + ".sig", sign(*read_file(path))); }
 
 }  // namespace koord::test

@@ -19,7 +19,8 @@ using namespace std::chrono_literals;
 TEST_CASE("a trial answers with the result, or how its process ended") {
   CHECK(try_in_child([]() -> Result<void> { return {}; }, 60s));
   CHECK(try_in_child([]() -> Result<void> { return invalid("wanted less"); }, 60s).error().message() == "wanted less");
-  CHECK(try_in_child([]() -> Result<void> { std::abort(); }, 60s).error().message().find("signal 6") != std::string::npos);
+  CHECK(try_in_child([]() -> Result<void> { std::abort(); }, 60s).error().message().find("signal 6") !=
+        std::string::npos);
 }
 
 // The process of a trial ends shortly after a killed agent. The next agent may start before that.
@@ -32,8 +33,10 @@ TEST_CASE("a trial holds no lock of the agent") {
   const int descriptor = lock.get();
   const Result<void> tried = try_in_child(
       [&]() -> Result<void> {
-        struct stat of_lock {}, here {};
-        const bool is_open = ::stat(path.c_str(), &of_lock) == 0 && ::fstat(descriptor, &here) == 0 && here.st_ino == of_lock.st_ino;
+        struct stat of_lock {
+        }, here{};
+        const bool is_open =
+            ::stat(path.c_str(), &of_lock) == 0 && ::fstat(descriptor, &here) == 0 && here.st_ino == of_lock.st_ino;
         return is_open ? Result<void>(invalid("the descriptor of the lock is open")) : Result<void>();
       },
       60s);

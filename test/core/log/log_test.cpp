@@ -20,18 +20,15 @@ std::string only_line(const log::Capture& capture) {
   return lines.front();
 }
 
-std::string behind_time(std::string line) {
-  return line.substr(line.find(' ') + 1);
-}
+std::string behind_time(std::string line) { return line.substr(line.find(' ') + 1); }
 
 }  // namespace
 
 TEST_CASE("a text line is time in UTC, level, category and text") {
   log::Capture capture;
   log::warn(test_log, "cannot read '{}', keeping the last value", "cpu.max");
-  CHECK(
-      std::regex_match(only_line(capture), std::regex(R"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z WARN  test: )"
-                                                      R"(cannot read 'cpu\.max', keeping the last value)")));
+  CHECK(std::regex_match(only_line(capture), std::regex(R"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z WARN  test: )"
+                                                        R"(cannot read 'cpu\.max', keeping the last value)")));
 }
 
 TEST_CASE("the levels stand in five columns") {
@@ -56,7 +53,9 @@ TEST_CASE("a JSON line has the fields time, level, category and message") {
 
 TEST_CASE("a text entry stays one line whatever it holds") {
   log::Capture capture;
-  log::write(test_log, log::Level::info, "a\nb\r\tc\x1b[31m\x7f\xc2\x9b" "0m\xc3\xa4");
+  log::write(test_log, log::Level::info,
+             "a\nb\r\tc\x1b[31m\x7f\xc2\x9b"
+             "0m\xc3\xa4");
   CHECK(behind_time(only_line(capture)) == R"(INFO  test: a\nb\r\tc\x1b[31m\x7f\u009b0mä)");
 }
 
@@ -124,7 +123,6 @@ TEST_CASE("a level and a format read back as they are written") {
 }
 
 TEST_CASE("an unknown level is an error that names the levels") {
-  CHECK(log::parse_level("INFO").error().message() ==
-        "'INFO' is not a log level (trace, debug, info, warn, error)");
+  CHECK(log::parse_level("INFO").error().message() == "'INFO' is not a log level (trace, debug, info, warn, error)");
   CHECK(log::parse_format("xml").error().message() == "'xml' is not a log format (text, json)");
 }

@@ -3,8 +3,8 @@
 
 #include <doctest/doctest.h>
 
-#include "core/log/capture.hpp"
 #include "core/base/manual_clock.hpp"
+#include "core/log/capture.hpp"
 
 using namespace koord;
 using namespace std::chrono_literals;

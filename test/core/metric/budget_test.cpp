@@ -16,8 +16,7 @@ namespace {
 
 SeriesId numbered(Registry& registry, const Desc& desc, int i) {
   return *registry.series("p", *registry.define("p", desc),
-                          container(static_cast<std::uint64_t>(i) + 1, std::to_string(i)),
-                          {{"i", std::to_string(i)}});
+                          container(static_cast<std::uint64_t>(i) + 1, std::to_string(i)), {{"i", std::to_string(i)}});
 }
 
 }  // namespace

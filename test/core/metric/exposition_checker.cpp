@@ -55,8 +55,7 @@ class Reader {
 
   void sample(const std::smatch& match, const std::string& line) {
     std::string suffix = match[1].str().starts_with(family_) ? match[1].str().substr(family_.size()) : "?";
-    bool fits =
-        type_ == "histogram" ? suffix == "_bucket" || suffix == "_sum" || suffix == "_count" : suffix.empty();
+    bool fits = type_ == "histogram" ? suffix == "_bucket" || suffix == "_sum" || suffix == "_count" : suffix.empty();
     if (!fits || type_.empty()) return fail("a sample outside its family", line);
     if (!labels(match[2])) return fail("bad labels", line);
     const std::string number = match[3];
@@ -87,8 +86,6 @@ class Reader {
 
 }  // namespace
 
-Exposition read_exposition(std::string_view text) {
-  return Reader().read(text);
-}
+Exposition read_exposition(std::string_view text) { return Reader().read(text); }
 
 }  // namespace koord::test

@@ -16,12 +16,11 @@ TEST_CASE("a line has the host's labels in their order, then the metric's own so
   auto id = registry.define("p", gauge("cpu_usage_cores"));
   auto series = registry.series("p", *id, container(7), {{"zone", "z"}, {"cpu", "0"}});
   CHECK(record(registry, *series, 0.25));
-  CHECK(text(registry) ==
-        "# HELP koordetector_cpu_usage_cores A gauge.\n"
-        "# TYPE koordetector_cpu_usage_cores gauge\n"
-        "koordetector_cpu_usage_cores{node=\"n1\",container_id=\"containerd://"
-        "ab\",container_name=\"web\",pod_uid=\"u1\","
-        "pod_name=\"web-0\",pod_namespace=\"default\",cpu=\"0\",zone=\"z\"} 0.25\n");
+  CHECK(text(registry) == "# HELP koordetector_cpu_usage_cores A gauge.\n"
+                          "# TYPE koordetector_cpu_usage_cores gauge\n"
+                          "koordetector_cpu_usage_cores{node=\"n1\",container_id=\"containerd://"
+                          "ab\",container_name=\"web\",pod_uid=\"u1\","
+                          "pod_name=\"web-0\",pod_namespace=\"default\",cpu=\"0\",zone=\"z\"} 0.25\n");
 }
 
 TEST_CASE("a series without any label has no braces") {
@@ -55,10 +54,9 @@ TEST_CASE("families stand by name, each with one HELP for all its series") {
   set(registry, gauge("b"), 1, {{"i", "0"}});
   set(registry, counter("a"), 1);
   set(registry, gauge("b"), 2, {{"i", "1"}});
-  CHECK(text(registry) ==
-        "# HELP koordetector_a A counter.\n# TYPE koordetector_a counter\nkoordetector_a 1\n"
-        "# HELP koordetector_b A gauge.\n# TYPE koordetector_b gauge\n"
-        "koordetector_b{i=\"0\"} 1\nkoordetector_b{i=\"1\"} 2\n");
+  CHECK(text(registry) == "# HELP koordetector_a A counter.\n# TYPE koordetector_a counter\nkoordetector_a 1\n"
+                          "# HELP koordetector_b A gauge.\n# TYPE koordetector_b gauge\n"
+                          "koordetector_b{i=\"0\"} 1\nkoordetector_b{i=\"1\"} 2\n");
 }
 
 TEST_CASE("a histogram is written as buckets up to +Inf, sum and count") {
@@ -67,13 +65,12 @@ TEST_CASE("a histogram is written as buckets up to +Inf, sum and count") {
   std::uint64_t cumulative[] = {1, 3, 4};
   HistogramPoint point{*id, cumulative, 3, 2.5};
   CHECK(registry.record_histograms("p", kNow, {&point, 1}));
-  CHECK(text(registry) ==
-        "# HELP koordetector_wait_seconds A histogram.\n# TYPE koordetector_wait_seconds histogram\n"
-        "koordetector_wait_seconds_bucket{node=\"n1\",class=\"be\",le=\"0.5\"} 1\n"
-        "koordetector_wait_seconds_bucket{node=\"n1\",class=\"be\",le=\"1\"} 3\n"
-        "koordetector_wait_seconds_bucket{node=\"n1\",class=\"be\",le=\"+Inf\"} 4\n"
-        "koordetector_wait_seconds_sum{node=\"n1\",class=\"be\"} 2.5\n"
-        "koordetector_wait_seconds_count{node=\"n1\",class=\"be\"} 4\n");
+  CHECK(text(registry) == "# HELP koordetector_wait_seconds A histogram.\n# TYPE koordetector_wait_seconds histogram\n"
+                          "koordetector_wait_seconds_bucket{node=\"n1\",class=\"be\",le=\"0.5\"} 1\n"
+                          "koordetector_wait_seconds_bucket{node=\"n1\",class=\"be\",le=\"1\"} 3\n"
+                          "koordetector_wait_seconds_bucket{node=\"n1\",class=\"be\",le=\"+Inf\"} 4\n"
+                          "koordetector_wait_seconds_sum{node=\"n1\",class=\"be\"} 2.5\n"
+                          "koordetector_wait_seconds_count{node=\"n1\",class=\"be\"} 4\n");
 }
 
 TEST_CASE("a histogram without labels has the bound as its only one") {
@@ -146,8 +143,7 @@ TEST_CASE("the text of registry and host together is one valid document") {
   for (int i = 0; i < 3000; ++i) set(registry, gauge("g"), i * 0.37, {{"i", "\\\n\"" + std::to_string(i)}});
   set(registry, counter("c"), 1e300 * 0);
   std::uint64_t cumulative[] = {1, 2, 3};
-  HistogramPoint point{*registry.series("p", *registry.define("p", histogram("h")), container(1)), cumulative,
-                       3, 1};
+  HistogramPoint point{*registry.series("p", *registry.define("p", histogram("h")), container(1)), cumulative, 3, 1};
   REQUIRE(registry.record_histograms("p", kNow, {&point, 1}));
   HostMetrics host("n\"1");
   host.gauge("host_resident_bytes", "Memory.\nMore.").set(1e6);
@@ -164,9 +160,8 @@ TEST_CASE("the text of registry and host together is one valid document") {
 TEST_CASE("the checker of these tests refuses what is not valid") {
   const std::string head = "# HELP a b\n# TYPE a gauge\n";
   CHECK(read_exposition(head + "a 1\n").error.empty());
-  for (const char* bad :
-       {"a 1", "a NaN\n", "a{x=\"1\",} 1\n", "a{x=\"1\"y=\"2\"} 1\n", "a{x=\"\"\"} 1\n", "b 1\n",
-        "a 1\na 2\n", "a{x=\"1\",x=\"2\"} 1\n", "a 1\n# HELP a b\n", "a_sum 1\n", "\n"}) {
+  for (const char* bad : {"a 1", "a NaN\n", "a{x=\"1\",} 1\n", "a{x=\"1\"y=\"2\"} 1\n", "a{x=\"\"\"} 1\n", "b 1\n",
+                          "a 1\na 2\n", "a{x=\"1\",x=\"2\"} 1\n", "a 1\n# HELP a b\n", "a_sum 1\n", "\n"}) {
     CHECK_MESSAGE(!read_exposition(head + bad).error.empty(), bad);
   }
 }

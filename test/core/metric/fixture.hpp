@@ -10,9 +10,7 @@ namespace koord::test {
 
 inline const Time kNow = from_ns(1'700'000'000'000'000'000);
 
-inline metric::Desc gauge(std::string name) {
-  return {.name = std::move(name), .unit = "1", .help = "A gauge."};
-}
+inline metric::Desc gauge(std::string name) { return {.name = std::move(name), .unit = "1", .help = "A gauge."}; }
 
 inline metric::Desc counter(std::string name) {
   return {.name = std::move(name), .unit = "1", .help = "A counter.", .type = metric::Type::counter};

@@ -42,9 +42,8 @@ TEST_CASE("a value that is read when asked for is as new as the text") {
   metrics.write_text(out);
   out.clear();
   metrics.write_text(out);
-  CHECK(out ==
-        "# HELP koordetector_host_reads Reads.\n# TYPE koordetector_host_reads "
-        "gauge\nkoordetector_host_reads 2\n");
+  CHECK(out == "# HELP koordetector_host_reads Reads.\n# TYPE koordetector_host_reads "
+               "gauge\nkoordetector_host_reads 2\n");
 }
 
 TEST_CASE("a name that plugins may use is refused for the host") {

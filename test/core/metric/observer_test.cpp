@@ -46,8 +46,7 @@ TEST_CASE("the observer hears of each series and of its end once") {
 TEST_CASE("the observer hears of a batch once, without what was skipped") {
   Listener listener;
   Registry registry("n1", &listener);
-  SeriesId g = set(registry, gauge("g"), 0), c = set(registry, counter("c"), 0),
-           gone = set(registry, gauge("x"), 0);
+  SeriesId g = set(registry, gauge("g"), 0), c = set(registry, counter("c"), 0), gone = set(registry, gauge("x"), 0);
   registry.end_series(gone);
   listener.batches = 0;
   Point points[] = {{gone, 1}, {g, std::nan("")}, {c, 3}};

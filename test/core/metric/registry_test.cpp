@@ -26,9 +26,7 @@ double value_of(const Registry& registry, SeriesId id) {
   return value;
 }
 
-std::string define_error(const Desc& desc) {
-  return Registry().define("p", desc).error().message();
-}
+std::string define_error(const Desc& desc) { return Registry().define("p", desc).error().message(); }
 
 }  // namespace
 
@@ -119,8 +117,8 @@ TEST_CASE("a batch with one bad point records nothing") {
   SeriesId good = series_of(registry, gauge("g"));
   SeriesId count = series_of(registry, counter("c"));
   constexpr double kInf = std::numeric_limits<double>::infinity();
-  for (Point bad : {Point{good, kInf}, Point{good, 1e19}, Point{count, -1}, Point{0, 1},
-                    Point{good + 1000, 1}, Point{good + (1ull << 32), 1}}) {
+  for (Point bad : {Point{good, kInf}, Point{good, 1e19}, Point{count, -1}, Point{0, 1}, Point{good + 1000, 1},
+                    Point{good + (1ull << 32), 1}}) {
     Point points[] = {{good, 1}, bad};
     CHECK_FALSE(registry.record("p", kNow, points));
   }
@@ -130,8 +128,7 @@ TEST_CASE("a batch with one bad point records nothing") {
 TEST_CASE("a refused point is reported with series, metric and reason") {
   Registry registry;
   SeriesId id = series_of(registry, counter("c"));
-  CHECK(record(registry, id, -1).error().message() ==
-        "series 0/1 of metric 'c' is a counter and got a negative value");
+  CHECK(record(registry, id, -1).error().message() == "series 0/1 of metric 'c' is a counter and got a negative value");
   CHECK(registry.define("q", gauge("d")));
   Point point{id, 1};
   CHECK(registry.record("q", kNow, {&point, 1}).error().message() ==

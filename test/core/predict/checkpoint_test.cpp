@@ -109,7 +109,8 @@ TEST_CASE("a pod with a uid that could not be read back is not written") {
 }
 
 TEST_CASE("subjects read back from their names") {
-  for (state::PriorityClass klass : kPriorityClasses) CHECK(*parse_subject(to_string(class_subject(klass))) == class_subject(klass));
+  for (state::PriorityClass klass : kPriorityClasses)
+    CHECK(*parse_subject(to_string(class_subject(klass))) == class_subject(klass));
   CHECK(to_string(class_subject(state::PriorityClass::none)) == "class/none");
   CHECK(*parse_subject("pod/x/y") == pod_subject("x/y"));
   CHECK_FALSE(parse_subject("pod/"));

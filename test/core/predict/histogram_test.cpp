@@ -137,7 +137,8 @@ TEST_CASE("percentiles rise with their share and are never below the sample nor 
   }
 }
 
-TEST_CASE("moving the reference time changes no percentile: samples shifted by any number of half-lives give the same") {
+TEST_CASE(
+    "moving the reference time changes no percentile: samples shifted by any number of half-lives give the same") {
   std::mt19937 random(3);
   std::lognormal_distribution<double> use(0, 1);
   for (int shift : {1, 99, 100, 101, 250, 3000}) {

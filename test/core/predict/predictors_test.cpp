@@ -11,7 +11,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto prod = state::PriorityClass::prod, mid = state::PriorityClass::mid, batch = state::PriorityClass::batch, none = state::PriorityClass::none;
+constexpr auto prod = state::PriorityClass::prod, mid = state::PriorityClass::mid, batch = state::PriorityClass::batch,
+               none = state::PriorityClass::none;
 
 const Time kNow = Time(24h * 20'000);
 constexpr PredictorOptions kOptions{24h, 10};
@@ -106,7 +107,8 @@ TEST_CASE("a model that was not trained again until its expiry is not used") {
 TEST_CASE("only pods of production that go on are counted, whatever their age") {
   for (Predictor predictor : kPredictors) {
     Node node;
-    for (const char* uid : {"mid", "batch", "ended", "failed", "leaving", "classless"}) node.learn(pod_subject(uid), {100, 100});
+    for (const char* uid : {"mid", "batch", "ended", "failed", "leaving", "classless"})
+      node.learn(pod_subject(uid), {100, 100});
     node.add_pod("mid", {4000, 3000}, mid);
     node.add_pod("batch", {4000, 3000}, batch);
     node.add_pod("ended", {4000, 3000}).phase = state::Phase::succeeded;
@@ -143,7 +145,8 @@ TEST_CASE("priority: without one of the peaks there is no prediction, and the er
   for (const Subject& missing : {system_subject(), class_subject(prod), class_subject(none)}) {
     Node node;
     node.forecast.subjects.erase(missing);
-    CHECK(node.predict(Predictor::priority).error().message() == "nothing was learnt of " + to_string(missing) + " yet");
+    CHECK(node.predict(Predictor::priority).error().message() ==
+          "nothing was learnt of " + to_string(missing) + " yet");
     CHECK_FALSE(node.predict(Predictor::minimum));
     CHECK(node.predict(Predictor::pod));
   }

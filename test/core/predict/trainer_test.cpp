@@ -73,7 +73,8 @@ TEST_CASE("a restart changes nothing that was learnt") {
   for (int i = 0; i < 200; ++i) before.train(use_of_pods({"a"}, {0.1 * (i % 17), 1e8 * (i % 5)}), kBegin + i * 1min);
   const Time now = kBegin + 200min;
   after.restore(before.checkpoint(now), now);
-  CHECK(find(after, pod_subject("a"), now)->percentiles == Percentiles(before.forecast(now).subjects.at(pod_subject("a")).percentiles));
+  CHECK(find(after, pod_subject("a"), now)->percentiles ==
+        Percentiles(before.forecast(now).subjects.at(pod_subject("a")).percentiles));
   CHECK(find(after, pod_subject("a"), now)->first == kBegin);
   CHECK(find(after, pod_subject("a"), now)->samples == 200);
 }

@@ -53,8 +53,10 @@ TEST_CASE("errors in cpu_manager_state are named") {
   CHECK(error("{}") == "cpu_manager_state: policyName: expected a name");
   CHECK(error(R"({"policyName":"static","entries":{"c1":"1-2"}})") ==
         "cpu_manager_state: entries.c1: expected containers with their CPUs");
-  CHECK(error(R"({"policyName":"static","entries":{"u1":{"app":7}}})") == "cpu_manager_state: entries.u1.app: expected a list of CPUs");
-  CHECK(error(R"({"policyName":"static","entries":{"u1":{"app":"3-1"}}})").starts_with("cpu_manager_state: entries.u1.app: "));
+  CHECK(error(R"({"policyName":"static","entries":{"u1":{"app":7}}})") ==
+        "cpu_manager_state: entries.u1.app: expected a list of CPUs");
+  CHECK(error(R"({"policyName":"static","entries":{"u1":{"app":"3-1"}}})")
+            .starts_with("cpu_manager_state: entries.u1.app: "));
 }
 
 TEST_CASE_FIXTURE(PoolFixture, "without reservations and pods all CPUs are shared by all") {
@@ -67,7 +69,8 @@ TEST_CASE_FIXTURE(PoolFixture, "an offline CPU is in no pool") {
   CHECK(shared() == "0-6");
 }
 
-TEST_CASE_FIXTURE(PoolFixture, "the CPUs that the scheduler gave a pod are not shared; best effort stays off those of LSE only") {
+TEST_CASE_FIXTURE(PoolFixture,
+                  "the CPUs that the scheduler gave a pod are not shared; best effort stays off those of LSE only") {
   pod("u1", state::KoordQos::lsr, "0-1");
   pod("u2", state::KoordQos::lse, "4");
   pod("u3", state::KoordQos::ls);
@@ -109,7 +112,9 @@ TEST_CASE_FIXTURE(PoolFixture, "the kubelet's static pods keep their CPUs for th
   CHECK(pools().static_pods[0].cpus.list() == "2-3");
 }
 
-TEST_CASE_FIXTURE(PoolFixture, "pods that share by their label, or have CPUs of the scheduler's, are none of the kubelet's static pods") {
+TEST_CASE_FIXTURE(
+    PoolFixture,
+    "pods that share by their label, or have CPUs of the scheduler's, are none of the kubelet's static pods") {
   pod("u1", state::KoordQos::ls).labels["koordinator.sh/qosClass"] = "LS";
   pod("u2", state::KoordQos::lsr, "6-7");
   give("u1", "2-3");
@@ -147,12 +152,14 @@ TEST_CASE_FIXTURE(PoolFixture, "nothing is known of the pools while the kubelet'
   CHECK(error().starts_with("the kubelet's configuration is not known"));
 }
 
-TEST_CASE_FIXTURE(PoolFixture, "an annotation of the node that cannot be read costs its part of the pools, and is reported by name") {
+TEST_CASE_FIXTURE(
+    PoolFixture, "an annotation of the node that cannot be read costs its part of the pools, and is reported by name") {
   annotate(kReservationAnnotation, R"({"reservedCPUs":"all"})");
   annotate(kSystemQosAnnotation, R"({"cpuset":"6-7"})");
   CHECK(shared() == "0-5");
   REQUIRE(pools().problems.size() == 1);
-  CHECK(pools().problems[0].starts_with("the Node's annotation node.koordinator.sh/reservation is left out of account: reservedCPUs: "));
+  CHECK(pools().problems[0].starts_with(
+      "the Node's annotation node.koordinator.sh/reservation is left out of account: reservedCPUs: "));
   CHECK_FALSE(pools().reservation_is_whole);
   annotate(kReservationAnnotation, R"({"resources":{"cpu":"1"}})");
   annotate(kSystemQosAnnotation, "[]");

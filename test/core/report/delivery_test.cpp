@@ -22,7 +22,8 @@ struct Node {
   std::vector<Time> writes = {};
   bool server_is_there = true;
 
-  explicit Node(std::uint64_t seed = 1, const DeliveryOptions& options = {.heartbeat = 2min}) : delivery(options, seed) {}
+  explicit Node(std::uint64_t seed = 1, const DeliveryOptions& options = {.heartbeat = 2min})
+      : delivery(options, seed) {}
 
   void run(Duration time, double change) {
     for (const Time end = now + time; now < end; now += 1s) {
@@ -147,7 +148,9 @@ TEST_CASE("refused writes come ever more rarely, up to once in half a minute to 
   const std::vector<Duration> gaps = node.gaps();
   CHECK(all_within(gaps, 10s, 61s));
   CHECK(all_within({gaps.begin() + 6, gaps.end()}, 30s, 61s));
-  CHECK(std::minmax_element(gaps.begin() + 6, gaps.end()).second[0] - std::minmax_element(gaps.begin() + 6, gaps.end()).first[0] > 10s);
+  CHECK(std::minmax_element(gaps.begin() + 6, gaps.end()).second[0] -
+            std::minmax_element(gaps.begin() + 6, gaps.end()).first[0] >
+        10s);
 }
 
 TEST_CASE("Retry-After is waited for, and a little longer") {
@@ -178,7 +181,8 @@ TEST_CASE("after an outage nodes come back apart, and each writes once, not what
   // 300 nodes over a minute are five a second on average.
   std::size_t busiest = 0;
   for (auto at = first.begin(); at != first.end(); ++at)
-    busiest = std::max<std::size_t>(busiest, static_cast<std::size_t>(std::upper_bound(at, first.end(), *at + 999ms) - at));
+    busiest =
+        std::max<std::size_t>(busiest, static_cast<std::size_t>(std::upper_bound(at, first.end(), *at + 999ms) - at));
   CHECK(busiest <= 20);
 }
 

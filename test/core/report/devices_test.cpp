@@ -31,15 +31,18 @@ std::string written(const Devices& devices, const std::string& over, std::int64_
   REQUIRE_MESSAGE(merged, merged.error().message());
   return merged->value_or("");
 }
-std::string at(const std::string& object, const char* pointer) { return json::serialize(json::parse(object).at_pointer(pointer)); }
+std::string at(const std::string& object, const char* pointer) {
+  return json::serialize(json::parse(object).at_pointer(pointer));
+}
 
 }  // namespace
 
 TEST_CASE("devices stand by type, then minor, with what the scheduler may hand out of them") {
   const std::string object = written(both(), fresh());
-  CHECK(at(object, "/spec/devices/0") ==
-        R"({"type":"gpu","id":"GPU-a","health":true,"minor":0,"resources":{"koordinator.sh/gpu-core":"100","koordinator.sh/gpu-memory":"16Gi",)"
-        R"("koordinator.sh/gpu-memory-ratio":"100"},"topology":{"socketID":-1,"nodeID":-1,"pcieID":"","busID":"0000:1b:00.0"}})");
+  CHECK(
+      at(object, "/spec/devices/0") ==
+      R"({"type":"gpu","id":"GPU-a","health":true,"minor":0,"resources":{"koordinator.sh/gpu-core":"100","koordinator.sh/gpu-memory":"16Gi",)"
+      R"("koordinator.sh/gpu-memory-ratio":"100"},"topology":{"socketID":-1,"nodeID":-1,"pcieID":"","busID":"0000:1b:00.0"}})");
   CHECK(at(object, "/spec/devices/1/id") == "\"GPU-b\"");
   CHECK(at(object, "/spec/devices/2") ==
         R"({"type":"rdma","id":"0000:5e:00.0","health":true,"minor":0,"resources":{"koordinator.sh/rdma":"100"},)"
@@ -51,18 +54,23 @@ TEST_CASE("devices stand by type, then minor, with what the scheduler may hand o
 TEST_CASE("a device that the driver reports broken says why and since when") {
   const std::string object = written(both(), fresh());
   CHECK(at(object, "/spec/devices/1/health") == "false");
-  CHECK(at(object, "/spec/devices/1/conditions") ==
-        R"([{"type":"Healthy","status":"False","reason":"NVMLError15","message":"lost","lastTransitionTime":"2026-09-21T14:13:20Z"}])");
+  CHECK(
+      at(object, "/spec/devices/1/conditions") ==
+      R"([{"type":"Healthy","status":"False","reason":"NVMLError15","message":"lost","lastTransitionTime":"2026-09-21T14:13:20Z"}])");
   CHECK(written(both(), object, 1'790'000'600).empty());  // and since when stays
 
   Devices other = both();
   other.gpus->front().fault->reason = "79";
-  CHECK(at(written(other, object, 1'790'000'600), "/spec/devices/1/conditions/0/lastTransitionTime") == "\"2026-09-21T14:23:20Z\"");
+  CHECK(at(written(other, object, 1'790'000'600), "/spec/devices/1/conditions/0/lastTransitionTime") ==
+        "\"2026-09-21T14:23:20Z\"");
 }
 
 TEST_CASE("the reason of a condition is a word that begins with a letter, whatever the advisor reports") {
   const auto reason = [](const std::string& code) {
-    return parse_gpu_fact(R"([{"id":"GPU-a","memory-total":1024,"status":{"healthy":false,"errCode":")" + code + R"("}}])")->at(0).fault->reason;
+    return parse_gpu_fact(R"([{"id":"GPU-a","memory-total":1024,"status":{"healthy":false,"errCode":")" + code +
+                          R"("}}])")
+        ->at(0)
+        .fault->reason;
   };
   CHECK(reason("NVMLError15") == "NVMLError15");
   CHECK(reason("15") == "NVMLError15");
@@ -90,7 +98,10 @@ TEST_CASE("devices of unknown kinds are not changed, and devices of other kinds 
 TEST_CASE("a device without a number has none in the object") {
   const std::vector<Device> devices = *parse_rdma_fact(R"([{"id":"0000:5e:00.0","minor":-1}])");
   CHECK_FALSE(devices.at(0).minor);
-  CHECK_FALSE(json::parse(written({std::nullopt, devices}, fresh())).at_pointer("/spec/devices/0").as_object().contains("minor"));
+  CHECK_FALSE(json::parse(written({std::nullopt, devices}, fresh()))
+                  .at_pointer("/spec/devices/0")
+                  .as_object()
+                  .contains("minor"));
 }
 
 TEST_CASE("errors in a fact are named") {
@@ -98,6 +109,7 @@ TEST_CASE("errors in a fact are named") {
   CHECK(parse_gpu_fact("[],\"x\":1").error().text == "GPU: expected a list");
   CHECK(parse_gpu_fact("[7]").error().text == "GPU: expected objects");
   CHECK(parse_gpu_fact(R"([{"minor":0}])").error().text == "GPU: id: expected a text");
-  CHECK(parse_gpu_fact(R"([{"id":"GPU-a","memory-total":"many"}])").error().text == "GPU: memory-total: expected bytes");
+  CHECK(parse_gpu_fact(R"([{"id":"GPU-a","memory-total":"many"}])").error().text ==
+        "GPU: memory-total: expected bytes");
   CHECK(parse_rdma_fact("").error().text.starts_with("RDMA: not JSON"));
 }

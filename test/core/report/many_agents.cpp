@@ -129,7 +129,8 @@ struct ManyAgents::State {
   Duration shortest_gap = Duration::max();
 };
 
-ManyAgents::ManyAgents(const SimulatedServer& server, Duration length) : state_(std::make_unique<State>(server, length)) {
+ManyAgents::ManyAgents(const SimulatedServer& server, Duration length)
+    : state_(std::make_unique<State>(server, length)) {
   state_->run();
 }
 
@@ -144,18 +145,17 @@ int ManyAgents::most(Duration from, Duration to, Count count) const {
 
 int ManyAgents::sum(Duration from, Duration to, Count count) const {
   int sum = 0;
-  for (auto second = from / 1s; second < to / 1s; ++second) sum += count(state_->seconds[static_cast<std::size_t>(second)]);
+  for (auto second = from / 1s; second < to / 1s; ++second)
+    sum += count(state_->seconds[static_cast<std::size_t>(second)]);
   return sum;
 }
 
 int ManyAgents::behind() const {
-  return static_cast<int>(std::count_if(state_->collections.begin(), state_->collections.end(), [](const Watched& watched) {
-    return watched.reflector.health().state != kube::Health::State::current;
-  }));
+  return static_cast<int>(std::count_if(
+      state_->collections.begin(), state_->collections.end(),
+      [](const Watched& watched) { return watched.reflector.health().state != kube::Health::State::current; }));
 }
 
-Duration ManyAgents::shortest_gap() const {
-  return state_->shortest_gap;
-}
+Duration ManyAgents::shortest_gap() const { return state_->shortest_gap; }
 
 }  // namespace koord::test

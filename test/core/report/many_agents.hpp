@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ManyAgents: requests of five thousand agents to one API server, in simulated time. The reflectors and deliveries are
-// those of the agent. A function that accepts or refuses requests stands for the server. A library of its own, because tests
-// are compiled without optimisation.
+// those of the agent. A function that accepts or refuses requests stands for the server. A library of its own, because
+// tests are compiled without optimisation.
 #pragma once
 
 #include <memory>
@@ -45,8 +45,8 @@ class ManyAgents {
   int most(Duration from, Duration to, Count count) const;  // in one second
   int sum(Duration from, Duration to, Count count) const;
 
-  int behind() const;               // collections that are not known as they are
-  Duration shortest_gap() const;    // between two writes of one node
+  int behind() const;             // collections that are not known as they are
+  Duration shortest_gap() const;  // between two writes of one node
 
  private:
   struct State;

@@ -11,7 +11,8 @@ struct NodeOfTwoSockets {
   state::Snapshot state;
 
   NodeOfTwoSockets() {
-    for (int cpu = 0; cpu < 8; ++cpu) state.topology.cpus.push_back({cpu, cpu / 2, cpu / 4, cpu / 4, cpu / 4, true, false});
+    for (int cpu = 0; cpu < 8; ++cpu)
+      state.topology.cpus.push_back({cpu, cpu / 2, cpu / 4, cpu / 4, cpu / 4, true, false});
     state.topology.numa_nodes = {{0, 16ll << 30}, {1, 16ll << 30}};
     state.node.name = "a";
     state.node.uid = "node-uid";
@@ -25,7 +26,8 @@ struct NodeOfTwoSockets {
     pod.name = "pod-" + uid;
     pod.koord_qos = qos;
     pod.phase = state::Phase::running;
-    if (!cpuset.empty()) pod.annotations[std::string(report::kResourceStatusAnnotation)] = R"({"cpuset":")" + cpuset + "\"}";
+    if (!cpuset.empty())
+      pod.annotations[std::string(report::kResourceStatusAnnotation)] = R"({"cpuset":")" + cpuset + "\"}";
     state.pods.push_back(pod);
     return state.pods.back();
   }

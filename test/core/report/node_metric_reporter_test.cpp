@@ -28,7 +28,9 @@ struct Reporting : ReportingNode {
     tell_pods();
   }
   void put(const std::string& wanted = "{}", const std::string& more = "") {
-    cluster.put(R"({"apiVersion":"slo.koordinator.sh/v1alpha1","kind":"NodeMetric","metadata":{"name":"test-node"},"spec":)" + wanted + more + "}");
+    cluster.put(
+        R"({"apiVersion":"slo.koordinator.sh/v1alpha1","kind":"NodeMetric","metadata":{"name":"test-node"},"spec":)" +
+        wanted + more + "}");
     hear("NodeMetric");
   }
   void start() {
@@ -52,7 +54,8 @@ struct Reporting : ReportingNode {
   std::string updated() { return std::string(object("NodeMetric").at_pointer("/status/updateTime").as_string()); }
   std::size_t status_writes() {
     std::size_t count = 0;
-    for (const ClusterRequest& request : writes("NodeMetric")) count += request.verb == "update" && request.subresource == "status";
+    for (const ClusterRequest& request : writes("NodeMetric"))
+      count += request.verb == "update" && request.subresource == "status";
     return count;
   }
   std::string degraded() {
@@ -72,12 +75,17 @@ TEST_CASE_FIXTURE(Reporting, "the status appears, right to the last digit") {
   REQUIRE(status_writes() == 1);
   const json::value status = object("NodeMetric").at("status");
   // In the 301 samples of five minutes 151 are 5.5 cores and 150 are 4.5.
-  CHECK(json::serialize(status.at_pointer("/nodeMetric/nodeUsage")) == R"({"resources":{"cpu":"5001m","memory":"8Gi"}})");
-  CHECK(json::serialize(status.at_pointer("/nodeMetric/systemUsage")) == R"({"resources":{"cpu":"300m","memory":"1Gi"}})");
-  CHECK(json::serialize(status.at_pointer("/nodeMetric/aggregatedNodeUsages/0/usage/p90")) == R"({"resources":{"cpu":"5500m","memory":"8Gi"}})");
-  CHECK(json::serialize(status.at_pointer("/podsMetric")) ==
-        R"([{"name":"web-0","namespace":"shop","podUsage":{"resources":{"cpu":"800m","memory":"2Gi"}},"priority":"koord-prod","qos":"LS"}])");
-  CHECK(json::serialize(status.at_pointer("/prodReclaimableMetric")) == R"({"resource":{"resources":{"cpu":"2","memory":"3Gi"}}})");
+  CHECK(json::serialize(status.at_pointer("/nodeMetric/nodeUsage")) ==
+        R"({"resources":{"cpu":"5001m","memory":"8Gi"}})");
+  CHECK(json::serialize(status.at_pointer("/nodeMetric/systemUsage")) ==
+        R"({"resources":{"cpu":"300m","memory":"1Gi"}})");
+  CHECK(json::serialize(status.at_pointer("/nodeMetric/aggregatedNodeUsages/0/usage/p90")) ==
+        R"({"resources":{"cpu":"5500m","memory":"8Gi"}})");
+  CHECK(
+      json::serialize(status.at_pointer("/podsMetric")) ==
+      R"([{"name":"web-0","namespace":"shop","podUsage":{"resources":{"cpu":"800m","memory":"2Gi"}},"priority":"koord-prod","qos":"LS"}])");
+  CHECK(json::serialize(status.at_pointer("/prodReclaimableMetric")) ==
+        R"({"resource":{"resources":{"cpu":"2","memory":"3Gi"}}})");
   CHECK(degraded().empty());
 }
 
@@ -87,7 +95,8 @@ TEST_CASE_FIXTURE(Reporting, "the spec stays as it is, and what it asks for is f
   pass(30s);
   REQUIRE(object("NodeMetric").at_pointer("/status/nodeMetric/aggregatedNodeUsages").as_array().size() == 2);
   const std::string status = json::serialize(object("NodeMetric").at("status"));
-  put(R"({"metricCollectPolicy":{"reportIntervalSeconds":30,"nodeAggregatePolicy":{"durations":["1m"]}}})", R"(,"status":)" + status);
+  put(R"({"metricCollectPolicy":{"reportIntervalSeconds":30,"nodeAggregatePolicy":{"durations":["1m"]}}})",
+      R"(,"status":)" + status);
   pass(40s);
   const json::value after = object("NodeMetric");
   REQUIRE(after.at_pointer("/status/nodeMetric/aggregatedNodeUsages").as_array().size() == 1);
@@ -135,7 +144,8 @@ TEST_CASE_FIXTURE(Reporting, "when another client writes at the same time it is 
   CHECK(statuses == std::map<unsigned, int>{{200, 1}, {409, 1}});
 }
 
-TEST_CASE_FIXTURE(Reporting, "a write that the API server refuses for now is not repeated at once, and is done in the end") {
+TEST_CASE_FIXTURE(Reporting,
+                  "a write that the API server refuses for now is not repeated at once, and is done in the end") {
   put();
   cluster.fault("too_many_requests", R"({"retry_after": 2, "path": "/nodemetrics", "count": 1})");
   start();
@@ -149,7 +159,8 @@ TEST_CASE_FIXTURE(Reporting, "a write that the API server refuses for now is not
   CHECK(asked[1].seconds - asked[0].seconds >= 2);  // Retry-After, on the real clock
 }
 
-TEST_CASE_FIXTURE(Reporting, "an unavailable API server is asked ever more rarely, and gets the newest when it is back") {
+TEST_CASE_FIXTURE(Reporting,
+                  "an unavailable API server is asked ever more rarely, and gets the newest when it is back") {
   put();
   start();
   cluster.fault("down");
@@ -236,7 +247,8 @@ TEST_CASE_FIXTURE(Reporting, "without a client it is computed all the same") {
   CHECK_FALSE(alone.view().writes);
 }
 
-TEST_CASE_FIXTURE(Reporting, "a pod with an entry that the API server refuses is left out, and node usage is still reported") {
+TEST_CASE_FIXTURE(Reporting,
+                  "a pod with an entry that the API server refuses is left out, and node usage is still reported") {
   pod("u2", "shop", "web-1", {0.1}, {kGi});
   tell_pods();
   put();

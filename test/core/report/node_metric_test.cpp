@@ -21,7 +21,8 @@ struct NodeFixture : ReportFixture {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(NodeFixture, "the usage of the node is the mean of the aggregate window, cut off at milli-cores and bytes") {
+TEST_CASE_FIXTURE(NodeFixture,
+                  "the usage of the node is the mean of the aggregate window, cut off at milli-cores and bytes") {
   signals[0].values = {5.2301, 5.2302, 5.2308};  // mean 5.23036667
   signals[1].values = {8 * kGi, 8 * kGi + 1};    // mean …592.5
   run(300s);
@@ -135,14 +136,16 @@ TEST_CASE_FIXTURE(NodeFixture, "the memory of the node and its pods is that of t
     CHECK(report.problems.size() == 1);  // the prediction
     CHECK(report.status.system.amounts->memory_bytes == 1 << 30);
     CHECK(report.status.node_windows[0].usages[1].amounts->memory_bytes == report.status.node.amounts->memory_bytes);
-    return std::pair(report.status.node.amounts->memory_bytes >> 30, report.status.pods.at(0).usage.amounts->memory_bytes >> 30);
+    return std::pair(report.status.node.amounts->memory_bytes >> 30,
+                     report.status.pods.at(0).usage.amounts->memory_bytes >> 30);
   };
   CHECK(memory(state::MemoryPolicy::without_page_cache) == std::pair<std::int64_t, std::int64_t>(8, 1));
   CHECK(memory(state::MemoryPolicy::with_page_cache) == std::pair<std::int64_t, std::int64_t>(12, 3));
   CHECK(memory(state::MemoryPolicy::with_hot_page_cache) == std::pair<std::int64_t, std::int64_t>(10, 2));
 }
 
-TEST_CASE_FIXTURE(NodeFixture, "a policy without measurements falls back to memory without page cache, and reports that") {
+TEST_CASE_FIXTURE(NodeFixture,
+                  "a policy without measurements falls back to memory without page cache, and reports that") {
   pod("u1", "ns", "web", {1}, {kGi});
   usage("host_application", {{"host_app_name", "nginx"}}, {1}, {kGi});
   run(300s);
@@ -150,11 +153,12 @@ TEST_CASE_FIXTURE(NodeFixture, "a policy without measurements falls back to memo
   spec.memory = state::MemoryPolicy::with_page_cache;
   const NodeMetricReport report = this->report();
   CHECK(report.status == plain);
-  CHECK(report.problems == std::vector<std::string>{
-      "no samples of the node's memory for 'usageWithPageCache', reported without page cache",
-      "no samples of the memory of some pods for 'usageWithPageCache', reported without page cache",
-      "no samples of the memory of some host applications for 'usageWithPageCache', reported without page cache",
-      "reclaimable resources of prod pods are not predicted"});
+  CHECK(report.problems ==
+        std::vector<std::string>{
+            "no samples of the node's memory for 'usageWithPageCache', reported without page cache",
+            "no samples of the memory of some pods for 'usageWithPageCache', reported without page cache",
+            "no samples of the memory of some host applications for 'usageWithPageCache', reported without page cache",
+            "reclaimable resources of prod pods are not predicted"});
 }
 
 TEST_CASE_FIXTURE(NodeFixture, "NUMA nodes stand by number, those without samples are left out") {
@@ -175,7 +179,8 @@ TEST_CASE_FIXTURE(NodeFixture, "host applications stand by name with the class o
   run(30s);
   end(signals[4].index);
   end(signals[4].index);
-  usage("host_application", {{"host_app_name", "nginx"}, {"priority_class", "koord-prod"}, {"qos", "LSR"}}, {1}, {2 * kGi});
+  usage("host_application", {{"host_app_name", "nginx"}, {"priority_class", "koord-prod"}, {"qos", "LSR"}}, {1},
+        {2 * kGi});
   run(30s);
   const std::vector<ApplicationUsage> applications = report().status.applications;
   REQUIRE(applications.size() == 2);
@@ -185,7 +190,8 @@ TEST_CASE_FIXTURE(NodeFixture, "host applications stand by name with the class o
 
 TEST_CASE_FIXTURE(NodeFixture, "GPUs of node and pods stand by minor, their figures cut off") {
   pod("u1", "ns", "train", {1}, {kGi});
-  const store::Labels second{{"gpu_minor", "1"}, {"gpu_device_uuid", "GPU-b"}}, first{{"gpu_minor", "0"}, {"gpu_device_uuid", "GPU-a"}};
+  const store::Labels second{{"gpu_minor", "1"}, {"gpu_device_uuid", "GPU-b"}},
+      first{{"gpu_minor", "0"}, {"gpu_device_uuid", "GPU-a"}};
   for (const store::Labels& gpu : {second, first}) {
     begin("node_gpu_core_usage", gpu, {40.9});
     begin("node_gpu_memory_usage", gpu, {3 * kGi});
@@ -213,7 +219,8 @@ TEST_CASE_FIXTURE(NodeFixture, "a prediction is reported as it is, and a missing
   CHECK(report().status.prod_peak == Amounts{6000, 14 << 20});
 }
 
-TEST_CASE_FIXTURE(NodeFixture, "when the pods are not confirmed any more, values computed from all of them are unknown") {
+TEST_CASE_FIXTURE(NodeFixture,
+                  "when the pods are not confirmed any more, values computed from all of them are unknown") {
   prediction = {Amounts{2000, 3 << 20}, Amounts{6000, 14 << 20}};
   pod("u1", "ns", "web", {1}, {kGi});
   run(60s);
@@ -245,28 +252,30 @@ TEST_CASE_FIXTURE(NodeFixture, "as JSON, quantities are in canonical form and wh
   pod("u1", "shop", "web-0", {0.8}, {123456789});
   run(300s);
   prediction.reclaimable = Amounts{2000, 3ll << 30};
-  CHECK(to_json(report().status) ==
-        R"({"updateTime":"2026-09-21T14:13:20Z","nodeMetric":{"nodeUsage":{"resources":{"cpu":"5","memory":"8Gi"}},)"
-        R"("aggregatedNodeUsages":[{"usage":{"avg":{"resources":{"cpu":"5","memory":"8Gi"}},)"
-        R"("p50":{"resources":{"cpu":"4500m","memory":"8Gi"}},"p90":{"resources":{"cpu":"5500m","memory":"8Gi"}},)"
-        R"("p95":{"resources":{"cpu":"5500m","memory":"8Gi"}},"p99":{"resources":{"cpu":"5500m","memory":"8Gi"}}},"duration":"5m0s"},)"
-        R"({"usage":{"avg":{},"p50":{},"p90":{},"p95":{},"p99":{}},"duration":"1h0m0s"}],)"
-        R"("systemUsage":{"resources":{"cpu":"300m","memory":"1Gi"}},"aggregatedSystemUsages":[{"usage":{)"
-        R"("avg":{"resources":{"cpu":"300m","memory":"1Gi"}},"p50":{"resources":{"cpu":"300m","memory":"1Gi"}},)"
-        R"("p90":{"resources":{"cpu":"300m","memory":"1Gi"}},"p95":{"resources":{"cpu":"300m","memory":"1Gi"}},)"
-        R"("p99":{"resources":{"cpu":"300m","memory":"1Gi"}}},"duration":"5m0s"},)"
-        R"({"usage":{"avg":{},"p50":{},"p90":{},"p95":{},"p99":{}},"duration":"1h0m0s"}],)"
-        R"("numaUsages":[{"numaNodeID":0,"nodeUsage":{"resources":{"cpu":"3","memory":"900Mi"}},"systemUsage":{}}]},)"
-        R"("podsMetric":[{"name":"web-0","namespace":"shop","podUsage":{"resources":{"cpu":"800m","memory":"123456789"}},)"
-        R"("priority":"koord-prod","qos":"LS"}],)"
-        R"("prodReclaimableMetric":{"resource":{"resources":{"cpu":"2","memory":"3Gi"}}}})");
+  CHECK(
+      to_json(report().status) ==
+      R"({"updateTime":"2026-09-21T14:13:20Z","nodeMetric":{"nodeUsage":{"resources":{"cpu":"5","memory":"8Gi"}},)"
+      R"("aggregatedNodeUsages":[{"usage":{"avg":{"resources":{"cpu":"5","memory":"8Gi"}},)"
+      R"("p50":{"resources":{"cpu":"4500m","memory":"8Gi"}},"p90":{"resources":{"cpu":"5500m","memory":"8Gi"}},)"
+      R"("p95":{"resources":{"cpu":"5500m","memory":"8Gi"}},"p99":{"resources":{"cpu":"5500m","memory":"8Gi"}}},"duration":"5m0s"},)"
+      R"({"usage":{"avg":{},"p50":{},"p90":{},"p95":{},"p99":{}},"duration":"1h0m0s"}],)"
+      R"("systemUsage":{"resources":{"cpu":"300m","memory":"1Gi"}},"aggregatedSystemUsages":[{"usage":{)"
+      R"("avg":{"resources":{"cpu":"300m","memory":"1Gi"}},"p50":{"resources":{"cpu":"300m","memory":"1Gi"}},)"
+      R"("p90":{"resources":{"cpu":"300m","memory":"1Gi"}},"p95":{"resources":{"cpu":"300m","memory":"1Gi"}},)"
+      R"("p99":{"resources":{"cpu":"300m","memory":"1Gi"}}},"duration":"5m0s"},)"
+      R"({"usage":{"avg":{},"p50":{},"p90":{},"p95":{},"p99":{}},"duration":"1h0m0s"}],)"
+      R"("numaUsages":[{"numaNodeID":0,"nodeUsage":{"resources":{"cpu":"3","memory":"900Mi"}},"systemUsage":{}}]},)"
+      R"("podsMetric":[{"name":"web-0","namespace":"shop","podUsage":{"resources":{"cpu":"800m","memory":"123456789"}},)"
+      R"("priority":"koord-prod","qos":"LS"}],)"
+      R"("prodReclaimableMetric":{"resource":{"resources":{"cpu":"2","memory":"3Gi"}}}})");
 }
 
 TEST_CASE_FIXTURE(NodeFixture, "a device of a usage is an object of its own") {
   NodeMetricStatus status;
   status.node.devices = {{"GPU-a", 0, true, 40, 3ll << 30, 18}};
-  CHECK(to_json(status).find(R"("nodeUsage":{"devices":[{"type":"gpu","id":"GPU-a","minor":0,"health":true,"resources":)"
-                             R"({"koordinator.sh/gpu-core":"40","koordinator.sh/gpu-memory":"3Gi",)"
-                             R"("koordinator.sh/gpu-memory-ratio":"18"}}]})") != std::string::npos);
+  CHECK(
+      to_json(status).find(R"("nodeUsage":{"devices":[{"type":"gpu","id":"GPU-a","minor":0,"health":true,"resources":)"
+                           R"({"koordinator.sh/gpu-core":"40","koordinator.sh/gpu-memory":"3Gi",)"
+                           R"("koordinator.sh/gpu-memory-ratio":"18"}}]})") != std::string::npos);
   CHECK(to_json(status).ends_with(R"("prodReclaimableMetric":{"resource":{}}})"));
 }

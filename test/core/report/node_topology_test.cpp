@@ -16,7 +16,8 @@ namespace {
 
 struct TopologyFixture : NodeOfTwoSockets {
   std::string cpu_info = R"({"basicInfo":{"cpuModel":"M","hyperThreadEnabled":true},"processorInfos":[]})";
-  std::string numa_info = R"({"hugePagesMap":{"1":{"1048576":{"numPages":2,"pageSize":1048576},"2048":{"numPages":512,"pageSize":2048}}}})";
+  std::string numa_info =
+      R"({"hugePagesMap":{"1":{"1048576":{"numPages":2,"pageSize":1048576},"2048":{"numPages":512,"pageSize":2048}}}})";
 
   NodeTopology topology() {
     Result<CpuPools> pools = make_cpu_pools(state, std::nullopt);
@@ -32,7 +33,9 @@ struct TopologyFixture : NodeOfTwoSockets {
   std::string first() { return written(new_node_topology(state.node)); }
 };
 
-std::string at(const std::string& object, const char* pointer) { return json::serialize(json::parse(object).at_pointer(pointer)); }
+std::string at(const std::string& object, const char* pointer) {
+  return json::serialize(json::parse(object).at_pointer(pointer));
+}
 
 }  // namespace
 
@@ -46,7 +49,8 @@ TEST_CASE_FIXTURE(TopologyFixture, "the CPUs stand with core, socket and NUMA no
 TEST_CASE_FIXTURE(TopologyFixture, "the pools stand by socket and NUMA node") {
   pod("u1", state::KoordQos::lsr, "0-1,4-7");
   CHECK(annotation(kSharedPoolsAnnotation) == R"([{"socket":0,"node":0,"cpuset":"2-3"}])");
-  CHECK(annotation(kBestEffortPoolsAnnotation) == R"([{"socket":0,"node":0,"cpuset":"0-3"},{"socket":1,"node":1,"cpuset":"4-7"}])");
+  CHECK(annotation(kBestEffortPoolsAnnotation) ==
+        R"([{"socket":0,"node":0,"cpuset":"0-3"},{"socket":1,"node":1,"cpuset":"4-7"}])");
 }
 
 TEST_CASE_FIXTURE(TopologyFixture, "the kubelet's CPU manager is reported with its reservation") {
@@ -62,24 +66,29 @@ TEST_CASE_FIXTURE(TopologyFixture, "the kubelet's CPU manager is reported with i
 TEST_CASE_FIXTURE(TopologyFixture, "the reservation is the node's, with the CPUs that it comes to") {
   CHECK(annotation(kReservationAnnotation) == "{}");
   annotate(kReservationAnnotation, R"({"resources":{"cpu":"2"},"applyPolicy":"Default"})");
-  CHECK(annotation(kReservationAnnotation) == R"({"resources":{"cpu":"2"},"applyPolicy":"Default","reservedCPUs":"0-1"})");
+  CHECK(annotation(kReservationAnnotation) ==
+        R"({"resources":{"cpu":"2"},"applyPolicy":"Default","reservedCPUs":"0-1"})");
 }
 
-TEST_CASE_FIXTURE(TopologyFixture, "a malformed reservation is left out and reported, the rest is reported, and both end with it") {
+TEST_CASE_FIXTURE(TopologyFixture,
+                  "a malformed reservation is left out and reported, the rest is reported, and both end with it") {
   annotate(kReservationAnnotation, R"({"resources":{"cpu":"much"}})");
   annotate(kSystemQosAnnotation, R"({"cpuset":"6-7"})");
   const std::string object = first();
   const auto annotations = json::parse(object).at_pointer("/metadata/annotations").as_object();
   CHECK(annotations.at(kReservationAnnotation) == "{}");
   CHECK(annotations.at(kSystemQosAnnotation) == R"({"cpuset":"6-7","cpusetExclusive":true})");
-  CHECK(annotations.at(kSharedPoolsAnnotation) == R"([{"socket":0,"node":0,"cpuset":"0-3"},{"socket":1,"node":1,"cpuset":"4-5"}])");
+  CHECK(annotations.at(kSharedPoolsAnnotation) ==
+        R"([{"socket":0,"node":0,"cpuset":"0-3"},{"socket":1,"node":1,"cpuset":"4-5"}])");
   CHECK(std::string(annotations.at(kDegradedAnnotation).as_string()).find("resources.cpu") != std::string::npos);
   CHECK(written(object).empty());
   annotate(kReservationAnnotation, "{}");
-  CHECK_FALSE(json::parse(written(object)).at_pointer("/metadata/annotations").as_object().contains(kDegradedAnnotation));
+  CHECK_FALSE(
+      json::parse(written(object)).at_pointer("/metadata/annotations").as_object().contains(kDegradedAnnotation));
 }
 
-TEST_CASE_FIXTURE(TopologyFixture, "the CPUs of system pods and of the kubelet's pods are reported, also an empty set") {
+TEST_CASE_FIXTURE(TopologyFixture,
+                  "the CPUs of system pods and of the kubelet's pods are reported, also an empty set") {
   CHECK(annotation(kSystemQosAnnotation) == "{}");
   CHECK(annotation(kPodCpusAnnotation) == "[]");
   annotate(kSystemQosAnnotation, R"({"cpuset":"7,6"})");
@@ -111,11 +120,12 @@ TEST_CASE_FIXTURE(TopologyFixture, "the policy is the kubelet's, with its scope"
 
 TEST_CASE_FIXTURE(TopologyFixture, "a zone has CPUs, memory without huge pages, and those") {
   const std::string object = first();
-  CHECK(at(object, "/zones/0") ==
-        R"({"name":"node-0","type":"Node","resources":[{"name":"cpu","capacity":"4","allocatable":"4","available":"4"},)"
-        R"({"name":"hugepages-1Gi","capacity":"0","allocatable":"0","available":"0"},)"
-        R"({"name":"hugepages-2Mi","capacity":"0","allocatable":"0","available":"0"},)"
-        R"({"name":"memory","capacity":"16Gi","allocatable":"16Gi","available":"16Gi"}]})");
+  CHECK(
+      at(object, "/zones/0") ==
+      R"({"name":"node-0","type":"Node","resources":[{"name":"cpu","capacity":"4","allocatable":"4","available":"4"},)"
+      R"({"name":"hugepages-1Gi","capacity":"0","allocatable":"0","available":"0"},)"
+      R"({"name":"hugepages-2Mi","capacity":"0","allocatable":"0","available":"0"},)"
+      R"({"name":"memory","capacity":"16Gi","allocatable":"16Gi","available":"16Gi"}]})");
   CHECK(at(object, "/zones/1/resources/1/capacity") == "\"2Gi\"");
   CHECK(at(object, "/zones/1/resources/2/capacity") == "\"1Gi\"");
   CHECK(at(object, "/zones/1/resources/3/capacity") == "\"13Gi\"");
@@ -134,20 +144,24 @@ TEST_CASE_FIXTURE(TopologyFixture, "zones stand by name, as text") {
   CHECK(at(object, "/zones/3/name") == "\"node-2\"");
 }
 
-TEST_CASE_FIXTURE(TopologyFixture, "the node's reservation is spread over its zones when its label says so; their capacity stays") {
+TEST_CASE_FIXTURE(TopologyFixture,
+                  "the node's reservation is spread over its zones when its label says so; their capacity stays") {
   state.node.capacity = {{"cpu", 8000}, {"memory", 32ll << 30}};
   state.node.allocatable = {{"cpu", 6999}, {"memory", (32ll << 30) - 3}};
   CHECK(at(first(), "/zones/0/resources/0/allocatable") == "\"4\"");
   state.node.labels[std::string(kNumaReservationLabel)] = "true";
   const std::string object = first();
-  CHECK(at(object, "/zones/0/resources/0") == R"({"name":"cpu","capacity":"4","allocatable":"3499m","available":"3499m"})");
+  CHECK(at(object, "/zones/0/resources/0") ==
+        R"({"name":"cpu","capacity":"4","allocatable":"3499m","available":"3499m"})");
   CHECK(at(object, "/zones/0/resources/3/allocatable") == "\"17179869182\"");
-  CHECK(at(object, "/metadata/labels") == R"({"app.kubernetes.io/managed-by":"Koordinator","node.koordinator.sh/enable-numa-reservation":"true"})");
+  CHECK(at(object, "/metadata/labels") ==
+        R"({"app.kubernetes.io/managed-by":"Koordinator","node.koordinator.sh/enable-numa-reservation":"true"})");
 }
 
 TEST_CASE_FIXTURE(TopologyFixture, "a new object belongs to the node") {
-  CHECK(at(first(), "/metadata/ownerReferences") ==
-        R"([{"apiVersion":"v1","kind":"Node","name":"a","uid":"node-uid","controller":true,"blockOwnerDeletion":true}])");
+  CHECK(
+      at(first(), "/metadata/ownerReferences") ==
+      R"([{"apiVersion":"v1","kind":"Node","name":"a","uid":"node-uid","controller":true,"blockOwnerDeletion":true}])");
 }
 
 TEST_CASE_FIXTURE(TopologyFixture, "an object that says all of this already is not written") {
@@ -161,10 +175,13 @@ TEST_CASE_FIXTURE(TopologyFixture, "quantities and annotations in another form s
   CHECK(written(json::serialize(object)).empty());
 }
 
-TEST_CASE_FIXTURE(TopologyFixture, "the parts of other writers stay: annotations, labels, resources of a zone, its other members") {
+TEST_CASE_FIXTURE(TopologyFixture,
+                  "the parts of other writers stay: annotations, labels, resources of a zone, its other members") {
   json::value object = json::parse(first());
   object.at_pointer("/metadata/annotations").as_object()["theirs"] = "x";
-  object.at_pointer("/zones/0/resources").as_array().push_back({{"name", "kubernetes.io/batch-cpu"}, {"capacity", "3k"}});
+  object.at_pointer("/zones/0/resources")
+      .as_array()
+      .push_back({{"name", "kubernetes.io/batch-cpu"}, {"capacity", "3k"}});
   object.at_pointer("/zones/0").as_object()["costs"] = json::array{1, 2};
   object.at_pointer("/zones/0/resources/0/capacity") = "1";
   const std::string merged = written(json::serialize(object));
@@ -181,11 +198,15 @@ TEST_CASE_FIXTURE(TopologyFixture, "a zone that is gone is dropped, and a label 
   state.node.labels.clear();
   const std::string merged = written(before);
   CHECK(json::parse(merged).at_pointer("/zones").as_array().size() == 1);
-  CHECK_FALSE(json::parse(merged).at_pointer("/metadata/labels").as_object().contains("node.koordinator.sh/enable-numa-reservation"));
+  CHECK_FALSE(json::parse(merged)
+                  .at_pointer("/metadata/labels")
+                  .as_object()
+                  .contains("node.koordinator.sh/enable-numa-reservation"));
 }
 
 TEST_CASE_FIXTURE(TopologyFixture, "an object with members of other types is put right") {
-  CHECK_FALSE(written(R"({"metadata":{"annotations":3,"labels":[]},"zones":{"a":1},"topologyPolicies":"None"})").empty());
+  CHECK_FALSE(
+      written(R"({"metadata":{"annotations":3,"labels":[]},"zones":{"a":1},"topologyPolicies":"None"})").empty());
   CHECK_FALSE(written(R"({"zones":[null,{"name":"node-0","resources":[7,{"name":"cpu"}]}]})").empty());
   CHECK(merge_node_topology(topology(), "[]").error().text == "NodeResourceTopology: expected a mapping, found a list");
 }

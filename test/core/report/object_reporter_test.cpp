@@ -27,7 +27,10 @@ struct Objects : ReportingNode {
     publish();
   }
   void publish() {
-    hub.publish({.node = node.state.node, .pods = node.state.pods, .topology = node.state.topology, .kubelet = node.state.kubelet});
+    hub.publish({.node = node.state.node,
+                 .pods = node.state.pods,
+                 .topology = node.state.topology,
+                 .kubelet = node.state.kubelet});
     hub.confirm(state::kPods, clock.now());
   }
   Facts fact() {
@@ -39,7 +42,8 @@ struct Objects : ReportingNode {
   void start(ObjectReporter::Object object, kube::Client* to) {
     kind = object.kind;
     hear(kind.c_str());
-    reporter = std::make_unique<ObjectReporter>(ObjectReporter::Parts{loop, workers, hub, clock, to}, std::move(object), "test-node");
+    reporter = std::make_unique<ObjectReporter>(ObjectReporter::Parts{loop, workers, hub, clock, to}, std::move(object),
+                                                "test-node");
     reporter->poll();
     settle(*reporter);
   }
@@ -60,7 +64,11 @@ struct Objects : ReportingNode {
     }
   }
   std::string shared_pools() {
-    return std::string(object("NodeResourceTopology").at_pointer("/metadata/annotations").as_object().at(kSharedPoolsAnnotation).as_string());
+    return std::string(object("NodeResourceTopology")
+                           .at_pointer("/metadata/annotations")
+                           .as_object()
+                           .at(kSharedPoolsAnnotation)
+                           .as_string());
   }
 
   std::string kind;
@@ -100,7 +108,8 @@ TEST_CASE_FIXTURE(Objects, "the kubelet's static CPUs come from its file, and wi
   CHECK(reporter->view().problem.find("cpu_manager_state") != std::string::npos);
   CHECK_FALSE(topology->pools());
 
-  std::ofstream(kubelet / "cpu_manager_state") << R"({"policyName":"static","defaultCpuSet":"0-5","entries":{"u1":{"app":"6-7"}},"checksum":1})";
+  std::ofstream(kubelet / "cpu_manager_state")
+      << R"({"policyName":"static","defaultCpuSet":"0-5","entries":{"u1":{"app":"6-7"}},"checksum":1})";
   reporter->poll();
   settle(*reporter);
   CHECK(reporter->view().problem.empty());
@@ -123,12 +132,14 @@ TEST_CASE_FIXTURE(Objects, "a Device is created from the advisors' facts, and fo
   CHECK(writes("Device").empty());
   CHECK(reporter->view().problem.starts_with("neither advisor-gpu nor advisor-rdma has reported devices"));
 
-  facts["advisor-gpu/GPU"] = R"([{"id":"GPU-a","minor":0,"memory-total":17179869184,"nodeID":0,"pcie":"pci0000:3a","busID":"0000:3b:00.0","status":{"healthy":true}}])";
+  facts["advisor-gpu/GPU"] =
+      R"([{"id":"GPU-a","minor":0,"memory-total":17179869184,"nodeID":0,"pcie":"pci0000:3a","busID":"0000:3b:00.0","status":{"healthy":true}}])";
   pass(30s);
   CHECK(object("Device").at_pointer("/spec/devices/0/resources/koordinator.sh~1gpu-memory") == "16Gi");
   CHECK(gpu_health(fact()) == std::map<std::string, bool, std::less<>>{{"GPU-a", true}});
 
-  facts["advisor-gpu/GPU"] = R"([{"id":"GPU-a","minor":0,"memory-total":17179869184,"status":{"healthy":false,"errCode":"15","errMessage":"lost"}}])";
+  facts["advisor-gpu/GPU"] =
+      R"([{"id":"GPU-a","minor":0,"memory-total":17179869184,"status":{"healthy":false,"errCode":"15","errMessage":"lost"}}])";
   pass(20s);
   CHECK(object("Device").at_pointer("/spec/devices/0/health") == false);
 }
@@ -141,7 +152,8 @@ constexpr const char* kLostGpu =
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Objects, "a GPU that is lost is reported unhealthy to an API server that takes only words as reasons") {
+TEST_CASE_FIXTURE(Objects,
+                  "a GPU that is lost is reported unhealthy to an API server that takes only words as reasons") {
   facts["advisor-gpu/GPU"] = kLostGpu;
   start(device_object(clock, fact()), &client);
   pass(1min);
@@ -151,7 +163,8 @@ TEST_CASE_FIXTURE(Objects, "a GPU that is lost is reported unhealthy to an API s
   CHECK(reporter->view().account.left_out.empty());
 }
 
-TEST_CASE_FIXTURE(Objects, "a part that the API server refuses is left out and reported, and the rest is written once") {
+TEST_CASE_FIXTURE(Objects,
+                  "a part that the API server refuses is left out and reported, and the rest is written once") {
   cluster.fault("refuse", R"({"kind":"Device","fields":["spec.devices[].conditions[].message"]})");
   facts["advisor-gpu/GPU"] = kLostGpu;
   start(device_object(clock, fact()), &client);
@@ -172,7 +185,8 @@ TEST_CASE_FIXTURE(Objects, "a part that the API server refuses is left out and r
   CHECK(reporter->view().account.left_out.empty());
 }
 
-TEST_CASE_FIXTURE(Objects, "an object that is refused for a part that it needs is tried again ever later, not in a loop") {
+TEST_CASE_FIXTURE(Objects,
+                  "an object that is refused for a part that it needs is tried again ever later, not in a loop") {
   cluster.fault("refuse", R"({"kind":"Device","fields":["metadata.name"]})");
   facts["advisor-gpu/GPU"] = kLostGpu;
   start(device_object(clock, fact()), &client);

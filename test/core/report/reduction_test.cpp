@@ -33,11 +33,13 @@ std::string rest(const std::vector<std::string>& fields) {
 TEST_CASE("a refused field is left out, and an entry of a list that goes only as a whole goes as a whole") {
   CHECK(parts({"metadata.annotations"}) == "metadata.annotations");
   CHECK(parts({"spec.devices[1].conditions[0].reason"}) == "spec.devices[1].conditions[0]");
-  CHECK(parts({"spec.devices[1].conditions[0].reason", "spec.devices[1].conditions[0].type"}) == "spec.devices[1].conditions[0]");
+  CHECK(parts({"spec.devices[1].conditions[0].reason", "spec.devices[1].conditions[0].type"}) ==
+        "spec.devices[1].conditions[0]");
 }
 
 TEST_CASE("a name with dots is found, the longest first") {
-  CHECK(parts({"spec.devices[0].resources.koordinator.sh/gpu-core"}) == "spec.devices[0].resources.koordinator.sh/gpu-core");
+  CHECK(parts({"spec.devices[0].resources.koordinator.sh/gpu-core"}) ==
+        "spec.devices[0].resources.koordinator.sh/gpu-core");
   CHECK(parts({"spec.devices[0].resources.koordinator.sh/gpu"}) == "spec.devices[0].resources.koordinator.sh/gpu");
 }
 
@@ -56,8 +58,9 @@ TEST_CASE("a needed member is not left out, nor anything around it, nor a top-le
 }
 
 TEST_CASE("several entries of one list are left out together, and fields that are not there are passed over") {
-  CHECK(rest({"spec.devices[0]", "spec.devices[2]", "spec.devices[7]", "status.x"}) ==
-        R"({"metadata":{"name":"a","annotations":{"x":"1"}},"spec":{"devices":[{"id":"GPU-b","conditions":[{"reason":"15","type":"Healthy"}]}]}})");
+  CHECK(
+      rest({"spec.devices[0]", "spec.devices[2]", "spec.devices[7]", "status.x"}) ==
+      R"({"metadata":{"name":"a","annotations":{"x":"1"}},"spec":{"devices":[{"id":"GPU-b","conditions":[{"reason":"15","type":"Healthy"}]}]}})");
   CHECK(rest({"metadata.annotations", "metadata.annotations.x", "spec.devices[0]", "spec.devices[1].conditions[0]"}) ==
         R"({"metadata":{"name":"a"},"spec":{"devices":[{"id":"GPU-b","conditions":[]},{"id":"GPU-c"}]}})");
   CHECK_FALSE(without("[]", {"x"}));

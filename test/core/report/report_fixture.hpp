@@ -45,7 +45,8 @@ struct ReportFixture {
     std::erase_if(signals, [index](const Signal& signal) { return signal.index == index; });
     cache->end_series(index);
   }
-  void usage(const std::string& level, const store::Labels& labels, std::vector<double> cores, std::vector<double> bytes) {
+  void usage(const std::string& level, const store::Labels& labels, std::vector<double> cores,
+             std::vector<double> bytes) {
     begin(level + "_cpu_usage", labels, std::move(cores));
     begin(level + "_memory_usage", labels, std::move(bytes));
   }
@@ -54,7 +55,8 @@ struct ReportFixture {
     for (Duration passed = 0s; passed < time; passed += 1s, ++ticks) {
       clock.advance(1s);
       std::vector<store::Sample> samples;
-      for (const Signal& signal : signals) samples.push_back({signal.index, signal.values[ticks % signal.values.size()]});
+      for (const Signal& signal : signals)
+        samples.push_back({signal.index, signal.values[ticks % signal.values.size()]});
       REQUIRE(cache->append(clock.now(), samples));
     }
   }

@@ -44,8 +44,8 @@ TEST_CASE("a written object is read back as it was") {
 }
 
 TEST_CASE("quantities in any form are the same figures") {
-  CHECK(parse_reported(R"({"status":{"nodeMetric":{"nodeUsage":{"resources":{"cpu":"1.5","memory":"1024Ki"}}}}})")->usage.node ==
-        Amounts{1500, 1 << 20});
+  CHECK(parse_reported(R"({"status":{"nodeMetric":{"nodeUsage":{"resources":{"cpu":"1.5","memory":"1024Ki"}}}}})")
+            ->usage.node == Amounts{1500, 1 << 20});
 }
 
 TEST_CASE("an object without a status was never reported") {

@@ -7,8 +7,8 @@
 
 #include "core/kube/client.hpp"
 #include "core/state/hub.hpp"
-#include "test/support/loop_here.hpp"
 #include "test/core/report/report_fixture.hpp"
+#include "test/support/loop_here.hpp"
 #include "test/support/test_cluster.hpp"
 
 namespace koord::test {
@@ -43,7 +43,8 @@ struct ReportingNode : LoopHere, ReportFixture {
 
   // The reports of a watch by now; "" if none.
   void hear(const char* kind) {
-    hub.publish({.objects = {{kind, std::make_shared<const std::string>(cluster.get(kind, "test-node").value_or(""))}}});
+    hub.publish(
+        {.objects = {{kind, std::make_shared<const std::string>(cluster.get(kind, "test-node").value_or(""))}}});
   }
   void tell_pods() {
     hub.publish({.pods = state.pods});
@@ -55,7 +56,8 @@ struct ReportingNode : LoopHere, ReportFixture {
     return boost::json::parse(*text);
   }
   std::vector<ClusterRequest> writes(const char* kind) {
-    const std::string like = R"({"kind": ")" + std::string(kind) + R"(", "answered": true, "after": )" + std::to_string(requests_before) + "}";
+    const std::string like = R"({"kind": ")" + std::string(kind) + R"(", "answered": true, "after": )" +
+                             std::to_string(requests_before) + "}";
     std::vector<ClusterRequest> found = cluster.requests(like);
     std::erase_if(found, [](const ClusterRequest& request) {
       return request.verb != "update" && request.verb != "patch" && request.verb != "create";

@@ -10,32 +10,24 @@ using namespace std::chrono_literals;
 
 namespace {
 
-int all(const Second& second) {
-  return second.all();
-}
+int all(const Second& second) { return second.all(); }
 
-int watches(const Second& second) {
-  return second.watches;
-}
+int watches(const Second& second) { return second.watches; }
 
-int lists(const Second& second) {
-  return second.lists;
-}
+int lists(const Second& second) { return second.lists; }
 
-int writes(const Second& second) {
-  return second.writes;
-}
+int writes(const Second& second) { return second.writes; }
 
-int served(const Second& second) {
-  return static_cast<int>(second.served.size());
-}
+int served(const Second& second) { return static_cast<int>(second.served.size()); }
 
 }  // namespace
 
 TEST_CASE("five thousand nodes that are well write once in 58 s each at most, and ask little else, evenly") {
   const ManyAgents agents({}, 90min);
-  MESSAGE("in a second: writes " << agents.most(15min, 90min, writes) << ", watches " << agents.most(15min, 90min, watches));
-  for (Duration minute = 15min; minute < 90min; minute += 1min) CHECK(agents.sum(minute, minute + 1min, writes) <= kNodes + kNodes / 30);
+  MESSAGE("in a second: writes " << agents.most(15min, 90min, writes) << ", watches "
+                                 << agents.most(15min, 90min, watches));
+  for (Duration minute = 15min; minute < 90min; minute += 1min)
+    CHECK(agents.sum(minute, minute + 1min, writes) <= kNodes + kNodes / 30);
   CHECK(agents.most(15min, 90min, writes) <= 2 * kNodes / 60);
   CHECK(agents.most(15min, 90min, watches) <= 3 * kReflectors / 900);  // one in a quarter of an hour, on average
   CHECK(agents.most(15min, 90min, lists) == 0);

@@ -25,12 +25,16 @@ struct Scrapes {
   }
   // Asks `mapping`, which a test may set later.
   ScrapedMetrics::Mapping mapping_by_this() {
-    return {.metrics = [this](auto all) { return mapping.metrics ? mapping.metrics(all) : CallResult(); }, .series = [this](auto series) { return mapping.series ? mapping.series(series) : CallResult(); }, .samples = {}, .subject = {}};
+    return {.metrics = [this](auto all) { return mapping.metrics ? mapping.metrics(all) : CallResult(); },
+            .series = [this](auto series) { return mapping.series ? mapping.series(series) : CallResult(); },
+            .samples = {},
+            .subject = {}};
   }
   // A scrape of `n` series of one metric, with a text of `bytes` each.
   std::string series_of(std::string_view metric, int n, std::size_t bytes) {
     std::string text;
-    for (int i = 0; i < n; ++i) text += std::string(metric) + "{i=\"" + std::to_string(i) + "\",text=\"" + std::string(bytes, 'x') + "\"} 1\n";
+    for (int i = 0; i < n; ++i)
+      text += std::string(metric) + "{i=\"" + std::to_string(i) + "\",text=\"" + std::string(bytes, 'x') + "\"} 1\n";
     return text;
   }
   // Lines of the exposition, without comments.
@@ -46,7 +50,8 @@ struct Scrapes {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Scrapes, "a scrape with more series than fit into its memory is not taken, and the last values stay") {
+TEST_CASE_FIXTURE(Scrapes,
+                  "a scrape with more series than fit into its memory is not taken, and the last values stay") {
   REQUIRE(take("a 1\n"));
   const std::uint64_t before = memory->used();
   CHECK(before > 0);
@@ -79,7 +84,8 @@ TEST_CASE_FIXTURE(Scrapes, "labels that the plugin gives to its series count, af
   CHECK(asked < 2000);
 }
 
-TEST_CASE_FIXTURE(Scrapes, "names that the plugin gives to metrics and that are refused count, after each part of them") {
+TEST_CASE_FIXTURE(Scrapes,
+                  "names that the plugin gives to metrics and that are refused count, after each part of them") {
   std::size_t asked = 0;
   mapping.metrics = [&](std::span<ScrapedMetric> all) {
     asked += all.size();
@@ -100,12 +106,14 @@ TEST_CASE_FIXTURE(Scrapes, "series that vanish release their memory") {
 }
 
 TEST_CASE_FIXTURE(Scrapes, "types, helps and histograms reach the registry as they are") {
-  REQUIRE(take("# HELP h Times.\n# TYPE h histogram\nh_bucket{le=\"0.5\"} 1\nh_bucket{le=\"+Inf\"} 2\nh_sum 3\nh_count 2\n"));
+  REQUIRE(take(
+      "# HELP h Times.\n# TYPE h histogram\nh_bucket{le=\"0.5\"} 1\nh_bucket{le=\"+Inf\"} 2\nh_sum 3\nh_count 2\n"));
   std::string text;
   registry.write_text(text, from_ns(1'000'000'000));
-  CHECK(text ==
-        "# HELP koordetector_h Times.\n# TYPE koordetector_h histogram\nkoordetector_h_bucket{node=\"node\",le=\"0.5\"} 1\n"
-        "koordetector_h_bucket{node=\"node\",le=\"+Inf\"} 2\nkoordetector_h_sum{node=\"node\"} 3\nkoordetector_h_count{node=\"node\"} 2\n");
+  CHECK(
+      text ==
+      "# HELP koordetector_h Times.\n# TYPE koordetector_h histogram\nkoordetector_h_bucket{node=\"node\",le=\"0.5\"} 1\n"
+      "koordetector_h_bucket{node=\"node\",le=\"+Inf\"} 2\nkoordetector_h_sum{node=\"node\"} 3\nkoordetector_h_count{node=\"node\"} 2\n");
 }
 
 TEST_CASE_FIXTURE(Scrapes, "labels that the host sets itself keep their value under 'exported_'") {
@@ -125,9 +133,11 @@ TEST_CASE_FIXTURE(Scrapes, "samples that the registry would refuse are left out 
   REQUIRE(outcome);
   CHECK(outcome->taken == 2);
   CHECK(outcome->left_out == 6);
-  CHECK(outcome->left_out_because == "histogram 'h': found a bucket that counts less than the one below it, expected cumulative counts");
+  CHECK(outcome->left_out_because ==
+        "histogram 'h': found a bucket that counts less than the one below it, expected cumulative counts");
   REQUIRE(take("# TYPE c counter\nc -1\n"));
-  CHECK(take("# TYPE c counter\nc -1\n")->left_out_because == "metric 'c': found a negative value, expected a counter's");
+  CHECK(take("# TYPE c counter\nc -1\n")->left_out_because ==
+        "metric 'c': found a negative value, expected a counter's");
   CHECK(take("a +Inf\n")->left_out_because == "metric 'a': found a value beyond 2^62 times its resolution");
 }
 
@@ -140,7 +150,8 @@ TEST_CASE_FIXTURE(Scrapes, "NaN is no value this time, and the series stays") {
 
 TEST_CASE_FIXTURE(Scrapes, "a metric of another type than before is left out") {
   REQUIRE(take("# TYPE a gauge\na 1\n"));
-  CHECK(take("# TYPE a counter\na 2\n")->left_out_because == "metric 'a': found another type than before, expected one");
+  CHECK(take("# TYPE a counter\na 2\n")->left_out_because ==
+        "metric 'a': found another type than before, expected one");
 }
 
 TEST_CASE_FIXTURE(Scrapes, "labels in another order are the same series") {
@@ -148,7 +159,8 @@ TEST_CASE_FIXTURE(Scrapes, "labels in another order are the same series") {
   REQUIRE(take("a{y=\"2\",x=\"1\"} 2\n"));
   CHECK(shown() == "koordetector_a{node=\"node\",x=\"1\",y=\"2\"} 2\n");
   auto both = take("a{y=\"2\",x=\"1\"} 3\na{x=\"1\",y=\"2\"} 4\n");  // at once: the first one counts
-  CHECK(both->left_out_because == "series 'a{x=\"1\",y=\"2\"}': found it twice under its labels here, expected it once");
+  CHECK(both->left_out_because ==
+        "series 'a{x=\"1\",y=\"2\"}': found it twice under its labels here, expected it once");
   CHECK(shown() == "koordetector_a{node=\"node\",x=\"1\",y=\"2\"} 3\n");
   REQUIRE(take("a{x=\"1\",y=\"2\"} 5\n"));
   CHECK(shown() == "koordetector_a{node=\"node\",x=\"1\",y=\"2\"} 5\n");
@@ -195,14 +207,16 @@ TEST_CASE("a plugin is asked once for each metric, and each time for its samples
   ScrapedDefinitions definitions(registry, "test");
   int names = 0, samples = 0;
   ScrapedMetrics metrics(registry, definitions, "test",
-                         {.metrics = [&](std::span<ScrapedMetric> asked) {
-                            names += static_cast<int>(asked.size());
-                            return CallResult{};
-                          },
-                          .samples = [&](std::span<ScrapedSample> asked) {
-                            samples += static_cast<int>(asked.size());
-                            return CallResult{};
-                          }});
+                         {.metrics =
+                              [&](std::span<ScrapedMetric> asked) {
+                                names += static_cast<int>(asked.size());
+                                return CallResult{};
+                              },
+                          .samples =
+                              [&](std::span<ScrapedSample> asked) {
+                                samples += static_cast<int>(asked.size());
+                                return CallResult{};
+                              }});
   auto document = exposition::Document::read("a{x=\"1\"} 1\na{x=\"2\"} 1\n", exposition::Syntax::text);
   for (int i = 0; i < 3; ++i) REQUIRE(metrics.take(*document, from_ns(1)));
   CHECK(names == 1);
@@ -218,7 +232,8 @@ TEST_CASE("the endpoint of a third party's plugin gives no metric of the host's 
   REQUIRE(outcome);
   CHECK(outcome->taken == 1);
   CHECK(outcome->left_out == 1);
-  CHECK(outcome->left_out_because.find("metric 'pod_cpu_usage' is reserved for the agent's own plugins") != std::string::npos);
+  CHECK(outcome->left_out_because.find("metric 'pod_cpu_usage' is reserved for the agent's own plugins") !=
+        std::string::npos);
 }
 
 TEST_CASE("the resolution follows from the unit and the size of a value") {

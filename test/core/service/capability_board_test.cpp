@@ -49,8 +49,7 @@ TEST_CASE("a plugin asks for capabilities and reports its own") {
   CHECK(state == KOORD_CAPABILITY_ABSENT);
   CHECK(on.service->get(on.abi, str("tape"), &state) == KOORD_E_NOT_FOUND);
   CHECK(on.service->report(on.abi, str("tape"), KOORD_CAPABILITY_BROKEN, str("no reel")) == KOORD_OK);
-  CHECK(on.host.capabilities().find("tape") ==
-        Capability{"tape", CapabilityState::broken, "no reel", "test"});
+  CHECK(on.host.capabilities().find("tape") == Capability{"tape", CapabilityState::broken, "no reel", "test"});
 }
 
 TEST_CASE("a report without a name or with an unknown state is refused") {

@@ -15,15 +15,8 @@ struct MetricsOnHost : OnHost<koord_svc_metrics> {
   MetricsOnHost() : OnHost("koord.metrics/1") {}
 
   koord_metric_desc desc(std::string_view name, std::uint32_t type = KOORD_GAUGE) const {
-    return {sizeof(koord_metric_desc),
-            type,
-            KOORD_METRIC_EXPORT,
-            0,
-            str(name),
-            str("cores"),
-            str("Help."),
-            1e-4,
-            nullptr};
+    return {
+        sizeof(koord_metric_desc), type, KOORD_METRIC_EXPORT, 0, str(name), str("cores"), str("Help."), 1e-4, nullptr};
   }
   std::uint32_t define(const koord_metric_desc& desc) {
     std::uint32_t metric = 0;
@@ -39,8 +32,7 @@ struct MetricsOnHost : OnHost<koord_svc_metrics> {
   }
   std::uint64_t now() { return to_ns(host.clock().now()); }
   koord_status append(std::vector<koord_point> points) {
-    return service->append(abi, now(), points.data(), static_cast<std::uint32_t>(points.size()),
-                           sizeof(koord_point));
+    return service->append(abi, now(), points.data(), static_cast<std::uint32_t>(points.size()), sizeof(koord_point));
   }
   koord_query query(std::string_view metric, std::uint32_t aggregation = KOORD_AGG_LAST) {
     koord_query query = {};

@@ -20,7 +20,8 @@ struct OnNode {
 };
 
 struct Configured : OnNode {
-  Configured() : OnNode(R"({"limits": {"cpu": 5}, "share": 0.25, "on": true, "off": false, "name": "a", "empty": ""})") {}
+  Configured()
+      : OnNode(R"({"limits": {"cpu": 5}, "share": 0.25, "on": true, "off": false, "name": "a", "empty": ""})") {}
 };
 
 struct Reader : plugin::Advisor {
@@ -158,7 +159,8 @@ TEST_CASE_FIXTURE(OnNode, "a request for evictions reaches the host with its par
   CHECK(status_of([&] { service.request(eviction); }) == KOORD_E_INVALID);
 }
 
-TEST_CASE("only a plugin with an on_event() of its own, or of a base of its own, takes events; others are restarted with a new configuration") {
+TEST_CASE(
+    "only a plugin with an on_event() of its own, or of a base of its own, takes events; others are restarted with a new configuration") {
   CHECK_FALSE(takes_events<Reader>());
   CHECK(takes_events<Listener>());
   CHECK(takes_events<Heir>());

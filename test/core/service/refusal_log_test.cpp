@@ -67,7 +67,8 @@ TEST_CASE("a refusal is logged once an hour for each plugin and reason") {
 TEST_CASE("a plugin with many reasons gets one line about the rest, and others their own") {
   RefusalLog log;
   for (std::size_t i = 0; i < RefusalLog::kMaxReasons; ++i) CHECK(log.admit("a", std::to_string(i), kStart));
-  CHECK(log.admit("a", "one more", kStart) == "more than 32 different requests were refused within an hour, further ones are not logged");
+  CHECK(log.admit("a", "one more", kStart) ==
+        "more than 32 different requests were refused within an hour, further ones are not logged");
   CHECK_FALSE(log.admit("a", "and one more", kStart));
   CHECK(log.admit("b", "one more", kStart) == "one more");
   CHECK(log.admit("a", "one more", kStart + 60min) == "one more");
@@ -87,14 +88,16 @@ TEST_CASE_FIXTURE(Refused, "a refused intent is logged once with plugin, knob, c
 TEST_CASE_FIXTURE(Refused, "a refused request for evictions is logged with the plugin and the reason") {
   koord_eviction eviction = {};
   eviction.struct_size = sizeof eviction;
-  for (int i = 0; i < 2; ++i) CHECK(table<koord_svc_evict>("koord.evict/1").request(context.host(), &eviction) == KOORD_E_INVALID);
+  for (int i = 0; i < 2; ++i)
+    CHECK(table<koord_svc_evict>("koord.evict/1").request(context.host(), &eviction) == KOORD_E_INVALID);
   CHECK(count({"WARN", "com.acme.x: request for evictions is refused: n_pods is 0"}) == 1);
 }
 
 TEST_CASE_FIXTURE(Refused, "a third party that reports a capability of others is named") {
   const auto& capabilities = table<koord_svc_capabilities>("koord.capabilities/1");
   CHECK(capabilities.report(context.host(), str("bpf"), KOORD_CAPABILITY_BROKEN, str("so I say")) == KOORD_E_DENIED);
-  CHECK(count({"WARN", "com.acme.x: capability 'bpf'", "expected 'com.acme.x' or a name that begins with 'com.acme.x/'"}) == 1);
+  CHECK(count({"WARN", "com.acme.x: capability 'bpf'",
+               "expected 'com.acme.x' or a name that begins with 'com.acme.x/'"}) == 1);
   CHECK(host.capabilities().list().empty());
 }
 

@@ -14,7 +14,8 @@ namespace {
 struct Audit : OnHost<koord_svc_audit> {
   Audit() : OnHost("koord.audit/1") {}
 
-  koord_status record(std::uint64_t subject, std::string_view what, std::string_view why, const koord_host* as = nullptr) {
+  koord_status record(std::uint64_t subject, std::string_view what, std::string_view why,
+                      const koord_host* as = nullptr) {
     return service->record(as ? as : abi, subject, str(what), str(why));
   }
   std::vector<host::Event> events() { return host.services().events.events(); }

@@ -16,8 +16,7 @@ struct Cgroups : OnHost<koord_svc_cgroup> {
                     std::uint64_t* handle) {
     std::vector<koord_str> list;
     for (std::string_view key : keys) list.push_back(str(key));
-    return service->open(abi, str(dir), str(file), list.data(), static_cast<std::uint32_t>(list.size()),
-                         handle);
+    return service->open(abi, str(dir), str(file), list.data(), static_cast<std::uint32_t>(list.size()), handle);
   }
 };
 

@@ -10,10 +10,8 @@ namespace {
 
 struct Config : OnHost<koord_svc_config> {
   Config()
-      : OnHost(
-            "koord.config/1", {},
-            R"({"period": 5, "share": 0.5, "on": true, "name": "x", "limits": {"cpu": 2}, "list": [1, 7]})") {
-  }
+      : OnHost("koord.config/1", {},
+               R"({"period": 5, "share": 0.5, "on": true, "name": "x", "limits": {"cpu": 2}, "list": [1, 7]})") {}
 
   std::string text(std::string_view pointer) {
     return plugin::text_of([&](char* buf, std::uint64_t cap, std::uint64_t* need) {

@@ -35,7 +35,8 @@ TEST_CASE_FIXTURE(Evictions, "requests are collected word for word, and taken on
   REQUIRE(request(wanted) == KOORD_OK);
   const std::vector<evict::Request> taken = host.context().take_evictions();
   REQUIRE(taken.size() == 1);
-  CHECK(taken[0] == evict::Request{{7, 3}, "memory", "the node has no memory left", 1 << 30, {{"feature", "MemoryEvict"}}});
+  CHECK(taken[0] ==
+        evict::Request{{7, 3}, "memory", "the node has no memory left", 1 << 30, {{"feature", "MemoryEvict"}}});
   CHECK(host.context().take_evictions().empty());
 }
 
@@ -53,7 +54,8 @@ TEST_CASE_FIXTURE(Evictions, "a request names its plugin, pods, amount and reaso
 }
 
 TEST_CASE_FIXTURE(Evictions, "a resource is what a pod uses or what it requests") {
-  for (std::string_view resource : {"cpu", "memory", "cpu.request", "kubernetes.io/batch-cpu.request", "kubernetes.io/batch-cpu"}) {
+  for (std::string_view resource :
+       {"cpu", "memory", "cpu.request", "kubernetes.io/batch-cpu.request", "kubernetes.io/batch-cpu"}) {
     koord_eviction good = eviction();
     good.resource = str(resource);
     CHECK(request(good) == KOORD_OK);

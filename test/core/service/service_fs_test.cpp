@@ -126,8 +126,9 @@ struct ForeignFiles : Files {
 
   void grant(std::vector<std::string> files = {}) {
     other.reset();
-    other = std::make_unique<host::PluginContext>(host.services(), "com.acme.x", std::set<std::string>{"koord.fs/1"}, "{}",
-                                                  host::Rights{.host_plugin = false, .files = std::move(files), .cgroups = {}});
+    other = std::make_unique<host::PluginContext>(
+        host.services(), "com.acme.x", std::set<std::string>{"koord.fs/1"}, "{}",
+        host::Rights{.host_plugin = false, .files = std::move(files), .cgroups = {}});
   }
   koord_status read_as_other(std::uint32_t root, std::string_view relative) {
     char buf[256];
@@ -154,10 +155,14 @@ TEST_CASE_FIXTURE(ForeignFiles, "a third party's plugin reads the files that are
   struct {
     std::uint32_t root;
     const char* file;
-  } const rows[] = {{KOORD_ROOT_PROC, "loadavg"},         {KOORD_ROOT_PROC, "12/stat"},
-                    {KOORD_ROOT_PROC, "12/task/13/schedstat"}, {KOORD_ROOT_PROC, "12/net/tcp"},
-                    {KOORD_ROOT_PROC, "sys/fs/file-nr"},  {KOORD_ROOT_PROC, "pressure/cpu"},
-                    {KOORD_ROOT_SYS, "devices/system/cpu/online"}, {KOORD_ROOT_CGROUP, "a/cpu.max"}};
+  } const rows[] = {{KOORD_ROOT_PROC, "loadavg"},
+                    {KOORD_ROOT_PROC, "12/stat"},
+                    {KOORD_ROOT_PROC, "12/task/13/schedstat"},
+                    {KOORD_ROOT_PROC, "12/net/tcp"},
+                    {KOORD_ROOT_PROC, "sys/fs/file-nr"},
+                    {KOORD_ROOT_PROC, "pressure/cpu"},
+                    {KOORD_ROOT_SYS, "devices/system/cpu/online"},
+                    {KOORD_ROOT_CGROUP, "a/cpu.max"}};
   for (const auto& row : rows) {
     CAPTURE(row.file);
     CHECK(read_as_other(row.root, row.file) == KOORD_OK);
@@ -165,13 +170,38 @@ TEST_CASE_FIXTURE(ForeignFiles, "a third party's plugin reads the files that are
   }
 }
 
-TEST_CASE_FIXTURE(ForeignFiles, "memory, files and secrets of processes and the kernel are never read for a third party") {
+TEST_CASE_FIXTURE(ForeignFiles,
+                  "memory, files and secrets of processes and the kernel are never read for a third party") {
   for (const bool granted : {false, true}) {
     grant(granted ? std::vector<std::string>{"proc/**"} : std::vector<std::string>{});
-    for (const char* file :
-         {"1/environ", "self/environ", "self/maps", "self/status", "thread-self/status", "1/maps", "1/smaps", "1/smaps_rollup", "1/mem",
-          "1/fd/3", "1/fdinfo/3", "1/root/etc/passwd", "1/cwd/x", "1/exe", "1/map_files/x", "1/pagemap", "1/stack", "1/syscall", "1/auxv",
-          "1/task/1/environ", "1/task/1/mem", "kcore", "kmem", "kallsyms", "kmsg", "keys", "1/ns/net", "sys/net/ipv4/tcp_fastopen_key"}) {
+    for (const char* file : {"1/environ",
+                             "self/environ",
+                             "self/maps",
+                             "self/status",
+                             "thread-self/status",
+                             "1/maps",
+                             "1/smaps",
+                             "1/smaps_rollup",
+                             "1/mem",
+                             "1/fd/3",
+                             "1/fdinfo/3",
+                             "1/root/etc/passwd",
+                             "1/cwd/x",
+                             "1/exe",
+                             "1/map_files/x",
+                             "1/pagemap",
+                             "1/stack",
+                             "1/syscall",
+                             "1/auxv",
+                             "1/task/1/environ",
+                             "1/task/1/mem",
+                             "kcore",
+                             "kmem",
+                             "kallsyms",
+                             "kmsg",
+                             "keys",
+                             "1/ns/net",
+                             "sys/net/ipv4/tcp_fastopen_key"}) {
       CAPTURE(file);
       CHECK(read_as_other(KOORD_ROOT_PROC, file) == KOORD_E_DENIED);
       CHECK(why.starts_with("'proc/" + std::string(file) + "' is never read for a plugin"));
@@ -184,7 +214,9 @@ TEST_CASE_FIXTURE(ForeignFiles, "any other file needs a grant, which the refusal
   node.write("proc/1/io", "rchar: 1\n");
   node.write("run/acme/state.json", "{}");
   CHECK(read_as_other(KOORD_ROOT_PROC, "1/io") == KOORD_E_DENIED);
-  CHECK(why == "'proc/1/io' is none of the files that every plugin may read; plugins.settings.com.acme.x.files: [proc/1/io] allows it");
+  CHECK(
+      why ==
+      "'proc/1/io' is none of the files that every plugin may read; plugins.settings.com.acme.x.files: [proc/1/io] allows it");
   CHECK(read_as_other(KOORD_ROOT_RUN, "acme/state.json") == KOORD_E_DENIED);
   CHECK(read_as_other(KOORD_ROOT_SYS, "kernel/debug/x") == KOORD_E_DENIED);
   grant({"proc/*/io", "run/acme/**"});

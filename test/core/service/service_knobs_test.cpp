@@ -27,9 +27,7 @@ struct Knobs : OnHost<koord_svc_knobs> {
     intent.ttl_ns = 60'000'000'000;
     return intent;
   }
-  koord_status propose(const koord_intent& intent) {
-    return service->propose(abi, &intent, 1, sizeof intent);
-  }
+  koord_status propose(const koord_intent& intent) { return service->propose(abi, &intent, 1, sizeof intent); }
   koord_status current(std::string_view knob, std::string_view dir, std::string* value) {
     char buf[64];
     std::uint64_t need = 0;
@@ -101,12 +99,14 @@ TEST_CASE_FIXTURE(Knobs, "a plan that differs in a word, has more or less, or an
   const auto is_another = [&](std::vector<koord_intent> changed) {
     for (const auto& intents : {plan, changed}) {
       host.context().take_plan();
-      REQUIRE(service->propose(abi, intents.data(), static_cast<std::uint32_t>(intents.size()), sizeof(koord_intent)) == KOORD_OK);
+      REQUIRE(service->propose(abi, intents.data(), static_cast<std::uint32_t>(intents.size()), sizeof(koord_intent)) ==
+              KOORD_OK);
     }
     const bool repeats = host.context().repeats_plan();
     const knob::Plan taken = host.context().take_plan();
     REQUIRE(taken.size() == changed.size());
-    for (std::size_t i = 0; i < changed.size(); ++i) CHECK(taken[i].reason == std::string(changed[i].reason.p, changed[i].reason.n));
+    for (std::size_t i = 0; i < changed.size(); ++i)
+      CHECK(taken[i].reason == std::string(changed[i].reason.p, changed[i].reason.n));
     return !repeats;
   };
   CHECK_FALSE(is_another(plan));
@@ -114,10 +114,11 @@ TEST_CASE_FIXTURE(Knobs, "a plan that differs in a word, has more or less, or an
   CHECK(is_another({plan[0], plan[1], plan[1]}));
   CHECK(is_another({plan[1], plan[0]}));
   const koord_label other = label("node_cpu_usage", "7.4");
-  for (auto spoil : {+[](koord_intent& i) { i.reason = str("the node is idle"); }, +[](koord_intent& i) { i.ttl_ns += 1; },
-                     +[](koord_intent& i) { i.priority = 3; }, +[](koord_intent& i) { i.n_inputs = 0; },
-                     +[](koord_intent& i) { i.value = str("30000 100000"); }, +[](koord_intent& i) { i.level = KOORD_LEVEL_CONTAINER; },
-                     +[](koord_intent& i) { i.role = KOORD_ROLE_CAP; }}) {
+  for (auto spoil :
+       {+[](koord_intent& i) { i.reason = str("the node is idle"); }, +[](koord_intent& i) { i.ttl_ns += 1; },
+        +[](koord_intent& i) { i.priority = 3; }, +[](koord_intent& i) { i.n_inputs = 0; },
+        +[](koord_intent& i) { i.value = str("30000 100000"); },
+        +[](koord_intent& i) { i.level = KOORD_LEVEL_CONTAINER; }, +[](koord_intent& i) { i.role = KOORD_ROLE_CAP; }}) {
     std::vector<koord_intent> changed = plan;
     spoil(changed[0]);
     CHECK(is_another(changed));
@@ -138,10 +139,9 @@ TEST_CASE_FIXTURE(Knobs, "an intent says where, what, why and for how long") {
   for (auto spoil :
        {+[](koord_intent& i) { i.level = 4; }, +[](koord_intent& i) { i.knob = {}; },
         +[](koord_intent& i) { i.value = {}; }, +[](koord_intent& i) { i.reason = {}; },
-        +[](koord_intent& i) { i.reason = str("no \xff text"); },
-        +[](koord_intent& i) { i.ttl_ns = 0; }, +[](koord_intent& i) { i.cgroup_dir = str("../x"); },
-        +[](koord_intent& i) { i.cgroup_dir = str("be.slice/"); }, +[](koord_intent& i) { i.value = str("20%"); },
-        +[](koord_intent& i) { i.n_inputs = 1; }}) {
+        +[](koord_intent& i) { i.reason = str("no \xff text"); }, +[](koord_intent& i) { i.ttl_ns = 0; },
+        +[](koord_intent& i) { i.cgroup_dir = str("../x"); }, +[](koord_intent& i) { i.cgroup_dir = str("be.slice/"); },
+        +[](koord_intent& i) { i.value = str("20%"); }, +[](koord_intent& i) { i.n_inputs = 1; }}) {
     koord_intent bad = intent();
     spoil(bad);
     CHECK(propose(bad) == KOORD_E_INVALID);
@@ -155,7 +155,8 @@ TEST_CASE_FIXTURE(Knobs, "a knob of the node is of no cgroup, and a knob of a cg
   CHECK(propose(of_node) == KOORD_OK);
   of_node.cgroup_dir = str("be.slice");
   CHECK(propose(of_node) == KOORD_E_INVALID);
-  CHECK(host.last_error() == "intent 0: 'vm.min_free_kbytes' is a knob of the node: the level is to be the node, and cgroup_dir empty");
+  CHECK(host.last_error() ==
+        "intent 0: 'vm.min_free_kbytes' is a knob of the node: the level is to be the node, and cgroup_dir empty");
   koord_intent of_cgroup = intent();
   of_cgroup.level = KOORD_LEVEL_NODE;
   CHECK(propose(of_cgroup) == KOORD_E_INVALID);
@@ -178,8 +179,9 @@ TEST_CASE_FIXTURE(Knobs, "a scale is a factor above 0 and at most 1000") {
     scale.value = str(bad);
     CHECK(propose(scale) == KOORD_E_INVALID);
   }
-  CHECK(host.last_error() ==
-        "intent 0: the scale of cpu.max is '20000 100000', expected a decimal factor above 0 and at most 1000, such as 1.5");
+  CHECK(
+      host.last_error() ==
+      "intent 0: the scale of cpu.max is '20000 100000', expected a decimal factor above 0 and at most 1000, such as 1.5");
 }
 
 TEST_CASE_FIXTURE(Knobs, "a role that a knob does not take is refused with those that it takes") {
@@ -237,7 +239,8 @@ TEST_CASE_FIXTURE(Knobs, "the current value is the kernel's") {
   CHECK(value == "0-3");
 }
 
-TEST_CASE_FIXTURE(Knobs, "the base of a knob is that of the governor, and the kernel's value where there is no governor") {
+TEST_CASE_FIXTURE(Knobs,
+                  "the base of a knob is that of the governor, and the kernel's value where there is no governor") {
   char buf[64];
   std::uint64_t need = 0;
   REQUIRE(service->base(abi, str("cpu.max"), str("be.slice"), buf, sizeof buf, &need) == KOORD_OK);
@@ -282,8 +285,9 @@ struct ForeignKnobs : Knobs {
     nameless.uid = "2";
     host.hub().publish({.pods = std::vector{pod, nameless}});
     other.reset();
-    other = std::make_unique<host::PluginContext>(host.services(), "com.acme.x", std::set<std::string>{"koord.knobs/1"}, "{}",
-                                                  host::Rights{.host_plugin = false, .files = {}, .cgroups = std::move(cgroups)});
+    other = std::make_unique<host::PluginContext>(
+        host.services(), "com.acme.x", std::set<std::string>{"koord.knobs/1"}, "{}",
+        host::Rights{.host_plugin = false, .files = {}, .cgroups = std::move(cgroups)});
   }
   koord_status propose_for(std::string_view cgroup_dir) {
     koord_intent one = intent();
@@ -306,12 +310,13 @@ TEST_CASE_FIXTURE(ForeignKnobs, "a third party's strategy proposes for pods and 
 
 TEST_CASE_FIXTURE(ForeignKnobs, "any other cgroup is refused, and the refusal names it and the grant") {
   grant({});
-  for (const char* dir : {"system.slice/koordetector.service", "kubepods.slice", "kubepods.slice/kubepods-pod1.slice-not",
-                          "koordetector/plugins/com.acme.other", "be.slice"}) {
+  for (const char* dir :
+       {"system.slice/koordetector.service", "kubepods.slice", "kubepods.slice/kubepods-pod1.slice-not",
+        "koordetector/plugins/com.acme.other", "be.slice"}) {
     CAPTURE(dir);
     CHECK(propose_for(dir) == KOORD_E_DENIED);
-    CHECK(why == "intent 0: cgroup_dir is '" + std::string(dir) + "', which is no cgroup of a pod; plugins.settings.com.acme.x.cgroups: [" +
-                     dir + "] allows it");
+    CHECK(why == "intent 0: cgroup_dir is '" + std::string(dir) +
+                     "', which is no cgroup of a pod; plugins.settings.com.acme.x.cgroups: [" + dir + "] allows it");
   }
   CHECK(other->take_plan().empty());
 }

@@ -13,8 +13,8 @@ namespace {
 
 struct ForeignMetrics : MetricsOnHost {
   std::unique_ptr<host::PluginContext> other =
-      std::make_unique<host::PluginContext>(host.services(), "com.acme.x", std::set<std::string>{"koord.metrics/1"}, "{}",
-                                            host::Rights{.host_plugin = false, .files = {}, .cgroups = {}});
+      std::make_unique<host::PluginContext>(host.services(), "com.acme.x", std::set<std::string>{"koord.metrics/1"},
+                                            "{}", host::Rights{.host_plugin = false, .files = {}, .cgroups = {}});
   std::string why;
 
   koord_status define_as_other(const koord_metric_desc& desc) {
@@ -29,17 +29,19 @@ struct ForeignMetrics : MetricsOnHost {
 }  // namespace
 
 TEST_CASE_FIXTURE(ForeignMetrics, "a third party defines no metric of the agent's own plugins") {
-  for (const char* name : {"pod_cpu_usage", "node_cpu_usage", "container_sched_latency_mean_seconds", "be_suppress_cpu_cores",
-                           "node_network_receive_bytes_total", "rdma_port_active"}) {
+  for (const char* name : {"pod_cpu_usage", "node_cpu_usage", "container_sched_latency_mean_seconds",
+                           "be_suppress_cpu_cores", "node_network_receive_bytes_total", "rdma_port_active"}) {
     CAPTURE(name);
     CHECK(define_as_other(desc(name)) == KOORD_E_DENIED);
-    CHECK(why == "metric '" + std::string(name) + "' is reserved for the agent's own plugins, expected a name of com.acme.x's own");
+    CHECK(why == "metric '" + std::string(name) +
+                     "' is reserved for the agent's own plugins, expected a name of com.acme.x's own");
   }
   CHECK(define_as_other(desc("pod_acme_usage")) == KOORD_OK);
   CHECK(define(desc("pod_cpu_usage")) > 0);
 }
 
-TEST_CASE_FIXTURE(ForeignMetrics, "one of the agent's own plugins defines its metrics although a third party was first") {
+TEST_CASE_FIXTURE(ForeignMetrics,
+                  "one of the agent's own plugins defines its metrics although a third party was first") {
   host::PluginContext squatter(host.services(), "com.acme.squatter", {"koord.metrics/1"}, "{}");
   const metric::Desc first{.name = "pod_cpu_usage_sum", .unit = "", .help = "Mine.", .bounds = {}};
   REQUIRE(host.metrics().define("com.acme.squatter", first));
@@ -73,10 +75,12 @@ TEST_CASE_FIXTURE(ForeignMetrics, "definitions are bounded in number and in byte
   CHECK(define(desc("ours")) > 0);  // another plugin is not affected
 }
 
-TEST_CASE_FIXTURE(ForeignMetrics, "a plugin defines a bounded number of metrics, and may define those again that it has") {
+TEST_CASE_FIXTURE(ForeignMetrics,
+                  "a plugin defines a bounded number of metrics, and may define those again that it has") {
   koord_status status = KOORD_OK;
   int defined = 0;
-  for (; status == KOORD_OK && defined < 5000; ++defined) status = define_as_other(desc("acme_" + std::to_string(defined)));
+  for (; status == KOORD_OK && defined < 5000; ++defined)
+    status = define_as_other(desc("acme_" + std::to_string(defined)));
   CHECK(defined == 2001);
   CHECK(why == "'com.acme.x' has defined 2000 metrics, as many as it may");
   CHECK(define_as_other(desc("acme_7")) == KOORD_OK);
@@ -86,7 +90,8 @@ TEST_CASE_FIXTURE(ForeignMetrics, "labels are bounded in number and in bytes") {
   const std::uint32_t metric = define(desc("a"));
   std::uint64_t series = 0;
   const std::vector<koord_label> many(65, label("k", "v"));
-  CHECK(service->series(abi, metric, KOORD_NO_SUBJECT, many.data(), 65, sizeof(koord_label), &series) == KOORD_E_INVALID);
+  CHECK(service->series(abi, metric, KOORD_NO_SUBJECT, many.data(), 65, sizeof(koord_label), &series) ==
+        KOORD_E_INVALID);
   CHECK(host.last_error() == "labels: 65 of them, expected at most 64");
   const std::string value(5000, 'x');
   const koord_label one = label("k", value);

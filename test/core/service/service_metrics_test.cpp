@@ -34,8 +34,7 @@ TEST_CASE_FIXTURE(MetricsOnHost, "a metric of another plugin cannot be defined")
 
 TEST_CASE_FIXTURE(MetricsOnHost, "a series of a container has the labels of the container and its pod") {
   publish_pod();
-  const std::uint64_t of_container =
-      series(define(desc("usage")), pod().containers[0].handle, {label("zone", "a")});
+  const std::uint64_t of_container = series(define(desc("usage")), pod().containers[0].handle, {label("zone", "a")});
   REQUIRE(append({{of_container, 2}}) == KOORD_OK);
   CHECK(host.value("usage", {{"container_id", "containerd://u1"},
                              {"container_name", "main"},
@@ -131,8 +130,7 @@ TEST_CASE_FIXTURE(MetricsOnHost, "one query answers for every subject, with its 
 TEST_CASE_FIXTURE(MetricsOnHost, "a query for a pod leaves its containers out") {
   publish_pod();
   const std::uint32_t metric = define(desc("usage"));
-  REQUIRE(append({{series(metric, pod().handle), 1}, {series(metric, pod().containers[0].handle), 2}}) ==
-          KOORD_OK);
+  REQUIRE(append({{series(metric, pod().handle), 1}, {series(metric, pod().containers[0].handle), 2}}) == KOORD_OK);
   koord_query of_pod = query("usage");
   of_pod.subject = pod().handle;
   REQUIRE(rows(of_pod).size() == 1);

@@ -8,7 +8,8 @@ namespace {
 
 struct State : OnHost<koord_svc_state> {
   State() : OnHost("koord.state/1") {}
-  explicit State(std::initializer_list<std::pair<std::string_view, std::string_view>> tree) : OnHost("koord.state/1", tree) {}
+  explicit State(std::initializer_list<std::pair<std::string_view, std::string_view>> tree)
+      : OnHost("koord.state/1", tree) {}
 
   void publish_pod(std::string uid) {
     state::Pod pod;

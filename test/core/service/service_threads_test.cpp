@@ -36,8 +36,8 @@ bool tick(FakeHost& host, const koord_host* abi, std::uint32_t metric) {
     if (made == KOORD_OK) points.push_back({series, 1});
     if (made != KOORD_OK && made != KOORD_E_GONE) return false;
   }
-  return metrics->append(abi, to_ns(host.clock().now()), points.data(),
-                         static_cast<std::uint32_t>(points.size()), sizeof(koord_point)) == KOORD_OK;
+  return metrics->append(abi, to_ns(host.clock().now()), points.data(), static_cast<std::uint32_t>(points.size()),
+                         sizeof(koord_point)) == KOORD_OK;
 }
 
 }  // namespace

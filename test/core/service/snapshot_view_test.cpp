@@ -147,8 +147,10 @@ TEST_CASE("a CPU's record has its owner, and the node's has the reserved amount"
   owners->pinned = CpuSet::parse("4").value();
   snapshot->cpu_owners = owners;
   const SnapshotView all(snapshot);
-  const std::uint32_t expected[] = {KOORD_CPU_RESERVED, KOORD_CPU_SYSTEM, KOORD_CPU_LSE, KOORD_CPU_LSR, KOORD_CPU_PINNED, 0};
-  for (std::size_t cpu = 0; cpu < 6; ++cpu) CHECK(all.topology()->cpus[cpu].flags == (KOORD_CPU_ONLINE | expected[cpu]));
+  const std::uint32_t expected[] = {KOORD_CPU_RESERVED, KOORD_CPU_SYSTEM, KOORD_CPU_LSE,
+                                    KOORD_CPU_LSR,      KOORD_CPU_PINNED, 0};
+  for (std::size_t cpu = 0; cpu < 6; ++cpu)
+    CHECK(all.topology()->cpus[cpu].flags == (KOORD_CPU_ONLINE | expected[cpu]));
   CHECK(all.node()->reserved_cpu == 500);
   CHECK(all.node()->reserved_memory == KOORD_ABSENT);
   owners->system_exclusive = false;

@@ -50,7 +50,8 @@ TEST_CASE_FIXTURE(Feed, "an ended series' samples lead nowhere, those of its suc
   CHECK(found() == std::vector{second});
 }
 
-TEST_CASE_FIXTURE(Feed, "a tag that was given before the series ended is not taken for its successor in the same place") {
+TEST_CASE_FIXTURE(Feed,
+                  "a tag that was given before the series ended is not taken for its successor in the same place") {
   const metric::SeriesId first = *metrics.series("p", usage, {});
   metrics.end_series(first);
   const metric::SeriesId second = *metrics.series("p", usage, {});

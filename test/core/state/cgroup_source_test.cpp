@@ -41,9 +41,8 @@ using Ids = std::vector<std::string>;
 }  // namespace
 
 TEST_CASE("a pod is known by the uid and QoS that its systemd slice names") {
-  SnapshotPtr seen =
-      see_v2({"kubepods.slice/kubepods-burstable.slice/kubepods-burstable-podu_1.slice/cri-containerd-" +
-              kIdA + ".scope"});
+  SnapshotPtr seen = see_v2(
+      {"kubepods.slice/kubepods-burstable.slice/kubepods-burstable-podu_1.slice/cri-containerd-" + kIdA + ".scope"});
   REQUIRE(seen->pods.size() == 1);
   const Pod& pod = seen->pods[0];
   CHECK(pod.uid == "u-1");
@@ -57,8 +56,7 @@ TEST_CASE("a pod is known by the uid and QoS that its systemd slice names") {
 }
 
 TEST_CASE("pods of the cgroupfs driver get the given runtime's scheme") {
-  SnapshotPtr seen =
-      see_v2({"kubepods/besteffort/podx/" + kIdA, "kubepods/pody/" + kIdB}, {.runtime = "containerd"});
+  SnapshotPtr seen = see_v2({"kubepods/besteffort/podx/" + kIdA, "kubepods/pody/" + kIdB}, {.runtime = "containerd"});
   REQUIRE(seen->pods.size() == 2);
   CHECK(seen->pods[0].kube_qos == KubeQos::best_effort);
   CHECK(seen->pods[1].kube_qos == KubeQos::guaranteed);
@@ -81,22 +79,20 @@ TEST_CASE("a cri-o helper beside a container is a sandbox") {
 TEST_CASE("docker and podman containers are found by either driver's names") {
   CHECK(ids(see_v2({"docker/" + kIdA, "docker/buildkit"})->standalone) == Ids{"docker://" + kIdA});
   CHECK(ids(see_v2({"system.slice/docker-" + kIdA + ".scope"})->standalone) == Ids{"docker://" + kIdA});
-  CHECK(ids(see_v2(
-                {"machine.slice/libpod-" + kIdA + ".scope", "machine.slice/libpod-conmon-" + kIdA + ".scope"})
+  CHECK(ids(see_v2({"machine.slice/libpod-" + kIdA + ".scope", "machine.slice/libpod-conmon-" + kIdA + ".scope"})
                 ->standalone) == Ids{"libpod://" + kIdA});
   CHECK(ids(see_v2({"libpod_parent/libpod-" + kIdA})->standalone) == Ids{"libpod://" + kIdA});
 }
 
 TEST_CASE("a user's podman containers are found, the user's services are not") {
   std::string user = "user.slice/user-1000.slice/user@1000.service/";
-  SnapshotPtr seen =
-      see_v2({user + "user.slice/libpod-" + kIdA + ".scope", user + "app.slice/editor.service"});
+  SnapshotPtr seen = see_v2({user + "user.slice/libpod-" + kIdA + ".scope", user + "app.slice/editor.service"});
   CHECK(ids(seen->standalone) == Ids{"libpod://" + kIdA});
 }
 
 TEST_CASE("systemd services are found, in nested slices, too") {
-  SnapshotPtr seen = see_v2({"system.slice/nginx.service/inner",
-                             "system.slice/system-getty.slice/getty@tty1.service", "init.scope"});
+  SnapshotPtr seen =
+      see_v2({"system.slice/nginx.service/inner", "system.slice/system-getty.slice/getty@tty1.service", "init.scope"});
   CHECK(ids(seen->standalone) == Ids{"systemd://getty@tty1.service", "systemd://nginx.service"});
   CHECK(seen->standalone[1].kind == ContainerKind::service);
   CHECK(seen->standalone[1].cgroup_dir == "system.slice/nginx.service");
@@ -111,8 +107,7 @@ TEST_CASE("where nothing is known, the top-level cgroups are shown") {
 }
 
 TEST_CASE("configured paths are shown, with patterns in each component") {
-  SnapshotPtr seen =
-      see_v2({"batch/job-1", "batch/job-2", "batch/other", "web"}, {.paths = {"batch/job-*", "gone/x"}});
+  SnapshotPtr seen = see_v2({"batch/job-1", "batch/job-2", "batch/other", "web"}, {.paths = {"batch/job-*", "gone/x"}});
   CHECK(ids(seen->standalone) == Ids{"cgroup://batch/job-1", "cgroup://batch/job-2"});
 }
 

@@ -7,9 +7,7 @@ using namespace koord::state;
 
 namespace {
 
-StringMap label(std::string_view key, std::string value) {
-  return {{std::string(key), std::move(value)}};
-}
+StringMap label(std::string_view key, std::string value) { return {{std::string(key), std::move(value)}}; }
 
 Container with(std::vector<Resource> resources, ContainerKind kind = ContainerKind::regular) {
   Container container;

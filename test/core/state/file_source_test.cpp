@@ -16,9 +16,7 @@ using koord::test::FakeNode;
 
 namespace {
 
-std::string pod_list(const std::string& uid) {
-  return "items: [{metadata: {uid: " + uid + ", name: n}}]\n";
-}
+std::string pod_list(const std::string& uid) { return "items: [{metadata: {uid: " + uid + ", name: n}}]\n"; }
 
 FileSource::Options pods_from(const FakeNode& node) {
   FileSource::Options options;
@@ -38,8 +36,7 @@ TEST_CASE("pods, node and NodeSLO are published from their files") {
                  {"run/node.json", R"({"kind":"Node","metadata":{"name":"n1"}})"},
                  {"run/slo.yaml", "kind: NodeSLO\nspec: {a: 1}\n"}});
   Hub hub;
-  FileSource source({node.path("run/pods.yaml"), node.path("run/node.json"), node.path("run/slo.yaml"), {}},
-                    hub);
+  FileSource source({node.path("run/pods.yaml"), node.path("run/node.json"), node.path("run/slo.yaml"), {}}, hub);
   REQUIRE(source.refresh());
   CHECK(hub.current()->pods[0].uid == "a");
   CHECK(hub.current()->node.name == "n1");
@@ -108,15 +105,18 @@ TEST_CASE("a file that lists a uid twice is refused with the file, the uid and b
   Hub hub;
   FileSource source(pods_from(node), hub);
   REQUIRE(source.refresh());
-  for (const char* twice : {"items: [{metadata: {uid: b, name: n}}, {metadata: {uid: c, name: o}}, {metadata: {uid: b, name: p}}]\n",
-                            R"({"items":[{"metadata":{"uid":"b","name":"n"}},{"metadata":{"uid":"c","name":"o"}},{"metadata":{"uid":"b","name":"p"}}]})"}) {
+  for (
+      const char* twice :
+      {"items: [{metadata: {uid: b, name: n}}, {metadata: {uid: c, name: o}}, {metadata: {uid: b, name: p}}]\n",
+       R"({"items":[{"metadata":{"uid":"b","name":"n"}},{"metadata":{"uid":"c","name":"o"}},{"metadata":{"uid":"b","name":"p"}}]})"}) {
     CAPTURE(twice);
     node.write("run/pods.yaml", twice);
     const Result<void> refreshed = source.refresh();
     REQUIRE_FALSE(refreshed);
-    CHECK(refreshed.error().message() ==
-          "'" + node.path("run/pods.yaml") +
-              "': items[2].metadata.uid: 'b' is the uid of items[0], too; expected one item for each uid; keeping what was read last");
+    CHECK(
+        refreshed.error().message() ==
+        "'" + node.path("run/pods.yaml") +
+            "': items[2].metadata.uid: 'b' is the uid of items[0], too; expected one item for each uid; keeping what was read last");
     REQUIRE(hub.current()->pods.size() == 1);
     CHECK(hub.current()->pods[0].uid == "a");
   }
@@ -165,9 +165,11 @@ TEST_CASE("without a directory to watch, changes are found by refreshing") {
 }
 
 TEST_CASE("a cgroup below a pod that none of its annotations names is no sandbox, and is reported") {
-  FakeNode node({{"run/pods.yaml", "items: [{metadata: {uid: a, name: n, namespace: shop, annotations: {koordetector.sh/cgroup-dir: batch, "
-                                   "koordetector.sh/cgroup-dir.app: batch/deep/app}}, spec: {containers: [{name: app}]}}]\n"},
-                 {"cgroup/cgroup.controllers", "cpu memory\n"}});
+  FakeNode node(
+      {{"run/pods.yaml",
+        "items: [{metadata: {uid: a, name: n, namespace: shop, annotations: {koordetector.sh/cgroup-dir: batch, "
+        "koordetector.sh/cgroup-dir.app: batch/deep/app}}, spec: {containers: [{name: app}]}}]\n"},
+       {"cgroup/cgroup.controllers", "cpu memory\n"}});
   node.make_directory("cgroup/batch/deep/app");
   node.make_directory("cgroup/batch/worker");
   Hub hub;
@@ -177,7 +179,9 @@ TEST_CASE("a cgroup below a pod that none of its annotations names is no sandbox
   REQUIRE(source.refresh());
   CHECK(hub.current()->pods[0].containers.size() == 1);
   REQUIRE(source.notes().size() == 1);
-  CHECK(source.notes()[0] == "cgroup 'batch/worker' of pod shop/n is no container's: no annotation koordetector.sh/cgroup-dir.NAME names it");
+  CHECK(
+      source.notes()[0] ==
+      "cgroup 'batch/worker' of pod shop/n is no container's: no annotation koordetector.sh/cgroup-dir.NAME names it");
   std::filesystem::remove(node.path("cgroup/batch/worker"));
   REQUIRE(source.refresh());
   CHECK(source.notes().empty());
@@ -185,7 +189,8 @@ TEST_CASE("a cgroup below a pod that none of its annotations names is no sandbox
 
 TEST_CASE("a container of a running pod without an id and without a named cgroup is reported") {
   const auto pods = [](const std::string& status) {
-    return "items: [{metadata: {uid: a, name: n, namespace: shop}, spec: {containers: [{name: app}]}, status: {phase: Running" + status + "}}]\n";
+    return "items: [{metadata: {uid: a, name: n, namespace: shop}, spec: {containers: [{name: app}]}, status: {phase: Running" +
+           status + "}}]\n";
   };
   FakeNode node({{"run/pods.yaml", pods("")}, {"cgroup/cgroup.controllers", "cpu memory\n"}});
   Hub hub;
@@ -194,13 +199,15 @@ TEST_CASE("a container of a running pod without an id and without a named cgroup
   FileSource source(options, hub);
   REQUIRE(source.refresh());
   REQUIRE(source.notes().size() == 1);
-  CHECK(source.notes()[0] ==
-        "the cgroup of container 'app' of pod shop/n is unknown: expected a containerID in its status or the annotation "
-        "koordetector.sh/cgroup-dir.app");
+  CHECK(
+      source.notes()[0] ==
+      "the cgroup of container 'app' of pod shop/n is unknown: expected a containerID in its status or the annotation "
+      "koordetector.sh/cgroup-dir.app");
   node.write("run/pods.yaml", pods(", containerStatuses: [{name: app, state: {waiting: {}}}]"));
   REQUIRE(source.refresh());
   CHECK(source.notes().empty());
-  node.write("run/pods.yaml", pods(R"(, containerStatuses: [{name: app, containerID: "containerd://c1", state: {running: {}}}])"));
+  node.write("run/pods.yaml",
+             pods(R"(, containerStatuses: [{name: app, containerID: "containerd://c1", state: {running: {}}}])"));
   REQUIRE(source.refresh());
   CHECK(source.notes().empty());
 }
@@ -220,5 +227,7 @@ TEST_CASE("pods of a file are found in the tree that has them, also when it come
   REQUIRE(source.refresh());
   CHECK(hub.current()->pods[0].cgroup_dir == "nested/kubepods/besteffort/poda");
   REQUIRE(source.notes().size() == 1);
-  CHECK(source.notes()[0].find("below 'nested/kubepods'; other trees hold pods, too, and are left out of account: kubepods.slice") != std::string::npos);
+  CHECK(source.notes()[0].find(
+            "below 'nested/kubepods'; other trees hold pods, too, and are left out of account: kubepods.slice") !=
+        std::string::npos);
 }

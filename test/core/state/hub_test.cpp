@@ -22,9 +22,7 @@ Pod pod(std::string uid, std::vector<Container> containers = {}) {
   return made;
 }
 
-std::uint32_t publish_pods(Hub& hub, std::vector<Pod> pods) {
-  return hub.publish({.pods = std::move(pods)});
-}
+std::uint32_t publish_pods(Hub& hub, std::vector<Pod> pods) { return hub.publish({.pods = std::move(pods)}); }
 
 std::uint32_t publish_standalone(Hub& hub, std::vector<Container> containers) {
   return hub.publish({.standalone = std::move(containers)});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers to /pods that are no list of this node's pods, byte by byte as a broken kubelet or something before it sends them. The
-// last good list stays, the fault is named, and no pod counts as gone.
+// Answers to /pods that are no list of this node's pods, byte by byte as a broken kubelet or something before it sends
+// them. The last good list stays, the fault is named, and no pod counts as gone.
 #include <doctest/doctest.h>
 
 #include <map>
@@ -25,11 +25,12 @@ using namespace std::chrono_literals;
 namespace {
 
 std::string listed_pod(const std::string& name, const std::string& uid, const std::string& node = "this-node") {
-  return R"({"metadata":{"name":")" + name + R"(","namespace":"shop","uid":")" + uid + R"("},"spec":{"nodeName":")" + node +
-         R"(","containers":[{"name":"app"}]},"status":{"phase":"Running","qosClass":"Burstable"}})";
+  return R"({"metadata":{"name":")" + name + R"(","namespace":"shop","uid":")" + uid + R"("},"spec":{"nodeName":")" +
+         node + R"(","containers":[{"name":"app"}]},"status":{"phase":"Running","qosClass":"Burstable"}})";
 }
 
-const std::string kList = R"({"kind":"PodList","items":[)" + listed_pod("web", "u1") + "," + listed_pod("db", "u2") + "]}";
+const std::string kList =
+    R"({"kind":"PodList","items":[)" + listed_pod("web", "u1") + "," + listed_pod("db", "u2") + "]}";
 const std::string kHalf = kList.substr(0, kList.size() / 2 + 60);  // the first pod is whole
 
 std::string in_chunks(const std::string& text) {
@@ -55,24 +56,33 @@ std::vector<Attack> attacks() {
       {"a whole list shorter than its length", with_length(kList, kList.size() + 1), "the answer broke off"},
       {"a body longer than its length", with_length(kList, kHalf.size()), "/pods: not JSON"},
       {"a body until the connection ends, cut", "HTTP/1.1 200 OK\r\n\r\n" + kHalf, "/pods: "},
-      {"an end in the middle of a chunk", in_chunks(kList).substr(0, in_chunks(kList).size() - 40), "the answer broke off"},
+      {"an end in the middle of a chunk", in_chunks(kList).substr(0, in_chunks(kList).size() - 40),
+       "the answer broke off"},
       {"an end between two chunks", in_chunks(kHalf), "the answer broke off"},
       {"an end before the last chunk, after a whole list", in_chunks(kList), "the answer broke off"},
-      {"a chunk with a size that is no number", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n" + kList, "/pods: "},
+      {"a chunk with a size that is no number", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n" + kList,
+       "/pods: "},
       {"an end before the header", "HTTP/1.1 200", "/pods: "},
       {"206", with_length(kHalf, kHalf.size(), "206 Partial Content"), "/pods: 206"},
-      {"a redirect", "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1/pods\r\nContent-Length: 0\r\n\r\n", "/pods: 302"},
+      {"a redirect", "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1/pods\r\nContent-Length: 0\r\n\r\n",
+       "/pods: 302"},
       {"no body", answer_with(""), "/pods: not JSON"},
       {"a page of HTML", answer_with("<html><body>sign in</body></html>", "Content-Type: text/html\r\n"), "not JSON"},
       {"a list with a page behind it", answer_with(kList + "<html>"), "not JSON: extra data"},
       {"two lists", answer_with(kList + kList), "not JSON: extra data"},
       {"null", answer_with("null"), "expected a mapping, found nothing"},
-      {"a list without an object around it", answer_with("[" + listed_pod("web", "u1") + "]"), "expected a mapping, found a list"},
-      {"a Status", answer_with(R"({"kind":"Status","status":"Failure","code":500})"), "kind: expected 'PodList', found 'Status'"},
-      {"a list of another kind", answer_with(R"({"kind":"NodeList","items":[{"metadata":{"name":"n"}}]})"), "found 'NodeList'"},
-      {"items: null", answer_with(R"({"kind":"PodList","items":null})"), "no pods are listed while cgroups of pods are there"},
-      {"no items", answer_with(R"({"kind":"PodList","items":[]})"), "no pods are listed while cgroups of pods are there"},
-      {"items that are a mapping", answer_with(R"({"kind":"PodList","items":{}})"), "items: expected a list, found a mapping"},
+      {"a list without an object around it", answer_with("[" + listed_pod("web", "u1") + "]"),
+       "expected a mapping, found a list"},
+      {"a Status", answer_with(R"({"kind":"Status","status":"Failure","code":500})"),
+       "kind: expected 'PodList', found 'Status'"},
+      {"a list of another kind", answer_with(R"({"kind":"NodeList","items":[{"metadata":{"name":"n"}}]})"),
+       "found 'NodeList'"},
+      {"items: null", answer_with(R"({"kind":"PodList","items":null})"),
+       "no pods are listed while cgroups of pods are there"},
+      {"no items", answer_with(R"({"kind":"PodList","items":[]})"),
+       "no pods are listed while cgroups of pods are there"},
+      {"items that are a mapping", answer_with(R"({"kind":"PodList","items":{}})"),
+       "items: expected a list, found a mapping"},
       {"a list without items", answer_with(R"({"kind":"PodList"})"), "items: expected a list, found nothing"},
   };
 }
@@ -80,11 +90,14 @@ std::vector<Attack> attacks() {
 // Lists in which each item is wrong.
 std::vector<Attack> lists_without_a_usable_pod() {
   return {
-      {"items of another kind", answer_with(R"({"items":[{"kind":"Node","metadata":{"name":"n"}}]})"), "no listed pod is usable: items[0].kind"},
-      {"items that are no objects", answer_with(R"({"kind":"PodList","items":[null,1,"web"]})"), "no listed pod is usable: items[0]"},
+      {"items of another kind", answer_with(R"({"items":[{"kind":"Node","metadata":{"name":"n"}}]})"),
+       "no listed pod is usable: items[0].kind"},
+      {"items that are no objects", answer_with(R"({"kind":"PodList","items":[null,1,"web"]})"),
+       "no listed pod is usable: items[0]"},
       {"the pods of another node", answer_with(R"({"items":[)" + listed_pod("x", "u9", "other-node") + "]}"),
        "no listed pod is usable: pod shop/x: spec.nodeName: found 'other-node'"},
-      {"uids that climb", answer_with(R"({"items":[)" + listed_pod("x", "../x") + "]}"), "no listed pod is usable: pod shop/x: '../x' cannot be"},
+      {"uids that climb", answer_with(R"({"items":[)" + listed_pod("x", "../x") + "]}"),
+       "no listed pod is usable: pod shop/x: '../x' cannot be"},
   };
 }
 
@@ -101,10 +114,10 @@ struct AttackedKubelet : LoopHere {
     options.node = "this-node";
     options.sync_period = 2ms;
     options.timeout = 60s;
-    source.emplace(KubeletSource::Parts{loop, workers, clock, hub, *cgroup::Layout::detect(node.roots())}, options, KubeletSource::Handlers{});
-    source->begin([this](const kube::Call& call, kube::Client::OnPiece on_piece, const kube::Client::OnReply& on_reply) {
-      return ask(call, std::move(on_piece), on_reply);
-    });
+    source.emplace(KubeletSource::Parts{loop, workers, clock, hub, *cgroup::Layout::detect(node.roots())}, options,
+                   KubeletSource::Handlers{});
+    source->begin([this](const kube::Call& call, kube::Client::OnPiece on_piece,
+                         const kube::Client::OnReply& on_reply) { return ask(call, std::move(on_piece), on_reply); });
   }
 
   // As kube::Client does, without TLS.
@@ -112,21 +125,24 @@ struct AttackedKubelet : LoopHere {
    public:
     http::AsyncClient::PendingPtr pending;
   };
-  kube::Client::PendingPtr ask(const kube::Call& call, kube::Client::OnPiece on_piece, const kube::Client::OnReply& on_reply) {
+  kube::Client::PendingPtr ask(const kube::Call& call, kube::Client::OnPiece on_piece,
+                               const kube::Client::OnReply& on_reply) {
     auto asked = std::make_unique<Asked>();
     http::AsyncRequest request{.target = call.target, .timeout = call.timeout};
     const auto on_answer = [on_reply](Result<http::ClientResponse> reply) {
       if (!reply) return on_reply(std::move(reply).error());
       on_reply(kube::Reply{.status = reply->status, .body = std::move(reply->body)});
     };
-    asked->pending = on_piece ? client.stream(std::move(request), std::move(on_piece), on_answer) : client.send(std::move(request), on_answer);
+    asked->pending = on_piece ? client.stream(std::move(request), std::move(on_piece), on_answer)
+                              : client.send(std::move(request), on_answer);
     return asked;
   }
 
   void serve(ScriptedServer::Peer& peer) {
     const bool asks_for_pods = peer.read_request().starts_with("GET /pods ");
     if (!asks_for_pods) {
-      peer.send(answer_with(R"({"kubeletconfig":{"cgroupDriver":"cgroupfs","cgroupRoot":"/"}})", "Connection: close\r\n"));
+      peer.send(
+          answer_with(R"({"kubeletconfig":{"cgroupDriver":"cgroupfs","cgroupRoot":"/"}})", "Connection: close\r\n"));
       return;
     }
     std::string text;

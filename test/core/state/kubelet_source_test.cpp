@@ -22,9 +22,12 @@ constexpr const char* kOnePod = R"({"kind":"PodList","apiVersion":"v1","items":[
 constexpr const char* kTwoPods = R"({"items":[
   {"metadata":{"name":"web","namespace":"shop","uid":"u1"},"spec":{"containers":[{"name":"app"}]},"status":{"phase":"Running","qosClass":"Burstable"}},
   {"metadata":{"name":"db","namespace":"shop","uid":"u2"},"spec":{"containers":[{"name":"app"}]},"status":{"phase":"Running","qosClass":"Burstable"}}]})";
-constexpr const char* kConfig = R"({"kubeletconfig":{"cgroupDriver":"cgroupfs","cgroupRoot":"/","cpuManagerPolicy":"static"}})";
+constexpr const char* kConfig =
+    R"({"kubeletconfig":{"cgroupDriver":"cgroupfs","cgroupRoot":"/","cpuManagerPolicy":"static"}})";
 
-Result<kube::Reply> answer(unsigned status, std::string body) { return kube::Reply{.status = status, .body = std::move(body)}; }
+Result<kube::Reply> answer(unsigned status, std::string body) {
+  return kube::Reply{.status = status, .body = std::move(body)};
+}
 Result<kube::Reply> no_answer() { return Error{std::make_error_code(std::errc::timed_out), "no answer"}; }
 
 // A kubelet with recorded answers: the answer for each path, as often as it is asked.
@@ -38,10 +41,16 @@ struct Kubelet {
   }
 
   void begin(const KubeletSource::Options& options) {
-    source.emplace(KubeletSource::Parts{loop, workers, clock, hub, *cgroup::Layout::detect(node.roots())}, options,
-                   KubeletSource::Handlers{[this](const KubeletSource::Answer& a) { reported.push_back(std::string(a.path) + " " + std::to_string(a.status)); },
-                                           [this](const PodPlaces& found) { root = found.root; others = found.others; },
-                                           [this](const KubeletSource::Status&) { ++status_changes; }, [this] { ++moved; }});
+    source.emplace(
+        KubeletSource::Parts{loop, workers, clock, hub, *cgroup::Layout::detect(node.roots())}, options,
+        KubeletSource::Handlers{[this](const KubeletSource::Answer& a) {
+                                  reported.push_back(std::string(a.path) + " " + std::to_string(a.status));
+                                },
+                                [this](const PodPlaces& found) {
+                                  root = found.root;
+                                  others = found.others;
+                                },
+                                [this](const KubeletSource::Status&) { ++status_changes; }, [this] { ++moved; }});
     begin_client();
   }
   void begin_client() {
@@ -54,7 +63,8 @@ struct Kubelet {
     return [on_piece = std::move(on_piece), on_reply = std::move(on_reply)](Result<kube::Reply> reply) {
       constexpr std::size_t kPiece = 7;
       for (std::size_t at = 0; reply && reply->ok() && at < reply->body.size(); at += kPiece) {
-        if (Result<void> taken = on_piece(std::string_view(reply->body).substr(at, kPiece)); !taken) return on_reply(taken.error());
+        if (Result<void> taken = on_piece(std::string_view(reply->body).substr(at, kPiece)); !taken)
+          return on_reply(taken.error());
       }
       if (reply && reply->ok()) reply->body.clear();
       on_reply(std::move(reply));
@@ -91,7 +101,8 @@ struct Kubelet {
   event::WorkerPool workers{2};
   ManualClock clock;
   Hub hub;
-  std::map<std::string, Result<kube::Reply>> answers{{"/pods", answer(200, kOnePod)}, {"/configz", answer(200, kConfig)}};
+  std::map<std::string, Result<kube::Reply>> answers{{"/pods", answer(200, kOnePod)},
+                                                     {"/configz", answer(200, kConfig)}};
   std::map<std::string, int> asked;
   std::string held;  // a path that is not answered
   std::deque<kube::Client::OnReply> held_replies;
@@ -147,7 +158,16 @@ TEST_CASE("a kubelet that is down for 30 minutes leaves the pods as they were, a
 }
 
 TEST_CASE("an invalid answer leaves the pods as they were, and the reason is reported") {
-  const std::string in_reason[] = {"/pods: 500", "/pods: 503", "/pods: 401", "/pods: 403", "/pods: 204", "", "", "/pods: no pods are listed", "/pods: no pods are listed", ""};
+  const std::string in_reason[] = {"/pods: 500",
+                                   "/pods: 503",
+                                   "/pods: 401",
+                                   "/pods: 403",
+                                   "/pods: 204",
+                                   "",
+                                   "",
+                                   "/pods: no pods are listed",
+                                   "/pods: no pods are listed",
+                                   ""};
   const Result<kube::Reply> bad[] = {answer(500, "internal error"),
                                      answer(503, ""),
                                      answer(401, "Unauthorized"),
@@ -272,7 +292,8 @@ TEST_CASE("a configuration that was known and could not be asked for anew is ask
 
 TEST_CASE("a configuration that moves the pods' directories has them computed anew at once") {
   Kubelet kubelet;
-  for (const char* path : {"podu1/c1", "podu1", "podu2/c2", "podu2"}) kubelet.node.remove(std::string("cgroup/kubepods/burstable/") + path);
+  for (const char* path : {"podu1/c1", "podu1", "podu2/c2", "podu2"})
+    kubelet.node.remove(std::string("cgroup/kubepods/burstable/") + path);
   kubelet.held = "/configz";
   kubelet.begin(kRarely);
   REQUIRE(kubelet.run_until([&] { return kubelet.pods() == 1; }));
@@ -323,7 +344,8 @@ TEST_CASE("the tree with the listed pods is used, and another one with pods is n
 TEST_CASE("if another source knows the pods only the configuration is requested, and its effects are published") {
   Kubelet kubelet;
   kubelet.node.make_directory("cgroup/elsewhere/kubepods/burstable/podu1/c1");
-  kubelet.answers.at("/configz") = answer(200, R"({"kubeletconfig":{"cgroupDriver":"cgroupfs","cgroupRoot":"/elsewhere"}})");
+  kubelet.answers.at("/configz") =
+      answer(200, R"({"kubeletconfig":{"cgroupDriver":"cgroupfs","cgroupRoot":"/elsewhere"}})");
   KubeletSource::Options options = kOften;
   options.pods = false;
   kubelet.begin(options);

@@ -43,7 +43,8 @@ TEST_CASE("1.24: a pod of cri-dockerd, and a static pod under the hash of its fi
   std::vector<Pod> pods = pods_of("1.24", kCgroupfs);
   REQUIRE(pods.size() == 2);
   CHECK(pods[0].owner_kind == "ReplicaSet");
-  CHECK(pods[0].containers[0].cgroup_dir == "kubepods/burstable/pod6f6c2f0a-24aa-4c1e-9d4e-000000000024/" + std::string(64, 'a'));
+  CHECK(pods[0].containers[0].cgroup_dir ==
+        "kubepods/burstable/pod6f6c2f0a-24aa-4c1e-9d4e-000000000024/" + std::string(64, 'a'));
   CHECK(resource(pods[0].resources, "cpu") == Resource{"cpu", 250, 500});
   CHECK(resource(pods[0].resources, "memory") == Resource{"memory", 64 * kMi, 128 * kMi});
   CHECK(pods[1].uid == "0d1c2b3a4f5e6d7c8b9a0f1e2d3c4b5a");
@@ -67,7 +68,8 @@ TEST_CASE("1.26: cri-o; a job that has ended, a pod that is being made, a contai
   REQUIRE(pods[2].containers.size() == 2);
   CHECK(pods[2].containers[1].kind == ContainerKind::ephemeral);
   CHECK(pods[2].containers[1].cgroup_dir ==
-        "kubepods.slice/kubepods-pod6f6c2f0a_26aa_4c1e_9d4e_000000000003.slice/crio-" + std::string(64, 'e') + ".scope");
+        "kubepods.slice/kubepods-pod6f6c2f0a_26aa_4c1e_9d4e_000000000003.slice/crio-" + std::string(64, 'e') +
+            ".scope");
   CHECK(resource(pods[2].resources, "cpu") == Resource{"cpu", 1000, 1000});
 }
 
@@ -118,7 +120,8 @@ TEST_CASE("a mirror pod of the API server has its own uid and the static pod's c
   Pod pod = *parse_pod(fixture("mirror-pod-1.30.json"), kSystemd);
   CHECK(pod.uid == "aaaaaaaa-30aa-4c1e-9d4e-000000000030");
   CHECK(pod.owner_kind == "Node");
-  CHECK(pod.cgroup_dir == "kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod1f2e3d4c5b6a79880f1e2d3c4b5a6978.slice");
+  CHECK(pod.cgroup_dir ==
+        "kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod1f2e3d4c5b6a79880f1e2d3c4b5a6978.slice");
 }
 
 TEST_CASE("the kubelet's configuration is read whatever else a version has in it") {

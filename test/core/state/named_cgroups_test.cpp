@@ -13,9 +13,10 @@ using namespace koord::state;
 namespace {
 
 Result<std::vector<Pod>> pods_of(const std::string& annotations, const std::string& more = "") {
-  std::vector<Pod> pods = *parse_pod_list("items: [{metadata: {uid: u1, namespace: batch, name: nightly, annotations: {" + annotations +
-                                              "}}, spec: {containers: [{name: main}, {name: log}]}}" + more + "]",
-                                          {});
+  std::vector<Pod> pods =
+      *parse_pod_list("items: [{metadata: {uid: u1, namespace: batch, name: nightly, annotations: {" + annotations +
+                          "}}, spec: {containers: [{name: main}, {name: log}]}}" + more + "]",
+                      {});
   TRY(take_named_cgroups(pods));
   return pods;
 }
@@ -23,7 +24,8 @@ Result<std::vector<Pod>> pods_of(const std::string& annotations, const std::stri
 }  // namespace
 
 TEST_CASE("a pod and its containers are in the cgroups that they name, and run unless their status says otherwise") {
-  const auto pods = *pods_of("koordetector.sh/cgroup-dir: batch.slice, koordetector.sh/cgroup-dir.main: batch.slice/nightly.service");
+  const auto pods =
+      *pods_of("koordetector.sh/cgroup-dir: batch.slice, koordetector.sh/cgroup-dir.main: batch.slice/nightly.service");
   CHECK(pods[0].cgroup_dir == "batch.slice");
   CHECK(pods[0].phase == Phase::running);
   CHECK(pods[0].containers[0].cgroup_dir == "batch.slice/nightly.service");
@@ -46,7 +48,8 @@ TEST_CASE("a cgroup that cannot be, is twice, or is not below its pod's is named
         {"koordetector.sh/cgroup-dir.main: a.slice/x", "is missing: only containers have one"},
         {pod + ", koordetector.sh/cgroup-dir.other: a.slice/x", "names a container that the pod does not have"},
         {pod + ", koordetector.sh/cgroup-dir.main: b.slice", "expected a cgroup below the pod's, 'a.slice'"},
-        {pod + ", koordetector.sh/cgroup-dir.main: a.slice/x, koordetector.sh/cgroup-dir.log: a.slice/x", "names 'a.slice/x' a second time"}}) {
+        {pod + ", koordetector.sh/cgroup-dir.main: a.slice/x, koordetector.sh/cgroup-dir.log: a.slice/x",
+         "names 'a.slice/x' a second time"}}) {
     CAPTURE(row.first);
     const auto& [annotations, wanted] = row;
     const auto pods = pods_of(annotations);

@@ -16,7 +16,8 @@ ReadNodeMetricSpec read(const std::string& policy) {
 }  // namespace
 
 TEST_CASE("without a NodeMetric, or where it says nothing, the defaults hold") {
-  for (const char* text : {"", "{}", R"({"kind":"NodeMetric","spec":{}})", R"({"spec":{"metricCollectPolicy":null}})"}) {
+  for (const char* text :
+       {"", "{}", R"({"kind":"NodeMetric","spec":{}})", R"({"spec":{"metricCollectPolicy":null}})"}) {
     CAPTURE(text);
     CHECK(parse_node_metric_spec(text)->spec == NodeMetricSpec());
   }
@@ -37,9 +38,7 @@ TEST_CASE("the cluster's spec replaces the default, field by field") {
   CHECK(read(R"({"nodeAggregatePolicy": {"durations": []}})").spec.windows.empty());
 }
 
-TEST_CASE("names are found whatever their case") {
-  CHECK(read(R"({"reportintervalseconds": 90})").spec.report == 90s);
-}
+TEST_CASE("names are found whatever their case") { CHECK(read(R"({"reportintervalseconds": 90})").spec.report == 90s); }
 
 TEST_CASE("a time below its minimum is raised to it and reported") {
   ReadNodeMetricSpec found = read(R"({"aggregateDurationSeconds": 59, "reportIntervalSeconds": -9223372036854775808})");
@@ -59,13 +58,13 @@ TEST_CASE("an invalid value is reported and the default holds") {
   REQUIRE(found.problems.size() == 6);
   CHECK(found.problems[0] == "spec.metricCollectPolicy.aggregateDurationSeconds: expected an integer, found text");
   CHECK(found.problems[1].ends_with("'9223372036854775807' is out of range"));
-  CHECK(found.problems[2].starts_with("spec.metricCollectPolicy.nodeAggregatePolicy.durations[0]: '5 min' is not a duration"));
+  CHECK(found.problems[2].starts_with(
+      "spec.metricCollectPolicy.nodeAggregatePolicy.durations[0]: '5 min' is not a duration"));
   CHECK(found.problems[5].ends_with(
       "found 'all', expected usageWithoutPageCache, usageWithHotPageCache or usageWithPageCache"));
 }
 
 TEST_CASE("another object is refused") {
-  CHECK(parse_node_metric_spec(R"({"kind": "Node"})").error().message() ==
-        "kind: expected 'NodeMetric', found 'Node'");
+  CHECK(parse_node_metric_spec(R"({"kind": "Node"})").error().message() == "kind: expected 'NodeMetric', found 'Node'");
   CHECK_FALSE(parse_node_metric_spec("[]"));
 }

@@ -30,8 +30,9 @@ TEST_CASE("a node says where its kubelet listens") {
   CHECK(node.addresses[0] == NodeAddress{"InternalIP", "10.0.0.7"});
   CHECK(node.kubelet_port == 10250);
   CHECK(parse_node("metadata: {name: n1}")->kubelet_port == 0);
-  CHECK(parse_node("metadata: {name: a}\nstatus: {daemonEndpoints: {kubeletEndpoint: {Port: 70000}}}").error().message() ==
-        "status.daemonEndpoints.kubeletEndpoint.Port: '70000' is not a port");
+  CHECK(parse_node("metadata: {name: a}\nstatus: {daemonEndpoints: {kubeletEndpoint: {Port: 70000}}}")
+            .error()
+            .message() == "status.daemonEndpoints.kubeletEndpoint.Port: '70000' is not a port");
 }
 
 TEST_CASE("CPUs, cgroups and reservations of a kubelet's configuration are taken") {

@@ -44,19 +44,14 @@ items:
     - {name: setup, containerID: "containerd://def", state: {terminated: {exitCode: 0}}}
 )";
 
-Pod web(const cgroup::KubeRoot& root = kSystemd) {
-  return parse_pod_list(kWeb, root)->front();
-}
+Pod web(const cgroup::KubeRoot& root = kSystemd) { return parse_pod_list(kWeb, root)->front(); }
 
 Pod minimal(const std::string& spec, const std::string& status = "{}") {
-  return parse_pod_list("items: [{metadata: {uid: u, name: n}, spec: " + spec + ", status: " + status + "}]",
-                        kSystemd)
+  return parse_pod_list("items: [{metadata: {uid: u, name: n}, spec: " + spec + ", status: " + status + "}]", kSystemd)
       ->front();
 }
 
-std::string error_of(const std::string& text) {
-  return parse_pod_list(text, kSystemd).error().message();
-}
+std::string error_of(const std::string& text) { return parse_pod_list(text, kSystemd).error().message(); }
 
 Resource resource(const std::vector<Resource>& resources, std::string_view name) {
   for (const Resource& candidate : resources) {
@@ -68,7 +63,8 @@ Resource resource(const std::vector<Resource>& resources, std::string_view name)
 }  // namespace
 
 TEST_CASE("a pod's volumes are those of claims, also of one made for it, and of CSI drivers") {
-  const Pod pod = minimal(R"({volumes: [{name: data, persistentVolumeClaim: {claimName: data-n-0}}, {name: tmp, emptyDir: {}},
+  const Pod pod =
+      minimal(R"({volumes: [{name: data, persistentVolumeClaim: {claimName: data-n-0}}, {name: tmp, emptyDir: {}},
       {name: cache, ephemeral: {volumeClaimTemplate: {spec: {}}}}, {name: token, csi: {driver: secrets}}]})");
   CHECK(pod.volumes == std::vector<PodVolume>{{"data", "data-n-0"}, {"cache", "n-cache"}, {"token", ""}});
 }
@@ -111,15 +107,13 @@ TEST_CASE("cgroup directories follow the driver, and a container without an id h
 TEST_CASE("a pod asks for what runs, or for what starts where that is more") {
   CHECK(resource(web().resources, "cpu").request == 2000);
   CHECK(resource(web().resources, "cpu").limit == kNoResource);
-  Pod late = minimal(
-      "{containers: [{name: a, resources: {requests: {cpu: 1}, limits: {cpu: 2}}},"
-      "{name: b, resources: {limits: {cpu: 3}}}], overhead: {cpu: 50m}}");
+  Pod late = minimal("{containers: [{name: a, resources: {requests: {cpu: 1}, limits: {cpu: 2}}},"
+                     "{name: b, resources: {limits: {cpu: 3}}}], overhead: {cpu: 50m}}");
   CHECK(resource(late.resources, "cpu") == Resource{"cpu", 4050, 5050});
 }
 
 TEST_CASE("resources that a pod states for itself go before its containers'") {
-  Pod pod =
-      minimal("{resources: {limits: {cpu: 4}}, containers: [{name: a, resources: {requests: {cpu: 1}}}]}");
+  Pod pod = minimal("{resources: {limits: {cpu: 4}}, containers: [{name: a, resources: {requests: {cpu: 1}}}]}");
   CHECK(resource(pod.resources, "cpu").limit == 4000);
 }
 
@@ -140,9 +134,10 @@ struct Mirror {
 
   std::string dir(std::string_view node = "node-1") const { return pod(node).cgroup_dir; }
   Pod pod(std::string_view node = "node-1") const {
-    const std::string text = R"({"kind":"Pod","metadata":{"uid":"u","name":"n","annotations":{"kubernetes.io/config.mirror":")" + mirror +
-                             R"(","kubernetes.io/config.hash":")" + hash + R"(","kubernetes.io/config.source":")" + source +
-                             R"("},"ownerReferences":[{"kind":")" + owner + R"(","name":")" + owner_name + R"(","controller":true}]}})";
+    const std::string text =
+        R"({"kind":"Pod","metadata":{"uid":"u","name":"n","annotations":{"kubernetes.io/config.mirror":")" + mirror +
+        R"(","kubernetes.io/config.hash":")" + hash + R"(","kubernetes.io/config.source":")" + source +
+        R"("},"ownerReferences":[{"kind":")" + owner + R"(","name":")" + owner_name + R"(","controller":true}]}})";
     return *parse_pod(text, kCgroupfs, node);
   }
 };
@@ -163,7 +158,10 @@ TEST_CASE("a pod that only says that it is a mirror lies where its own uid says"
   CHECK(Mirror{.source = "api"}.dir() == own);
   CHECK(Mirror{.owner = "ReplicaSet"}.dir() == own);
   CHECK(Mirror{.owner_name = "node-2"}.dir() == own);
-  CHECK(parse_pod_list("items: [{metadata: {uid: u, name: n, annotations: {kubernetes.io/config.mirror: abc0}}}]", kCgroupfs)->front().cgroup_dir == own);
+  CHECK(parse_pod_list("items: [{metadata: {uid: u, name: n, annotations: {kubernetes.io/config.mirror: abc0}}}]",
+                       kCgroupfs)
+            ->front()
+            .cgroup_dir == own);
 }
 
 TEST_CASE("a pod of the API server keeps what it says of a static source only as a mirror pod of this node") {
@@ -185,7 +183,8 @@ TEST_CASE("a pod with a requested end is deleting") {
 
 TEST_CASE("a bad pod in a server's list is left out and reported") {
   PodList list = *parse_served_pods(R"({"kind": "PodList", "items": [{"metadata": {"uid": "a", "name": "n"}},
-    {"metadata": {"name": "n"}}, {"metadata": {"uid": "c", "name": "n"}}]})", kSystemd);
+    {"metadata": {"name": "n"}}, {"metadata": {"uid": "c", "name": "n"}}]})",
+                                    kSystemd);
   REQUIRE(list.pods.size() == 2);
   CHECK(list.pods[1].uid == "c");
   REQUIRE(list.problems.size() == 1);
@@ -203,9 +202,10 @@ TEST_CASE("only used annotations are kept, at most 64 KiB of a pod") {
   const auto keys = std::make_shared<const AnnotationKeys>(std::vector<std::string>{"example.org/*", "plain"});
   PodListReader reader(keys);
   const std::string large(40'000, 'x');
-  const std::string text = R"({"items":[{"metadata":{"annotations":{"other.org/x":")" + std::string(1 << 20, 'x') +
-                           R"(","koordinator.sh/a":"1","slo.koordinator.sh/b":")" + large + R"(","example.org/c":")" + large +
-                           R"(","plain":"2","notkoordinator.sh/d":"3","koordinator.sh":"4"},"name":"n","uid":"u","namespace":"ns"}}]})";
+  const std::string text =
+      R"({"items":[{"metadata":{"annotations":{"other.org/x":")" + std::string(1 << 20, 'x') +
+      R"(","koordinator.sh/a":"1","slo.koordinator.sh/b":")" + large + R"(","example.org/c":")" + large +
+      R"(","plain":"2","notkoordinator.sh/d":"3","koordinator.sh":"4"},"name":"n","uid":"u","namespace":"ns"}}]})";
   for (std::size_t at = 0; at < text.size(); at += 4096) REQUIRE(reader.feed(std::string_view(text).substr(at, 4096)));
   const PodList list = *reader.end();
   REQUIRE(list.pods.size() == 1);
@@ -219,7 +219,8 @@ TEST_CASE("only used annotations are kept, at most 64 KiB of a pod") {
 TEST_CASE("a pod that would fill the memory is left out, and those around it are read") {
   PodListReader reader(std::make_shared<const AnnotationKeys>());
   REQUIRE(reader.feed(R"({"items":[{"metadata":{"uid":"a","name":"a"}},{"metadata":{"uid":"b","name":"b","labels":{)"));
-  for (int i = 0; i < 100; ++i) REQUIRE(reader.feed("\"" + std::to_string(i) + "\":\"" + std::string(100'000, 'x') + "\","));
+  for (int i = 0; i < 100; ++i)
+    REQUIRE(reader.feed("\"" + std::to_string(i) + "\":\"" + std::string(100'000, 'x') + "\","));
   REQUIRE(reader.feed(R"("z":"1"}},"spec":{}},{"metadata":{"uid":"c","name":"c"}}]})"));
   const PodList list = *reader.end();
   REQUIRE(list.pods.size() == 2);
@@ -237,8 +238,10 @@ TEST_CASE("a list of too many pods, or of too much to keep, is an error as soon 
     REQUIRE(reader.feed("]}"));
     return std::to_string(reader.end()->pods.size());
   };
-  const std::string small = R"({"metadata":{"uid":"b","name":"b"}})", too_many = "items: found more than 4096 pods or 48 MiB to keep";
-  const std::string large = R"({"metadata":{"uid":"b","name":"b","labels":{"a":")" + std::string(2 << 20, 'x') + R"("}}})";
+  const std::string small = R"({"metadata":{"uid":"b","name":"b"}})",
+                    too_many = "items: found more than 4096 pods or 48 MiB to keep";
+  const std::string large =
+      R"({"metadata":{"uid":"b","name":"b","labels":{"a":")" + std::string(2 << 20, 'x') + R"("}}})";
   CHECK(feed(small, 4095) == "4096");
   CHECK(feed(small, 4096).starts_with(too_many + ", expected at most those"));
   CHECK(feed("{}", 5000).starts_with(too_many));
@@ -260,15 +263,19 @@ TEST_CASE("a pod that is bound to another node is refused where this node is kno
 }
 
 TEST_CASE("the kept text of a pod is read as the pod was") {
-  const std::string text = R"({"metadata":{"uid":"u","name":"n","managedFields":[1],"annotations":{"koordinator.sh/a":"1","b":"2"}},"spec":{"priority":7,"nodeName":"x"}})";
+  const std::string text =
+      R"({"metadata":{"uid":"u","name":"n","managedFields":[1],"annotations":{"koordinator.sh/a":"1","b":"2"}},"spec":{"priority":7,"nodeName":"x"}})";
   const std::string trimmed = trim_pod(text, std::make_shared<const AnnotationKeys>());
-  CHECK(trimmed == R"({"metadata":{"uid":"u","name":"n","annotations":{"koordinator.sh/a":"1"}},"spec":{"priority":7,"nodeName":"x"}})");
+  CHECK(
+      trimmed ==
+      R"({"metadata":{"uid":"u","name":"n","annotations":{"koordinator.sh/a":"1"}},"spec":{"priority":7,"nodeName":"x"}})");
   CHECK(trim_pod("no JSON", std::make_shared<const AnnotationKeys>()) == "no JSON");
 }
 
 TEST_CASE("a resized container has the request that is larger and the limit that its cgroup has") {
   const std::string spec = "{containers: [{name: a, resources: {requests: {cpu: 2}, limits: {cpu: 4}}}]}";
-  const std::string status = "containerStatuses: [{name: a, allocatedResources: {cpu: 1}, resources: {requests: {cpu: 1}, limits: {cpu: 2}}}]";
+  const std::string status =
+      "containerStatuses: [{name: a, allocatedResources: {cpu: 1}, resources: {requests: {cpu: 1}, limits: {cpu: 2}}}]";
   Pod pod = minimal(spec, "{" + status + "}");
   CHECK(pod.containers[0].resources.front() == Resource{"cpu", 2000, 2000});
   CHECK(pod.resources.front() == Resource{"cpu", 2000, 2000});
@@ -282,18 +289,24 @@ TEST_CASE("containers of each runtime lie where it puts them") {
   struct Names {
     const char *id, *systemd, *cgroupfs;
   };
-  for (const Names& names : {Names{"containerd://ab", "cri-containerd-ab.scope", "ab"}, Names{"cri-o://ab", "crio-ab.scope", "crio-ab"},
-                             Names{"docker://ab", "docker-ab.scope", "ab"}, Names{"pouch://ab", "pouch-ab.scope", "ab"}}) {
-    const std::string text = R"({"metadata": {"uid": "u", "name": "n"}, "spec": {"containers": [{"name": "a"}]}, "status": {"qosClass": "BestEffort",
-      "containerStatuses": [{"name": "a", "containerID": ")" + std::string(names.id) + "\"}]}}";
+  for (const Names& names :
+       {Names{"containerd://ab", "cri-containerd-ab.scope", "ab"}, Names{"cri-o://ab", "crio-ab.scope", "crio-ab"},
+        Names{"docker://ab", "docker-ab.scope", "ab"}, Names{"pouch://ab", "pouch-ab.scope", "ab"}}) {
+    const std::string text =
+        R"({"metadata": {"uid": "u", "name": "n"}, "spec": {"containers": [{"name": "a"}]}, "status": {"qosClass": "BestEffort",
+      "containerStatuses": [{"name": "a", "containerID": ")" +
+        std::string(names.id) + "\"}]}}";
     CHECK(parse_pod(text, kSystemd)->containers[0].cgroup_dir ==
           "kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-podu.slice/" + std::string(names.systemd));
-    CHECK(parse_pod(text, kCgroupfs)->containers[0].cgroup_dir == "kubepods/besteffort/podu/" + std::string(names.cgroupfs));
+    CHECK(parse_pod(text, kCgroupfs)->containers[0].cgroup_dir ==
+          "kubepods/besteffort/podu/" + std::string(names.cgroupfs));
   }
 }
 
 TEST_CASE("the copy that kubectl leaves in a pod's annotations is not kept") {
-  Pod pod = *parse_pod("metadata: {uid: u, name: n, annotations: {kubectl.kubernetes.io/last-applied-configuration: '{}', a: b}}", kSystemd);
+  Pod pod = *parse_pod(
+      "metadata: {uid: u, name: n, annotations: {kubectl.kubernetes.io/last-applied-configuration: '{}', a: b}}",
+      kSystemd);
   CHECK(pod.annotations == StringMap{{"a", "b"}});
 }
 
@@ -310,9 +323,8 @@ TEST_CASE("a pod with a name that no API server lets through is left out and nam
 TEST_CASE("JSON and YAML are read alike") {
   std::string json = R"({"kind":"List","items":[{"metadata":{"uid":"u","name":"\u00e9"},"spec":{"containers":
     [{"name":"a","resources":{"requests":{"cpu":0.5,"memory":"1e3"}}}]}}]})";
-  std::string yaml =
-      "kind: List\nitems: [{metadata: {uid: u, name: \"\\u00e9\"}, spec: {containers: "
-      "[{name: a, resources: {requests: {cpu: 0.5, memory: 1e3}}}]}}]";
+  std::string yaml = "kind: List\nitems: [{metadata: {uid: u, name: \"\\u00e9\"}, spec: {containers: "
+                     "[{name: a, resources: {requests: {cpu: 0.5, memory: 1e3}}}]}}]";
   REQUIRE(parse_pod_list(json, kSystemd));
   CHECK(*parse_pod_list(json, kSystemd) == *parse_pod_list(yaml, kSystemd));
   CHECK(resource(parse_pod_list(json, kSystemd)->front().resources, "cpu").request == 500);
@@ -332,14 +344,13 @@ TEST_CASE("a wrong field is named by its path") {
   CHECK(error_of("items: [{metadata: {uid: u, name: n, labels: {v: 1.10}}}]") ==
         "items[0].metadata.labels.v: expected text, found a number");
   CHECK(error_of(pod + "spec: {priority: x}}]") == "items[0].spec.priority: expected an integer, found text");
-  CHECK(error_of(pod + "spec: {priority: 3000000000}}]") ==
-        "items[0].spec.priority: '3000000000' is out of range");
+  CHECK(error_of(pod + "spec: {priority: 3000000000}}]") == "items[0].spec.priority: '3000000000' is out of range");
   CHECK(error_of(pod + "spec: {containers: [{name: a, resources: {requests: {cpu: 1x}}}]}}]") ==
         "items[0].spec.containers[0].resources.requests.cpu: '1x' is not a quantity such as '100m', '1.5Gi' "
         "or '2'");
   CHECK(error_of(pod + "spec: {overhead: {cpu: -1}}}]") == "items[0].spec.overhead.cpu: '-1' is negative");
-  CHECK(error_of(pod + "status: {startTime: yesterday}}]")
-            .starts_with("items[0].status.startTime: 'yesterday' is not"));
+  CHECK(
+      error_of(pod + "status: {startTime: yesterday}}]").starts_with("items[0].status.startTime: 'yesterday' is not"));
 }
 
 TEST_CASE("a uid that would lead out of its directory is refused") {
@@ -349,8 +360,7 @@ TEST_CASE("a uid that would lead out of its directory is refused") {
 
 TEST_CASE("hostile documents are refused") {
   CHECK_FALSE(parse_pod_list(std::string(100'000, '['), kSystemd));
-  CHECK_FALSE(
-      parse_pod_list("{\"items\":" + std::string(1000, '[') + std::string(1000, ']') + "}", kSystemd));
+  CHECK_FALSE(parse_pod_list("{\"items\":" + std::string(1000, '[') + std::string(1000, ']') + "}", kSystemd));
   CHECK_FALSE(parse_pod_list("items: &a [*a]", kSystemd));
   CHECK_FALSE(parse_pod_list("{\"items\": [}", kSystemd));
   CHECK_FALSE(parse_pod_list("items: [\n", kSystemd));
@@ -366,8 +376,7 @@ TEST_CASE("hostile documents are refused") {
 }
 
 TEST_CASE("a NodeSLO is its spec as JSON") {
-  CHECK(*parse_node_slo("kind: NodeSLO\nspec: {a: 65.5, b: '1', c: [true]}") ==
-        R"({"a":6.55E1,"b":"1","c":[true]})");
+  CHECK(*parse_node_slo("kind: NodeSLO\nspec: {a: 65.5, b: '1', c: [true]}") == R"({"a":6.55E1,"b":"1","c":[true]})");
   CHECK(*parse_node_slo("resourceUsedThresholdWithBE: {enable: true}") ==
         R"({"resourceUsedThresholdWithBE":{"enable":true}})");
   CHECK(*parse_node_slo("kind: NodeSLO\nmetadata: {name: x}") == "{}");

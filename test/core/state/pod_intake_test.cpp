@@ -33,7 +33,8 @@ Names uids_of(const std::vector<Pod>& pods) {
 // `running`: pods that have containers' cgroups.
 PodReview review(const Names& listed, const Names& known, const Names& running) {
   return review_pods(
-      pods(listed), pods(known), [&](const Pod& pod) { return std::find(running.begin(), running.end(), pod.uid) != running.end(); },
+      pods(listed), pods(known),
+      [&](const Pod& pod) { return std::find(running.begin(), running.end(), pod.uid) != running.end(); },
       [&] { return !running.empty(); });
 }
 
@@ -42,11 +43,13 @@ struct Machine {
   explicit Machine(const Names& running) {
     node.write("cgroup/cgroup.controllers", "cpu memory\n");
     node.make_directory("cgroup/kubepods/burstable");
-    for (const std::string& uid : running) node.make_directory("cgroup/kubepods/pod" + uid + "/" + std::string(64, 'c'));
+    for (const std::string& uid : running)
+      node.make_directory("cgroup/kubepods/pod" + uid + "/" + std::string(64, 'c'));
     intake.emplace(*cgroup::Layout::detect(node.roots()), hub);
   }
   std::string take(const Names& listed, std::vector<std::string> problems = {}) {
-    return intake->take({pods(listed), std::move(problems)}, cgroup::default_kube_root(cgroup::Driver::cgroupfs), clock.now());
+    return intake->take({pods(listed), std::move(problems)}, cgroup::default_kube_root(cgroup::Driver::cgroupfs),
+                        clock.now());
   }
   Names known() const { return uids_of(hub.current()->pods); }
 

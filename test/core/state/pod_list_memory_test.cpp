@@ -27,8 +27,9 @@ std::string list_of_pods() {
   const std::string filler(kAnnotationBytes - 1024, 'x');
   for (int i = 0; i < kPods; ++i) {
     const std::string number = std::to_string(i);
-    text += (i == 0 ? "" : ",") + std::string(R"({"metadata":{"name":"p)") + number + R"(","namespace":"shop","uid":"u)" + number +
-            R"(","annotations":{"example.org/notes":")" + filler + R"(","koordinator.sh/priority":"1"}},"spec":{"containers":[{"name":"app"}]},)" +
+    text += (i == 0 ? "" : ",") + std::string(R"({"metadata":{"name":"p)") + number +
+            R"(","namespace":"shop","uid":"u)" + number + R"(","annotations":{"example.org/notes":")" + filler +
+            R"(","koordinator.sh/priority":"1"}},"spec":{"containers":[{"name":"app"}]},)" +
             R"("status":{"phase":"Running","qosClass":"Burstable"}})";
   }
   return text + "]";
@@ -59,11 +60,13 @@ TEST_CASE_FIXTURE(Taking, "250 pods with 256 KiB of annotations each are taken w
   cluster.set_pods(list_of_pods());
   const auto api = kube::find_config(cluster.kubeconfig());
   REQUIRE(api);
-  kube::Client client(loop, workers, clock, kube::kubelet_config(*api, "127.0.0.1", cluster.kubelet_port(), cluster.kubelet_ca(), ""), {});
+  kube::Client client(loop, workers, clock,
+                      kube::kubelet_config(*api, "127.0.0.1", cluster.kubelet_port(), cluster.kubelet_ca(), ""), {});
   KubeletSource source({loop, workers, clock, hub, *cgroup::Layout::detect(node.roots())}, {.timeout = 60s}, {});
   reset_peak();
   source.begin([&](kube::Call call, kube::Client::OnPiece on_piece, kube::Client::OnReply on_reply) {
-    return on_piece ? client.download(std::move(call), std::move(on_piece), std::move(on_reply)) : client.send(std::move(call), std::move(on_reply));
+    return on_piece ? client.download(std::move(call), std::move(on_piece), std::move(on_reply))
+                    : client.send(std::move(call), std::move(on_reply));
   });
   REQUIRE(until([&] { return hub.current()->pods.size() == kPods || !source.status().pods_problem.empty(); }));
   CHECK(source.status().pods_problem == "");

@@ -20,10 +20,10 @@ constexpr std::int64_t kNone = kNoResource;
 
 TEST_CASE("a sidecar counts beside the containers, and beside the init containers after it") {
   using enum ContainerKind;
-  CHECK(sum_resources({with({{"cpu", 100, 100}}, sidecar), with({{"cpu", 500, 500}}, init), with({{"cpu", 200, 200}})}) ==
-        std::vector<Resource>{{"cpu", 600, 600}});
-  CHECK(sum_resources({with({{"cpu", 500, 500}}, init), with({{"cpu", 100, 100}}, sidecar), with({{"cpu", 450, 450}})}) ==
-        std::vector<Resource>{{"cpu", 550, 550}});
+  CHECK(sum_resources({with({{"cpu", 100, 100}}, sidecar), with({{"cpu", 500, 500}}, init),
+                       with({{"cpu", 200, 200}})}) == std::vector<Resource>{{"cpu", 600, 600}});
+  CHECK(sum_resources({with({{"cpu", 500, 500}}, init), with({{"cpu", 100, 100}}, sidecar),
+                       with({{"cpu", 450, 450}})}) == std::vector<Resource>{{"cpu", 550, 550}});
 }
 
 TEST_CASE("one container without a limit makes the pod unlimited") {

@@ -33,7 +33,8 @@ struct Watched {
   }
   void begin(const PodWatch::Options& options) {
     watch.reset();
-    watch.emplace(loop, layout, [this] { ++changes; }, options);
+    watch.emplace(
+        loop, layout, [this] { ++changes; }, options);
   }
   void make(const std::string& directory) { node.make_directory("cgroup/" + directory); }
   void remove(const std::string& directory) { node.remove("cgroup/" + directory); }
@@ -74,8 +75,9 @@ struct Watched {
 TEST_CASE("a pod of each QoS class is noticed when it comes and when it goes, with both drivers") {
   Watched systemd({"kubepods.slice/kubepods-burstable.slice", "kubepods.slice/kubepods-besteffort.slice"});
   systemd.watch->watch(kSystemd);
-  for (const char* pod : {"kubepods.slice/kubepods-podu1.slice", "kubepods.slice/kubepods-burstable.slice/kubepods-burstable-podu2.slice",
-                          "kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-podu3.slice"}) {
+  for (const char* pod :
+       {"kubepods.slice/kubepods-podu1.slice", "kubepods.slice/kubepods-burstable.slice/kubepods-burstable-podu2.slice",
+        "kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-podu3.slice"}) {
     CHECK(systemd.notices([&] { systemd.make(pod); }));
     CHECK(systemd.notices([&] { systemd.remove(pod); }));
   }
@@ -108,7 +110,8 @@ TEST_CASE("the kubelet's directory and those of its QoS classes may come later, 
   Watched node({});
   node.watch->watch(*cgroup::kube_root_below(cgroup::Driver::systemd, "/kubelet"));
   const std::string root = "kubelet.slice/kubelet-kubepods.slice";
-  CHECK(node.notices([&] { node.make(root + "/kubelet-kubepods-burstable.slice/kubelet-kubepods-burstable-podu1.slice"); }));
+  CHECK(node.notices(
+      [&] { node.make(root + "/kubelet-kubepods-burstable.slice/kubelet-kubepods-burstable-podu1.slice"); }));
   CHECK(node.notices([&] { node.make(root + "/kubelet-kubepods-podu2.slice"); }));
 }
 
@@ -116,7 +119,9 @@ TEST_CASE("a directory that was removed and made again is watched again") {
   Watched node({"kubepods/burstable/podu1/a"});
   node.watch->watch(kCgroupfs);
   CHECK(node.notices([&] {
-    for (const char* path : {"kubepods/burstable/podu1/a", "kubepods/burstable/podu1", "kubepods/burstable", "kubepods"}) node.remove(path);
+    for (const char* path :
+         {"kubepods/burstable/podu1/a", "kubepods/burstable/podu1", "kubepods/burstable", "kubepods"})
+      node.remove(path);
   }));
   CHECK(node.notices([&] { node.make("kubepods/burstable/podu1"); }));
   CHECK(node.notices([&] { node.make("kubepods/burstable/podu1/b"); }));
@@ -166,11 +171,14 @@ TEST_CASE("when the kernel gives no more watches it lists, and says why") {
   if (child == 0) {
     if (::unshare(CLONE_NEWUSER) != 0) ::_exit(77);
     if (!write_value("/proc/sys/user/max_inotify_watches", "2")) ::_exit(77);
-    FakeNode node({{"cgroup/cgroup.controllers", "cpu memory\n"}, {"cgroup/kubepods/podu1/", ""}, {"cgroup/kubepods/podu2/", ""}});
+    FakeNode node({{"cgroup/cgroup.controllers", "cpu memory\n"},
+                   {"cgroup/kubepods/podu1/", ""},
+                   {"cgroup/kubepods/podu2/", ""}});
     event::Loop loop;
     PodWatch watch(loop, *cgroup::Layout::detect(node.roots()), [] {});
     watch.watch(kCgroupfs);
-    const bool right = watch.detail() == "the directories of pods are listed now and again: inotify_add_watch: No space left on device";
+    const bool right = watch.detail() ==
+                       "the directories of pods are listed now and again: inotify_add_watch: No space left on device";
     ::_exit(right ? 0 : 1);
   }
   int status = 0;

@@ -14,17 +14,11 @@ namespace {
 
 constexpr const char* kSlice = "kubepods.slice/kubepods-podu1.slice";
 
-cgroup::Layout layout_of(const FakeNode& node) {
-  return cgroup::Layout::detect(node.roots()).value();
-}
+cgroup::Layout layout_of(const FakeNode& node) { return cgroup::Layout::detect(node.roots()).value(); }
 
-std::string scope(const std::string& id) {
-  return std::string(kSlice) + "/cri-containerd-" + id + ".scope";
-}
+std::string scope(const std::string& id) { return std::string(kSlice) + "/cri-containerd-" + id + ".scope"; }
 
-void make_scope(FakeNode& node, const std::string& id) {
-  node.make_directory("cgroup/" + scope(id));
-}
+void make_scope(FakeNode& node, const std::string& id) { node.make_directory("cgroup/" + scope(id)); }
 
 FakeNode& on_v2(FakeNode& node) {
   node.write("cgroup/cgroup.controllers", "cpu memory\n");
@@ -108,10 +102,8 @@ TEST_CASE("a pod without a cgroup has no sandbox") {
   CHECK(found(sandboxes, node, pod) == "");
 }
 
-TEST_CASE(
-    "a pod list from a file gets its sandboxes when the cgroups appear, though the file does not change") {
-  FakeNode node(
-      {{"run/pods.yaml", "items: [{metadata: {uid: u1, name: n}, status: {qosClass: Guaranteed}}]\n"}});
+TEST_CASE("a pod list from a file gets its sandboxes when the cgroups appear, though the file does not change") {
+  FakeNode node({{"run/pods.yaml", "items: [{metadata: {uid: u1, name: n}, status: {qosClass: Guaranteed}}]\n"}});
   on_v2(node);
   FileSource::Options options;
   options.pods = node.path("run/pods.yaml");

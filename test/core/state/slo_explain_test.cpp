@@ -58,7 +58,8 @@ const std::map<std::string, std::string> kCluster = {{"resource-threshold-config
 }  // namespace
 
 TEST_CASE("a field is found by its path, by the end of one, and whatever the case") {
-  CHECK((*find_slo_field("spec.resourceUsedThresholdWithBE.cpuSuppressThresholdPercent"))->path == "resourceUsedThresholdWithBE.cpuSuppressThresholdPercent");
+  CHECK((*find_slo_field("spec.resourceUsedThresholdWithBE.cpuSuppressThresholdPercent"))->path ==
+        "resourceUsedThresholdWithBE.cpuSuppressThresholdPercent");
   CHECK((*find_slo_field("CPUSuppressThresholdPercent"))->field->name == "cpuSuppressThresholdPercent");
   CHECK((*find_slo_field("beClass.memoryQOS.wmarkRatio"))->profile == SloProfile::be);
   CHECK((*find_slo_field("hostApplications"))->field->type == SloType::list);
@@ -68,14 +69,16 @@ TEST_CASE("the pod's class selects among fields of several classes") {
   const Pod pod = pod_of(KoordQos::lse);
   CHECK((*find_slo_field("memoryQOS.wmarkRatio", &pod))->path == "resourceQOSStrategy.lsrClass.memoryQOS.wmarkRatio");
   const std::string error = find_slo_field("wmarkRatio").error().message();
-  CHECK(error.starts_with("'wmarkRatio' is one of several fields: resourceQOSStrategy.lsrClass.memoryQOS.wmarkRatio, "));
+  CHECK(
+      error.starts_with("'wmarkRatio' is one of several fields: resourceQOSStrategy.lsrClass.memoryQOS.wmarkRatio, "));
 }
 
 TEST_CASE("an unknown field is answered with the nearest known one, a section with its fields") {
   CHECK(find_slo_field("cpuSupressThresholdPercent").error().message() ==
         "a NodeSLO has no field 'cpuSupressThresholdPercent'; the nearest is 'cpuSuppressThresholdPercent'");
-  CHECK(find_slo_field("policies").error().message() ==
-        "'policies' is a section; its fields are resourceQOSStrategy.policies.cpuPolicy, resourceQOSStrategy.policies.netQOSPolicy");
+  CHECK(
+      find_slo_field("policies").error().message() ==
+      "'policies' is a section; its fields are resourceQOSStrategy.policies.cpuPolicy, resourceQOSStrategy.policies.netQOSPolicy");
   CHECK(find_slo_field("").error().message() == "a NodeSLO has no field ''");
 }
 
@@ -120,53 +123,69 @@ TEST_CASE("without an entry for the node the cluster's value holds, and one set 
   SloExplanation found = explain("cpuSuppressThresholdPercent", {received, kCluster});
   CHECK(found.winner == SloOrigin::cluster);
   CHECK(layer(found, SloOrigin::node).note == "none of 2 selects this node");
-  SloExplanation by_hand = explain("cpuSuppressThresholdPercent", {R"({"resourceUsedThresholdWithBE": {"cpuSuppressThresholdPercent": 55}})", kCluster});
+  SloExplanation by_hand =
+      explain("cpuSuppressThresholdPercent",
+              {R"({"resourceUsedThresholdWithBE": {"cpuSuppressThresholdPercent": 55}})", kCluster});
   CHECK(by_hand.winner == SloOrigin::object);
   CHECK(by_hand.value == "55");
   CHECK(layer(by_hand, SloOrigin::object).note == "differs from the cluster's settings");
 }
 
 TEST_CASE("a value that was dropped says why, and the default holds") {
-  SloExplanation found = explain("cpuSuppressThresholdPercent", {R"({"resourceUsedThresholdWithBE": {"cpuSuppressThresholdPercent": 130}})"});
+  SloExplanation found = explain("cpuSuppressThresholdPercent",
+                                 {R"({"resourceUsedThresholdWithBE": {"cpuSuppressThresholdPercent": 130}})"});
   CHECK(found.value == "65");
   CHECK(found.winner == SloOrigin::fallback);
   CHECK(layer(found, SloOrigin::object).value == "130");
   CHECK(layer(found, SloOrigin::object).note == "rejected: expected an integer from 0 to 100");
-  const char* disordered = R"({"resourceUsedThresholdWithBE": {"memoryEvictThresholdPercent": 60, "memoryEvictLowerPercent": 65}})";
+  const char* disordered =
+      R"({"resourceUsedThresholdWithBE": {"memoryEvictThresholdPercent": 60, "memoryEvictLowerPercent": 65}})";
   CHECK(layer(explain("memoryEvictThresholdPercent", {disordered}), SloOrigin::object).note ==
         "rejected: it is not more than resourceUsedThresholdWithBE.memoryEvictLowerPercent, which is 65");
   CHECK(layer(explain("memoryEvictLowerPercent", {disordered}), SloOrigin::object).note ==
         "rejected: expected less than memoryEvictThresholdPercent, which is 60");
-  CHECK(layer(explain("cpuBurstPercent", {R"({"cpuBurstStrategy": 7})"}), SloOrigin::object).note == "rejected: expected a mapping");
+  CHECK(layer(explain("cpuBurstPercent", {R"({"cpuBurstStrategy": 7})"}), SloOrigin::object).note ==
+        "rejected: expected a mapping");
   CHECK(layer(explain("hostApplications", {R"({"hostApplications": [{"name": "a"}, {}]})"}), SloOrigin::object).note ==
         "partly rejected: hostApplications[1].name: found null, expected text");
 }
 
-TEST_CASE("a field of a strategy that an invalid figure makes inactive has no value, and the reason is a layer of its own") {
-  const char* disordered = R"({"resourceUsedThresholdWithBE": {"memoryEvictThresholdPercent": 60, "memoryEvictLowerPercent": 65}})";
+TEST_CASE(
+    "a field of a strategy that an invalid figure makes inactive has no value, and the reason is a layer of its own") {
+  const char* disordered =
+      R"({"resourceUsedThresholdWithBE": {"memoryEvictThresholdPercent": 60, "memoryEvictLowerPercent": 65}})";
   SloExplanation found = explain("memoryEvictThresholdPercent", {disordered});
   CHECK(found.value.empty());
   CHECK(found.winner == SloOrigin::none);
   CHECK(layer(found, SloOrigin::off).title == "inactive");
-  CHECK(layer(found, SloOrigin::off).note.starts_with("BEMemoryEvict is inactive: resourceUsedThresholdWithBE.memoryEvictLowerPercent: found 65"));
-  SloExplanation part = explain("memoryEvictThresholdPercent", {R"({"resourceUsedThresholdWithBE": {"evictEnabledPriorityThreshold": 0.5}})"});
+  CHECK(layer(found, SloOrigin::off)
+            .note.starts_with(
+                "BEMemoryEvict is inactive: resourceUsedThresholdWithBE.memoryEvictLowerPercent: found 65"));
+  SloExplanation part = explain("memoryEvictThresholdPercent",
+                                {R"({"resourceUsedThresholdWithBE": {"evictEnabledPriorityThreshold": 0.5}})"});
   CHECK(part.value == "70");
   CHECK(part.winner == SloOrigin::fallback);
   CHECK(layer(part, SloOrigin::off).note.starts_with("MemoryEvict is inactive: "));
-  SloExplanation burst = explain("cpuBurstStrategy.policy", {R"({"cpuBurstStrategy": {"policy": "auto", "cfsQuotaBurstPercent": 90}})"});
+  SloExplanation burst =
+      explain("cpuBurstStrategy.policy", {R"({"cpuBurstStrategy": {"policy": "auto", "cfsQuotaBurstPercent": 90}})"});
   CHECK(burst.value == "\"none\"");
   CHECK(burst.winner == SloOrigin::off);
 }
 
-TEST_CASE("an invalid field of a pod's cpuBurst makes the pod's burst inactive, and on a node where it is inactive no annotation counts") {
-  const Pod pod = pod_of(KoordQos::ls, {{"koordinator.sh/cpuBurst", R"({"policy": "nonsense", "cpuBurstPercent": 200})"}});
-  SloExplanation found = explain("cpuBurstStrategy.policy", {.received = R"({"cpuBurstStrategy": {"policy": "auto"}})", .pod = &pod});
+TEST_CASE(
+    "an invalid field of a pod's cpuBurst makes the pod's burst inactive, and on a node where it is inactive no annotation counts") {
+  const Pod pod =
+      pod_of(KoordQos::ls, {{"koordinator.sh/cpuBurst", R"({"policy": "nonsense", "cpuBurstPercent": 200})"}});
+  SloExplanation found =
+      explain("cpuBurstStrategy.policy", {.received = R"({"cpuBurstStrategy": {"policy": "auto"}})", .pod = &pod});
   CHECK(found.value == "\"none\"");
   CHECK(found.winner == SloOrigin::pod);
-  CHECK(layer(found, SloOrigin::pod).note ==
-        "the pod's CPU burst is inactive: policy: found \"nonsense\", expected one of none, cpuBurstOnly, cfsQuotaBurstOnly, auto");
+  CHECK(
+      layer(found, SloOrigin::pod).note ==
+      "the pod's CPU burst is inactive: policy: found \"nonsense\", expected one of none, cpuBurstOnly, cfsQuotaBurstOnly, auto");
   const Pod valid = pod_of(KoordQos::ls, {{"koordinator.sh/cpuBurst", R"({"policy": "auto"})"}});
-  SloExplanation off = explain("cpuBurstStrategy.policy", {.received = R"({"cpuBurstStrategy": {"cpuBurstPercent": -1}})", .pod = &valid});
+  SloExplanation off = explain("cpuBurstStrategy.policy",
+                               {.received = R"({"cpuBurstStrategy": {"cpuBurstPercent": -1}})", .pod = &valid});
   CHECK(off.value == "\"none\"");
   CHECK(layer(off, SloOrigin::pod).note == "the strategy is inactive on this node");
 }
@@ -204,12 +223,15 @@ TEST_CASE("a pod's cpuBurst goes before the node's, but for classes that are nev
   CHECK(layer(found, SloOrigin::pod).title == "pod shop/web, koordinator.sh/cpuBurst");
   CHECK(explain("cpuBurstPercent", {.pod = &ls}).value == "200");
   CHECK(explain("cpuBurstStrategy.policy", {.pod = &be}).winner == SloOrigin::fallback);
-  CHECK(layer(explain("cpuBurstStrategy.policy", {.pod = &be}), SloOrigin::pod).note == "pods of BE never exceed their CPU limit");
+  CHECK(layer(explain("cpuBurstStrategy.policy", {.pod = &be}), SloOrigin::pod).note ==
+        "pods of BE never exceed their CPU limit");
   Pod guaranteed = pod_of(KoordQos::lsr, annotations);
-  CHECK(layer(explain("cpuBurstStrategy.policy", {.pod = &guaranteed}), SloOrigin::pod).note == "pods of LSR never exceed their CPU limit");
+  CHECK(layer(explain("cpuBurstStrategy.policy", {.pod = &guaranteed}), SloOrigin::pod).note ==
+        "pods of LSR never exceed their CPU limit");
   guaranteed.labels.clear();
   CHECK(explain("cpuBurstStrategy.policy", {.pod = &guaranteed}).winner == SloOrigin::pod);
-  CHECK(layer(explain("sharePoolThresholdPercent", {.pod = &ls}), SloOrigin::pod).note == "no annotation of a pod changes this field");
+  CHECK(layer(explain("sharePoolThresholdPercent", {.pod = &ls}), SloOrigin::pod).note ==
+        "no annotation of a pod changes this field");
 }
 
 TEST_CASE("a pod's memoryQOS: its policy is the base, its fields go before it") {
@@ -222,8 +244,10 @@ TEST_CASE("a pod's memoryQOS: its policy is the base, its fields go before it") 
   CHECK(explain("memoryQOS.lowLimitPercent", {.pod = &none}).value == "0");
   const Pod plain = pod_of(KoordQos::be, {{key, R"({"lowLimitPercent": 30})"}});
   CHECK(explain("memoryQOS.lowLimitPercent", {.pod = &plain}).value == "30");
-  CHECK(layer(explain("memoryQOS.wmarkRatio", {.pod = &plain}), SloOrigin::pod).note == "the annotation does not set it");
-  CHECK(layer(explain("lsClass.memoryQOS.wmarkRatio", {.pod = &plain}), SloOrigin::pod).note == "the pod is of BE, which uses the section beClass");
+  CHECK(layer(explain("memoryQOS.wmarkRatio", {.pod = &plain}), SloOrigin::pod).note ==
+        "the annotation does not set it");
+  CHECK(layer(explain("lsClass.memoryQOS.wmarkRatio", {.pod = &plain}), SloOrigin::pod).note ==
+        "the pod is of BE, which uses the section beClass");
 }
 
 TEST_CASE("a pod's cpuQOS counts with the label LS only, and is off unless it is enabled") {
@@ -235,7 +259,8 @@ TEST_CASE("a pod's cpuQOS counts with the label LS only, and is off unless it is
   CHECK(explain("cpuQOS.groupIdentity", {.pod = &off}).winner == SloOrigin::pod);
   const Pod be = pod_of(KoordQos::be, {{key, R"({"enable": true, "groupIdentity": 1})"}});
   CHECK(explain("cpuQOS.groupIdentity", {.pod = &be}).winner == SloOrigin::off);
-  CHECK(layer(explain("cpuQOS.groupIdentity", {.pod = &be}), SloOrigin::pod).note == "it counts for pods with the label koordinator.sh/qosClass=LS only");
+  CHECK(layer(explain("cpuQOS.groupIdentity", {.pod = &be}), SloOrigin::pod).note ==
+        "it counts for pods with the label koordinator.sh/qosClass=LS only");
 }
 
 TEST_CASE("an unreadable annotation does not count and is reported") {
@@ -258,7 +283,8 @@ TEST_CASE("a label selector selects as Kubernetes has it") {
   CHECK(matches(R"({"matchLabels": {"zone": "a", "kind": "gpu"}})"));
   CHECK_FALSE(matches(R"({"matchLabels": {"zone": "b"}})"));
   CHECK(matches(R"({"matchExpressions": [{"key": "zone", "operator": "In", "values": ["b", "a"]}]})"));
-  CHECK(matches(R"({"matchExpressions": [{"key": "other", "operator": "NotIn", "values": ["a"]}, {"key": "other", "operator": "DoesNotExist"}]})"));
+  CHECK(matches(
+      R"({"matchExpressions": [{"key": "other", "operator": "NotIn", "values": ["a"]}, {"key": "other", "operator": "DoesNotExist"}]})"));
   CHECK_FALSE(matches(R"({"matchExpressions": [{"key": "zone", "operator": "NotIn", "values": ["a"]}]})"));
   CHECK_FALSE(matches(R"({"matchExpressions": [{"key": "zone", "operator": "Near", "values": ["a"]}]})"));
   CHECK_FALSE(matches(R"({"matchExpressions": 5})"));

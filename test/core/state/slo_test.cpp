@@ -62,8 +62,9 @@ TEST_CASE("without a NodeSLO the defaults hold") {
 
 TEST_CASE("a field without a default has no value") {
   json::value spec = effective("{}");
-  for (const char* unset : {"/resourceUsedThresholdWithBE/memoryEvictLowerPercent", "/systemStrategy/minFreeKbytesFactor",
-                            "/resourceQOSStrategy/beClass/memoryQOS/pageCacheLimitPercent", "/resourceQOSStrategy/beClass/blkioQOS/blocks"})
+  for (const char* unset :
+       {"/resourceUsedThresholdWithBE/memoryEvictLowerPercent", "/systemStrategy/minFreeKbytesFactor",
+        "/resourceQOSStrategy/beClass/memoryQOS/pageCacheLimitPercent", "/resourceQOSStrategy/beClass/blkioQOS/blocks"})
     CHECK(at(spec, unset).is_null());
 }
 
@@ -88,7 +89,8 @@ TEST_CASE("a section of a class that is off has the values that undo it, whateve
     "lsClass": {"cpuQOS": {"enable": false, "groupIdentity": 1}, "memoryQOS": {"wmarkRatio": 80, "pageCacheLimitPercent": 10}},
     "beClass": {"resctrlQOS": {"catRangeEndPercent": 20}, "networkQOS": {"ingressLimit": 50}}}})");
   const json::value& ls = at(spec, "/resourceQOSStrategy/lsClass");
-  CHECK(at(ls, "/cpuQOS") == json::parse(R"({"enable": false, "groupIdentity": 0, "schedIdle": 0, "coreExpeller": false})"));
+  CHECK(at(ls, "/cpuQOS") ==
+        json::parse(R"({"enable": false, "groupIdentity": 0, "schedIdle": 0, "coreExpeller": false})"));
   CHECK(at(ls, "/memoryQOS/wmarkRatio") == 0);
   CHECK(at(ls, "/memoryQOS/wmarkScalePermill") == 50);
   CHECK(at(ls, "/memoryQOS/wmarkMinAdj") == 0);
@@ -98,7 +100,8 @@ TEST_CASE("a section of a class that is off has the values that undo it, whateve
 }
 
 TEST_CASE("the system's class and the root keep their values when they are off") {
-  json::value spec = effective(R"({"resourceQOSStrategy": {"systemClass": {"cpuQOS": {"groupIdentity": 1}, "memoryQOS": {"wmarkRatio": 80}},
+  json::value spec = effective(
+      R"({"resourceQOSStrategy": {"systemClass": {"cpuQOS": {"groupIdentity": 1}, "memoryQOS": {"wmarkRatio": 80}},
     "cgroupRoot": {"memoryQOS": {"wmarkRatio": 70}}}})");
   CHECK(at(spec, "/resourceQOSStrategy/systemClass/cpuQOS/groupIdentity") == 1);
   CHECK(at(spec, "/resourceQOSStrategy/systemClass/memoryQOS/wmarkRatio") == 80);
@@ -107,7 +110,8 @@ TEST_CASE("the system's class and the root keep their values when they are off")
 }
 
 TEST_CASE("names are matched whatever their case and written in their canonical form; the last counts") {
-  json::value spec = effective(R"({"RESOURCEUSEDTHRESHOLDWITHBE": {"CPUSuppressThresholdPercent": 50, "cpuSuppressThresholdPercent": 55,
+  json::value spec = effective(
+      R"({"RESOURCEUSEDTHRESHOLDWITHBE": {"CPUSuppressThresholdPercent": 50, "cpuSuppressThresholdPercent": 55,
     "cpusuppressthresholdpercent": null}})");
   CHECK(at(spec, "/resourceUsedThresholdWithBE/cpuSuppressThresholdPercent") == 55);
   CHECK(at(spec, "/resourceUsedThresholdWithBE").as_object().size() == 5);
@@ -115,29 +119,33 @@ TEST_CASE("names are matched whatever their case and written in their canonical 
 }
 
 TEST_CASE("null keeps the default") {
-  CHECK(at(effective(R"({"cpuBurstStrategy": {"policy": null, "cpuBurstPercent": null}})"), "/cpuBurstStrategy/cpuBurstPercent") == 1000);
+  CHECK(at(effective(R"({"cpuBurstStrategy": {"policy": null, "cpuBurstPercent": null}})"),
+           "/cpuBurstStrategy/cpuBurstPercent") == 1000);
 }
 
 TEST_CASE("unknown fields stay as they came, behind the known ones") {
-  json::value spec = effective(R"({"newStrategy": {"a": [1]}, "cpuBurstStrategy": {"newField": "x"}, "extensions": {"acme": {"b": null}}})");
+  json::value spec = effective(
+      R"({"newStrategy": {"a": [1]}, "cpuBurstStrategy": {"newField": "x"}, "extensions": {"acme": {"b": null}}})");
   CHECK(at(spec, "/newStrategy/a/0") == 1);
   CHECK(at(spec, "/cpuBurstStrategy/newField") == "x");
   CHECK(at(spec, "/extensions") == json::parse(R"({"acme": {"b": null}})"));
 }
 
 TEST_CASE("a value out of its range or of a wrong type is reported, and the default holds") {
-  Reported result = report(R"({"resourceUsedThresholdWithBE": {"enable": "yes", "cpuSuppressThresholdPercent": 130, "cpuSuppressPolicy": "quota",
+  Reported result = report(
+      R"({"resourceUsedThresholdWithBE": {"enable": "yes", "cpuSuppressThresholdPercent": 130, "cpuSuppressPolicy": "quota",
     "memoryEvictThresholdPercent": 65.5, "cpuEvictTimeWindowSeconds": 0}, "cpuBurstStrategy": [],
     "systemStrategy": {"totalNetworkBandwidth": "10 Gi", "schedFeatures": {"A": 1}}})");
-  CHECK(result.problems == std::vector<std::string>{
-      "resourceUsedThresholdWithBE.enable: found \"yes\", expected true or false",
-      "resourceUsedThresholdWithBE.cpuSuppressThresholdPercent: found 130, expected an integer from 0 to 100",
-      "resourceUsedThresholdWithBE.cpuSuppressPolicy: found \"quota\", expected one of cpuset, cfsQuota",
-      "resourceUsedThresholdWithBE.memoryEvictThresholdPercent: found 6.55E1, expected an integer from 0 to 100",
-      "resourceUsedThresholdWithBE.cpuEvictTimeWindowSeconds: found 0, expected an integer of at least 1",
-      "cpuBurstStrategy: found [], expected a mapping",
-      "systemStrategy.schedFeatures: found {\"A\":1}, expected a mapping with true or false for each name",
-      "systemStrategy.totalNetworkBandwidth: found \"10 Gi\", expected a quantity such as \"10Gi\""});
+  CHECK(result.problems ==
+        std::vector<std::string>{
+            "resourceUsedThresholdWithBE.enable: found \"yes\", expected true or false",
+            "resourceUsedThresholdWithBE.cpuSuppressThresholdPercent: found 130, expected an integer from 0 to 100",
+            "resourceUsedThresholdWithBE.cpuSuppressPolicy: found \"quota\", expected one of cpuset, cfsQuota",
+            "resourceUsedThresholdWithBE.memoryEvictThresholdPercent: found 6.55E1, expected an integer from 0 to 100",
+            "resourceUsedThresholdWithBE.cpuEvictTimeWindowSeconds: found 0, expected an integer of at least 1",
+            "cpuBurstStrategy: found [], expected a mapping",
+            "systemStrategy.schedFeatures: found {\"A\":1}, expected a mapping with true or false for each name",
+            "systemStrategy.totalNetworkBandwidth: found \"10 Gi\", expected a quantity such as \"10Gi\""});
   CHECK(at(result.spec, "/resourceUsedThresholdWithBE/enable") == false);
   CHECK(at(result.spec, "/resourceUsedThresholdWithBE/cpuSuppressThresholdPercent") == 65);
   CHECK(at(result.spec, "/resourceUsedThresholdWithBE/cpuEvictTimeWindowSeconds").is_null());
@@ -146,54 +154,86 @@ TEST_CASE("a value out of its range or of a wrong type is reported, and the defa
 }
 
 TEST_CASE("a setting of the node's kernel out of its range is reported with the range, and is not set") {
-  Reported result = report(R"({"systemStrategy": {"minFreeKbytesFactor": 501, "watermarkScaleFactor": 0, "memcgReapBackGround": 2,
+  Reported result =
+      report(R"({"systemStrategy": {"minFreeKbytesFactor": 501, "watermarkScaleFactor": 0, "memcgReapBackGround": 2,
     "schedGroupIdentityEnabled": 2, "schedIdleSaverWmark": -1, "pageCacheLimitEnabled": -1}})");
-  CHECK(result.problems == std::vector<std::string>{
-      "systemStrategy.minFreeKbytesFactor: found 501, expected an integer from 1 to 500",
-      "systemStrategy.watermarkScaleFactor: found 0, expected an integer from 1 to 400",
-      "systemStrategy.memcgReapBackGround: found 2, expected an integer from 0 to 1",
-      "systemStrategy.schedGroupIdentityEnabled: found 2, expected an integer from 0 to 1",
-      "systemStrategy.schedIdleSaverWmark: found -1, expected an integer of at least 0",
-      "systemStrategy.pageCacheLimitEnabled: found -1, expected an integer from 0 to 1"});
+  CHECK(result.problems ==
+        std::vector<std::string>{"systemStrategy.minFreeKbytesFactor: found 501, expected an integer from 1 to 500",
+                                 "systemStrategy.watermarkScaleFactor: found 0, expected an integer from 1 to 400",
+                                 "systemStrategy.memcgReapBackGround: found 2, expected an integer from 0 to 1",
+                                 "systemStrategy.schedGroupIdentityEnabled: found 2, expected an integer from 0 to 1",
+                                 "systemStrategy.schedIdleSaverWmark: found -1, expected an integer of at least 0",
+                                 "systemStrategy.pageCacheLimitEnabled: found -1, expected an integer from 0 to 1"});
   CHECK(at(result.spec, "/systemStrategy/minFreeKbytesFactor").is_null());
-  CHECK(at(effective(R"({"systemStrategy": {"minFreeKbytesFactor": 500}})"), "/systemStrategy/minFreeKbytesFactor") == 500);
+  CHECK(at(effective(R"({"systemStrategy": {"minFreeKbytesFactor": 500}})"), "/systemStrategy/minFreeKbytesFactor") ==
+        500);
 }
 
 TEST_CASE("a number written with a point is an integer when it is one") {
-  CHECK(at(effective(R"({"cpuBurstStrategy": {"sharePoolThresholdPercent": 40.0}})"), "/cpuBurstStrategy/sharePoolThresholdPercent") == 40);
+  CHECK(at(effective(R"({"cpuBurstStrategy": {"sharePoolThresholdPercent": 40.0}})"),
+           "/cpuBurstStrategy/sharePoolThresholdPercent") == 40);
 }
 
-TEST_CASE("an invalid value of a strategy that suppresses, evicts, bursts or splits caches makes that strategy inactive") {
+TEST_CASE(
+    "an invalid value of a strategy that suppresses, evicts, bursts or splits caches makes that strategy inactive") {
   struct Row {
     const char* spec;
     std::vector<std::string> inactive;
     const char* pointer;  // the content of the figure's place then
     const char* value;    // JSON; null: nothing
   };
-  for (const Row& row : std::initializer_list<Row>{
-           {R"({"resourceUsedThresholdWithBE": {"enable": true, "memoryEvictThresholdPercent": 60, "memoryEvictLowerPercent": 65}})",
-            {"BEMemoryEvict", "MemoryEvict"}, "/resourceUsedThresholdWithBE/memoryEvictThresholdPercent", "null"},
-           {R"({"resourceUsedThresholdWithBE": {"enable": true, "memoryEvictThresholdPercent": -1}})",
-            {"BEMemoryEvict", "MemoryEvict"}, "/resourceUsedThresholdWithBE/memoryEvictThresholdPercent", "null"},
-           {R"({"resourceUsedThresholdWithBE": {"enable": true, "memoryEvictLowerPercent": 75}})",
-            {"BEMemoryEvict", "MemoryEvict"}, "/resourceUsedThresholdWithBE/memoryEvictThresholdPercent", "null"},
-           {R"({"resourceUsedThresholdWithBE": {"cpuEvictBESatisfactionLowerPercent": 60, "cpuEvictBESatisfactionUpperPercent": 50}})",
-            {"BECPUEvict"}, "/resourceUsedThresholdWithBE/cpuEvictBESatisfactionLowerPercent", "null"},
-           {R"({"resourceUsedThresholdWithBE": {"cpuEvictThresholdPercent": 101, "evictEnabledPriorityThreshold": 5999}})",
-            {"CPUEvict"}, "/resourceUsedThresholdWithBE/evictEnabledPriorityThreshold", "5999"},
-           {R"({"resourceUsedThresholdWithBE": {"evictEnabledPriorityThreshold": "high"}})",
-            {"CPUEvict", "MemoryEvict"}, "/resourceUsedThresholdWithBE/memoryEvictThresholdPercent", "70"},
-           {R"({"resourceUsedThresholdWithBE": {"enable": true, "cpuSuppressPolicy": "Bogus"}})",
-            {"BECPUSuppress"}, "/resourceUsedThresholdWithBE/cpuSuppressPolicy", "null"},
-           {R"({"resourceUsedThresholdWithBE": {"cpuEvictPolicy": "byLuck"}})", {"BECPUEvict"}, "/resourceUsedThresholdWithBE/cpuEvictPolicy", "null"},
-           {R"({"cpuBurstStrategy": {"policy": "auto", "cfsQuotaBurstPercent": 90}})", {"CPUBurst"}, "/cpuBurstStrategy/policy", "\"none\""},
-           {R"({"cpuBurstStrategy": {"policy": "nonsense"}})", {"CPUBurst"}, "/cpuBurstStrategy/policy", "\"none\""},
-           {R"({"resourceQOSStrategy": {"beClass": {"resctrlQOS": {"enable": true, "catRangeStartPercent": 30, "catRangeEndPercent": 30}}}})",
-            {"RdtResctrl/beClass"}, "/resourceQOSStrategy/beClass/resctrlQOS/enable", "false"},
-           {R"({"resourceQOSStrategy": {"lsClass": {"resctrlQOS": {"enable": true, "mbaPercent": 101}}}})",
-            {"RdtResctrl/lsClass"}, "/resourceQOSStrategy/lsClass/resctrlQOS/mbaPercent", "100"},
-           {R"({"resourceUsedThresholdWithBE": {"cpuSuppressThresholdPercent": 130}})", {}, "/resourceUsedThresholdWithBE/cpuSuppressThresholdPercent", "65"},
-       }) {
+  for (
+      const Row& row : std::initializer_list<Row>{
+          {R"({"resourceUsedThresholdWithBE": {"enable": true, "memoryEvictThresholdPercent": 60, "memoryEvictLowerPercent": 65}})",
+           {"BEMemoryEvict", "MemoryEvict"},
+           "/resourceUsedThresholdWithBE/memoryEvictThresholdPercent",
+           "null"},
+          {R"({"resourceUsedThresholdWithBE": {"enable": true, "memoryEvictThresholdPercent": -1}})",
+           {"BEMemoryEvict", "MemoryEvict"},
+           "/resourceUsedThresholdWithBE/memoryEvictThresholdPercent",
+           "null"},
+          {R"({"resourceUsedThresholdWithBE": {"enable": true, "memoryEvictLowerPercent": 75}})",
+           {"BEMemoryEvict", "MemoryEvict"},
+           "/resourceUsedThresholdWithBE/memoryEvictThresholdPercent",
+           "null"},
+          {R"({"resourceUsedThresholdWithBE": {"cpuEvictBESatisfactionLowerPercent": 60, "cpuEvictBESatisfactionUpperPercent": 50}})",
+           {"BECPUEvict"},
+           "/resourceUsedThresholdWithBE/cpuEvictBESatisfactionLowerPercent",
+           "null"},
+          {R"({"resourceUsedThresholdWithBE": {"cpuEvictThresholdPercent": 101, "evictEnabledPriorityThreshold": 5999}})",
+           {"CPUEvict"},
+           "/resourceUsedThresholdWithBE/evictEnabledPriorityThreshold",
+           "5999"},
+          {R"({"resourceUsedThresholdWithBE": {"evictEnabledPriorityThreshold": "high"}})",
+           {"CPUEvict", "MemoryEvict"},
+           "/resourceUsedThresholdWithBE/memoryEvictThresholdPercent",
+           "70"},
+          {R"({"resourceUsedThresholdWithBE": {"enable": true, "cpuSuppressPolicy": "Bogus"}})",
+           {"BECPUSuppress"},
+           "/resourceUsedThresholdWithBE/cpuSuppressPolicy",
+           "null"},
+          {R"({"resourceUsedThresholdWithBE": {"cpuEvictPolicy": "byLuck"}})",
+           {"BECPUEvict"},
+           "/resourceUsedThresholdWithBE/cpuEvictPolicy",
+           "null"},
+          {R"({"cpuBurstStrategy": {"policy": "auto", "cfsQuotaBurstPercent": 90}})",
+           {"CPUBurst"},
+           "/cpuBurstStrategy/policy",
+           "\"none\""},
+          {R"({"cpuBurstStrategy": {"policy": "nonsense"}})", {"CPUBurst"}, "/cpuBurstStrategy/policy", "\"none\""},
+          {R"({"resourceQOSStrategy": {"beClass": {"resctrlQOS": {"enable": true, "catRangeStartPercent": 30, "catRangeEndPercent": 30}}}})",
+           {"RdtResctrl/beClass"},
+           "/resourceQOSStrategy/beClass/resctrlQOS/enable",
+           "false"},
+          {R"({"resourceQOSStrategy": {"lsClass": {"resctrlQOS": {"enable": true, "mbaPercent": 101}}}})",
+           {"RdtResctrl/lsClass"},
+           "/resourceQOSStrategy/lsClass/resctrlQOS/mbaPercent",
+           "100"},
+          {R"({"resourceUsedThresholdWithBE": {"cpuSuppressThresholdPercent": 130}})",
+           {},
+           "/resourceUsedThresholdWithBE/cpuSuppressThresholdPercent",
+           "65"},
+      }) {
     CAPTURE(row.spec);
     const EffectiveSlo once = *effective_slo(row.spec);
     REQUIRE(once.problems.size() == 1);
@@ -224,9 +264,12 @@ TEST_CASE("strategies that a NodeSLO names as inactive are so, and anything else
 }
 
 TEST_CASE("two thresholds in the wrong order do not hold") {
-  Reported both = report(R"({"resourceUsedThresholdWithBE": {"memoryEvictThresholdPercent": 60, "memoryEvictLowerPercent": 65}})");
-  CHECK(both.problems == std::vector<std::string>{
-      "resourceUsedThresholdWithBE.memoryEvictLowerPercent: found 65, expected less than memoryEvictThresholdPercent, which is 60"});
+  Reported both =
+      report(R"({"resourceUsedThresholdWithBE": {"memoryEvictThresholdPercent": 60, "memoryEvictLowerPercent": 65}})");
+  CHECK(
+      both.problems ==
+      std::vector<std::string>{
+          "resourceUsedThresholdWithBE.memoryEvictLowerPercent: found 65, expected less than memoryEvictThresholdPercent, which is 60"});
   CHECK(at(both.spec, "/resourceUsedThresholdWithBE/memoryEvictThresholdPercent").is_null());
   CHECK(at(both.spec, "/resourceUsedThresholdWithBE/memoryEvictLowerPercent").is_null());
 
@@ -234,25 +277,30 @@ TEST_CASE("two thresholds in the wrong order do not hold") {
   CHECK(one.problems.size() == 1);
   CHECK(at(one.spec, "/resourceUsedThresholdWithBE/memoryEvictLowerPercent").is_null());
 
-  Reported cache = report(R"({"resourceQOSStrategy": {"beClass": {"resctrlQOS": {"enable": true, "catRangeStartPercent": 40}}}})");
+  Reported cache =
+      report(R"({"resourceQOSStrategy": {"beClass": {"resctrlQOS": {"enable": true, "catRangeStartPercent": 40}}}})");
   CHECK(cache.problems.size() == 1);
   CHECK(at(cache.spec, "/resourceQOSStrategy/beClass/resctrlQOS/catRangeStartPercent") == 0);
   CHECK(effective(R"({"resourceUsedThresholdWithBE": {"memoryEvictThresholdPercent": 60}})").is_object());
 }
 
 TEST_CASE("the effective NodeSLO is the same text when it is read again, also if a value was left out") {
-  for (const char* spec : {R"({"resourceUsedThresholdWithBE": {"memoryEvictLowerPercent": 72, "evictEnabledPriorityThreshold": 5999, "later": 1}})",
-                           R"({"resourceQOSStrategy": {"lsClass": {"memoryQOS": {"enable": false, "later": 1}}}})"}) {
+  for (
+      const char* spec :
+      {R"({"resourceUsedThresholdWithBE": {"memoryEvictLowerPercent": 72, "evictEnabledPriorityThreshold": 5999, "later": 1}})",
+       R"({"resourceQOSStrategy": {"lsClass": {"memoryQOS": {"enable": false, "later": 1}}}})"}) {
     const std::string once = effective_slo(spec)->spec;
     CHECK(effective_slo(once)->spec == once);
   }
 }
 
 TEST_CASE("a share of the network is percent or a quantity") {
-  json::value spec = effective(R"({"resourceQOSStrategy": {"lsClass": {"networkQOS": {"enable": true, "ingressRequest": 10, "egressLimit": "50M"}}}})");
+  json::value spec = effective(
+      R"({"resourceQOSStrategy": {"lsClass": {"networkQOS": {"enable": true, "ingressRequest": 10, "egressLimit": "50M"}}}})");
   CHECK(at(spec, "/resourceQOSStrategy/lsClass/networkQOS/ingressRequest") == 10);
   CHECK(at(spec, "/resourceQOSStrategy/lsClass/networkQOS/egressLimit") == "50M");
-  CHECK(report(R"({"resourceQOSStrategy": {"lsClass": {"networkQOS": {"ingressRequest": 101, "egressLimit": "-1"}}}})").problems.size() == 2);
+  CHECK(report(R"({"resourceQOSStrategy": {"lsClass": {"networkQOS": {"ingressRequest": 101, "egressLimit": "-1"}}}})")
+            .problems.size() == 2);
 }
 
 TEST_CASE("a block device keeps what is right of it, and needs a name and a type") {
@@ -261,13 +309,15 @@ TEST_CASE("a block device keeps what is right of it, and needs a name and a type
     {"name": "vg0", "type": "disk"}, {"type": "device"}, {"name": "", "type": "device"}, 7]}}}})");
   CHECK(at(result.spec, "/resourceQOSStrategy/beClass/blkioQOS/blocks") ==
         json::parse(R"([{"name": "sda", "type": "device", "ioCfg": {"readIOPS": 100}}])"));
-  CHECK(result.problems == std::vector<std::string>{
-      "resourceQOSStrategy.beClass.blkioQOS.blocks[0].ioCfg.writeIOPS: found -1, expected an integer of at least 0",
-      "resourceQOSStrategy.beClass.blkioQOS.blocks[0].ioCfg.ioWeightPercent: found 101, expected an integer from 1 to 100",
-      "resourceQOSStrategy.beClass.blkioQOS.blocks[1].type: found \"disk\", expected one of device, volumegroup, podvolume",
-      "resourceQOSStrategy.beClass.blkioQOS.blocks[2].name: found null, expected text",
-      "resourceQOSStrategy.beClass.blkioQOS.blocks[3].name: found \"\", expected text",
-      "resourceQOSStrategy.beClass.blkioQOS.blocks[4]: found 7, expected a mapping"});
+  CHECK(
+      result.problems ==
+      std::vector<std::string>{
+          "resourceQOSStrategy.beClass.blkioQOS.blocks[0].ioCfg.writeIOPS: found -1, expected an integer of at least 0",
+          "resourceQOSStrategy.beClass.blkioQOS.blocks[0].ioCfg.ioWeightPercent: found 101, expected an integer from 1 to 100",
+          "resourceQOSStrategy.beClass.blkioQOS.blocks[1].type: found \"disk\", expected one of device, volumegroup, podvolume",
+          "resourceQOSStrategy.beClass.blkioQOS.blocks[2].name: found null, expected text",
+          "resourceQOSStrategy.beClass.blkioQOS.blocks[3].name: found \"\", expected text",
+          "resourceQOSStrategy.beClass.blkioQOS.blocks[4]: found 7, expected a mapping"});
 }
 
 TEST_CASE("host applications are as they came but for those without a name or with a place outside of the tree") {
@@ -277,15 +327,18 @@ TEST_CASE("host applications are as they came but for those without a name or wi
   CHECK(at(result.spec, "/hostApplications") == json::parse(R"([
     {"name": "nginx", "priority": "koord-prod", "qos": "LS", "cgroupPath": {"base": "CgroupRoot", "parentDir": "/system.slice/", "relativePath": "nginx.service"}, "strategy": {}, "other": 1},
     {"name": "job"}])"));
-  CHECK(result.problems == std::vector<std::string>{
-      "hostApplications[1].qos: found \"BEST\", expected one of LSE, LSR, LS, BE, SYSTEM",
-      "hostApplications[2].cgroupPath.relativePath: found \"../x\", expected a directory below the root of the cgroup tree",
-      "hostApplications[3].cgroupPath.base: found \"Root\", expected one of CgroupRoot, Kubepods, KubepodsBurstable, KubepodsBesteffort",
-      "hostApplications[4].name: found null, expected text"});
+  CHECK(
+      result.problems ==
+      std::vector<std::string>{
+          "hostApplications[1].qos: found \"BEST\", expected one of LSE, LSR, LS, BE, SYSTEM",
+          "hostApplications[2].cgroupPath.relativePath: found \"../x\", expected a directory below the root of the cgroup tree",
+          "hostApplications[3].cgroupPath.base: found \"Root\", expected one of CgroupRoot, Kubepods, KubepodsBurstable, KubepodsBesteffort",
+          "hostApplications[4].name: found null, expected text"});
 }
 
 TEST_CASE("the effective NodeSLO stays when it is read as a NodeSLO again") {
-  EffectiveSlo once = *effective_slo(R"({"resourceQOSStrategy": {"beClass": {"memoryQOS": {"enable": true, "wmarkRatio": 90}}}, "x": 1,
+  EffectiveSlo once =
+      *effective_slo(R"({"resourceQOSStrategy": {"beClass": {"memoryQOS": {"enable": true, "wmarkRatio": 90}}}, "x": 1,
     "resourceUsedThresholdWithBE": {"memoryEvictLowerPercent": 60}, "hostApplications": [{"name": "a"}]})");
   EffectiveSlo twice = *effective_slo(once.spec);
   CHECK(twice.spec == once.spec);
@@ -295,7 +348,8 @@ TEST_CASE("the effective NodeSLO stays when it is read as a NodeSLO again") {
 TEST_CASE("every default is a value that its field may have, in every class that is on") {
   std::string classes;
   for (const char* name : {"lsrClass", "lsClass", "beClass", "systemClass"})
-    classes += std::string(classes.empty() ? "" : ",") + "\"" + name + R"(": {"cpuQOS": {"enable": true}, "memoryQOS": {"enable": true}, "resctrlQOS": {"enable": true}})";
+    classes += std::string(classes.empty() ? "" : ",") + "\"" + name +
+               R"(": {"cpuQOS": {"enable": true}, "memoryQOS": {"enable": true}, "resctrlQOS": {"enable": true}})";
   EffectiveSlo once = *effective_slo("{\"resourceQOSStrategy\": {" + classes + "}}");
   EffectiveSlo twice = *effective_slo(once.spec);
   CHECK(twice.problems.empty());

@@ -105,8 +105,7 @@ TEST_CASE("a cache without an id is known by its first CPU") {
 }
 
 TEST_CASE("a kernel without NUMA has one memory node with all memory") {
-  FakeNode node(
-      {{"sys/devices/system/cpu/online", "0\n"}, {"proc/meminfo", "MemTotal:  4 kB\nMemFree: 1 kB\n"}});
+  FakeNode node({{"sys/devices/system/cpu/online", "0\n"}, {"proc/meminfo", "MemTotal:  4 kB\nMemFree: 1 kB\n"}});
   Topology topology = *read_topology(node.roots());
   CHECK(topology.numa_nodes == std::vector<NumaNode>{{0, 4096}});
   CHECK(topology.cpus == std::vector<Cpu>{{0, -1, -1, 0, -1, true, false}});

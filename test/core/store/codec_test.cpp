@@ -25,7 +25,8 @@ std::vector<std::uint64_t> round_trip(const std::vector<std::uint64_t>& values) 
 ChunkRows random_rows(std::mt19937_64& random) {
   ChunkRows rows;
   std::int64_t time = 1'700'000'000'000;
-  for (std::size_t row = 1 + random() % 200; row > 0; --row) rows.times_ms.push_back(time += 1 + static_cast<int>(random() % 2000));
+  for (std::size_t row = 1 + random() % 200; row > 0; --row)
+    rows.times_ms.push_back(time += 1 + static_cast<int>(random() % 2000));
   SeriesId id = 0;
   for (std::size_t series = 1 + random() % kGroupSeries; series > 0; --series) {
     rows.series.push_back(id += 1 + static_cast<SeriesId>(random() % 9));

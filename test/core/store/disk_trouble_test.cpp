@@ -131,7 +131,8 @@ TEST_CASE_FIXTURE(StoreOnSmallDisk, "a disk that is read-only at the start is us
   CHECK(values("cpu") == counting(510));
 }
 
-TEST_CASE_FIXTURE(StoreOnFailingDisk, "a disk that turns read-only while it is written is used again when it can be written") {
+TEST_CASE_FIXTURE(StoreOnFailingDisk,
+                  "a disk that turns read-only while it is written is used again when it can be written") {
   append_seconds(1, 500);
   store->flush();
   disk.turn_read_only();
@@ -146,7 +147,8 @@ TEST_CASE_FIXTURE(StoreOnFailingDisk, "a disk that turns read-only while it is w
   CHECK(values("cpu") == counting(1010));
 }
 
-TEST_CASE_FIXTURE(StoreOnFailingDisk, "a disk that answers EIO is done without until it is back, older samples intact") {
+TEST_CASE_FIXTURE(StoreOnFailingDisk,
+                  "a disk that answers EIO is done without until it is back, older samples intact") {
   append_seconds(1, 500);
   store->flush();
   disk.fail();

@@ -56,7 +56,8 @@ TEST_CASE("a series without a change has its values, and no ring until it change
   Column& steady = lane.lane.add(2);
   const auto values = [&] {
     std::vector<std::int64_t> found;
-    for (auto piece : lane.lane.window(steady, 0, lane.time_ms).values) found.insert(found.end(), piece.begin(), piece.end());
+    for (auto piece : lane.lane.window(steady, 0, lane.time_ms).values)
+      found.insert(found.end(), piece.begin(), piece.end());
     return found;
   };
   for (int i = 0; i < 500; ++i) {

@@ -5,8 +5,9 @@ using namespace koord;
 using namespace koord::test;
 
 namespace {
-constexpr Aggregation kAll[] = {Aggregation::last, Aggregation::avg, Aggregation::min, Aggregation::max, Aggregation::count,
-                                Aggregation::p50,  Aggregation::p90, Aggregation::p95, Aggregation::p99};
+constexpr Aggregation kAll[] = {Aggregation::last, Aggregation::avg,   Aggregation::min,
+                                Aggregation::max,  Aggregation::count, Aggregation::p50,
+                                Aggregation::p90,  Aggregation::p95,   Aggregation::p99};
 }
 
 TEST_CASE_FIXTURE(StoreFixture, "a percentile is the sample at floor(n * p / 100) - 1 in ascending order") {
@@ -20,7 +21,8 @@ TEST_CASE_FIXTURE(StoreFixture, "a percentile is the sample at floor(n * p / 100
 TEST_CASE_FIXTURE(StoreFixture, "one sample is every percentile") {
   begin(1, "cpu");
   append(1, 7);
-  CHECK(store->aggregate_series(1, kAll, from_ns(1), clock.now())->values == std::vector<double>{7, 7, 7, 7, 1, 7, 7, 7, 7});
+  CHECK(store->aggregate_series(1, kAll, from_ns(1), clock.now())->values ==
+        std::vector<double>{7, 7, 7, 7, 1, 7, 7, 7, 7});
 }
 
 TEST_CASE_FIXTURE(StoreFixture, "a span counts both its ends and returns the covered time") {
@@ -52,7 +54,8 @@ TEST_CASE_FIXTURE(StoreFixture, "a query by labels finds the series that have th
   CHECK(values("cpu", {{"pod", "c"}}).empty());
 }
 
-TEST_CASE_FIXTURE(StoreFixture, "rows are in the order of their labels, and without them in that in which their series began") {
+TEST_CASE_FIXTURE(StoreFixture,
+                  "rows are in the order of their labels, and without them in that in which their series began") {
   begin(1, "cpu", {{"pod", "b"}});
   begin(2, "cpu", {{"pod", "a"}});
   for (std::uint32_t i : {1u, 2u}) append(i, i);

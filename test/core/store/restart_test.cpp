@@ -55,7 +55,8 @@ TEST_CASE_FIXTURE(StoreFixture, "the newest sample's time is read from the file 
   CHECK(Store::newest_time(options.path) == clock.now() - 1s);
 }
 
-TEST_CASE_FIXTURE(StoreFixture, "the file and the two beside it are readable for their owner only, whatever the umask") {
+TEST_CASE_FIXTURE(StoreFixture,
+                  "the file and the two beside it are readable for their owner only, whatever the umask") {
   store.reset();
   fs::remove(options.path);
   const mode_t before = ::umask(0);

@@ -41,7 +41,8 @@ TEST_CASE_FIXTURE(SqlFixture, "SQL sees every sample once, while the store is op
 
 TEST_CASE_FIXTURE(SqlFixture, "SQL bounds on time and metric choose exactly the samples within") {
   std::string start = std::to_string(to_ns(clock.now()) / 1'000'000'000 - 300);
-  CHECK(one("SELECT count(*) FROM samples WHERE metric = 'cpu' AND time >= " + start + " + 10 AND time < " + start + " + 20") == "10");
+  CHECK(one("SELECT count(*) FROM samples WHERE metric = 'cpu' AND time >= " + start + " + 10 AND time < " + start +
+            " + 20") == "10");
   CHECK(one("SELECT value FROM samples WHERE metric = 'cpu' AND time = " + start + " + 299") == "29.9");
 }
 

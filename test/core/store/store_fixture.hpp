@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "core/base/manual_clock.hpp"
 #include "core/store/store.hpp"
 #include "test/core/store/temporary_directory.hpp"
-#include "core/base/manual_clock.hpp"
 
 namespace koord::test {
 

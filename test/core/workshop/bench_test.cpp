@@ -59,7 +59,8 @@ TEST_CASE("a traced child's system calls are counted while it says so, those of 
 
 TEST_CASE("a child's error and its death are reported") {
   MeasuredChild<int> child;
-  CHECK(child.run([](int& value) -> Result<void> { return value = 7, invalid("too short"); }).error().message() == "too short");
+  CHECK(child.run([](int& value) -> Result<void> { return value = 7, invalid("too short"); }).error().message() ==
+        "too short");
   CHECK(child.value() == 7);
   auto crash = [](int&) -> Result<void> {
     ::signal(SIGSEGV, SIG_DFL);
@@ -67,7 +68,8 @@ TEST_CASE("a child's error and its death are reported") {
     return {};
   };
   CHECK(child.run(crash).error().message() == "the plugin ended its process by Segmentation fault");
-  CHECK(child.run([](int&) -> Result<void> { ::_exit(3); }).error().message() == "the plugin ended its process with exit code 3");
+  CHECK(child.run([](int&) -> Result<void> { ::_exit(3); }).error().message() ==
+        "the plugin ended its process with exit code 3");
 }
 
 TEST_CASE("both isolations are measured by the same figures") {
@@ -89,6 +91,8 @@ TEST_CASE("a plugin that cannot be measured is reported") {
   CHECK(bench_gauge(config::Isolation::in_process, {.class_name = "shares"}).error().message() ==
         "class 'shares' has no ticks to measure");
   CHECK(bench_gauge(config::Isolation::in_process, {.ticks = 0}).error().message() == "0 ticks, wanted at least 1");
-  CHECK(bench_gauge(config::Isolation::in_process, {.config_json = R"({"capAbove": true})"}).error().message().find("/capAbove") !=
-        std::string::npos);
+  CHECK(bench_gauge(config::Isolation::in_process, {.config_json = R"({"capAbove": true})"})
+            .error()
+            .message()
+            .find("/capAbove") != std::string::npos);
 }

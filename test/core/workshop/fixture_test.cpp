@@ -40,7 +40,8 @@ Fixture record_frames(NodeTree& node, std::size_t frames, const std::function<vo
 }
 
 std::string temporary_file(const char* name) {
-  return (std::filesystem::temp_directory_path() / (std::string("koord-test-") + std::to_string(::getpid()) + name)).string();
+  return (std::filesystem::temp_directory_path() / (std::string("koord-test-") + std::to_string(::getpid()) + name))
+      .string();
 }
 
 // A tar file of these entries.
@@ -88,7 +89,9 @@ TEST_CASE("a recording has the files of cgroups that services read, and all of t
                  {"cgroup/a/io.stat", "8:0 rbytes=1\n"},
                  {"cgroup/a/hugetlb.2MB.current", "0\n"}});
   const Tree some = *read_tree(node.roots());
-  for (const char* file : {"cgroup/a/cgroup.procs", "cgroup/a/memory.current", "cgroup/a/memory.high", "cgroup/a/io.stat"}) CHECK(some.contains(file));
+  for (const char* file :
+       {"cgroup/a/cgroup.procs", "cgroup/a/memory.current", "cgroup/a/memory.high", "cgroup/a/io.stat"})
+    CHECK(some.contains(file));
   CHECK_FALSE(some.contains("cgroup/a/hugetlb.2MB.current"));
   CHECK(read_tree(node.roots(), {.all_cgroup_files = true})->contains("cgroup/a/hugetlb.2MB.current"));
 }
@@ -98,13 +101,15 @@ TEST_CASE("a recording has the figures of pods' processes and the network of the
                  {"cgroup/pod1/app/cgroup.procs", "20\n21\n"},
                  {"cgroup/other/cgroup.procs", "30\n"}});
   for (const char* pid : {"1", "20", "21", "30"})
-    for (const char* file : {"stat", "status", "net/tcp", "net/sockstat", "environ", "cmdline"}) node.write(std::string("proc/") + pid + "/" + file, "x\n");
+    for (const char* file : {"stat", "status", "net/tcp", "net/sockstat", "environ", "cmdline"})
+      node.write(std::string("proc/") + pid + "/" + file, "x\n");
   const Tree tree = *read_tree(node.roots(), {.cgroups = {"pod1", "pod1/app"}});
   for (const char* file : {"proc/20/stat", "proc/21/status", "proc/20/net/tcp", "proc/1/net/sockstat"}) {
     CAPTURE(file);
     CHECK(tree.contains(file));
   }
-  for (const char* file : {"proc/30/stat", "proc/30/net/tcp", "proc/21/net/tcp", "proc/20/environ", "proc/20/cmdline"}) {
+  for (const char* file :
+       {"proc/30/stat", "proc/30/net/tcp", "proc/21/net/tcp", "proc/20/environ", "proc/20/cmdline"}) {
     CAPTURE(file);
     CHECK_FALSE(tree.contains(file));
   }
@@ -126,7 +131,8 @@ TEST_CASE("a recording has what collectors read, and of the next moments what ch
   CHECK(fixture.frames[1].at == 1s);
   CHECK(fixture.frames[1].changed.size() == 1);
   CHECK(fixture.frames[1].changed.at("proc/stat").content == "cpu 2 2 3 4\n");
-  CHECK(fixture.frames[2].gone == std::vector<std::string>{"cgroup/memory/kubepods/pod1", "cgroup/memory/kubepods/pod1/memory.usage_in_bytes"});
+  CHECK(fixture.frames[2].gone ==
+        std::vector<std::string>{"cgroup/memory/kubepods/pod1", "cgroup/memory/kubepods/pod1/memory.usage_in_bytes"});
 }
 
 TEST_CASE("a written fixture is read again, and makes the same node") {
@@ -158,18 +164,21 @@ TEST_CASE("a file that is no fixture is refused with what was wanted") {
   CHECK(parse_fixture("no tar file at all").error().message().size() > 0);
   CHECK(refusal({{"frames/0/proc/stat", ""}}) == "wanted a fixture.json, found none");
   CHECK(refusal({{"fixture.json", "[]"}}) == "fixture.json: expected a mapping, found a list");
-  CHECK(refusal({{"fixture.json", R"({"format":"x"})"}}) == "fixture.json: wanted the format 'koord-fixture/1', found 'x'");
+  CHECK(refusal({{"fixture.json", R"({"format":"x"})"}}) ==
+        "fixture.json: wanted the format 'koord-fixture/1', found 'x'");
   CHECK(refusal({{"fixture.json", R"({"format":"koord-fixture/1","startNs":1,"framesNs":[3,2]})"}}) ==
         "fixture.json: wanted framesNs that ascend from 0");
   CHECK(refusal({{"fixture.json", kAbout}, {"frames/2/proc/stat", ""}}) == "fixture.json lists 2 frames, found 3");
-  CHECK(refusal({{"fixture.json", kAbout}, {"frames/x/proc/stat", ""}}).starts_with("'frames/x/proc/stat' wanted frames/ and a number"));
+  CHECK(refusal({{"fixture.json", kAbout}, {"frames/x/proc/stat", ""}})
+            .starts_with("'frames/x/proc/stat' wanted frames/ and a number"));
 }
 
 TEST_CASE("a fixture cannot reach out of its node") {
   for (const char* path : {"frames/0/proc/../../etc/passwd", "frames/0/etc/passwd", "/etc/passwd", "../x"})
     CHECK(refusal({{"fixture.json", kAbout}, {path, "x"}}) != "");
   for (const char* target : {"->/etc", "->../../../etc", "->cpu/../../x"})
-    CHECK(refusal({{"fixture.json", kAbout}, {"frames/0/cgroup/cpu", target}}) == "'frames/0/cgroup/cpu' wanted a link to what is beside it");
+    CHECK(refusal({{"fixture.json", kAbout}, {"frames/0/cgroup/cpu", target}}) ==
+          "'frames/0/cgroup/cpu' wanted a link to what is beside it");
   CHECK(refusal({{"fixture.json", kAbout}, {"frames/1.gone", "proc/../../home\n"}}) ==
         "frames/1.gone: 'proc/../../home' is no path below proc, sys, cgroup, resctrl or run");
 }

@@ -31,7 +31,8 @@ TEST_CASE("a plugin that checks what it reads has no finding") {
 TEST_CASE("one that does not is found, and the seed finds it again") {
   const auto finding = fuzz("KOORD_FRAGILE", 1, kEnough);
   REQUIRE(finding);
-  CHECK_MESSAGE(finding->detail.find("signal 6 (Aborted) in collect() of class 'fragile', step ") != std::string::npos, finding->detail);
+  CHECK_MESSAGE(finding->detail.find("signal 6 (Aborted) in collect() of class 'fragile', step ") != std::string::npos,
+                finding->detail);
   const auto again = fuzz("KOORD_FRAGILE", finding->seed, 1);
   REQUIRE(again);
   CHECK(again->detail == finding->detail);
@@ -46,7 +47,8 @@ TEST_CASE("garbling depends only on the seed, and makes every kind of error") {
     CHECK(garble(same, content) == garbled);
     seen.insert(garbled);
   }
-  for (const char* expected : {"", "first 1\nthird 333\n", "first 1\nsecond max\nthird 333\n"}) CHECK(seen.contains(expected));
+  for (const char* expected : {"", "first 1\nthird 333\n", "first 1\nsecond max\nthird 333\n"})
+    CHECK(seen.contains(expected));
   CHECK(seen.contains(content + content));
 }
 

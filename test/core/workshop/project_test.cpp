@@ -18,7 +18,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-ProjectRequest cpp_advisor(std::string name) { return {.kind = "advisor", .language = "cpp", .name = std::move(name), .id = {}}; }
+ProjectRequest cpp_advisor(std::string name) {
+  return {.kind = "advisor", .language = "cpp", .name = std::move(name), .id = {}};
+}
 
 Project made(const ProjectRequest& request) {
   Result<Project> project = make_project(request);
@@ -32,7 +34,8 @@ std::string complaint(const ProjectRequest& request) {
 }
 
 const ProjectFile* find(const Project& project, std::string_view path) {
-  const auto found = std::find_if(project.files.begin(), project.files.end(), [&](const auto& file) { return file.path == path; });
+  const auto found =
+      std::find_if(project.files.begin(), project.files.end(), [&](const auto& file) { return file.path == path; });
   return found == project.files.end() ? nullptr : &*found;
 }
 
@@ -71,7 +74,8 @@ TEST_CASE("an id that is wanted is taken instead") {
 }
 
 TEST_CASE("a name is a letter, then letters, digits and dashes, all small") {
-  for (const char* name : {"a", "a1", "run-queue", "a--b", "a-"}) CHECK_MESSAGE(complaint(cpp_advisor(name)) == "", name);
+  for (const char* name : {"a", "a1", "run-queue", "a--b", "a-"})
+    CHECK_MESSAGE(complaint(cpp_advisor(name)) == "", name);
   for (const char* name : {"", "1a", "-a", "A", "a_b", "a/b", "..", "a b", "\xc3\xa4"}) {
     CHECK_MESSAGE(complaint(cpp_advisor(name)).find("name '" + std::string(name) + "': wanted a letter") == 0, name);
   }
@@ -81,23 +85,29 @@ TEST_CASE("a name is a letter, then letters, digits and dashes, all small") {
 
 TEST_CASE("an id of the host's own form, or of none, is refused") {
   for (const char* id : {"plain", "org..acme", "Org.Acme", "org.acme.", "org.acme\nversion=2"})
-    CHECK_MESSAGE(complaint({.kind = "hook", .language = "c", .name = "x", .id = id}).find("wanted a reverse domain name") != std::string::npos, id);
+    CHECK_MESSAGE(
+        complaint({.kind = "hook", .language = "c", .name = "x", .id = id}).find("wanted a reverse domain name") !=
+            std::string::npos,
+        id);
 }
 
 TEST_CASE("an unknown kind or language is answered with those that there are") {
   CHECK(complaint({.kind = "adviser", .language = "c", .name = "x", .id = {}}) ==
         "kind 'adviser': wanted one of advisor, external-advisor, strategy, hook");
-  CHECK(complaint({.kind = "hook", .language = "java", .name = "x", .id = {}}) == "language 'java': wanted one of c, cpp, rust, go");
+  CHECK(complaint({.kind = "hook", .language = "java", .name = "x", .id = {}}) ==
+        "language 'java': wanted one of c, cpp, rust, go");
 }
 
-TEST_CASE("every project has a plugin, a build script that can be run, a README, an image, CI and what it is built with") {
+TEST_CASE(
+    "every project has a plugin, a build script that can be run, a README, an image, CI and what it is built with") {
   for (const Project& project : all_projects()) {
     CAPTURE(project.source);
     CHECK(content(project, project.source).find("id=org.acme.load\\n") != std::string::npos);
     REQUIRE(find(project, "build"));
     CHECK(find(project, "build")->executable);
     CHECK_FALSE(find(project, project.source)->executable);
-    for (const char* path : {"README.md", "Containerfile", ".github/workflows/ci.yml", ".gitignore", "pods.yaml", "sdk/koordetector/plugin.h"})
+    for (const char* path : {"README.md", "Containerfile", ".github/workflows/ci.yml", ".gitignore", "pods.yaml",
+                             "sdk/koordetector/plugin.h"})
       CHECK_MESSAGE(find(project, path), path);
   }
 }
@@ -105,7 +115,8 @@ TEST_CASE("every project has a plugin, a build script that can be run, a README,
 TEST_CASE("no placeholder is left, and no two files have one name") {
   for (const Project& project : all_projects()) {
     for (const ProjectFile& file : project.files)
-      for (const char* placeholder : {"@NAME@", "@ID@", "@GATE@", "@METRIC@", "@SOURCE@", "@PACKAGES@", "@ABOUT@", "@GRANTS@"})
+      for (const char* placeholder :
+           {"@NAME@", "@ID@", "@GATE@", "@METRIC@", "@SOURCE@", "@PACKAGES@", "@ABOUT@", "@GRANTS@"})
         CHECK_MESSAGE(file.content.find(placeholder) == std::string::npos, file.path);
     auto same = [](const ProjectFile& a, const ProjectFile& b) { return a.path == b.path; };
     CHECK(std::adjacent_find(project.files.begin(), project.files.end(), same) == project.files.end());

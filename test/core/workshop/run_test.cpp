@@ -27,7 +27,10 @@ Frame frame(Duration at, const std::string& load) {
 }
 
 Fixture busy_node() {
-  return {"recorded", 1'700'000'000'000'000'000, {.pods = kPods}, {frame(0s, "0.10"), frame(1s, "0.50"), frame(3s, "2.50")}};
+  return {"recorded",
+          1'700'000'000'000'000'000,
+          {.pods = kPods},
+          {frame(0s, "0.10"), frame(1s, "0.50"), frame(3s, "2.50")}};
 }
 
 RunReport play(config::Isolation isolation, RunSettings settings = {}) {
@@ -45,11 +48,15 @@ RunReport play(config::Isolation isolation, RunSettings settings = {}) {
 std::vector<std::string> reported(const RunReport& report) {
   std::vector<std::string> lines;
   for (const auto& call : report.calls)
-    lines.push_back(call.cls + " " + call.name + " " + std::to_string(call.tick) + " " + std::to_string(call.result.status) + call.result.text);
+    lines.push_back(call.cls + " " + call.name + " " + std::to_string(call.tick) + " " +
+                    std::to_string(call.result.status) + call.result.text);
   for (const auto& series : report.series) lines.push_back(series.metric + " " + std::to_string(series.value));
-  for (const auto& [cls, tick, intent] : report.intents) lines.push_back(std::to_string(tick) + " " + intent.cgroup_dir + " " + intent.value);
-  for (const auto& one : report.adjustments) lines.push_back(one.stage + " " + one.pod + " " + one.container + " " + one.field + "=" + one.value);
-  for (const auto& scrape : report.scrapes) lines.push_back(scrape.url + " " + std::to_string(scrape.samples) + " " + scrape.problem);
+  for (const auto& [cls, tick, intent] : report.intents)
+    lines.push_back(std::to_string(tick) + " " + intent.cgroup_dir + " " + intent.value);
+  for (const auto& one : report.adjustments)
+    lines.push_back(one.stage + " " + one.pod + " " + one.container + " " + one.field + "=" + one.value);
+  for (const auto& scrape : report.scrapes)
+    lines.push_back(scrape.url + " " + std::to_string(scrape.samples) + " " + scrape.problem);
   return lines;
 }
 
@@ -82,24 +89,28 @@ TEST_CASE("acceptance 6: the same file gives the same with both isolations, twic
 
 TEST_CASE("one class alone, another period and another configuration") {
   const RunReport report =
-      play(config::Isolation::in_process, {.class_name = "cap", .ticks = 4, .period = 500ms, .config_json = R"({"capAbove": 0.3})"});
+      play(config::Isolation::in_process,
+           {.class_name = "cap", .ticks = 4, .period = 500ms, .config_json = R"({"capAbove": 0.3})"});
   REQUIRE(report.intents.size() == 3);
   CHECK(report.intents[0].tick == 2);  // the load is 0.5 from the first second on
   CHECK(report.series.empty());
 }
 
 TEST_CASE("a configuration that the schema refuses is reported, and the plugin is not started") {
-  const RunReport report = play(config::Isolation::in_process, {.class_name = "load", .config_json = R"({"capAbove": "high"})"});
+  const RunReport report =
+      play(config::Isolation::in_process, {.class_name = "load", .config_json = R"({"capAbove": "high"})"});
   REQUIRE(report.calls.size() == 1);
   CHECK(report.first_failure()->result.text.find("/capAbove") != std::string::npos);
 }
 
 TEST_CASE("a hook that is later than its deadline has failed, as its answer comes too late for an agent") {
-  const RunReport report = play(config::Isolation::in_process, {.class_name = "shares", .ticks = 1, .config_json = R"({"hookSeconds": 1})"});
+  const RunReport report =
+      play(config::Isolation::in_process, {.class_name = "shares", .ticks = 1, .config_json = R"({"hookSeconds": 1})"});
   REQUIRE(report.first_failure());
   CHECK(report.first_failure()->name == "handle");
   CHECK(report.first_failure()->result.status == KOORD_E_DEADLINE);
-  CHECK(report.first_failure()->result.text.find("the deadline is 500ms: an agent answers the request without it") != std::string::npos);
+  CHECK(report.first_failure()->result.text.find("the deadline is 500ms: an agent answers the request without it") !=
+        std::string::npos);
   CHECK(report.adjustments.empty());
 }
 

@@ -13,7 +13,8 @@ class Releaser : public QosStrategy {
   void init() override {
     state_ = require<koord_svc_state>(host(), "koord.state/1");
     evict_ = require<koord_svc_evict>(host(), "koord.evict/1");
-    check(require<koord_svc_config>(host(), "koord.config/1")->i64(host(), str("/amount"), &amount_), "reading the configuration");
+    check(require<koord_svc_config>(host(), "koord.config/1")->i64(host(), str("/amount"), &amount_),
+          "reading the configuration");
   }
 
   void evaluate(std::uint64_t /*now_ns*/, std::uint64_t /*deadline_ns*/) override {

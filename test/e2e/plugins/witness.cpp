@@ -15,7 +15,8 @@ namespace {
 double number_in(std::string_view json, std::string_view key) {
   const std::string quoted = "\"" + std::string(key) + "\":";
   const std::size_t at = json.find(quoted);
-  return at == std::string_view::npos ? -1 : std::strtod(std::string(json.substr(at + quoted.size(), 24)).c_str(), nullptr);
+  return at == std::string_view::npos ? -1
+                                      : std::strtod(std::string(json.substr(at + quoted.size(), 24)).c_str(), nullptr);
 }
 
 double label_of(const koord_node* node, std::string_view key) {
@@ -33,12 +34,14 @@ class Witness : public Advisor {
  public:
   void init() override {
     state_ = require<koord_svc_state>(host(), "koord.state/1");
-    check(state_->subscribe(host(), KOORD_ON_NODE | KOORD_ON_PODS | KOORD_ON_NODE_SLO | KOORD_ON_TOPOLOGY), "subscribing");
+    check(state_->subscribe(host(), KOORD_ON_NODE | KOORD_ON_PODS | KOORD_ON_NODE_SLO | KOORD_ON_TOPOLOGY),
+          "subscribing");
     const Metric events = define({"witness_events", "events", "Reported changes of a part of the state.", 1});
     node_events_ = events.series(KOORD_NO_SUBJECT, {{"part", "node"}});
     pod_events_ = events.series(KOORD_NO_SUBJECT, {{"part", "pods"}});
     slo_events_ = events.series(KOORD_NO_SUBJECT, {{"part", "nodeSLO"}});
-    event_threshold_ = define({"witness_event_threshold", "", "cpuSuppressThresholdPercent when on_event() reported it.", 1}).series();
+    event_threshold_ =
+        define({"witness_event_threshold", "", "cpuSuppressThresholdPercent when on_event() reported it.", 1}).series();
     threshold_ = define({"witness_threshold", "", "cpuSuppressThresholdPercent of the NodeSLO.", 1}).series();
     rack_ = define({"witness_rack", "", "The node's label rack.", 1}).series();
     pods_ = define({"witness_pods", "pods", "Pods of the snapshot.", 1}).series();
@@ -68,9 +71,11 @@ class Witness : public Advisor {
 
  private:
   const koord_svc_state* state_ = nullptr;
-  std::uint64_t node_events_ = 0, pod_events_ = 0, slo_events_ = 0, event_threshold_ = 0, threshold_ = 0, rack_ = 0, pods_ = 0;
+  std::uint64_t node_events_ = 0, pod_events_ = 0, slo_events_ = 0, event_threshold_ = 0, threshold_ = 0, rack_ = 0,
+                pods_ = 0;
   double node_ = 0, pods_changed_ = 0, slo_ = 0, reported_threshold_ = -1;
 };
 
-KOORD_PLUGIN("id=com.example.witness\nversion=1.0.0\nkinds=koord.advisor/1\ngate=Witness\nrequires=koord.metrics/1,koord.state/1\n",
-             advisor<Witness>("witness", std::chrono::milliseconds(200)))
+KOORD_PLUGIN(
+    "id=com.example.witness\nversion=1.0.0\nkinds=koord.advisor/1\ngate=Witness\nrequires=koord.metrics/1,koord.state/1\n",
+    advisor<Witness>("witness", std::chrono::milliseconds(200)))

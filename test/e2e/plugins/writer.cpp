@@ -37,5 +37,6 @@ struct Writer : QosStrategy {
   const koord_svc_knobs* knobs_ = nullptr;
 };
 
-KOORD_PLUGIN("id=writer\nversion=1.0.0\nkinds=koord.qos-strategy/1\ngate=Writer\nrequires=koord.config/1,koord.knobs/1\n",
-             qos_strategy<Writer>("writer", std::chrono::milliseconds(200)))
+KOORD_PLUGIN(
+    "id=writer\nversion=1.0.0\nkinds=koord.qos-strategy/1\ngate=Writer\nrequires=koord.config/1,koord.knobs/1\n",
+    qos_strategy<Writer>("writer", std::chrono::milliseconds(200)))

@@ -53,7 +53,8 @@ static koord_status collect(void *self, uint64_t now_ns, uint64_t deadline_ns) {
   uint64_t need = 0;
   (void)deadline_ns;
   const koord_status kept = b->kv->get(b->host, TEXT("pid"), &pid, sizeof pid, &need);
-  if (kept != KOORD_OK || pid != getpid()) b->host->log(b->host, KOORD_LOG_ERROR, TEXT("another plugin has changed its key"));
+  if (kept != KOORD_OK || pid != getpid())
+    b->host->log(b->host, KOORD_LOG_ERROR, TEXT("another plugin has changed its key"));
   return b->metrics->append(b->host, now_ns, &point, 1, sizeof point);
 }
 

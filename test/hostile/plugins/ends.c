@@ -27,7 +27,8 @@ static void send_packet(int fd, const char *bytes, size_t size, int with) {
   if (with >= 0) {
     message.msg_control = control.bytes;
     message.msg_controllen = sizeof control.bytes;
-    *CMSG_FIRSTHDR(&message) = (struct cmsghdr){.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int))};
+    *CMSG_FIRSTHDR(&message) =
+        (struct cmsghdr){.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int))};
     memcpy(CMSG_DATA(CMSG_FIRSTHDR(&message)), &with, sizeof with);
   }
   sendmsg(fd, &message, MSG_NOSIGNAL);
@@ -87,7 +88,9 @@ void attack_shrink_ring(raid *r) {
   if (r->tick != 1) return;
   STEP(r, "shrink", ftruncate(kSamplesFd, 0));
   STEP(r, "grow", ftruncate(kSamplesFd, 64 << 20));
-  STEP(r, "punch", fallocate(kSamplesFd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 1 << 20, 4096) == 0 ? (errno = EPERM, -1) : -1);
+  STEP(
+      r, "punch",
+      fallocate(kSamplesFd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 1 << 20, 4096) == 0 ? (errno = EPERM, -1) : -1);
 }
 
 /* ---- what it leaves ---- */

@@ -53,14 +53,19 @@ static void kallsyms(raid *r, uint64_t count) {
 }
 
 static void big_files(raid *r, uint64_t count) {
-  static const char *const paths[] = {"net/tcp", "slabinfo", "vmallocinfo", "interrupts", "zoneinfo", "net/unix", "self/smaps", "timer_list"};
+  static const char *const paths[] = {"net/tcp",  "slabinfo", "vmallocinfo", "interrupts",
+                                      "zoneinfo", "net/unix", "self/smaps",  "timer_list"};
   read_big(r, KOORD_ROOT_PROC, paths[count % (sizeof paths / sizeof paths[0])]);
 }
 
 static uint64_t some_series(raid *r) {
   static uint64_t series;
-  const koord_metric_desc desc = {.struct_size = sizeof desc, .type = KOORD_GAUGE, .name = STR("hostile_flood"), .unit = STR("things"),
-                                  .help = STR("Flood."), .resolution = 1};
+  const koord_metric_desc desc = {.struct_size = sizeof desc,
+                                  .type = KOORD_GAUGE,
+                                  .name = STR("hostile_flood"),
+                                  .unit = STR("things"),
+                                  .help = STR("Flood."),
+                                  .resolution = 1};
   uint32_t metric;
   if (series == 0 && r->metrics->define(r->host, &desc, &metric) == KOORD_OK)
     r->metrics->series(r->host, metric, KOORD_NO_SUBJECT, NULL, 0, 0, &series);
@@ -98,20 +103,27 @@ static void snapshot(raid *r, uint64_t count) {
 
 static void definition(raid *r, uint64_t count) {
   char name[64];
-  koord_metric_desc desc = {.struct_size = sizeof desc, .type = KOORD_GAUGE, .flags = KOORD_METRIC_EXPORT, .resolution = 1};
+  koord_metric_desc desc = {
+      .struct_size = sizeof desc, .type = KOORD_GAUGE, .flags = KOORD_METRIC_EXPORT, .resolution = 1};
   uint32_t metric;
   uint64_t series;
   snprintf(name, sizeof name, "hostile_%lu", (unsigned long)count);
   desc.name = text_of(name);
   desc.unit = STR("things");
   desc.help = big_text(60000);
-  if (r->metrics->define(r->host, &desc, &metric) == KOORD_OK) r->metrics->series(r->host, metric, KOORD_NO_SUBJECT, NULL, 0, 0, &series);
+  if (r->metrics->define(r->host, &desc, &metric) == KOORD_OK)
+    r->metrics->series(r->host, metric, KOORD_NO_SUBJECT, NULL, 0, 0, &series);
 }
 
 static void series(raid *r, koord_str value) {
   static uint32_t metric;
-  const koord_metric_desc desc = {.struct_size = sizeof desc, .type = KOORD_GAUGE, .flags = KOORD_METRIC_EXPORT, .name = STR("hostile_series"),
-                                  .unit = STR("things"), .help = STR("Series."), .resolution = 1};
+  const koord_metric_desc desc = {.struct_size = sizeof desc,
+                                  .type = KOORD_GAUGE,
+                                  .flags = KOORD_METRIC_EXPORT,
+                                  .name = STR("hostile_series"),
+                                  .unit = STR("things"),
+                                  .help = STR("Series."),
+                                  .resolution = 1};
   const koord_label label = {STR("n"), value};
   uint64_t made;
   if (metric == 0) r->metrics->define(r->host, &desc, &metric);
@@ -162,8 +174,14 @@ static void histogram(raid *r, uint64_t count) {
   static double bounds[10000];
   char name[64];
   uint32_t metric;
-  koord_metric_desc desc = {.struct_size = sizeof desc, .type = KOORD_HISTOGRAM, .flags = KOORD_METRIC_EXPORT, .n_bounds = 10000,
-                            .unit = STR("things"), .help = STR("Bounds."), .resolution = 1, .bounds = bounds};
+  koord_metric_desc desc = {.struct_size = sizeof desc,
+                            .type = KOORD_HISTOGRAM,
+                            .flags = KOORD_METRIC_EXPORT,
+                            .n_bounds = 10000,
+                            .unit = STR("things"),
+                            .help = STR("Bounds."),
+                            .resolution = 1,
+                            .bounds = bounds};
   for (int i = 0; i < 10000; ++i) bounds[i] = i;
   snprintf(name, sizeof name, "hostile_histogram_%lu", (unsigned long)count);
   desc.name = text_of(name);
@@ -172,7 +190,8 @@ static void histogram(raid *r, uint64_t count) {
 
 static void log_line(raid *r, uint64_t count) {
   char line[200];
-  const int n = snprintf(line, sizeof line, "line %lu of a flood\n2026 ERROR agent: a forged line", (unsigned long)count);
+  const int n =
+      snprintf(line, sizeof line, "line %lu of a flood\n2026 ERROR agent: a forged line", (unsigned long)count);
   r->host->log(r->host, KOORD_LOG_ERROR, (koord_str){line, (uint64_t)n});
 }
 
@@ -205,8 +224,12 @@ void attack_plans(raid *r) {
   const uint32_t n = r->tick % 2 ? 14 : 10000;
   if (!r->knobs) return;
   for (uint32_t i = 0; i < n; ++i) {
-    intents[i] = (koord_intent){.struct_size = sizeof intents[i], .level = KOORD_LEVEL_POD, .knob = STR("cpu.max"), .value = STR("10000 100000"),
-                                .cgroup_dir = STR("kubepods/none"), .ttl_ns = 60000000000u};
+    intents[i] = (koord_intent){.struct_size = sizeof intents[i],
+                                .level = KOORD_LEVEL_POD,
+                                .knob = STR("cpu.max"),
+                                .value = STR("10000 100000"),
+                                .cgroup_dir = STR("kubepods/none"),
+                                .ttl_ns = 60000000000u};
     intents[i].reason = big_text(n == 14 ? 1 << 20 : 1 << 10);
   }
   r->knobs->propose(r->host, intents, n, sizeof intents[0]);
@@ -223,9 +246,11 @@ static void send_descriptors(const int *fds, size_t n) {
     struct cmsghdr align;
   } control;
   struct iovec piece = {packet, 5};
-  struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = CMSG_SPACE(sizeof(int) * n)};
+  struct msghdr message = {
+      .msg_iov = &piece, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = CMSG_SPACE(sizeof(int) * n)};
   memset(&control, 0, sizeof control);
-  *CMSG_FIRSTHDR(&message) = (struct cmsghdr){.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int) * n)};
+  *CMSG_FIRSTHDR(&message) =
+      (struct cmsghdr){.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int) * n)};
   memcpy(CMSG_DATA(CMSG_FIRSTHDR(&message)), fds, sizeof(int) * n);
   sendmsg(kServicesFd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
@@ -256,7 +281,8 @@ void attack_many_descriptors(raid *r) {
 
 /* ---- processes and threads ---- */
 
-/* The bombs stop by themselves, also where no limit holds: a machine full of processes cannot even be switched off in order. */
+/* The bombs stop by themselves, also where no limit holds: a machine full of processes cannot even be switched off in
+ * order. */
 enum { kMostMade = 600, kBombSeconds = 20, kReportTick = 10 };
 
 /* Shared by all processes of the bomb. */

@@ -77,8 +77,8 @@ void say(raid *r, const char *step, int error) {
 }
 
 void say_status(raid *r, const char *step, koord_status status) {
-  static const char *const names[] = {"OK", "INVALID", "UNSUPPORTED", "AGAIN", "DEADLINE", "TOO_NEW", "DENIED",
-                                      "NOMEM", "PANIC", "GONE", "NOT_FOUND", "TOO_SMALL", "IO"};
+  static const char *const names[] = {"OK",    "INVALID", "UNSUPPORTED", "AGAIN",     "DEADLINE",  "TOO_NEW", "DENIED",
+                                      "NOMEM", "PANIC",   "GONE",        "NOT_FOUND", "TOO_SMALL", "IO"};
   add(r, step, status <= 0 && status > -13 ? names[-status] : "?");
 }
 
@@ -201,7 +201,8 @@ static koord_status init(void *self) {
 static void find_sibling(raid *r) {
   uint64_t need = 0;
   int64_t pid = 0;
-  if (r->sibling == 0 && r->kv->get(r->host, STR("com.bystander/pid"), &pid, sizeof pid, &need) == KOORD_OK) r->sibling = (pid_t)pid;
+  if (r->sibling == 0 && r->kv->get(r->host, STR("com.bystander/pid"), &pid, sizeof pid, &need) == KOORD_OK)
+    r->sibling = (pid_t)pid;
 }
 
 static koord_status collect(void *self, uint64_t now_ns, uint64_t deadline_ns) {
@@ -243,8 +244,9 @@ static koord_qos_strategy strategy = {
     .evaluate = collect,
 };
 
-/* "foreign_endpoint" names the socket of the agent, where the agent is root, and reports after two seconds whether it got a sample.
- * "scrapes" names an endpoint with large answers, which it is granted; "stalled_scrapes" and "dense_scrapes" name it eight times. */
+/* "foreign_endpoint" names the socket of the agent, where the agent is root, and reports after two seconds whether it
+ * got a sample. "scrapes" names an endpoint with large answers, which it is granted; "stalled_scrapes" and
+ * "dense_scrapes" name it eight times. */
 static _Atomic int was_given;
 
 static koord_status url(void *self, char *buf, uint64_t cap, uint64_t *need) {
@@ -264,18 +266,24 @@ static koord_str str_of(const char *text) { return (koord_str){text, strlen(text
 static koord_status targets(void *self, const koord_scrape_targets *all) {
   const raid *r = self;
   char address[600];
-  snprintf(address, sizeof address, "%s/%s", setting(r, "/endpoint"), strcmp(r->name, "dense_scrapes") == 0 ? "dense" : "stalled");
+  snprintf(address, sizeof address, "%s/%s", setting(r, "/endpoint"),
+           strcmp(r->name, "dense_scrapes") == 0 ? "dense" : "stalled");
   for (int i = 0; i < 8; ++i) {
     char name[20];
     snprintf(name, sizeof name, "target-%d", i);
-    const koord_scrape_target target = {.struct_size = sizeof target, .name = str_of(name), .url = str_of(address), .timeout_ns = 60000000000u,
-                                        .max_body_bytes = 64u << 20, .max_samples = 1000000};
+    const koord_scrape_target target = {.struct_size = sizeof target,
+                                        .name = str_of(name),
+                                        .url = str_of(address),
+                                        .timeout_ns = 60000000000u,
+                                        .max_body_bytes = 64u << 20,
+                                        .max_samples = 1000000};
     all->add(all, &target);
   }
   return KOORD_OK;
 }
 
-static koord_status map_sample(void *self, koord_str name, const koord_label *labels, uint32_t n, uint32_t stride, double *value) {
+static koord_status map_sample(void *self, koord_str name, const koord_label *labels, uint32_t n, uint32_t stride,
+                               double *value) {
   (void)self, (void)name, (void)labels, (void)n, (void)stride, (void)value;
   was_given = 1;
   return KOORD_OK;
@@ -297,13 +305,23 @@ static koord_status run_for_two_seconds(void *self, const koord_stop *stop) {
 }
 
 static koord_external_advisor external = {
-    .life = {.struct_size = sizeof external, .create = create, .init = init, .run = run_for_two_seconds, .stop = stop, .destroy = destroy},
+    .life = {.struct_size = sizeof external,
+             .create = create,
+             .init = init,
+             .run = run_for_two_seconds,
+             .stop = stop,
+             .destroy = destroy},
     .url = url,
     .map_sample = map_sample,
 };
 
 static koord_external_advisor external_of_many = {
-    .life = {.struct_size = sizeof external_of_many, .create = create, .init = init, .run = run_for_two_seconds, .stop = stop, .destroy = destroy},
+    .life = {.struct_size = sizeof external_of_many,
+             .create = create,
+             .init = init,
+             .run = run_for_two_seconds,
+             .stop = stop,
+             .destroy = destroy},
     .url = url,
     .map_sample = map_sample,
     .targets = targets,
@@ -326,7 +344,10 @@ const koord_module *koord_entry_v1(void) {
   const int is_external = strstr(manifest_text(), "kinds=koord.external-advisor/1") != NULL;
   class.kind = is_strategy ? "koord.qos-strategy/1" : is_external ? "koord.external-advisor/1" : "koord.advisor/1";
   const int has_targets = is_external && strstr(attack_name(), "_scrapes") != NULL;
-  class.vtable = is_strategy ? &strategy.life : has_targets ? &external_of_many.life : is_external ? &external.life : &advisor.life;
+  class.vtable = is_strategy   ? &strategy.life
+                 : has_targets ? &external_of_many.life
+                 : is_external ? &external.life
+                               : &advisor.life;
   module.manifest = manifest_text();
   return lie(attack_name(), &module, &class);
 }

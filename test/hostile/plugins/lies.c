@@ -34,7 +34,8 @@ static const char *schema_of(const char *attack) {
   if (is(attack, "schema_deep")) return repeated("", "{\"not\":", 100000, "{");
   if (is(attack, "schema_pattern"))
     return "{\"properties\":{\"text\":{\"type\":\"string\",\"pattern\":\"^(a|a)*(a|a)*(a+)+$\"}}}";
-  if (is(attack, "schema_remote")) return "{\"properties\":{\"x\":{\"$ref\":\"file:///etc/shadow\"},\"y\":{\"$ref\":\"http://127.0.0.1:9/\"}}}";
+  if (is(attack, "schema_remote"))
+    return "{\"properties\":{\"x\":{\"$ref\":\"file:///etc/shadow\"},\"y\":{\"$ref\":\"http://127.0.0.1:9/\"}}}";
   if (is(attack, "schema_huge")) return repeated("{\"enum\":[0", ",12345678", 1 << 20, "]}");
   if (is(attack, "schema_garbage")) return "{\"type\":";
   return NULL;

@@ -26,7 +26,8 @@
 
 /* ---- cgroups ---- */
 
-/* The directory of a process in the hierarchy of a version 1 controller, or in the unified one when it is NULL; "" if unknown. */
+/* The directory of a process in the hierarchy of a version 1 controller, or in the unified one when it is NULL; "" if
+ * unknown. */
 static void cgroup_of(const raid *r, pid_t pid, const char *controller, char *directory, size_t size) {
   char line[1024], *at, *path;
   FILE *list = fopen(proc(pid, "cgroup"), "re");
@@ -35,13 +36,15 @@ static void cgroup_of(const raid *r, pid_t pid, const char *controller, char *di
     line[strcspn(line, "\n")] = '\0';
     if (!(at = strchr(line, ':')) || !(path = strchr(++at, ':'))) continue;
     *path++ = '\0';
-    if (controller && strcmp(at, controller) == 0) snprintf(directory, size, "%s/%s%s", setting(r, "/cgroup"), controller, path);
+    if (controller && strcmp(at, controller) == 0)
+      snprintf(directory, size, "%s/%s%s", setting(r, "/cgroup"), controller, path);
     if (!controller && *at == '\0') snprintf(directory, size, "%s%s", setting(r, "/cgroup"), path);
   }
   if (list) fclose(list);
 }
 
-static void write_limit(raid *r, const char *step, const char *controller, const char *v1_file, const char *v2_file, const char *value) {
+static void write_limit(raid *r, const char *step, const char *controller, const char *v1_file, const char *v2_file,
+                        const char *value) {
   char directory[800], path[900];
   cgroup_of(r, getpid(), controller, directory, sizeof directory);
   const char *file = v1_file;
@@ -134,7 +137,7 @@ void attack_make_cgroup(raid *r) {
 static const struct {
   const char *name;
   int flag;
-} kinds[] = {{"user", CLONE_NEWUSER}, {"mnt", CLONE_NEWNS},   {"pid", CLONE_NEWPID},       {"net", CLONE_NEWNET},
+} kinds[] = {{"user", CLONE_NEWUSER}, {"mnt", CLONE_NEWNS},  {"pid", CLONE_NEWPID},      {"net", CLONE_NEWNET},
              {"ipc", CLONE_NEWIPC},   {"uts", CLONE_NEWUTS}, {"cgroup", CLONE_NEWCGROUP}};
 
 static int unshare_one(void *argument) { return unshare(*(int *)argument) == 0 ? 0 : errno; }

@@ -31,8 +31,10 @@ static int ask(const raid *r, const char *method, const char *target, const char
   char text[1024];
   const int fd = connect_to(setting(r, "/socket"), 0);
   if (fd < 0) return -1;
-  const int n = snprintf(text, sizeof text, "%s %s HTTP/1.1\r\nHost: agent\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
-                         method, target, strlen(body), body);
+  const int n =
+      snprintf(text, sizeof text,
+               "%s %s HTTP/1.1\r\nHost: agent\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
+               method, target, strlen(body), body);
   int status = 0;
   if (send(fd, text, (size_t)n, MSG_NOSIGNAL) == n) {
     const ssize_t got = recv(fd, text, sizeof text - 1, 0);
@@ -45,14 +47,19 @@ static int ask(const raid *r, const char *method, const char *target, const char
 
 /* 200 is what it wants; 401, 403 or no answer is a refusal; another status shows that the request was looked at. */
 static void say_answer(raid *r, const char *step, int status) {
-  if (status == -1) say(r, step, errno);
-  else if (status == 0 || status == 401 || status == 403) say(r, step, EACCES);
-  else if (status < 300) say(r, step, 0);
-  else say(r, step, EINVAL);
+  if (status == -1)
+    say(r, step, errno);
+  else if (status == 0 || status == 401 || status == 403)
+    say(r, step, EACCES);
+  else if (status < 300)
+    say(r, step, 0);
+  else
+    say(r, step, EINVAL);
 }
 
 void attack_api_mode(raid *r) {
-  if (r->tick == 1) say_answer(r, "mode", ask(r, "POST", "/api/v1/modes", "{\"strategy\":\"node\",\"mode\":\"off\",\"seconds\":1}"));
+  if (r->tick == 1)
+    say_answer(r, "mode", ask(r, "POST", "/api/v1/modes", "{\"strategy\":\"node\",\"mode\":\"off\",\"seconds\":1}"));
 }
 
 void attack_api_reload(raid *r) {
@@ -76,7 +83,8 @@ void attack_api_by_child(raid *r) {
   if (r->tick == 1) say(r, "child", in_child(ask_in_child, r));
 }
 
-/* Held open from the first tick to the eleventh, without a word. A connection that the agent closes at once is not held. */
+/* Held open from the first tick to the eleventh, without a word. A connection that the agent closes at once is not
+ * held. */
 void attack_api_flood(raid *r) {
   static int held[200];
   long count = 0;
@@ -126,9 +134,10 @@ void attack_odd_sockets(raid *r) {
   static const struct {
     const char *name;
     int family, type, protocol;
-  } sockets[] = {{"raw", AF_INET, SOCK_RAW, 255},         {"packet", AF_PACKET, SOCK_RAW, 0}, {"route", AF_NETLINK, SOCK_RAW, 0},
-                 {"audit", AF_NETLINK, SOCK_RAW, 9},      {"alg", AF_ALG, SOCK_SEQPACKET, 0}, {"vsock", AF_VSOCK, SOCK_STREAM, 0},
-                 {"uevent", AF_NETLINK, SOCK_RAW, 15},    {"bluetooth", AF_BLUETOOTH, SOCK_RAW, 1}};
+  } sockets[] = {{"raw", AF_INET, SOCK_RAW, 255},      {"packet", AF_PACKET, SOCK_RAW, 0},
+                 {"route", AF_NETLINK, SOCK_RAW, 0},   {"audit", AF_NETLINK, SOCK_RAW, 9},
+                 {"alg", AF_ALG, SOCK_SEQPACKET, 0},   {"vsock", AF_VSOCK, SOCK_STREAM, 0},
+                 {"uevent", AF_NETLINK, SOCK_RAW, 15}, {"bluetooth", AF_BLUETOOTH, SOCK_RAW, 1}};
   if (r->tick != 1) return;
   for (size_t i = 0; i < sizeof sockets / sizeof sockets[0]; ++i) {
     const int fd = socket(sockets[i].family, sockets[i].type | SOCK_CLOEXEC, sockets[i].protocol);

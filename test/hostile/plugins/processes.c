@@ -157,7 +157,8 @@ void attack_names_of_others(raid *r) {
   open_only(r, "kcore", "/proc/kcore", O_RDONLY);
 }
 
-/* An address that is mapped in other plugins' processes, too, where the kernel puts their programs at the same place. */
+/* An address that is mapped in other plugins' processes, too, where the kernel puts their programs at the same place.
+ */
 static void *here_too(void) {
   static char page[4096];
   return page;

@@ -13,8 +13,10 @@ static void read_file(raid *r, const char *step, uint32_t root, const char *path
   static char content[1 << 20];
   uint64_t need = 0;
   const koord_status status = r->fs->read(r->host, root, text_of(path), content, sizeof content, &need);
-  if (status == KOORD_OK || status == KOORD_E_TOO_SMALL) say(r, step, 0);
-  else say_status(r, step, status);
+  if (status == KOORD_OK || status == KOORD_E_TOO_SMALL)
+    say(r, step, 0);
+  else
+    say_status(r, step, status);
 }
 
 static void read_of(raid *r, const char *step, pid_t pid, const char *name) {
@@ -124,35 +126,45 @@ static void squat(raid *r, const char *const *names, size_t n) {
   uint32_t metric;
   for (size_t i = 0; i < n; ++i) {
     const koord_status status = define(r, names[i], KOORD_GAUGE, "Mine.", &metric);
-    if (status == KOORD_OK) say(r, names[i], 0);
-    else say_status(r, names[i], status);
+    if (status == KOORD_OK)
+      say(r, names[i], 0);
+    else
+      say_status(r, names[i], status);
   }
 }
 
 void attack_squat_metric(raid *r) {
-  static const char *const names[] = {"pod_cpu_usage", "pod_memory_usage", "container_cpu_usage", "container_sched_latency_seconds",
-                                      "container_cpi"};
+  static const char *const names[] = {"pod_cpu_usage", "pod_memory_usage", "container_cpu_usage",
+                                      "container_sched_latency_seconds", "container_cpi"};
   if (r->tick == 1) squat(r, names, sizeof names / sizeof names[0]);
 }
 
 void attack_squat_host(raid *r) {
-  static const char *const names[] = {"host_series", "plugin_calls_total", "http_requests_total", "store_bytes", "node_cpu_usage"};
+  static const char *const names[] = {"host_series", "plugin_calls_total", "http_requests_total", "store_bytes",
+                                      "node_cpu_usage"};
   if (r->tick == 1) squat(r, names, sizeof names / sizeof names[0]);
 }
 
 void attack_squat_capability(raid *r) {
-  static const char *const names[] = {"bpf",           "psi",          "cgroup", "advisor-node-resource", "com.bystander",
-                                      "com.bystander/works", "container_psi"};
+  static const char *const names[] = {
+      "bpf", "psi", "cgroup", "advisor-node-resource", "com.bystander", "com.bystander/works", "container_psi"};
   if (r->tick != 1) return;
   for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i) {
-    const koord_status status = r->capabilities->report(r->host, text_of(names[i]), KOORD_CAPABILITY_BROKEN, STR("so I say"));
+    const koord_status status =
+        r->capabilities->report(r->host, text_of(names[i]), KOORD_CAPABILITY_BROKEN, STR("so I say"));
     uint32_t state = 0;
-    if (status != KOORD_OK) say_status(r, names[i], status);
-    else say(r, names[i], r->capabilities->get(r->host, text_of(names[i]), &state) == KOORD_OK && state == KOORD_CAPABILITY_BROKEN ? 0 : EACCES);
+    if (status != KOORD_OK)
+      say_status(r, names[i], status);
+    else
+      say(r, names[i],
+          r->capabilities->get(r->host, text_of(names[i]), &state) == KOORD_OK && state == KOORD_CAPABILITY_BROKEN
+              ? 0
+              : EACCES);
   }
 }
 
-/* Its own keys of these names hide the other's from itself alone. The bystander reads its key in each tick and logs a change. */
+/* Its own keys of these names hide the other's from itself alone. The bystander reads its key in each tick and logs a
+ * change. */
 void attack_squat_kv(raid *r) {
   if (r->tick == 1) {
     r->kv->set(r->host, STR("com.bystander/pid"), "nothing!", 8, 0);
@@ -169,15 +181,19 @@ void attack_foreign_series(raid *r) {
   const koord_point point = {series, 1e9};
   r->metrics->append(r->host, r->now_ns, &point, 1, sizeof point); /* the harness looks at the value */
   const koord_status ended = r->metrics->end_series(r->host, series);
-  if (ended == KOORD_OK) say(r, "end", 0);
-  else say_status(r, "end", ended);
+  if (ended == KOORD_OK)
+    say(r, "end", 0);
+  else
+    say_status(r, "end", ended);
 }
 
 static void append(raid *r, const char *step, uint64_t time, uint64_t series, double value) {
   const koord_point point = {series, value};
   const koord_status status = r->metrics->append(r->host, time, &point, 1, sizeof point);
-  if (status == KOORD_OK) say(r, step, 0);
-  else say_status(r, step, status);
+  if (status == KOORD_OK)
+    say(r, step, 0);
+  else
+    say_status(r, step, status);
 }
 
 void attack_odd_values(raid *r) {

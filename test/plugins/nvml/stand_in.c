@@ -11,8 +11,8 @@
  *   broken DEVICE CODE                         answer to every question about the device
  *   unsampled DEVICE                           the device has no utilisation by process
  *
- * ELEMENT is the length of a process's element, SUFFIX the end of the name of the function for them. WITHOUT_UUID leaves a
- * function out. */
+ * ELEMENT is the length of a process's element, SUFFIX the end of the name of the function for them. WITHOUT_UUID
+ * leaves a function out. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,18 +28,43 @@
 
 enum { SUCCESS = 0, NOT_SUPPORTED = 3, NOT_FOUND = 6, INSUFFICIENT_SIZE = 7, GPU_IS_LOST = 15, MOST = 64, LINE = 256 };
 
-struct device { unsigned index; };
-struct memory { unsigned long long total, free, used; };
-struct utilization { unsigned gpu, memory; };
-struct sample { unsigned pid; unsigned long long time_stamp; unsigned sm, memory, encoder, decoder; };
-struct pci { char legacy[16]; unsigned domain, bus, device, id, subsystem; char bus_id[32]; };
+struct device {
+  unsigned index;
+};
+struct memory {
+  unsigned long long total, free, used;
+};
+struct utilization {
+  unsigned gpu, memory;
+};
+struct sample {
+  unsigned pid;
+  unsigned long long time_stamp;
+  unsigned sm, memory, encoder, decoder;
+};
+struct pci {
+  char legacy[16];
+  unsigned domain, bus, device, id, subsystem;
+  char bus_id[32];
+};
 
 struct facts {
   int hang, crash, init;
   unsigned devices, processes, samples;
-  struct { char uuid[80], bus_id[32]; unsigned minor, gpu; unsigned long long total, used; int broken, unsampled; } device[MOST];
-  struct { unsigned device, pid; long long bytes; } process[MOST];
-  struct { unsigned device, pid, sm; unsigned long long time_stamp; } sample[MOST];
+  struct {
+    char uuid[80], bus_id[32];
+    unsigned minor, gpu;
+    unsigned long long total, used;
+    int broken, unsampled;
+  } device[MOST];
+  struct {
+    unsigned device, pid;
+    long long bytes;
+  } process[MOST];
+  struct {
+    unsigned device, pid, sm;
+    unsigned long long time_stamp;
+  } sample[MOST];
 };
 
 static struct device handles[MOST];
@@ -50,15 +75,17 @@ static void take(struct facts *f, const char *line) {
   if (!strcmp(line, "hang\n")) f->hang = 1;
   if (!strcmp(line, "crash\n")) f->crash = 1;
   if (sscanf(line, "init %d", &code) == 1) f->init = code;
-  if (f->devices < MOST && sscanf(line, "device %79s %u %31s %llu %llu %u", f->device[f->devices].uuid, &f->device[f->devices].minor,
-                                  f->device[f->devices].bus_id, &f->device[f->devices].total, &f->device[f->devices].used,
-                                  &f->device[f->devices].gpu) == 6)
+  if (f->devices < MOST &&
+      sscanf(line, "device %79s %u %31s %llu %llu %u", f->device[f->devices].uuid, &f->device[f->devices].minor,
+             f->device[f->devices].bus_id, &f->device[f->devices].total, &f->device[f->devices].used,
+             &f->device[f->devices].gpu) == 6)
     f->devices++;
-  if (f->processes < MOST && sscanf(line, "process %u %u %lld", &f->process[f->processes].device, &f->process[f->processes].pid,
-                                    &f->process[f->processes].bytes) == 3)
+  if (f->processes < MOST && sscanf(line, "process %u %u %lld", &f->process[f->processes].device,
+                                    &f->process[f->processes].pid, &f->process[f->processes].bytes) == 3)
     f->processes++;
-  if (f->samples < MOST && sscanf(line, "sample %u %u %u %llu", &f->sample[f->samples].device, &f->sample[f->samples].pid,
-                                  &f->sample[f->samples].sm, &f->sample[f->samples].time_stamp) == 4)
+  if (f->samples < MOST &&
+      sscanf(line, "sample %u %u %u %llu", &f->sample[f->samples].device, &f->sample[f->samples].pid,
+             &f->sample[f->samples].sm, &f->sample[f->samples].time_stamp) == 4)
     f->samples++;
   if (sscanf(line, "broken %u %d", &device, &code) == 2 && device < MOST) f->device[device].broken = code;
   if (sscanf(line, "unsampled %u", &device) == 1 && device < MOST) f->device[device].unsampled = 1;
@@ -88,7 +115,10 @@ EXPORT int nvmlShutdown(void) { return SUCCESS; }
 
 EXPORT const char *nvmlErrorString(int code);
 EXPORT const char *nvmlErrorString(int code) {
-  return code == SUCCESS ? "Success" : code == 9 ? "Driver Not Loaded" : code == GPU_IS_LOST ? "GPU is lost" : "Unknown Error";
+  return code == SUCCESS       ? "Success"
+         : code == 9           ? "Driver Not Loaded"
+         : code == GPU_IS_LOST ? "GPU is lost"
+                               : "Unknown Error";
 }
 
 EXPORT int nvmlDeviceGetCount_v2(unsigned *count);
@@ -177,7 +207,8 @@ EXPORT int nvmlDeviceGetProcessUtilization(struct device *device, struct sample 
   if (f.device[device->index].unsampled) return NOT_SUPPORTED;
   for (unsigned i = 0; i < f.samples; ++i) {
     if (f.sample[i].device != device->index || f.sample[i].time_stamp <= since) continue;
-    if (samples && n < *count) samples[n] = (struct sample){f.sample[i].pid, f.sample[i].time_stamp, f.sample[i].sm, 0, 0, 0};
+    if (samples && n < *count)
+      samples[n] = (struct sample){f.sample[i].pid, f.sample[i].time_stamp, f.sample[i].sm, 0, 0, 0};
     n++;
   }
   const int fits = samples && n <= *count;

@@ -18,7 +18,8 @@ static koord_status collect(void *instance, uint64_t now_ns, uint64_t deadline_n
   volatile char letter;
   (void)deadline_ns;
   if (status != KOORD_OK) return status;
-  if (!kept || kept_version != self->state->version(snapshot, KOORD_ON_PODS)) kept = self->state->pods(snapshot, &n, &stride);
+  if (!kept || kept_version != self->state->version(snapshot, KOORD_ON_PODS))
+    kept = self->state->pods(snapshot, &n, &stride);
   kept_version = self->state->version(snapshot, KOORD_ON_PODS);
   self->state->pods(snapshot, &n, &stride);
   self->state->release(self->host, snapshot);

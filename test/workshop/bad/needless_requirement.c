@@ -5,7 +5,9 @@
 static koord_status init(void *instance) {
   sound *self = instance;
   koord_status status = sound_get_services(self);
-  return status != KOORD_OK && self->state ? status : KOORD_HAS(self->metrics, append) ? sound_define(self) : KOORD_E_UNSUPPORTED;
+  return status != KOORD_OK && self->state  ? status
+         : KOORD_HAS(self->metrics, append) ? sound_define(self)
+                                            : KOORD_E_UNSUPPORTED;
 }
 
 static koord_status collect(void *instance, uint64_t now_ns, uint64_t deadline_ns) {

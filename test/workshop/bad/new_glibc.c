@@ -3,8 +3,6 @@
 #define _GNU_SOURCE
 #include "sound.h"
 
-static koord_status init(void *instance) {
-  return sigabbrev_np(1) ? sound_init(instance) : KOORD_E_UNSUPPORTED;
-}
+static koord_status init(void *instance) { return sigabbrev_np(1) ? sound_init(instance) : KOORD_E_UNSUPPORTED; }
 
 PLUGIN_OF_INIT(init)

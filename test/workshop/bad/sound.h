@@ -89,24 +89,26 @@ static void sound_destroy(void *instance) { free(instance); }
 #define SOUND_ID "koord-manifest/1\nid=com.example.bad\nversion=1.0.0\nabi=1.0\nkinds=koord.advisor/1\n"
 #define SOUND_MANIFEST SOUND_ID "gate=BadPlugin\nrequires=koord.metrics/1,koord.state/1\noptional=koord.config/1\n"
 
-#define PLUGIN_TABLES(create, init, run, stop, destroy, collect)                                                        \
-  static const koord_advisor advisor = {{sizeof advisor, 0, create, init, run, NULL, stop, destroy}, collect};          \
-  static const koord_class classes[] = {{sizeof classes[0], 0, "koord.advisor/1", "bad", NULL, &advisor.life, 1000000000u}};
+#define PLUGIN_TABLES(create, init, run, stop, destroy, collect)                                               \
+  static const koord_advisor advisor = {{sizeof advisor, 0, create, init, run, NULL, stop, destroy}, collect}; \
+  static const koord_class classes[] = {                                                                       \
+      {sizeof classes[0], 0, "koord.advisor/1", "bad", NULL, &advisor.life, 1000000000u}};
 
-#define PLUGIN_MANIFEST(text) __attribute__((section(KOORD_MANIFEST_SECTION), used)) static const char manifest[] = text;
+#define PLUGIN_MANIFEST(text) \
+  __attribute__((section(KOORD_MANIFEST_SECTION), used)) static const char manifest[] = text;
 
-#define PLUGIN_MODULE(name, text)                                                                                      \
-  static const koord_module name = {KOORD_MAGIC, sizeof name, KOORD_ABI_MAJOR, KOORD_ABI_MINOR, 1, sizeof(koord_class), \
-                                    0,           text,        classes};
+#define PLUGIN_MODULE(name, text)    \
+  static const koord_module name = { \
+      KOORD_MAGIC, sizeof name, KOORD_ABI_MAJOR, KOORD_ABI_MINOR, 1, sizeof(koord_class), 0, text, classes};
 
 #define PLUGIN_ENTRY \
   const koord_module *koord_entry_v1(void) { return &module; }
 
 /* The whole, of functions of one's own and of sound_* otherwise. */
-#define PLUGIN(create, init, run, stop, destroy, collect)      \
-  PLUGIN_TABLES(create, init, run, stop, destroy, collect)     \
-  PLUGIN_MANIFEST(SOUND_MANIFEST)                              \
-  PLUGIN_MODULE(module, manifest)                              \
+#define PLUGIN(create, init, run, stop, destroy, collect)  \
+  PLUGIN_TABLES(create, init, run, stop, destroy, collect) \
+  PLUGIN_MANIFEST(SOUND_MANIFEST)                          \
+  PLUGIN_MODULE(module, manifest)                          \
   PLUGIN_ENTRY
 
 #define PLUGIN_OF_INIT(init) PLUGIN(sound_create, init, NULL, NULL, sound_destroy, sound_collect)

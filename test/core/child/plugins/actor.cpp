@@ -123,11 +123,13 @@ void send_descriptor(const TickContext&) {
 
 // Values that the host refuses: the statuses as one number.
 void append_bad(const TickContext& context) {
-  const auto* metrics = static_cast<const koord_svc_metrics*>(context.host->get_service(context.host, "koord.metrics/1"));
+  const auto* metrics =
+      static_cast<const koord_svc_metrics*>(context.host->get_service(context.host, "koord.metrics/1"));
   const koord_point infinite{context.series, HUGE_VAL}, unknown{(1ull << 32) | 999'999, 1}, good{context.series, 1};
-  const bool refused = metrics->append(context.host, context.now_ns, &infinite, 1, sizeof infinite) == KOORD_E_INVALID &&
-                       metrics->append(context.host, context.now_ns, &unknown, 1, sizeof unknown) == KOORD_E_INVALID &&
-                       metrics->append(context.host, context.now_ns + 3'600'000'000'000, &good, 1, sizeof good) == KOORD_E_INVALID;
+  const bool refused =
+      metrics->append(context.host, context.now_ns, &infinite, 1, sizeof infinite) == KOORD_E_INVALID &&
+      metrics->append(context.host, context.now_ns, &unknown, 1, sizeof unknown) == KOORD_E_INVALID &&
+      metrics->append(context.host, context.now_ns + 3'600'000'000'000, &good, 1, sizeof good) == KOORD_E_INVALID;
   append(context, refused ? 77 : -1);
 }
 
@@ -176,16 +178,20 @@ double ask_for_bpf() { return ::syscall(SYS_bpf, 0, nullptr, 0) == 0 ? 0 : errno
 void recall(const TickContext& context) {
   append(context, -2);
   const auto* metrics = require<koord_svc_metrics>(context.host, "koord.metrics/1");
-  const koord_query query{sizeof query, KOORD_AGG_LAST, str("actor_count"), context.now_ns, 0, KOORD_NO_SUBJECT, nullptr, 0, sizeof(koord_label)};
+  const koord_query query{
+      sizeof query,       KOORD_AGG_LAST, str("actor_count"), context.now_ns, 0, KOORD_NO_SUBJECT, nullptr, 0,
+      sizeof(koord_label)};
   koord_agg_row row = {};
   std::uint32_t rows = 0;
   koord_status status = metrics->aggregate(context.host, &query, &row, 1, sizeof row, &rows);
   append(context, status == KOORD_OK && rows == 1 && row.value == -2 ? 1 : -1);
 }
 
-// Asks the agent, as an operator would, by the socket that its configuration names. Returns the status of the answer, or a negative errno.
+// Asks the agent, as an operator would, by the socket that its configuration names. Returns the status of the answer,
+// or a negative errno.
 double operate(const koord_host* host) {
-  const std::string path = Config(host).string("/socket").value_or(""), target = Config(host).string("/target").value_or("");
+  const std::string path = Config(host).string("/socket").value_or(""),
+                    target = Config(host).string("/target").value_or("");
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
   path.copy(address.sun_path, sizeof address.sun_path - 1);
@@ -196,9 +202,11 @@ double operate(const koord_host* host) {
     ::close(fd);
     return -why;
   }
-  const std::string request = "POST " + target + " HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+  const std::string request =
+      "POST " + target + " HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
   char answer[64] = {};
-  const bool answered = ::send(fd, request.data(), request.size(), MSG_NOSIGNAL) > 0 && ::recv(fd, answer, sizeof answer - 1, 0) > 12;
+  const bool answered =
+      ::send(fd, request.data(), request.size(), MSG_NOSIGNAL) > 0 && ::recv(fd, answer, sizeof answer - 1, 0) > 12;
   ::close(fd);
   return answered ? std::atof(answer + std::string_view("HTTP/1.1 ").size()) : -EIO;
 }
@@ -314,4 +322,5 @@ struct Looker : Advisor {
 
 KOORD_PLUGIN("id=com.example.actor\nversion=1.0.0\nkinds=koord.advisor/1\ngate=Actor\n"
              "requires=koord.metrics/1,koord.config/1,koord.state/1\n",
-             advisor<Actor>("actor", std::chrono::milliseconds(5), kSchema), advisor<Looker>("looker", std::chrono::milliseconds(5)))
+             advisor<Actor>("actor", std::chrono::milliseconds(5), kSchema),
+             advisor<Looker>("looker", std::chrono::milliseconds(5)))

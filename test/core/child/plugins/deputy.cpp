@@ -117,6 +117,7 @@ struct Hook : RuntimeHook {
 };
 
 KOORD_PLUGIN("id=com.example.deputy-" DEPUTY "\nversion=1.0.0\nkinds=koord.qos-strategy/1,koord.runtime-hook/1\n"
-             "gate=Deputy" DEPUTY "\nrequires=koord.metrics/1,koord.config/1,koord.knobs/1,koord.evict/1,koord.clock/1\n",
+             "gate=Deputy" DEPUTY
+             "\nrequires=koord.metrics/1,koord.config/1,koord.knobs/1,koord.evict/1,koord.clock/1\n",
              qos_strategy<Strategist>("strategist", std::chrono::milliseconds(20)),
              runtime_hook<Hook, KOORD_STAGE_PRE_CREATE_CONTAINER>("hook"))

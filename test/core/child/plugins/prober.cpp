@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plugin that tries what a plugin must not do, once when it starts, and shows each result as the metric probe_NAME: 0 when it
-// was let, else errno.
+// A plugin that tries what a plugin must not do, once when it starts, and shows each result as the metric probe_NAME: 0
+// when it was let, else errno.
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
@@ -81,7 +81,8 @@ double connect_abstract() {
   if (fd < 0) return errno;
   sockaddr_un test{};
   test.sun_family = AF_UNIX;
-  const int n = std::snprintf(test.sun_path + 1, sizeof test.sun_path - 1, "koord-test-prober-%d", static_cast<int>(::getppid()));
+  const int n =
+      std::snprintf(test.sun_path + 1, sizeof test.sun_path - 1, "koord-test-prober-%d", static_cast<int>(::getppid()));
   const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + static_cast<std::size_t>(n));
   const double result = result_of(::connect(fd, reinterpret_cast<sockaddr*>(&test), length));
   ::close(fd);
@@ -229,7 +230,8 @@ const Attempt kAttempts[] = {
     {"read_other", [] { return opened("../../other/file", O_RDONLY); }},
     {"write_granted", [] { return opened("../../granted/file", O_WRONLY); }},
     {"core_pattern", [] { return opened("/proc/sys/kernel/core_pattern", O_WRONLY); }},
-    // The program of the host, with the mode that it has and an attribute that it has not: nothing changes if it is let.
+    // The program of the host, with the mode that it has and an attribute that it has not: nothing changes if it is
+    // let.
     {"chmod_program",
      [] {
        struct stat about;
@@ -259,7 +261,8 @@ const Attempt kAttempts[] = {
     {"program", run_program},
     {"thread", run_thread},
     {"copy", [] { return is_a_copy() ? 0.0 : 1.0; }},
-    {"process_limit", [] {
+    {"process_limit",
+     [] {
        rlimit limit{};
        return ::getrlimit(RLIMIT_NPROC, &limit) == 0 ? static_cast<double>(limit.rlim_cur) : -1;
      }},

@@ -21,4 +21,5 @@ struct Stuck : Advisor {
 
 }  // namespace
 
-KOORD_PLUGIN("id=com.example.stuck\nversion=1.0.0\nkinds=koord.advisor/1\ngate=Stuck\n", advisor<Stuck>("stuck", std::chrono::seconds(1)))
+KOORD_PLUGIN("id=com.example.stuck\nversion=1.0.0\nkinds=koord.advisor/1\ngate=Stuck\n",
+             advisor<Stuck>("stuck", std::chrono::seconds(1)))

@@ -125,9 +125,7 @@ void FakeRuntime::on_call(const Message& message) {
   if (request.method == "RegisterPlugin" && script_.refuse.empty() && !script_.configure_first) configure();
 }
 
-void FakeRuntime::configure() {
-  configure_call_ = call("Configure", script_.configure);
-}
+void FakeRuntime::configure() { configure_call_ = call("Configure", script_.configure); }
 
 void FakeRuntime::synchronize_next() {
   if (synchronized_ < script_.synchronize.size())

@@ -94,9 +94,7 @@ void full_container(Writer& container) {
   container.number(12, 78);
 }
 
-bool is_ours(std::string_view key) {
-  return key.starts_with("koordinator.sh/");
-}
+bool is_ours(std::string_view key) { return key.starts_with("koordinator.sh/"); }
 
 }  // namespace
 
@@ -322,5 +320,6 @@ TEST_CASE("empty pods and containers beyond their limits are refused while they 
   constexpr char kPods = 1 << 3 | 2, kContainers = 2 << 3 | 2;
   CHECK(read_synchronize(of(kPods, kMostPods), nullptr)->pods.size() == kMostPods);
   CHECK(read_synchronize(of(kPods, kMostPods + 1), nullptr).error().message() == "Synchronize has more than 4096 pods");
-  CHECK(read_synchronize(of(kContainers, kMostContainers + 1), nullptr).error().message() == "Synchronize has more than 16384 containers");
+  CHECK(read_synchronize(of(kContainers, kMostContainers + 1), nullptr).error().message() ==
+        "Synchronize has more than 16384 containers");
 }

@@ -15,29 +15,21 @@
 #define RUNTIME "native"
 #endif
 
-#define MANIFEST                                            \
-  "koord-manifest/1\nid=" FLAWED_ID "\nversion=1\nabi=" ABI \
-  "\nkinds=koord.advisor/1\ngate=Flawed\nrequires=" REQUIRES "\nruntime=" RUNTIME "\n"
+#define MANIFEST                                                                                                       \
+  "koord-manifest/1\nid=" FLAWED_ID "\nversion=1\nabi=" ABI "\nkinds=koord.advisor/1\ngate=Flawed\nrequires=" REQUIRES \
+  "\nruntime=" RUNTIME "\n"
 
 namespace {
 
-koord_status create(const koord_host*, const koord_class*, void**) {
-  return KOORD_OK;
-}
-koord_status init(void*) {
-  return KOORD_OK;
-}
+koord_status create(const koord_host*, const koord_class*, void**) { return KOORD_OK; }
+koord_status init(void*) { return KOORD_OK; }
 void destroy(void*) {}
 
 #ifdef FLAW_UNDEFINED
 extern "C" koord_status koord_no_such_function(void);
-koord_status collect(void*, uint64_t, uint64_t) {
-  return koord_no_such_function();
-}
+koord_status collect(void*, uint64_t, uint64_t) { return koord_no_such_function(); }
 #else
-koord_status collect(void*, uint64_t, uint64_t) {
-  return KOORD_OK;
-}
+koord_status collect(void*, uint64_t, uint64_t) { return KOORD_OK; }
 #endif
 
 #ifdef FLAW_THROWS
@@ -94,8 +86,8 @@ constexpr uint16_t kMajor = KOORD_ABI_MAJOR;
 extern "C" const koord_module* koord_entry_v1() {
   static const koord_class classes[] = {
       {sizeof(koord_class), 0, "koord.advisor/1", "flawed", nullptr, &life, 1'000'000'000}};
-  static const koord_module module{
-      KOORD_MAGIC, sizeof(koord_module), kMajor, 0, 1, sizeof(koord_class), 0, reported, classes};
+  static const koord_module module{KOORD_MAGIC, sizeof(koord_module), kMajor, 0, 1, sizeof(koord_class), 0, reported,
+                                   classes};
   return &module;
 }
 #endif

@@ -20,9 +20,7 @@ koord_status pull(const PuppetCall& call) {
   return strings.pull != nullptr ? strings.pull(strings.hand, call) : KOORD_OK;
 }
 
-const koord_host* host_of(void* self) {
-  return static_cast<Self*>(self)->host;
-}
+const koord_host* host_of(void* self) { return static_cast<Self*>(self)->host; }
 
 koord_status create(const koord_host* host, const koord_class*, void** self) {
   *self = new Self{host};
@@ -30,18 +28,12 @@ koord_status create(const koord_host* host, const koord_class*, void** self) {
   if (status != KOORD_OK) delete static_cast<Self*>(*self);
   return status;
 }
-koord_status init(void* self) {
-  return pull({"init", host_of(self)});
-}
-koord_status run(void* self, const koord_stop* stop) {
-  return pull({"run", host_of(self), 0, 0, stop});
-}
+koord_status init(void* self) { return pull({"init", host_of(self)}); }
+koord_status run(void* self, const koord_stop* stop) { return pull({"run", host_of(self), 0, 0, stop}); }
 koord_status on_event(void* self, uint32_t what, uint64_t version) {
   return pull({"on_event", host_of(self), what, version});
 }
-koord_status stop(void* self) {
-  return pull({"stop", host_of(self)});
-}
+koord_status stop(void* self) { return pull({"stop", host_of(self)}); }
 void destroy(void* self) {
   pull({"destroy", host_of(self)});
   delete static_cast<Self*>(self);
@@ -63,11 +55,8 @@ koord_status handle(void* self, const koord_hook_request*, const koord_hook_resp
   return pull({"handle", host_of(self)});
 }
 
-#define LIFE(table)                                                                                       \
-  {                                                                                                       \
-    sizeof(table), 0, create, init, PUPPET_RUN ? run : nullptr, PUPPET_EVENTS ? on_event : nullptr, stop, \
-        destroy                                                                                           \
-  }
+#define LIFE(table) \
+  { sizeof(table), 0, create, init, PUPPET_RUN ? run : nullptr, PUPPET_EVENTS ? on_event : nullptr, stop, destroy }
 
 #if PUPPET_KIND == 1
 #define KIND "koord.advisor/1"
@@ -86,22 +75,16 @@ const koord_runtime_hook table{LIFE(koord_runtime_hook), KOORD_STAGE_PRE_CREATE_
 const char schema[] =
     R"({"type": "object", "properties": {"limit": {"type": "object", "properties": {"cpu": {"type": "integer"}}}}})";
 
-const koord_class classes[] = {
-    {sizeof(koord_class), 0, KIND, "puppet", schema, &table.life, 3'600'000'000'000}};
+const koord_class classes[] = {{sizeof(koord_class), 0, KIND, "puppet", schema, &table.life, 3'600'000'000'000}};
 
 __attribute__((section(KOORD_MANIFEST_SECTION), used)) const char manifest[] =
     "koord-manifest/1\nid=" PUPPET_ID "\nversion=1.2.3\nabi=1.0\nkinds=" KIND "\ngate=" PUPPET_GATE
     "\ndefault=true\nrequires=koord.metrics/1\n";
 
 const koord_module module{
-    KOORD_MAGIC, sizeof(koord_module), KOORD_ABI_MAJOR, KOORD_ABI_MINOR, 1, sizeof(koord_class), 0, manifest,
-    classes};
+    KOORD_MAGIC, sizeof(koord_module), KOORD_ABI_MAJOR, KOORD_ABI_MINOR, 1, sizeof(koord_class), 0, manifest, classes};
 
 }  // namespace
 
-PuppetStrings* koord_test_puppet() {
-  return &strings;
-}
-extern "C" const koord_module* koord_entry_v1() {
-  return &module;
-}
+PuppetStrings* koord_test_puppet() { return &strings; }
+extern "C" const koord_module* koord_entry_v1() { return &module; }

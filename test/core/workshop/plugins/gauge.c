@@ -47,7 +47,8 @@ static koord_status init(void *self) {
   g->fs = g->host->get_service(g->host, "koord.fs/1");
   g->state = g->host->get_service(g->host, "koord.state/1");
   g->knobs = g->host->get_service(g->host, "koord.knobs/1");
-  if (!KOORD_HAS(g->metrics, append) || !KOORD_HAS(g->fs, read) || !KOORD_HAS(g->state, subscribe)) return KOORD_E_UNSUPPORTED;
+  if (!KOORD_HAS(g->metrics, append) || !KOORD_HAS(g->fs, read) || !KOORD_HAS(g->state, subscribe))
+    return KOORD_E_UNSUPPORTED;
   g->state->subscribe(g->host, KOORD_ON_PODS);
   return read_config(g);
 }
@@ -60,8 +61,15 @@ static koord_status init_strategy(void *self) {
 
 static koord_status init_advisor(void *self) {
   gauge *g = self;
-  koord_metric_desc desc = {sizeof desc, KOORD_GAUGE, KOORD_METRIC_EXPORT, 0, STR("gauge_load"), STR("threads"),
-                            STR("The load average of one minute."), 0.01, NULL};
+  koord_metric_desc desc = {sizeof desc,
+                            KOORD_GAUGE,
+                            KOORD_METRIC_EXPORT,
+                            0,
+                            STR("gauge_load"),
+                            STR("threads"),
+                            STR("The load average of one minute."),
+                            0.01,
+                            NULL};
   uint32_t metric;
   koord_status status = init(self);
   if (status == KOORD_OK) status = g->metrics->define(g->host, &desc, &metric);
@@ -107,9 +115,17 @@ static koord_status evaluate(void *self, uint64_t now_ns, uint64_t deadline_ns) 
   for (uint32_t i = 0; i < n && status == KOORD_OK; ++i, pod += stride) {
     const koord_pod *p = (const koord_pod *)(const void *)pod;
     koord_label input = {STR("load"), STR("high")};
-    koord_intent intent = {.struct_size = sizeof intent, .level = KOORD_LEVEL_POD, .knob = STR("cpu.max"),
-                           .cgroup_dir = p->cgroup_dir, .value = STR("10000 100000"), .reason = STR("the load is high"),
-                           .inputs = &input, .n_inputs = 1, .input_stride = sizeof input, .priority = 1, .ttl_ns = 60000000000u};
+    koord_intent intent = {.struct_size = sizeof intent,
+                           .level = KOORD_LEVEL_POD,
+                           .knob = STR("cpu.max"),
+                           .cgroup_dir = p->cgroup_dir,
+                           .value = STR("10000 100000"),
+                           .reason = STR("the load is high"),
+                           .inputs = &input,
+                           .n_inputs = 1,
+                           .input_stride = sizeof input,
+                           .priority = 1,
+                           .ttl_ns = 60000000000u};
     status = g->knobs->propose(g->host, &intent, 1, sizeof intent);
   }
   g->state->release(g->host, snapshot);
@@ -142,14 +158,19 @@ static koord_status map_sample(void *self, koord_str name, const koord_label *la
   return name.n > 3 && memcmp(name.p, "go_", 3) == 0 ? KOORD_E_NOT_FOUND : KOORD_OK;
 }
 
-static const koord_advisor advisor = {
-    {sizeof advisor, 0, create, init_advisor, NULL, on_event, NULL, destroy}, collect};
-static const koord_qos_strategy strategy = {{sizeof strategy, 0, create, init_strategy, NULL, on_event, NULL, destroy}, evaluate, NULL};
+static const koord_advisor advisor = {{sizeof advisor, 0, create, init_advisor, NULL, on_event, NULL, destroy},
+                                      collect};
+static const koord_qos_strategy strategy = {
+    {sizeof strategy, 0, create, init_strategy, NULL, on_event, NULL, destroy}, evaluate, NULL};
 static const koord_runtime_hook hook = {{sizeof hook, 0, create, init, NULL, NULL, NULL, destroy},
-                                        KOORD_STAGE_PRE_RUN_POD_SANDBOX | KOORD_STAGE_PRE_CREATE_CONTAINER, 0, handle};
-static const koord_external_advisor external = {{sizeof external, 0, create, init, NULL, NULL, NULL, destroy}, url, map_sample, NULL, NULL, NULL, NULL};
+                                        KOORD_STAGE_PRE_RUN_POD_SANDBOX | KOORD_STAGE_PRE_CREATE_CONTAINER,
+                                        0,
+                                        handle};
+static const koord_external_advisor external = {
+    {sizeof external, 0, create, init, NULL, NULL, NULL, destroy}, url, map_sample, NULL, NULL, NULL, NULL};
 
-static const char schema[] = "{\"type\":\"object\",\"properties\":{\"capAbove\":{\"type\":\"number\"},\"url\":{\"type\":\"string\"},\"hookSeconds\":{\"type\":\"integer\"}},\"additionalProperties\":false}";
+static const char schema[] =
+    "{\"type\":\"object\",\"properties\":{\"capAbove\":{\"type\":\"number\"},\"url\":{\"type\":\"string\"},\"hookSeconds\":{\"type\":\"integer\"}},\"additionalProperties\":false}";
 static const koord_class classes[] = {
     {sizeof(koord_class), 0, "koord.advisor/1", "load", schema, &advisor.life, 1000000000u},
     {sizeof(koord_class), 0, "koord.qos-strategy/1", "cap", schema, &strategy.life, 1000000000u},
@@ -165,7 +186,7 @@ static const char manifest[] __attribute__((section(KOORD_MANIFEST_SECTION), use
     "gate=Gauge\n"
     "requires=koord.metrics/1,koord.fs/1,koord.state/1\n"
     "optional=koord.config/1,koord.knobs/1\n";
-static const koord_module module = {KOORD_MAGIC, sizeof module, KOORD_ABI_MAJOR, KOORD_ABI_MINOR, 4, sizeof(koord_class), 0,
-                                    manifest, classes};
+static const koord_module module = {
+    KOORD_MAGIC, sizeof module, KOORD_ABI_MAJOR, KOORD_ABI_MINOR, 4, sizeof(koord_class), 0, manifest, classes};
 
 const koord_module *koord_entry_v1(void) { return &module; }

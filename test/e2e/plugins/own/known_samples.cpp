@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures what the test knows: a node of 100 samples of 0.01, 0.02, … 1.00 cores over its last 400 s and of as many times
-// 16 MiB, a system of half of it, and each pod at a quarter core and 100 MiB. Once; then it only goes on with the last.
+// Measures what the test knows: a node of 100 samples of 0.01, 0.02, … 1.00 cores over its last 400 s and of as many
+// times 16 MiB, a system of half of it, and each pod at a quarter core and 100 MiB. Once; then it only goes on with the
+// last.
 #include <chrono>
 #include <koordetector/plugin.hpp>
 
@@ -48,5 +49,6 @@ class KnownSamples : public Advisor {
   bool done_ = false;
 };
 
-KOORD_PLUGIN("id=com.example.known-samples\nversion=1.0.0\nkinds=koord.advisor/1\ngate=KnownSamples\nrequires=koord.metrics/1,koord.state/1\n",
-             advisor<KnownSamples>("known-samples", std::chrono::seconds(1)))
+KOORD_PLUGIN(
+    "id=com.example.known-samples\nversion=1.0.0\nkinds=koord.advisor/1\ngate=KnownSamples\nrequires=koord.metrics/1,koord.state/1\n",
+    advisor<KnownSamples>("known-samples", std::chrono::seconds(1)))
