@@ -33,8 +33,8 @@ namespace {
 
 constexpr const char* kScraper = "com.example.scraper";
 
-// Takes time to receive and to read, and has one sample to record. A build under a sanitizer, too, must be done with it by the
-// deadline.
+// Takes time to receive and to read, and has one sample to record. A build under a sanitizer, too, must be done with it
+// by the deadline.
 std::string large_answer() {
   std::string text = "a 1\n";
   while (text.size() < 2 << 20) text += "# A comment of an endpoint that has much to say.\n";
