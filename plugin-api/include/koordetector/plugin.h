@@ -711,8 +711,13 @@ typedef struct koord_hook_response {
    *                        100000; only with a quota      linux.memory.swap   bytes, memory included; -1: no limit
    *   linux.cpu.idle       0, 1                           linux.oom_score_adj -1000 to 1000
    *   linux.cpu.bvt_warp_ns  -1 to 2                      linux.rdt.closid    the name of a resctrl group
-   * For existing pods and containers the host proposes shares, quota with its period, idle, bvt_warp_ns, cpus, mems, limit and
-   * closid as KOORD_ROLE_BASE, and writes them in mode enforce only. The other fields have an effect only at a creation.
+   *   linux.net_cls.classid  0 to 4294967295              linux.core_sched.group  text of at most 253 bytes: processes of
+   *                                                       one group may share a core; empty: with all without a group
+   *   device:/dev/NAME  "c MAJOR:MINOR MODE" or "b …"; MODE is octal, may be missing, default 0666
+   *   mount:/PATH       the path on the node, a bind mount; " ro" behind it: read-only. No path has a space.
+   * For existing pods and containers the host proposes shares, quota with its period, idle, bvt_warp_ns, cpus, mems, limit,
+   * closid, classid, oom_score_adj and core_sched.group as KOORD_ROLE_BASE, and writes them in mode enforce only. The other
+   * fields have an effect only at a creation.
    * KOORD_E_INVALID: no such field or value; KOORD_E_AGAIN: more than 256 fields; KOORD_E_DEADLINE: the request was answered
    * without this hook; KOORD_E_NOMEM. [in-call: handle] */
   koord_status (*set)(const struct koord_hook_response *response, koord_str field, koord_str value);
@@ -728,8 +733,8 @@ typedef struct koord_hook_response {
 
 /* "koord.runtime-hook/1": adjusts pods and containers. The answer depends only on the request, the Node, the NodeSLO, the topology
  * and the configuration: the host keeps it, and asks again when one of them changes. It asks about existing pods
- * (KOORD_STAGE_PRE_RUN_POD_SANDBOX) and their regular, init and sidecar containers (KOORD_STAGE_PRE_CREATE_CONTAINER). The other
- * stages are those of container runtimes, which are not connected yet. */
+ * (KOORD_STAGE_PRE_RUN_POD_SANDBOX) and their regular, init and sidecar containers (KOORD_STAGE_PRE_CREATE_CONTAINER), and about
+ * those that a container runtime is about to make or to update, if one asks the agent (NRI, koord-cri-proxy). */
 typedef struct koord_runtime_hook {
   koord_lifecycle life;
   uint32_t stages, rsv; /* KOORD_STAGE_* */
