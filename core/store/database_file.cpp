@@ -18,6 +18,7 @@ constexpr std::int64_t kApplicationId = 0x6b6f6f72;  // "koor"
 // The check reads the whole file; one that is too large for this time is opened without.
 constexpr auto kCheckTime = 500ms;
 constexpr std::uint64_t kMinLongLog = 256u << 20;
+constexpr std::uint64_t kLeastLogLimit = 16u << 20;
 
 constexpr const char* kTables =
     "CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;"
@@ -35,9 +36,8 @@ struct Fault {
 };
 
 std::optional<Fault> fault_of_log(const std::string& path, std::uint64_t max_bytes) {
-  std::error_code missing;
-  std::uint64_t bytes = fs::file_size(path + "-wal", missing);
-  if (missing || bytes <= std::max(4 * max_bytes, kMinLongLog)) return std::nullopt;
+  const std::uint64_t bytes = log_bytes(path);
+  if (bytes <= std::max(4 * max_bytes, kMinLongLog)) return std::nullopt;
   return Fault{"long-log", "its write-ahead log has " + std::to_string(bytes) + " bytes"};
 }
 
@@ -109,10 +109,26 @@ Result<Attempt> attempt(const std::string& path, std::uint64_t max_bytes, std::s
     return Attempt{std::nullopt, Fault{"corrupt", fault.error().text}};
   if (!fault) return std::move(fault).error();
   if (*fault) return Attempt{std::nullopt, *fault};
+  if (const std::uint64_t bytes = log_bytes(path); bytes > most_log_bytes(max_bytes)) return log_too_long(path, bytes);
   return Attempt{std::move(connection), std::nullopt};
 }
 
 }  // namespace
+
+std::uint64_t most_log_bytes(std::uint64_t max_bytes) { return std::max(max_bytes, kLeastLogLimit); }
+
+std::uint64_t log_bytes(const std::string& path) {
+  std::error_code missing;
+  const std::uint64_t bytes = fs::file_size(path + "-wal", missing);
+  return missing ? 0 : bytes;
+}
+
+Error log_too_long(const std::string& path, std::uint64_t bytes) {
+  return {
+      std::make_error_code(std::errc::device_or_resource_busy),
+      "'" + path + "-wal' has " + std::to_string(bytes) +
+          " bytes and cannot be cut back: another program has had the file open in one transaction since; it must end"};
+}
 
 Result<OpenedFile> open_database(const std::string& path, std::uint64_t max_bytes, std::int64_t wall_ns) {
   std::error_code ignored;  // opening reports the error

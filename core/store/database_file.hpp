@@ -20,6 +20,13 @@ struct OpenedFile {
 
 // Opens the file for writing, or begins one. A file that is corrupt, of a newer version, another program's, or has an
 // overlong write-ahead log is set aside. Errors are the disk's: full, read-only, unreadable, no such directory.
+// The write-ahead log may grow to this size while another program reads the file; then samples stay in memory until it
+// ends. Without a reader the log has 4 MiB.
+std::uint64_t most_log_bytes(std::uint64_t max_bytes);
+// Of the log beside the file; 0 without one.
+std::uint64_t log_bytes(const std::string& path);
+Error log_too_long(const std::string& path, std::uint64_t bytes);
+
 Result<OpenedFile> open_database(const std::string& path, std::uint64_t max_bytes, std::int64_t wall_ns);
 
 }  // namespace koord::store

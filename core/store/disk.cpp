@@ -17,7 +17,8 @@ bool Batch::empty() const {
   return metrics.empty() && series.empty() && chunks.empty() && values.empty() && journal.empty();
 }
 
-Disk::Disk(sqlite::Connection connection) : connection_(std::move(connection)) {}
+Disk::Disk(std::string path, std::uint64_t max_bytes, sqlite::Connection connection)
+    : path_(std::move(path)), max_bytes_(max_bytes), connection_(std::move(connection)) {}
 
 Disk::~Disk() = default;
 
@@ -25,7 +26,7 @@ Result<std::unique_ptr<Disk>> Disk::open(const std::string& path, std::uint64_t 
                                          std::optional<std::int64_t> known, Loaded& loaded) {
   OpenedFile file = TRY(open_database(path, max_bytes, wall_ns));
   loaded.report = file.report;
-  std::unique_ptr<Disk> disk(new Disk(std::move(file.connection)));
+  std::unique_ptr<Disk> disk(new Disk(path, max_bytes, std::move(file.connection)));
   TRY(disk->prepare());
   TRY(disk->load(known, loaded));
   return disk;
@@ -81,6 +82,7 @@ Result<void> Disk::in_transaction(Work work) {
 }
 
 Result<std::int64_t> Disk::write(const Batch& batch) {
+  TRY(check_log());
   std::int64_t first = next_chunk_;
   std::int64_t journal_id = next_journal_;
   std::vector<JournalRow> journal = journal_;
@@ -178,6 +180,14 @@ Result<Disk::Size> Disk::size() {
   auto pages = static_cast<std::uint64_t>(TRY(connection_.integer("PRAGMA page_count")));
   auto free = static_cast<std::uint64_t>(TRY(connection_.integer("PRAGMA freelist_count")));
   return Size{(pages - free) * page, pages * page};
+}
+
+Result<void> Disk::check_log() {
+  if (log_bytes(path_) <= most_log_bytes(max_bytes_)) return {};
+  TRY(connection_.execute("PRAGMA wal_checkpoint(TRUNCATE)"));
+  if (const std::uint64_t bytes = log_bytes(path_); bytes > most_log_bytes(max_bytes_))
+    return log_too_long(path_, bytes);
+  return {};
 }
 
 Result<void> Disk::compact() { return connection_.execute("VACUUM; PRAGMA wal_checkpoint(TRUNCATE);"); }

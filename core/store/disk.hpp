@@ -71,7 +71,9 @@ class Disk {
     std::int64_t id;
     std::int64_t newest_ms;
   };
-  explicit Disk(sqlite::Connection connection);
+  Disk(std::string path, std::uint64_t max_bytes, sqlite::Connection connection);
+  // An error when a reader keeps the write-ahead log longer than most_log_bytes().
+  Result<void> check_log();
   Result<void> prepare();
   Result<void> load(std::optional<std::int64_t> known, Loaded& loaded);
   Result<void> recover(Loaded& loaded);
@@ -84,6 +86,8 @@ class Disk {
   template <class Work>
   Result<void> in_transaction(Work work);
 
+  const std::string path_;
+  const std::uint64_t max_bytes_;
   sqlite::Connection connection_;
   std::unique_ptr<Statements> statements_;
   std::int64_t next_chunk_ = 1;

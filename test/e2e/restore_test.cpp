@@ -2,10 +2,13 @@
 // The whole agent reverts its writes: at its end, after SIGKILL, on demand, by another start, without an agent.
 // KOORD_TEST_MOMENTS=1000 for more than 10 of SIGKILL; many more, without the rest of the agent, are in test/core/knob.
 #include <doctest/doctest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <random>
 
 #include "core/base/file.hpp"
@@ -92,6 +95,34 @@ TEST_CASE_FIXTURE(Written, "after SIGKILL the next start keeps knobs that are pr
   REQUIRE(start(false));  // it is not proposed
   CHECK(becomes_original());
   CHECK(agent.stop() == 0);
+}
+
+TEST_CASE_FIXTURE(Written, "an agent that the kernel kills at the memory limit of its cgroup: the next start goes on") {
+  constexpr std::uint64_t kLimit = 64u << 20;
+  const RealCgroup own("restore-agent");
+  own.limit_memory(kLimit);
+  const std::string procs = own.path(Controller::memory) + "/cgroup.procs";
+  agent.run_by({"sh", "-c", "echo $$ >" + procs + " && exec \"$@\"", "sh"});
+  REQUIRE(start());
+  REQUIRE(becomes_written());
+  // Of all processes in the cgroup the kernel is to take the agent.
+  REQUIRE((std::ofstream("/proc/" + std::to_string(agent.process().pid()) + "/oom_score_adj") << 1000).flush());
+  {
+    const ChildProcess other([&] {
+      own.add_process(::getpid());
+      ::mmap(nullptr, kLimit, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+      ::pause();
+    });
+    const std::optional<int> status = agent.process().wait(60s);
+    REQUIRE(status);
+    CHECK(WIFSIGNALED(*status));
+  }
+  CHECK(is_written());
+  REQUIRE(start());
+  CHECK(contains(agent.log(), "the previous agent crashed and left 2 knobs changed"));
+  REQUIRE(becomes_written());
+  CHECK(agent.stop() == 0);
+  CHECK(texts() == before);
 }
 
 TEST_CASE_FIXTURE(

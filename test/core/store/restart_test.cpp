@@ -25,6 +25,27 @@ unsigned mode_of(const std::string& path) {
   return ::stat(path.c_str(), &about) == 0 ? about.st_mode & 07777 : 0;
 }
 
+// Another program that reads the file in one transaction, so that SQLite cannot cut the write-ahead log back.
+class Reader {
+ public:
+  explicit Reader(const std::string& path)
+      : connection_(*sqlite::Connection::open(path, sqlite::Connection::Access::read_only)) {
+    REQUIRE(connection_.execute("BEGIN; SELECT count(*) FROM kv;"));
+  }
+
+ private:
+  sqlite::Connection connection_;
+};
+
+// Writes that many MiB; less when the disk is not used any more.
+void put_mebibytes(Store& store, int count) {
+  const std::vector<std::byte> value(1 << 20);
+  for (int i = 0; i < count && store.stats().mode == Mode::disk; ++i) {
+    REQUIRE(store.put("value", value));
+    store.flush();
+  }
+}
+
 void execute(const std::string& path, const std::string& sql) {
   Result<sqlite::Connection> connection = sqlite::Connection::open(path, sqlite::Connection::Access::read_write);
   REQUIRE(connection);
@@ -119,6 +140,46 @@ TEST_CASE_FIXTURE(StoreFixture, "a file of a newer version is set aside with tha
   reopen();
   REQUIRE(set_aside_files(directory).size() == 1);
   CHECK(set_aside_files(directory)[0].starts_with("metrics.db.newer-version-"));
+}
+
+TEST_CASE_FIXTURE(StoreFixture, "a long write-ahead log that was left is cut back at the start, and nothing is lost") {
+  begin(1, "cpu");
+  append_seconds(1, 10);
+  store->flush();
+  {
+    Reader reader(options.path);
+    put_mebibytes(*store, 10);
+    store.reset();
+  }
+  REQUIRE(fs::file_size(options.path + "-wal") > 10 << 20);
+  reopen();
+  CHECK(fs::file_size(options.path + "-wal") <= 4 << 20);
+  CHECK(set_aside_files(directory).empty());
+  CHECK(values("cpu") == counting(10));
+}
+
+TEST_CASE_FIXTURE(StoreFixture, "a reader that keeps the log from being cut back cannot make it grow without bound") {
+  options.max_bytes = 8 << 20;
+  reopen();
+  begin(1, "cpu");
+  append_seconds(1, 10);
+  {
+    Reader reader(options.path);
+    put_mebibytes(*store, 40);
+    CHECK(store->stats().mode == Mode::memory);
+    CHECK(store->stats().reason.find("another program has had the file open in one transaction") != std::string::npos);
+    append_seconds(1, 10, 10);
+    store->flush();
+    CHECK(fs::file_size(options.path + "-wal") < 20 << 20);
+    CHECK(values("cpu") == counting(20));
+    reopen();
+    CHECK(store->stats().mode == Mode::memory);
+    CHECK(store->open_report().find("-wal' has ") != std::string::npos);
+  }
+  reopen();
+  CHECK(store->stats().mode == Mode::disk);
+  CHECK(fs::file_size(options.path + "-wal") <= 4 << 20);
+  CHECK(set_aside_files(directory).empty());
 }
 
 TEST_CASE_FIXTURE(StoreFixture, "another program's database is set aside, not written into") {
