@@ -23,7 +23,7 @@ struct OpenedFile {
 // The write-ahead log may grow to this size while another program reads the file; then samples stay in memory until it
 // ends. Without a reader the log has 4 MiB.
 std::uint64_t most_log_bytes(std::uint64_t max_bytes);
-// Of the log beside the file; 0 without one.
+// Returns the bytes of the log beside the file; 0 without one.
 std::uint64_t log_bytes(const std::string& path);
 Error log_too_long(const std::string& path, std::uint64_t bytes);
 

@@ -105,7 +105,7 @@ TEST_CASE_FIXTURE(Written, "an agent that the kernel kills at the memory limit o
   agent.run_by({"sh", "-c", "echo $$ >" + procs + " && exec \"$@\"", "sh"});
   REQUIRE(start());
   REQUIRE(becomes_written());
-  // Of all processes in the cgroup the kernel is to take the agent.
+  // The kernel is to take the agent, not the other process.
   REQUIRE((std::ofstream("/proc/" + std::to_string(agent.process().pid()) + "/oom_score_adj") << 1000).flush());
   {
     const ChildProcess other([&] {
