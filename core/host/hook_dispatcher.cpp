@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/host/hook_dispatcher.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -27,7 +29,7 @@ HookVerdict HookDispatcher::dispatch(HookRequest request) {
   }
   HookVerdict verdict;
   for (Asked& one : asked) take(one.hook, await(one.hook, *one.call), verdict);
-  if (verdict.rejection) verdict.settings.clear();
+  if (verdict.rejection) verdict.settings.clear(), verdict.scales.clear();
   return verdict;
 }
 
@@ -60,11 +62,21 @@ HookReply HookDispatcher::await(const HookTarget& hook, HookCall& call) {
 void HookDispatcher::take(const HookTarget& hook, HookReply reply, HookVerdict& verdict) {
   if (reply.kind == HookReply::Kind::answered) return take_settings(hook, std::move(reply.settings), verdict);
   const bool timed_out = reply.kind == HookReply::Kind::timed_out;
-  if (hook.must_answer && !verdict.rejection) verdict.rejection = {hook.plugin, reply.text};
+  if (hook.must_answer && !hook.in_shadow && !verdict.rejection) verdict.rejection = {hook.plugin, reply.text};
   verdict.silent.push_back({hook.plugin, std::move(reply.text), timed_out});
 }
 
+void HookDispatcher::take_shadow(const HookTarget& hook, HookSettings settings, HookVerdict& verdict) {
+  if (settings.rejection) verdict.in_shadow.push_back({"reject", *std::move(settings.rejection), hook.plugin});
+  for (auto& [field, value] : settings.fields)
+    verdict.in_shadow.push_back({std::move(field), std::move(value), hook.plugin});
+  for (const auto& [field, factor] : settings.scales)
+    verdict.in_shadow.push_back({field, fmt::format("× {}", factor), hook.plugin});
+}
+
 void HookDispatcher::take_settings(const HookTarget& hook, HookSettings settings, HookVerdict& verdict) {
+  if (hook.in_shadow) return take_shadow(hook, std::move(settings), verdict);
+  for (const auto& [field, factor] : settings.scales) verdict.scales.push_back({field, factor, hook.plugin});
   if (settings.rejection && !verdict.rejection) verdict.rejection = {hook.plugin, *std::move(settings.rejection)};
   for (auto& [field, value] : settings.fields) {
     auto known = std::find_if(verdict.settings.begin(), verdict.settings.end(),

@@ -2,7 +2,8 @@
 // HookDispatcher: takes a request to every running hook that names its stage, all at once, each with its own deadline,
 // and puts what they answer together. The order of the hooks is that of their plugins' ids, then of their classes'
 // names: of two that set one field to different values the first keeps it. A hook that gives no answer, late or failed,
-// is left out, or the request is rejected in its name when its plugin's onTimeout says fail. [any thread]
+// is left out, or the request is rejected in its name when its plugin's onTimeout says fail. The answers of hooks in
+// shadow are put apart: they set, reject and delay nothing else. [any thread]
 #pragma once
 
 #include <functional>
@@ -29,11 +30,17 @@ struct HookTarget {
   std::uint32_t stages = 0;
   Duration deadline{};
   bool must_answer = false;  // onTimeout: fail
+  bool in_shadow = false;    // its answer is recorded only
 };
 
 struct HookVerdict {
   struct Setting {
     std::string field, value, plugin;
+  };
+  struct Scale {
+    std::string field;
+    double factor;
+    std::string plugin;
   };
   // Another plugin's value that was not taken.
   struct Conflict {
@@ -49,6 +56,8 @@ struct HookVerdict {
   };
   std::optional<Rejection> rejection;  // then nothing is set
   std::vector<Setting> settings;       // each field once
+  std::vector<Scale> scales;           // those of one field multiply
+  std::vector<Setting> in_shadow;      // by hooks in shadow; a factor is "× 0.8"
   std::vector<Conflict> conflicts;
   std::vector<Silence> silent;
 };
@@ -72,6 +81,7 @@ class HookDispatcher {
   std::shared_ptr<HookCall> begin(const HookTarget& hook, std::shared_ptr<const HookSubject> subject) const;
   HookReply await(const HookTarget& hook, HookCall& call);
   void take(const HookTarget& hook, HookReply reply, HookVerdict& verdict);
+  void take_shadow(const HookTarget& hook, HookSettings settings, HookVerdict& verdict);
   void take_settings(const HookTarget& hook, HookSettings settings, HookVerdict& verdict);
   void count(const HookTarget& hook, const char* result);
 
