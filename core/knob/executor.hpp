@@ -108,6 +108,9 @@ class Executor {
   // with `and_ttl` for its intent's ttl besides. After that apply() reverts it, unless an order for it came meanwhile.
   // Returns the knobs that this version does not know, or that this node no longer has: their originals stay kept.
   std::vector<KnobKey> adopt(const std::vector<Original>& left, Duration patience, bool and_ttl);
+  // Holds the knobs as if they had been written: apply() reverts them after `patience`, unless an order came. A knob
+  // that has the value before is left out.
+  Result<void> hold(std::span<const Adjusted> adjusted, Duration patience);
   // Those without an order yet.
   std::size_t adopted() const;
   // The next apply() reverts them.

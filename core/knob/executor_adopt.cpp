@@ -29,6 +29,30 @@ std::vector<KnobKey> Executor::adopt(const std::vector<Original>& left, Duration
   return unknown;
 }
 
+Result<void> Executor::hold(std::span<const Adjusted> adjusted, Duration patience) {
+  std::vector<Original> originals;
+  for (const Adjusted& one : adjusted) {
+    const Knob* knob = find_knob(one.knob);
+    if (knob == nullptr) return invalid("no knob has the name '" + one.knob + "'");
+    const KnobKey key{one.cgroup_dir, std::string(knob->resource), {}};
+    if (held_.contains(key)) continue;
+    Value before = TRY(parse_value(*knob, one.before));
+    KnobFiles::Reading now = TRY(files_.read({*knob, one.cgroup_dir}));
+    if (same(*knob, now.value, before)) continue;
+    originals.push_back({.key = key,
+                         .level = one.level,
+                         .knob = std::string(knob->name),
+                         .cgroup = now.cgroup,
+                         .texts = TRY(files_.texts_of(*knob, before)),
+                         .written = std::move(now.texts),
+                         .plugin = one.plugin});
+  }
+  if (originals.empty()) return {};
+  TRY(originals_.keep(originals));
+  adopt(originals, patience, false);
+  return {};
+}
+
 // Between two writes, or two files of one knob, the process may have ended: any of what was on its way may be there.
 bool Executor::is_ours(const Held& held, const Original& kept, const KnobFiles::Reading& now) const {
   if (now.cgroup != kept.cgroup) return false;

@@ -85,6 +85,8 @@ class Governor final : public PlanSink {
   // Goes on with what a process before this one has left; as Executor has it.
   std::vector<KnobKey> adopt(const std::vector<Original>& left, Duration patience, bool and_ttl);
   std::size_t adopted() const;
+  // Goes on with what a container runtime has set for hooks in enforce; as Executor has it.
+  Result<void> hold(std::span<const Adjusted> adjusted, Duration patience);
   // Reverts all knobs, now. From then on no strategy does more than shadow, until an operator allows it.
   std::vector<Undone> restore(const std::string& by = "an operator");
   // Ends all intents, and takes none from then on: each knob that was written is reverted, or left to its other writer.

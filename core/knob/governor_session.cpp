@@ -9,6 +9,12 @@ std::vector<KnobKey> Governor::adopt(const std::vector<Original>& left, Duration
   return executor_.adopt(left, patience, and_ttl);
 }
 
+Result<void> Governor::hold(std::span<const Adjusted> adjusted, Duration patience) {
+  std::lock_guard lock(mutex_);
+  if (has_ended_) return {};
+  return executor_.hold(adjusted, patience);
+}
+
 std::size_t Governor::adopted() const {
   std::lock_guard lock(mutex_);
   return executor_.adopted();

@@ -8,6 +8,7 @@
 
 #include "core/base/file.hpp"
 #include "core/base/parse.hpp"
+#include "core/cgroup/extraction.hpp"
 #include "core/knob/resctrl.hpp"
 
 namespace koord::knob {
@@ -176,6 +177,20 @@ Result<void> KnobFiles::write_no_set(const KnobTarget& target, const FileDirecto
   return directory.write(std::string(file), TRY(read_text(root, root + "/" + std::string(file) + ".effective")));
 }
 
+// v1 refuses a limit above that of memory and swap together, which a runtime sets to the limit unless it is asked for
+// swap. It is raised with the limit.
+Result<void> KnobFiles::write_memory_limit(const FileDirectory& directory, std::string_view file,
+                                           const std::string& text) const {
+  Result<void> written = directory.write(std::string(file), text);
+  if (written || !written.error().is(std::errc::invalid_argument)) return written;
+  const std::string swap_file = "memory.memsw.limit_in_bytes";
+  const Result<std::string> swap = read_text(directory.path, directory.path + "/" + swap_file);
+  if (!swap) return written;
+  const std::int64_t most = cgroup::parse_value(*swap), limit = text == "-1" ? INT64_MAX : cgroup::parse_value(text);
+  if (most < 0 || most >= limit || !directory.write(swap_file, text)) return written;
+  return directory.write(std::string(file), text);
+}
+
 Result<void> KnobFiles::write_cgroup(const KnobTarget& target, const Texts& texts, const Texts& now,
                                      const FileDirectory& directory) const {
   const Version version = TRY(version_of(target.knob));
@@ -185,6 +200,7 @@ Result<void> KnobFiles::write_cgroup(const KnobTarget& target, const Texts& text
     const bool is_unset = has_items(target.knob) && texts[i].empty();
     if (target.knob.form == Form::set && texts[i].empty() && version == Version::v2)
       return write_no_set(target, directory, files[i]);
+    if (files[i] == "memory.limit_in_bytes") return write_memory_limit(directory, files[i], texts[i]);
     return write_file(target, directory, files[i], is_unset ? unset_text(target.knob, version, target.item) : texts[i]);
   };
   if (target.knob.form == Form::idle) {

@@ -86,6 +86,7 @@ class KnobFiles {
   Result<FileDirectory> directory_for_write(const KnobTarget& target, const Reading& now) const;
   Result<void> write_file(const KnobTarget& target, const FileDirectory& directory, std::string_view file,
                           const std::string& text) const;
+  Result<void> write_memory_limit(const FileDirectory& directory, std::string_view file, const std::string& text) const;
   Result<void> write_cgroup(const KnobTarget& target, const Texts& texts, const Texts& now,
                             const FileDirectory& directory) const;
   Result<void> write_no_set(const KnobTarget& target, const FileDirectory& directory, std::string_view file) const;

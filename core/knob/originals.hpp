@@ -50,6 +50,13 @@ struct Original {
   bool operator==(const Original&) const = default;
 };
 
+// A knob of a new cgroup that a container runtime has set for a hook, and the value that it would have had else.
+struct Adjusted {
+  Level level = Level::container;
+  std::string knob, cgroup_dir, before;  // `before` as in an intent
+  std::string plugin;                    // of the hook
+};
+
 class Originals {
  public:
   virtual ~Originals() = default;

@@ -89,6 +89,38 @@ TEST_CASE_FIXTURE(
   CHECK(read(app, "memory.max") == "8388608");
 }
 
+TEST_CASE_FIXTURE(GovernedNode, "EINVAL: a memory limit above that of memory and swap together raises both") {
+  const std::string swap = app.path(cgroup::Controller::memory) + "/memory.memsw.limit_in_bytes";
+  if (!is_v1() || !read_file(swap)) return;
+  app.limit_memory(64 << 20);
+  REQUIRE(write_value(swap, "67108864"));  // as runtimes set it
+  propose("batch", {intent(app, "memory.max", "134217728")});
+  CHECK(read(app, "memory.max") == "134217728");
+  CHECK(trim(read_file(swap).value_or("")) == "134217728");
+  propose("batch", {intent(app, "memory.max", "33554432")});
+  CHECK(trim(read_file(swap).value_or("")) == "134217728");  // it refuses nothing
+}
+
+TEST_CASE_FIXTURE(GovernedNode,
+                  "knobs that a runtime has set for a hook are held, and reverted unless they are proposed") {
+  app.limit_cpu(0.2);
+  const std::vector<Adjusted> adjusted = {
+      {Level::container, "cpu.max", app.dir(), "max", "batch"},
+      {Level::container, "cpu.shares", app.dir(), read(app, "cpu.shares"), "batch"}};
+  REQUIRE(governor->hold(adjusted, 60s));
+  CHECK(governor->held() == 1);  // the other one has the value before
+  const Plan plan{intent(app, "cpu.max", "20000 100000")};
+  for (int i = 0; i < 70; ++i) second("batch", plan);
+  CHECK(read(app, "cpu.max") == "20000 100000");
+  begin();  // as after SIGKILL: the original is in the journal
+  CHECK(governor->held() == 1);
+  for (int i = 0; i < 40; ++i) {
+    clock.advance(1s);
+    governor->expire();
+  }
+  CHECK(read(app, "cpu.max").starts_with("max"));
+}
+
 TEST_CASE_FIXTURE(GovernedNode,
                   "EACCES: CPUs that were removed from the parent meanwhile are reported with the parent's") {
   if (!is_v1() || read(pod, "cpuset.cpus") == "0") return;
