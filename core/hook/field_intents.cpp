@@ -59,6 +59,11 @@ knob::Intent intent_of(const AnswerTarget& target, std::string_view knob, std::s
 
 }  // namespace
 
+std::string_view knob_of(std::string_view field) {
+  const KnobField* known = find(field);
+  return known == nullptr ? std::string_view() : known->knob;
+}
+
 void keep_knobs(host::HookSettings& answer) {
   std::erase_if(answer.fields, [](const auto& field) {
     return (find(field.first) == nullptr && field.first != kPeriod) || field.second.size() > kMostValue;

@@ -22,6 +22,9 @@ struct AnswerTarget {
   Duration ttl{};
 };
 
+// The knob that a field sets on an existing pod; empty: none.
+std::string_view knob_of(std::string_view field);
+
 // Drops what has no effect on an existing pod: fields that are no knob, and values longer than any knob's.
 void keep_knobs(host::HookSettings& answer);
 

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/hook/creation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "core/base/parse.hpp"
+#include "core/decision/hands_off.hpp"
+#include "core/hook/field_intents.hpp"
+#include "core/json/field.hpp"
+#include "core/json/reader.hpp"
+#include "core/knob/knob.hpp"
+#include "core/knob/subjects.hpp"
+#include "core/state/classes.hpp"
+#include "core/state/pod_resources.hpp"
+
+namespace koord::hook {
+namespace {
+
+constexpr std::string_view kResourcesAnnotation = "node.koordinator.sh/extended-resource-spec";
+// Pods of this priority and above are system-node-critical.
+constexpr std::int32_t kNodeCritical = 2000001000;
+constexpr std::int64_t kDefaultPeriod = 100000, kLeastQuota = 1000, kDefaultShares = 1024;
+
+state::KubeQos kube_qos_of(std::string_view cgroup_parent) {
+  if (cgroup_parent.find("besteffort") != std::string_view::npos) return state::KubeQos::best_effort;
+  if (cgroup_parent.find("burstable") != std::string_view::npos) return state::KubeQos::burstable;
+  return state::KubeQos::guaranteed;
+}
+
+// Without those that cannot be read: a pod's author writes the annotation.
+std::vector<state::Container> containers_of(const state::StringMap& annotations) {
+  std::vector<state::Container> containers;
+  const auto annotation = annotations.find(kResourcesAnnotation);
+  if (annotation == annotations.end()) return containers;
+  const Result<boost::json::value> spec = read_json(annotation->second);
+  if (!spec) return containers;
+  const Result<std::vector<std::pair<std::string, JsonField>>> members = JsonField(*spec)["containers"].members();
+  if (!members) return containers;
+  for (const auto& [name, field] : *members) {
+    Result<std::vector<state::Resource>> resources = state::read_resources(field);
+    if (resources) containers.push_back({.name = name, .resources = *std::move(resources)});
+  }
+  return containers;
+}
+
+std::optional<std::int64_t> number_of(const host::HookVerdict& verdict, std::string_view field) {
+  const auto setting = std::find_if(verdict.settings.begin(), verdict.settings.end(),
+                                    [&](const host::HookVerdict::Setting& one) { return one.field == field; });
+  if (setting == verdict.settings.end()) return std::nullopt;
+  const Result<std::int64_t> number = parse_int(setting->value);
+  return number ? std::optional(*number) : std::nullopt;
+}
+
+std::string text_of(const host::HookVerdict& verdict, std::string_view field) {
+  const auto setting = std::find_if(verdict.settings.begin(), verdict.settings.end(),
+                                    [&](const host::HookVerdict::Setting& one) { return one.field == field; });
+  return setting == verdict.settings.end() ? std::string() : setting->value;
+}
+
+// The product of the factors; nullopt: there are none.
+std::optional<double> factor_of(const host::HookVerdict& verdict, std::string_view field) {
+  std::optional<double> factor;
+  for (const host::HookVerdict::Scale& scale : verdict.scales)
+    if (scale.field == field) factor = factor.value_or(1) * scale.factor;
+  return factor;
+}
+
+// A value that no hook changes stays unset. No limit times a factor is no limit.
+std::optional<std::int64_t> composed(const host::HookVerdict& verdict, std::string_view field,
+                                     std::optional<std::int64_t> requested, std::int64_t least) {
+  const std::optional<std::int64_t> base = number_of(verdict, field);
+  const std::optional<double> factor = factor_of(verdict, field);
+  const std::optional<std::int64_t> value = base ? base : factor ? requested : std::nullopt;
+  if (!value || *value <= 0 || !factor) return value;
+  return std::max(least, static_cast<std::int64_t>(std::llround(static_cast<double>(*value) * *factor)));
+}
+
+// The kernel refuses a limit above that of memory and swap together, and runc sets this to the limit if nobody does:
+// then the limit could not be raised again.
+std::optional<std::int64_t> swap_beside(std::int64_t limit, std::optional<std::int64_t> requested_swap) {
+  if (requested_swap.value_or(-1) <= 0) return -1;
+  const bool is_above = limit < 0 || limit > *requested_swap;
+  return is_above ? std::optional(limit) : std::nullopt;
+}
+
+std::string limit_text(std::optional<std::int64_t> limit) {
+  return limit.value_or(-1) <= 0 ? "max" : std::to_string(*limit);
+}
+
+// The first plugin that changes the field; empty: none does.
+std::string changed_by(const host::HookVerdict& verdict, std::string_view field) {
+  for (const host::HookVerdict::Setting& setting : verdict.settings)
+    if (setting.field == field) return setting.plugin;
+  for (const host::HookVerdict::Scale& scale : verdict.scales)
+    if (scale.field == field) return scale.plugin;
+  return {};
+}
+
+knob::HandsOff hands_off_of(const state::Pod& pod) {
+  const auto annotation = pod.annotations.find(knob::kHandsOffAnnotation);
+  return annotation == pod.annotations.end() ? knob::HandsOff() : knob::parse_hands_off(annotation->second);
+}
+
+// "a-b-c.slice" is in "a-b.slice", and that in "a.slice".
+std::string expand_slice(std::string_view slice) {
+  std::string path;
+  const std::string_view name = slice.substr(0, slice.size() - std::string_view(".slice").size());
+  for (std::size_t dash = name.find('-'); dash != std::string_view::npos; dash = name.find('-', dash + 1))
+    path += std::string(name.substr(0, dash)) + ".slice/";
+  return path + std::string(slice);
+}
+
+}  // namespace
+
+state::Pod pod_of(const nri::Pod& pod, const state::Snapshot& snapshot) {
+  for (const state::Pod& known : snapshot.pods)
+    if (known.uid == pod.uid) return known;
+  state::Pod unknown;
+  unknown.uid = pod.uid;
+  unknown.namespace_ = pod.namespace_name;
+  unknown.name = pod.name;
+  unknown.labels = pod.labels;
+  unknown.annotations = pod.annotations;
+  unknown.kube_qos = kube_qos_of(pod.cgroup_parent);
+  unknown.koord_qos = state::koord_qos(unknown.labels, unknown.kube_qos);
+  unknown.priority_class = state::priority_class(unknown.labels, 0, unknown.koord_qos);
+  unknown.phase = state::Phase::pending;
+  unknown.cgroup_dir = pod.cgroup_parent.ends_with(".slice")
+                           ? expand_slice(pod.cgroup_parent.substr(pod.cgroup_parent.rfind('/') + 1))
+                           : cgroup_dir_of(pod.cgroup_parent);
+  unknown.containers = containers_of(unknown.annotations);
+  unknown.resources = state::sum_resources(unknown.containers);
+  return unknown;
+}
+
+state::Container container_of(const nri::Container& container, const state::Pod& pod) {
+  state::Container found;
+  for (const state::Container& known : pod.containers)
+    if (known.name == container.name) found = known;
+  found.id = container.id;
+  found.name = container.name;
+  found.cgroup_dir = cgroup_dir_of(container.cgroups_path);
+  return found;
+}
+
+std::string cgroup_dir_of(std::string_view cgroups_path) {
+  const std::size_t prefix = cgroups_path.find(':');
+  if (prefix == std::string_view::npos) {
+    while (cgroups_path.starts_with('/')) cgroups_path.remove_prefix(1);
+    return std::string(cgroups_path);
+  }
+  const std::string_view slice = cgroups_path.substr(0, prefix);
+  const std::size_t id = cgroups_path.find(':', prefix + 1);
+  if (!slice.ends_with(".slice") || id == std::string_view::npos) return {};
+  return expand_slice(slice) + "/" + std::string(cgroups_path.substr(prefix + 1, id - prefix - 1)) + "-" +
+         std::string(cgroups_path.substr(id + 1)) + ".scope";
+}
+
+std::string why_bypassed(const state::Pod& pod, std::string_view own_uid) {
+  if (!own_uid.empty() && pod.uid == own_uid) return "it is the agent's own pod";
+  if (pod.priority >= kNodeCritical) return "its priority is system-node-critical";
+  if (hands_off_of(pod).all) return "it has the annotation " + std::string(knob::kHandsOffAnnotation);
+  return {};
+}
+
+void drop_hands_off(host::HookVerdict& verdict, const state::Pod& pod) {
+  const knob::HandsOff hands_off = hands_off_of(pod);
+  const auto is_covered = [&](const auto& one) {
+    const knob::Knob* knob = knob::find_knob(knob_of(one.field));
+    if (knob != nullptr) return knob::covers(hands_off, *knob, one.plugin);
+    return std::find(hands_off.names.begin(), hands_off.names.end(), one.plugin) != hands_off.names.end();
+  };
+  std::erase_if(verdict.settings, is_covered);
+  std::erase_if(verdict.scales, is_covered);
+}
+
+nri::Resources resources_of(const host::HookVerdict& verdict, const nri::Resources& requested, bool is_v2) {
+  nri::Resources resources;
+  if (const auto shares = number_of(verdict, "linux.cpu.shares")) resources.cpu_shares = *shares;
+  resources.cpu_quota_us = composed(verdict, "linux.cpu.quota", requested.cpu_quota_us, kLeastQuota);
+  if (number_of(verdict, "linux.cpu.quota"))
+    resources.cpu_period_us = number_of(verdict, "linux.cpu.period").value_or(kDefaultPeriod);
+  resources.cpus = text_of(verdict, "linux.cpuset.cpus");
+  resources.mems = text_of(verdict, "linux.cpuset.mems");
+  resources.memory_limit_bytes = composed(verdict, "linux.memory.limit", requested.memory_limit_bytes, 1);
+  resources.memory_swap_bytes = number_of(verdict, "linux.memory.swap");
+  if (resources.memory_limit_bytes && !resources.memory_swap_bytes)
+    resources.memory_swap_bytes = swap_beside(*resources.memory_limit_bytes, requested.memory_swap_bytes);
+  if (const std::string group = text_of(verdict, "linux.rdt.closid"); !group.empty()) resources.rdt_class = group;
+  if (const std::string idle = text_of(verdict, "linux.cpu.idle"); is_v2 && !idle.empty())
+    resources.unified.emplace("cpu.idle", idle);
+  return resources;
+}
+
+nri::Adjustment adjustment_of(const host::HookVerdict& verdict, const nri::Container& container, bool is_v2) {
+  nri::Adjustment adjustment;
+  adjustment.resources = resources_of(verdict, container.resources, is_v2);
+  adjustment.oom_score_adj = number_of(verdict, "linux.oom_score_adj");
+  for (const host::HookVerdict::Setting& setting : verdict.settings) {
+    const std::string_view field = setting.field;
+    if (field.starts_with("env:")) adjustment.env.emplace_back(field.substr(4), setting.value);
+    if (field.starts_with("annotation:")) adjustment.annotations.emplace(field.substr(11), setting.value);
+  }
+  return adjustment;
+}
+
+std::vector<Unadjusted> unadjusted_of(const host::HookVerdict& verdict, const nri::Resources& requested) {
+  std::vector<Unadjusted> values;
+  const auto add = [&](std::string_view field, const char* knob, std::string value) {
+    if (std::string plugin = changed_by(verdict, field); !plugin.empty() && !value.empty())
+      values.push_back({knob, std::move(value), std::move(plugin)});
+  };
+  add("linux.cpu.shares", "cpu.shares", std::to_string(requested.cpu_shares.value_or(kDefaultShares)));
+  add("linux.cpu.quota", "cpu.max",
+      limit_text(requested.cpu_quota_us) + " " + std::to_string(requested.cpu_period_us.value_or(kDefaultPeriod)));
+  add("linux.memory.limit", "memory.max", limit_text(requested.memory_limit_bytes));
+  add("linux.cpuset.cpus", "cpuset.cpus", requested.cpus);
+  add("linux.cpuset.mems", "cpuset.mems", requested.mems);
+  return values;
+}
+
+}  // namespace koord::hook

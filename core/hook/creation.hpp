@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Creation: a pod or container that a runtime is about to make, as hooks see it, and their answers as the runtime takes
+// them. Pure. [any thread]
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/hook/nri/types.hpp"
+#include "core/host/hook_dispatcher.hpp"
+#include "core/knob/intent.hpp"
+#include "core/state/snapshot.hpp"
+
+namespace koord::hook {
+
+// The pod of the state; one that the state does not know yet, by the runtime's words: without a spec, the resources of
+// its tier come from the annotation node.koordinator.sh/extended-resource-spec.
+state::Pod pod_of(const nri::Pod& pod, const state::Snapshot& snapshot);
+// The container of `pod` with this name, with the id and cgroup of the runtime.
+state::Container container_of(const nri::Container& container, const state::Pod& pod);
+
+// Relative to the hierarchy's root; empty for a path that is no cgroup's. Of "kubepods-pod1.slice:cri-containerd:ID",
+// as runtimes write it with systemd, or "/kubepods/pod1/ID".
+std::string cgroup_dir_of(std::string_view cgroups_path);
+
+// Why hooks are not asked: the pod is the agent's own, belongs to the node, or has hands off. Empty: they are.
+std::string why_bypassed(const state::Pod& pod, std::string_view own_uid);
+// Removes what the pod's owner excludes by the annotation, by knob or plugin.
+void drop_hands_off(host::HookVerdict& verdict, const state::Pod& pod);
+
+// The values that a container has instead of those in the runtime's request. On v2 a field without a place in NRI is a
+// file of the cgroup; on v1 it is left to the kept answers.
+nri::Resources resources_of(const host::HookVerdict& verdict, const nri::Resources& requested, bool is_v2);
+nri::Adjustment adjustment_of(const host::HookVerdict& verdict, const nri::Container& container, bool is_v2);
+
+// What the runtime would have set, for each knob that the answers change.
+struct Unadjusted {
+  std::string knob, value, plugin;
+
+  bool operator==(const Unadjusted&) const = default;
+};
+std::vector<Unadjusted> unadjusted_of(const host::HookVerdict& verdict, const nri::Resources& requested);
+
+}  // namespace koord::hook

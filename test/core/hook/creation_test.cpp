@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/hook/creation.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace koord;
+using namespace koord::hook;
+
+namespace {
+
+using Setting = host::HookVerdict::Setting;
+using Scale = host::HookVerdict::Scale;
+
+host::HookVerdict verdict(std::vector<Setting> settings, std::vector<Scale> scales = {}) {
+  return {.settings = std::move(settings), .scales = std::move(scales)};
+}
+
+nri::Pod best_effort_pod() {
+  return {.id = "sandbox",
+          .name = "etl",
+          .uid = "u1",
+          .namespace_name = "batch",
+          .labels = {{"koordinator.sh/qosClass", "BE"}},
+          .cgroup_parent = "/kubepods/besteffort/podu1"};
+}
+
+}  // namespace
+
+TEST_CASE("a pod that the state knows is the state's, with its spec") {
+  state::Snapshot snapshot;
+  state::Pod known;
+  known.uid = "u1";
+  known.name = "of-the-state";
+  snapshot.pods = {{known}};
+  CHECK(pod_of(best_effort_pod(), snapshot).name == "of-the-state");
+}
+
+TEST_CASE("a pod that the state does not know yet has its class, and the resources that the webhook has annotated") {
+  nri::Pod pod = best_effort_pod();
+  pod.annotations["node.koordinator.sh/extended-resource-spec"] =
+      R"({"containers": {"main": {"requests": {"kubernetes.io/batch-cpu": "500"}, "limits": {"kubernetes.io/batch-cpu": 800}}}})";
+  const state::Pod made = pod_of(pod, {});
+  CHECK(made.namespace_ == "batch");
+  CHECK(made.kube_qos == state::KubeQos::best_effort);
+  CHECK(made.koord_qos == state::KoordQos::be);
+  CHECK(made.cgroup_dir == "kubepods/besteffort/podu1");
+  REQUIRE(made.containers.size() == 1);
+  CHECK(made.containers[0].name == "main");
+  CHECK(made.containers[0].resources == std::vector<state::Resource>{{"kubernetes.io/batch-cpu", 500, 800}});
+}
+
+TEST_CASE("an annotation of a pod's author that cannot be read leaves the pod without those resources") {
+  for (const char* annotation : {"", "[]", "{", R"({"containers": []})", R"({"containers": {"main": 1}})",
+                                 R"({"containers": {"main": {"limits": {"kubernetes.io/batch-cpu": "much"}}}})"}) {
+    CAPTURE(annotation);
+    nri::Pod pod = best_effort_pod();
+    pod.annotations["node.koordinator.sh/extended-resource-spec"] = annotation;
+    const state::Pod made = pod_of(pod, {});
+    for (const state::Container& container : made.containers) CHECK(container.resources.empty());
+  }
+}
+
+TEST_CASE("the cgroup of a container: as runtimes write it with systemd and without, and what is none") {
+  CHECK(cgroup_dir_of("kubepods-besteffort-podu1.slice:cri-containerd:abc") ==
+        "kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-podu1.slice/cri-containerd-abc.scope");
+  CHECK(cgroup_dir_of("/kubepods/podu1/abc") == "kubepods/podu1/abc");
+  CHECK(cgroup_dir_of("no-slice:cri-containerd:abc") == "");
+  CHECK(cgroup_dir_of("a.slice:abc") == "");
+}
+
+TEST_CASE("hooks are not asked about the agent's own pod, pods of the node, and pods with hands off") {
+  state::Pod pod;
+  pod.uid = "u1";
+  CHECK(why_bypassed(pod, "") == "");
+  CHECK(why_bypassed(pod, "u2") == "");
+  CHECK(why_bypassed(pod, "u1") == "it is the agent's own pod");
+  pod.annotations["koordetector.sh/hands-off"] = "cpu.max";
+  CHECK(why_bypassed(pod, "") == "");
+  pod.annotations["koordetector.sh/hands-off"] = "true";
+  CHECK(why_bypassed(pod, "") == "it has the annotation koordetector.sh/hands-off");
+  pod.annotations.clear();
+  pod.priority = 2000001000;
+  CHECK(why_bypassed(pod, "") == "its priority is system-node-critical");
+}
+
+TEST_CASE("knobs and plugins that the pod's owner excludes are not set") {
+  state::Pod pod;
+  pod.annotations["koordetector.sh/hands-off"] = "cpu.max, hook-gpu";
+  host::HookVerdict answer = verdict({{"linux.cpu.shares", "512", "hook-batch"},
+                                      {"linux.cpu.quota", "80000", "hook-batch"},
+                                      {"env:A", "1", "hook-gpu"}},
+                                     {{"linux.cpu.quota", 0.8, "hook-normalization"}});
+  drop_hands_off(answer, pod);
+  REQUIRE(answer.settings.size() == 1);
+  CHECK(answer.settings[0].field == "linux.cpu.shares");
+  CHECK(answer.scales.empty());
+}
+
+TEST_CASE("fields become the values of an adjustment; what no hook sets stays unset") {
+  const nri::Adjustment adjustment = adjustment_of(verdict({{"linux.cpu.shares", "512", "a"},
+                                                            {"linux.cpu.quota", "80000", "a"},
+                                                            {"linux.cpuset.cpus", "0-3", "a"},
+                                                            {"linux.memory.limit", "1048576", "a"},
+                                                            {"linux.oom_score_adj", "999", "a"},
+                                                            {"linux.rdt.closid", "koord-a", "a"},
+                                                            {"env:NAME", "value", "a"},
+                                                            {"annotation:key", "text", "a"}}),
+                                                   {}, false);
+  CHECK(adjustment == nri::Adjustment{.annotations = {{"key", "text"}},
+                                      .env = {{"NAME", "value"}},
+                                      .resources = {.cpu_shares = 512,
+                                                    .cpu_quota_us = 80000,
+                                                    .cpu_period_us = 100000,
+                                                    .cpus = "0-3",
+                                                    .memory_limit_bytes = 1048576,
+                                                    .memory_swap_bytes = -1,
+                                                    .rdt_class = "koord-a"},
+                                      .oom_score_adj = 999});
+  CHECK(adjustment_of(verdict({}), {}, false) == nri::Adjustment());
+}
+
+TEST_CASE("cpu.idle is a file of cgroup v2; v1 gets it from the kept answers") {
+  const host::HookVerdict idle = verdict({{"linux.cpu.idle", "1", "a"}});
+  CHECK(resources_of(idle, {}, true).unified == nri::TextMap{{"cpu.idle", "1"}});
+  CHECK(resources_of(idle, {}, false) == nri::Resources());
+}
+
+TEST_CASE("factors multiply the hook's value, or that of the runtime's request; no limit stays no limit") {
+  const std::vector<Scale> factors = {{"linux.cpu.quota", 0.8, "a"}, {"linux.cpu.quota", 0.5, "b"}};
+  CHECK(resources_of(verdict({}, factors), {.cpu_quota_us = 50000}, false).cpu_quota_us == 20000);
+  CHECK(resources_of(verdict({{"linux.cpu.quota", "100000", "c"}}, factors), {.cpu_quota_us = 50000}, false)
+            .cpu_quota_us == 40000);
+  CHECK(resources_of(verdict({}, factors), {.cpu_quota_us = -1}, false).cpu_quota_us == -1);
+  CHECK(resources_of(verdict({}, factors), {}, false).cpu_quota_us == std::nullopt);
+  CHECK(resources_of(verdict({}, factors), {.cpu_quota_us = 1100}, false).cpu_quota_us == 1000);  // the kernel's least
+}
+
+TEST_CASE("a memory limit leaves room in that of memory and swap together") {
+  const host::HookVerdict more = verdict({{"linux.memory.limit", "2097152", "a"}});
+  CHECK(resources_of(more, {.memory_swap_bytes = 1048576}, false).memory_swap_bytes == 2097152);
+  CHECK(resources_of(more, {.memory_swap_bytes = 4194304}, false).memory_swap_bytes == std::nullopt);
+  CHECK(resources_of(more, {}, false).memory_swap_bytes == -1);
+}
+
+TEST_CASE("what the runtime would have set: for changed knobs, in the form of an intent") {
+  const host::HookVerdict answer =
+      verdict({{"linux.cpu.shares", "512", "batch"}, {"linux.memory.limit", "1048576", "batch"}},
+              {{"linux.cpu.quota", 0.8, "normalization"}});
+  CHECK(unadjusted_of(answer, {.cpu_shares = 2}) == std::vector<Unadjusted>{{"cpu.shares", "2", "batch"},
+                                                                            {"cpu.max", "max 100000", "normalization"},
+                                                                            {"memory.max", "max", "batch"}});
+  CHECK(unadjusted_of(answer, {.cpu_quota_us = 50000, .cpu_period_us = 50000, .memory_limit_bytes = 9}) ==
+        std::vector<Unadjusted>{{"cpu.shares", "1024", "batch"},
+                                {"cpu.max", "50000 50000", "normalization"},
+                                {"memory.max", "9", "batch"}});
+  CHECK(unadjusted_of(verdict({{"env:A", "1", "a"}}), {}).empty());
+}
