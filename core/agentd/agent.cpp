@@ -83,6 +83,7 @@ Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::
       layers_(layer_options(config_)),
       plugins_(plugin_parts()),
       hooks_(services_, [this](std::uint32_t stages) { return plugins_.hooks(stages); }),
+      nri_hooks_(services_, config_.hooks, [this](std::uint32_t stages) { return plugins_.hooks(stages); }),
       state_(services_, config_),
       prediction_(services_, config_.predict),
       slo_watch_(hub_),
@@ -192,6 +193,7 @@ Result<void> Agent::start() {
   reporting_.start();
   qos_.start(loop_, workers_);
   hooks_.start();
+  nri_hooks_.start();
   after_start_ = loop_.after(kStartTime, release_startup_memory);
   start_plugins(config_, TRY(host::read_trusted_keys(config_.plugins.trusted_keys)));
   return listen();
@@ -289,7 +291,8 @@ void Agent::reload_plugin(const std::string& id, std::function<void(const Result
 }
 
 void Agent::stop() {
-  qos_.stop();  // knobs go back first: nothing else may keep them from it
+  nri_hooks_.stop();  // no new container is adjusted
+  qos_.stop();        // knobs go back first: nothing else may keep them from it
   hooks_.stop();
   evictions_.stop();
   reporting_.stop();

@@ -12,6 +12,7 @@
 #include "core/agentd/command_line.hpp"
 #include "core/agentd/evictions.hpp"
 #include "core/agentd/hooks.hpp"
+#include "core/agentd/nri_hooks.hpp"
 #include "core/agentd/prediction.hpp"
 #include "core/agentd/qos.hpp"
 #include "core/agentd/reporting.hpp"
@@ -93,6 +94,7 @@ class Agent {
   child::Layers layers_;
   host::PluginManager plugins_;
   HookModule hooks_;
+  NriHooks nri_hooks_;
   StateFeeder state_;
   PredictionModule prediction_;
   SloWatch slo_watch_;

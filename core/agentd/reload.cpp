@@ -62,6 +62,7 @@ std::vector<std::string> keys_needing_restart(const config::Config& running, con
   if (!same(running.report, fresh.report)) keys.emplace_back("report");
   if (running.qos.directory != fresh.qos.directory) keys.emplace_back("qos.directory");
   if (running.qos.max_record_bytes != fresh.qos.max_record_bytes) keys.emplace_back("qos.maxRecordBytes");
+  if (running.hooks != fresh.hooks) keys.emplace_back("hooks");
   if (running.workers != fresh.workers) keys.emplace_back("workers");
   if (running.cgroup.kept_files != fresh.cgroup.kept_files) keys.emplace_back("cgroup.keptFiles");
   if (running.plugins.own_directories != fresh.plugins.own_directories) keys.emplace_back("plugins.ownDirectories");

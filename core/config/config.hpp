@@ -197,6 +197,15 @@ struct EvictSettings {
   std::uint64_t runtime_pressure_percent = 0;
 };
 
+// Runtime hooks, asked by a container runtime.
+struct HookConfig {
+  std::string nri_socket;       // "": none asks
+  std::uint64_t nri_index = 0;  // the place among the runtime's NRI plugins
+  Duration deadline{};          // of the answer to the runtime
+
+  bool operator==(const HookConfig&) const = default;
+};
+
 struct Config {
   std::string node_name;
   NodeRoots roots;
@@ -213,6 +222,7 @@ struct Config {
   ReportSettings report;
   QosSettings qos;
   EvictSettings evict;
+  HookConfig hooks;
   std::uint64_t workers = 0;
 };
 

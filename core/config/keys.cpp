@@ -316,6 +316,20 @@ Schema<Config> make_config_schema() {
           size(kMebibyte), [](C & c) -> auto& { return c.qos.max_record_bytes; }),
 
       key(
+          "hooks.nri.socket", "/var/run/nri/nri.sock",
+          "NRI socket of the container runtime. The agent connects when a runtime hook runs. \"\": hooks adjust existing pods "
+          "only.",
+          socket_path_or_empty(), [](C & c) -> auto& { return c.hooks.nri_socket; }),
+      key(
+          "hooks.nri.index", "50", "Place among the runtime's NRI plugins, which it calls in this order.",
+          integer(0, 99), [](C & c) -> auto& { return c.hooks.nri_index; }),
+      key(
+          "hooks.deadline", "200ms",
+          "Longest delay of a pod or container by hooks. The answers that are missing then are not used; existing pods get "
+          "them later.",
+          duration(20ms, 1500ms), [](C & c) -> auto& { return c.hooks.deadline; }),
+
+      key(
           "evict.tier", "api",
           "api: evicts pods through the API server; runtime: also kills their containers if that is refused under "
           "memory pressure.",

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/agentd/nri_hooks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "core/base/backoff.hpp"
+#include "core/log/log.hpp"
+
+namespace koord::agentd {
+namespace {
+
+constexpr log::Category nri_log{"nri"};
+
+// The start of a hook does not change the snapshot, so it is polled.
+constexpr Duration kLookPeriod = std::chrono::seconds(1);
+// The kept answers propose the same values within that time; else they are reverted.
+constexpr Duration kPatience = std::chrono::minutes(1);
+// Containers that were adjusted and did not start yet; the oldest are forgotten.
+constexpr std::size_t kMostWaiting = 1024;
+constexpr std::uint32_t kStages =
+    KOORD_STAGE_PRE_RUN_POD_SANDBOX | KOORD_STAGE_PRE_CREATE_CONTAINER | KOORD_STAGE_PRE_UPDATE_CONTAINER_RESOURCES;
+
+std::string own_uid() {
+  const char* uid = std::getenv("POD_UID");
+  return uid == nullptr ? std::string() : uid;
+}
+
+nri::Options options_of(const config::HookConfig& config) {
+  nri::Options options;
+  options.socket_path = config.nri_socket;
+  options.plugin_index = fmt::format("{:02}", config.nri_index);
+  options.events = nri::mask_of(nri::Stage::run_pod_sandbox) | nri::mask_of(nri::Stage::create_container) |
+                   nri::mask_of(nri::Stage::start_container) | nri::mask_of(nri::Stage::update_container);
+  // Those of Koordinator and of this project; a pod may have 256 KiB of others.
+  options.keep_annotation = [](std::string_view key) { return key.find("koord") != std::string_view::npos; };
+  options.deadline = config.deadline;
+  options.seed = random_seed();
+  return options;
+}
+
+std::optional<nri::Refusal> refusal_of(const host::HookVerdict& verdict) {
+  if (!verdict.rejection) return std::nullopt;
+  return nri::Refusal{verdict.rejection->plugin + ": " + verdict.rejection->why};
+}
+
+}  // namespace
+
+NriHooks::NriHooks(const Services& services, const config::HookConfig& config, Find find)
+    : services_(services),
+      config_(config),
+      find_(std::move(find)),
+      own_uid_(own_uid()),
+      is_v2_(services.layout.hierarchy() == cgroup::Hierarchy::v2),
+      dispatcher_({.hooks = [this](std::uint32_t stage) { return hooks(stage); },
+                   .clock = services.clock,
+                   .metrics = services.metrics}) {}
+
+NriHooks::~NriHooks() { stop(); }
+
+void NriHooks::start() {
+  if (config_.nri_socket.empty()) return;
+  timer_ = services_.loop.every(kLookPeriod, [this] { connect_if_needed(); });
+}
+
+void NriHooks::stop() {
+  timer_.reset();
+  alive_.reset();
+  client_.reset();
+  thread_.reset();
+}
+
+void NriHooks::connect_if_needed() {
+  if (client_) return publish();
+  if (find_(kStages).empty()) return;
+  const nri::Options options = options_of(config_);
+  if (Result<void> checked = nri::check(options); !checked) {
+    log::error(nri_log, "no connection to '{}': {}", config_.nri_socket, checked.error().message());
+    timer_.reset();
+    return;
+  }
+  thread_ = std::make_unique<event::WorkerPool>(1);
+  client_ = std::make_unique<nri::Client>(services_.loop, services_.clock, options, *this);
+  client_->start();
+}
+
+// Of a hook that is switched off no answer counts. The others are asked within what the runtime leaves.
+std::vector<host::HookTarget> NriHooks::hooks(std::uint32_t stage) const {
+  std::vector<host::HookTarget> targets = find_(stage);
+  std::erase_if(targets, [&](const host::HookTarget& target) {
+    return services_.governor.mode(target.plugin) == knob::Mode::off;
+  });
+  for (host::HookTarget& target : targets) {
+    target.in_shadow = services_.governor.mode(target.plugin) != knob::Mode::enforce;
+    target.deadline = std::min(target.deadline, config_.deadline * 8 / 10);
+  }
+  return targets;
+}
+
+bool NriHooks::ask(std::uint32_t stage, const nri::Pod& pod, const nri::Container* container,
+                   std::function<void(host::HookVerdict)> then) {
+  if (!alive_ || hooks(stage).empty()) return false;
+  const state::SnapshotPtr snapshot = services_.hub.current();
+  host::HookRequest request{.stage = stage, .pod = hook::pod_of(pod, *snapshot), .node_slo = snapshot->node_slo};
+  if (container != nullptr) request.container = hook::container_of(*container, request.pod);
+  if (const std::string why = hook::why_bypassed(request.pod, own_uid_); !why.empty()) {
+    services_.metrics.counter("host_hooks_bypassed_total", "Pods and containers that hooks were not asked about.")
+        .add();
+    log::debug(nri_log, "{}: hooks are not asked: {}", state::full_name(request.pod), why);
+    return false;
+  }
+  thread_->post([this, request = std::move(request), then = std::move(then)] {
+    host::HookVerdict verdict = dispatcher_.dispatch(request);
+    hook::drop_hands_off(verdict, request.pod);
+    log_verdict(verdict, request.pod, request.container ? request.container->name : std::string());
+    then(std::move(verdict));
+  });
+  return true;
+}
+
+void NriHooks::log_verdict(const host::HookVerdict& verdict, const state::Pod& pod,
+                           const std::string& container) const {
+  const std::string title =
+      container.empty() ? "pod " + state::full_name(pod) : "container " + container + " of " + state::full_name(pod);
+  for (const host::HookVerdict::Silence& silence : verdict.silent)
+    log::warn(nri_log, "{} gave no answer for {}: {}", silence.plugin, title, silence.why);
+  if (verdict.rejection)
+    log::warn(nri_log, "{} refuses {}: {}", verdict.rejection->plugin, title, verdict.rejection->why);
+  for (const host::HookVerdict::Setting& setting : verdict.in_shadow)
+    log::debug(nri_log, "shadow: {} would set {} = {} for {}", setting.plugin, setting.field, setting.value, title);
+}
+
+void NriHooks::connected(const nri::Runtime& runtime) {
+  log::info(nri_log, "connected to {} {} at '{}'", runtime.name, runtime.version, config_.nri_socket);
+}
+
+void NriHooks::disconnected(const Error& why) {
+  log::warn(nri_log, "the connection to '{}' has ended: {}; connecting again", config_.nri_socket, why.message());
+  adjusted_.clear();
+}
+
+void NriHooks::run_pod_sandbox(const nri::Pod& pod, nri::Done<nri::PodAnswer> done) {
+  const bool asked = ask(KOORD_STAGE_PRE_RUN_POD_SANDBOX, pod, nullptr,
+                         [done](const host::HookVerdict& verdict) { done({.refusal = refusal_of(verdict)}); });
+  if (!asked) done({});
+}
+
+void NriHooks::create_container(const nri::Pod& pod, const nri::Container& container,
+                                nri::Done<nri::CreateAnswer> done) {
+  const auto then = [this, container, done, alive = std::weak_ptr(alive_)](const host::HookVerdict& verdict) {
+    done({.adjustment = hook::adjustment_of(verdict, container, is_v2_), .refusal = refusal_of(verdict)});
+    Adjusted adjusted;
+    for (hook::Unadjusted& one : hook::unadjusted_of(verdict, container.resources))
+      adjusted.push_back({.level = knob::Level::container,
+                          .knob = std::move(one.knob),
+                          .cgroup_dir = hook::cgroup_dir_of(container.cgroups_path),
+                          .before = std::move(one.value),
+                          .plugin = std::move(one.plugin)});
+    services_.loop.post([this, alive, id = container.id, adjusted = std::move(adjusted)]() mutable {
+      if (alive.expired() || adjusted.empty()) return;
+      if (adjusted_.size() >= kMostWaiting) adjusted_.erase(adjusted_.begin());
+      adjusted_[id] = std::move(adjusted);
+    });
+  };
+  if (!ask(KOORD_STAGE_PRE_CREATE_CONTAINER, pod, &container, then)) done({});
+}
+
+void NriHooks::update_container(const nri::Pod& pod, const nri::Container& container, const nri::Resources& resources,
+                                nri::Done<nri::UpdateAnswer> done) {
+  const auto then = [this, id = container.id, resources, done](const host::HookVerdict& verdict) {
+    nri::UpdateAnswer answer{.refusal = refusal_of(verdict)};
+    const nri::Resources wanted = hook::resources_of(verdict, resources, is_v2_);
+    if (wanted != nri::Resources()) answer.updates.push_back({.container_id = id, .resources = wanted});
+    done(std::move(answer));
+  };
+  if (!ask(KOORD_STAGE_PRE_UPDATE_CONTAINER_RESOURCES, pod, &container, then)) done({});
+}
+
+// The cgroup has the adjusted values now, and the container's program does not run yet.
+void NriHooks::notify(nri::Stage stage, const nri::Pod&, const nri::Container& container) {
+  if (stage != nri::Stage::start_container) return;
+  const auto adjusted = adjusted_.extract(container.id);
+  if (!adjusted.empty()) thread_->post([this, values = adjusted.mapped()]() mutable { hold(std::move(values)); });
+}
+
+void NriHooks::hold(Adjusted adjusted) {
+  const std::string& cgroup_dir = adjusted.front().cgroup_dir;
+  if (Result<void> held = services_.governor.hold(adjusted, kPatience); !held)
+    log::warn(nri_log, "the original values of '{}' are not kept: {}", cgroup_dir, held.error().message());
+  else
+    log::debug(nri_log, "the original values of '{}' are kept", cgroup_dir);
+}
+
+void NriHooks::late(nri::Stage stage, const std::string& id) {
+  log::warn(nri_log, "the answer to {} of {} came after {} ms: existing pods get it later", nri::to_string(stage), id,
+            config_.deadline / std::chrono::milliseconds(1));
+}
+
+void NriHooks::publish() {
+  const nri::Status& status = client_->status();
+  metric::HostMetrics& metrics = services_.metrics;
+  metrics.gauge("host_nri_connected", "1: the container runtime asks the agent.")
+      .set(status.state == nri::ConnectionState::active ? 1 : 0);
+  metrics.gauge("host_nri_connections", "Connections to the container runtime since the agent's start.")
+      .set(static_cast<double>(status.connections));
+}
+
+}  // namespace koord::agentd

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// NriHooks: gives the answers of runtime hooks to the container runtime when it makes or updates a container, through
+// its NRI socket (hook/nri). It connects when the first hook runs. Hooks are asked on a thread of its own, all within
+// hooks.deadline; a value that comes later, and all values of a pod, are set by the kept answers (agentd/hooks).
+// Functions and events: [loop thread]; answer_*(): [its thread].
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/agentd/services.hpp"
+#include "core/config/config.hpp"
+#include "core/event/timer.hpp"
+#include "core/event/worker_pool.hpp"
+#include "core/hook/creation.hpp"
+#include "core/hook/nri/client.hpp"
+#include "core/host/hook_dispatcher.hpp"
+
+namespace koord::agentd {
+
+class NriHooks final : public nri::Events {
+ public:
+  // Returns the running hooks that name one of these stages (KOORD_STAGE_*). [any thread]
+  using Find = std::function<std::vector<host::HookTarget>(std::uint32_t stages)>;
+
+  // The services outlive it.
+  NriHooks(const Services& services, const config::HookConfig& config, Find find);
+  ~NriHooks() override;
+
+  // From now on it connects when a hook runs.
+  void start();
+  // Ends the connection, and waits for the running call, at most until its deadline.
+  void stop();
+
+ private:
+  // What the cgroup of a new container has for a hook, until it exists.
+  using Adjusted = std::vector<knob::Adjusted>;
+
+  void connected(const nri::Runtime& runtime) override;
+  void disconnected(const Error& why) override;
+  void run_pod_sandbox(const nri::Pod& pod, nri::Done<nri::PodAnswer> done) override;
+  void create_container(const nri::Pod& pod, const nri::Container& container,
+                        nri::Done<nri::CreateAnswer> done) override;
+  void update_container(const nri::Pod& pod, const nri::Container& container, const nri::Resources& resources,
+                        nri::Done<nri::UpdateAnswer> done) override;
+  void notify(nri::Stage stage, const nri::Pod& pod, const nri::Container& container) override;
+  void late(nri::Stage stage, const std::string& id) override;
+
+  void connect_if_needed();
+  std::vector<host::HookTarget> hooks(std::uint32_t stage) const;
+  // Posts a request to the hooks of the stage. Returns whether there is one to ask; else the caller answers.
+  bool ask(std::uint32_t stage, const nri::Pod& pod, const nri::Container* container,
+           std::function<void(host::HookVerdict)> then);
+  void log_verdict(const host::HookVerdict& verdict, const state::Pod& pod, const std::string& container) const;
+  void hold(Adjusted adjusted);
+  void publish();
+
+  struct Alive {};
+
+  const Services& services_;
+  const config::HookConfig config_;
+  const Find find_;
+  const std::string own_uid_;
+  const bool is_v2_;
+  host::HookDispatcher dispatcher_;
+  std::unique_ptr<nri::Client> client_;
+  std::unique_ptr<event::Timer> timer_;
+  std::unique_ptr<event::WorkerPool> thread_;  // from the first hook on
+  std::map<std::string, Adjusted> adjusted_;   // by the container's id, until it starts
+  std::shared_ptr<Alive> alive_ = std::make_shared<Alive>();
+};
+
+}  // namespace koord::agentd
