@@ -8,6 +8,7 @@
 
 #include "core/base/append_tight.hpp"
 #include "core/base/parse.hpp"
+#include "core/base/saturating.hpp"
 
 namespace koord::cgroup {
 namespace {
@@ -43,8 +44,7 @@ std::int64_t parse_hundredths(std::string_view text) {
 // Not known unless both are.
 std::int64_t sum(std::int64_t left, std::int64_t right) {
   if (left == kAbsent || right == kAbsent) return kAbsent;
-  std::int64_t result;
-  return __builtin_add_overflow(left, right, &result) ? kLargest : result;
+  return saturating_sum(left, right);
 }
 
 }  // namespace

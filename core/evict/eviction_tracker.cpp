@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/saturating.hpp"
+
 namespace koord::evict {
 namespace {
 
@@ -71,7 +73,7 @@ std::int64_t EvictionTracker::releases(const Release& release, Time now) const {
   std::int64_t sum = 0;
   for (const auto& [uid, going] : pending_) {
     const bool counts = !going.gone || now - *going.gone < settling_of(release);
-    if (counts && __builtin_add_overflow(sum, going.holding.of(release), &sum)) return INT64_MAX;
+    if (counts) sum = saturating_sum(sum, going.holding.of(release));
   }
   return sum;
 }

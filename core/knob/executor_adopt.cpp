@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Handling of the originals that a previous process has left.
-#include <algorithm>
-
+#include "core/base/saturating.hpp"
 #include "core/knob/executor.hpp"
 
 namespace koord::knob {
@@ -19,7 +18,7 @@ std::vector<KnobKey> Executor::adopt(const std::vector<Original>& left, Duration
     }
     Held held{kept.level, knob, {kept.texts, *std::move(value), kept.cgroup}, kept.plugin, kept.written};
     if (Result<Value> written = files_.decoded(*knob, kept.written, kept.key.item)) held.target = *std::move(written);
-    const Duration stays = and_ttl ? std::min(kept.ttl, Duration::max() - patience) + patience : patience;
+    const Duration stays = and_ttl ? Duration(saturating_sum(kept.ttl.count(), patience.count())) : patience;
     held.adopted_until = later(now, stays);
     const Result<KnobFiles::Reading> found = files_.read({*knob, kept.key.cgroup_dir, kept.key.item});
     if (found && is_ours(held, kept, *found)) held.written = found->texts;

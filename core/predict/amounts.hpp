@@ -4,7 +4,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
+
+#include "core/base/saturating.hpp"
 
 namespace koord::predict {
 
@@ -14,17 +15,11 @@ struct Amounts {
 
   // Stays at the largest: requests of pods may be absurd.
   Amounts& operator+=(const Amounts& other) {
-    cpu_milli = sum(cpu_milli, other.cpu_milli);
-    memory_bytes = sum(memory_bytes, other.memory_bytes);
+    cpu_milli = saturating_sum(cpu_milli, other.cpu_milli);
+    memory_bytes = saturating_sum(memory_bytes, other.memory_bytes);
     return *this;
   }
   bool operator==(const Amounts&) const = default;
-
- private:
-  static std::int64_t sum(std::int64_t a, std::int64_t b) {
-    std::int64_t result = 0;
-    return __builtin_add_overflow(a, b, &result) ? std::numeric_limits<std::int64_t>::max() : result;
-  }
 };
 
 inline Amounts operator-(const Amounts& a, const Amounts& b) {

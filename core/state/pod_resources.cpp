@@ -2,18 +2,12 @@
 #include "core/state/pod_resources.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <set>
+
+#include "core/base/saturating.hpp"
 
 namespace koord::state {
 namespace {
-
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-
-std::int64_t add(std::int64_t a, std::int64_t b) {
-  std::int64_t sum;
-  return __builtin_add_overflow(a, b, &sum) ? kMost : sum;
-}
 
 // The place of this name in the list that is sorted by it, made when it is not there.
 Resource& place_of(std::vector<Resource>& resources, std::string_view name) {
@@ -48,11 +42,11 @@ Resource sum_resource(const std::vector<Container>& containers, const std::strin
     const std::int64_t request = std::max<std::int64_t>(resource.request, 0),
                        limit = std::max<std::int64_t>(resource.limit, 0);
     if (container.kind == ContainerKind::init) {
-      starting = std::max(starting, add(running, request));
-      starting_limit = std::max(starting_limit, add(running_limit, limit));
+      starting = std::max(starting, saturating_sum(running, request));
+      starting_limit = std::max(starting_limit, saturating_sum(running_limit, limit));
     } else {
-      running = add(running, request);
-      running_limit = add(running_limit, limit);
+      running = saturating_sum(running, request);
+      running_limit = saturating_sum(running_limit, limit);
     }
   }
   return {name, any ? std::max(running, starting) : kNoResource,
@@ -111,8 +105,8 @@ std::vector<Resource> pod_resources(const std::vector<Container>& containers, co
   }
   for (const auto& [name, extra] : overhead) {
     Resource& sum = place_of(sums, name);
-    sum.request = add(std::max<std::int64_t>(sum.request, 0), extra);
-    if (sum.limit != kNoResource) sum.limit = add(sum.limit, extra);
+    sum.request = saturating_sum(std::max<std::int64_t>(sum.request, 0), extra);
+    if (sum.limit != kNoResource) sum.limit = saturating_sum(sum.limit, extra);
   }
   return sums;
 }

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/base/saturating.hpp"
+
 namespace koord::batch {
 namespace {
 
@@ -25,11 +27,6 @@ std::int64_t quota_of(std::optional<std::int64_t> milli) {
 
 std::int64_t memory_of(std::optional<std::int64_t> bytes) { return bytes && *bytes > 0 ? *bytes : kNoLimit; }
 
-std::int64_t sum_of(std::int64_t a, std::int64_t b) {
-  std::int64_t sum;
-  return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
-
 // The largest sum of amounts of containers that run at one time.
 class Need {
  public:
@@ -38,14 +35,14 @@ class Need {
     if (!amount || *amount <= 0) {
       is_limited_ = false;
     } else if (kind == Kind::init) {
-      at_start_ = std::max(at_start_, sum_of(sidecars_, *amount));
+      at_start_ = std::max(at_start_, saturating_sum(sidecars_, *amount));
     } else if (kind == Kind::sidecar) {
-      sidecars_ = sum_of(sidecars_, *amount);
+      sidecars_ = saturating_sum(sidecars_, *amount);
     } else {
-      regular_ = sum_of(regular_, *amount);
+      regular_ = saturating_sum(regular_, *amount);
     }
   }
-  std::int64_t value() const { return std::max(at_start_, sum_of(sidecars_, regular_)); }
+  std::int64_t value() const { return std::max(at_start_, saturating_sum(sidecars_, regular_)); }
   std::optional<std::int64_t> limit() const { return is_limited_ ? std::optional(value()) : std::nullopt; }
 
  private:

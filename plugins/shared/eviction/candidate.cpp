@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/base/saturating.hpp"
 #include "koordetector/plugin.hpp"
 #include "plugins/shared/slo/pod_slo.hpp"
 
@@ -31,7 +32,7 @@ std::int64_t sum_of_containers(const koord_pod& pod, std::string_view name) {
   for (const koord_container& container : plugin::containers_of(pod)) {
     if (!runs_beside_others(container)) continue;
     const Strided<koord_resource> resources(container.resources, container.n_resources, container.resource_stride);
-    if (__builtin_add_overflow(sum, request_named(resources, name), &sum)) return INT64_MAX;
+    sum = saturating_sum(sum, request_named(resources, name));
   }
   return sum;
 }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "core/base/saturating.hpp"
+
 namespace koord::eviction {
 namespace {
 
@@ -41,8 +43,7 @@ bool is_counted(const Candidate& pod, Tier tier, std::int64_t most_priority) {
 std::int64_t promised(const std::vector<Candidate>& pods, Resource resource, Tier tier, std::int64_t most_priority) {
   std::int64_t sum = 0;
   for (const Candidate& pod : pods)
-    if (is_counted(pod, tier, most_priority) && __builtin_add_overflow(sum, pod.requests(resource).of(tier), &sum))
-      return INT64_MAX;
+    if (is_counted(pod, tier, most_priority)) sum = saturating_sum(sum, pod.requests(resource).of(tier));
   return sum;
 }
 
