@@ -49,7 +49,7 @@ std::string policy_against(std::string_view annotation, std::string_view feature
 
 std::string protection_of(const state::Pod& pod, std::string_view own_uid) {
   if (!own_uid.empty() && pod.uid == own_uid) return "it is the agent's own pod";
-  if (pod.phase == state::Phase::succeeded || pod.phase == state::Phase::failed) return "it has ended";
+  if (has_ended(pod)) return "it has ended";
   if (value_of(pod.annotations, kMirror) != nullptr) return "it is a static pod";
   const std::string* source = value_of(pod.annotations, kSource);
   if (source != nullptr && *source != "api") return "it is a static pod";

@@ -21,10 +21,6 @@ Duration settling_of(const Release& release) {
   return release.resource == "cpu" ? kLongestSettling : 4s;
 }
 
-bool has_ended(const state::Pod& pod) {
-  return pod.phase == state::Phase::succeeded || pod.phase == state::Phase::failed;
-}
-
 std::string seconds_left(Time until, Time now) {
   return std::to_string(std::chrono::ceil<std::chrono::seconds>(until - now).count()) + " s";
 }

@@ -16,10 +16,6 @@ constexpr log::Category hook_log{"hooks"};
 // A hook is asked again what it was asked, or would have been, at the creation.
 constexpr std::uint32_t kPodStage = KOORD_STAGE_PRE_RUN_POD_SANDBOX, kContainerStage = KOORD_STAGE_PRE_CREATE_CONTAINER;
 
-bool has_ended(const state::Pod& pod) {
-  return pod.phase == state::Phase::succeeded || pod.phase == state::Phase::failed;
-}
-
 // Not asked about: the sandbox, which is made with the pod; ephemeral containers; those that have ended, as has their
 // cgroup.
 bool is_asked_about(const state::Container& container) {

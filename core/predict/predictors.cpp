@@ -21,9 +21,7 @@ bool is_production(const state::Pod& pod) {
   return pod.priority_class == state::PriorityClass::prod || pod.priority_class == state::PriorityClass::none;
 }
 
-bool has_ended(const state::Pod& pod) {
-  return pod.deleting || pod.phase == state::Phase::succeeded || pod.phase == state::Phase::failed;
-}
+bool is_ending(const state::Pod& pod) { return pod.deleting || has_ended(pod); }
 
 Amounts requests_of(const state::Pod& pod) {
   const auto of = [&pod](std::string_view name) {
@@ -65,7 +63,7 @@ ProdPrediction by_pods(const Forecast& forecast, const state::Snapshot& state, c
   ProdPrediction prediction;
   Amounts needed, spare;
   for (const state::Pod& pod : state.pods) {
-    if (!is_production(pod) || has_ended(pod)) continue;
+    if (!is_production(pod) || is_ending(pod)) continue;
     const Amounts request = requests_of(pod);
     const SubjectForecast* known = forecast.find(pod_subject(pod.uid), now);
     if (!count(prediction, known, options, now)) {
@@ -90,7 +88,7 @@ Result<ProdPrediction> by_classes(const Forecast& forecast, const state::Snapsho
   }
   Amounts requests;
   for (const state::Pod& pod : state.pods) {
-    if (!is_production(pod) || has_ended(pod)) continue;
+    if (!is_production(pod) || is_ending(pod)) continue;
     const SubjectForecast* known = forecast.find(pod_subject(pod.uid), now);
     count(prediction, known, options, now);
     // One that was never measured is not in the peaks of its class either.

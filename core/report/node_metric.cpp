@@ -169,8 +169,7 @@ void Composer::pods() {
   DevicesOf gpus = devices("pod", "pod_uid");
   std::vector<PodUsage>& pods = report_.status.pods;
   for (const state::Pod& pod : inputs_.state.pods) {
-    const bool ended = pod.phase == state::Phase::succeeded || pod.phase == state::Phase::failed;
-    if (ended || pod.name.empty() || pod.namespace_.empty()) continue;
+    if (has_ended(pod) || pod.name.empty() || pod.namespace_.empty()) continue;
     const std::optional<double> cores = find(cpu, pod.uid);
     if (!cores) continue;
     const std::optional<Amounts> amounts = amounts_of(cores, memory(pod.uid));

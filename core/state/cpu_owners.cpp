@@ -77,8 +77,6 @@ void read_system(const Node& node, CpuOwners& owners) {
   if (!exclusive.empty()) owners.system_exclusive = reader.take(exclusive.boolean()).value_or(true);
 }
 
-bool has_ended(const Pod& pod) { return pod.phase == Phase::succeeded || pod.phase == Phase::failed; }
-
 Result<CpuSet> read_scheduled_cpus(const Pod& pod) {
   const boost::json::value document = TRY(annotation_of(pod.annotations, kResourceStatusAnnotation));
   return cpus_of(Field(document)["cpuset"]);

@@ -92,6 +92,9 @@ struct Pod {
   bool operator==(const Pod&) const = default;
 };
 
+// All its containers have ended for good, and none is started again.
+inline bool has_ended(const Pod& pod) { return pod.phase == Phase::succeeded || pod.phase == Phase::failed; }
+
 std::string full_name(const Pod& pod);  // "namespace/name"
 
 }  // namespace koord::state
