@@ -42,6 +42,8 @@ struct Sample {
   std::uint32_t histogram = kNoHistogram;
   double value = 0;         // of a histogram: the count of all
   std::string_view series;  // the same text in each scrape; no two samples of a metric need differ in it
+
+  bool is_histogram() const { return histogram != kNoHistogram; }
 };
 
 struct DocumentLimits {

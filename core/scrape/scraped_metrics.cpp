@@ -21,16 +21,6 @@ constexpr std::size_t kMaxMetrics = 10'000;
 // counted.
 constexpr std::size_t kAskedAtOnce = 500;
 
-bool is_histogram(const Sample& sample) { return sample.histogram != Sample::kNoHistogram; }
-
-// The name of a label on this node: names that the host sets itself get Prometheus' prefix for such a case.
-std::string own_name(std::string_view name) {
-  bool taken = name == metric::kNodeLabel || name == "le" || name.starts_with("__") ||
-               std::find(std::begin(metric::kSubjectLabels), std::end(metric::kSubjectLabels), name) !=
-                   std::end(metric::kSubjectLabels);
-  return taken ? "exported_" + std::string(name) : std::string(name);
-}
-
 std::string own_name_of_metric(std::string_view name) {
   std::string own(name);
   std::replace(own.begin(), own.end(), ':', '_');
@@ -49,8 +39,8 @@ std::vector<ScrapedMetrics::Seen> ScrapedMetrics::summarize(const Document& docu
   std::vector<Seen> seen(document.metrics().size());
   for (const Sample& sample : document.samples()) {
     Seen& metric = seen[sample.metric];
-    if (is_histogram(sample) && metric.histogram == nullptr) metric.histogram = &document.histogram(sample);
-    double value = std::abs(is_histogram(sample) ? document.histogram(sample).sum : sample.value);
+    if (sample.is_histogram() && metric.histogram == nullptr) metric.histogram = &document.histogram(sample);
+    double value = std::abs(sample.is_histogram() ? document.histogram(sample).sum : sample.value);
     if (std::isfinite(value)) metric.largest = std::max(metric.largest, value);
   }
   return seen;
@@ -291,106 +281,6 @@ std::string ScrapedMetrics::refusal_of(const Document& document, const Picked& p
   if (known.kind == exposition::Kind::counter && picked.value < 0)
     return of + "found a negative value, expected a counter's";
   return std::abs(picked.value) > max_value ? of + "found a value beyond 2^62 times its resolution" : std::string();
-}
-
-Result<void> ScrapedMetrics::check_budget() {
-  const std::size_t others = registry_.live_series(owner_) - std::min(live_, registry_.live_series(owner_));
-  const std::size_t budget = registry_.budget(owner_);
-  std::string why;
-  if (picked_.size() + others > budget)
-    why = "found " + std::to_string(picked_.size() + others) + " series, expected at most " + std::to_string(budget) +
-          " (maxSeries)";
-  else if (picked_.size() > max_series_)
-    why = "found " + std::to_string(picked_.size()) + " series, expected at most " + std::to_string(max_series_);
-  return why.empty() ? Result<void>() : invalid(why);
-}
-
-void ScrapedMetrics::end_vanished() {
-  for (auto& [name, known] : metrics_) {
-    for (auto entry = known.series.begin(); entry != known.series.end();) {
-      Live& live = entry->second;
-      if (live.recorded != scrape_ && live.id != 0) {
-        registry_.end_series(live.id);
-        let_go(live);
-      }
-      // For those here the plugin's answer is known.
-      entry = live.met == scrape_ ? std::next(entry) : known.series.erase(entry);
-    }
-  }
-}
-
-void ScrapedMetrics::let_go(Live& live) {
-  definitions_.release(std::exchange(live.id, 0));
-  --live_;
-}
-
-metric::Labels ScrapedMetrics::labels_of(const Document& document, const Picked& picked) const {
-  const auto& changes = picked.live->change.labels;
-  auto is_of = [](std::string_view name) { return [name](const auto& change) { return change.first == name; }; };
-  metric::Labels labels;
-  for (const exposition::Label& label : document.labels(*picked.sample)) {
-    if (std::none_of(changes.begin(), changes.end(), is_of(label.name)))
-      labels.emplace_back(own_name(label.name), label.value);
-  }
-  for (auto change = changes.begin(); change != changes.end(); ++change) {
-    const bool is_last = std::none_of(std::next(change), changes.end(), is_of(change->first));
-    if (is_last && !change->second.empty()) labels.emplace_back(own_name(change->first), change->second);
-  }
-  return labels;
-}
-
-void ScrapedMetrics::begin_series(const Document& document) {
-  for (Picked& picked : picked_) {
-    Live& live = *picked.live;
-    if (live.id != 0) continue;
-    metric::Subject subject;
-    if (live.change.subject != KOORD_NO_SUBJECT) {
-      std::optional<metric::Subject> living = mapping_.subject ? mapping_.subject(live.change.subject) : std::nullopt;
-      if (!living) {
-        live.is_mapped = false;  // it has ended since: ask again
-        leave_out("series '" + std::string(picked.sample->series) + "': no pod or container has the handle " +
-                  std::to_string(live.change.subject));
-        continue;
-      }
-      subject = *std::move(living);
-      subjects_.insert(live.change.subject);
-    }
-    Result<metric::SeriesId> id =
-        registry_.series(owner_, picked.metric->definition->id, subject, labels_of(document, picked));
-    const std::string of = "series '" + std::string(picked.sample->series) + "': ";
-    if (!id) {
-      leave_out(of + id.error().message());
-    } else if (!definitions_.claim(*id)) {
-      leave_out(of + "found it twice under its labels here, expected it once");
-    } else {
-      live.id = *id;
-      ++live_;
-    }
-  }
-}
-
-Result<void> ScrapedMetrics::record(const Document& document, Time time) {
-  points_.clear();
-  histograms_.clear();
-  for (const Picked& picked : picked_) {
-    if (picked.live->id == 0) continue;
-    ++outcome_.taken;
-    if (!is_histogram(*picked.sample)) {
-      points_.push_back({picked.live->id, picked.value});
-      continue;
-    }
-    const exposition::Histogram& histogram = document.histogram(*picked.sample);
-    histograms_.push_back({picked.live->id, histogram.cumulative.data(), histogram.cumulative.size(), histogram.sum});
-  }
-  std::size_t stale = 0;
-  if (!points_.empty()) stale += TRY(registry_.record(owner_, time, points_)).stale;
-  if (!histograms_.empty()) stale += TRY(registry_.record_histograms(owner_, time, histograms_)).stale;
-  if (stale == 0) return {};
-  // A subject has ended just now. Or one of our series was ended elsewhere: begin anew.
-  const std::size_t before = subjects_.size();
-  forget_ended_subjects();
-  if (subjects_.size() == before) forget();
-  return {};
 }
 
 void ScrapedMetrics::forget() {
