@@ -78,4 +78,8 @@ enum class Service : std::uint32_t {
   refuse_eviction,  // as refuse_plan
 };
 
+// Returns the id of the table that the service belongs to and is granted with; nullptr if it needs no grant or is
+// unknown.
+const char* table_of(Service service);
+
 }  // namespace koord::child
