@@ -20,6 +20,19 @@
 
 namespace koord::plugin {
 
+// The stop signal of an instance's own thread. [own thread]
+class Stop {
+ public:
+  explicit Stop(const koord_stop* stop) : stop_(stop) {}
+  int fd() const { return stop_->fd; }
+  bool wait(std::chrono::nanoseconds timeout) const {
+    return stop_->wait(stop_, static_cast<std::uint64_t>(std::max<std::int64_t>(timeout.count(), 0))) != 0;
+  }
+
+ private:
+  const koord_stop* stop_;
+};
+
 // Functions of all four kinds. Constructors must not use the host; init() may.
 class Plugin {
  public:
@@ -126,6 +139,13 @@ class RuntimeHook : public Plugin {
  public:
   virtual void handle(const koord_hook_request& request, const koord_hook_response& response) = 0;
 };
+
+// Writes an answer to the host's buffer, by the rule of the ABI.
+inline void answer(std::string_view text, char* buf, std::uint64_t cap, std::uint64_t* need) {
+  *need = text.size();
+  if (text.size() > cap) throw Refused(KOORD_E_TOO_SMALL, "the buffer is too small");
+  text.copy(buf, text.size());
+}
 
 // ---- thunks: plain functions for the host's table, each a guard around one member function ----
 

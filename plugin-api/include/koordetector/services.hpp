@@ -331,13 +331,6 @@ std::string text_of(Ask&& ask) {
   }
 }
 
-// The other way round: an answer to the host's buffer, by the rule of the ABI.
-inline void answer(std::string_view text, char* buf, std::uint64_t cap, std::uint64_t* need) {
-  *need = text.size();
-  if (text.size() > cap) throw Refused(KOORD_E_TOO_SMALL, "the buffer is too small");
-  text.copy(buf, text.size());
-}
-
 // The instance's own part of the configuration, koord.config/1. A setting that is not there is nothing; one of another
 // type is a Failure, and a schema refuses it before.
 class Config {
@@ -396,19 +389,6 @@ class Files {
  private:
   const koord_host* host_ = nullptr;
   const koord_svc_fs* fs_ = nullptr;
-};
-
-// The stop signal of an instance's own thread. [own thread]
-class Stop {
- public:
-  explicit Stop(const koord_stop* stop) : stop_(stop) {}
-  int fd() const { return stop_->fd; }
-  bool wait(std::chrono::nanoseconds timeout) const {
-    return stop_->wait(stop_, static_cast<std::uint64_t>(std::max<std::int64_t>(timeout.count(), 0))) != 0;
-  }
-
- private:
-  const koord_stop* stop_;
 };
 
 }  // namespace koord::plugin
