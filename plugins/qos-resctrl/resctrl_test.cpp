@@ -4,30 +4,11 @@
 #include <doctest/doctest.h>
 
 #include "plugins/qos-resctrl/resctrl_tree.hpp"
-#include "test/support/fake_host.hpp"
-#include "test/support/node_slo.hpp"
 
 using namespace koord::rdt;
 using koord::strategy::Intent;
-using koord::test::FakeHost;
-using koord::test::FakeInstance;
-using koord::test::FakeNode;
 
 namespace {
-
-// As mounted on a machine of two sockets with caches of 11 parts; each file with the kernel's newline and spaces.
-void make_resctrl(FakeNode& node) {
-  node.write("proc/filesystems", "nodev\tsysfs\nnodev\tresctrl\n");
-  node.write("proc/cpuinfo", "vendor_id\t: GenuineIntel\nflags\t\t: fpu cat_l3 mba\n");
-  node.write("proc/1/mounts", "resctrl /sys/fs/resctrl resctrl rw,relatime 0 0\n");
-  node.write("resctrl/schemata", "    MB:0=100;1=100\n    L3:0=7ff;1=7ff\n");
-  node.write("resctrl/info/L3/cbm_mask", "7ff\n");
-  node.write("resctrl/info/L3/min_cbm_bits", "1\n");
-  node.write("resctrl/info/L3/num_closids", "16\n");
-  node.write("resctrl/info/MB/bandwidth_gran", "10\n");
-  node.write("resctrl/info/MB/min_bandwidth", "10\n");
-  node.write("resctrl/info/MB/num_closids", "8\n");
-}
 
 Cache cache_of(std::uint64_t mask, unsigned least = 1, bool gaps = false) {
   return {.mask = mask, .least_bits = least, .takes_gaps = gaps, .ids = {0}};
@@ -71,36 +52,6 @@ Texts texts(const Plan& plan) {
   for (const Intent& intent : plan.intents) texts.push_back(intent.knob + " " + intent.cgroup_dir + " " + intent.value);
   return texts;
 }
-
-// The plugin on the host's services.
-struct Node {
-  explicit Node(std::string config = "{}") : config_(std::move(config)) { make_resctrl(node); }
-
-  FakeNode node;
-  std::string config_;
-  FakeHost host{node, config_};
-  FakeInstance strategy{host, koord_entry_v1()};
-
-  void publish(const std::string& slo, const std::string& annotation = "", const std::string& uid = "u1") {
-    koord::state::Pod pod;
-    pod.uid = uid, pod.namespace_ = "shop", pod.name = "cart";
-    pod.phase = koord::state::Phase::running;
-    pod.koord_qos = koord::state::KoordQos::be;
-    pod.cgroup_dir = "kubepods/besteffort/podu1";
-    if (!annotation.empty()) pod.annotations["node.koordinator.sh/resctrl"] = annotation;
-    host.hub().publish({.pods = std::vector{pod}, .node_slo = slo});
-  }
-  Texts proposed() {
-    REQUIRE(strategy.evaluate() == KOORD_OK);
-    Texts texts;
-    for (const koord::knob::Intent& intent : host.context().take_plan())
-      texts.push_back(intent.knob + " " + intent.cgroup_dir + " " + intent.value);
-    return texts;
-  }
-};
-
-constexpr const char* kSlo =
-    R"({"resourceQOSStrategy": {"beClass": {"resctrlQOS": {"enable": true, "catRangeStartPercent": 0, "catRangeEndPercent": 30, "mbaPercent": 50}}}})";
 
 }  // namespace
 
@@ -149,53 +100,6 @@ TEST_CASE("domains of a line are those that it names, whatever their order, spac
   CHECK(domains_in(schemata, "L2").empty());
   CHECK(largest_in(schemata, "MB", 10) == 2048);
   CHECK(largest_in(schemata, "L3", 16) == 0xfff);
-}
-
-TEST_CASE("hardware comes from the mounted tree, the number of groups is the lowest of any resource") {
-  FakeNode node;
-  make_resctrl(node);
-  const auto hardware = read_hardware(node.roots());
-  REQUIRE(hardware);
-  CHECK(hardware->closids == 8);
-  CHECK(hardware->l3 == Cache{.mask = 0x7ff, .least_bits = 1, .takes_gaps = false, .ids = {0, 1}});
-  CHECK(hardware->bandwidth ==
-        Bandwidth{.unit = BandwidthUnit::percent, .least = 10, .step = 10, .unlimited = 100, .ids = {0, 1}});
-}
-
-TEST_CASE("the unit of bandwidth follows from the CPU's vendor and from the mount options of resctrl") {
-  FakeNode node;
-  make_resctrl(node);
-  node.write("proc/cpuinfo", "vendor_id\t: AuthenticAMD\n");
-  node.write("resctrl/schemata", "    MB:0=4096\n    L3:0=ffff\n");
-  CHECK(read_hardware(node.roots())->bandwidth->unit == BandwidthUnit::eighths);
-  CHECK(read_hardware(node.roots())->bandwidth->unlimited == 4096);
-  node.write("proc/1/mounts", "resctrl /sys/fs/resctrl resctrl rw,relatime,mba_MBps 0 0\n");
-  CHECK(read_hardware(node.roots())->bandwidth->unit == BandwidthUnit::megabytes);
-}
-
-TEST_CASE("a CPU that shares out only one of both is used for that") {
-  FakeNode node;
-  make_resctrl(node);
-  node.write("resctrl/schemata", "    MB:0=100\n");
-  CHECK_FALSE(read_hardware(node.roots())->l3);
-  node.write("resctrl/schemata", "    L3:0=7ff\n");
-  CHECK_FALSE(read_hardware(node.roots())->bandwidth);
-  CHECK(read_hardware(node.roots())->closids == 16);
-  node.write("resctrl/schemata", "    L2:0=ff\n");
-  CHECK(read_hardware(node.roots())
-            .error()
-            .text.starts_with("the CPU can share out neither its L3 cache nor memory bandwidth"));
-}
-
-TEST_CASE("a node without resctrl, with it not mounted, or mounted with cdp says which") {
-  FakeNode node;
-  node.write("proc/filesystems", "nodev\tsysfs\n");
-  CHECK(read_hardware(node.roots()).error().text.starts_with("no resource control"));
-  node.write("proc/filesystems", "nodev\tresctrl\n");
-  CHECK(read_hardware(node.roots()).error().text.starts_with("resctrl is not mounted at "));
-  make_resctrl(node);
-  node.write("resctrl/info/L3CODE/cbm_mask", "7ff\n");
-  CHECK(read_hardware(node.roots()).error().text.starts_with("resctrl is mounted with cdp"));
 }
 
 TEST_CASE("an enabled class has a group with its part of each cache and of the bandwidth, and its pods are in it") {
@@ -329,67 +233,6 @@ TEST_CASE(
           "the annotation of pod shop/u1: there is no cache 7"});
 }
 
-TEST_CASE("the plugin proposes groups for the NodeSLO's classes and for pods that ask for one") {
-  Node node;
-  REQUIRE(node.strategy.init() == KOORD_OK);
-  CHECK(node.proposed().empty());
-  node.publish(kSlo);
-  CHECK(node.proposed() == Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.mb koord-BE 0=50;1=50",
-                                 "resctrl.group kubepods/besteffort/podu1 koord-BE"});
-  node.publish(kSlo, R"({"llc": {"schemata": {"range": [0, 50]}}})");
-  CHECK(node.proposed() == Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.mb koord-BE 0=50;1=50",
-                                 "resctrl.l3 koord-pod-u1 0=3f;1=3f",
-                                 "resctrl.group kubepods/besteffort/podu1 koord-pod-u1"});
-}
-
-TEST_CASE("the plugin proposes nothing for a class with an invalid section, nor for a pod with an invalid annotation") {
-  Node node;
-  REQUIRE(node.strategy.init() == KOORD_OK);
-  const std::string slo = koord::test::node_slo_of(
-      R"({"resourceQOSStrategy": {"beClass": {"resctrlQOS": {"enable": true, "catRangeStartPercent": 30, "catRangeEndPercent": 30}}}})");
-  node.publish(slo);
-  CHECK(node.proposed().empty());
-  node.publish(kSlo, R"({"llc": {"schemata": {"range": [30, 30]}}, "mb": {"schemata": {"percent": 40}}})");
-  CHECK(node.proposed() == Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.mb koord-BE 0=50;1=50",
-                                 "resctrl.group kubepods/besteffort/podu1 koord-BE"});
-}
-
-TEST_CASE("the host takes the plugin's plan whatever uid a pod with an annotation has") {
-  Node node;
-  REQUIRE(node.strategy.init() == KOORD_OK);
-  for (const std::string& uid : {std::string("a\nb"), std::string("a\0b", 3), std::string(246, 'a')}) {
-    CAPTURE(uid);
-    node.publish(kSlo, R"({"llc": {"schemata": {"range": [0, 50]}}})", uid);
-    CHECK(node.proposed() == Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.mb koord-BE 0=50;1=50",
-                                   "resctrl.group kubepods/besteffort/podu1 koord-BE"});
-  }
-}
-
-TEST_CASE("the plugin reports the CPU's features as capabilities") {
-  Node node;
-  node.node.write("resctrl/schemata", "    L3:0=7ff;1=7ff\n");
-  REQUIRE(node.strategy.init() == KOORD_OK);
-  CHECK(node.host.capabilities().find("resctrl_l3")->detail == "2 caches, mask 7ff, 16 CLOSIDs");
-  CHECK(node.host.capabilities().find("resctrl_mb")->state == koord::host::CapabilityState::absent);
-}
-
-TEST_CASE("a node without resctrl has no such plugin, and the reason says why") {
-  Node node;
-  node.node.remove("resctrl");
-  CHECK(node.strategy.init() == KOORD_E_UNSUPPORTED);
-  CHECK(node.strategy.why().starts_with("resctrl is not mounted at "));
-}
-
-TEST_CASE("on AMD a setting says what all of the bandwidth is") {
-  Node node(R"({"amdDomainGBps": 40})");
-  node.node.write("proc/cpuinfo", "vendor_id\t: AuthenticAMD\n");
-  node.node.write("resctrl/info/MB/bandwidth_gran", "1\n");
-  node.node.write("resctrl/info/MB/min_bandwidth", "1\n");
-  REQUIRE(node.strategy.init() == KOORD_OK);
-  node.publish(kSlo);
-  CHECK(node.proposed()[1] == "resctrl.mb koord-BE 0=160;1=160");
-}
-
 TEST_CASE("a group of the agent without an intent for a minute is removed, other groups stay") {
   StaleGroups stale;
   const std::vector<std::string> groups{"BE", "koord-BE", "koord-pod-gone"};
@@ -409,14 +252,4 @@ TEST_CASE("a stale group is asked to be removed unless it is proposed again just
   fixture.strategy.be = part(0, 30, 100);
   CHECK(texts(::plan(fixture.inputs)) ==
         Texts{"resctrl.l3 koord-BE 0=f;1=f", "resctrl.mb koord-BE 0=100;1=100", "resctrl.remove koord-pod-gone 1"});
-}
-
-TEST_CASE("the plugin requests the removal of an earlier session's groups") {
-  Node node;
-  REQUIRE(node.strategy.init() == KOORD_OK);
-  node.node.write("resctrl/koord-pod-gone/schemata", "L3:0=f;1=f\n");
-  node.publish(R"({"resourceQOSStrategy": {}})");
-  CHECK(node.proposed().empty());
-  node.host.clock().advance(std::chrono::seconds(61));
-  CHECK(node.proposed() == Texts{"resctrl.remove koord-pod-gone 1"});
 }
