@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <string>
@@ -21,6 +20,7 @@
 #include "core/load/file_stamp.hpp"
 #include "core/load/manifest.hpp"
 #include "core/service/plugin_context.hpp"
+#include "test/core/child/child_processes.hpp"
 #include "test/core/host/stage.hpp"
 #include "test/support/eventually.hpp"
 #include "test/support/sanitized.hpp"
@@ -35,35 +35,6 @@ namespace {
 constexpr const char* kActor = "com.example.actor";
 
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
-
-// The processes that koord-plugin-host runs in below this one.
-std::vector<pid_t> children() {
-  std::vector<pid_t> found;
-  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
-    std::ifstream list(task.path() / "children");
-    for (pid_t pid; list >> pid;) found.push_back(pid);
-  }
-  return found;
-}
-
-// How many threads of this process have this name and state: S waits, R wants a CPU.
-int threads_in_state(const std::string& name, char state) {
-  int count = 0;
-  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
-    std::string stat;
-    std::getline(std::ifstream(task.path() / "stat"), stat);
-    count += contains(stat, "(" + name + ") " + state) ? 1 : 0;
-  }
-  return count;
-}
-
-// One of a process' sets, "CapEff:" and so on.
-CapabilityMask capabilities_of(pid_t pid, std::string_view set) {
-  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
-  for (std::string line; std::getline(status, line);)
-    if (line.starts_with(set)) return std::stoull(line.substr(set.size()), nullptr, 16);
-  return ~CapabilityMask{0};
-}
 
 struct ChildRunnerFixture {
   child::SnapshotImages images;
@@ -86,7 +57,7 @@ struct ChildRunnerFixture {
   }
   ~ChildRunnerFixture() {
     stage.stop();
-    CHECK(children().empty());
+    CHECK(test::children().empty());
   }
 
   void play(const std::string& part, std::function<void(config::PluginSettings&)> change = {}) {
@@ -114,7 +85,7 @@ TEST_CASE_FIXTURE(ChildRunnerFixture, "a third party's plugin ticks in a process
   play("count");
   REQUIRE(await(PluginState::running));
   CHECK(counts());
-  CHECK(children().size() == 2);  // one for each class
+  CHECK(test::children().size() == 2);  // one for each class
   for (const InstanceStatus& instance : status().instances) CHECK(instance.process > 0);
   CHECK(eventually([&] { return stage.host().value("looker_pods") == 2.0; }));
 }
@@ -123,7 +94,7 @@ TEST_CASE_FIXTURE(ChildRunnerFixture, "the same file runs in this process on req
   play("count", [](auto& settings) { settings.isolation = config::Isolation::in_process; });
   REQUIRE(await(PluginState::running));
   CHECK(counts());
-  CHECK(children().empty());
+  CHECK(test::children().empty());
   CHECK(eventually([&] { return stage.host().value("looker_pods") == 2.0; }));
 }
 
@@ -140,7 +111,7 @@ TEST_CASE_FIXTURE(ChildRunnerFixture,
 TEST_CASE_FIXTURE(ChildRunnerFixture, "a child that is killed between ticks is restarted, too") {
   play("count");
   REQUIRE(counts());
-  for (pid_t pid : children()) ::kill(pid, SIGKILL);
+  for (pid_t pid : test::children()) ::kill(pid, SIGKILL);
   CHECK(eventually([&] { return status().restarts >= 2; }));
   CHECK(counts());
 }
@@ -151,7 +122,7 @@ TEST_CASE_FIXTURE(ChildRunnerFixture, "a child is not started again from a file 
   const std::string file = status().path;
   const std::string content = *read_file(file);
   REQUIRE(write_file_atomically(file, content, 0755));
-  for (pid_t pid : children()) ::kill(pid, SIGKILL);
+  for (pid_t pid : test::children()) ::kill(pid, SIGKILL);
   REQUIRE(await(PluginState::parked));
   CHECK(contains(status().reason, "wanted the file that was mapped, inode"));
 }
@@ -208,7 +179,7 @@ TEST_CASE_FIXTURE(ChildRunnerFixture, "a child that closes its channels is ended
 TEST_CASE_FIXTURE(ChildRunnerFixture, "a child that closes its output goes on, without a busy loop") {
   play("mute");
   REQUIRE(counts());
-  CHECK(eventually([] { return threads_in_state("child", 'S') == 2; }));
+  CHECK(eventually([] { return test::threads_in_state("child", 'S') == 2; }));
 }
 
 TEST_CASE_FIXTURE(ChildRunnerFixture, "a child that sends garbage is ended") {
@@ -235,7 +206,7 @@ TEST_CASE_FIXTURE(ChildRunnerFixture, "where no cgroup limits a child's memory, 
                                           doctest::skip(test::kSanitized)) {
   play("count", [](auto& settings) { settings.max_memory = 64 << 20; });
   REQUIRE(counts());
-  for (pid_t pid : children()) {
+  for (pid_t pid : test::children()) {
     const std::string limits = *read_file("/proc/" + std::to_string(pid) + "/limits");
     CHECK(contains(limits, "Max data size             67108864             67108864             bytes"));
   }
@@ -264,19 +235,19 @@ TEST_CASE_FIXTURE(ChildRunnerFixture, "a child may look at the machine and not c
 TEST_CASE_FIXTURE(ChildRunnerFixture, "a child has no capability but those it was allowed, in no set") {
   play("count", [](auto& settings) { settings.capabilities = *parse_capabilities("CAP_SYS_NICE,CAP_PERFMON"); });
   REQUIRE(counts());
-  for (pid_t pid : children()) {
+  for (pid_t pid : test::children()) {
     for (const char* set : {"CapInh:", "CapPrm:", "CapEff:", "CapBnd:"})
-      CHECK_MESSAGE(capabilities_of(pid, set) == *parse_capabilities("CAP_SYS_NICE,CAP_PERFMON"), set);
-    CHECK(capabilities_of(pid, "CapAmb:") == 0);
+      CHECK_MESSAGE(test::capabilities_of(pid, set) == *parse_capabilities("CAP_SYS_NICE,CAP_PERFMON"), set);
+    CHECK(test::capabilities_of(pid, "CapAmb:") == 0);
   }
 }
 
 TEST_CASE_FIXTURE(ChildRunnerFixture, "without a word of the configuration a child has no capability at all") {
   play("count");
   REQUIRE(counts());
-  for (pid_t pid : children())
+  for (pid_t pid : test::children())
     for (const char* set : {"CapInh:", "CapPrm:", "CapEff:", "CapBnd:", "CapAmb:"})
-      CHECK_MESSAGE(capabilities_of(pid, set) == 0, set);
+      CHECK_MESSAGE(test::capabilities_of(pid, set) == 0, set);
 }
 
 TEST_CASE_FIXTURE(ChildRunnerFixture,
@@ -301,7 +272,7 @@ TEST_CASE_FIXTURE(ChildRunnerFixture, "a constructor has no more than the plugin
 TEST_CASE_FIXTURE(ChildRunnerFixture, "a child goes before the agent when memory is short") {
   play("count");
   REQUIRE(counts());
-  for (pid_t pid : children()) {
+  for (pid_t pid : test::children()) {
     int score = 0;
     std::ifstream("/proc/" + std::to_string(pid) + "/oom_score_adj") >> score;
     CHECK(score == 500);
@@ -326,7 +297,7 @@ TEST_CASE_FIXTURE(ChildRunnerFixture, "stopping ends the process") {
   REQUIRE(counts());
   stage.apply("Actor=false");
   CHECK(await(PluginState::disabled));
-  CHECK(children().empty());
+  CHECK(test::children().empty());
 }
 
 TEST_CASE_FIXTURE(ChildRunnerFixture, "a lost process is reported by the next call if no listener was set") {
