@@ -12,6 +12,8 @@
 
 namespace koord::hostile {
 
+inline bool contains(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
+
 struct PluginView {
   std::string state, reason, text;  // text: the whole JSON object
   double charged_seconds = 0;       // CPU time of the agent for requests of its process

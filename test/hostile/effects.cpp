@@ -5,6 +5,8 @@
 #include <iterator>
 #include <utility>
 
+#include "test/hostile/agent_view.hpp"
+
 namespace koord::hostile {
 namespace {
 
@@ -31,8 +33,6 @@ constexpr Effect kEffects[] = {
     {"evictions", "/api/v1/decisions?kind=eviction", "\"result\":\"evicted\"", "it evicted a pod"},
     {"evictions", "/api/v1/decisions?kind=eviction", "\"result\":\"killed\"", "it killed a pod"},
     {"foreign_knobs", "/api/v1/decisions", "\"result\":\"applied\"", "the agent wrote a knob for it"}};
-
-bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 void add_effects_on_log(const std::string& log, std::vector<std::string>& complaints) {
   const auto lines = std::count(log.begin(), log.end(), '\n');

@@ -40,8 +40,6 @@ constexpr auto kIdleTime = 1s;  // to measure what the agent takes without an at
 constexpr auto kPatience = 60s;
 constexpr long kMostOfUser = 2 * 32;  // processes and threads: twice the maxThreads of configuration.cpp
 
-bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
-
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 double wall_now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
