@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // StateFeeder: keeps the Hub's snapshot of node, pods and topology fresh from the chosen sources (state_choice.hpp).
-// Those of files, cgroups and topology are read on a strand of the worker pool: on a timer, when a watched file
-// changes, and when a reader finds a cgroup gone. Those of a cluster run by themselves. Functions are [loop thread]
+// Files, cgroups and topology are read on a strand of the worker pool: on a timer, when a watched file changes, and
+// when a reader finds a cgroup gone. Sources of a cluster run by themselves. Functions are [loop thread]
 // unless marked.
 #pragma once
 

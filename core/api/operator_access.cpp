@@ -28,7 +28,7 @@ bool is_plugins_cgroup(std::string_view name) {
   return name == child::kPluginsCgroup || name.starts_with(std::string(child::kPluginsCgroup) + "~");
 }
 
-// The line of /proc/PID/cgroup that shows it below the cgroup of all plugins, in whichever hierarchy.
+// Returns the path in /proc/PID/cgroup that lies in a cgroup of plugins, of any hierarchy.
 std::optional<std::string> cgroup_of_plugin(std::string_view cgroups) {
   while (auto line = next_field(cgroups, '\n')) {
     std::string_view path = line->substr(std::min(line->size(), line->find('/')));
@@ -39,7 +39,7 @@ std::optional<std::string> cgroup_of_plugin(std::string_view cgroups) {
   return std::nullopt;
 }
 
-// Behind the name, which may hold any character, in /proc/PID/stat: state, then the parent's id.
+// Reads /proc/PID/stat: the state and the parent's id follow the name, which may contain any character.
 std::optional<pid_t> parent_of_process(pid_t pid) {
   const Result<std::string> stat = read_file(proc_file(pid, "stat"));
   const std::size_t name_end = stat ? stat->rfind(')') : std::string::npos;
@@ -65,7 +65,7 @@ bool is_member(const http::LocalPeer& peer, gid_t group) {
   return peer.gid == group || std::find(peer.groups.begin(), peer.groups.end(), group) != peer.groups.end();
 }
 
-// Without what could forge a line of the log.
+// Returns the name with '?' for all but printable ASCII, so that it cannot forge a line of the log.
 std::string program_of(pid_t pid) {
   std::string name = read_file(proc_file(pid, "comm")).value_or("?");
   name = std::string(trim(name));

@@ -16,7 +16,7 @@
 
 namespace koord::api {
 
-// The id of a group named as in listen.socketGroup, by name or number; nullopt: "" names none.
+// Returns the id of a group of listen.socketGroup, a name or a number; nullopt: the text is empty.
 Result<std::optional<gid_t>> find_group(std::string_view group);
 
 // The users that plugins run as. None of them is an operator, in any group. count 0: they have no users of their own.
@@ -31,9 +31,9 @@ class OperatorAccess {
  public:
   explicit OperatorAccess(std::optional<gid_t> group, PluginUsers plugins = {});
 
-  // An error names the process and the reason, and is logged. A process is a plugin's when it has a user of plugins, is
-  // in a cgroup of plugins, or descends from the agent. Looks twice for the end of the process, so that facts read by
-  // its id are its own.
+  // Returns an error with the process and the reason, and logs it. A process is a plugin's when it has a user of
+  // plugins, is in a cgroup of plugins, or descends from the agent. Looks twice for the end of the process, so that
+  // facts read by its id are its own.
   Result<void> admit(const http::LocalPeer& peer) const;
 
   http::UnixAccess unix_access() const {

@@ -37,7 +37,7 @@ std::shared_ptr<SharedFile> FileTable::find_or_make(const std::string& directory
   return file;
 }
 
-// Current holders may still read it; the next request gets another.
+// Holders of the file may still read it; the next request opens another.
 void FileTable::forget(const SharedFile& file) {
   std::lock_guard lock(mutex_);
   auto entry = entries_.find(file.directory()->path());

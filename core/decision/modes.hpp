@@ -34,8 +34,8 @@ class Modes {
   void configure(std::string_view plugin, std::optional<Mode> mode);
   void configure_node(Mode mode) { node_ = mode; }
 
-  // Overrides the mode of a plugin or of kNodeTarget. nullopt: as configured. An error: it is not valid, nothing is
-  // changed.
+  // Overrides the mode of a plugin or of kNodeTarget. nullopt: as configured. Fails if the override
+  // is not valid, and changes nothing.
   Result<void> override_mode(std::string_view target, std::optional<Override> what);
   // Removes expired overrides, and returns their targets.
   std::vector<std::string> expire(Time now);

@@ -33,7 +33,7 @@ class JournalTable {
   Result<void> erase(const KnobKey& key);
   Result<void> clear();
 
-  // 0 until it was set, and where it cannot be read.
+  // Returns 0 if the value was never set or cannot be read.
   std::int64_t meta(const std::string& key);
   Result<void> set_meta(const std::string& key, std::int64_t value);
 

@@ -10,7 +10,7 @@ namespace koord::log {
 
 using Buffer = fmt::basic_memory_buffer<char, 250>;  // the type that spdlog hands to a formatter
 
-// For a line of text: control characters as \n, \t, \x1b, \u009b, …; everything else as it is.
+// Appends the text for one line of the log: control characters as \n, \t, \x1b, \u009b, …; the rest unchanged.
 void append_printable(Buffer& out, std::string_view text);
 
 // As a JSON string with its quotes; bytes that are not UTF-8 become U+FFFD.

@@ -41,7 +41,7 @@ struct Reported {
 // report. An error: the text is no object.
 Result<Reported> parse_reported(std::string_view node_metric);
 
-// A change that is reported as soon as it may be.
+// The change of a report that must be sent at the next opportunity.
 inline constexpr double kBeyondMeasure = std::numeric_limits<double>::infinity();
 
 // How far two reports are apart: the greatest change of one figure, in percent of what the node has (of the greater of

@@ -10,7 +10,7 @@
 
 namespace koord::store {
 
-// Raised when an older program could not read a file of a newer one.
+// The format of the file; incremented by a change that older programs cannot read.
 inline constexpr std::int64_t kFileVersion = 1;
 
 struct OpenedFile {

@@ -75,7 +75,7 @@ Duration quantile(std::vector<Duration>& sorted, double p) {
   return sorted[static_cast<std::size_t>(p * static_cast<double>(sorted.size() - 1))];
 }
 
-// Plain: it comes back through shared memory.
+// Without pointers: the child returns it through shared memory.
 struct Timed {
   std::int64_t start_ns, median_ns, p99_ns, private_bytes, growth_bytes;
   double cpu_ns, allocations;

@@ -166,7 +166,7 @@ TEST_CASE("pods on the host's network have no series and are counted") {
   CHECK(fixture.host.value("node_host_network_pods") == 1.0);
 }
 
-TEST_CASE("when its process ends another one of the pod is used, and a pod without any is silent") {
+TEST_CASE("after the end of the process another one of the pod is read, and a pod without processes has no values") {
   NetworkFixture fixture;
   CHECK(fixture.advisor.collect() == KOORD_OK);
   fixture.node.remove("proc/100");

@@ -38,10 +38,10 @@ void write(JsonWriter& json, const Device& device) {
 }  // namespace
 
 std::optional<std::int32_t> number_of_mlx(std::string_view name) {
-  const std::size_t line = name.find('_');
-  if (!name.starts_with("mlx") || line == std::string_view::npos || !number(name.substr(3, line - 3)))
+  const std::size_t underscore = name.find('_');
+  if (!name.starts_with("mlx") || underscore == std::string_view::npos || !number(name.substr(3, underscore - 3)))
     return std::nullopt;
-  return number(name.substr(line + 1));
+  return number(name.substr(underscore + 1));
 }
 
 std::optional<std::int32_t> number_of_verbs(std::string_view name) {

@@ -157,7 +157,7 @@ std::optional<CpuBurst::Step> CpuBurst::step(const Pod& pod, const Container& co
   return Step{&pod, &container, operation, from, next_scale(operation, from, pod.settings)};
 }
 
-// All that are raised share what the pool has before it cools, so that they never overload it themselves.
+// Divides the room of the shared pool among the raised limits: together they never overload the pool.
 void CpuBurst::share_room(std::vector<Step>& steps, double room) const {
   double wanted = 0;
   for (const Step& step : steps)

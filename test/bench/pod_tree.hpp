@@ -21,7 +21,7 @@ class PodTree {
 
   // Pods and containers, each before what is inside of it; relative to the hierarchies' roots.
   const std::vector<std::string>& cgroups() const { return cgroups_; }
-  // The same as from a source of state.
+  // The pods of the tree, as a source of state reports them.
   std::vector<state::Pod> pods() const;
 
  private:

@@ -80,7 +80,7 @@ double resident_bytes() {
   return pages * 4096;
 }
 
-// zlib as simply as it goes: one call into a buffer of the size that it asks for.
+// Compresses with one call of zlib, into a buffer of the size that zlib asks for.
 void compress_plainly(const std::string& text, std::string& out) {
   z_stream stream{};
   deflateInit2(&stream, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);

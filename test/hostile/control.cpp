@@ -12,9 +12,8 @@
 namespace koord::hostile {
 namespace {
 
-// A tick of the bystander goes from the loop to a worker and to the child, from there twice to the agent and back, and
-// back.
-constexpr int kSwitches = 4;  // there and back
+// The round trips of one tick of the bystander: loop to worker, worker to child, and twice child to agent.
+constexpr int kSwitches = 4;
 
 double now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 

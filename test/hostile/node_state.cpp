@@ -37,7 +37,7 @@ std::vector<std::string> hierarchies() {
   return roots;
 }
 
-// Directories that the process is in, in all hierarchies.
+// Returns the cgroups of the process in all hierarchies.
 std::vector<std::string> cgroups_of(pid_t pid) {
   std::vector<std::string> directories;
   for (const std::string& line : split(content(proc_file(pid, "cgroup")), '\n')) {

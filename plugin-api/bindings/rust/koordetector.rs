@@ -16,7 +16,7 @@
 //! koordetector`. This file is its root, and the other files of this folder are its modules. The rest of a plugin's
 //! Makefile is in examples/advisor-rust.
 
-// Threads stand as in plugin.h, [strand], which rustdoc takes for links.
+// Thread tags are written as in plugin.h, such as [strand]; rustdoc takes them for links.
 #![allow(rustdoc::broken_intra_doc_links, rustdoc::invalid_html_tags)]
 #![allow(clippy::missing_safety_doc)]
 #![warn(missing_docs)]

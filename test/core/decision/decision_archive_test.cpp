@@ -54,7 +54,7 @@ struct ArchiveFixture {
   std::string path = node.path("qos/decisions.db");
   std::uint64_t max_bytes = 1u << 20;
 
-  // Writes without being asked only after an hour: a test asks.
+  // Its periodic write comes after an hour, so that only the test writes.
   std::unique_ptr<DecisionArchive> archive() {
     return std::make_unique<DecisionArchive>(DecisionArchive::Options{path, max_bytes, 1h, 1h}, clock);
   }

@@ -184,7 +184,7 @@ TEST_CASE("an annotation that cannot be read is an error, for allocatable may be
   }
 }
 
-TEST_CASE("a node or pods that are not known are errors") {
+TEST_CASE("an unknown node and unknown pods are errors") {
   Node node;
   node.state.node.allocatable.erase("memory");
   CHECK(node.predict(Predictor::pod).error().message() == "the node does not say how much memory is allocatable");
