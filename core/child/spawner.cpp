@@ -16,7 +16,7 @@ namespace {
 class Spawner {
  public:
   Spawner() {
-    // The thread inherits the mask: signals of the agent are for other threads.
+    // Blocks all signals in the thread, which inherits the mask: other threads handle the agent's signals.
     sigset_t all, before;
     sigfillset(&all);
     ::pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -18,8 +18,8 @@ constexpr std::size_t kStreamBlock = 16 << 10;
 bool is_passing_stream_error(int error) { return error == EAGAIN || error == EINTR; }
 
 struct Outgoing {
-  // Whether all is sent; nothing as long as there is more. One call, also where a second would find room: the
-  // loop has others to serve.
+  // Returns whether all could be sent; nullopt as long as there is more. Makes one system call, although a second may
+  // find room: the loop has other connections to serve.
   std::optional<bool> send_some(int fd);
 
   std::string header;

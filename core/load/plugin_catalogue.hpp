@@ -27,8 +27,8 @@ struct Catalogue {
 // one of the host's own.
 Catalogue read_catalogue(const config::PluginsSettings& settings);
 
-// Returns "; a refused file may have it: 'PATH': …" for each file with an unreadable manifest, and so an unknown id;
-// empty: none.
+// Returns "; a refused file may have it: 'PATH': …" for each file with an unreadable manifest: its id is unknown.
+// Empty: there is no such file.
 std::string unread_files(const std::vector<PluginFile>& files);
 
 // Returns a line for each id of plugins.settings that is not among these, with the nearest one: a pin or a grant under

@@ -4,7 +4,7 @@
 namespace koord::memory_events {
 namespace {
 
-// Deeper than any runtime nests; it bounds what a long path costs.
+// No runtime nests deeper. The bound limits the cost of a long path.
 constexpr int kMaxDepth = 64;
 
 }  // namespace

@@ -10,7 +10,7 @@ std::vector<std::uint64_t> due(std::vector<Candidate> candidates, std::uint64_t 
   std::erase_if(candidates, [&](const Candidate& candidate) {
     return candidate.last_begin_ns && now_ns < *candidate.last_begin_ns + wait_ns;
   });
-  // Nothing is less than every time, so new ones come first.
+  // nullopt is less than every time, so new candidates come first.
   std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
     return a.last_begin_ns != b.last_begin_ns ? a.last_begin_ns < b.last_begin_ns : a.handle < b.handle;
   });

@@ -19,7 +19,7 @@ class Limiter {
   // `start`: of the capacity.
   Limiter(std::int64_t period_seconds, std::int64_t percent, double start, std::uint64_t now_ns);
 
-  // Percent of the limit; nothing: not measured, so the time passes without a change.
+  // Takes the use since the last call, in percent of the limit. nullopt: it was not measured, and the tokens stay.
   void take(std::optional<double> usage_percent, std::uint64_t now_ns);
   bool allows() const { return tokens_ > 0; }
   double tokens() const { return tokens_; }

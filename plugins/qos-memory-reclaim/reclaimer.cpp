@@ -54,8 +54,8 @@ std::int64_t Reclaimer::want(const Reading& reading, Nanoseconds now, const Sett
 
 void Reclaimer::given(std::optional<std::int64_t> bytes) { given_ = bytes; }
 
-// Stalls, whatever they are from: a pod that is short of memory is not to have less. Refaults count against what was
-// taken, and where nothing was, against the least step.
+// Stalls count whatever their cause: a pod that is short of memory must not get less. Refaults are compared with the
+// bytes that were taken, at least with the smallest step.
 bool Reclaimer::cost_too_much(const Settings& settings) const {
   if (stalled_percent_ > settings.pressure_percent) return true;
   if (asked_ > 0 && given_ && *given_ < asked_ / 2) return true;  // the kernel has found little: the rest is in use

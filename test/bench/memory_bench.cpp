@@ -62,8 +62,8 @@ void print_footprint(const char* title, AgentProcess& agent, int seconds) {
   std::fflush(stdout);
 }
 
-// The namespace below koord of the innermost frame that has one: "store", "metric", "state". A plugin's own has
-// "plugin".
+// The namespace below koord of the innermost frame that has one: "store", "metric", "state"; "plugin" for a
+// plugin's own code.
 std::string owner_of(std::string_view stack) {
   static constexpr std::string_view kPrefix = "koord::";
   for (auto at = stack.rfind(kPrefix); at != stack.npos; at = at == 0 ? stack.npos : stack.rfind(kPrefix, at - 1)) {

@@ -27,7 +27,7 @@ class LentMemory {
   const koord_topology* lend(const koord_topology* topology);
   const koord_intent_result* lend(const koord_intent_result* results, std::uint32_t n);
 
-  // How far apart records stand that lend() has copied.
+  // Returns the distance in bytes between two records that lend() has copied.
   template <class Record>
   std::uint32_t stride() const {
     return static_cast<std::uint32_t>(sizeof(Record)) + (terms_ == Lending::widely ? kWider : 0);

@@ -15,8 +15,8 @@ thread_local! {
     static PANICKED_AT: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-// A panic inside a call is reported by the guard, so the hook only notes where it was. On threads of the
-// plugin's own std reports it: nothing else would.
+// The guard reports a panic inside a call, so the hook only notes its place. On the plugin's own threads the hook of
+// std reports it, because no guard is there.
 pub(crate) fn quiet_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The manifest of a plugin in Go: the one part of it that Go cannot say, because it stands in a section of its own.
- * Once in a plugin, in the comment above `import "C"` of its main package; the first line, `abi` and `runtime` are
- * added.
+ * The manifest of a plugin in Go. It is C, because Go cannot put data into a section of its own. Use it once per
+ * plugin, in the comment above `import "C"` of its main package; the first line, `abi` and `runtime` are added.
  */
 #ifndef KOORDETECTOR_GO_H
 #define KOORDETECTOR_GO_H

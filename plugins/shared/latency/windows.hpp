@@ -18,7 +18,7 @@ struct CgroupTotal {
   Total total;               // since the kernel first met it
 };
 
-// One look at all the running totals.
+// The running totals of all cgroups, read at one time.
 template <class Total>
 struct Reading {
   std::vector<CgroupTotal<Total>> cgroups;

@@ -8,7 +8,7 @@
 using namespace koord::node;
 using koord::test::FakeNode;
 
-TEST_CASE("a value is what stands in the file without the newline") {
+TEST_CASE("a value is the text of the file without the newline") {
   FakeNode node({{"sys/a", " fff\n"}, {"sys/n", "-1\n"}, {"sys/set", "0-2,8\n"}, {"sys/none", "\n"}});
   CHECK(read_text(node.path("sys/a")) == "fff");
   CHECK(read_number(node.path("sys/n")) == -1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cannot even be loaded. */
+/* Ends the process while it is loaded. */
 #include "sound.h"
 
 __attribute__((constructor)) static void run_at_load(void) { abort(); }

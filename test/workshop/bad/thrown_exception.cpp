@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Throws what a host in C could not catch.
+// Throws an exception to the host, which may be written in C and could not catch it.
 #include <stdexcept>
 
 #include "sound.h"
