@@ -8,7 +8,7 @@ using namespace koord::test;
 
 namespace {
 
-const void* service(const Side& side, const char* id) { return side.host()->get_service(side.host(), id); }
+const void* find_table(const Side& side, const char* id) { return side.host()->get_service(side.host(), id); }
 
 std::uint32_t size_of_table(const void* table) { return table ? *static_cast<const std::uint32_t*>(table) : 0; }
 
@@ -34,16 +34,17 @@ TEST_CASE("both runners find the same services, with tables of the same size") {
   BothRunners both;
   for (const std::string& id : workshop::all_services()) {
     CAPTURE(id);
-    CHECK(size_of_table(service(both.near_side, id.c_str())) > 0);
-    CHECK(size_of_table(service(both.far_side, id.c_str())) == size_of_table(service(both.near_side, id.c_str())));
+    CHECK(size_of_table(find_table(both.near_side, id.c_str())) > 0);
+    CHECK(size_of_table(find_table(both.far_side, id.c_str())) ==
+          size_of_table(find_table(both.near_side, id.c_str())));
   }
   for (const std::string id : {"koord.none/1", "koord.kv/2", "koord.kv", "KOORD.KV/1", ""}) {
     CAPTURE(id);
-    CHECK(service(both.near_side, id.c_str()) == nullptr);
-    CHECK(service(both.far_side, id.c_str()) == nullptr);
+    CHECK(find_table(both.near_side, id.c_str()) == nullptr);
+    CHECK(find_table(both.far_side, id.c_str()) == nullptr);
   }
-  CHECK(service(both.near_side, nullptr) == nullptr);
-  CHECK(service(both.far_side, nullptr) == nullptr);
+  CHECK(find_table(both.near_side, nullptr) == nullptr);
+  CHECK(find_table(both.far_side, nullptr) == nullptr);
 }
 
 TEST_CASE("both runners find no service that is not granted") {
@@ -54,8 +55,8 @@ TEST_CASE("both runners find no service that is not granted") {
   host::PluginContext near{one.host.services(), "com.acme.y", {"koord.kv/1"}, "{}", {}};
   CalledFunctions called;
   for (const Side& side : {Side(one, near, called), Side(one, far.remote(), called)}) {
-    CHECK(service(side, "koord.kv/1") != nullptr);
-    CHECK(service(side, "koord.fs/1") == nullptr);
+    CHECK(find_table(side, "koord.kv/1") != nullptr);
+    CHECK(find_table(side, "koord.fs/1") == nullptr);
   }
 }
 
