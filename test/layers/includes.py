@@ -29,7 +29,7 @@ COLUMNS = [
     ['host'],
     ['child', 'hook'],
     ['api', 'workshop'],
-    ['agentd', 'ctl', 'plugin_host', 'cri_proxy', 'manager'],
+    ['agentd', 'ctl', 'plugin_host', 'criproxy', 'manager'],
 ]
 
 # Beside that: libraries of columns before its own that a library must not include.
@@ -64,7 +64,8 @@ HEAVY = {
     'boost/asio': ['event'],
     'boost/beast': ['http'],
     'boost/dll': ['load'],
-    'boost/program_options': ['config', 'agentd', 'ctl'],
+    'boost/program_options': ['config', 'agentd', 'ctl', 'criproxy'],
+    'grpcpp/': ['criproxy'],
     'spdlog/': ['log'],
     'yaml-cpp/': ['config'],
     'sqlite3.h': ['sqlite', 'store'],

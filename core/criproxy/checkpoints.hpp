@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checkpoints: what the proxy knows of each sandbox and container, a file each, so that a proxy that restarts can tell
+// hooks the cgroup parent and resources of containers older than itself.
+//
+//   FOLDER/pods/SANDBOX, FOLDER/containers/CONTAINER    "koord-cri-proxy 1 CRC32\n" and a wire::Checkpoint
+//
+// A damaged file is renamed to NAME.damaged and reported; the entry is then unknown, and requests for it pass without
+// hooks. Files are not synced: they need not outlive the kernel, and pods do not either. [any thread]
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.hpp"
+
+namespace koord::criproxy {
+
+namespace wire {
+class Checkpoint;
+}
+
+// Larger files are damaged: the annotations of a pod have at most 256 KiB.
+inline constexpr std::size_t kMaxCheckpointBytes = 4u << 20;
+
+std::string checkpoint_text(const wire::Checkpoint& checkpoint);
+// The error says what is damaged.
+Result<wire::Checkpoint> read_checkpoint(std::string_view text);
+
+// Can an id be a file's name? Runtimes have 64 hexadecimal digits.
+bool is_file_name(std::string_view id);
+
+class Checkpoints {
+ public:
+  enum class Kind { pod, container };
+
+  // Reads all files. `problems` gets one line for each that is damaged.
+  static Result<std::unique_ptr<Checkpoints>> open(const std::string& folder, std::vector<std::string>& problems);
+  ~Checkpoints();
+
+  std::optional<wire::Checkpoint> find(Kind kind, const std::string& id) const;
+  // Fails if the file cannot be written; the entry is kept in memory then.
+  Result<void> keep(Kind kind, const std::string& id, const wire::Checkpoint& checkpoint);
+  void remove(Kind kind, const std::string& id);
+  std::vector<std::string> ids(Kind kind) const;
+
+ private:
+  explicit Checkpoints(std::string folder);
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace koord::criproxy

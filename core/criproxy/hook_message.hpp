@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Questions to hook servers that speak koordlet's RuntimeHookService, and the files that name them. Pure. [any thread]
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "core/base/result.hpp"
+#include "core/criproxy/changes.hpp"
+
+namespace koord::criproxy {
+
+namespace wire {
+class Checkpoint;
+}
+
+// One file of hookserver.d.
+struct HookServer {
+  std::string name;    // of the file
+  std::string socket;  // a path
+  bool fail = false;   // a call fails if the server does not answer
+  std::set<std::string, std::less<>> stages;
+
+  bool operator==(const HookServer&) const = default;
+};
+
+// The content of `name`: {"remote-endpoint": "/run/x.sock", "failure-policy": "Fail" or "Ignore", "runtime-hooks": […]}.
+Result<HookServer> read_hook_server(const std::string& name, std::string_view json);
+
+// "/runtime.v1alpha1.RuntimeHookService/PreCreateContainerHook"
+std::string hook_method(std::string_view stage);
+std::string hook_request(std::string_view stage, const wire::Checkpoint& about);
+// The difference between the request of `about` and the answer.
+Result<Changes> read_hook_response(std::string_view stage, const wire::Checkpoint& about, const std::string& response);
+
+}  // namespace koord::criproxy
