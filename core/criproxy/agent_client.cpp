@@ -27,9 +27,9 @@ HookAnswer AgentClient::ask(std::string_view stage, const wire::Checkpoint& abou
   report(answer ? "" : answer.error().message());
   HookResult result = HookResult::failed;
   if (answer)
-    result = !answer->rejection.empty()  ? HookResult::rejected
-             : answer->changes.empty() ? HookResult::unchanged
-                                       : HookResult::changed;
+    result = !answer->rejection.empty() ? HookResult::rejected
+             : answer->changes.empty()  ? HookResult::unchanged
+                                        : HookResult::changed;
   counters_.hook_asked(HookSource::agent, result, seconds);
   return answer ? *std::move(answer) : HookAnswer{};
 }

@@ -68,7 +68,10 @@ void write_container(JsonWriter& json, const wire::Checkpoint& about) {
   write_texts(json, "annotations", about.annotations());
   json.key("env").begin_array();
   for (const wire::KeyValue& env : about.envs())
-    json.begin_object().member("name", std::string_view(env.key())).member("value", std::string_view(env.value())).end_object();
+    json.begin_object()
+        .member("name", std::string_view(env.key()))
+        .member("value", std::string_view(env.value()))
+        .end_object();
   json.end_array();
   write_resources(json, about.resources());
   json.end_object();
@@ -103,7 +106,8 @@ Result<void> set_field(std::string_view name, const std::string& value, Changes&
   Result<void> failed;
   if (set_resource(name, value, changes.resources, failed)) return failed;
   if (name.starts_with("env:")) {
-    if (value.find('\0') != std::string::npos || rest("env:").find_first_of(std::string_view("=\0", 2)) != std::string::npos)
+    if (value.find('\0') != std::string::npos ||
+        rest("env:").find_first_of(std::string_view("=\0", 2)) != std::string::npos)
       return invalid("env: NUL, or '=' in a name");
     changes.envs.emplace_back(rest("env:"), value);
   } else if (name.starts_with("annotation:")) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bodies of POST /api/v1/hooks/STAGE (README.md, "What the agent is asked"). Pure. [any thread]
+// The bodies of POST /api/v1/hooks/STAGE (README.md, "The question to the agent"). Pure. [any thread]
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace wire {
 class Checkpoint;
 }
 
-// What a hook answers: it refuses the call if `rejection` is not empty.
+// The answer of a hook. It refuses the call if `rejection` is not empty.
 struct HookAnswer {
   std::string rejection;
   Changes changes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is done with one call beside passing it.
+// CallHook: the work on one call beside passing it. CallObserver: counts calls.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes: what hooks want changed in one request, whatever they were asked by. A field that no hook set is absent, so
+// Changes: the fields of one request that hooks set, from any source. A field that no hook set is absent, so
 // zero, -1 and the empty text are values.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checkpoints: what the proxy knows of each sandbox and container, a file each, so that a proxy that restarts can tell
-// hooks the cgroup parent and resources of containers older than itself.
+// Checkpoints: the known fields of each sandbox and container, a file each. With them a restarted proxy passes the
+// cgroup parent and the resources of older containers to hooks.
 //
 //   FOLDER/pods/SANDBOX, FOLDER/containers/CONTAINER    "koord-cri-proxy 1 CRC32\n" and a wire::Checkpoint
 //

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters: what the proxy did, as text for Prometheus. [any thread]
+// Counters: numbers of calls and questions, as text for Prometheus. [any thread]
 #pragma once
 
 #include <array>

@@ -25,7 +25,8 @@ struct HookServer {
   bool operator==(const HookServer&) const = default;
 };
 
-// The content of `name`: {"remote-endpoint": "/run/x.sock", "failure-policy": "Fail" or "Ignore", "runtime-hooks": […]}.
+// The content of `name`: {"remote-endpoint": "/run/x.sock", "failure-policy": "Fail" or "Ignore", "runtime-hooks":
+// […]}.
 Result<HookServer> read_hook_server(const std::string& name, std::string_view json);
 
 // "/runtime.v1alpha1.RuntimeHookService/PreCreateContainerHook"

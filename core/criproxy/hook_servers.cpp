@@ -52,7 +52,8 @@ struct HookServers::State {
     if (!names && !names.error().is(std::errc::no_such_file_or_directory)) problems.push_back(names.error().message());
     for (const std::string& name : names ? *names : std::vector<std::string>{})
       if (name.ends_with(".json")) read_server(name, problems);
-    for (const std::string& problem : files.begun(problems)) log::warn(proxy_log, "{}, ignoring this hook server", problem);
+    for (const std::string& problem : files.begun(problems))
+      log::warn(proxy_log, "{}, ignoring this hook server", problem);
     std::erase_if(connections, [this](const auto& entry) {
       return std::none_of(servers.begin(), servers.end(), [&](const auto& s) { return s.socket == entry.first; });
     });

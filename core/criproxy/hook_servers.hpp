@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// HookServers: the hook servers that a directory names, and questions to them. The directory is read again when a question
-// comes more than a second after the last reading. All servers that list the stage are asked, in the order of their
-// files' names; of two that change one field the later holds. [any thread, may block]
+// HookServers: the hook servers that a directory names, and questions to them. The directory is read again when a
+// question comes more than a second after the last reading. All servers that list the stage are asked, in the order of
+// their files' names; of two that change one field the later holds. [any thread, may block]
 #pragma once
 
 #include <memory>

@@ -26,12 +26,12 @@ wire::PodConfig kept_part(const wire::PodConfig& pod) {
   return kept;
 }
 
-// What is known of one call; shared with the tasks on the pool, some of which outlive the call.
+// The state of one parsed call; shared with the tasks on the pool, some of which outlive the call.
 struct CallRecord {
   HookParts& parts;
   Method method;
-  std::string id;                                 // the container or sandbox that the request names
-  std::optional<wire::Checkpoint> about = {};     // null: hooks are not asked, nothing is kept
+  std::string id;                              // the container or sandbox that the request names
+  std::optional<wire::Checkpoint> about = {};  // null: hooks are not asked, nothing is kept
   bool skips_hooks = false;
 
   CallRecord(HookParts& all, Method of) : parts(all), method(of) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hooks: what the proxy does in the calls that it parses: asks hooks before, merges what they want, keeps checkpoints,
-// and tells hook servers afterwards. Work that may block runs on a pool; when too much of it waits, calls pass
+// The calls that are parsed. Asks hooks before the runtime gets the request, merges their answers, keeps checkpoints,
+// and notifies hook servers afterwards. Work that may block runs on a pool; when too much of it waits, calls pass
 // unchanged. [any thread]
 #pragma once
 

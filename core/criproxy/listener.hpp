@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The listening socket of the proxy. It comes from systemd (LISTEN_FDS), which keeps it while the proxy restarts, or is
-// made here: bound under another name and renamed, so a client always finds a socket, and a new proxy takes over from one
-// that still runs. Never removed: a client that is refused tries again. [main thread]
+// made here: bound under another name and renamed, so a client always finds a socket, and a new proxy takes over from
+// one that still runs. Never removed: a client that is refused tries again. [main thread]
 #pragma once
 
 #include <string>

@@ -23,7 +23,8 @@ void merge_env(const std::string& name, const std::string& value, wire::Containe
 
 template <class Items>
 auto& item_of_path(Items& items, const std::string& path) {
-  const auto known = std::find_if(items.begin(), items.end(), [&](const auto& i) { return i.container_path() == path; });
+  const auto known =
+      std::find_if(items.begin(), items.end(), [&](const auto& i) { return i.container_path() == path; });
   auto& item = known == items.end() ? *items.Add() : *known;
   item.set_container_path(path);
   return item;

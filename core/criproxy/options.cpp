@@ -11,6 +11,8 @@ namespace {
 
 namespace po = boost::program_options;
 
+constexpr std::string_view kNone = "none";
+
 // The texts of the command line, before they are checked.
 struct Texts {
   std::string listen, runtime, agent, agent_wait = "200ms", hook_servers, hook_server_wait = "2s", state, health,
@@ -31,15 +33,15 @@ po::options_description describe(Texts& texts) {
     return po::value<std::string>(&to)->default_value(to)->value_name(name);
   };
   po::options_description options("Options");
-  options.add_options()                                                                             //
-      ("listen", text(texts.listen, "SOCKET"), "unix socket for the kubelet")                         //
-      ("runtime", text(texts.runtime, "SOCKET"), "unix socket of the container runtime")              //
-      ("agent", text(texts.agent, "SOCKET"), "unix socket of koordetector; empty: it is not asked")   //
+  options.add_options()                                                                                       //
+      ("listen", text(texts.listen, "SOCKET"), "unix socket for the kubelet")                                 //
+      ("runtime", text(texts.runtime, "SOCKET"), "unix socket of the container runtime")                      //
+      ("agent", text(texts.agent, "SOCKET"), "unix socket of koordetector; none: it is not asked")            //
       ("agent-timeout", text(texts.agent_wait, "TIME"), "a call passes unchanged if the agent takes longer")  //
       ("hook-servers", text(texts.hook_servers, "DIR"), "files that name hook servers of koordlet's kind")    //
       ("hook-server-timeout", text(texts.hook_server_wait, "TIME"), "longest wait for one hook server")       //
       ("state-dir", text(texts.state, "DIR"), "checkpoints of pods and containers")                           //
-      ("health", text(texts.health, "ADDRESS"), "TCP address of /healthz and /metrics; empty: none")          //
+      ("health", text(texts.health, "ADDRESS"), "TCP address of /healthz and /metrics, or none")              //
       ("drain", text(texts.drain, "TIME"), "time that calls get to end after SIGTERM")                        //
       ("log-level", text(texts.log_level, "LEVEL"), "trace, debug, info, warn or error")                      //
       ("log-format", text(texts.log_format, "FORMAT"), "text or json")                                        //
@@ -56,7 +58,8 @@ std::string socket_path(std::string text) {
 
 Result<std::string> required_path(const char* option, const std::string& text) {
   std::string path = socket_path(text);
-  if (!path.starts_with('/')) return invalid("--" + std::string(option) + ": expected an absolute path, found '" + text + "'");
+  if (!path.starts_with('/'))
+    return invalid("--" + std::string(option) + ": expected an absolute path, found '" + text + "'");
   return path;
 }
 
@@ -72,12 +75,12 @@ Result<Options> interpret(const Texts& texts) {
   options.listen = TRY(required_path("listen", texts.listen));
   options.runtime = TRY(required_path("runtime", texts.runtime));
   if (options.listen == options.runtime) return invalid("--listen and --runtime are the same socket");
-  options.agent = texts.agent.empty() ? "" : TRY(required_path("agent", texts.agent));
+  options.agent = texts.agent == kNone ? "" : TRY(required_path("agent", texts.agent));
   options.agent_wait = TRY(duration("agent-timeout", texts.agent_wait));
   options.hook_servers = TRY(required_path("hook-servers", texts.hook_servers));
   options.hook_server_wait = TRY(duration("hook-server-timeout", texts.hook_server_wait));
   options.state = TRY(required_path("state-dir", texts.state));
-  options.health = texts.health;
+  options.health = texts.health == kNone ? "" : texts.health;
   options.drain = TRY(duration("drain", texts.drain));
   options.log_level = TRY(log::parse_level(texts.log_level));
   options.log_format = TRY(log::parse_format(texts.log_format));
@@ -112,11 +115,12 @@ Result<Options> parse_options(const std::vector<std::string>& arguments) {
 std::string usage() {
   Texts texts;
   std::ostringstream text;
-  text << "Usage: koord-cri-proxy [options]\n\n"
-          "Stands between the kubelet and a container runtime without NRI. Passes every call of CRI unchanged, and asks\n"
-          "koordetector, and hook servers of koordlet's kind, before pods and containers are made or updated. SIGTERM ends\n"
-          "it. A second proxy on the same --listen takes the socket over from the first.\n\n"
-       << describe(texts);
+  text
+      << "Usage: koord-cri-proxy [options]\n\n"
+         "Stands between the kubelet and a container runtime without NRI. Passes every call of CRI unchanged, and asks\n"
+         "koordetector, and hook servers of koordlet's kind, before pods and containers are made or updated. SIGTERM ends\n"
+         "it. A second proxy on the same --listen takes the socket over from the first.\n\n"
+      << describe(texts);
   return text.str();
 }
 

@@ -17,7 +17,7 @@ struct Options {
   Action action = Action::run;
   std::string listen = "/run/koord-cri-proxy/cri.sock";
   std::string runtime = "/run/containerd/containerd.sock";
-  std::string agent = "/run/koordetector/api.sock";
+  std::string agent = "/run/koordetector/koordetector.sock";  // empty: none
   Duration agent_wait = std::chrono::milliseconds(200);
   std::string hook_servers = "/etc/runtime/hookserver.d";
   Duration hook_server_wait = std::chrono::seconds(2);

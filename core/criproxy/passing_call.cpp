@@ -31,9 +31,9 @@ grpc::ByteBuffer buffer_of(const std::string& bytes) {
   return {&slice, 1};
 }
 
-// The server's half is the reactor itself, the runtime's half is `runtime_side_`. One hold keeps the runtime's half from
-// ending before no more operation of it can be started: until its last read has failed. The mutex is recursive: gRPC
-// may run a reaction within the call that starts the operation.
+// The server's half is the reactor itself, the runtime's half is `runtime_side_`. One hold keeps the runtime's half
+// from ending before no more operation of it can be started: until its last read has failed. The mutex is recursive:
+// gRPC may run a reaction within the call that starts the operation.
 class PassingCall final : public grpc::ServerGenericBidiReactor {
  public:
   PassingCall(grpc::GenericCallbackServerContext& context, grpc::GenericStub& runtime, std::unique_ptr<CallHook> hook,
@@ -51,11 +51,11 @@ class PassingCall final : public grpc::ServerGenericBidiReactor {
     const std::unique_lock lock(mutex_);
     if (ok && hook_ && !request_seen_) {
       request_seen_ = true;
-      return hook_->before(bytes_of(request_), [this](Result<std::optional<std::string>> request) {
-        send_hooked(std::move(request));
-      });
+      return hook_->before(bytes_of(request_),
+                           [this](Result<std::optional<std::string>> request) { send_hooked(std::move(request)); });
     }
-    if (!runtime_started_ && !ok && !finished_) start_runtime_side();  // a call without a message: the runtime refuses it
+    if (!runtime_started_ && !ok && !finished_)
+      start_runtime_side();  // a call without a message: the runtime refuses it
     if (!runtime_started_ || runtime_closed_) return;
     if (ok)
       runtime_side_.StartWrite(&request_);

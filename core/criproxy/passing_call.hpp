@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// PassingCall: one call of a CRI client, passed to the runtime as bytes, whatever its method and kind of stream. Metadata,
-// deadline, cancellation and the status with its details pass, too. A call with a CallHook is unary: its first request
-// and its first response go through the hook. Owner: itself; it ends with the call. [threads of gRPC]
+// PassingCall: one call of a CRI client, passed to the runtime as bytes, whatever its method and kind of stream.
+// Metadata, deadline, cancellation and the status with its details pass, too. A call with a CallHook is unary: its
+// first request and its first response go through the hook. Owner: itself; it ends with the call. [threads of gRPC]
 #pragma once
 
 #include <grpcpp/generic/async_generic_service.h>

@@ -30,9 +30,9 @@ class CountedCalls final : public CallObserver {
   Counters& counters_;
 };
 
-// Removes checkpoints of what ended while no proxy ran.
+// Removes checkpoints of pods and containers that ended while no proxy ran.
 void remove_stale(Checkpoints& checkpoints, Proxy& proxy, Checkpoints::Kind kind, const std::string& method) {
-  const std::vector<std::string> known = checkpoints.ids(kind);  // before the list: what is made meanwhile stays
+  const std::vector<std::string> known = checkpoints.ids(kind);  // before the list: new ones stay
   const std::optional<std::string> answer = proxy.ask_runtime("/runtime.v1.RuntimeService/" + method, "", kRuntimeWait);
   wire::Listed listed;
   if (!answer || !listed.ParseFromString(*answer)) return;
@@ -93,7 +93,8 @@ struct Program {
     AgentClient agent(options.agent, options.agent_wait, counters);
     HookServers servers(options.hook_servers, options.hook_server_wait, counters);
     HookParts parts{agent, servers, *checkpoints, counters, hook_workers};
-    Proxy proxy(options.runtime, [&](const std::string& method) { return hook_of(method, parts); }, calls);
+    Proxy proxy(
+        options.runtime, [&](const std::string& method) { return hook_of(method, parts); }, calls);
     http::Server health(loop, http_workers, routes_of(proxy, counters, options.runtime));
     if (!options.health.empty()) TRY(health.listen_tcp(options.health));
     TRY(listen());

@@ -170,7 +170,8 @@ def an_include_names_the_folder(tree):
                 yield f'{file.path}: includes <{name}>, expected "{name}"'
             if quote == '"' and '/' not in name and file.area == 'core':
                 yield f'{file.path}: includes "{name}", expected the path from the top, as in "core/cgroup/reader.hpp"'
-            made = (tree / name).is_file() or (tree / (name + '.in')).is_file()
+            sources = [name, name + '.in', name.replace('.pb.h', '.proto')]
+            made = any((tree / source).is_file() for source in sources)
             if quote == '"' and name.startswith('core/') and not made:
                 yield f'{file.path}: includes "{name}", which is not in the tree'
 

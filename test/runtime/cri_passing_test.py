@@ -2,6 +2,7 @@
 """Calls of every kind through koord-cri-proxy, to a gRPC server of the test's own."""
 import os
 import pathlib
+import socket
 import tempfile
 import threading
 import time
@@ -134,7 +135,6 @@ class PassingTest(unittest.TestCase):
         self.assertEqual(self.proxy.metric('koord_cri_proxy_passed_unhooked_total{reason="unreadable"}'), 1)
 
     def test_a_client_that_sends_no_gRPC_harms_no_other(self):
-        import socket
         for garbage in (b'GET / HTTP/1.1\r\n\r\n', os.urandom(4096), b''):
             with socket.socket(socket.AF_UNIX) as client:
                 client.connect(str(self.proxy.socket))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of koord-cri-proxy put around it: the program itself, an agent and a hook server that answer as told, and
-a gRPC server with calls of all kinds."""
+"""Parts of the tests of koord-cri-proxy: the program itself, an agent and a hook server with given answers, and gRPC
+servers."""
 import http.server
 import json
 import os
