@@ -26,6 +26,12 @@ struct Connection {
   explicit Connection(const std::string& path) : socket(path), stub(local_channel(path)) {}
 };
 
+Result<Changes> ask_server(grpc::GenericStub& stub, std::string_view stage, const wire::Checkpoint& about,
+                           Duration wait) {
+  const std::string response = TRY(call_unary(stub, hook_method(stage), hook_request(stage, about), wait));
+  return read_hook_response(stage, about, response);
+}
+
 double seconds_since(Steady::time_point begin) { return std::chrono::duration<double>(Steady::now() - begin).count(); }
 
 }  // namespace
@@ -111,16 +117,12 @@ std::vector<HookAnswer> HookServers::ask(std::string_view stage, const wire::Che
   std::vector<HookAnswer> answers;
   for (const auto& [server, connection] : state_->servers_of(stage)) {
     const auto begin = Steady::now();
-    auto changes = [&]() -> Result<Changes> {
-      const std::string response =
-          TRY(call_unary(connection->stub, hook_method(stage), hook_request(stage, about), state_->wait));
-      return read_hook_response(stage, about, response);
-    }();
+    const Result<Changes> changes = ask_server(connection->stub, stage, about, state_->wait);
     state_->report(server, changes ? "" : changes.error().message());
     HookResult result = HookResult::failed;
     if (changes) {
       result = changes->empty() ? HookResult::unchanged : HookResult::changed;
-      answers.push_back({{}, *std::move(changes)});
+      answers.push_back({{}, *changes});
     } else if (server.fail) {
       answers.push_back({"hook server " + server.name + ": " + changes.error().message(), {}});
     }

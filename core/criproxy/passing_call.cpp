@@ -38,7 +38,12 @@ class PassingCall final : public grpc::ServerGenericBidiReactor {
  public:
   PassingCall(grpc::GenericCallbackServerContext& context, grpc::GenericStub& runtime, std::unique_ptr<CallHook> hook,
               CallObserver& observer)
-      : context_(context), stub_(runtime), hook_(std::move(hook)), observer_(observer), runtime_side_(*this) {
+      : context_(context),
+        method_(context.method()),
+        stub_(runtime),
+        hook_(std::move(hook)),
+        observer_(observer),
+        runtime_side_(*this) {
     observer_.begun();
     runtime_context_.set_deadline(context.raw_deadline());
     for (const auto& [key, value] : context.client_metadata())
@@ -91,7 +96,7 @@ class PassingCall final : public grpc::ServerGenericBidiReactor {
   void start_runtime_side() {
     runtime_started_ = true;
     halves_ = 2;
-    stub_.PrepareBidiStreamingCall(&runtime_context_, context_.method(), {}, &runtime_side_);
+    stub_.PrepareBidiStreamingCall(&runtime_context_, method_, {}, &runtime_side_);
     runtime_side_.AddHold();
     runtime_side_.StartRead(&response_);
     runtime_side_.StartCall();
@@ -170,11 +175,12 @@ class PassingCall final : public grpc::ServerGenericBidiReactor {
       if (--halves_ > 0) return;
     }
     if (hook_) hook_->finished(status_code_ == grpc::StatusCode::OK);
-    observer_.ended(context_.method(), status_code_);
+    observer_.ended(method_, status_code_);
     delete this;
   }
 
-  grpc::GenericCallbackServerContext& context_;
+  grpc::GenericCallbackServerContext& context_;  // ends before this: when the server's half is done
+  const std::string method_;
   grpc::GenericStub& stub_;
   const std::unique_ptr<CallHook> hook_;
   CallObserver& observer_;

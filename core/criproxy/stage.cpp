@@ -4,13 +4,13 @@
 namespace koord::criproxy {
 namespace {
 
-struct HookedCall {
+struct CallStages {
   Method method;
   std::string_view name, before, after;
 };
 
 constexpr std::string_view kService = "/runtime.v1.RuntimeService/";
-constexpr HookedCall kHookedCalls[] = {
+constexpr CallStages kHookedCalls[] = {
     {Method::run_pod, "RunPodSandbox", "PreRunPodSandbox", ""},
     {Method::stop_pod, "StopPodSandbox", "", "PostStopPodSandbox"},
     {Method::create, "CreateContainer", "PreCreateContainer", ""},
@@ -21,14 +21,14 @@ constexpr HookedCall kHookedCalls[] = {
     {Method::remove_pod, "RemovePodSandbox", "", ""},
 };
 
-const HookedCall& call_of(Method method) { return kHookedCalls[static_cast<int>(method)]; }
+const CallStages& call_of(Method method) { return kHookedCalls[static_cast<int>(method)]; }
 
 }  // namespace
 
 std::optional<Method> hooked_method(std::string_view path) {
   if (!path.starts_with(kService)) return std::nullopt;
   path.remove_prefix(kService.size());
-  for (const HookedCall& call : kHookedCalls)
+  for (const CallStages& call : kHookedCalls)
     if (call.name == path) return call.method;
   return std::nullopt;
 }

@@ -29,7 +29,9 @@ struct Folder {
   std::string path() const { return directory.path().string() + "/state"; }
   std::string file(const std::string& name) const { return path() + "/containers/" + name; }
   bool has(const std::string& name) const { return std::filesystem::exists(file(name)); }
-  void write(const std::string& name, const std::string& text) const { REQUIRE(write_file_atomically(file(name), text)); }
+  void write(const std::string& name, const std::string& text) const {
+    REQUIRE(write_file_atomically(file(name), text));
+  }
 };
 
 wire::Checkpoint with_parent(const std::string& parent) {
@@ -77,9 +79,11 @@ TEST_CASE("a damaged checkpoint is named and set aside, and others are read") {
   const std::string text = checkpoint_text(with_parent("/b"));
   std::string flipped = text;
   flipped.back() ^= 1;
-  const std::pair<std::string, std::string> files[] = {
-      {"empty", ""},     {"cut", text.substr(0, text.size() - 1)}, {"flipped", flipped},
-      {"other", "\1\2"}, {"newer", "koord-cri-proxy 2" + text.substr(17)}};
+  const std::pair<std::string, std::string> files[] = {{"empty", ""},
+                                                       {"cut", text.substr(0, text.size() - 1)},
+                                                       {"flipped", flipped},
+                                                       {"other", "\1\2"},
+                                                       {"newer", "koord-cri-proxy 2" + text.substr(17)}};
   for (const auto& [name, content] : files) folder.write(name, content);
   const auto checkpoints = folder.open();
   CHECK(checkpoints->ids(Kind::container) == std::vector<std::string>{"good"});

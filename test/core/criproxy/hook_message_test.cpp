@@ -9,15 +9,14 @@ using namespace koord;
 using namespace koord::criproxy;
 
 TEST_CASE("a file as koordlet writes it names a hook server") {
-  const auto server = read_hook_server("koordlet.json",
-                                       "{\n\t\"remote-endpoint\": \"/var/run/koordlet/koordlet.sock\",\n"
-                                       "\t\"failure-policy\": \"Ignore\",\n\t\"runtime-hooks\": [\n"
-                                       "\t\t\"PreRunPodSandbox\",\n\t\t\"PreCreateContainer\"\n\t]\n}");
+  const auto server =
+      read_hook_server("koordlet.json", "{\n\t\"remote-endpoint\": \"/var/run/koordlet/koordlet.sock\",\n"
+                                        "\t\"failure-policy\": \"Ignore\",\n\t\"runtime-hooks\": [\n"
+                                        "\t\t\"PreRunPodSandbox\",\n\t\t\"PreCreateContainer\"\n\t]\n}");
   REQUIRE(server);
-  CHECK(*server == HookServer{"koordlet.json",
-                              "/var/run/koordlet/koordlet.sock",
-                              false,
-                              {"PreRunPodSandbox", "PreCreateContainer"}});
+  CHECK(*server ==
+        HookServer{
+            "koordlet.json", "/var/run/koordlet/koordlet.sock", false, {"PreRunPodSandbox", "PreCreateContainer"}});
 }
 
 TEST_CASE("a missing policy is Ignore, and a socket may be written as a URL") {

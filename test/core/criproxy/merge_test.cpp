@@ -101,7 +101,8 @@ TEST_CASE("a mount or device with the same path is replaced, others are appended
   wire::ContainerConfig container;
   container.add_mounts()->set_container_path("/a");
   container.mutable_mounts(0)->set_host_path("/old");
-  merge(Changes{.mounts = {{"/a", {"/new", true}}, {"/b", {"/other", false}}}, .devices = {{"/dev/x", "rwm"}}}, container);
+  merge(Changes{.mounts = {{"/a", {"/new", true}}, {"/b", {"/other", false}}}, .devices = {{"/dev/x", "rwm"}}},
+        container);
   REQUIRE(container.mounts_size() == 2);
   CHECK(container.mounts(0).host_path() == "/new");
   CHECK(container.mounts(0).readonly());

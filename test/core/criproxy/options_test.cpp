@@ -14,7 +14,8 @@ TEST_CASE("without arguments the proxy stands before containerd") {
 }
 
 TEST_CASE("sockets may be written as a kubelet writes them") {
-  const auto options = parse_options({"--listen=unix:///run/a.sock", "--runtime", "unix:///run/crio/crio.sock", "--agent=none"});
+  const auto options =
+      parse_options({"--listen=unix:///run/a.sock", "--runtime", "unix:///run/crio/crio.sock", "--agent=none"});
   REQUIRE(options);
   CHECK(options->listen == "/run/a.sock");
   CHECK(options->runtime == "/run/crio/crio.sock");
@@ -24,9 +25,12 @@ TEST_CASE("sockets may be written as a kubelet writes them") {
 
 TEST_CASE("a wrong option is named") {
   const std::pair<std::vector<std::string>, std::string> lines[] = {
-      {{"--listen=relative"}, "--listen"},    {{"--agent-timeout=5"}, "--agent-timeout"},
-      {{"--drain=-1s"}, "--drain"},           {{"--log-level=loud"}, "loud"},
-      {{"--unknown"}, "unknown"},             {{"word"}, "positional"},
+      {{"--listen=relative"}, "--listen"},
+      {{"--agent-timeout=5"}, "--agent-timeout"},
+      {{"--drain=-1s"}, "--drain"},
+      {{"--log-level=loud"}, "loud"},
+      {{"--unknown"}, "unknown"},
+      {{"word"}, "positional"},
       {{"--listen=/a", "--runtime=/a"}, "the same socket"}};
   for (const auto& [arguments, expected] : lines) {
     CAPTURE(arguments.front());
@@ -39,6 +43,7 @@ TEST_CASE("a wrong option is named") {
 
 TEST_CASE("the help shows every option with its default") {
   const std::string text = usage();
-  for (const char* part : {"--listen", "--runtime", "--agent-timeout", "200ms", "--hook-servers", "hookserver.d", "--drain"})
+  for (const char* part :
+       {"--listen", "--runtime", "--agent-timeout", "200ms", "--hook-servers", "hookserver.d", "--drain"})
     CHECK(text.find(part) != std::string::npos);
 }
