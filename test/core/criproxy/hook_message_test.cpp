@@ -49,7 +49,7 @@ TEST_CASE("each stage is a method of RuntimeHookService") {
   CHECK(hook_method("PreCreateContainer") == "/runtime.v1alpha1.RuntimeHookService/PreCreateContainerHook");
 }
 
-TEST_CASE("a hook server is told of pod, container, resources and environment") {
+TEST_CASE("a question to a hook server has pod, container, resources and environment") {
   wire::Checkpoint about;
   about.mutable_pod()->mutable_linux_part()->set_cgroup_parent("/a");
   about.mutable_container()->set_name("main");
