@@ -25,7 +25,10 @@ def shares_of(parent, container):
 
 
 def environment_of(container):
-    return pathlib.Path(f'/proc/{runtime.cri.pid(container)}/environ').read_bytes().split(b'\0')
+    process = pathlib.Path(f'/proc/{runtime.cri.pid(container)}')
+    # Before that it is the program of the runtime that becomes the container's.
+    containerd.eventually(lambda: process.joinpath('comm').read_text() == 'sleep\n', 'the program of the container runs')
+    return process.joinpath('environ').read_bytes().split(b'\0')
 
 
 class ProxyCase(unittest.TestCase):
