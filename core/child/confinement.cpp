@@ -8,6 +8,7 @@
 #include <chrono>
 #include <optional>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "core/base/file.hpp"
@@ -25,6 +26,11 @@ constexpr Controller kControllers[] = {Controller::memory, Controller::cpu, Cont
 constexpr std::uint64_t kPeriodUs = 100'000;
 constexpr Duration kEndOfAllPatience = std::chrono::seconds(1);
 constexpr unsigned kMostChildren = 10'000;
+// From SIGKILL to the end of a process: the kernel removes no cgroup before. The quota of the cgroup may slow it down.
+constexpr Duration kRemovalPatience = std::chrono::seconds(2);
+// A process that the agent is starting has the agent's descriptors, and with them the locks, until it runs its program.
+constexpr Duration kLockPatience = std::chrono::milliseconds(20);
+constexpr Duration kBetweenRemovals = std::chrono::milliseconds(1);
 
 Result<void> make_directory(const std::string& path) {
   if (::mkdir(path.c_str(), 0755) != 0 && errno != EEXIST) return system_error(errno, "'" + path + "'");
@@ -43,6 +49,16 @@ bool is_in_use(const cgroup::Layout& layout, const std::string& cgroup) {
   for (Controller controller : kControllers)
     if (has_processes(layout.directory(controller, cgroup))) return true;
   return has_processes(tracking_directory(layout, cgroup));
+}
+
+// Waits until killed processes have left the cgroup, unless another child has locked it.
+void remove_unlocked(const std::string& directory, std::chrono::steady_clock::time_point begin) {
+  if (directory.empty()) return;
+  while (::rmdir(directory.c_str()) != 0 && errno == EBUSY) {
+    const Duration waited = std::chrono::steady_clock::now() - begin;
+    if (waited >= kRemovalPatience || (waited >= kLockPatience && is_locked(directory))) return;
+    std::this_thread::sleep_for(kBetweenRemovals);
+  }
 }
 
 }  // namespace
@@ -80,15 +96,17 @@ void Confinement::make() {
   oom_kills_before_ = count_oom_kills();
 }
 
+// A child without a cgroup of its own is in that of its plugin only. No step before this one waits for its processes.
 void Confinement::remove() {
+  const auto begin = std::chrono::steady_clock::now();
   locks_.clear();
   remove_cgroup(own_);
   if (const std::string tracking = tracking_directory(layout_, plugins_); !tracking.empty()) {
-    ::rmdir((tracking + "/" + name_).c_str());
+    remove_unlocked(tracking + "/" + name_, begin);
     ::rmdir(tracking.c_str());
   }
   for (Controller controller : kControllers) {
-    ::rmdir(layout_.directory(controller, cgroup_).c_str());
+    remove_unlocked(layout_.directory(controller, cgroup_), begin);
     ::rmdir(layout_.directory(controller, plugins_).c_str());
   }
 }

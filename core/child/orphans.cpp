@@ -23,7 +23,7 @@ using cgroup::Controller;
 constexpr Duration kOrphanPatience = std::chrono::seconds(1);
 
 // Also true if the kernel does not say: nothing of another agent may be killed.
-bool is_locked(const UniqueFd& directory) { return ::flock(directory.get(), LOCK_EX | LOCK_NB) != 0; }
+bool is_locked_by_other(const UniqueFd& directory) { return ::flock(directory.get(), LOCK_EX | LOCK_NB) != 0; }
 
 // All trees that may have cgroups of plugins, each once. Those where forking can be stopped come first.
 std::vector<std::string> plugin_trees(const cgroup::Layout& layout) {
@@ -47,13 +47,18 @@ UniqueFd lock_cgroup(const std::string& directory) {
   return std::move(*opened);
 }
 
+bool is_locked(const std::string& directory) {
+  const auto opened = open_directory(directory);
+  return !opened || is_locked_by_other(*opened);
+}
+
 std::size_t end_orphans(const cgroup::Layout& layout) {
   std::size_t ended = 0;
   for (const std::string& plugins : plugin_trees(layout)) {
     for (const std::string& plugin : list_subdirectories(plugins).value_or({})) {
       const std::string directory = plugins + "/" + plugin;
       auto opened = open_directory(directory);
-      if (!opened || is_locked(*opened)) continue;
+      if (!opened || is_locked_by_other(*opened)) continue;
       ended += end_processes(directory, kOrphanPatience).count;
       remove_cgroup(directory);
     }

@@ -15,6 +15,9 @@ namespace koord::child {
 // Takes the shared lock on the cgroup in this directory; an empty descriptor when the directory is missing.
 UniqueFd lock_cgroup(const std::string& directory);
 
+// Returns whether an agent, this one included, holds the lock on the cgroup. Also true if the directory is missing.
+bool is_locked(const std::string& directory);
+
 // Kills all processes in cgroups of plugins that no agent has locked, waits until they are gone, and removes those
 // cgroups. On cgroup v2 these are also the cgroups below the own one. To be called before the agent has children.
 // Returns the number of processes.

@@ -13,6 +13,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <memory>
+#include <thread>
 
 #include <doctest/doctest.h>
 
@@ -121,6 +123,31 @@ TEST_CASE_FIXTURE(Node, "the cgroup goes with the last child") {
   { Confinement confinement(layout, id, {.memory_bytes = 64 << 20, .cpu_millis = 500, .processes = 8}); }
   for (Controller controller : {Controller::memory, Controller::cpu, Controller::pids})
     CHECK_FALSE(std::filesystem::exists(file(controller, "cgroup.procs")));
+}
+
+// As for a child in whose tree of processes the agent could make no cgroup.
+TEST_CASE_FIXTURE(Node, "the cgroup goes when a killed process in it has ended, also if it was in no child's cgroup") {
+  Waiting late([] {});  // first, because it inherits descriptors and with them locks
+  auto confinement = std::make_unique<Confinement>(layout, id, host::RunnerLimits{.cpu_millis = 500});
+  REQUIRE(write_value(file(Controller::cpu, "cgroup.procs"), std::to_string(late.process().pid())));
+  const std::string own = layout.unified_directory(plugin()).empty() ? layout.directory(Controller::pids, plugin())
+                                                                     : layout.unified_directory(plugin());
+  REQUIRE(std::filesystem::exists(own + "/child-1"));
+  std::thread end([&] { confinement.reset(); });
+  CHECK(test::eventually([&] { return !std::filesystem::exists(own + "/child-1"); }));  // the first to go
+  late.go();
+  end.join();
+  CHECK_FALSE(std::filesystem::exists(file(Controller::cpu, "cgroup.procs")));
+}
+
+TEST_CASE_FIXTURE(Node, "the cgroup stays for another child") {
+  auto first = std::make_unique<Confinement>(layout, id, host::RunnerLimits{.cpu_millis = 500});
+  Confinement second(layout, id, {.cpu_millis = 500});
+  Waiting member([] {});
+  second.add(member.process().pid());
+  first.reset();
+  CHECK(std::filesystem::exists(file(Controller::cpu, "cgroup.procs")));
+  member.go();
 }
 
 TEST_CASE("a controller that the node lacks is reported by name") {
