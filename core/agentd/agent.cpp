@@ -106,14 +106,17 @@ Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::
 }
 
 host::PluginManager::Parts Agent::plugin_parts() {
-  return {.loop = loop_,
-          .pool = workers_,
-          .services = shared_,
-          .metrics = host_metrics_,
-          .plans = qos_.governor(),
-          .evictions = &evictions_,
-          .load_in_child = child_loader(config_.plugins.child_program, images_, cgroups_.layout(), layers_),
-          .on_change = [this](const host::PluginStatus& plugin) {
+  return {
+      .loop = loop_,
+      .pool = workers_,
+      .services = shared_,
+      .metrics = host_metrics_,
+      .plans = qos_.governor(),
+      .evictions = &evictions_,
+      .load_in_child = child_loader(config_.plugins.child_program, images_, cgroups_.layout(), layers_),
+      .measure_state = [this](const std::string& id, std::uint64_t enough) { return layers_.state_size(id, enough); },
+      .on_change =
+          [this](const host::PluginStatus& plugin) {
             inactive_.learn(plugin);
             log_plugin(plugin);
           }};

@@ -26,6 +26,7 @@ void LaunchSpec::pack(Packer& out) const {
       .add(landlock_abi)
       .add(memory_bytes)
       .add(processes)
+      .add(file_bytes)
       .add(std::string_view(state_directory));
   pack_paths(out, readable);
   pack_paths(out, writable);
@@ -39,6 +40,7 @@ LaunchSpec LaunchSpec::unpack(Unpacker& in) {
   spec.landlock_abi = in.number<std::uint32_t>();
   spec.memory_bytes = in.number<std::uint64_t>();
   spec.processes = in.number<std::uint64_t>();
+  spec.file_bytes = in.number<std::uint64_t>();
   spec.state_directory = in.text();
   spec.readable = unpack_paths(in);
   spec.writable = unpack_paths(in);

@@ -11,6 +11,7 @@
 #include "core/base/file.hpp"
 #include "core/base/linux_capability.hpp"
 #include "core/base/parse.hpp"
+#include "core/child/state_size.hpp"
 
 namespace koord::child {
 namespace {
@@ -98,6 +99,11 @@ std::vector<host::Capability> Layers::capabilities() const {
   return {uid, landlock, tracefs_capability()};
 }
 
+Result<std::uint64_t> Layers::state_size(const std::string& plugin_id, std::uint64_t enough) const {
+  const auto user = uids_.known(plugin_id);
+  return user ? child::state_size(user->directory, user->uid, enough) : 0;
+}
+
 Result<Launch> Layers::launch(const std::string& plugin_id, const std::string& path, const host::RunnerLimits& limits) {
   Launch launch = launch_without_layers(limits);
   if (!limits.third_party) return launch;
@@ -107,6 +113,7 @@ Result<Launch> Layers::launch(const std::string& plugin_id, const std::string& p
     PluginUser user = TRY(uids_.user_of(plugin_id));
     spec.uid = user.uid;
     spec.state_directory = std::move(user.directory);
+    spec.file_bytes = limits.state_bytes;
     launch.problem = std::move(user.problem);
   } else {
     launch.level.missing[IsolationLayer::uid] = uid_problem_;

@@ -37,6 +37,9 @@ class Layers {
   // A plugin of a third party gets all layers; the agent's own one, which runs in a process because the configuration
   // says so, keeps the agent's user and files.
   Result<Launch> launch(const std::string& plugin_id, const std::string& path, const host::RunnerLimits& limits);
+  // The bytes of the plugin's state directory on disk, more than `enough` if there is more; 0: it has none. [any
+  // thread]
+  Result<std::uint64_t> state_size(const std::string& plugin_id, std::uint64_t enough) const;
 
  private:
   const Options options_;

@@ -72,6 +72,13 @@ Result<PluginUser> PluginUids::user_of(const std::string& id) {
   return user;
 }
 
+std::optional<PluginUser> PluginUids::known(const std::string& id) const {
+  std::lock_guard lock(mutex_);
+  const auto found = given_.find(id);
+  if (found == given_.end() || directory_.empty()) return std::nullopt;
+  return PluginUser{.uid = found->second, .directory = directory_ + "/" + id, .problem = {}};
+}
+
 // Fills in the uid if the directory shows it.
 Result<std::string> PluginUids::place_of(const std::string& id, std::uint32_t& uid) {
   if (directory_.empty()) return invalid("neither plugins.stateDirectory nor store.path is set");

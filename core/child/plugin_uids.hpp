@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "core/base/result.hpp"
@@ -29,6 +30,9 @@ class PluginUids {
   // is renamed to ID~N.
   Result<PluginUser> user_of(const std::string& id);
 
+  // The user of a plugin that has a state directory and was given one in this session.
+  std::optional<PluginUser> known(const std::string& id) const;
+
   std::uint32_t first() const { return first_; }
   std::uint32_t count() const { return count_; }
 
@@ -40,7 +44,7 @@ class PluginUids {
 
   const std::string directory_;
   const std::uint32_t first_, count_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::map<std::string, std::uint32_t> given_;
 };
 

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
@@ -21,6 +22,8 @@ namespace koord::child {
 namespace {
 
 constexpr rlim_t kMaxFiles = 1024;
+// Long messages to the host are memory files.
+constexpr rlim_t kLeastFileLimit = 16 << 20;
 // One byte: a core handler is not started for it, but is started for 0 (core(5)).
 constexpr rlim_t kMaxCore = 1;
 
@@ -97,6 +100,11 @@ void close_to_others(const LaunchSpec& spec) {
 }
 
 }  // namespace
+
+Result<void> limit_files(const LaunchSpec& spec) {
+  if (spec.file_bytes == 0) return {};
+  return limit_one(RLIMIT_FSIZE, std::max<rlim_t>(spec.file_bytes, kLeastFileLimit), "limit of file sizes");
+}
 
 Result<CapabilityMask> enter_sandbox(const LaunchSpec& spec) {
   offer_as_victim();

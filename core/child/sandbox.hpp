@@ -14,4 +14,8 @@ namespace koord::child {
 // not have are left out. Returns those that it keeps.
 Result<CapabilityMask> enter_sandbox(const LaunchSpec& spec);
 
+// Limits the size of each file that this process writes, memory files included. The kernel sends SIGXFSZ beyond it. For
+// after the copy of the plugin's file is made, which may be longer.
+Result<void> limit_files(const LaunchSpec& spec);
+
 }  // namespace koord::child

@@ -67,6 +67,7 @@ struct PluginSettings {
   std::uint64_t max_series = 0;
   std::uint64_t max_scrape_memory = 0;  // of the agent, for the scrapes of a third party; 0: no limit
   // limit of a plugin's own process; 0: none
+  std::uint64_t max_state = 0;  // bytes of a third party's state directory
   std::uint64_t max_memory = 0;
   std::uint64_t max_cpu_millis = 0;
   std::uint64_t max_processes = 0;

@@ -59,6 +59,10 @@ Schema<PluginSettings> make_plugin_schema() {
           "maxCpu", "500m", "CPU limit; near it the plugin ticks slower. A process of its own cannot exceed it.",
           cpu(10), [](P & p) -> auto& { return p.max_cpu_millis; }),
       plugin_key(
+          "maxState", "64Mi",
+          "Limit of a third party's state directory on disk, and of each file that its process writes; an excess ends the process.",
+          size(1 << 20), [](P & p) -> auto& { return p.max_state; }),
+      plugin_key(
           "maxThreads", "64", "Limit of threads and processes, if it has a process of its own.", integer(4, 100'000),
           [](P & p) -> auto& { return p.max_processes; }),
       plugin_key(

@@ -24,6 +24,7 @@ child::Layers::Options options_of(const std::string& directory, const config::Co
 
 host::RunnerLimits limits_of(const config::PluginSettings& settings) {
   return {.memory_bytes = settings.max_memory,
+          .state_bytes = settings.max_state,
           .capabilities = settings.capabilities,
           .network = settings.network,
           .readable = settings.read_paths,

@@ -34,7 +34,8 @@ ManagedPlugin::ManagedPlugin(Parts parts, PluginFile file, unsigned nth)
       state_(file_.refusal.empty() ? PluginState::disabled : PluginState::refused),
       reason_(file_.refusal),
       held_(parts_.hold_ticks),
-      loading_(parts_.pool, "load " + file_.manifest.id) {}
+      loading_(parts_.pool, "load " + file_.manifest.id),
+      measuring_(parts_.pool, "measure " + file_.manifest.id) {}
 
 ManagedPlugin::Supervisors ManagedPlugin::supervisors() const {
   std::lock_guard lock(mutex_);
@@ -293,6 +294,7 @@ RunnerLimits ManagedPlugin::runner_limits() const {
   return {.memory_bytes = settings_.max_memory,
           .cpu_millis = settings_.max_cpu_millis,
           .processes = settings_.max_processes,
+          .state_bytes = settings_.max_state,
           .capabilities = settings_.capabilities,
           .network = settings_.network,
           .readable = settings_.read_paths,

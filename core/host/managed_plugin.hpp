@@ -44,6 +44,7 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
     Duration restart_delay{};
     std::function<void()> changed;  // [any] the status did
     bool hold_ticks = false;        // until release_ticks()
+    StateMeter measure_state = {};  // of third parties; empty: no limit
   };
 
   // How its start came out.
@@ -65,6 +66,8 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
   void release_ticks();
   // Looks at what it uses: warns, makes its ticks slower or faster, begins it anew.
   void check_budget();
+  // Measures its state directory on a worker, and begins it anew if that is beyond its limit.
+  void check_state_size();
   // Stretches the periods of its advisors at least by this factor, to keep the agent's CPU budget.
   void set_agent_slowdown(unsigned times);
   void restart();
@@ -115,6 +118,7 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
   void set_grants(const config::PluginSettings& settings);
   void warn_of_root() const;
   void pace();
+  void judge_state_size(const Result<std::uint64_t>& bytes, std::uint64_t limit);
   void set_mode();
   std::shared_ptr<Supervisor> make_supervisor(std::size_t class_index);
   Supervisor::Pace pace_of(const ClassInfo& info) const;
@@ -130,7 +134,8 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
   std::vector<config::IsolationLayer> minimum_isolation_;
   std::optional<ContentDemand> fulfilled_;  // the demand that mapped_ has last fulfilled
   bool loading_now_ = false;
-  std::stop_source loading_stop_;                    // of the newest task of loading_
+  std::stop_source loading_stop_;  // of the newest task of loading_
+  bool measuring_state_ = false;
   std::optional<Time> budget_checked_;               // at the budget
   const std::shared_ptr<ByteBudget> scrape_memory_;  // nullptr: no limit
 
@@ -152,7 +157,7 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
   Budget budget_;
   unsigned agent_slowdown_ = 1;
 
-  event::Strand loading_;  // last: its tasks use the rest
+  event::Strand loading_, measuring_;  // last: their tasks use the rest
 };
 
 }  // namespace koord::host

@@ -127,6 +127,26 @@ void ManagedPlugin::check_budget() {
   for (const auto& supervisor : all) supervisor->instance().fail(verdict.breach);
 }
 
+void ManagedPlugin::check_state_size() {
+  const std::uint64_t limit = settings_.max_state;
+  if (!parts_.measure_state || limit == 0 || measuring_state_ || file_.origin != Origin::third_party || ended()) return;
+  measuring_state_ = measuring_.post([weak = weak_from_this(), &parts = parts_, id = file_.manifest.id, limit] {
+    parts.loop.post([weak, limit, bytes = parts.measure_state(id, limit)] {
+      if (const auto self = weak.lock()) self->judge_state_size(bytes, limit);
+    });
+  });
+}
+
+// A plugin that starts again has the time until the next poll to clear its directory.
+void ManagedPlugin::judge_state_size(const Result<std::uint64_t>& bytes, std::uint64_t limit) {
+  measuring_state_ = false;
+  if ((bytes && *bytes <= limit) || ended()) return;
+  const std::string reason =
+      bytes ? "its state directory has more than " + std::to_string(limit >> 10) + " KiB (maxState)"
+            : "its state directory cannot be measured (maxState): " + bytes.error().message();
+  for (const auto& supervisor : supervisors()) supervisor->instance().fail(reason);
+}
+
 void ManagedPlugin::set_agent_slowdown(unsigned times) {
   {
     std::lock_guard lock(mutex_);

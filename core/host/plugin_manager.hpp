@@ -61,6 +61,8 @@ class PluginManager {
     Duration restart_delay = RestartPolicy::kFirstDelay;
     // Between two looks at what the plugins use.
     Duration budget_period = std::chrono::seconds(5);
+    // Empty: state directories have no limit.
+    StateMeter measure_state = {};
     // A plugin's state or the reason of it changed: to log it. On the loop thread.
     std::function<void(const PluginStatus&)> on_change = {};
   };

@@ -96,7 +96,8 @@ std::shared_ptr<ManagedPlugin> PluginManager::State::make(PluginFile file, unsig
                               [weak = weak_from_this()] {
                                 if (auto self = weak.lock()) self->changed();
                               },
-                          .hold_ticks = hold_ticks};
+                          .hold_ticks = hold_ticks,
+                          .measure_state = parts.measure_state};
   return std::make_shared<ManagedPlugin>(std::move(of), std::move(file), nth);
 }
 
@@ -165,7 +166,10 @@ void PluginManager::State::drop_missing(const Catalogue& catalogue) {
 
 void PluginManager::State::check_budgets() {
   const Plugins running = all();
-  for (const auto& plugin : running) plugin->check_budget();
+  for (const auto& plugin : running) {
+    plugin->check_budget();
+    plugin->check_state_size();
+  }
   check_agent_budget(running);
 }
 

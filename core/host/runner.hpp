@@ -40,6 +40,7 @@ struct RunnerLimits {
   std::uint64_t memory_bytes = 0;
   std::uint64_t cpu_millis = 0;                           // thousandths of a core
   std::uint64_t processes = 0;                            // threads count
+  std::uint64_t state_bytes = 0;                          // of its state directory, and of each file that it writes
   CapabilityMask capabilities = 0;                        // all that it has
   NetworkMask network = 0;                                // sockets that it may make
   std::vector<std::string> readable = {}, writable = {};  // beside what all may
@@ -48,6 +49,9 @@ struct RunnerLimits {
       {};                        // of a third party: without one of these it does not start
   std::stop_token loading = {};  // a stop request ends a process that maps the file
 };
+
+// Returns the bytes of a plugin's state directory on disk, or more than `enough` if there is more. [any]
+using StateMeter = std::function<Result<std::uint64_t>(const std::string& plugin_id, std::uint64_t enough)>;
 
 class Runner {
  public:

@@ -60,6 +60,8 @@ Result<std::shared_ptr<const host::Module>> load(const std::string& id, const st
   if (Result<void> confined = confine(order.spec); !confined)
     return invalid("cannot be confined: " + confined.error().message());
   const UniqueFd memory = TRY(sealed_copy(order.file.get(), id + ".so"));
+  if (Result<void> limited = limit_files(order.spec); !limited)
+    return invalid("cannot be confined: " + limited.error().message());
   const std::string copy = "/proc/self/fd/" + std::to_string(memory.get());
   auto module = [&]() -> Result<std::shared_ptr<const host::Module>> {
     const host::Manifest manifest = TRY(host::read_manifest(copy));

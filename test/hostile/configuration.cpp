@@ -7,6 +7,7 @@ namespace {
 std::string settings_of_one(const Attack& attack, std::string_view deadline, const Words& words) {
   std::string text = "    " + attack.id() + ":\n      period: 100ms\n      deadline: " + std::string(deadline) +
                      "\n      maxMemory: 64Mi\n      maxThreads: 32\n      maxSeries: 1000\n      maxCpu: 300m\n";
+  if (attack.kind == "disk") text += "      maxState: 2Mi\n";
   if (attack.is_strategy()) text += "      mode: enforce\n";
   // A socket that lingers, and an endpoint to scrape, need the grant.
   if (attack.name == "lingering_descriptor" || attack.is_scraped()) text += "      network: [tcp]\n";

@@ -22,6 +22,12 @@ constexpr std::pair<std::string_view, std::string_view> kRefusals[] = {
     {"squat_host", "metric 'host_series': names that begin so are kept for the host"},
     {"squat_metric", "metric 'pod_cpu_usage' is reserved"}};
 
+// Each attack that must be ended for this reason.
+constexpr std::pair<std::string_view, std::string_view> kEnds[] = {
+    {"state_files", "its state directory has more than 2048 KiB (maxState)"},
+    {"state_links", "its state directory has more than 2048 KiB (maxState)"},
+    {"state_deep", "its state directory cannot be measured (maxState): directories nested deeper than 32"}};
+
 // Each attack that succeeds if the answer to this request contains this text.
 struct Effect {
   std::string_view attack;
@@ -44,13 +50,17 @@ void add_effects_on_log(const std::string& log, std::vector<std::string>& compla
 
 }  // namespace
 
-std::vector<std::string> effects_of(const Attack& attack, const AgentProcess& agent) {
+std::vector<std::string> effects_of(const Attack& attack, const AgentProcess& agent, Rights rights) {
   std::vector<std::string> complaints;
   const std::string log = agent.log();
   if (attack.name == "stdout_flood" || attack.name == "log_flood") add_effects_on_log(log, complaints);
   for (const auto& [name, refusal] : kRefusals)
     if (attack.name == name && !contains(log, attack.id() + ": " + std::string(refusal)))
       complaints.push_back("no line of the log says '" + std::string(refusal) + "'");
+  for (const auto& [name, reason] : kEnds)
+    if (attack.name == name && !contains(log, attack.id() + " is failed: " + std::string(reason)) &&
+        lacking_layer(rights) != "uid")
+      complaints.push_back("no line of the log says '" + std::string(reason) + "'");
   if (attack.name == "squat_kv" && contains(log, "com.bystander: another plugin has changed its key"))
     complaints.emplace_back("it changed a key of another plugin");
   for (const Effect& effect : kEffects) {

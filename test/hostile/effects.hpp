@@ -13,7 +13,7 @@
 namespace koord::hostile {
 
 // Complaints; empty: it achieved nothing, and the log says what it must.
-std::vector<std::string> effects_of(const Attack& attack, const test::AgentProcess& agent);
+std::vector<std::string> effects_of(const Attack& attack, const test::AgentProcess& agent, Rights rights);
 
 // Returns whether a plugin with fewer layers may do this step, as README.md says: every user may, or root without
 // capabilities.

@@ -384,7 +384,8 @@ std::vector<Verdict> Raid::run() {
     judge_node();
     if (runs()) judge_gaps();
     for (std::size_t i = 0; i < attacks_.size(); ++i)
-      for (const std::string& effect : effects_of(*attacks_[i], *agent_)) verdicts_[i].complaints.push_back(effect);
+      for (const std::string& effect : effects_of(*attacks_[i], *agent_, rights_))
+        verdicts_[i].complaints.push_back(effect);
   }
   if (std::getenv("KOORD_HOSTILE_LOG")) std::fprintf(stderr, "%s\n", agent_->log().c_str());
   judge_rest();

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/child/state_size.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "test/core/child/confined.hpp"
+
+using namespace koord;
+using namespace koord::child;
+
+namespace {
+
+constexpr std::uint64_t kMuch = 1 << 30;
+
+struct State : test::Scratch {
+  std::string at(const std::string& name) const { return path() + "/" + name; }
+  void write(const std::string& name, std::size_t bytes = 0) const { std::ofstream(at(name)) << std::string(bytes, 'x'); }
+  std::uint64_t size(std::uint64_t enough = kMuch) const { return state_size(path(), ::geteuid(), enough).value_or(0); }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(State, "a state directory has the bytes of its files on disk, those of directories below it included") {
+  CHECK(size() == 0);
+  write("a", 100'000);
+  const std::uint64_t one = size();
+  CHECK(one >= 100'000);
+  std::filesystem::create_directories(at("b/c"));
+  write("b/c/d", 100'000);
+  CHECK(size() >= one + 100'000 + 2 * 4096);
+}
+
+TEST_CASE_FIXTURE(State, "an empty file, a link and a hole count as 4 KiB") {
+  write("empty");
+  CHECK(size() == 4096);
+  std::filesystem::create_hard_link(at("empty"), at("link"));
+  std::filesystem::create_symlink("/usr", at("elsewhere"));
+  write("hole");
+  std::filesystem::resize_file(at("hole"), std::uintmax_t{1} << 40);
+  CHECK(size() == 4 * 4096);
+}
+
+TEST_CASE_FIXTURE(State, "more than enough is not counted to the end") {
+  for (int i = 0; i < 100; ++i) write("file-" + std::to_string(i));
+  CHECK(size(10 * 4096) == 11 * 4096);
+}
+
+TEST_CASE_FIXTURE(State, "a directory that is nested too deep cannot be measured") {
+  std::string path = this->path();
+  for (int i = 0; i < 40; ++i) std::filesystem::create_directory(path += "/d");
+  const auto size = state_size(this->path(), ::geteuid(), kMuch);
+  REQUIRE_FALSE(size);
+  CHECK(size.error().message() == "directories nested deeper than 32");
+}
+
+TEST_CASE_FIXTURE(State, "a missing directory has no bytes") {
+  CHECK(state_size(at("missing"), ::geteuid(), kMuch).value_or(1) == 0);
+}
+
+TEST_CASE("a plugin that was given no state directory has no bytes") {
+  const test::Scratch directory;
+  const Layers layers({.state_directory = directory.path(), .first_uid = test::kFirstUid, .uids = 10});
+  CHECK(layers.state_size("com.example.none", kMuch).value_or(1) == 0);
+}
