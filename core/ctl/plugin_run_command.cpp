@@ -45,10 +45,11 @@ Result<void> run_plugin(const Invocation& invocation) {
   workshop::Loading loading{in_process ? config::Isolation::in_process : config::Isolation::process, {}, images};
   if (!in_process) loading.child_program = TRY(workshop::find_child_program());
 
+  const config::Config config = TRY(configuration_for(invocation, piece.manifest.id));
+  settings.scrape_memory = config.plugins.of(piece.manifest.id).max_scrape_memory;
   const auto node = TRY(open_node(invocation, workshop::make_live_node));
   std::unique_ptr<ConfinedRun> confined;
   if (is_confined) {
-    const config::Config config = TRY(configuration_for(invocation, piece.manifest.id));
     confined = TRY(ConfinedRun::make(config, piece.manifest.id, node->roots()));
     loading.layers = &confined->layers();
     loading.limits = settings.limits = confined->limits();

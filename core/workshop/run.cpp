@@ -11,6 +11,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/base/byte_budget.hpp"
 #include "core/base/parse.hpp"
 #include "core/host/hook_response.hpp"
 #include "core/scrape/scrape.hpp"
@@ -127,7 +128,8 @@ class Run {
       const std::size_t scrape = report_.scrapes.size();
       report_.scrapes.push_back({.cls = part.info().name, .url = target.url, .problem = "there was no tick"});
       auto metrics = std::make_unique<host::ScrapedMetrics>(memory_host_.metrics(), *part.definitions,
-                                                            settings_.plugin_id, mapping_of(part, target.name));
+                                                            settings_.plugin_id, mapping_of(part, target.name),
+                                                            host::ScrapedMetrics::kNoLimit, ByteShare(scrape_memory_));
       part.endpoints.push_back({std::move(target), std::move(metrics), scrape});
     }
   }
@@ -157,12 +159,13 @@ class Run {
     Result<host::ScrapedMetrics::Outcome> outcome = take_scrape(endpoint);
     last.samples = outcome ? outcome->taken : 0;
     last.problem = outcome ? "" : outcome.error().message();
+    if (!outcome && outcome.error().is(std::errc::not_enough_memory)) last.problem += " (maxScrapeMemory)";
   }
 
   Result<host::ScrapedMetrics::Outcome> take_scrape(Endpoint& endpoint) {
     if (!node_.is_here()) return invalid("not scraped: the node is a recording");
     const exposition::Document document =
-        TRY(host::scrape(endpoint.target, {.timeout = period_, .rights = settings_.rights}));
+        TRY(host::scrape(endpoint.target, {.timeout = period_, .rights = settings_.rights, .memory = scrape_memory_}));
     return endpoint.metrics->take(document, node_.clock().now());
   }
 
@@ -232,6 +235,9 @@ class Run {
   const std::shared_ptr<const host::LoadedPlugin> plugin_;
   RunNode& node_;
   const RunSettings& settings_;
+  const std::shared_ptr<ByteBudget> scrape_memory_ = settings_.scrape_memory > 0
+                                                         ? std::make_shared<ByteBudget>(settings_.scrape_memory)
+                                                         : nullptr;
   MemoryHost memory_host_;
   std::vector<Part> parts_;  // on the host
   Duration period_{};

@@ -27,6 +27,7 @@ struct RunSettings {
   std::string config_json = "{}";
   host::RunnerLimits limits = {};  // of a process
   host::Rights rights = {};
+  std::uint64_t scrape_memory = 0;  // bytes for all scrapes, as maxScrapeMemory of an agent; 0: no limit
 };
 
 // One call of the plugin.

@@ -2,6 +2,8 @@
 // The author's commands as an author types them, with no agent.
 #include <doctest/doctest.h>
 #include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,8 +12,10 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "core/base/unique_fd.hpp"
 #include "test/support/agent_process.hpp"
 #include "test/support/child_process.hpp"
 
@@ -40,6 +44,42 @@ Finished koordctl(std::vector<std::string> arguments) {
 
 // Without what differs from run to run: how long calls took.
 std::string without_times(std::string json) { return json.substr(0, json.find("\"calls\"")); }
+
+// An endpoint that gives this answer to each request.
+class LargeAnswer {
+ public:
+  LargeAnswer(const std::string& path, const std::string& answer)
+      : listener_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
+    REQUIRE(::bind(listener_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+    REQUIRE(::listen(listener_.get(), 8) == 0);
+    thread_ = std::thread([this, answer] {
+      for (;;) {
+        const koord::UniqueFd client(::accept(listener_.get(), nullptr, nullptr));
+        if (!client) return;
+        char request[4096];
+        if (::read(client.get(), request, sizeof request) <= 0) continue;
+        for (std::size_t at = 0; at < answer.size();) {
+          const ssize_t n = ::send(client.get(), answer.data() + at, answer.size() - at, MSG_NOSIGNAL);
+          if (n <= 0) break;
+          at += static_cast<std::size_t>(n);
+        }
+      }
+    });
+  }
+  ~LargeAnswer() {
+    ::shutdown(listener_.get(), SHUT_RDWR);
+    thread_.join();
+  }
+  LargeAnswer(const LargeAnswer&) = delete;
+  LargeAnswer& operator=(const LargeAnswer&) = delete;
+
+ private:
+  koord::UniqueFd listener_;
+  std::thread thread_;
+};
 
 }  // namespace
 
@@ -105,6 +145,24 @@ TEST_CASE_FIXTURE(AuthorFixture, "a run prints what the plugin did, and a trace 
   const std::string text{std::istreambuf_iterator<char>(trace), {}};
   for (const char* part : {"\"traceEvents\":[", "\"name\":\"collect\"", "\"ph\":\"X\"", "\"thread_name\""})
     CHECK(contains(text, part));
+}
+
+TEST_CASE_FIXTURE(AuthorFixture, "a scrape beyond maxScrapeMemory fails as in an agent") {
+  std::string answer = "HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\n";
+  for (int i = 0; i < 5000; ++i) answer += "large{n=\"" + std::to_string(i) + "\"} 1\n";
+  const LargeAnswer endpoint(file("large.sock"), answer);
+  std::ofstream(file("scrapes.yaml")) << "plugins: {settings: {com.example.gauge: {maxScrapeMemory: 64Ki}}}\n";
+  const auto run = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words{
+        "run", kGauge,     "--class", "node-exporter", "--ticks",
+        "1",   "--period", "5s",      "--set",         "url=\"unix:" + file("large.sock") + ":/metrics\""};
+    words.insert(words.end(), more.begin(), more.end());
+    return koordctl(words).output;
+  };
+  const std::string limited = run({"--config", file("scrapes.yaml")});
+  CHECK_MESSAGE(contains(limited, "(maxScrapeMemory)"), limited);
+  const std::string usual = run({});
+  CHECK_MESSAGE(!contains(usual, "(maxScrapeMemory)"), usual);
 }
 
 TEST_CASE("endpoints of an external advisor are scraped on this machine") {
