@@ -19,13 +19,16 @@ constexpr std::uint64_t kMuch = 1 << 30;
 
 struct State : test::Scratch {
   std::string at(const std::string& name) const { return path() + "/" + name; }
-  void write(const std::string& name, std::size_t bytes = 0) const { std::ofstream(at(name)) << std::string(bytes, 'x'); }
+  void write(const std::string& name, std::size_t bytes = 0) const {
+    std::ofstream(at(name)) << std::string(bytes, 'x');
+  }
   std::uint64_t size(std::uint64_t enough = kMuch) const { return state_size(path(), ::geteuid(), enough).value_or(0); }
 };
 
 }  // namespace
 
-TEST_CASE_FIXTURE(State, "a state directory has the bytes of its files on disk, those of directories below it included") {
+TEST_CASE_FIXTURE(State,
+                  "a state directory has the bytes of its files on disk, those of directories below it included") {
   CHECK(size() == 0);
   write("a", 100'000);
   const std::uint64_t one = size();

@@ -13,6 +13,7 @@
 #include "core/child/snapshot_images.hpp"
 #include "core/workshop/measured_child.hpp"
 #include "core/workshop/run_node.hpp"
+#include "test/support/sanitized.hpp"
 
 using namespace koord;
 using namespace koord::workshop;
@@ -54,7 +55,11 @@ TEST_CASE("a traced child's system calls are counted while it says so, those of 
     call_kernel(100);
     return {};
   }));
-  CHECK(child.value().calls == 15);
+  // The runtime of a sanitizer may have a thread of its own, which calls the kernel whenever it likes.
+  if (test::kSanitized)
+    CHECK(child.value().calls >= 15);
+  else
+    CHECK(child.value().calls == 15);
 }
 
 TEST_CASE("a child's error and its death are reported") {

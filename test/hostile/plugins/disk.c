@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attacks on the space of the node's disk, each in the plugin's state directory. Each stops by itself, so that a missing
- * limit fails the test and does not fill the disk. */
+/* Attacks on the space of the node's disk, each in the plugin's state directory. Each stops by itself, so that a
+ * missing limit fails the test and does not fill the disk. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
