@@ -125,7 +125,7 @@ TEST_CASE_FIXTURE(Node, "the cgroup goes with the last child") {
     CHECK_FALSE(std::filesystem::exists(file(controller, "cgroup.procs")));
 }
 
-// As for a child in whose tree of processes the agent could make no cgroup.
+// As if the agent could make no cgroup for the child.
 TEST_CASE_FIXTURE(Node, "the cgroup goes when a killed process in it has ended, also if it was in no child's cgroup") {
   Waiting late([] {});  // first, because it inherits descriptors and with them locks
   auto confinement = std::make_unique<Confinement>(layout, id, host::RunnerLimits{.cpu_millis = 500});
