@@ -10,9 +10,9 @@ namespace {
 
 bool is_refusal(const std::string& result) {
   static const std::set<std::string> kRefusals = {
-      "EPERM",  "EACCES", "ENOSYS",  "EROFS",        "ENOENT",          "ESRCH",           "ENODEV",
-      "ENXIO",  "EMFILE", "ETXTBSY", "EAFNOSUPPORT", "ESOCKTNOSUPPORT", "EPROTONOSUPPORT", "INVALID",
-      "DENIED", "GONE",   "AGAIN",   "UNSUPPORTED",  "NOT_FOUND"};
+      "EPERM",   "EACCES", "ENOSYS",  "EROFS",      "ENOENT",       "ESRCH",           "ENODEV",
+      "ENXIO",   "EMFILE", "ETXTBSY", "EOPNOTSUPP", "EAFNOSUPPORT", "ESOCKTNOSUPPORT", "EPROTONOSUPPORT",
+      "INVALID", "DENIED", "GONE",    "AGAIN",      "UNSUPPORTED",  "NOT_FOUND"};
   return kRefusals.contains(result) || parse_int(result);
 }
 
