@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 constexpr std::array<Controller, kControllers> kAll = {Controller::core,   Controller::cpu,    Controller::cpuacct,
                                                        Controller::cpuset, Controller::memory, Controller::pids,
-                                                       Controller::blkio};
+                                                       Controller::blkio,  Controller::net_cls};
 
 bool is_directory(const std::string& path) {
   std::error_code ignored;
@@ -65,6 +65,8 @@ std::string_view name_of(Controller controller) {
       return "pids";
     case Controller::blkio:
       return "blkio";
+    case Controller::net_cls:
+      return "net_cls";
   }
   return "?";
 }
@@ -93,7 +95,7 @@ Result<Layout> Layout::detect(const NodeRoots& roots) {
     // Below a v2 root such a name may be an ordinary cgroup; only v1 has a file `tasks`.
     if (mount.empty() || (v2_root && !exists(mount + "/tasks"))) continue;
     layout.tree(controller) = {mount, Version::v1};
-    any_v1 = true;
+    any_v1 = any_v1 || controller != Controller::net_cls;
   }
   std::string unified = v2_root ? root : root + "/unified";
   if (Result<std::string> controllers = read_file(unified + "/cgroup.controllers"))

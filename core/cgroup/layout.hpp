@@ -16,15 +16,17 @@
 
 namespace koord::cgroup {
 
-// `core` are the files of cgroup v2 that no controller owns: cgroup.procs, the pressure files.
-enum class Controller { core, cpu, cpuacct, cpuset, memory, pids, blkio };
-inline constexpr std::size_t kControllers = 7;
+// `core` are the files of cgroup v2 that no controller owns: cgroup.procs, the pressure files. net_cls exists on v1
+// only.
+enum class Controller { core, cpu, cpuacct, cpuset, memory, pids, blkio, net_cls };
+inline constexpr std::size_t kControllers = 8;
 
 std::string_view name_of(Controller controller);
 
 enum class Version { v1, v2 };
 
-// hybrid: controllers on v1 beside a v2 tree, whether that tree has controllers of its own or not.
+// hybrid: controllers on v1 beside a v2 tree, whether that tree has controllers of its own or not. net_cls on v1 does
+// not make a node hybrid: v2 does not have it, so nodes on v2 mount it beside their tree.
 enum class Hierarchy { v1, v2, hybrid };
 
 std::string_view name_of(Hierarchy hierarchy);

@@ -28,10 +28,15 @@ struct KnobField {
 };
 
 constexpr KnobField kKnobFields[] = {
-    {"linux.cpu.shares", "cpu.shares", same},     {"linux.cpu.quota", "cpu.max", quota},
-    {"linux.cpu.idle", "cpu.idle", same},         {"linux.cpu.bvt_warp_ns", "cpu.bvt_warp_ns", same},
-    {"linux.cpuset.cpus", "cpuset.cpus", same},   {"linux.cpuset.mems", "cpuset.mems", same},
-    {"linux.memory.limit", "memory.max", amount}, {"linux.rdt.closid", "resctrl.group", same},
+    {"linux.cpu.shares", "cpu.shares", same},
+    {"linux.cpu.quota", "cpu.max", quota},
+    {"linux.cpu.idle", "cpu.idle", same},
+    {"linux.cpu.bvt_warp_ns", "cpu.bvt_warp_ns", same},
+    {"linux.cpuset.cpus", "cpuset.cpus", same},
+    {"linux.cpuset.mems", "cpuset.mems", same},
+    {"linux.memory.limit", "memory.max", amount},
+    {"linux.rdt.closid", "resctrl.group", same},
+    {"linux.net_cls.classid", "net_cls.classid", same},
 };
 
 const KnobField* find(std::string_view field) {

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <climits>
+#include <cstdint>
 #include <string>
 
 #include "core/base/cpu_set.hpp"
 #include "core/base/parse.hpp"
+#include "core/host/hook_paths.hpp"
 
 namespace koord::host {
 namespace {
@@ -34,6 +36,7 @@ constexpr Number kNumbers[] = {
     {.field = "linux.memory.limit", .least = 0, .most = kMost, .may_be_none = true, .may_be_scaled = true},
     {.field = "linux.memory.swap", .least = 0, .most = kMost, .may_be_none = true},
     {"linux.oom_score_adj", -1000, 1000},
+    {"linux.net_cls.classid", 0, UINT32_MAX},
 };
 constexpr std::string_view kSets[] = {"linux.cpuset.cpus", "linux.cpuset.mems"};
 constexpr std::string_view kGroup = "linux.rdt.closid";
@@ -65,13 +68,20 @@ Result<void> check_group(std::string_view field, std::string_view value) {
   return is_name ? Result<void>() : unfit(field, value, "the name of a directory of resctrl");
 }
 
+template <class Parsed>
+Result<void> checked(Result<Parsed> parsed) {
+  if (!parsed) return std::move(parsed).error();
+  return {};
+}
+
 Error unknown(std::string_view field) {
   std::vector<std::string> names{std::begin(kSets), std::end(kSets)};
   names.emplace_back(kGroup);
   for (const Number& number : kNumbers) names.emplace_back(number.field);
   const std::string near = nearest(field, names);
   return invalid("a hook cannot set '" + std::string(field.substr(0, 100)) + "', expected " +
-                 (near.empty() ? join(names, ", ") + ", env:NAME or annotation:key" : "perhaps '" + near + "'"));
+                 (near.empty() ? join(names, ", ") + ", device:/dev/NAME, mount:/PATH, env:NAME or annotation:key"
+                               : "perhaps '" + near + "'"));
 }
 
 }  // namespace
@@ -87,6 +97,8 @@ Result<void> check_hook_field(std::string_view field, std::string_view value) {
                  field == kSets[0] ? "a list of CPUs such as \"0-3,8\"" : "a list of NUMA nodes such as \"0-1\"");
   }
   if (field == kGroup) return check_group(field, value);
+  if (field.starts_with(kDeviceField)) return checked(parse_hook_device(field, value));
+  if (field.starts_with(kMountField)) return checked(parse_hook_mount(field, value));
   if (field.find('\0') != std::string_view::npos) return unknown(field);
   if (field.starts_with(kEnvironment)) {
     std::string_view name = field.substr(kEnvironment.size());

@@ -7,6 +7,8 @@
 //   linux.cpu.idle          0, 1                     linux.memory.swap    bytes, with memory; -1: none
 //   linux.cpu.bvt_warp_ns   -1 … 2                   linux.oom_score_adj  -1000 … 1000
 //   linux.rdt.closid        the name of a resctrl group
+//   linux.net_cls.classid   0 … 4294967295
+//   device:/dev/NAME        "c MAJOR:MINOR MODE"     mount:/PATH          "/PATH ro" (host/hook_paths.hpp)
 //   env:NAME                any text                 annotation:key       any text
 #pragma once
 

@@ -15,6 +15,7 @@ using cgroup::Controller;
 constexpr std::int64_t kLeastShares = 2, kMostShares = 262144;
 constexpr std::int64_t kMostWeight = 10000;
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMostClass = std::numeric_limits<std::uint32_t>::max();
 constexpr std::int64_t kMostInt = std::numeric_limits<std::int32_t>::max();
 
 // name, resource, place, controller, form, v2, v1, range, large is strict. Knobs of only some kernels are at the end of
@@ -54,6 +55,8 @@ constexpr Knob kKnobs[] = {
      "memory.pagecache_limit.sync", {"memory.pagecache_limit.sync"}, 0, 1, true},
 
     {"pids.max", "pids.max", Place::cgroup, Controller::pids, Form::amount, "pids.max", {"pids.max"}},
+
+    {"net_cls.classid", "net_cls.classid", Place::cgroup, Controller::net_cls, Form::number, {}, {"net_cls.classid"}, 0, kMostClass},
 
     {"io.max", "io.max", Place::cgroup, Controller::blkio, Form::fields, "io.max",
      {"blkio.throttle.read_bps_device", "blkio.throttle.write_bps_device", "blkio.throttle.read_iops_device", "blkio.throttle.write_iops_device"}},

@@ -15,11 +15,13 @@ bool is_one_amount(const Knob& knob) {
   return knob.form == Form::bandwidth || knob.form == Form::amount || knob.name == "cpu.max.burst";
 }
 
-// Weights are ordered, and so is each field of io.max. A switch has no values in between.
+// Weights are ordered, and so is each field of io.max. A switch has no values in between, and a class of packets is a
+// name.
 bool is_ordered(const Knob& knob) {
   const bool is_switch = knob.form == Form::number && knob.most - knob.least <= 1;
+  const bool is_name = knob.name == "net_cls.classid";
   return is_one_amount(knob) || knob.form == Form::shares || knob.form == Form::cpu_weight ||
-         knob.form == Form::weight || knob.name == "io.max" || (knob.form == Form::number && !is_switch);
+         knob.form == Form::weight || knob.name == "io.max" || (knob.form == Form::number && !is_switch && !is_name);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/host/hook_fields.hpp"
+#include "core/host/hook_paths.hpp"
 #include "core/knob/knob.hpp"
 
 using namespace koord;
@@ -18,6 +19,25 @@ void round_trip(const knob::Knob& knob, const knob::Value& value, cgroup::Versio
   if (!decode(knob, encode(knob, value, version), version)) std::abort();
 }
 
+bool leads_elsewhere(std::string_view path) {
+  return !path.starts_with('/') || path.find_first_of(std::string_view(" \n\0", 3)) != std::string_view::npos ||
+         path.find("//") != std::string_view::npos || path.find("/../") != std::string_view::npos ||
+         path.ends_with("/..");
+}
+
+// A device is below /dev, and no path leads elsewhere.
+void check_paths(std::string_view field, std::string_view value) {
+  if (field.starts_with(host::kDeviceField)) {
+    const Result<host::HookDevice> device = host::parse_hook_device(field, value);
+    if (device && (!device->path.starts_with("/dev/") || leads_elsewhere(device->path) || device->mode > 0777))
+      std::abort();
+  }
+  if (field.starts_with(host::kMountField)) {
+    const Result<host::HookMount> mount = host::parse_hook_mount(field, value);
+    if (mount && (leads_elsewhere(mount->target) || leads_elsewhere(mount->source))) std::abort();
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -26,6 +46,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (end == std::string_view::npos) return 0;
   const std::string_view name = text.substr(0, end), value = text.substr(end + 1);
   static_cast<void>(host::check_hook_field(name, value));
+  check_paths(name, value);
   const knob::Knob* knob = knob::find_knob(name);
   if (!knob) return 0;
   for (cgroup::Version version : {cgroup::Version::v1, cgroup::Version::v2}) {

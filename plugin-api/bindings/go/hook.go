@@ -59,7 +59,7 @@ func copiedRequest(raw *C.koord_hook_request) HookRequest {
 // HookResponse is what a hook answers; it is the host's, and not to be kept.
 type HookResponse struct{ raw *C.koord_hook_response }
 
-// Set "linux.cpu.shares", "linux.cpuset.cpus", "env:NAME", …: the list is in plugin.h.
+// Set "linux.cpu.shares", "linux.cpuset.cpus", "env:NAME", "device:/dev/NAME", "mount:/PATH", …: the list is in plugin.h.
 func (r HookResponse) Set(field, value string) error {
 	return check(C.response_set(r.raw, field, value))
 }

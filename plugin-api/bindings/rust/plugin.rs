@@ -104,7 +104,7 @@ pub trait RuntimeHook: Plugin + Sync {
 pub struct HookResponse<'a>(pub(crate) &'a koord_hook_response);
 
 impl HookResponse<'_> {
-    /// "linux.cpu.shares", "linux.cpuset.cpus", "env:NAME", …: the list is in plugin.h.
+    /// "linux.cpu.shares", "linux.cpuset.cpus", "env:NAME", "device:/dev/NAME", "mount:/PATH", …: the list is in plugin.h.
     pub fn set(&self, field: &str, value: &str) -> Result<()> {
         let set = member!(self.0 as *const koord_hook_response, set)?;
         // SAFETY: the host lends the response for the call.

@@ -89,3 +89,14 @@ TEST_CASE("a root without any known layout is an error that says what was expect
   node.remove("cgroup");
   CHECK_FALSE(Layout::detect(node.roots()));
 }
+
+TEST_CASE("net_cls is a v1 controller, and beside a v2 tree it leaves the node on v2") {
+  FakeNode v1({{"cgroup/cpu/", ""}, {"cgroup/net_cls,net_prio/tasks", ""}});
+  CHECK(Layout::detect(v1.roots())->directory(Controller::net_cls, "x") == v1.path("cgroup/net_cls,net_prio/x"));
+  FakeNode v2({{"cgroup/cgroup.controllers", "cpu\n"}, {"cgroup/net_cls/tasks", ""}});
+  Layout layout = *Layout::detect(v2.roots());
+  CHECK(layout.hierarchy() == Hierarchy::v2);
+  CHECK(layout.version(Controller::net_cls) == Version::v1);
+  FakeNode without({{"cgroup/cgroup.controllers", "cpu\n"}});
+  CHECK_FALSE(Layout::detect(without.roots())->version(Controller::net_cls));
+}

@@ -30,6 +30,7 @@ TEST_CASE("each field that is a knob becomes the base of that knob, in the knob'
         Row{"linux.cpu.idle", "1", "cpu.idle", "1"}, Row{"linux.cpu.bvt_warp_ns", "-1", "cpu.bvt_warp_ns", "-1"},
         Row{"linux.cpuset.mems", "0", "cpuset.mems", "0"},
         Row{"linux.rdt.closid", "koord-a", "resctrl.group", "koord-a"},
+        Row{"linux.net_cls.classid", "4294967295", "net_cls.classid", "4294967295"},
         Row{"linux.memory.limit", "1048576", "memory.max", "1048576"},
         Row{"linux.memory.limit", "-1", "memory.max", "max"}}) {
     CAPTURE(row.field);
@@ -55,6 +56,8 @@ TEST_CASE("fields without an effect on an existing pod are not kept, and neither
                                        {"annotation:b", "2"},
                                        {"linux.cpu.period", "50000"},
                                        {"linux.oom_score_adj", "5"},
+                                       {"device:/dev/fuse", "c 10:229"},
+                                       {"mount:/run/lock", "/run/lock"},
                                        {"linux.cpuset.cpus", std::string(5000, '1')}}};
   keep_knobs(answer);
   CHECK(answer.fields == decltype(answer.fields){{"linux.cpu.shares", "2"}, {"linux.cpu.period", "50000"}});

@@ -34,6 +34,10 @@ TEST_CASE("a hook sets these fields, to values that a runtime takes") {
   CHECK(sound("linux.memory.swap", "-1"));
   CHECK(sound("linux.oom_score_adj", "-1000"));
   CHECK(sound("linux.rdt.closid", "koord-BE"));
+  CHECK(sound("linux.net_cls.classid", "0"));
+  CHECK(sound("linux.net_cls.classid", "4294967295"));
+  CHECK(sound("device:/dev/nvidia0", "c 195:0"));
+  CHECK(sound("mount:/run/lock", "/run/lock ro"));
   CHECK(sound("env:PATH", ""));
   CHECK(sound("annotation:example.com/a", "b"));
 }
@@ -46,6 +50,9 @@ TEST_CASE("a value that does not fit says what was expected") {
         "linux.cpuset.mems is 'x', expected a list of NUMA nodes such as \"0-1\"");
   for (const char* name : {"", ".", "..", "a/b"})
     CHECK(complaint("linux.rdt.closid", name).ends_with("expected the name of a directory of resctrl"));
+  for (const char* wrong : {"-1", "4294967296", "1:3", "0x10003", " 1", "18446744073709551616"})
+    CHECK(complaint("linux.net_cls.classid", wrong) ==
+          "linux.net_cls.classid is '" + std::string(wrong) + "', expected a number from 0 to 4294967295");
   CHECK_FALSE(sound("env:A", std::string_view("a\0b", 3)));
 }
 

@@ -237,8 +237,8 @@ TEST_CASE("which knobs take which roles") {
                            "vm.min_free_kbytes", "cpu.bvt_warp_ns"})
     CHECK_MESSAGE(roles(name) == "set base cap floor ", name);
   CHECK(roles("cpuset.cpus") == "set base cap ");
-  for (const char* name :
-       {"cpu.idle", "memory.oom.group", "io.latency", "resctrl.l3", "resctrl.group", "sched_features", "cpuset.mems"})
+  for (const char* name : {"cpu.idle", "memory.oom.group", "io.latency", "resctrl.l3", "resctrl.group",
+                           "sched_features", "cpuset.mems", "net_cls.classid"})
     CHECK_MESSAGE(roles(name) == "set base ", name);
   CHECK(roles("memory.reclaim") == "set ");
 }

@@ -61,6 +61,15 @@ TEST_CASE("on v1 only the throttle files that change are written, and no limit i
   CHECK(on.content("cgroup/blkio/pod/blkio.throttle.read_iops_device") == "8:16 50");
 }
 
+TEST_CASE("the class of packets is a file of v1, and a node without the controller lacks the knob") {
+  Files on({{"cgroup/net_cls/pod/net_cls.classid", "0\n"}, {"cgroup/cpu/tasks", ""}});
+  CHECK(on.current("net_cls.classid", "pod") == "0");
+  on.set("net_cls.classid", "pod", "4294967295");
+  CHECK(on.content("cgroup/net_cls/pod/net_cls.classid") == "4294967295");
+  Files without({{"cgroup/cgroup.controllers", "cpu\n"}});
+  CHECK(without.current("net_cls.classid", "pod").find("this node has no net_cls controller") != std::string::npos);
+}
+
 TEST_CASE("knobs of the node are below proc and sys") {
   Files on({{"cgroup/cgroup.controllers", "io\n"},
             {"proc/sys/vm/min_free_kbytes", "67584\n"},

@@ -60,6 +60,7 @@ const std::map<std::string_view, Meaning> kMeanings = {
     {"memory.pagecache_limit.size", {"limit of page cache", "bytes"}},
     {"memory.pagecache_limit.sync", {"reclaims page cache in the allocating task", "0, 1"}},
     {"pids.max", {"limit of tasks", "a count, `max`"}},
+    {"net_cls.classid", {"class of the packets that the cgroup sends", "a class of tc: major × 65536 + minor"}},
     {"io.max", {"limits of one block device", "`8:16 rbps=B/s wbps=B/s riops=N/s wiops=N/s`"}},
     {"io.weight", {"share of a block device", "`default N`, `8:16 N`, `8:16 default`"}},
     {"io.latency", {"latency target of one block device", "`8:16 target=µs`"}},

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// The response of a runtime hook with good and bad fields, in both runners: the hook gets the same status and text, and
+// the agent gets the same settings, also from a child that did not check them.
+#include "core/child/answers.hpp"
+#include "core/host/hook_response.hpp"
+#include "test/core/child/both_runners.hpp"
+
+using namespace koord;
+using namespace koord::test;
+
+namespace {
+
+struct FieldRow {
+  std::string field, value;
+  koord_status expected;
+};
+
+struct FieldAnswer {
+  koord_status status;
+  std::string text;
+  host::HookSettings settings;
+};
+
+FieldAnswer answer_of(host::PluginSide& plugin, const FieldRow& row) {
+  host::HookResponse response(plugin.host());
+  const koord_hook_response& table = response.table();
+  error_text(plugin);
+  const koord_status status = table.set(&table, str(row.field), str(row.value));
+  std::string text = error_text(plugin);
+  return {status, std::move(text), response.close()};
+}
+
+// The settings that the agent reads from a child's answer with this field.
+host::HookSettings settings_from_child(const std::string& field, const std::string& value) {
+  child::Packer packed;
+  packed.add(std::uint32_t{1}).add(std::string_view(field)).add(std::string_view(value));
+  packed.add(std::uint32_t{0}).add(std::uint32_t{0}).add(std::string_view());
+  host::HookResponse response(nullptr);
+  child::Unpacker given(packed.bytes());
+  child::take_adjustments(given, response.table());
+  return response.close();
+}
+
+const std::string kNul("/dev/a\0b", 8);
+
+const FieldRow kFieldRows[] = {
+    {"linux.cpu.shares", "2", KOORD_OK},
+    {"linux.cpu.shares", "1", KOORD_E_INVALID},
+    {"linux.cpu.sharez", "2", KOORD_E_INVALID},
+    {"linux.net_cls.classid", "65539", KOORD_OK},
+    {"linux.net_cls.classid", "0", KOORD_OK},
+    {"linux.net_cls.classid", "4294967296", KOORD_E_INVALID},
+    {"linux.net_cls.classid", "-1", KOORD_E_INVALID},
+    {"linux.net_cls.classid", "1:3", KOORD_E_INVALID},
+    {"linux.net_cls.classid", kHuge, KOORD_E_INVALID},
+    {"device:/dev/infiniband/uverbs0", "c 231:192 0666", KOORD_OK},
+    {"device:/dev/sda", "b 8:0", KOORD_OK},
+    {"device:/dev/sda", "b 8:0 rw", KOORD_E_INVALID},
+    {"device:/dev/sda", "b 4096:0", KOORD_E_INVALID},
+    {"device:/dev/sda", "", KOORD_E_INVALID},
+    {"device:/dev/../etc/shadow", "c 1:3", KOORD_E_INVALID},
+    {"device:/etc/shadow", "c 1:3", KOORD_E_INVALID},
+    {"device:/dev/a b", "c 1:3", KOORD_E_INVALID},
+    {"device:" + kNul, "c 1:3", KOORD_E_INVALID},
+    {"device:/dev/" + kLong, "c 1:3", KOORD_E_INVALID},
+    {"mount:/run/lock", "/run/lock", KOORD_OK},
+    {"mount:/run/lock", "/run/lock ro", KOORD_OK},
+    {"mount:/run/lock", "/run/../etc", KOORD_E_INVALID},
+    {"mount:/run/lock", "/run/lock rw", KOORD_E_INVALID},
+    {"mount:/run/lock", kNul, KOORD_E_INVALID},
+    {"mount:/run/lock", kHuge, KOORD_E_INVALID},
+    {"mount:/", "/run/lock", KOORD_E_INVALID},
+    {"mount:relative", "/run/lock", KOORD_E_INVALID},
+    {"mount:/a b", "/run/lock", KOORD_E_INVALID},
+};
+
+}  // namespace
+
+TEST_CASE("a hook in the agent and one in a child set the same fields, and get the same answer to a bad one") {
+  BothRunners both;
+  for (const FieldRow& row : kFieldRows) {
+    const std::string field = row.field.substr(0, 100), value = row.value.substr(0, 100);
+    CAPTURE(field);
+    CAPTURE(value);
+    const FieldAnswer near_answer = answer_of(both.near_host.context, row), far_answer = answer_of(both.far.remote(), row);
+    CHECK(near_answer.status == row.expected);
+    CHECK(far_answer.status == near_answer.status);
+    CHECK(far_answer.text == near_answer.text);
+    CHECK(near_answer.text.empty() == (row.expected == KOORD_OK));
+    CHECK(near_answer.text.size() < 600);
+    CHECK(far_answer.settings.fields == near_answer.settings.fields);
+    CHECK(settings_from_child(row.field, row.value).fields == near_answer.settings.fields);
+  }
+}
