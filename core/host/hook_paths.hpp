@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices and mounts of a runtime hook's answer: the fields device:/dev/NAME and mount:/PATH, parsed. Paths are absolute
-// and normalized, valid UTF-8 of at most 4095 bytes, without spaces and control bytes. [any thread]
+// Devices and mounts of a runtime hook's answer: the fields device:/dev/NAME and mount:/PATH, parsed. Paths are
+// absolute and normalized, valid UTF-8 of at most 4095 bytes, without spaces and control bytes. [any thread]
 #pragma once
 
 #include <cstdint>

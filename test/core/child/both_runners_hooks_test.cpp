@@ -82,7 +82,8 @@ TEST_CASE("a hook in the agent and one in a child set the same fields, and get t
     const std::string field = row.field.substr(0, 100), value = row.value.substr(0, 100);
     CAPTURE(field);
     CAPTURE(value);
-    const FieldAnswer near_answer = answer_of(both.near_host.context, row), far_answer = answer_of(both.far.remote(), row);
+    const FieldAnswer near_answer = answer_of(both.near_host.context, row),
+                      far_answer = answer_of(both.far.remote(), row);
     CHECK(near_answer.status == row.expected);
     CHECK(far_answer.status == near_answer.status);
     CHECK(far_answer.text == near_answer.text);

@@ -33,9 +33,12 @@ TEST_CASE("a device has a path, a type, two numbers and a mode, 0666 unless give
 }
 
 TEST_CASE("a device's value of another form names the field and the form") {
-  for (const char* value : {"", "c", "c ", "c 1", "c 1:", "c :1", "c 1:2:3", "c -1:2", "c 1:+2", "c 4096:0", "c 0:1048576",
-                            "c 18446744073709551616:0", "x 1:2", "C 1:2", "cc 1:2", " c 1:2", "c  1:2", "c 1:2 ",
-                            "c 1:2 8", "c 1:2 1000", "c 1:2 07777", "c 1:2 00666", "c 1:2 rw", "c 1:2 666 x", "c 1:2\n"}) {
+  for (const char* value :
+       {"",        "c",          "c ",          "c 1",         "c 1:",        "c :1",
+        "c 1:2:3", "c -1:2",     "c 1:+2",      "c 4096:0",    "c 0:1048576", "c 18446744073709551616:0",
+        "x 1:2",   "C 1:2",      "cc 1:2",      " c 1:2",      "c  1:2",      "c 1:2 ",
+        "c 1:2 8", "c 1:2 1000", "c 1:2 07777", "c 1:2 00666", "c 1:2 rw",    "c 1:2 666 x",
+        "c 1:2\n"}) {
     CAPTURE(value);
     CHECK(complaint("device:/dev/a", value) == "device:/dev/a is '" + std::string(value) + "', expected " + kNumbers);
   }
@@ -44,16 +47,31 @@ TEST_CASE("a device's value of another form names the field and the form") {
 }
 
 TEST_CASE("a device is below /dev, by a path that leads nowhere else") {
-  for (const std::string& path :
-       {std::string(), std::string("/"), std::string("/dev"), std::string("/dev/"), std::string("dev/a"),
-        std::string("/etc/passwd"), std::string("/dev/../etc/passwd"), std::string("/dev/a/.."), std::string("/dev/./a"),
-        std::string("/dev//a"), std::string("/dev/a/"), std::string("/dev/a b"), std::string("/dev/a\tb"),
-        std::string("/dev/a\nb"), std::string("/dev/a\0b", 8), std::string("/dev/a\x7f"), std::string("/dev/\xff"),
-        "/dev/" + std::string(256, 'a'), "/dev" + std::string(4096, '/') + "a", "/dev/a" + std::string(2045, '/') + "b"}) {
+  for (const std::string& path : {std::string(),
+                                  std::string("/"),
+                                  std::string("/dev"),
+                                  std::string("/dev/"),
+                                  std::string("dev/a"),
+                                  std::string("/etc/passwd"),
+                                  std::string("/dev/../etc/passwd"),
+                                  std::string("/dev/a/.."),
+                                  std::string("/dev/./a"),
+                                  std::string("/dev//a"),
+                                  std::string("/dev/a/"),
+                                  std::string("/dev/a b"),
+                                  std::string("/dev/a\tb"),
+                                  std::string("/dev/a\nb"),
+                                  std::string("/dev/a\0b", 8),
+                                  std::string("/dev/a\x7f"),
+                                  std::string("/dev/\xff"),
+                                  "/dev/" + std::string(256, 'a'),
+                                  "/dev" + std::string(4096, '/') + "a",
+                                  "/dev/a" + std::string(2045, '/') + "b"}) {
     CAPTURE(path);
     const std::string error = complaint("device:" + path, "c 1:2");
     CHECK(error.starts_with("a hook cannot set 'device:"));
-    CHECK(error.ends_with("expected device:/dev/NAME with an absolute path without '.', '..', double slashes and spaces"));
+    CHECK(error.ends_with(
+        "expected device:/dev/NAME with an absolute path without '.', '..', double slashes and spaces"));
     CHECK(error.size() < 300);
   }
 }
@@ -73,10 +91,10 @@ TEST_CASE("a mount's paths lead nowhere else, and the error names the field and 
     CHECK(complaint("mount:" + path, "/a")
               .ends_with("expected mount:/PATH with an absolute path without '.', '..', double slashes and spaces"));
   }
-  for (const std::string& value :
-       {std::string(), std::string("ro"), std::string(" ro"), std::string("a"), std::string("/a rw"),
-        std::string("/a  ro"), std::string("/a ro ro"), std::string("/a ro "), std::string("/a b"), std::string("/../a"),
-        std::string("/a/"), std::string("/a\0", 3), std::string("/a\n"), "/" + std::string(5000, 'a')}) {
+  for (const std::string& value : {std::string(), std::string("ro"), std::string(" ro"), std::string("a"),
+                                   std::string("/a rw"), std::string("/a  ro"), std::string("/a ro ro"),
+                                   std::string("/a ro "), std::string("/a b"), std::string("/../a"), std::string("/a/"),
+                                   std::string("/a\0", 3), std::string("/a\n"), "/" + std::string(5000, 'a')}) {
     CAPTURE(value);
     const std::string error = complaint("mount:/a", value);
     CHECK(error.starts_with("mount:/a is '"));
