@@ -69,7 +69,7 @@ Sessions::Sessions(const Given& given) : given_(given), cgroup_root_(pods.root(f
   const std::string limits =
       given.service_limit.empty() ? "" : ", limits: {cpu: " + given.service_limit + ", memory: 128Mi}";
   pods.write_files(folder.path(), given.node_slo, "{requests: {cpu: 100m, memory: 64Mi}" + limits + "}",
-                   given.batch_resources);
+                   given.batch_resources, given.service_qos, given.service_annotations);
   before_ = now();
   std::vector<std::string> directories;
   for (const char* advisor : kAdvisors) directories.push_back(built("plugins/" + std::string(advisor)));
@@ -112,12 +112,12 @@ std::string Sessions::config(bool again) const {
   return "  settings: " + settings(again) + "\nroots: {cgroup: " + cgroup_root_ + ", proc: " + folder / "proc" +
          ", sys: " + folder / "sys" + "}\nstate: {source: file, file: {pods: " + folder / "pods.yaml" +
          ", node: " + folder / "node.yaml" + ", nodeSLO: " + folder / "slo.yaml" +
-         "}}\nlog: {level: " + (again ? "debug" : "info") + "}\nqos: {mode: enforce}\n";
+         "}}\nlog: {level: " + (again ? "debug" : "info") + "}\nqos: {mode: " + given_.mode + "}\n";
 }
 
 std::vector<std::string> Sessions::start_arguments() const {
   std::vector<std::string> all = arguments;
-  if (!given_.gates.empty()) all.push_back("--feature-gates=" + given_.gates);
+  if (!gates_.empty()) all.push_back("--feature-gates=" + gates_);
   return all;
 }
 

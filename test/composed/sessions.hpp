@@ -41,8 +41,11 @@ class Sessions {
     std::string service_limit = "100m";
     std::string batch_resources = "{}";   // of the best-effort container
     std::string node_annotations = "{}";  // YAML
-    std::string config = {};              // of the strategy, members of a YAML mapping: "windowSeconds: 5"
-    std::string config_again = {};        // another configuration that asks for the same
+    std::string service_qos = "LS";
+    std::string service_annotations = "{}";  // YAML
+    std::string mode = "enforce";
+    std::string config = {};        // of the strategy, members of a YAML mapping: "windowSeconds: 5"
+    std::string config_again = {};  // another configuration that asks for the same
   };
 
   explicit Sessions(const Given& given);
@@ -56,6 +59,8 @@ class Sessions {
   void interrupt(Interruption interruption);
   // SIGKILL and the next start; the session may have any age.
   void kill() { agent->kill(); }
+  // For the next start.
+  void set_gates(const std::string& gates) { gates_ = gates; }
   void set_node_slo(const std::string& spec) const { pods.write_slo(folder.path(), spec); }
 
   // Each file has its value, and has it still after three more rounds of the strategy.
@@ -88,6 +93,7 @@ class Sessions {
   bool runs_on(double rounds) const;
 
   const Given given_;
+  std::string gates_ = given_.gates;
   std::string cgroup_root_;
   bool is_configured_again_ = false;
   std::unique_ptr<ChildProcess> service_;

@@ -78,7 +78,9 @@ class FakeInstance {
   // For a strategy: passes the results of its intents, as the host does. Skips a strategy without on_applied().
   koord_status on_applied(const std::vector<knob::IntentResult>& results);
   // Asks a runtime hook about a pod, or about a container of it; a status other than KOORD_OK fails the test.
-  host::HookSettings handle(const state::Pod& pod, const state::Container* container = nullptr);
+  // `cri_json`: the request of a container runtime that asks.
+  host::HookSettings handle(const state::Pod& pod, const state::Container* container = nullptr,
+                            const std::string& cri_json = {});
   koord_status on_event(std::uint32_t what, std::uint64_t version = 1);
   koord_status stop();
 

@@ -31,11 +31,11 @@ bool is_counter(const std::string& file) {
   return false;
 }
 
-std::string pod_yaml(const char* uid, const char* qos, const char* kube_qos, std::string_view id,
-                     const std::string& resources) {
+std::string pod_yaml(const char* uid, const std::string& qos, const char* kube_qos, std::string_view id,
+                     const std::string& resources, const std::string& annotations = "{}") {
   return std::string("- metadata: {uid: ") + uid + ", name: " + uid +
-         ", namespace: default, labels: {koordinator.sh/qosClass: " + qos +
-         "}}\n  spec: {containers: [{name: main, resources: " + resources +
+         ", namespace: default, labels: {koordinator.sh/qosClass: " + qos + "}, annotations: " + annotations +
+         "}\n  spec: {containers: [{name: main, resources: " + resources +
          "}]}\n  status:\n    phase: Running\n    qosClass: " + kube_qos +
          "\n    containerStatuses: [{name: main, containerID: \"containerd://" + std::string(id) +
          "\", state: {running: {}}}]\n";
@@ -78,10 +78,11 @@ std::string PodsByHand::root(const std::string& folder) const {
 }
 
 void PodsByHand::write_files(const std::string& folder, const std::string& slo, const std::string& service_resources,
-                             const std::string& batch_resources) const {
-  write_or_throw(folder + "/pods.yaml", "kind: PodList\nitems:\n" +
-                                            pod_yaml("batch", "BE", "BestEffort", kBatchId, batch_resources) +
-                                            pod_yaml("service", "LS", "Burstable", kServiceId, service_resources));
+                             const std::string& batch_resources, const std::string& service_qos,
+                             const std::string& service_annotations) const {
+  write_or_throw(folder + "/pods.yaml",
+                 "kind: PodList\nitems:\n" + pod_yaml("batch", "BE", "BestEffort", kBatchId, batch_resources) +
+                     pod_yaml("service", service_qos, "Burstable", kServiceId, service_resources, service_annotations));
   write_slo(folder, slo);
 }
 

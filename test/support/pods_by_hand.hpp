@@ -22,9 +22,10 @@ class PodsByHand {
   // A directory below `folder` that an agent takes for the root of the cgroup tree.
   std::string root(const std::string& folder) const;
   // pods.yaml and slo.yaml in `folder`; `slo`: a NodeSLO's spec as YAML; resources of the service's and the best-effort
-  // container.
+  // container; class and annotations of the service.
   void write_files(const std::string& folder, const std::string& slo, const std::string& service_resources = "{}",
-                   const std::string& batch_resources = "{}") const;
+                   const std::string& batch_resources = "{}", const std::string& service_qos = "LS",
+                   const std::string& service_annotations = "{}") const;
   void write_slo(const std::string& folder, const std::string& slo) const;
 
   // Each file of the cgroups that sets something, by path.

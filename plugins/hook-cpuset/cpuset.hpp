@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CPUs of a container: those that the scheduler gave its pod, those of the class SYSTEM, or those that pods share.
+// Pure functions.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/cpu_set.hpp"
+#include "core/base/result.hpp"
+#include "koordetector/plugin.hpp"
+
+namespace koord::hook_cpuset {
+
+inline constexpr std::string_view kAllocationAnnotation = "scheduling.koordinator.sh/resource-status";  // of a pod
+inline constexpr std::string_view kSystemAnnotation = "node.koordinator.sh/system-qos-resource";        // of a Node
+
+// The scheduler's decision about a pod.
+struct Allocation {
+  CpuSet cpus;
+  std::vector<std::uint32_t> numa_nodes;  // nodes on which the pod has CPU time
+
+  bool operator==(const Allocation&) const = default;
+};
+
+// An empty annotation is an empty allocation. An error names the annotation and what was expected.
+Result<Allocation> parse_allocation(std::string_view annotation);
+// The CPUs of pods of the class SYSTEM; none: the class has no CPUs of its own.
+Result<CpuSet> parse_system_cpus(std::string_view annotation);
+
+// The online CPUs by what pods may use them.
+struct Pools {
+  CpuSet online, shared, best_effort;
+  std::map<std::uint32_t, CpuSet> numa_nodes;
+};
+
+// The pools of the NodeResourceTopology, but for CPUs that the kubelet's static policy has given to pods: those are
+// unknown here.
+Pools pools_of(plugin::Strided<koord_cpu> cpus);
+
+struct PodFacts {
+  std::string_view label;           // koordinator.sh/qosClass, empty: none
+  bool is_best_effort = false;      // Kubernetes' class
+  bool may_own_statically = false;  // guaranteed, with whole CPUs
+  Allocation allocation;
+  std::int64_t request_milli = 0;  // of the pod
+};
+
+struct Settings {
+  bool has_static_policy = false;       // of the kubelet's CPU manager
+  bool uses_best_effort_pools = false;  // for BE pods with an allocation by NUMA node
+  bool removes_quota = true;
+};
+
+struct Adjustment {
+  std::optional<CpuSet> cpus;  // of the pod's containers
+  bool has_no_quota = false;   // pod and containers
+  std::string problem;
+
+  bool operator==(const Adjustment&) const = default;
+};
+
+Adjustment adjust(const PodFacts& pod, const Pools& pools, const CpuSet& system, const Settings& settings);
+
+}  // namespace koord::hook_cpuset

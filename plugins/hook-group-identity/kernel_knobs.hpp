@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which knobs of the scheduler this node's cgroups have. [any thread]
+#pragma once
+
+#include "core/base/node_roots.hpp"
+#include "plugins/hook-group-identity/group_identity.hpp"
+
+namespace koord::group_identity {
+
+// By the files of the cgroups at the top of the tree, and by the switch of group identities.
+Kernel find_kernel_knobs(const NodeRoots& roots);
+
+}  // namespace koord::group_identity
