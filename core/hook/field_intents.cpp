@@ -25,6 +25,7 @@ std::string quota(const std::string& value, std::string_view period) {
 struct KnobField {
   std::string_view field, knob;
   std::string (*value)(const std::string& value, std::string_view period);
+  bool is_of_containers = false;
 };
 
 constexpr KnobField kKnobFields[] = {
@@ -37,6 +38,8 @@ constexpr KnobField kKnobFields[] = {
     {"linux.memory.limit", "memory.max", amount},
     {"linux.rdt.closid", "resctrl.group", same},
     {"linux.net_cls.classid", "net_cls.classid", same},
+    {.field = "linux.oom_score_adj", .knob = "oom_score_adj", .value = same, .is_of_containers = true},
+    {.field = "linux.core_sched.group", .knob = "core_sched.group", .value = same, .is_of_containers = true},
 };
 
 const KnobField* find(std::string_view field) {
@@ -79,7 +82,8 @@ void keep_knobs(host::HookSettings& answer) {
 knob::Plan intents_of(const host::HookSettings& answer, const AnswerTarget& target) {
   knob::Plan plan;
   for (const auto& [field, value] : answer.fields) {
-    if (const KnobField* known = find(field))  // the period is part of the quota
+    const KnobField* known = find(field);  // the period is part of the quota
+    if (known != nullptr && (!known->is_of_containers || target.level == knob::Level::container))
       plan.push_back(intent_of(target, known->knob, known->value(value, period_of(answer)), knob::Role::base));
   }
   for (const auto& [field, factor] : answer.scales)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A hook's answer after creation: fields that are knobs of a cgroup become intents, a value the base of its knob and a
-// factor a scale. The other fields (environment, annotations, devices, mounts, oom_score_adj, swap) have an effect only
-// while a pod or container is created. Pure. [any thread]
+// factor a scale. The other fields (environment, annotations, devices, mounts, swap) have an effect only while a pod or
+// container is created; oom_score_adj and core_sched.group of a pod, too: they are knobs of containers. Pure.
+// [any thread]
 #pragma once
 
 #include <string>

@@ -39,7 +39,8 @@ constexpr Number kNumbers[] = {
     {"linux.net_cls.classid", 0, UINT32_MAX},
 };
 constexpr std::string_view kSets[] = {"linux.cpuset.cpus", "linux.cpuset.mems"};
-constexpr std::string_view kGroup = "linux.rdt.closid";
+constexpr std::string_view kGroup = "linux.rdt.closid", kCoreGroup = "linux.core_sched.group";
+constexpr std::size_t kMostCoreGroup = 253;
 constexpr double kMostFactor = 1000;
 constexpr std::string_view kEnvironment = "env:", kAnnotation = "annotation:";
 
@@ -74,9 +75,16 @@ Result<void> checked(Result<Parsed> parsed) {
   return {};
 }
 
+Result<void> check_core_group(std::string_view field, std::string_view value) {
+  const bool is_text = std::none_of(value.begin(), value.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+  if (is_text && value.size() <= kMostCoreGroup) return {};
+  return unfit(field, value, "at most 253 bytes without control characters");
+}
+
 Error unknown(std::string_view field) {
   std::vector<std::string> names{std::begin(kSets), std::end(kSets)};
   names.emplace_back(kGroup);
+  names.emplace_back(kCoreGroup);
   for (const Number& number : kNumbers) names.emplace_back(number.field);
   const std::string near = nearest(field, names);
   return invalid("a hook cannot set '" + std::string(field.substr(0, 100)) + "', expected " +
@@ -99,6 +107,7 @@ Result<void> check_hook_field(std::string_view field, std::string_view value) {
   if (field == kGroup) return check_group(field, value);
   if (field.starts_with(kDeviceField)) return checked(parse_hook_device(field, value));
   if (field.starts_with(kMountField)) return checked(parse_hook_mount(field, value));
+  if (field == kCoreGroup) return check_core_group(field, value);
   if (field.find('\0') != std::string_view::npos) return unknown(field);
   if (field.starts_with(kEnvironment)) {
     std::string_view name = field.substr(kEnvironment.size());

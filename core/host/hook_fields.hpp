@@ -9,6 +9,7 @@
 //   linux.rdt.closid        the name of a resctrl group
 //   linux.net_cls.classid   0 … 4294967295
 //   device:/dev/NAME        "c MAJOR:MINOR MODE"     mount:/PATH          "/PATH ro" (host/hook_paths.hpp)
+//   linux.core_sched.group  text of at most 253 bytes; empty: with all without a group
 //   env:NAME                any text                 annotation:key       any text
 #pragma once
 

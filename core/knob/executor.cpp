@@ -33,7 +33,7 @@ Executor::Report Executor::apply(const std::vector<Order>& orders) {
 }
 
 Executor::Report Executor::apply(const std::vector<Order>& orders, const std::vector<KnobKey>& dropped) {
-  files_.forget_threads();
+  files_.begin_round();
   open_directories_ = 0;
   std::map<std::string, Done> failed_groups;
   make_groups(orders, failed_groups);
@@ -323,7 +323,8 @@ void Executor::decide_write(Step& step) {
 
 Executor::Step Executor::revert_step(const KnobKey& key, Held& held) {
   heal(key, held);
-  Step step{held.level, key, held.knob, held.original.value, {}, &held.original, {}};
+  Value target = files_.restorable({*held.knob, key.cgroup_dir, key.item}, held.original.value);
+  Step step{held.level, key, held.knob, std::move(target), {}, &held.original, {}};
   if (!examine(step)) return step;
   // A newer write of another process takes precedence.
   step.writes = !is_of_others(held, step.now);

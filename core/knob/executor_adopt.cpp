@@ -20,6 +20,9 @@ std::vector<KnobKey> Executor::adopt(const std::vector<Original>& left, Duration
     if (Result<Value> written = files_.decoded(*knob, kept.written, kept.key.item)) held.target = *std::move(written);
     const Duration stays = and_ttl ? Duration(saturating_sum(kept.ttl.count(), patience.count())) : patience;
     held.adopted_until = later(now, stays);
+    std::vector<Texts> ours{kept.written};
+    ours.insert(ours.end(), kept.asked.begin(), kept.asked.end());
+    files_.adopt({*knob, kept.key.cgroup_dir, kept.key.item}, ours);
     const Result<KnobFiles::Reading> found = files_.read({*knob, kept.key.cgroup_dir, kept.key.item});
     if (found && is_ours(held, kept, *found)) held.written = found->texts;
     held_.insert_or_assign(kept.key, std::move(held));
@@ -61,6 +64,7 @@ bool Executor::is_ours(const Held& held, const Original& kept, const KnobFiles::
     return std::any_of(ours.begin(), ours.end(),
                        [&](const Texts* one) { return file < one->size() && (*one)[file] == now.texts[file]; });
   };
+  if (held.knob->place == Place::processes) return is_any_of(*held.knob, now.texts, ours);
   std::size_t same_files = 0;
   while (same_files < now.texts.size() && is_one_of_ours(same_files)) ++same_files;
   if (same_files == now.texts.size()) return true;

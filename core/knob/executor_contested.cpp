@@ -6,9 +6,10 @@
 namespace koord::knob {
 
 // Changes by the kernel itself do not count: a new thread of a cgroup is in the group of its parent, and on v1 CPUs
-// that go offline leave each set.
+// that go offline leave each set. Processes that joined a cgroup since the last write have values of their own.
 bool Executor::is_of_others(const Held& held, const KnobFiles::Reading& now) const {
   if (says(*held.knob, now.texts, held.written) || held.knob->form == Form::group) return false;
+  if (held.knob->place == Place::processes) return !is_any_of(*held.knob, now.texts, {&held.written});
   if (held.knob->resource != "cpuset.cpus" || now.value.set.empty()) return true;
   return now.value.set != (held.target.set & files_.online_cpus());
 }

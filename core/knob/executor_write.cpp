@@ -30,7 +30,7 @@ void Executor::run(Steps& all) {
     try_again(steps);
     roll_back(steps);
   }
-  files_.forget_threads();
+  files_.begin_round();
   for (Step* step : steps)
     if (step->writes) verify(*step);
 }
@@ -189,8 +189,9 @@ void Executor::write(Step& step, const Value& value) {
 
 // Another cgroup has taken the name of the one that was read.
 bool Executor::is_replaced(const Step& step, const KnobFiles::Reading& now) const {
-  const bool is_in_cgroup = step.knob->place == Place::cgroup || step.knob->place == Place::root_cgroup;
-  return is_in_cgroup && now.cgroup != step.now.cgroup;
+  const Place place = step.knob->place;
+  const bool is_of_cgroup = place == Place::cgroup || place == Place::root_cgroup || place == Place::processes;
+  return is_of_cgroup && now.cgroup != step.now.cgroup;
 }
 
 void Executor::verify(Step& step) {

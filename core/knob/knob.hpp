@@ -33,6 +33,8 @@ enum class Form {
   masks,       // "0=ff;1=f0": of each cache, in hexadecimal
   amounts,     // "0=50;1=100": of each cache
   group,       // the name of a resctrl group; "" or "/": the root's
+  score,       // oom_score_adj of processes: of most of them, and of those that have another
+  core_group,  // the name of a group of processes that may share a core; "": with all without a group
   idle,        // cpu.idle: 0, 1; the kernel changes the cgroup's weight with it
 };
 
@@ -43,6 +45,7 @@ enum class Place {
   sys,            // below its sys
   schemata,       // a line of a resctrl group's schemata, v2_file is its word
   resctrl_tasks,  // in which resctrl groups the threads of a cgroup are
+  processes,      // a value of each process of a container
   resctrl_group,  // whether a resctrl group is there: 0, 1; not to be proposed
 };
 
@@ -90,7 +93,8 @@ struct Value {
   std::int64_t period_us = 0;
   CpuSet set = {};
   std::string item = {};  // which of the file's knobs this is of: a device, a feature
-  Fields fields = {};     // of a line, or of each cache; the names of resctrl groups
+  // The fields of a line, or one for each cache; names of resctrl or core groups; scores that differ ("PID@START").
+  Fields fields = {};
 };
 
 // As a strategy proposes it; an error says what was expected.
@@ -124,6 +128,10 @@ Result<Value> decode(const Knob& knob, const Texts& texts, cgroup::Version versi
 // Returns whether the kernel shows the written value. Derived values, as the weight of a cgroup from cpu.idle, need not
 // be the same.
 bool says(const Knob& knob, const Texts& now, const Texts& written);
+
+// A knob of processes: has each process that existed when one of `ours` was read a value that one of them gives it?
+// Processes that started later are new, and do not matter.
+bool is_any_of(const Knob& knob, const Texts& now, const std::vector<const Texts*>& ours);
 
 // The text of one file about one item; "": none.
 std::string item_of(const Knob& knob, std::string_view content, std::string_view item);

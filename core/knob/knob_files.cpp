@@ -9,6 +9,8 @@
 #include "core/base/file.hpp"
 #include "core/base/parse.hpp"
 #include "core/cgroup/extraction.hpp"
+#include "core/knob/core_groups.hpp"
+#include "core/knob/process_scores.hpp"
 #include "core/knob/resctrl.hpp"
 
 namespace koord::knob {
@@ -67,12 +69,29 @@ struct KnobFiles::FileDirectory {
   }
 };
 
-KnobFiles::KnobFiles(cgroup::Layout layout, NodeRoots roots)
+KnobFiles::KnobFiles(cgroup::Layout layout, NodeRoots roots, std::shared_ptr<const CoreSchedulingCalls> calls)
     : layout_(std::move(layout)),
       roots_(std::move(roots)),
-      resctrl_(std::make_unique<Resctrl>(roots_.resctrl, layout_)) {}
+      resctrl_(std::make_unique<Resctrl>(roots_.resctrl, layout_)),
+      scores_(std::make_unique<ProcessScores>(roots_.proc, layout_)),
+      core_groups_(std::make_unique<CoreGroups>(roots_.proc, layout_, std::move(calls))) {}
 
 KnobFiles::~KnobFiles() = default;
+
+// nullptr: it is a file.
+const KnobBackend* KnobFiles::backend_of(const Knob& knob) const {
+  switch (knob.place) {
+    case Place::cgroup:
+    case Place::root_cgroup:
+    case Place::proc:
+    case Place::sys:
+      return nullptr;
+    case Place::processes:
+      return knob.form == Form::score ? scores_.get() : core_groups_.get();
+    default:
+      return resctrl_.get();
+  }
+}
 
 Result<Version> KnobFiles::version_of(const Knob& knob) const {
   if (!is_in_cgroup(knob)) return Version::v2;  // of which there is one
@@ -100,11 +119,12 @@ Result<std::string> KnobFiles::path_of(const KnobTarget& target, std::string_vie
 Result<KnobFiles::Reading> KnobFiles::read(const KnobTarget& target) const {
   const Knob& knob = target.knob;
   if (knob.is_one_shot) return system_error(ENOTSUP, "'" + std::string(knob.name) + "' is done, and has no value");
-  if (is_in_cgroup(knob) || knob.place == Place::proc || knob.place == Place::sys) return read_cgroup(target);
+  const KnobBackend* backend = backend_of(knob);
+  if (backend == nullptr) return read_cgroup(target);
   Reading reading;
-  reading.texts = {TRY(resctrl_->read(knob, target.cgroup_dir))};
+  reading.texts = {TRY(backend->read(target))};
   reading.value = TRY(decode(knob, reading.texts, Version::v2));
-  reading.cgroup = resctrl_->inode(knob, target.cgroup_dir);
+  reading.cgroup = backend->inode(target);
   return reading;
 }
 
@@ -137,12 +157,14 @@ Result<KnobFiles::Reading> KnobFiles::read_cgroup(const KnobTarget& target) cons
 }
 
 Result<void> KnobFiles::write(const KnobTarget& target, const Texts& texts, const Texts& now) const {
-  const bool is_file = is_in_cgroup(target.knob) || target.knob.place == Place::proc || target.knob.place == Place::sys;
-  if (is_file) return write_cgroup(target, texts, now, FileDirectory{{}, TRY(directory_of(target))});
-  return resctrl_->write(target.knob, target.cgroup_dir, texts[0]);
+  if (const KnobBackend* backend = backend_of(target.knob)) return backend->write(target, texts[0]);
+  return write_cgroup(target, texts, now, FileDirectory{{}, TRY(directory_of(target))});
 }
 
 Result<void> KnobFiles::replace(const KnobTarget& target, const Texts& texts, const Reading& now) const {
+  if (target.knob.place == Place::processes && scores_->inode(target) != now.cgroup)
+    return system_error(
+        ENODEV, "cannot write to '" + std::string(target.cgroup_dir) + "', which has been replaced since it was read");
   if (!is_in_cgroup(target.knob)) return write(target, texts, now.texts);
   const FileDirectory directory = TRY(directory_for_write(target, now));
   return write_cgroup(target, texts, now.texts, directory);
@@ -223,7 +245,7 @@ Result<void> KnobFiles::write_cgroup(const KnobTarget& target, const Texts& text
 Result<std::int64_t> KnobFiles::run_one_shot(const KnobTarget& target, std::int64_t amount, const Clock& clock,
                                              Duration longest) const {
   if (target.knob.place == Place::resctrl_group) {
-    TRY(resctrl_->write(target.knob, target.cgroup_dir, "0"));
+    TRY(resctrl_->write(target, "0"));
     return amount;
   }
   constexpr std::int64_t kPart = 8 << 20;
@@ -255,10 +277,27 @@ Result<Value> KnobFiles::decoded(const Knob& knob, const Texts& texts, std::stri
 Result<Value> KnobFiles::settled(const Knob& knob, const Value& value) const {
   const Version version = TRY(version_of(knob));
   Value settled = TRY(decode(knob, encode(knob, value, version), version, value.item));
-  return knob.place == Place::schemata ? resctrl_->settled(knob, std::move(settled)) : settled;
+  const KnobBackend* backend = backend_of(knob);
+  return backend != nullptr ? backend->settled(knob, std::move(settled)) : settled;
 }
 
-void KnobFiles::forget_threads() const { resctrl_->forget_threads(); }
+Value KnobFiles::restorable(const KnobTarget& target, Value original) const {
+  const KnobBackend* backend = backend_of(target.knob);
+  return backend != nullptr ? backend->restorable(target, std::move(original)) : original;
+}
+
+void KnobFiles::adopt(const KnobTarget& target, const std::vector<Texts>& written) const {
+  const KnobBackend* backend = backend_of(target.knob);
+  if (backend == nullptr) return;
+  std::vector<std::string> texts;
+  for (const Texts& one : written)
+    if (!one.empty()) texts.push_back(one.front());
+  backend->adopt(target, texts);
+}
+
+void KnobFiles::begin_round() const {
+  for (const KnobBackend* backend : {resctrl_.get(), scores_.get(), core_groups_.get()}) backend->begin_round();
+}
 
 bool KnobFiles::is_nested(const Knob& knob) const {
   const bool may_be = knob.form == Form::bandwidth || knob.form == Form::set;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // KnobFiles: knobs of this node: in its cgroup trees, on whichever version keeps their controller, below proc and sys,
-// and in resctrl. A cgroup that is gone answers std::errc::no_such_device, a knob that this kernel lacks
-// std::errc::not_supported. [any thread]
+// in resctrl, and of processes (knob_backend.hpp). A cgroup that is gone answers std::errc::no_such_device, a knob that
+// this kernel lacks std::errc::not_supported. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -16,21 +16,16 @@
 #include "core/base/unique_fd.hpp"
 #include "core/cgroup/layout.hpp"
 #include "core/knob/knob.hpp"
+#include "core/knob/knob_backend.hpp"
 
 namespace koord::knob {
 
-class Resctrl;
-
-// The place of one knob; in a file with items, of one item.
-struct KnobTarget {
-  const Knob& knob;
-  std::string_view cgroup_dir;  // or the name of a resctrl group
-  std::string_view item = {};   // that of the value
-};
+class CoreSchedulingCalls;
 
 class KnobFiles {
  public:
-  KnobFiles(cgroup::Layout layout, NodeRoots roots);
+  // `calls`: the system calls of core scheduling; nullptr: the kernel's.
+  KnobFiles(cgroup::Layout layout, NodeRoots roots, std::shared_ptr<const CoreSchedulingCalls> calls = nullptr);
   KnobFiles(const KnobFiles&) = delete;
   KnobFiles& operator=(const KnobFiles&) = delete;
   ~KnobFiles();
@@ -64,8 +59,12 @@ class KnobFiles {
   // The meaning of such texts here.
   Result<Value> decoded(const Knob& knob, const Texts& texts, std::string_view item) const;
 
-  // The resctrl groups of threads are read once for many cgroups, and again after this.
-  void forget_threads() const;
+  // The part of an original that can still be restored.
+  Value restorable(const KnobTarget& target, Value original) const;
+  // Takes over what an earlier session wrote, or was about to write. To be called before the first read.
+  void adopt(const KnobTarget& target, const std::vector<Texts>& written) const;
+  // Resctrl groups of threads are read once for many cgroups, and again after this.
+  void begin_round() const;
 
   // Does the kernel hold cgroups to what those around them have? As v1 does with quotas and sets.
   bool is_nested(const Knob& knob) const;
@@ -79,6 +78,7 @@ class KnobFiles {
 
  private:
   Result<cgroup::Version> version_of(const Knob& knob) const;
+  const KnobBackend* backend_of(const Knob& knob) const;
   Result<std::string> directory_of(const KnobTarget& target) const;
   Result<std::string> path_of(const KnobTarget& target, std::string_view file) const;
   Result<Reading> read_cgroup(const KnobTarget& target) const;
@@ -93,7 +93,7 @@ class KnobFiles {
 
   const cgroup::Layout layout_;
   const NodeRoots roots_;
-  const std::unique_ptr<Resctrl> resctrl_;
+  const std::unique_ptr<const KnobBackend> resctrl_, scores_, core_groups_;
 };
 
 // The present value of a knob as text in the form of a proposal. The knob may be unknown. The name of a knob with items

@@ -79,6 +79,8 @@ constexpr Knob kKnobs[] = {
     {"resctrl.l3", "resctrl.l3", Place::schemata, {}, Form::masks, "L3", {}},
     {"resctrl.mb", "resctrl.mb", Place::schemata, {}, Form::amounts, "MB", {}, 1, kMostInt},
     {"resctrl.group", "resctrl.group", Place::resctrl_tasks, Controller::cpu, Form::group, "tasks", {"tasks"}},
+    {"oom_score_adj", "oom_score_adj", Place::processes, {}, Form::score, "oom_score_adj", {}, -1000, 1000, true},
+    {"core_sched.group", "core_sched.group", Place::processes, {}, Form::core_group, "core_sched", {}},
     {"resctrl.made", "resctrl.made", Place::resctrl_group, {}, Form::number, "made", {}, 0, 1},
     {"resctrl.remove", "resctrl.remove", Place::resctrl_group, {}, Form::number, "remove", {}, 1, 1, true, true},
 };
@@ -131,6 +133,10 @@ Result<void> check_place(const Knob& knob, Level level, std::string_view cgroup_
     case Place::resctrl_tasks:
       if (level != Level::pod && level != Level::container)
         return out_of_place(knob, "a knob of a pod or container: the level is to be one of these");
+      break;
+    case Place::processes:
+      if (level != Level::container)
+        return out_of_place(knob, "a knob of a container: the level is to be the container");
       break;
     case Place::resctrl_group:
       if (knob.is_one_shot && level == Level::node && is_group_name(cgroup_dir) &&

@@ -8,6 +8,7 @@
 #include "core/cgroup/extraction.hpp"
 #include "core/knob/fields.hpp"
 #include "core/knob/knob.hpp"
+#include "core/knob/process_texts.hpp"
 
 namespace koord::knob {
 namespace {
@@ -135,6 +136,8 @@ std::vector<std::string_view> files_of(const Knob& knob, Version version) {
 
 Texts encode(const Knob& knob, const Value& value, Version version) {
   if (has_throttle_files(knob, version)) return encode_throttles(value);
+  if (knob.form == Form::score) return {encode_scores(value)};
+  if (knob.form == Form::core_group) return {encode_core_groups(value.fields)};
   if (knob.form == Form::idle) return {std::to_string(value.amount), ""};  // the weight is the kernel's
   if (version == Version::v2) {
     if (knob.form == Form::shares) return {std::to_string(weight_of_shares(value.amount))};
@@ -171,6 +174,10 @@ Result<Value> decode(const Knob& knob, const Texts& texts, Version version, std:
         return Value{.fields = TRY(parse_domains(knob, texts[0]))};
       case Form::group:
         return decode_groups(texts[0]);
+      case Form::score:
+        return decode_scores(texts[0]);
+      case Form::core_group:
+        return decode_core_groups(texts[0]);
       default:
         return decode_number(knob, texts[0], version);
     }

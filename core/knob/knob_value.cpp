@@ -5,6 +5,7 @@
 #include "core/cgroup/extraction.hpp"
 #include "core/knob/fields.hpp"
 #include "core/knob/knob.hpp"
+#include "core/knob/process_texts.hpp"
 
 namespace koord::knob {
 namespace {
@@ -99,6 +100,7 @@ long double width(const Setting& setting) {
     case Form::cpu_weight:
       return static_cast<long double>(cgroup::convert(setting.value.amount, cgroup::Conversion::weight_to_shares));
     case Form::group:
+    case Form::core_group:
       return 0;
     default:
       return amount;
@@ -137,6 +139,8 @@ Result<Value> parse_value(const Knob& knob, std::string_view text) {
       return Value{.fields = TRY(parse_domains(knob, text))};
     case Form::group:
       return parse_group(knob, text);
+    case Form::core_group:
+      return parse_core_group(knob, text);
     default:
       break;
   }
@@ -164,6 +168,10 @@ std::string spell(const Knob& knob, const Value& value) {
       return spell_domains(value.fields);
     case Form::group:
       return spell_groups(value.fields);
+    case Form::score:
+      return spell_scores(value);
+    case Form::core_group:
+      return spell_core_groups(value.fields);
     default:
       return amount;
   }
@@ -180,6 +188,9 @@ bool same(const Knob& knob, const Value& now, const Value& wanted) {
     case Form::masks:
     case Form::amounts:
       return has_all(knob, now.fields, wanted.fields);
+    case Form::score:
+      return now.amount == wanted.amount && now.fields == wanted.fields;
+    case Form::core_group:
     case Form::group:  // a cgroup without threads is in whichever
       return has_all(knob, wanted.fields, now.fields);
     default:

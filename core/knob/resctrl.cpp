@@ -63,14 +63,18 @@ Result<void> Resctrl::check_mounted() const {
   return system_error(ENOTSUP, "no resctrl at '" + root_ + "'");
 }
 
-Result<std::string> Resctrl::read(const Knob& knob, std::string_view name) const {
+Result<std::string> Resctrl::read(const KnobTarget& target) const {
   TRY(check_mounted());
+  const Knob& knob = target.knob;
+  const std::string_view name = target.cgroup_dir;
   if (knob.place == Place::resctrl_group) return std::string(is_directory(directory(name)) ? "1" : "0");
   return knob.place == Place::schemata ? read_schemata(knob, name) : read_groups(name);
 }
 
-Result<void> Resctrl::write(const Knob& knob, std::string_view name, const std::string& text) const {
+Result<void> Resctrl::write(const KnobTarget& target, const std::string& text) const {
   TRY(check_mounted());
+  const Knob& knob = target.knob;
+  const std::string_view name = target.cgroup_dir;
   if (knob.place == Place::resctrl_group) return write_group(name, text == "1");
   if (knob.place == Place::resctrl_tasks) {
     std::string_view group = text;  // of several, as it may have been at first, that of the root
@@ -82,7 +86,9 @@ Result<void> Resctrl::write(const Knob& knob, std::string_view name, const std::
   return {};
 }
 
-std::uint64_t Resctrl::inode(const Knob& knob, std::string_view name) const {
+std::uint64_t Resctrl::inode(const KnobTarget& target) const {
+  const Knob& knob = target.knob;
+  const std::string_view name = target.cgroup_dir;
   struct stat about;
   if (knob.place == Place::resctrl_group) return 1;  // a group that is made is another one, and meant
   const std::string path = knob.place == Place::schemata ? directory(name) : layout_.directory(Controller::cpu, name);
@@ -124,7 +130,7 @@ std::shared_ptr<const Resctrl::Threads> Resctrl::threads() const {
   return threads_;
 }
 
-void Resctrl::forget_threads() const {
+void Resctrl::begin_round() const {
   std::lock_guard lock(mutex_);
   threads_.reset();
 }

@@ -13,28 +13,29 @@
 
 #include "core/base/result.hpp"
 #include "core/cgroup/layout.hpp"
-#include "core/knob/knob.hpp"
+#include "core/knob/knob_backend.hpp"
 
 namespace koord::knob {
 
-class Resctrl {
+class Resctrl final : public KnobBackend {
  public:
   // The names of groups that the host makes begin with this: others are there already, or are refused.
   static constexpr std::string_view kOwnPrefix = "koord-";
 
   // `layout` outlives it.
   Resctrl(std::string root, const cgroup::Layout& layout);
-  ~Resctrl();
+  ~Resctrl() override;
 
   // Reads a knob in schemata, a group's threads, or whether a group exists.
-  Result<std::string> read(const Knob& knob, std::string_view name) const;
-  Result<void> write(const Knob& knob, std::string_view name, const std::string& text) const;
-  std::uint64_t inode(const Knob& knob, std::string_view name) const;
+  Result<std::string> read(const KnobTarget& target) const override;
+  Result<void> write(const KnobTarget& target, const std::string& text) const override;
+  std::uint64_t inode(const KnobTarget& target) const override;
 
-  // The value that the kernel will show: bandwidth has steps.
-  Value settled(const Knob& knob, Value value) const;
+  // Bandwidth has steps.
+  Value settled(const Knob& knob, Value value) const override;
 
-  void forget_threads() const;
+  // The groups of threads are read once for many cgroups, and again after this.
+  void begin_round() const override;
 
   // The groups that are there, but for the root's.
   Result<std::vector<std::string>> groups() const;

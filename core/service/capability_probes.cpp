@@ -148,6 +148,7 @@ constexpr Probe probes[] = {
     {"perf_event", of_kernel<probe_perf_event>},
     {"pmu", of_kernel<probe_pmu>},
     {"core_scheduling", of_kernel<probe_core_scheduling>},
+    {"oom_score_adj", of_kernel<probe_oom_score_adj>},
     {"inotify", of_kernel<probe_inotify>},
     {"pidfd", of_kernel<probe_pidfd>},
     {"resctrl", resctrl},

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <system_error>
 
+#include "core/base/linux_capability.hpp"
 #include "core/base/unique_fd.hpp"
 
 // Since Linux 5.14; older headers lack them.
@@ -109,6 +110,20 @@ Finding probe_core_scheduling() {
   if (errno == EINVAL) return absent("the kernel was built without CONFIG_SCHED_CORE");
   if (errno == ENODEV) return absent("no simultaneous multithreading, so nothing to keep apart");
   return refused(errno, "prctl(PR_SCHED_CORE)", "needs to be allowed by the seccomp filter");
+}
+
+// /proc/PID/oom_score_adj: fs/proc/base.c of Linux, __set_oom_adj(), and the owner of the file.
+Finding probe_oom_score_adj() {
+  const Result<CapabilitySets> ours = read_capability_sets();
+  if (!ours) return broken("capget: " + ours.error().message());
+  const auto lacks = [&](const char* name) { return (ours->effective & linux_capability(name).value_or(0)) == 0; };
+  std::string missing;
+  if (lacks("CAP_SYS_RESOURCE"))
+    missing = "no score below the one that a process was started with: CAP_SYS_RESOURCE is missing";
+  if (lacks("CAP_DAC_OVERRIDE"))
+    missing += (missing.empty() ? "" : "; ") +
+               std::string("only of processes of the agent's user: CAP_DAC_OVERRIDE is missing");
+  return missing.empty() ? supported("scores of all processes, in both directions") : broken(missing);
 }
 
 Finding probe_inotify() {

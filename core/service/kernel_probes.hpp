@@ -23,6 +23,7 @@ Finding probe_bpf_tracepoint();   // one attaches to the raw tracepoint sched_sw
 Finding probe_perf_event();       // a software counter
 Finding probe_pmu();              // a hardware counter of CPU cycles
 Finding probe_core_scheduling();  // prctl(PR_SCHED_CORE)
+Finding probe_oom_score_adj();    // the rights to set scores of other processes
 Finding probe_inotify();          // a watch can be set
 Finding probe_pidfd();            // a process can be waited for without racing its pid
 

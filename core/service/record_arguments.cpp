@@ -88,8 +88,8 @@ Result<knob::Intent> intent_argument(const Array<koord_intent>& intents, std::ui
     return invalid("cgroup_dir is '" + intent.cgroup_dir + "', expected no empty part and no '.'");
   TRY(knob::check_place(*knob, intent.level, intent.cgroup_dir));
   // Only the name of a group may be empty.
-  intent.value = knob->form == knob::Form::group ? TRY(text_argument(record.value, "value"))
-                                                 : TRY(name_argument(record.value, "value"));
+  const bool is_group = knob->form == knob::Form::group || knob->form == knob::Form::core_group;
+  intent.value = is_group ? TRY(text_argument(record.value, "value")) : TRY(name_argument(record.value, "value"));
   intent.role = static_cast<knob::Role>(record.role);
   intent.parsed = TRY(knob::parse_intent(*knob, intent.role, intent.value));
   intent.reason = TRY(sentence_argument(record.reason, "reason"));

@@ -32,7 +32,7 @@ TEST_CASE("a new container begins in its pod's group, and one that exists is lef
   pod.uid = "u1";
   pod.containers.emplace_back();
   pod.annotations = {{"node.koordinator.sh/resctrl", R"({"llc":{"schemata":{"range":[0,30]}}})"}};
-  const auto of_runtime = [&] { return hook.handle(pod, &pod.containers[0], "{}").fields; };
+  const auto of_runtime = [&] { return hook.handle(pod, &pod.containers[0], {}, "{}").fields; };
   CHECK(of_runtime() == Fields{{"linux.rdt.closid", "koord-pod-u1"}});
   CHECK(hook.handle(pod, &pod.containers[0]).fields.empty());
   pod.annotations["node.koordinator.sh/resctrl"] = R"({"llc":{"schemata":{"range":[30,0]}}})";

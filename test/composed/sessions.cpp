@@ -112,7 +112,7 @@ std::string Sessions::config(bool again) const {
   return "  settings: " + settings(again) + "\nroots: {cgroup: " + cgroup_root_ + ", proc: " + folder / "proc" +
          ", sys: " + folder / "sys" + "}\nstate: {source: file, file: {pods: " + folder / "pods.yaml" +
          ", node: " + folder / "node.yaml" + ", nodeSLO: " + folder / "slo.yaml" +
-         "}}\nlog: {level: " + (again ? "debug" : "info") + "}\nqos: {mode: " + given_.mode + "}\n";
+         "}}\nlog: {level: " + (again ? "debug" : "info") + "}\nqos: {mode: " + given_.mode + "}\n" + lines_;
 }
 
 std::vector<std::string> Sessions::start_arguments() const {
@@ -140,6 +140,11 @@ bool Sessions::start() {
     watch_ = std::make_unique<FileWatch>(paths);
   }
   return agent->start(start_arguments());
+}
+
+void Sessions::configure(const std::string& lines) {
+  lines_ = lines;
+  agent->write_config(config(is_configured_again_));
 }
 
 void Sessions::interrupt(Interruption interruption) {

@@ -61,6 +61,8 @@ class Sessions {
   void kill() { agent->kill(); }
   // For the next start.
   void set_gates(const std::string& gates) { gates_ = gates; }
+  // Adds lines to the configuration, for the next start() or SIGHUP.
+  void configure(const std::string& lines);
   void set_node_slo(const std::string& spec) const { pods.write_slo(folder.path(), spec); }
 
   // Each file has its value, and has it still after three more rounds of the strategy.
@@ -96,6 +98,7 @@ class Sessions {
   std::string gates_ = given_.gates;
   std::string cgroup_root_;
   bool is_configured_again_ = false;
+  std::string lines_;  // of configure()
   std::unique_ptr<ChildProcess> service_;
   std::map<std::string, std::string> before_;
   std::map<std::string, Target> targets_;

@@ -108,12 +108,14 @@ koord_status FakeInstance::on_applied(const std::vector<knob::IntentResult>& res
 }
 
 host::HookSettings FakeInstance::handle(const state::Pod& pod, const state::Container* container,
-                                        const std::string& cri_json) {
+                                        const std::string& node_slo, const std::string& cri_json) {
   const auto* hook = reinterpret_cast<const koord_runtime_hook*>(class_->vtable);
   host::HookRequest request{
-      .stage = container == nullptr ? KOORD_STAGE_PRE_RUN_POD_SANDBOX : KOORD_STAGE_PRE_CREATE_CONTAINER, .pod = pod};
+      .stage = container == nullptr ? KOORD_STAGE_PRE_RUN_POD_SANDBOX : KOORD_STAGE_PRE_CREATE_CONTAINER,
+      .pod = pod,
+      .node_slo = node_slo};
   if (container != nullptr) request.container = *container;
-  request.node_slo = host_.hub().current()->node_slo;
+  if (node_slo.empty()) request.node_slo = host_.hub().current()->node_slo;
   request.cri_json = cri_json;
   const host::HookSubject subject(std::move(request));
   host::HookResponse response(context_.host());

@@ -80,7 +80,7 @@ class FakeInstance {
   // Asks a runtime hook about a pod, or about a container of it; a status other than KOORD_OK fails the test.
   // `cri_json`: the request of a container runtime that asks.
   host::HookSettings handle(const state::Pod& pod, const state::Container* container = nullptr,
-                            const std::string& cri_json = {});
+                            const std::string& node_slo = {}, const std::string& cri_json = {});
   koord_status on_event(std::uint32_t what, std::uint64_t version = 1);
   koord_status stop();
 

@@ -17,6 +17,7 @@ using Flag = std::optional<bool>;
 enum class SuppressPolicy { cpuset, cfs_quota };
 enum class CpuEvictPolicy { real_limit, allocatable };
 enum class BurstPolicy { none, cpu_burst_only, cfs_quota_burst_only, automatic };
+enum class CpuPolicy { group_identity, core_sched };
 enum class BlockType { device, volume_group, pod_volume };
 
 // resourceUsedThresholdWithBE
@@ -123,6 +124,7 @@ struct ClassQos {
 // resourceQOSStrategy
 struct ResourceQos {
   std::optional<ClassQos> lsr, ls, be, system, root;
+  std::optional<CpuPolicy> cpu_policy = {};  // policies.cpuPolicy
 
   bool operator==(const ResourceQos&) const = default;
 };

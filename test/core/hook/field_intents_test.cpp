@@ -31,6 +31,9 @@ TEST_CASE("each field that is a knob becomes the base of that knob, in the knob'
         Row{"linux.cpuset.mems", "0", "cpuset.mems", "0"},
         Row{"linux.rdt.closid", "koord-a", "resctrl.group", "koord-a"},
         Row{"linux.net_cls.classid", "4294967295", "net_cls.classid", "4294967295"},
+        Row{"linux.oom_score_adj", "-998", "oom_score_adj", "-998"},
+        Row{"linux.core_sched.group", "group/a b", "core_sched.group", "group/a b"},
+        Row{"linux.core_sched.group", "", "core_sched.group", ""},
         Row{"linux.memory.limit", "1048576", "memory.max", "1048576"},
         Row{"linux.memory.limit", "-1", "memory.max", "max"}}) {
     CAPTURE(row.field);
@@ -55,13 +58,19 @@ TEST_CASE("fields without an effect on an existing pod are not kept, and neither
                                        {"linux.cpu.shares", "2"},
                                        {"annotation:b", "2"},
                                        {"linux.cpu.period", "50000"},
-                                       {"linux.oom_score_adj", "5"},
                                        {"device:/dev/fuse", "c 10:229"},
                                        {"mount:/run/lock", "/run/lock"},
+                                       {"linux.memory.swap", "5"},
                                        {"linux.cpuset.cpus", std::string(5000, '1')}}};
   keep_knobs(answer);
   CHECK(answer.fields == decltype(answer.fields){{"linux.cpu.shares", "2"}, {"linux.cpu.period", "50000"}});
   CHECK(intents_of(answer, target()).size() == 1);
+}
+
+TEST_CASE("scores and core groups of a pod's sandbox are no intents: they are knobs of containers") {
+  AnswerTarget pod = target();
+  pod.level = knob::Level::pod;
+  CHECK(intents_of({.fields = {{"linux.oom_score_adj", "5"}, {"linux.core_sched.group", "a"}}}, pod).empty());
 }
 
 TEST_CASE("a quota takes the period that the hook gives") {

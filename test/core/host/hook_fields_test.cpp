@@ -38,6 +38,8 @@ TEST_CASE("a hook sets these fields, to values that a runtime takes") {
   CHECK(sound("linux.net_cls.classid", "4294967295"));
   CHECK(sound("device:/dev/nvidia0", "c 195:0"));
   CHECK(sound("mount:/run/lock", "/run/lock ro"));
+  CHECK(sound("linux.core_sched.group", "group/a b"));
+  CHECK(sound("linux.core_sched.group", ""));
   CHECK(sound("env:PATH", ""));
   CHECK(sound("annotation:example.com/a", "b"));
 }
@@ -53,6 +55,8 @@ TEST_CASE("a value that does not fit says what was expected") {
   for (const char* wrong : {"-1", "4294967296", "1:3", "0x10003", " 1", "18446744073709551616"})
     CHECK(complaint("linux.net_cls.classid", wrong) ==
           "linux.net_cls.classid is '" + std::string(wrong) + "', expected a number from 0 to 4294967295");
+  for (const std::string& name : {std::string(254, 'a'), std::string("a\nb"), std::string("a\0b", 3)})
+    CHECK(complaint("linux.core_sched.group", name).ends_with("expected at most 253 bytes without control characters"));
   CHECK_FALSE(sound("env:A", std::string_view("a\0b", 3)));
 }
 

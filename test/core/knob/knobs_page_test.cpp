@@ -79,6 +79,9 @@ const std::map<std::string_view, Meaning> kMeanings = {
     {"resctrl.l3", {"ways of the L3 cache", "`0=ff;1=f0`: a mask in hexadecimal for each cache"}},
     {"resctrl.mb", {"memory bandwidth", "`0=50;1=100`: percent, or MB/s, for each cache"}},
     {"resctrl.group", {"the resctrl group of a pod's threads", "a name; `/` or empty: the group of all others"}},
+    {"oom_score_adj", {"which processes the kernel kills first when memory is short", "score; 1000 goes first"}},
+    {"core_sched.group",
+     {"processes of different groups never share a core at the same time", "a name; empty: with all without a group"}},
     {"resctrl.remove", {"one-shot: removes an empty group that begins with `koord-`", "1"}},
 };
 
@@ -86,6 +89,8 @@ std::string files_text(const Knob& knob, cgroup::Version version) {
   if (knob.place == Place::schemata) return "resctrl: schemata, " + std::string(knob.v2_file);
   if (knob.place == Place::resctrl_tasks) return "resctrl: tasks";
   if (knob.place == Place::resctrl_group) return "resctrl: the folder";
+  if (knob.form == Form::score) return "`/proc/PID/oom_score_adj` of each process";
+  if (knob.form == Form::core_group) return "`prctl(PR_SCHED_CORE)` of each process";
   const std::string prefix = knob.place == Place::proc ? "/proc/" : knob.place == Place::sys ? "/sys/" : "";
   std::string text;
   for (std::string_view file : files_of(knob, version))
@@ -98,7 +103,7 @@ std::string range_text(const Knob& knob) {
     return "quota " + std::to_string(kLeastQuotaUs) + "–" + std::to_string(kMostQuotaUs) + ", period 1000–1000000";
   const bool is_number = knob.form == Form::number || knob.form == Form::amount || knob.form == Form::shares ||
                          knob.form == Form::cpu_weight || knob.form == Form::idle || knob.form == Form::weight ||
-                         knob.form == Form::amounts;
+                         knob.form == Form::amounts || knob.form == Form::score;
   if (!is_number) return "";
   return std::to_string(knob.least) + "–" + (knob.most == kUnlimited ? "" : std::to_string(knob.most));
 }
@@ -114,6 +119,8 @@ std::string place_text(const Knob& knob) {
       return "node";
     case Place::resctrl_tasks:
       return "cgroup of a pod or container";
+    case Place::processes:
+      return "cgroup of a container";
     default:
       return "group";
   }

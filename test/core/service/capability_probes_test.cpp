@@ -96,8 +96,8 @@ TEST_CASE("every capability has a name of its own, and what is not supported a r
 TEST_CASE("probing the running kernel leaves no descriptor behind") {
   const auto count = [] { return list_directory("/proc/self/fd")->size(); };
   const std::size_t before = count();
-  for (auto probe : {probe_bpf, probe_bpf_tracepoint, probe_perf_event, probe_pmu, probe_core_scheduling, probe_inotify,
-                     probe_pidfd})
+  for (auto probe : {probe_bpf, probe_bpf_tracepoint, probe_perf_event, probe_pmu, probe_core_scheduling,
+                     probe_oom_score_adj, probe_inotify, probe_pidfd})
     static_cast<void>(probe());
   CHECK(count() == before);
 }

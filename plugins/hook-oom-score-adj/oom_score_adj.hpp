@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The OOM score adjustment of a container from its pod's annotations. Pure functions.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace koord::oom_score {
+
+inline constexpr std::string_view kAnnotation = "koordinator.sh/oom-score-adj";  // for all containers
+inline constexpr std::string_view kSpecAnnotation =
+    "koordinator.sh/oom-score-adj-spec";  // by container; takes precedence
+
+struct Annotations {
+  std::optional<std::string_view> all, spec;  // nullopt: the pod does not have it
+};
+
+struct Adjustment {
+  std::optional<std::int64_t> score;  // nullopt: the container keeps its own
+  std::string problem = {};           // why an annotation is ignored; empty: none is
+
+  bool operator==(const Adjustment&) const = default;
+};
+
+// An invalid figure is ignored, and no other takes its place.
+Adjustment adjust(std::string_view container, const Annotations& annotations);
+
+}  // namespace koord::oom_score
