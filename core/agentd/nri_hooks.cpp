@@ -87,7 +87,7 @@ void NriHooks::connect_if_needed() {
   client_->start();
 }
 
-// Of a hook that is switched off no answer counts. The others are asked within what the runtime leaves.
+// Leaves out hooks that are switched off. The others get the time that the runtime leaves.
 std::vector<host::HookTarget> NriHooks::hooks(std::uint32_t stage) const {
   std::vector<host::HookTarget> targets = find_(stage);
   std::erase_if(targets, [&](const host::HookTarget& target) {

@@ -36,7 +36,7 @@ class NriHooks final : public nri::Events {
   void stop();
 
  private:
-  // What the cgroup of a new container has for a hook, until it exists.
+  // The knobs of one new container that hooks have changed.
   using Adjusted = std::vector<knob::Adjusted>;
 
   void connected(const nri::Runtime& runtime) override;

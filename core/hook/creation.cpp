@@ -61,7 +61,7 @@ std::string text_of(const host::HookVerdict& verdict, std::string_view field) {
   return setting == verdict.settings.end() ? std::string() : setting->value;
 }
 
-// The product of the factors; nullopt: there are none.
+// The product of the factors; nullopt: without any.
 std::optional<double> factor_of(const host::HookVerdict& verdict, std::string_view field) {
   std::optional<double> factor;
   for (const host::HookVerdict::Scale& scale : verdict.scales)
@@ -79,7 +79,7 @@ std::optional<std::int64_t> composed(const host::HookVerdict& verdict, std::stri
   return std::max(least, static_cast<std::int64_t>(std::llround(static_cast<double>(*value) * *factor)));
 }
 
-// The kernel refuses a limit above that of memory and swap together, and runc sets this to the limit if nobody does:
+// The kernel refuses a limit above that of memory and swap together, and runc sets this to the limit by default:
 // then the limit could not be raised again.
 std::optional<std::int64_t> swap_beside(std::int64_t limit, std::optional<std::int64_t> requested_swap) {
   if (requested_swap.value_or(-1) <= 0) return -1;

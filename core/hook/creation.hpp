@@ -20,8 +20,8 @@ state::Pod pod_of(const nri::Pod& pod, const state::Snapshot& snapshot);
 // The container of `pod` with this name, with the id and cgroup of the runtime.
 state::Container container_of(const nri::Container& container, const state::Pod& pod);
 
-// Relative to the hierarchy's root; empty for a path that is no cgroup's. Of "kubepods-pod1.slice:cri-containerd:ID",
-// as runtimes write it with systemd, or "/kubepods/pod1/ID".
+// Returns it relative to the hierarchy's root; empty for a path that is no cgroup's.
+// "kubepods-pod1.slice:cri-containerd:ID", as runtimes write it with systemd, or "/kubepods/pod1/ID".
 std::string cgroup_dir_of(std::string_view cgroups_path);
 
 // Why hooks are not asked: the pod is the agent's own, belongs to the node, or has hands off. Empty: they are.
@@ -34,7 +34,7 @@ void drop_hands_off(host::HookVerdict& verdict, const state::Pod& pod);
 nri::Resources resources_of(const host::HookVerdict& verdict, const nri::Resources& requested, bool is_v2);
 nri::Adjustment adjustment_of(const host::HookVerdict& verdict, const nri::Container& container, bool is_v2);
 
-// What the runtime would have set, for each knob that the answers change.
+// The value that the runtime would have set, for each knob that the answers change.
 struct Unadjusted {
   std::string knob, value, plugin;
 

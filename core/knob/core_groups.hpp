@@ -2,8 +2,8 @@
 // CoreGroups: the knob core_sched.group, the core-scheduling cookie of each process of a container. [any thread]
 //
 // The kernel knows cookies, not names: a group is a name here with the cookie that its processes have. Another
-// container of the group gets it from one of them; a group whose processes have all ended gets a new cookie. After a
-// restart the journal gives names and cookies back (adopt()). A cookie that another program has set is not replaced:
+// container of the group gets it from one of them; a group without a living process gets a new cookie. After a
+// restart names and cookies come from the journal (adopt()). A cookie that another program has set is not replaced:
 // it could not be restored.
 #pragma once
 

@@ -23,7 +23,7 @@ struct OpenProcess {
 
 // nullopt: it has ended.
 std::optional<OpenProcess> open_process(const std::string& proc_root, std::int32_t pid);
-// Of a process or a thread that has ended.
+// Returns whether the error is that of a process or thread that has ended.
 bool is_ended(const Error& error);
 
 // Those of the cgroup and of the cgroups inside, by number. std::errc::no_such_device: the cgroup has ended or has no

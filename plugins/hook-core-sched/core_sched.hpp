@@ -16,7 +16,7 @@ struct PodLabels {
   std::string_view uid, group = {}, policy = {};
 };
 
-// Of the NodeSLO, for the pod's class.
+// The settings of the NodeSLO for the pod's class.
 struct Rules {
   bool is_on = false;        // cpuPolicy coreSched, the class enabled
   bool is_expeller = false;  // coreExpeller of the class

@@ -53,7 +53,7 @@ struct ScoredService {
     const std::string name = std::to_string(pid);
     fs::create_directory_symlink("/proc/" + name, node.folder / "proc/" + name);
   }
-  // Of the service's pod.
+  // Annotations of the service's pod.
   void annotate(const std::string& annotations) const {
     const std::string path = node.folder / "pods.yaml";
     std::string pods = *koord::read_file(path);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Annotations that anyone who may create a pod writes: scores of containers.
+// Annotations by the author of a pod: scores of containers.
 #include <cstdlib>
 #include <string_view>
 

@@ -388,8 +388,7 @@ std::vector<Verdict> Raid::run() {
         verdicts_[i].complaints.push_back(effect);
   }
   if (std::getenv("KOORD_HOSTILE_LOG")) std::fprintf(stderr, "%s\n", agent_->log().c_str());
-  judge_rest();
-  return verdicts_;
+  return judge_rest(), verdicts_;
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ BATCH = {'koordinator.sh/qosClass': 'BE'}
 SPEC = '{"containers": {"main": {"requests": {"kubernetes.io/batch-cpu": "500", "kubernetes.io/batch-memory": "64Mi"}, ' \
        '"limits": {"kubernetes.io/batch-cpu": "800", "kubernetes.io/batch-memory": "64Mi"}}}}'
 RESOURCES = {'node.koordinator.sh/extended-resource-spec': SPEC}
-# Without a hook: what the kubelet asks for a best-effort pod.
+# The kubelet's request for a best-effort pod.
 OF_KUBELET = {'cpu_shares': 2, 'cpu_period': 100000}
 CONFIG = """nodeName: test-node
 listen: {{metrics: "127.0.0.1:0", socket: "{folder}/agent.sock"}}

@@ -142,7 +142,7 @@ TEST_CASE("a memory limit leaves room in that of memory and swap together") {
   CHECK(resources_of(more, {}, false).memory_swap_bytes == -1);
 }
 
-TEST_CASE("what the runtime would have set: for changed knobs, in the form of an intent") {
+TEST_CASE("the values of the runtime without hooks: for changed knobs, in the form of an intent") {
   const host::HookVerdict answer =
       verdict({{"linux.cpu.shares", "512", "batch"}, {"linux.memory.limit", "1048576", "batch"}},
               {{"linux.cpu.quota", 0.8, "normalization"}});

@@ -213,7 +213,7 @@ TEST_CASE_FIXTURE(Containers, "after SIGKILL in the middle of a write, written a
   CHECK(score_of(second) == before);
 }
 
-TEST_CASE_FIXTURE(Containers, "a revert gives back a score of a process's own also where the container's is the same") {
+TEST_CASE_FIXTURE(Containers, "a revert restores a score of a process's own also where the container's is the same") {
   const pid_t first = start(app), second = start(app);
   const std::int64_t before = score_of(first);
   set_score(second, before + 7);
