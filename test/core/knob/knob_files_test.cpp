@@ -127,7 +127,7 @@ TEST_CASE("the resctrl groups of a cgroup are those of its threads, and of the c
   CHECK(on.current("resctrl.group", "empty") == "");
   on.set("resctrl.group", "pod", "koord-be");
   CHECK(on.content("resctrl/koord-be/tasks") == "7");  // 8 is there already
-  on.files.forget_threads();
+  on.files.begin_round();
   on.set("resctrl.group", "pod", "/");
   CHECK(on.content("resctrl/tasks") == "7");
 }
