@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kGates = "featureGates: {OOMScoreAdj: true, CoreSched: true}\n";
 constexpr const char* kNoGates = "featureGates: {OOMScoreAdj: false, CoreSched: false}\n";
-constexpr const char* kAnnotations = "annotations: {koordinator.sh/oom-score-adj: \"500\"}, ";
+constexpr const char* kAnnotations = "{koordinator.sh/oom-score-adj: \"500\"}";
 constexpr const char* kCoreSched =
     "resourceQOSStrategy: {policies: {cpuPolicy: coreSched}, lsClass: {cpuQOS: {enable: true}}}";
 
@@ -57,10 +57,9 @@ struct ScoredService {
   void annotate(const std::string& annotations) const {
     const std::string path = node.folder / "pods.yaml";
     std::string pods = *koord::read_file(path);
-    constexpr std::string_view kPlain = "{uid: service, ", kAnnotated = "{uid: service, annotations: ";
-    if (const std::size_t old = pods.find(kAnnotated); old != std::string::npos)
-      pods.erase(old + kPlain.size(), pods.find("name: service", old) - old - kPlain.size());
-    pods.insert(pods.find(kPlain) + kPlain.size(), annotations);
+    constexpr std::string_view kKey = ", annotations: ";
+    const std::size_t at = pods.find(kKey, pods.find("{uid: service, ")) + kKey.size();
+    pods.replace(at, pods.find("}\n", at) - at, annotations);
     REQUIRE(koord::write_file_atomically(path, pods));
   }
   bool are_raised() const { return score_of(first) == "500" && score_of(second.pid()) == "500"; }
@@ -111,7 +110,7 @@ TEST_CASE_FIXTURE(ScoredService,
 TEST_CASE_FIXTURE(ScoredService, "the score goes with the annotation, and with the gate") {
   REQUIRE(node.start());
   REQUIRE_MESSAGE(become_raised(), scores());
-  annotate("");
+  annotate("{}");
   CHECK_MESSAGE(become_as_before(), scores());
   annotate(kAnnotations);
   CHECK_MESSAGE(become_raised(), scores());
@@ -149,12 +148,12 @@ TEST_CASE_FIXTURE(ScoredService, "after SIGKILL `koordetector restore` gives eac
 TEST_CASE_FIXTURE(ScoredService, "hands-off of the pod reverts the score") {
   REQUIRE(node.start());
   REQUIRE_MESSAGE(become_raised(), scores());
-  annotate("annotations: {koordinator.sh/oom-score-adj: \"500\", koordetector.sh/hands-off: \"true\"}, ");
+  annotate("{koordinator.sh/oom-score-adj: \"500\", koordetector.sh/hands-off: \"true\"}");
   CHECK_MESSAGE(become_as_before(), scores());
 }
 
 TEST_CASE_FIXTURE(ScoredService, "a pod that asks for no valid score, or fights for its own, is named and left alone") {
-  annotate("annotations: {koordinator.sh/oom-score-adj-spec: '{\"main\": 100000}'}, ");
+  annotate("{koordinator.sh/oom-score-adj-spec: '{\"main\": 100000}'}");
   REQUIRE(node.start());
   CHECK_MESSAGE(eventually(
                     [&] {
