@@ -105,6 +105,7 @@ bool NriHooks::ask(std::uint32_t stage, const nri::Pod& pod, const nri::Containe
   if (!alive_ || hooks(stage).empty()) return false;
   const state::SnapshotPtr snapshot = services_.hub.current();
   host::HookRequest request{.stage = stage, .pod = hook::pod_of(pod, *snapshot), .node_slo = snapshot->node_slo};
+  request.cri_json = container == nullptr ? hook::cri_json_of(pod) : hook::cri_json_of(*container);
   if (container != nullptr) request.container = hook::container_of(*container, request.pod);
   if (const std::string why = hook::why_bypassed(request.pod, own_uid_); !why.empty()) {
     services_.metrics.counter("host_hooks_bypassed_total", "Pods and containers that hooks were not asked about.")

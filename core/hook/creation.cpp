@@ -2,6 +2,7 @@
 #include "core/hook/creation.hpp"
 
 #include <algorithm>
+#include <boost/json.hpp>
 #include <cmath>
 #include <optional>
 #include <set>
@@ -10,6 +11,7 @@
 #include "core/base/parse.hpp"
 #include "core/decision/hands_off.hpp"
 #include "core/hook/field_intents.hpp"
+#include "core/host/hook_paths.hpp"
 #include "core/json/field.hpp"
 #include "core/json/reader.hpp"
 #include "core/knob/knob.hpp"
@@ -89,6 +91,37 @@ std::optional<std::int64_t> swap_beside(std::int64_t limit, std::optional<std::i
 
 std::string limit_text(std::optional<std::int64_t> limit) {
   return limit.value_or(-1) <= 0 ? "max" : std::to_string(*limit);
+}
+
+// The fields were checked when the hook set them.
+void add_device(nri::Adjustment& adjustment, std::string_view field, std::string_view value) {
+  if (const Result<host::HookDevice> device = host::parse_hook_device(field, value))
+    adjustment.devices.push_back({.path = device->path,
+                                  .type = std::string(1, device->type),
+                                  .major = device->major,
+                                  .minor = device->minor,
+                                  .file_mode = device->mode});
+}
+
+void add_mount(nri::Adjustment& adjustment, std::string_view field, std::string_view value) {
+  if (const Result<host::HookMount> mount = host::parse_hook_mount(field, value))
+    adjustment.mounts.push_back({.destination = mount->target,
+                                 .type = "bind",
+                                 .source = mount->source,
+                                 .options = {"rbind", mount->is_read_only ? "ro" : "rw"}});
+}
+
+// The members that CRI has in JSON; values that are not set are missing.
+boost::json::object resources_json(const nri::Resources& resources) {
+  boost::json::object json;
+  if (resources.cpu_shares) json["cpu_shares"] = *resources.cpu_shares;
+  if (resources.cpu_quota_us) json["cpu_quota"] = *resources.cpu_quota_us;
+  if (resources.cpu_period_us) json["cpu_period"] = *resources.cpu_period_us;
+  if (!resources.cpus.empty()) json["cpuset_cpus"] = resources.cpus;
+  if (!resources.mems.empty()) json["cpuset_mems"] = resources.mems;
+  if (resources.memory_limit_bytes) json["memory_limit_in_bytes"] = *resources.memory_limit_bytes;
+  if (resources.memory_swap_bytes) json["memory_swap_limit_in_bytes"] = *resources.memory_swap_bytes;
+  return json;
 }
 
 // The first plugin that changes the field; empty: none does.
@@ -202,10 +235,24 @@ nri::Adjustment adjustment_of(const host::HookVerdict& verdict, const nri::Conta
   adjustment.oom_score_adj = number_of(verdict, "linux.oom_score_adj");
   for (const host::HookVerdict::Setting& setting : verdict.settings) {
     const std::string_view field = setting.field;
+    if (field.starts_with(host::kDeviceField)) add_device(adjustment, field, setting.value);
+    if (field.starts_with(host::kMountField)) add_mount(adjustment, field, setting.value);
     if (field.starts_with("env:")) adjustment.env.emplace_back(field.substr(4), setting.value);
     if (field.starts_with("annotation:")) adjustment.annotations.emplace(field.substr(11), setting.value);
   }
   return adjustment;
+}
+
+std::string cri_json_of(const nri::Pod& pod) {
+  return boost::json::serialize(
+      boost::json::object{{"metadata", {{"name", pod.name}, {"namespace", pod.namespace_name}, {"uid", pod.uid}}},
+                          {"linux", {{"cgroup_parent", pod.cgroup_parent}}}});
+}
+
+std::string cri_json_of(const nri::Container& container) {
+  return boost::json::serialize(
+      boost::json::object{{"metadata", {{"name", container.name}}},
+                          {"linux", boost::json::object{{"resources", resources_json(container.resources)}}}});
 }
 
 std::vector<Unadjusted> unadjusted_of(const host::HookVerdict& verdict, const nri::Resources& requested) {

@@ -34,6 +34,11 @@ void drop_hands_off(host::HookVerdict& verdict, const state::Pod& pod);
 nri::Resources resources_of(const host::HookVerdict& verdict, const nri::Resources& requested, bool is_v2);
 nri::Adjustment adjustment_of(const host::HookVerdict& verdict, const nri::Container& container, bool is_v2);
 
+// koord_hook_request.cri_json: the members of CRI's PodSandboxConfig or ContainerConfig that NRI has, without labels
+// and annotations, which the request has already.
+std::string cri_json_of(const nri::Pod& pod);
+std::string cri_json_of(const nri::Container& container);
+
 // The value that the runtime would have set, for each knob that the answers change.
 struct Unadjusted {
   std::string knob, value, plugin;

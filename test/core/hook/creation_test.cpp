@@ -103,19 +103,25 @@ TEST_CASE("fields become the values of an adjustment; what no hook sets stays un
                                                             {"linux.memory.limit", "1048576", "a"},
                                                             {"linux.oom_score_adj", "999", "a"},
                                                             {"linux.rdt.closid", "koord-a", "a"},
+                                                            {"device:/dev/fuse", "c 10:229 0600", "a"},
+                                                            {"mount:/run/lock", "/run/lock ro", "a"},
                                                             {"env:NAME", "value", "a"},
                                                             {"annotation:key", "text", "a"}}),
                                                    {}, false);
-  CHECK(adjustment == nri::Adjustment{.annotations = {{"key", "text"}},
-                                      .env = {{"NAME", "value"}},
-                                      .resources = {.cpu_shares = 512,
-                                                    .cpu_quota_us = 80000,
-                                                    .cpu_period_us = 100000,
-                                                    .cpus = "0-3",
-                                                    .memory_limit_bytes = 1048576,
-                                                    .memory_swap_bytes = -1,
-                                                    .rdt_class = "koord-a"},
-                                      .oom_score_adj = 999});
+  CHECK(adjustment ==
+        nri::Adjustment{
+            .annotations = {{"key", "text"}},
+            .env = {{"NAME", "value"}},
+            .mounts = {{.destination = "/run/lock", .type = "bind", .source = "/run/lock", .options = {"rbind", "ro"}}},
+            .devices = {{.path = "/dev/fuse", .type = "c", .major = 10, .minor = 229, .file_mode = 0600}},
+            .resources = {.cpu_shares = 512,
+                          .cpu_quota_us = 80000,
+                          .cpu_period_us = 100000,
+                          .cpus = "0-3",
+                          .memory_limit_bytes = 1048576,
+                          .memory_swap_bytes = -1,
+                          .rdt_class = "koord-a"},
+            .oom_score_adj = 999});
   CHECK(adjustment_of(verdict({}), {}, false) == nri::Adjustment());
 }
 
@@ -154,4 +160,13 @@ TEST_CASE("the values of the runtime without hooks: for changed knobs, in the fo
                                 {"cpu.max", "50000 50000", "normalization"},
                                 {"memory.max", "9", "batch"}});
   CHECK(unadjusted_of(verdict({{"env:A", "1", "a"}}), {}).empty());
+}
+
+TEST_CASE("the runtime's request as JSON: members that CRI has, values that are set") {
+  CHECK(
+      cri_json_of(best_effort_pod()) ==
+      R"({"metadata":{"name":"etl","namespace":"batch","uid":"u1"},"linux":{"cgroup_parent":"/kubepods/besteffort/podu1"}})");
+  CHECK(cri_json_of(nri::Container{.name = "main", .resources = {.cpu_shares = 2, .cpus = "0-1"}}) ==
+        R"({"metadata":{"name":"main"},"linux":{"resources":{"cpu_shares":2,"cpuset_cpus":"0-1"}}})");
+  CHECK(cri_json_of(nri::Container()) == R"({"metadata":{"name":""},"linux":{"resources":{}}})");
 }
