@@ -138,12 +138,13 @@ knob::HandsOff hands_off_of(const state::Pod& pod) {
   return annotation == pod.annotations.end() ? knob::HandsOff() : knob::parse_hands_off(annotation->second);
 }
 
-// "a-b-c.slice" is in "a-b.slice", and that in "a.slice".
+// "a-b-c.slice" is in "a-b.slice", and that in "a.slice". Empty for a path that the kernel would not take.
 std::string expand_slice(std::string_view slice) {
+  constexpr std::size_t kMostPath = 4096;
   std::string path;
   const std::string_view name = slice.substr(0, slice.size() - std::string_view(".slice").size());
   for (std::size_t dash = name.find('-'); dash != std::string_view::npos; dash = name.find('-', dash + 1))
-    path += std::string(name.substr(0, dash)) + ".slice/";
+    if (path.append(name.substr(0, dash)).append(".slice/").size() > kMostPath) return {};
   return path + std::string(slice);
 }
 
@@ -189,7 +190,9 @@ std::string cgroup_dir_of(std::string_view cgroups_path) {
   const std::string_view slice = cgroups_path.substr(0, prefix);
   const std::size_t id = cgroups_path.find(':', prefix + 1);
   if (!slice.ends_with(".slice") || id == std::string_view::npos) return {};
-  return expand_slice(slice) + "/" + std::string(cgroups_path.substr(prefix + 1, id - prefix - 1)) + "-" +
+  const std::string parent = expand_slice(slice);
+  if (parent.empty()) return {};
+  return parent + "/" + std::string(cgroups_path.substr(prefix + 1, id - prefix - 1)) + "-" +
          std::string(cgroups_path.substr(id + 1)) + ".scope";
 }
 

@@ -66,6 +66,7 @@ TEST_CASE("the cgroup of a container: as runtimes write it with systemd and with
   CHECK(cgroup_dir_of("/kubepods/podu1/abc") == "kubepods/podu1/abc");
   CHECK(cgroup_dir_of("no-slice:cri-containerd:abc") == "");
   CHECK(cgroup_dir_of("a.slice:abc") == "");
+  CHECK(cgroup_dir_of(std::string(5000, '-') + ".slice:cri-containerd:abc") == "");
 }
 
 TEST_CASE("hooks are not asked about the agent's own pod, pods of the node, and pods with hands off") {

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// A new container as a runtime describes it: the annotation with its resources, by the author of the pod, and the path
+// of its cgroup, of any content. The path has no leading slash.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "core/hook/creation.hpp"
+
+using namespace koord;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  nri::Pod pod;
+  pod.cgroup_parent = text;
+  pod.annotations["node.koordinator.sh/extended-resource-spec"] = text;
+  pod.annotations["koordetector.sh/hands-off"] = text;
+  const state::Pod made = hook::pod_of(pod, {});
+  if (made.cgroup_dir.starts_with('/')) std::abort();
+  host::HookVerdict verdict{.settings = {{"linux.cpu.shares", "2", "a"}}};
+  hook::drop_hands_off(verdict, made);
+  const state::Container container = hook::container_of({.name = "main", .cgroups_path = text}, made);
+  if (container.cgroup_dir.starts_with('/')) std::abort();
+  return 0;
+}
