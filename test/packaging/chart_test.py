@@ -31,7 +31,7 @@ VARIATIONS = {
         'profile': 'enforce', 'nameOverride': 'agent', 'namespace': {'create': True}, 'imagePullSecrets': [{'name': 'pull'}],
         'image': {'digest': 'sha256:' + 'a' * 64}, 'config': {'log': {'level': 'debug'}, 'report': {'devices': True, 'createNodeMetric': True},
                                                               'state': {'source': 'apiserver', 'apiserver': {'volumes': True}}},
-        'featureGates': {'AllBeta': True, 'AllAlpha': False}, 'resctrl': True, 'plugins': {'images': ACME},
+        'featureGates': {'AllBeta': True, 'AllAlpha': False}, 'resctrl': True, 'nri': {'hostPath': '/run/nri'}, 'plugins': {'images': ACME},
         'kubelet': {'port': 10250, 'caFile': '/pki/kubelet.crt', 'serverName': 'nodeName', 'stateDirectory': '/var/lib/kubelet', 'access': 'proxy'},
         'metrics': {'port': 9000, 'ipv6': True, 'serviceMonitor': {'enabled': True, 'labels': {'team': 'a'}}},
         'networkPolicy': {'enabled': True, 'from': [{'namespaceSelector': {}}]}, 'affinity': {'nodeAffinity': {}},
@@ -270,6 +270,17 @@ class Pod(unittest.TestCase):
         pod = pod_of(objects({'cgroup': {'hierarchies': ['cpu,cpuacct', 'memory']}}))['spec']
         mounts = {mount['mountPath']: mount['name'] for mount in pod['containers'][0]['volumeMounts'] if mount['name'].startswith('cgroup')}
         self.assertEqual(mounts, {'/host/sys/fs/cgroup/cpu,cpuacct': 'cgroup-cpu-cpuacct', '/host/sys/fs/cgroup/memory': 'cgroup-memory'})
+
+    def test_the_folder_of_the_nri_socket_is_mounted_where_the_agent_looks_for_it_and_only_when_asked_for(self):
+        mounts = lambda pod: {mount['name']: mount for mount in pod['containers'][0]['volumeMounts']}
+        self.assertNotIn('nri', mounts(pod_of(objects())['spec']))
+        pod = pod_of(objects({'nri': {'hostPath': '/run/nri'}}))['spec']
+        self.assertEqual(mounts(pod)['nri'], {'name': 'nri', 'mountPath': '/var/run/nri', 'readOnly': True})
+        self.assertIn({'name': 'nri', 'hostPath': {'path': '/run/nri', 'type': 'DirectoryOrCreate'}}, pod['volumes'])
+        reference = subprocess.run([koordetector, '--print-config-reference'], check=True, capture_output=True, text=True).stdout
+        self.assertIn('/var/run/nri/nri.sock', reference)
+        with self.assertRaisesRegex(render.go_template.TemplateError, 'nri.hostPath: not with unprivileged'):
+            objects({'unprivileged': True, 'nri': {'hostPath': '/run/nri'}})
 
     def test_unprivileged_it_is_not_root_and_has_no_capability(self):
         pod = pod_of(objects({'unprivileged': True}))['spec']
