@@ -9,6 +9,7 @@
 
 #include "core/base/backoff.hpp"
 #include "core/log/log.hpp"
+#include "core/state/annotation_keys.hpp"
 
 namespace koord::agentd {
 namespace {
@@ -35,8 +36,8 @@ nri::Options options_of(const config::HookConfig& config) {
   options.plugin_index = fmt::format("{:02}", config.nri_index);
   options.events = nri::mask_of(nri::Stage::run_pod_sandbox) | nri::mask_of(nri::Stage::create_container) |
                    nri::mask_of(nri::Stage::start_container) | nri::mask_of(nri::Stage::update_container);
-  // Those of Koordinator and of this project; a pod may have 256 KiB of others.
-  options.keep_annotation = [](std::string_view key) { return key.find("koord") != std::string_view::npos; };
+  // A pod that the state knows has those of plugins' manifests, too.
+  options.keep_annotation = [](std::string_view key) { return state::AnnotationKeys().contains(key); };
   options.deadline = config.deadline;
   options.seed = random_seed();
   return options;

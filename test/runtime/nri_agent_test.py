@@ -9,9 +9,11 @@ unavailable, and prints the reason.
 """
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 sys.dont_write_bytecode = True
@@ -36,6 +38,7 @@ featureGates: {{{gates}}}
 plugins:
   childProgram: "{build}/core/plugin_host/koord-plugin-host"
   ownDirectories: ["{build}/plugins/hook-batch-resource", "{folder}/own"]
+  directories: ["{folder}/third"]
   settings: {settings}
 qos: {{mode: {mode}, directory: "{folder}/qos"}}
 hooks: {{nri: {{socket: "{socket}"}}, deadline: 200ms}}
@@ -43,21 +46,23 @@ hooks: {{nri: {{socket: "{socket}"}}, deadline: 200ms}}
 
 
 class Agent:
-    def __init__(self, mode='enforce', gates='BatchResource: true', settings='{}'):
+    def __init__(self, mode='enforce', gates='BatchResource: true', settings='{}', pod_uid=''):
         self.folder = tempfile.TemporaryDirectory(prefix='koord-test-agent-')
         folder = pathlib.Path(self.folder.name)
         (folder / 'pods.yaml').write_text('kind: PodList\napiVersion: v1\nitems: []\n')
         (folder / 'own').mkdir()
+        (folder / 'third').mkdir(mode=0o755)
+        shutil.copy(build + '/test/e2e/plugins/careless_hook.so', folder / 'third')
         self.config, self.log_path = folder / 'config.yaml', folder / 'log'
         self.config.write_text(CONFIG.format(folder=folder, build=build, mode=mode, gates=gates, settings=settings,
                                              socket=runtime.nri_socket))
-        self.process = None
+        self.process, self.environment = None, {'KOORD_SHARED_CGROUP_TREE': '1', 'POD_UID': pod_uid}
         self.start()
 
     def start(self):
         with open(self.log_path, 'a', encoding='utf-8') as log:
             self.process = subprocess.Popen([build + '/core/agentd/koordetector', '--config', self.config], stdout=log,
-                                            stderr=log, env=os.environ | {'KOORD_SHARED_CGROUP_TREE': '1'})
+                                            stderr=log, env=os.environ | self.environment)
 
     def log(self):
         return self.log_path.read_text()
@@ -184,6 +189,54 @@ class NriAgentTest(unittest.TestCase):
         for place in (first, second):
             self.assertEqual(self.values(*place), self.adjusted(files_of_cgroup(*place)))
         self.assertEqual(agent.log().count('connected to containerd'), 2)
+
+    def careless_pod(self, name, order):
+        """Runs a container of which the careless hook is asked, and returns its place and the seconds that CreateContainer took."""
+        parent = f'{runtime.cgroup}/besteffort-{name}'
+        annotations = RESOURCES | ({'koordetector.sh/test-hook': order} if order else {})
+        pod = runtime.cri.run_pod(name, parent, annotations, BATCH)
+        begin = time.monotonic()
+        container = runtime.cri.create_container(pod, 'main', OF_KUBELET)
+        seconds = time.monotonic() - begin
+        runtime.cri.start(container)
+        return (parent, container), seconds
+
+    def environment_of(self, container):
+        return pathlib.Path(f'/proc/{runtime.cri.pid(container)}/environ').read_bytes().split(b'\0')
+
+    def test_fault_14_a_hook_that_sleeps_crashes_or_answers_garbage_costs_its_own_fields_only_and_is_named(self):
+        agent = self.agent(gates='BatchResource: true, Careless: true')
+        place, _ = self.careless_pod('good', '')
+        self.assertIn(b'FROM_CARELESS=1', self.environment_of(place[1]))
+        for order, named in (('sleep', 'did not answer within'), ('crash', 'process ended by signal 11'), ('garbage', '')):
+            with self.subTest(order):
+                agent.await_log('careless-hook is running', agent.log().count('careless-hook is running'))
+                place, seconds = self.careless_pod(order, order)
+                self.assertEqual(self.values(*place), self.adjusted(files_of_cgroup(*place)))
+                self.assertLess(seconds, 4)  # not the 5 s that it sleeps
+                if named:
+                    self.assertNotIn(b'FROM_CARELESS=1', self.environment_of(place[1]))
+                    agent.await_log(f'careless-hook gave no answer for container main of koord-test/{order}')
+
+    def test_with_on_timeout_fail_a_hook_that_sleeps_refuses_the_container_in_its_name(self):
+        self.agent(gates='Careless: true', settings='{careless-hook: {onTimeout: fail}}')
+        with self.assertRaisesRegex(Exception, 'careless-hook: did not answer within'):
+            self.careless_pod('refused', 'sleep')
+
+    def test_a_rejection_reaches_the_kubelet_with_the_name_of_the_hook_but_not_in_shadow(self):
+        self.agent(gates='Careless: true')
+        with self.assertRaisesRegex(Exception, 'careless-hook: no device is free'):
+            self.careless_pod('rejected', 'reject')
+        runtime.cri.remove_pods()
+        self.doCleanups()
+        self.addCleanup(lambda: runtime.cri.remove_pods())
+        self.agent(gates='Careless: true', mode='shadow')
+        self.careless_pod('tolerated', 'reject')
+
+    def test_fault_15_the_agents_own_pod_starts_while_the_hooks_are_broken(self):
+        self.agent(gates='Careless: true', settings='{careless-hook: {onTimeout: fail}}', pod_uid='uid-of-own')
+        place, _ = self.careless_pod('own', 'sleep')
+        self.assertNotIn(b'FROM_CARELESS=1', self.environment_of(place[1]))
 
 
 def run_again_on_unpacked_python():

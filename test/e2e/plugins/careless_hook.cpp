@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// A runtime hook that does as the pod's annotation koordetector.sh/test-hook says: "sleep", "crash", "garbage" or
+// "reject". Without it, it sets an environment variable.
+#include <csignal>
+#include <cstring>
+#include <koordetector/plugin.hpp>
+#include <string>
+#include <thread>
+
+using namespace koord::plugin;
+
+struct CarelessHook : RuntimeHook {
+  void handle(const koord_hook_request& request, const koord_hook_response& response) override {
+    if (request.container == nullptr) return;
+    const std::string_view order = order_of(*request.pod);
+    if (order == "sleep") std::this_thread::sleep_for(std::chrono::seconds(5));
+    if (order == "crash") std::raise(SIGSEGV);
+    if (order == "reject") check(response.reject(&response, str("no device is free")), "rejecting");
+    if (order == "garbage") {
+      for (const char* field : {"", "linux.cpu.quota", "no.such.field", "env:", "device:/dev/../sda", "mount:relative"})
+        response.set(&response, str(field), str(std::string(100'000, '\xff')));
+    }
+    check(response.set(&response, str("env:FROM_CARELESS"), str("1")), "setting");
+  }
+
+ private:
+  static std::string_view order_of(const koord_pod& pod) {
+    for (const koord_label& one : Strided(pod.annotations, pod.n_annotations, sizeof(koord_label)))
+      if (view(one.key) == "koordetector.sh/test-hook") return view(one.value);
+    return {};
+  }
+};
+
+KOORD_PLUGIN("id=careless-hook\nversion=1.0.0\nkinds=koord.runtime-hook/1\ngate=Careless\n",
+             runtime_hook<CarelessHook, KOORD_STAGE_PRE_CREATE_CONTAINER>("careless"))
