@@ -18,8 +18,8 @@ namespace koord::child {
 namespace {
 
 constexpr std::uint64_t kLeastOfEntry = 4096;
-constexpr std::uint64_t kBlock = 512;  // of st_blocks, stat(2)
-constexpr unsigned kDeepest = 32;      // each takes a descriptor
+constexpr std::uint64_t kBlock = 512;    // of st_blocks, stat(2)
+constexpr unsigned kDeepestFolder = 32;  // each takes a descriptor
 constexpr int kOpenFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
 
 // This thread reads files as another user. A change clears the dumpable flag of the whole process, which this restores.
@@ -59,7 +59,7 @@ class StateWalk {
       bytes_ += std::max(static_cast<std::uint64_t>(about.st_blocks) * kBlock, kLeastOfEntry);
       if (bytes_ > enough_) return 0;
       if (!S_ISDIR(about.st_mode)) continue;
-      if (depth == kDeepest) return ENAMETOOLONG;
+      if (depth == kDeepestFolder) return ENAMETOOLONG;
       if (const int error = add(fd, entry->d_name, depth + 1); error != 0 || bytes_ > enough_) return error;
     }
     return 0;
@@ -83,7 +83,7 @@ Result<std::uint64_t> state_size(const std::string& directory, std::uint32_t uid
     error = as_user.add(AT_FDCWD, directory.c_str(), 0);
     if (error == 0) return as_user.bytes();
   }
-  if (error == ENAMETOOLONG) return invalid("directories nested deeper than " + std::to_string(kDeepest));
+  if (error == ENAMETOOLONG) return invalid("directories nested deeper than " + std::to_string(kDeepestFolder));
   return system_error(error, "a directory in it");
 }
 

@@ -25,7 +25,7 @@ namespace {
 constexpr std::string_view kResourcesAnnotation = "node.koordinator.sh/extended-resource-spec";
 // Pods of this priority and above are system-node-critical.
 constexpr std::int32_t kNodeCritical = 2000001000;
-constexpr std::int64_t kDefaultPeriod = 100000, kLeastQuota = 1000, kDefaultShares = 1024;
+constexpr std::int64_t kPeriodOfRequest = 100000, kLeastQuotaOfKernel = 1000, kSharesOfRequest = 1024;
 
 state::KubeQos kube_qos_of(std::string_view cgroup_parent) {
   if (cgroup_parent.find("besteffort") != std::string_view::npos) return state::KubeQos::best_effort;
@@ -217,9 +217,9 @@ void drop_hands_off(host::HookVerdict& verdict, const state::Pod& pod) {
 nri::Resources resources_of(const host::HookVerdict& verdict, const nri::Resources& requested, bool is_v2) {
   nri::Resources resources;
   if (const auto shares = number_of(verdict, "linux.cpu.shares")) resources.cpu_shares = *shares;
-  resources.cpu_quota_us = composed(verdict, "linux.cpu.quota", requested.cpu_quota_us, kLeastQuota);
+  resources.cpu_quota_us = composed(verdict, "linux.cpu.quota", requested.cpu_quota_us, kLeastQuotaOfKernel);
   if (number_of(verdict, "linux.cpu.quota"))
-    resources.cpu_period_us = number_of(verdict, "linux.cpu.period").value_or(kDefaultPeriod);
+    resources.cpu_period_us = number_of(verdict, "linux.cpu.period").value_or(kPeriodOfRequest);
   resources.cpus = text_of(verdict, "linux.cpuset.cpus");
   resources.mems = text_of(verdict, "linux.cpuset.mems");
   resources.memory_limit_bytes = composed(verdict, "linux.memory.limit", requested.memory_limit_bytes, 1);
@@ -264,9 +264,9 @@ std::vector<Unadjusted> unadjusted_of(const host::HookVerdict& verdict, const nr
     if (std::string plugin = changed_by(verdict, field); !plugin.empty() && !value.empty())
       values.push_back({knob, std::move(value), std::move(plugin)});
   };
-  add("linux.cpu.shares", "cpu.shares", std::to_string(requested.cpu_shares.value_or(kDefaultShares)));
+  add("linux.cpu.shares", "cpu.shares", std::to_string(requested.cpu_shares.value_or(kSharesOfRequest)));
   add("linux.cpu.quota", "cpu.max",
-      limit_text(requested.cpu_quota_us) + " " + std::to_string(requested.cpu_period_us.value_or(kDefaultPeriod)));
+      limit_text(requested.cpu_quota_us) + " " + std::to_string(requested.cpu_period_us.value_or(kPeriodOfRequest)));
   add("linux.memory.limit", "memory.max", limit_text(requested.memory_limit_bytes));
   add("linux.cpuset.cpus", "cpuset.cpus", requested.cpus);
   add("linux.cpuset.mems", "cpuset.mems", requested.mems);
