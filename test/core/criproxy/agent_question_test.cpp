@@ -80,7 +80,8 @@ TEST_CASE("an answer with one wrong value is refused whole, and the field is nam
       {R"({"fields":{"device:/etc/shadow":"c 1:3"}})", "device"},
       {R"({"rejection":5})", "rejection"}};
   for (const auto& [text, expected] : answers) {
-    CAPTURE(text);
+    const auto& shown = text;
+    CAPTURE(shown);
     const auto answer = read_agent_answer(text);
     REQUIRE_FALSE(answer);
     CAPTURE(answer.error().text);

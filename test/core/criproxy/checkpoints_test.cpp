@@ -89,7 +89,8 @@ TEST_CASE("a damaged checkpoint is named and set aside, and others are read") {
   CHECK(checkpoints->ids(Kind::container) == std::vector<std::string>{"good"});
   CHECK(folder.problems.size() == std::size(files));
   for (const auto& [name, content] : files) {
-    CAPTURE(name);
+    const auto& shown = name;
+    CAPTURE(shown);
     CHECK_FALSE(folder.has(name));
     CHECK(read_file(folder.file(name + ".damaged")).value() == content);
   }

@@ -38,7 +38,8 @@ TEST_CASE("a file that names no hook server is refused with the field") {
       {R"({"remote-endpoint":"/a","runtime-hooks":"PreCreateContainer"})", "runtime-hooks"},
       {R"({"remote-endpoint":"/a","runtime-hooks":[5]})", "runtime-hooks[0]"}};
   for (const auto& [text, expected] : files) {
-    CAPTURE(text);
+    const auto& shown = text;
+    CAPTURE(shown);
     const auto server = read_hook_server("a.json", text);
     REQUIRE_FALSE(server);
     CHECK(server.error().text.find(expected) != std::string::npos);

@@ -33,7 +33,8 @@ TEST_CASE("a wrong option is named") {
       {{"word"}, "positional"},
       {{"--listen=/a", "--runtime=/a"}, "the same socket"}};
   for (const auto& [arguments, expected] : lines) {
-    CAPTURE(arguments.front());
+    const auto& shown = arguments.front();
+    CAPTURE(shown);
     const auto options = parse_options(arguments);
     REQUIRE_FALSE(options);
     CAPTURE(options.error().text);
