@@ -138,6 +138,18 @@ knob::HandsOff hands_off_of(const state::Pod& pod) {
   return annotation == pod.annotations.end() ? knob::HandsOff() : knob::parse_hands_off(annotation->second);
 }
 
+// Without empty names, ".", ".." and NUL.
+bool is_below_root(std::string_view path) {
+  if (path.find('\0') != std::string_view::npos) return false;
+  for (std::size_t begin = 0; begin <= path.size();) {
+    const std::size_t end = std::min(path.find('/', begin), path.size());
+    const std::string_view name = path.substr(begin, end - begin);
+    if (name.empty() || name == "." || name == "..") return false;
+    begin = end + 1;
+  }
+  return true;
+}
+
 // "a-b-c.slice" is in "a-b.slice", and that in "a.slice". Empty for a path that the kernel would not take.
 std::string expand_slice(std::string_view slice) {
   constexpr std::size_t kMostPath = 4096;
@@ -164,7 +176,7 @@ state::Pod pod_of(const nri::Pod& pod, const state::Snapshot& snapshot) {
   unknown.priority_class = state::priority_class(unknown.labels, 0, unknown.koord_qos);
   unknown.phase = state::Phase::pending;
   unknown.cgroup_dir = pod.cgroup_parent.ends_with(".slice")
-                           ? expand_slice(pod.cgroup_parent.substr(pod.cgroup_parent.rfind('/') + 1))
+                           ? cgroup_dir_of(expand_slice(pod.cgroup_parent.substr(pod.cgroup_parent.rfind('/') + 1)))
                            : cgroup_dir_of(pod.cgroup_parent);
   unknown.containers = containers_of(unknown.annotations);
   unknown.resources = state::sum_resources(unknown.containers);
@@ -185,15 +197,17 @@ std::string cgroup_dir_of(std::string_view cgroups_path) {
   const std::size_t prefix = cgroups_path.find(':');
   if (prefix == std::string_view::npos) {
     while (cgroups_path.starts_with('/')) cgroups_path.remove_prefix(1);
-    return std::string(cgroups_path);
+    return is_below_root(cgroups_path) ? std::string(cgroups_path) : std::string();
   }
   const std::string_view slice = cgroups_path.substr(0, prefix);
   const std::size_t id = cgroups_path.find(':', prefix + 1);
-  if (!slice.ends_with(".slice") || id == std::string_view::npos) return {};
+  if (!slice.ends_with(".slice") || id == std::string_view::npos || cgroups_path.find('/') != std::string_view::npos)
+    return {};
   const std::string parent = expand_slice(slice);
   if (parent.empty()) return {};
-  return parent + "/" + std::string(cgroups_path.substr(prefix + 1, id - prefix - 1)) + "-" +
-         std::string(cgroups_path.substr(id + 1)) + ".scope";
+  const std::string path = parent + "/" + std::string(cgroups_path.substr(prefix + 1, id - prefix - 1)) + "-" +
+                           std::string(cgroups_path.substr(id + 1)) + ".scope";
+  return is_below_root(path) ? path : std::string();
 }
 
 std::string why_bypassed(const state::Pod& pod, std::string_view own_uid) {

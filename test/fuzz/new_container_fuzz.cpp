@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A new container as a runtime describes it: the annotation with its resources, by the author of the pod, and the path
-// of its cgroup, of any content. The path has no leading slash.
+// of its cgroup, of any content. The path stays below the root of the hierarchy.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -10,6 +10,10 @@
 
 using namespace koord;
 
+static bool leaves_root(const std::string& path) {
+  return path.starts_with('/') || ("/" + path + "/").find("/../") != std::string::npos;
+}
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
   nri::Pod pod;
@@ -17,10 +21,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   pod.annotations["node.koordinator.sh/extended-resource-spec"] = text;
   pod.annotations["koordetector.sh/hands-off"] = text;
   const state::Pod made = hook::pod_of(pod, {});
-  if (made.cgroup_dir.starts_with('/')) std::abort();
+  if (leaves_root(made.cgroup_dir)) std::abort();
   host::HookVerdict verdict{.settings = {{"linux.cpu.shares", "2", "a"}}};
   hook::drop_hands_off(verdict, made);
   const state::Container container = hook::container_of({.name = "main", .cgroups_path = text}, made);
-  if (container.cgroup_dir.starts_with('/')) std::abort();
+  if (leaves_root(container.cgroup_dir)) std::abort();
   return 0;
 }

@@ -41,7 +41,7 @@ plugins:
   directories: ["{folder}/third"]
   settings: {settings}
 qos: {{mode: {mode}, directory: "{folder}/qos"}}
-hooks: {{nri: {{socket: "{socket}"}}, deadline: 200ms}}
+hooks: {{nri: {{socket: "{socket}"}}, deadline: 1s}}
 """
 
 

@@ -66,6 +66,12 @@ TEST_CASE("the cgroup of a container: as runtimes write it with systemd and with
   CHECK(cgroup_dir_of("/kubepods/podu1/abc") == "kubepods/podu1/abc");
   CHECK(cgroup_dir_of("no-slice:cri-containerd:abc") == "");
   CHECK(cgroup_dir_of("a.slice:abc") == "");
+  for (const std::string& hostile :
+       {std::string("/../kubepods"), std::string("kubepods//pod"), std::string("pod/."), std::string("pod\0", 4),
+        std::string("/x/-a.slice:cri:b"), std::string("a.slice:../../b:c"), std::string("/")}) {
+    CAPTURE(hostile);
+    CHECK(cgroup_dir_of(hostile) == "");
+  }
   CHECK(cgroup_dir_of(std::string(5000, '-') + ".slice:cri-containerd:abc") == "");
 }
 
