@@ -103,7 +103,7 @@ std::vector<host::HookTarget> NriHooks::hooks(std::uint32_t stage) const {
 
 bool NriHooks::ask(std::uint32_t stage, const nri::Pod& pod, const nri::Container* container,
                    std::function<void(host::HookVerdict)> then) {
-  if (!alive_ || hooks(stage).empty()) return false;
+  if (!alive_ || find_(stage).empty()) return false;  // modes are read on the thread: the governor may be writing
   const state::SnapshotPtr snapshot = services_.hub.current();
   host::HookRequest request{.stage = stage, .pod = hook::pod_of(pod, *snapshot), .node_slo = snapshot->node_slo};
   request.cri_json = container == nullptr ? hook::cri_json_of(pod) : hook::cri_json_of(*container);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/base/parse.hpp"
+#include "core/cgroup/names.hpp"
 #include "core/decision/hands_off.hpp"
 #include "core/hook/field_intents.hpp"
 #include "core/host/hook_paths.hpp"
@@ -49,18 +50,21 @@ std::vector<state::Container> containers_of(const state::StringMap& annotations)
   return containers;
 }
 
-std::optional<std::int64_t> number_of(const host::HookVerdict& verdict, std::string_view field) {
+// nullptr: no hook sets it.
+const host::HookVerdict::Setting* find_setting(const host::HookVerdict& verdict, std::string_view field) {
   const auto setting = std::find_if(verdict.settings.begin(), verdict.settings.end(),
                                     [&](const host::HookVerdict::Setting& one) { return one.field == field; });
-  if (setting == verdict.settings.end()) return std::nullopt;
-  const Result<std::int64_t> number = parse_int(setting->value);
-  return number ? std::optional(*number) : std::nullopt;
+  return setting == verdict.settings.end() ? nullptr : &*setting;
 }
 
 std::string text_of(const host::HookVerdict& verdict, std::string_view field) {
-  const auto setting = std::find_if(verdict.settings.begin(), verdict.settings.end(),
-                                    [&](const host::HookVerdict::Setting& one) { return one.field == field; });
-  return setting == verdict.settings.end() ? std::string() : setting->value;
+  const host::HookVerdict::Setting* setting = find_setting(verdict, field);
+  return setting == nullptr ? std::string() : setting->value;
+}
+
+std::optional<std::int64_t> number_of(const host::HookVerdict& verdict, std::string_view field) {
+  const Result<std::int64_t> number = parse_int(text_of(verdict, field));
+  return number ? std::optional(*number) : std::nullopt;
 }
 
 // The product of the factors; nullopt: without any.
@@ -126,8 +130,7 @@ boost::json::object resources_json(const nri::Resources& resources) {
 
 // The first plugin that changes the field; empty: none does.
 std::string changed_by(const host::HookVerdict& verdict, std::string_view field) {
-  for (const host::HookVerdict::Setting& setting : verdict.settings)
-    if (setting.field == field) return setting.plugin;
+  if (const host::HookVerdict::Setting* setting = find_setting(verdict, field)) return setting->plugin;
   for (const host::HookVerdict::Scale& scale : verdict.scales)
     if (scale.field == field) return scale.plugin;
   return {};
@@ -136,18 +139,6 @@ std::string changed_by(const host::HookVerdict& verdict, std::string_view field)
 knob::HandsOff hands_off_of(const state::Pod& pod) {
   const auto annotation = pod.annotations.find(knob::kHandsOffAnnotation);
   return annotation == pod.annotations.end() ? knob::HandsOff() : knob::parse_hands_off(annotation->second);
-}
-
-// Without empty names, ".", ".." and NUL.
-bool is_below_root(std::string_view path) {
-  if (path.find('\0') != std::string_view::npos) return false;
-  for (std::size_t begin = 0; begin <= path.size();) {
-    const std::size_t end = std::min(path.find('/', begin), path.size());
-    const std::string_view name = path.substr(begin, end - begin);
-    if (name.empty() || name == "." || name == "..") return false;
-    begin = end + 1;
-  }
-  return true;
 }
 
 // "a-b-c.slice" is in "a-b.slice", and that in "a.slice". Empty for a path that the kernel would not take.
@@ -197,7 +188,7 @@ std::string cgroup_dir_of(std::string_view cgroups_path) {
   const std::size_t prefix = cgroups_path.find(':');
   if (prefix == std::string_view::npos) {
     while (cgroups_path.starts_with('/')) cgroups_path.remove_prefix(1);
-    return is_below_root(cgroups_path) ? std::string(cgroups_path) : std::string();
+    return cgroup::is_cgroup(cgroups_path) ? std::string(cgroups_path) : std::string();
   }
   const std::string_view slice = cgroups_path.substr(0, prefix);
   const std::size_t id = cgroups_path.find(':', prefix + 1);
@@ -207,7 +198,7 @@ std::string cgroup_dir_of(std::string_view cgroups_path) {
   if (parent.empty()) return {};
   const std::string path = parent + "/" + std::string(cgroups_path.substr(prefix + 1, id - prefix - 1)) + "-" +
                            std::string(cgroups_path.substr(id + 1)) + ".scope";
-  return is_below_root(path) ? path : std::string();
+  return cgroup::is_cgroup(path) ? path : std::string();
 }
 
 std::string why_bypassed(const state::Pod& pod, std::string_view own_uid) {
