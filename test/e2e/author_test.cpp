@@ -172,10 +172,10 @@ TEST_CASE("endpoints of an external advisor are scraped on this machine") {
                                  "--set", "url=\"unix:" + agent.socket() + ":/metrics\""});
   REQUIRE_MESSAGE(run.exit_status == 0, run.output);
   CHECK_MESSAGE(contains(run.output, "koordetector_host_"), run.output);
-  const Finished nobody = koordctl({"run", kGauge, "--class", "node-exporter", "--ticks", "1", "--period", "50ms",
-                                    "--set", "url=\"unix:/no/such.sock:/metrics\""});
-  CHECK(nobody.exit_status == 0);
-  CHECK_MESSAGE(contains(nobody.output, "unix:/no/such.sock:/metrics        0  "), nobody.output);
+  const Finished unanswered = koordctl({"run", kGauge, "--class", "node-exporter", "--ticks", "1", "--period", "50ms",
+                                        "--set", "url=\"unix:/no/such.sock:/metrics\""});
+  CHECK(unanswered.exit_status == 0);
+  CHECK_MESSAGE(contains(unanswered.output, "unix:/no/such.sock:/metrics        0  "), unanswered.output);
 }
 
 TEST_CASE("errors of a plugin are reported, and the command fails") {

@@ -29,8 +29,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const bool by_knob =
       std::any_of(said.names.begin(), said.names.end(), [](const auto& name) { return find_knob(name) != nullptr; });
   for (const char* name : {"cpu.max", "cpu.weight", "memory.high"})
-    check(!covers(said, *find_knob(name), "nobody") || said.all || by_knob ||
-          text.find("nobody") != std::string_view::npos);
+    check(!covers(said, *find_knob(name), "no-plugin") || said.all || by_knob ||
+          text.find("no-plugin") != std::string_view::npos);
   check(unknown_names(said, said.names).empty());
   if (const auto mode = koord::parse_mode(text)) check(to_string(*mode) == text);
   if (const auto outcome = parse_outcome(text)) check(name_of(*outcome) == text);

@@ -12,10 +12,10 @@ using namespace std::chrono_literals;
 
 TEST_CASE_FIXTURE(FakeGovernor, "the end of one session of a strategy takes nothing from its next one") {
   const Proposer old{"suppress", "main", 1}, fresh{"suppress", "main", 2};
-  const Tell nobody = [](std::vector<IntentResult>) {};
+  const Tell no_listener = [](std::vector<IntentResult>) {};
   enforce("suppress");
-  governor.take(old, {intent("20000 100000")}, nobody);
-  governor.take(fresh, {intent("30000 100000")}, nobody);
+  governor.take(old, {intent("20000 100000")}, no_listener);
+  governor.take(fresh, {intent("30000 100000")}, no_listener);
   governor.withdraw(old);
   CHECK(governor.active_intents() == 1);
   CHECK(value() == "30000 100000");
@@ -230,13 +230,13 @@ TEST_CASE_FIXTURE(FakeGovernor, "a one-shot is done once for each plan that has 
   };
   Intent act = intent("4096");
   act.knob = "memory.reclaim";
-  const Tell nobody = [](std::vector<IntentResult>) {};
+  const Tell no_listener = [](std::vector<IntentResult>) {};
   std::vector<Outcome> outcomes;
-  with_memory.take({"reclaim", "main"}, {act}, nobody);
+  with_memory.take({"reclaim", "main"}, {act}, no_listener);
   CHECK(reclaimed() == "");
   with_memory.set_mode("reclaim", Mode::enforce);
   CHECK(reclaimed() == "4096");
-  with_memory.take({"other", "main"}, {intent("20000 100000")}, nobody);
+  with_memory.take({"other", "main"}, {intent("20000 100000")}, no_listener);
   CHECK(reclaimed() == "");
   with_memory.take({"reclaim", "main"}, {act}, [&](std::vector<IntentResult> results) {
     for (const IntentResult& result : results) outcomes.push_back(result.outcome);
