@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The programs of a container runtime: Debian packages that are downloaded and unpacked, not installed."""
+import fcntl
 import os
 import pathlib
 import shutil
@@ -55,8 +56,16 @@ def _apt_options(folder):
 
 
 def unpack(folder, names):
-    """Returns the root of a file system with these packages and all that they depend on. Downloads them once."""
+    """Returns the root of a file system with these packages and all that they depend on. Downloads them once, also
+    for tests side by side: the others wait."""
     folder = pathlib.Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / 'lock', 'w', encoding='utf-8') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return _unpack_alone(folder, names)
+
+
+def _unpack_alone(folder, names):
     root, mark, wanted = folder / 'root', folder / 'unpacked', ' '.join([RELEASE, *names])
     if mark.exists() and mark.read_text() == wanted:
         return root
