@@ -43,7 +43,7 @@ void KubeletSource::end() {
   pods_request_.reset();
   config_request_.reset();
   send_ = nullptr;
-  asking_pods_ = asking_config_ = hurried_ = false;
+  asking_pods_ = asking_config_ = hurried_ = settled_meanwhile_ = false;
   config_known_.reset();
   period_.reset();
   soon_.reset();
@@ -71,7 +71,10 @@ void KubeletSource::tick() {
 void KubeletSource::hurry() {
   requested_ = false;
   if (!send_ || !options_.pods) return;
-  settled_ = parts_.loop.after(options_.settle_time, [this] { ask_pods(); });
+  settled_ = parts_.loop.after(options_.settle_time, [this] {
+    if (asking_pods_) settled_meanwhile_ = true;
+    ask_pods();
+  });
   if (asking_pods_) {
     hurried_ = true;
     return;
@@ -136,7 +139,10 @@ void KubeletSource::pods_taken(const std::string& problem, const std::optional<P
   // A kubelet that was away may have come back with another configuration.
   if (recovered && !asking_config_) ask_config();
   if (places && handlers_.on_places) handlers_.on_places(*places);
-  if (std::exchange(hurried_, false)) hurry();
+  // The answer may be older than what it should have.
+  const bool is_settled = std::exchange(settled_meanwhile_, false);
+  if (std::exchange(hurried_, false)) return hurry();
+  if (is_settled) ask_pods();
 }
 
 void KubeletSource::ask_config() {

@@ -103,7 +103,7 @@ class KubeletSource {
 
   kube::Client::PendingPtr pods_request_, config_request_;
   bool asking_pods_ = false, asking_config_ = false;
-  bool hurried_ = false;  // while it was asked
+  bool hurried_ = false, settled_meanwhile_ = false;  // while it was asked
   std::optional<Time> pods_asked_, config_known_;
   std::unique_ptr<event::Timer> period_, soon_, settled_;
   std::atomic<bool> requested_ = false;

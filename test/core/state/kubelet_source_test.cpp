@@ -241,6 +241,25 @@ TEST_CASE("a hurried request is sent at once, and again when the kubelet had tim
   REQUIRE(kubelet.run_until([&] { return kubelet.asked["/pods"] == before + 2; }));
 }
 
+TEST_CASE("the second of these requests follows an answer that takes longer") {
+  Kubelet kubelet;
+  KubeletSource::Options options = kRarely;
+  options.settle_time = 10ms;
+  kubelet.begin(options);
+  REQUIRE(kubelet.run_until([&] { return kubelet.pods() == 1; }));
+  const int before = kubelet.asked["/pods"];
+  kubelet.held = "/pods";
+  kubelet.source->request();
+  REQUIRE(kubelet.run_until([&] { return kubelet.held_replies.size() == 1; }));
+  bool settled = false;
+  const auto timer = kubelet.loop.after(options.settle_time, [&] { settled = true; });
+  REQUIRE(kubelet.run_until([&] { return settled; }));
+  CHECK(kubelet.asked["/pods"] == before + 1);
+  kubelet.held.clear();
+  kubelet.held_replies.front()(answer(200, kOnePod));
+  REQUIRE(kubelet.run_until([&] { return kubelet.asked["/pods"] == before + 2; }));
+}
+
 TEST_CASE("those who hurry wait until the last request is old enough") {
   Kubelet kubelet;
   KubeletSource::Options options = kRarely;
