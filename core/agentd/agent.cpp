@@ -176,7 +176,7 @@ Result<void> Agent::start() {
   while (auto line = next_field(report, '\n')) log::warn(agent_log, "metric cache: {}", *line);
   if (std::size_t orphans = child::end_orphans(cgroups_.layout()); orphans > 0)
     log::warn(agent_log, "killed {} plugin processes that a previous agent left behind", orphans);
-  capabilities_.set(host::probe_capabilities(config_.roots, cgroups_.layout()));
+  capabilities_.set(service::probe_capabilities(config_.roots, cgroups_.layout()));
   capabilities_.set(layers_.capabilities());
   export_process(host_metrics_);
   export_cgroup_files(host_metrics_, cgroups_);
@@ -198,7 +198,7 @@ Result<void> Agent::start() {
   hooks_.start();
   nri_hooks_.start();
   after_start_ = loop_.after(kStartTime, release_startup_memory);
-  start_plugins(config_, TRY(host::read_trusted_keys(config_.plugins.trusted_keys)));
+  start_plugins(config_, TRY(load::read_trusted_keys(config_.plugins.trusted_keys)));
   return listen();
 }
 
@@ -229,7 +229,7 @@ void Agent::handle_signals() {
     log::warn(agent_log, "{}, ignoring", handled.error().message());
 }
 
-void Agent::start_plugins(const config::Config& config, const std::vector<host::TrustedKey>& keys) {
+void Agent::start_plugins(const config::Config& config, const std::vector<load::TrustedKey>& keys) {
   config::FeatureGates gates;
   plugins_.discover(config.plugins, gates);
   std::vector<std::string> problems = apply_gates(config.feature_gates, line_.feature_gates, gates);
@@ -247,8 +247,8 @@ void Agent::start_plugins(const config::Config& config, const std::vector<host::
 
 void Agent::reload() {
   Result<config::Config> fresh = config::load(line_.config_path, line_.overrides);
-  Result<std::vector<host::TrustedKey>> keys =
-      fresh ? host::read_trusted_keys(fresh->plugins.trusted_keys) : fresh.error();
+  Result<std::vector<load::TrustedKey>> keys =
+      fresh ? load::read_trusted_keys(fresh->plugins.trusted_keys) : fresh.error();
   {
     std::lock_guard lock(mutex_);
     config_problem_ = keys ? std::string() : keys.error().message();
@@ -281,7 +281,7 @@ void Agent::reload_plugin(const std::string& id, std::function<void(const Result
         log::warn(plugin_log, "{} was not reloaded: {}", id, replaced.error().message());
       done(replaced);
     };
-    Result<std::vector<host::TrustedKey>> keys = host::read_trusted_keys(config_.plugins.trusted_keys);
+    Result<std::vector<load::TrustedKey>> keys = load::read_trusted_keys(config_.plugins.trusted_keys);
     if (!keys) return tell(keys.error());
     config::FeatureGates gates;
     plugins_.rediscover(config_.plugins, gates);

@@ -55,7 +55,7 @@ class Agent {
   Result<void> start();
   Result<void> listen();
   void handle_signals();
-  void start_plugins(const config::Config& config, const std::vector<host::TrustedKey>& keys);
+  void start_plugins(const config::Config& config, const std::vector<load::TrustedKey>& keys);
   void reload();
   // [any] As the data API has it.
   void reload_plugin(const std::string& id, std::function<void(const Result<void>&)> done);
@@ -74,13 +74,13 @@ class Agent {
   const UniqueFd store_lock_;
   std::unique_ptr<SystemClock> clock_;
   std::unique_ptr<store::Store> store_;
-  host::StoreFeed feed_;
+  service::StoreFeed feed_;
   metric::Registry registry_;
   metric::HostMetrics host_metrics_;
   state::Hub hub_;
   cgroup::Reader cgroups_;
-  host::CapabilityBoard capabilities_;
-  host::SharedServices shared_;
+  service::CapabilityBoard capabilities_;
+  service::SharedServices shared_;
 
   QosModule qos_;
   host::InactivePlugins inactive_;

@@ -22,13 +22,13 @@ namespace {
 
 struct CheckedPlugin {
   std::string path;
-  host::Manifest manifest;
-  host::Origin origin;
+  load::Manifest manifest;
+  load::Origin origin;
 };
 
 // Returns the gates of the plugins in these directories, and the plugins. A directory that cannot be listed is a
 // problem of the configuration; a file that is no plugin is reported in the agent's status.
-void collect_gates(std::string_view key, const std::vector<std::string>& directories, host::Origin origin,
+void collect_gates(std::string_view key, const std::vector<std::string>& directories, load::Origin origin,
                    config::FeatureGates& gates, std::vector<CheckedPlugin>& plugins,
                    std::vector<std::string>& problems) {
   for (const std::string& directory : directories) {
@@ -39,7 +39,7 @@ void collect_gates(std::string_view key, const std::vector<std::string>& directo
     }
     for (const std::string& name : *names) {
       if (!name.ends_with(".so")) continue;
-      Result<host::Manifest> manifest = host::read_manifest(directory + "/" + name);
+      Result<load::Manifest> manifest = load::read_manifest(directory + "/" + name);
       if (!manifest) continue;
       for (config::GateSpec& gate : manifest->gate_specs(origin))
         if (auto added = gates.add(std::move(gate)); !added) problems.push_back(added.error().message());
@@ -54,15 +54,15 @@ Result<void> check_plugin_config(const CheckedPlugin& plugin, const config::Conf
                                  const config::FeatureGates& gates, const child::Children& children) {
   const config::PluginSettings settings =
       host::settings_with_gates(plugin.manifest, gates, config.plugins.of(plugin.manifest.id));
-  TRY(host::check_compatible(plugin.manifest));
-  TRY(host::check_required_services(plugin.manifest));
-  const std::string path = TRY(host::check_trusted_file(plugin.path));
-  const host::FileStamp stamp = TRY(host::stamp_of(path));
+  TRY(load::check_compatible(plugin.manifest));
+  TRY(load::check_required_services(plugin.manifest));
+  const std::string path = TRY(load::check_trusted_file(plugin.path));
+  const load::FileStamp stamp = TRY(load::stamp_of(path));
   const host::RunnerLimits limits{
       .memory_bytes = settings.max_memory, .cpu_millis = settings.max_cpu_millis, .processes = settings.max_processes};
   const auto loaded = TRY(child::load_in_child(children, path, plugin.manifest, stamp, limits));
-  for (const host::ClassInfo& info : loaded->classes())
-    TRY(host::check_config_in_child(info.config_schema, settings.config_json));
+  for (const load::ClassInfo& info : loaded->classes())
+    TRY(load::check_config_in_child(info.config_schema, settings.config_json));
   return {};
 }
 
@@ -99,11 +99,11 @@ int check_config(const CommandLine& line, std::ostream& out) {
   config::FeatureGates gates;
   std::vector<std::string> problems;
   std::vector<CheckedPlugin> plugins;
-  collect_gates("plugins.ownDirectories", config->plugins.own_directories, host::Origin::host, gates, plugins,
+  collect_gates("plugins.ownDirectories", config->plugins.own_directories, load::Origin::host, gates, plugins,
                 problems);
-  collect_gates("plugins.directories", config->plugins.directories, host::Origin::third_party, gates, plugins,
+  collect_gates("plugins.directories", config->plugins.directories, load::Origin::third_party, gates, plugins,
                 problems);
-  if (auto keys = host::read_trusted_keys(config->plugins.trusted_keys); !keys)
+  if (auto keys = load::read_trusted_keys(config->plugins.trusted_keys); !keys)
     problems.push_back(keys.error().message());
   for (std::string& problem : apply_gates(config->feature_gates, line.feature_gates, gates))
     problems.push_back(std::move(problem));
@@ -115,7 +115,7 @@ int check_config(const CommandLine& line, std::ostream& out) {
   // may lack.
   std::vector<std::string> ids;
   for (const CheckedPlugin& plugin : plugins) ids.push_back(plugin.manifest.id);
-  for (const std::string& unknown : host::find_unknown_settings(config->plugins, ids))
+  for (const std::string& unknown : load::find_unknown_settings(config->plugins, ids))
     out << "warning: " << unknown << "\n";
   for (const std::string& problem : problems) out << problem << "\n";
   if (!problems.empty()) return 2;

@@ -13,8 +13,8 @@ namespace {
 // Where pods come from the API server, the kubelet is asked for its configuration only, until it is known.
 constexpr Duration kConfigAlone = std::chrono::minutes(1);
 
-using host::Capability;
-using host::CapabilityState;
+using service::Capability;
+using service::CapabilityState;
 using CollectionState = kube::Health::State;
 
 std::string lower_case(std::string text) {

@@ -29,7 +29,7 @@ class Cluster {
     state::Hub& hub;
     cgroup::Layout layout;
     std::string node_name;
-    host::CapabilityBoard& capabilities;
+    service::CapabilityBoard& capabilities;
     metric::HostMetrics& metrics;
     KubeletDurations& durations;
     const state::AnnotationFilter& annotations;
@@ -61,8 +61,8 @@ class Cluster {
   void watch_pods(const state::PodPlaces& places);
   void later(void (Cluster::*what)());
   void tell();
-  void tell_kubelet(std::vector<host::Capability>& capabilities, std::string& problem);
-  void tell_api(std::vector<host::Capability>& capabilities, std::string& problem);
+  void tell_kubelet(std::vector<service::Capability>& capabilities, std::string& problem);
+  void tell_api(std::vector<service::Capability>& capabilities, std::string& problem);
   void log_change(const std::string& name, const std::string& problem);
   void log_server(const std::string& problem);
 

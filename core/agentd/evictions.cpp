@@ -57,7 +57,7 @@ evict::Evictions::Parts EvictionModule::eviction_parts() {
       .mode = [this](const std::string& plugin) { return services_.governor.mode(plugin); },
       .usage = [this] { return evict::read_usage(services_.store, services_.clock.now()); },
       .ask = [this](evict::Order order) { later([this, order = std::move(order)] { ask(order); }); },
-      .record = [this](knob::Decision decision) { services_.governor.note(std::move(decision)); },
+      .record = [this](decision::Decision decision) { services_.governor.note(std::move(decision)); },
       .on_outcome = [this](const evict::Outcome& outcome) { later([this, outcome] { tell(outcome); }); },
       .on_brake = [this](Time until, const std::string& why) { later([this, until, why] { tell_brake(until, why); }); },
       .on_held_back = [this](const evict::Outcome& outcome) { later([this, outcome] { log_held_back(outcome); }); },
@@ -75,14 +75,14 @@ void EvictionModule::later(std::function<void()> task) {
 }
 
 void EvictionModule::remember() {
-  using knob::Outcome;
-  std::vector<knob::Decision> records;
+  using decision::Outcome;
+  std::vector<decision::Decision> records;
   for (Outcome outcome :
        {Outcome::asked, Outcome::evicted, Outcome::killed, Outcome::unanswered, Outcome::refused, Outcome::gone}) {
-    knob::DecisionQuery query;
-    query.kind = knob::DecisionKind::eviction;
+    decision::DecisionQuery query;
+    query.kind = decision::DecisionKind::eviction;
     query.outcome = outcome;
-    std::vector<knob::Decision> some = services_.governor.log().find(query).decisions;
+    std::vector<decision::Decision> some = services_.governor.log().find(query).decisions;
     records.insert(records.end(), std::make_move_iterator(some.begin()), std::make_move_iterator(some.end()));
   }
   std::sort(records.begin(), records.end(), [](const auto& a, const auto& b) { return a.number < b.number; });
@@ -101,7 +101,7 @@ void EvictionModule::stop() {
   api_.reset();
 }
 
-void EvictionModule::take(const knob::Proposer& proposer, std::vector<evict::Request> requests) {
+void EvictionModule::take(const decision::Proposer& proposer, std::vector<evict::Request> requests) {
   evictions_->take(proposer, std::move(requests));
 }
 
@@ -115,7 +115,7 @@ void EvictionModule::ask(const evict::Order& order) {
 }
 
 void EvictionModule::tell(const evict::Outcome& outcome) {
-  const bool done = outcome.outcome == knob::Outcome::evicted || outcome.outcome == knob::Outcome::killed;
+  const bool done = outcome.outcome == decision::Outcome::evicted || outcome.outcome == decision::Outcome::killed;
   if (done) ++done_;
   log::write(evict_log, done ? log::Level::info : log::Level::warn, line_of(outcome));
   const state::Pod& pod = outcome.order.pod;
@@ -156,9 +156,9 @@ void EvictionModule::poll() {
 }
 
 void EvictionModule::tell_capability() {
-  using host::CapabilityState;
+  using service::CapabilityState;
   const evict::Evictions::View view = evictions_->view();
-  host::Capability capability{"eviction", CapabilityState::supported, "through the API server", ""};
+  service::Capability capability{"eviction", CapabilityState::supported, "through the API server", ""};
   if (config_.evict.tier == config::EvictionTier::runtime)
     capability.detail += ", and by the kernel when that is refused and memory is very short";
   std::string problem;

@@ -28,7 +28,7 @@ class EvictionModule final : public evict::RequestSink {
   // The client may end then. Later requests are refused.
   void stop();
 
-  void take(const knob::Proposer& proposer, std::vector<evict::Request> requests) override;  // [any]
+  void take(const decision::Proposer& proposer, std::vector<evict::Request> requests) override;  // [any]
 
   // Pods that were ended since the start. [any]
   std::uint64_t done() const { return done_; }

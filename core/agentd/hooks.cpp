@@ -14,7 +14,7 @@ constexpr Duration kHookPeriod = std::chrono::seconds(1);
 constexpr std::uint32_t kAskedStages = KOORD_STAGE_PRE_RUN_POD_SANDBOX | KOORD_STAGE_PRE_CREATE_CONTAINER;
 
 // A plugin that runs has an instance of each class; one that crashed or is parked may have none, and its hooks go on.
-bool has_ended(const std::vector<host::PluginStatus>& plugins, const knob::Proposer& hook) {
+bool has_ended(const std::vector<host::PluginStatus>& plugins, const decision::Proposer& hook) {
   const auto plugin = std::find_if(plugins.begin(), plugins.end(),
                                    [&](const host::PluginStatus& one) { return one.id == hook.plugin; });
   if (plugin == plugins.end() || !plugin->enabled) return true;
@@ -32,7 +32,7 @@ HookModule::HookModule(const Services& services, Find find)
       dispatcher_({.hooks = find_, .clock = services.clock, .metrics = services.metrics}),
       answers_(
           {.running = [this] { return running(); },
-           .has_ended = [this](const knob::Proposer& hook) { return has_ended(plugins_, hook); },
+           .has_ended = [this](const decision::Proposer& hook) { return has_ended(plugins_, hook); },
            .ask = [this](const hook::RunningHook& hook,
                          std::shared_ptr<const host::HookSubject> subject) { return ask(hook, std::move(subject)); },
            .plans = services.governor,

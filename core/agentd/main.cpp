@@ -28,7 +28,7 @@ int complain(const koord::Error& error, int status) {
 int run_agent(const CommandLine& line) {
   auto config = koord::config::load(line.config_path, line.overrides);
   if (!config) return complain(config.error(), 2);
-  if (auto keys = koord::host::read_trusted_keys(config->plugins.trusted_keys); !keys) return complain(keys.error(), 2);
+  if (auto keys = koord::load::read_trusted_keys(config->plugins.trusted_keys); !keys) return complain(keys.error(), 2);
   koord::agentd::prepare_process();
   koord::host::install_crash_line();
   auto agent = Agent::make(std::move(config).value(), line);

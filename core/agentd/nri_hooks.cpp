@@ -92,10 +92,10 @@ void NriHooks::connect_if_needed() {
 std::vector<host::HookTarget> NriHooks::hooks(std::uint32_t stage) const {
   std::vector<host::HookTarget> targets = find_(stage);
   std::erase_if(targets, [&](const host::HookTarget& target) {
-    return services_.governor.mode(target.plugin) == knob::Mode::off;
+    return services_.governor.mode(target.plugin) == koord::Mode::off;
   });
   for (host::HookTarget& target : targets) {
-    target.in_shadow = services_.governor.mode(target.plugin) != knob::Mode::enforce;
+    target.in_shadow = services_.governor.mode(target.plugin) != koord::Mode::enforce;
     target.deadline = std::min(target.deadline, config_.deadline * 8 / 10);
   }
   return targets;
@@ -156,7 +156,7 @@ void NriHooks::create_container(const nri::Pod& pod, const nri::Container& conta
     done({.adjustment = hook::adjustment_of(verdict, container, is_v2_), .refusal = refusal_of(verdict)});
     Adjusted adjusted;
     for (hook::Unadjusted& one : hook::unadjusted_of(verdict, container.resources))
-      adjusted.push_back({.level = knob::Level::container,
+      adjusted.push_back({.level = decision::Level::container,
                           .knob = std::move(one.knob),
                           .cgroup_dir = hook::cgroup_dir_of(container.cgroups_path),
                           .before = std::move(one.value),

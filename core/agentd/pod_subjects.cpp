@@ -54,11 +54,11 @@ knob::Subjects subjects_of(const state::Snapshot& snapshot) {
   knob::Subjects subjects;
   subjects.set_quota_rules(quota_rules_of(snapshot));
   for (const state::Pod& pod : snapshot.pods) {
-    const auto annotation = pod.annotations.find(knob::kHandsOffAnnotation);
+    const auto annotation = pod.annotations.find(decision::kHandsOffAnnotation);
     knob::Subject subject{pod.uid, pod.namespace_, pod.name};
     knob::Subject whole = subject;
     whole.limits = spec_limits_of(pod.resources);
-    if (annotation != pod.annotations.end()) subject.hands_off = knob::parse_hands_off(annotation->second);
+    if (annotation != pod.annotations.end()) subject.hands_off = decision::parse_hands_off(annotation->second);
     for (const state::Container& container : pod.containers) {
       if (container.cgroup_dir.empty()) continue;
       subject.container = container.name;

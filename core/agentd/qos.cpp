@@ -52,11 +52,11 @@ void log_failed_revert(const knob::Undone& undone) {
 void log_undone(const std::vector<knob::Undone>& undone) {
   std::size_t reverted = 0, failed = 0;
   for (const knob::Undone& one : undone) {
-    reverted += one.done.outcome == knob::Outcome::reverted;
-    failed += one.done.outcome == knob::Outcome::failed;
-    if (one.done.outcome == knob::Outcome::left)
+    reverted += one.done.outcome == decision::Outcome::reverted;
+    failed += one.done.outcome == decision::Outcome::failed;
+    if (one.done.outcome == decision::Outcome::left)
       log::warn(qos_log, "{} is '{}', which is not of this agent, leaving it", title_of(one), one.done.after);
-    if (one.done.outcome == knob::Outcome::failed && one.again)  // the first time it was logged at once
+    if (one.done.outcome == decision::Outcome::failed && one.again)  // the first time it was logged at once
       log::error(qos_log, "{} still cannot be reverted to '{}': {}", title_of(one), one.original, one.done.problem);
   }
   if (!undone.empty()) log::info(qos_log, "{} of {} knobs have their original value again", reverted, undone.size());
@@ -69,7 +69,7 @@ knob::Journal::Options journal_options(const config::Config& config, const cgrou
   return {config.qos.directory, knob::boot_id(config.roots), trees_of(layout), config.roots.proc};
 }
 
-QosModule::QosModule(const Clock& clock, host::CapabilityBoard& capabilities, const cgroup::Layout& layout,
+QosModule::QosModule(const Clock& clock, service::CapabilityBoard& capabilities, const cgroup::Layout& layout,
                      const config::Config& config)
     : clock_(clock),
       capabilities_(capabilities),
@@ -145,9 +145,9 @@ void QosModule::tell() {
   const std::string problem = journal_.problem();
   const auto change = problems_.update("journal", problem);
   if (std::exchange(is_reported_, true) && change == ProblemTracker::Change::none) return;
-  const auto state = problem.empty()      ? host::CapabilityState::supported
-                     : directory_.empty() ? host::CapabilityState::absent
-                                          : host::CapabilityState::broken;
+  const auto state = problem.empty()      ? service::CapabilityState::supported
+                     : directory_.empty() ? service::CapabilityState::absent
+                                          : service::CapabilityState::broken;
   const std::string detail =
       problem.empty() ? "original values are kept in '" + directory_ + "'" : "no knob is written: " + problem;
   capabilities_.set({{"knob-originals", state, detail, {}}});

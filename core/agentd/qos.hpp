@@ -27,7 +27,7 @@ knob::Journal::Options journal_options(const config::Config& config, const cgrou
 class QosModule {
  public:
   // All references must outlive it.
-  QosModule(const Clock& clock, host::CapabilityBoard& capabilities, const cgroup::Layout& layout,
+  QosModule(const Clock& clock, service::CapabilityBoard& capabilities, const cgroup::Layout& layout,
             const config::Config& config);
   ~QosModule();
 
@@ -55,7 +55,7 @@ class QosModule {
   void tell();
 
   const Clock& clock_;
-  host::CapabilityBoard& capabilities_;
+  service::CapabilityBoard& capabilities_;
   const std::string directory_;
   const config::OnExit on_exit_;
   std::atomic<bool> may_write_;  // some mode says so

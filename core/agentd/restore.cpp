@@ -21,7 +21,7 @@ bool print(const knob::Undone& one, std::ostream& out) {
   out << name << ": " << name_of(one.done.outcome);
   if (!one.done.before.empty()) out << ", was '" << one.done.before << "', is '" << one.done.after << "'";
   out << (one.done.problem.empty() ? "" : ": " + one.done.problem) << "\n";
-  return one.done.outcome != knob::Outcome::failed;
+  return one.done.outcome != decision::Outcome::failed;
 }
 
 }  // namespace

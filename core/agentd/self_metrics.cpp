@@ -61,7 +61,7 @@ void export_cgroup_files(metric::HostMetrics& metrics, const cgroup::Reader& rea
   });
 }
 
-void export_store(metric::HostMetrics& metrics, const host::StoreFeed& feed) {
+void export_store(metric::HostMetrics& metrics, const service::StoreFeed& feed) {
   auto bytes = metrics.gauge("store_size_bytes", "Size of the metric cache on disk, in bytes.");
   auto series = metrics.gauge("store_live_series", "Current series in the metric cache.");
   auto degraded = metrics.gauge(
@@ -96,16 +96,16 @@ void export_http(metric::HostMetrics& metrics, const http::Server& server) {
   });
 }
 
-void export_capabilities(metric::HostMetrics& metrics, const host::CapabilityBoard& board) {
+void export_capabilities(metric::HostMetrics& metrics, const service::CapabilityBoard& board) {
   metrics.on_collect([&metrics, &board] {
-    for (const host::Capability& capability : board.list()) {
+    for (const service::Capability& capability : board.list()) {
       if (!capability.plugin.empty()) continue;
       metrics
           .gauge("host_capability", "Capability of this node: 1 supported, 0 absent, -1 broken.",
                  {{"capability", capability.name}})
-          .set(capability.state == host::CapabilityState::supported ? 1
-               : capability.state == host::CapabilityState::broken  ? -1
-                                                                    : 0);
+          .set(capability.state == service::CapabilityState::supported ? 1
+               : capability.state == service::CapabilityState::broken  ? -1
+                                                                       : 0);
     }
   });
 }
@@ -127,7 +127,7 @@ void export_state_age(metric::HostMetrics& metrics, const state::Hub& hub, const
   });
 }
 
-void export_events(metric::HostMetrics& metrics, const host::EventLog& events) {
+void export_events(metric::HostMetrics& metrics, const service::EventLog& events) {
   metrics.on_collect([&metrics, &events] {
     for (const auto& [plugin, count] : events.counts())
       FollowingCounter(
@@ -153,9 +153,10 @@ void export_decisions(metric::HostMetrics& metrics, const knob::Governor& govern
       dropped.follow(as_double(archive->dropped));
     }
     const auto standing = governor.standing();
-    for (const knob::Outcome outcome :
-         {knob::Outcome::applied, knob::Outcome::shadow, knob::Outcome::hands_off, knob::Outcome::lost,
-          knob::Outcome::contested, knob::Outcome::failed, knob::Outcome::unsupported, knob::Outcome::off}) {
+    for (const decision::Outcome outcome :
+         {decision::Outcome::applied, decision::Outcome::shadow, decision::Outcome::hands_off, decision::Outcome::lost,
+          decision::Outcome::contested, decision::Outcome::failed, decision::Outcome::unsupported,
+          decision::Outcome::off}) {
       const auto count = standing.find(outcome);
       metrics.gauge("host_active_intents", "Active intents by result.", {{"result", std::string(name_of(outcome))}})
           .set(count == standing.end() ? 0 : as_double(count->second));

@@ -16,11 +16,11 @@ namespace koord::agentd {
 // All references must outlive `metrics`' last collection.
 void export_process(metric::HostMetrics& metrics);
 void export_cgroup_files(metric::HostMetrics& metrics, const cgroup::Reader& reader);
-void export_store(metric::HostMetrics& metrics, const host::StoreFeed& feed);
+void export_store(metric::HostMetrics& metrics, const service::StoreFeed& feed);
 void export_http(metric::HostMetrics& metrics, const http::Server& server);
-void export_capabilities(metric::HostMetrics& metrics, const host::CapabilityBoard& board);
+void export_capabilities(metric::HostMetrics& metrics, const service::CapabilityBoard& board);
 void export_state_age(metric::HostMetrics& metrics, const state::Hub& hub, const Clock& clock);
-void export_events(metric::HostMetrics& metrics, const host::EventLog& events);
+void export_events(metric::HostMetrics& metrics, const service::EventLog& events);
 void export_decisions(metric::HostMetrics& metrics, const knob::Governor& governor);
 
 }  // namespace koord::agentd

@@ -28,9 +28,9 @@ struct Services {
   store::Store& store;
   state::Hub& hub;
   const cgroup::Layout& layout;
-  host::CapabilityBoard& capabilities;
-  host::EventLog& events;
-  host::RefusalLog& refusals;
+  service::CapabilityBoard& capabilities;
+  service::EventLog& events;
+  service::RefusalLog& refusals;
   metric::HostMetrics& metrics;
   knob::Governor& governor;
   // Returns the client of the API server; null: not available yet. [loop thread]

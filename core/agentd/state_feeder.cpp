@@ -75,7 +75,7 @@ void StateFeeder::stop() {
 void StateFeeder::start_cluster() {
   if (!choice_.cluster) {
     log::warn(state_log, "{}; looking again every 10 s", choice_.no_cluster);
-    services_.capabilities.set({{"apiserver", host::CapabilityState::absent, choice_.no_cluster, ""}});
+    services_.capabilities.set({{"apiserver", service::CapabilityState::absent, choice_.no_cluster, ""}});
     cluster_timer_ = services_.loop.every(kClusterPoll, [this] { find_cluster(); });
     return;
   }

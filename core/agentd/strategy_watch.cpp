@@ -68,7 +68,7 @@ void StrategyWatch::check_annotations() {
   const state::SnapshotPtr snapshot = services_.hub.current();
   if (std::exchange(seen_pods_, snapshot->versions.pods) == snapshot->versions.pods) return;
   const bool is_any = std::any_of(snapshot->pods.begin(), snapshot->pods.end(), [](const state::Pod& pod) {
-    return pod.annotations.contains(knob::kHandsOffAnnotation);
+    return pod.annotations.contains(decision::kHandsOffAnnotation);
   });
   const std::vector<std::string> problems =
       is_any ? hands_off_problems(*snapshot, ids_of(services_.plugins())) : std::vector<std::string>();
@@ -77,7 +77,7 @@ void StrategyWatch::check_annotations() {
 }
 
 void StrategyWatch::check_archive() {
-  const std::optional<knob::DecisionArchive::Status> status = services_.governor.log().archive();
+  const std::optional<decision::DecisionArchive::Status> status = services_.governor.log().archive();
   if (!status) return;
   using Change = ProblemTracker::Change;
   if (archive_problems_.update("file", status->set_aside_note) == Change::begun)
@@ -109,11 +109,11 @@ void StrategyWatch::tell_cluster(kube::EventInput input) {
 std::vector<std::string> hands_off_problems(const state::Snapshot& snapshot, const std::vector<std::string>& plugins) {
   std::vector<std::string> problems;
   for (const state::Pod& pod : snapshot.pods) {
-    const auto annotation = pod.annotations.find(knob::kHandsOffAnnotation);
+    const auto annotation = pod.annotations.find(decision::kHandsOffAnnotation);
     if (annotation == pod.annotations.end()) continue;
-    for (const std::string& name : knob::unknown_names(knob::parse_hands_off(annotation->second), plugins))
+    for (const std::string& name : knob::unknown_names(decision::parse_hands_off(annotation->second), plugins))
       problems.push_back(
-          "pod " + state::full_name(pod) + ": " + std::string(knob::kHandsOffAnnotation) + " names '" + name +
+          "pod " + state::full_name(pod) + ": " + std::string(decision::kHandsOffAnnotation) + " names '" + name +
           "', which is neither a knob nor a strategy; expected \"true\", \"false\", or knobs and strategies separated by commas");
   }
   return problems;

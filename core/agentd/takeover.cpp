@@ -8,7 +8,7 @@
 namespace koord::agentd {
 namespace {
 
-using knob::Level;
+using decision::Level;
 using TakeoverRule = TakeoverPlace::Rule;
 
 // A knob with a base that does not depend on the pod.

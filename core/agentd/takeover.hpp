@@ -25,7 +25,7 @@ struct TakeoverPlace {
     cpus,   // those of the cgroup of all pods
   };
 
-  knob::Level level = knob::Level::qos;
+  decision::Level level = decision::Level::qos;
   std::string cgroup_dir = {};
   const knob::Knob* knob = nullptr;
   std::string pod = {}, container = {};  // "namespace/name"; empty: a class

@@ -169,7 +169,7 @@ api::TakeoverReport KoordletTakeover::apply() const {
   for (std::size_t i = 0; i < found.stale_values.size(); ++i) {
     api::TakeoverLine line = line_of(found.stale_values[i]);
     line.now = written.done[i].after;
-    line.result = knob::name_of(written.done[i].outcome);
+    line.result = name_of(written.done[i].outcome);
     line.problem = written.done[i].problem;
     report.lines.push_back(std::move(line));
   }

@@ -57,7 +57,7 @@ class TakeoverSource;
 
 // Where the answers come from; everything may be called from any thread and outlives the server.
 struct ApiSources {
-  host::SharedServices& services;
+  service::SharedServices& services;
   metric::HostMetrics& host_metrics;
   knob::Governor& governor;
   cgroup::Hierarchy hierarchy;

@@ -9,15 +9,15 @@ namespace {
 
 namespace json = boost::json;
 
-std::string_view level_name(knob::Level level) {
+std::string_view level_name(decision::Level level) {
   switch (level) {
-    case knob::Level::qos:
+    case decision::Level::qos:
       return "qos";
-    case knob::Level::pod:
+    case decision::Level::pod:
       return "pod";
-    case knob::Level::container:
+    case decision::Level::container:
       return "container";
-    case knob::Level::node:
+    case decision::Level::node:
       break;
   }
   return "node";
@@ -31,18 +31,12 @@ void add_subject(json::object& object, std::string_view uid, std::string_view na
 }
 
 json::object intent(const knob::IntentView& intent, const Clock& clock) {
-  json::object object{{"plugin", intent.plugin},
-                      {"strategy", intent.strategy},
-                      {"mode", to_string(intent.mode)},
-                      {"role", knob::name_of(intent.role)},
-                      {"wanted", intent.wanted},
-                      {"priority", intent.priority},
-                      {"reason", intent.reason},
-                      {"inputs", json_map(intent.inputs)},
-                      {"result", knob::name_of(intent.outcome)},
-                      {"winner", intent.winner},
-                      {"problem", intent.problem},
-                      {"composition", intent.composition}};
+  json::object object{{"plugin", intent.plugin},           {"strategy", intent.strategy},
+                      {"mode", to_string(intent.mode)},    {"role", knob::name_of(intent.role)},
+                      {"wanted", intent.wanted},           {"priority", intent.priority},
+                      {"reason", intent.reason},           {"inputs", json_map(intent.inputs)},
+                      {"result", name_of(intent.outcome)}, {"winner", intent.winner},
+                      {"problem", intent.problem},         {"composition", intent.composition}};
   if (intent.until != Time::max()) object["until"] = wall_seconds(clock, intent.until);
   if (intent.since != Time{}) object["since"] = wall_seconds(clock, intent.since);
   return object;
@@ -51,7 +45,7 @@ json::object intent(const knob::IntentView& intent, const Clock& clock) {
 json::object part(const knob::Part& part) {
   json::object object{
       {"role", knob::name_of(part.role)}, {"plugin", part.plugin}, {"source", part.source}, {"binds", part.binds}};
-  if (part.role == knob::Role::scale)
+  if (part.role == decision::Role::scale)
     object["factor"] = part.factor;
   else
     object["value"] = knob::spell(*part.knob, part.value);
@@ -60,9 +54,9 @@ json::object part(const knob::Part& part) {
 
 }  // namespace
 
-json::object json_of(const knob::Decision& decision) {
+json::object json_of(const decision::Decision& decision) {
   json::object object{{"number", decision.number},
-                      {"kind", knob::name_of(decision.kind)},
+                      {"kind", name_of(decision.kind)},
                       {"time", static_cast<double>(decision.wall_ns / 1'000'000) / 1e3},
                       {"plugin", decision.plugin},
                       {"strategy", decision.strategy},
@@ -75,7 +69,7 @@ json::object json_of(const knob::Decision& decision) {
                       {"before", decision.before},
                       {"wanted", decision.wanted},
                       {"after", decision.after},
-                      {"result", knob::name_of(decision.outcome)},
+                      {"result", name_of(decision.outcome)},
                       {"winner", decision.winner},
                       {"problem", decision.problem},
                       {"role", knob::name_of(decision.role)},

@@ -10,7 +10,7 @@
 
 namespace koord::api {
 
-boost::json::object json_of(const knob::Decision& decision);
+boost::json::object json_of(const decision::Decision& decision);
 boost::json::object json_of(const knob::KnobView& knob, const Clock& clock);
 
 }  // namespace koord::api

@@ -35,21 +35,21 @@ Result<std::uint64_t> parse_count(std::string_view name, std::string_view text, 
 
 }  // namespace
 
-Result<knob::DecisionQuery> parse_decision_request(const http::Query& parameters, const Clock& clock) {
+Result<decision::DecisionQuery> parse_decision_request(const http::Query& parameters, const Clock& clock) {
   TRY(check_names(parameters,
                   {"since", "until", "pod", "cgroup", "kind", "knob", "plugin", "outcome", "before", "limit"}));
-  knob::DecisionQuery query;
+  decision::DecisionQuery query;
   if (auto text = parameters.get("since")) query.since_ns = TRY(parse_moment("since", *text, clock));
   if (auto text = parameters.get("until")) query.until_ns = TRY(parse_moment("until", *text, clock));
   query.pod = parameters.get("pod").value_or("");
   query.cgroup = parameters.get("cgroup").value_or("");
-  if (auto text = parameters.get("kind")) query.kind = TRY(knob::parse_decision_kind(*text));
+  if (auto text = parameters.get("kind")) query.kind = TRY(decision::parse_decision_kind(*text));
   if (auto text = parameters.get("knob")) query.knob = TRY(knob::knob_named(*text))->name;
   query.plugin = parameters.get("plugin").value_or("");
-  if (auto text = parameters.get("outcome")) query.outcome = TRY(knob::parse_outcome(*text));
+  if (auto text = parameters.get("outcome")) query.outcome = TRY(decision::parse_outcome(*text));
   if (auto text = parameters.get("before")) query.before = TRY(parse_count("before", *text, query.before));
   if (auto text = parameters.get("limit"))
-    query.limit = TRY(parse_count("limit", *text, knob::DecisionQuery::kMostRecords));
+    query.limit = TRY(parse_count("limit", *text, decision::DecisionQuery::kMostRecords));
   return query;
 }
 

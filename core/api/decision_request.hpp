@@ -14,10 +14,10 @@ namespace koord::api {
 
 // An error names the parameter, what it was and what is expected. `since` and `until` are Unix seconds, or, as
 // `since=10m`, how long ago.
-Result<knob::DecisionQuery> parse_decision_request(const http::Query& parameters, const Clock& clock);
+Result<decision::DecisionQuery> parse_decision_request(const http::Query& parameters, const Clock& clock);
 
 struct ModeRequest {
-  std::optional<knob::Mode> mode;  // nullopt: the configured one holds again
+  std::optional<koord::Mode> mode;  // nullopt: the configured one holds again
   Duration how_long{};
 };
 Result<ModeRequest> parse_mode_request(const http::Query& parameters);

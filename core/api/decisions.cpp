@@ -20,15 +20,15 @@ namespace json = boost::json;
 // The number of last decisions shown for a pod.
 constexpr std::size_t kLastDecisions = 20;
 
-json::array decisions_of(const knob::DecisionPage& page) {
+json::array decisions_of(const decision::DecisionPage& page) {
   json::array decisions;
-  for (const knob::Decision& one : page.decisions) decisions.push_back(json_of(one));
+  for (const decision::Decision& one : page.decisions) decisions.push_back(json_of(one));
   return decisions;
 }
 
-knob::DecisionPage last_of(const ApiSources& sources, std::string_view pod,
-                           std::optional<knob::DecisionKind> kind = {}) {
-  knob::DecisionQuery query;
+decision::DecisionPage last_of(const ApiSources& sources, std::string_view pod,
+                               std::optional<decision::DecisionKind> kind = {}) {
+  decision::DecisionQuery query;
   query.pod = pod;
   query.kind = kind;
   query.limit = kLastDecisions;
@@ -38,13 +38,13 @@ knob::DecisionPage last_of(const ApiSources& sources, std::string_view pod,
 // A pod's own knobs, and those of the cgroups that it is in.
 bool concerns(const knob::KnobView& knob, const state::Pod& pod) {
   if (knob.subject.pod_uid == pod.uid) return true;
-  return knob.level == knob::Level::qos && !knob.cgroup_dir.empty() &&
+  return knob.level == decision::Level::qos && !knob.cgroup_dir.empty() &&
          pod.cgroup_dir.starts_with(knob.cgroup_dir + "/");
 }
 
 json::array events_of(const ApiSources& sources, std::string_view pod_uid) {
   json::array events;
-  for (const host::Event& event : sources.services.events.events()) {
+  for (const service::Event& event : sources.services.events.events()) {
     const bool is_its = std::any_of(event.subject.begin(), event.subject.end(), [&](const auto& label) {
       return label.first == "pod_uid" && label.second == pod_uid;
     });
@@ -61,7 +61,7 @@ json::array events_of(const ApiSources& sources, std::string_view pod_uid) {
 std::vector<std::string> unknown_hands_off(const ApiSources& sources, std::string_view annotation) {
   std::vector<std::string> plugins;
   for (const host::PluginStatus& plugin : sources.plugins()) plugins.push_back(plugin.id);
-  return knob::unknown_names(knob::parse_hands_off(annotation), plugins);
+  return knob::unknown_names(decision::parse_hands_off(annotation), plugins);
 }
 
 http::Response why_of_pod(const ApiSources& sources, const state::Pod& pod) {
@@ -70,7 +70,7 @@ http::Response why_of_pod(const ApiSources& sources, const state::Pod& pod) {
                      {"name", pod.name},
                      {"cgroup", pod.cgroup_dir},
                      {"qosClass", name_of(pod.koord_qos)}};
-  if (auto annotation = pod.annotations.find(knob::kHandsOffAnnotation); annotation != pod.annotations.end()) {
+  if (auto annotation = pod.annotations.find(decision::kHandsOffAnnotation); annotation != pod.annotations.end()) {
     about["handsOff"] = annotation->second;
     about["handsOffUnknown"] = json_strings(unknown_hands_off(sources, annotation->second));
   }
@@ -78,32 +78,32 @@ http::Response why_of_pod(const ApiSources& sources, const state::Pod& pod) {
   for (const knob::KnobView& knob : sources.governor.knobs())
     if (concerns(knob, pod)) knobs.push_back(json_of(knob, sources.services.clock));
   return json_answer({{"pod", std::move(about)},
-                      {"nodeHandsOff", sources.governor.mode_view(knob::kNodeTarget).mode == knob::Mode::off},
+                      {"nodeHandsOff", sources.governor.mode_view(decision::kNodeTarget).mode == koord::Mode::off},
                       {"knobs", std::move(knobs)},
                       {"decisions", decisions_of(last_of(sources, pod.uid))},
-                      {"evictions", decisions_of(last_of(sources, pod.uid, knob::DecisionKind::eviction))},
+                      {"evictions", decisions_of(last_of(sources, pod.uid, decision::DecisionKind::eviction))},
                       {"events", events_of(sources, pod.uid)}});
 }
 
 // A pod that has ended: its remembered decisions.
 http::Response why_of_past(const ApiSources& sources, std::string_view title) {
-  const knob::DecisionPage page = last_of(sources, title);
+  const decision::DecisionPage page = last_of(sources, title);
   if (page.decisions.empty()) return json_error(404, no_pod_named(title));
-  const knob::Decision& last = page.decisions.back();
+  const decision::Decision& last = page.decisions.back();
   return json_answer(
       {{"pod", {{"uid", last.pod_uid}, {"namespace", last.pod_namespace}, {"name", last.pod_name}, {"ended", true}}},
        {"knobs", json::array()},
        {"decisions", decisions_of(page)},
-       {"evictions", decisions_of(last_of(sources, last.pod_uid, knob::DecisionKind::eviction))},
+       {"evictions", decisions_of(last_of(sources, last.pod_uid, decision::DecisionKind::eviction))},
        {"events", events_of(sources, last.pod_uid)}});
 }
 
 }  // namespace
 
 http::Response get_decisions(const ApiSources& sources, const http::Request& request) {
-  const Result<knob::DecisionQuery> query = parse_decision_request(request.query, sources.services.clock);
+  const Result<decision::DecisionQuery> query = parse_decision_request(request.query, sources.services.clock);
   if (!query) return json_error(400, query.error().message());
-  const knob::DecisionPage page = sources.governor.log().find(*query);
+  const decision::DecisionPage page = sources.governor.log().find(*query);
   json::object answer{{"decisions", decisions_of(page)}};
   if (page.has_older) answer["before"] = page.decisions.front().number;
   if (const auto archive = sources.governor.log().archive(); archive && !archive->problem.empty())

@@ -25,7 +25,7 @@ void record_change(const ApiSources& sources, const http::Request& request, cons
 
 http::Response get_events(const ApiSources& sources, const http::Request&) {
   json::array events;
-  for (const host::Event& event : sources.services.events.events())
+  for (const service::Event& event : sources.services.events.events())
     events.push_back({{"number", event.number},
                       {"time", wall_seconds(sources.services.clock, event.time)},
                       {"plugin", event.plugin},

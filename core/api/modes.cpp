@@ -22,12 +22,12 @@ std::map<std::string, std::string_view> strategies(const ApiSources& sources) {
   std::map<std::string, std::string_view> states;
   for (const host::PluginStatus& plugin : sources.plugins())
     for (const std::string& kind : plugin.kinds)
-      if (kind == kStrategyKind) states.emplace(plugin.id, host::to_string(plugin.state));
+      if (kind == kStrategyKind) states.emplace(plugin.id, to_string(plugin.state));
   return states;
 }
 
 json::object mode_of(const ApiSources& sources, std::string_view target) {
-  const knob::Modes::View view = sources.governor.mode_view(target);
+  const decision::Modes::View view = sources.governor.mode_view(target);
   json::object object{{"target", target}, {"mode", to_string(view.mode)}};
   if (view.configured) object["configured"] = to_string(*view.configured);
   if (!view.override_mode) return object;
@@ -39,7 +39,7 @@ json::object mode_of(const ApiSources& sources, std::string_view target) {
 }
 
 json::array modes_of(const ApiSources& sources) {
-  json::array modes{mode_of(sources, knob::kNodeTarget)};
+  json::array modes{mode_of(sources, decision::kNodeTarget)};
   for (const auto& [id, state] : strategies(sources)) {
     json::object mode = mode_of(sources, id);
     mode["state"] = state;
@@ -49,7 +49,7 @@ json::array modes_of(const ApiSources& sources) {
 }
 
 Result<void> check_target(const ApiSources& sources, const std::string& target) {
-  std::vector<std::string> known{std::string(knob::kNodeTarget)};
+  std::vector<std::string> known{std::string(decision::kNodeTarget)};
   for (const auto& [id, state] : strategies(sources)) known.push_back(id);
   for (const std::string& one : known)
     if (one == target) return {};
@@ -63,8 +63,8 @@ Result<void> check_target(const ApiSources& sources, const std::string& target) 
 http::Response get_modes(const ApiSources& sources, const http::Request&) {
   json::object answer{{"modes", modes_of(sources)}};
   // The brake, or a server that takes none.
-  const std::optional<host::Capability> evictions = sources.services.capabilities.find("eviction");
-  if (evictions && evictions->state == host::CapabilityState::broken) answer["evictions"] = evictions->detail;
+  const std::optional<service::Capability> evictions = sources.services.capabilities.find("eviction");
+  if (evictions && evictions->state == service::CapabilityState::broken) answer["evictions"] = evictions->detail;
   return json_answer(answer);
 }
 

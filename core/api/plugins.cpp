@@ -202,7 +202,7 @@ http::Response get_features(const ApiSources& sources, const http::Request&) {
 
 http::Response get_capabilities(const ApiSources& sources, const http::Request&) {
   json::array capabilities;
-  for (const host::Capability& capability : sources.services.capabilities.list())
+  for (const service::Capability& capability : sources.services.capabilities.list())
     capabilities.push_back({{"name", capability.name},
                             {"state", name_of(capability.state)},
                             {"detail", capability.detail},

@@ -17,7 +17,7 @@ void post_restore(const ApiSources& sources, const http::Request& request, const
                      {"item", one.key.item},
                      {"before", one.done.before},
                      {"after", one.done.after},
-                     {"result", knob::name_of(one.done.outcome)},
+                     {"result", name_of(one.done.outcome)},
                      {"problem", one.done.problem}});
   reply(json_answer({{"knobs", std::move(knobs)}}));
 }

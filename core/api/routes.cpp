@@ -30,7 +30,7 @@ void add(http::Routes& routes, std::string path, const ApiSources& sources, Answ
 }  // namespace
 
 void write_metrics(std::string& text, const ApiSources& sources) {
-  host::SharedServices& services = sources.services;
+  service::SharedServices& services = sources.services;
   services.metrics.write_text(text, services.clock.now());
   sources.host_metrics.write_text(text);
   if (sources.prediction != nullptr)

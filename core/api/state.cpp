@@ -192,7 +192,7 @@ http::Response get_node(const ApiSources& sources, const http::Request&) {
   if (snapshot->cpu_owners) answer["cpuOwners"] = cpu_owners(*snapshot->cpu_owners);
   if (snapshot->kubelet) answer["kubelet"] = kubelet(*snapshot->kubelet);
   if (const auto of_kubelet = sources.services.capabilities.find("kubelet");
-      of_kubelet && of_kubelet->state != host::CapabilityState::supported)
+      of_kubelet && of_kubelet->state != service::CapabilityState::supported)
     answer["kubeletProblem"] = of_kubelet->detail;
   return json_answer(std::move(answer));
 }

@@ -14,8 +14,8 @@ constexpr std::size_t kMaxText = 4096;
 
 }  // namespace
 
-host::CallResult take_result(Unpacker& answer) {
-  host::CallResult result{.status = answer.number<koord_status>()};
+service::CallResult take_result(Unpacker& answer) {
+  service::CallResult result{.status = answer.number<koord_status>()};
   result.text = take_text(answer);
   result.cpu = Duration(answer.number<std::int64_t>());
   return result;
@@ -23,7 +23,7 @@ host::CallResult take_result(Unpacker& answer) {
 
 std::string take_text(Unpacker& given) { return std::string(given.text().substr(0, kMaxText)); }
 
-void take_metric(Unpacker& given, host::ScrapedMetric& metric) {
+void take_metric(Unpacker& given, scrape::ScrapedMetric& metric) {
   metric.status = given.number<koord_status>();
   metric.mapped = take_text(given);
 }
@@ -38,7 +38,7 @@ void visit_target(Target& target, Visit visit) {
   for (auto* duration : {&target.period, &target.timeout}) visit(*duration);
 }
 
-void add_target(Packer& out, const host::ScrapeTarget& target) {
+void add_target(Packer& out, const scrape::ScrapeTarget& target) {
   visit_target(target, [&](const auto& member) {
     using Member = std::decay_t<decltype(member)>;
     if constexpr (std::is_same_v<Member, std::string>)
@@ -50,8 +50,8 @@ void add_target(Packer& out, const host::ScrapeTarget& target) {
   });
 }
 
-host::ScrapeTarget take_target(Unpacker& given) {
-  host::ScrapeTarget target;
+scrape::ScrapeTarget take_target(Unpacker& given) {
+  scrape::ScrapeTarget target;
   visit_target(target, [&](auto& member) {
     using Member = std::decay_t<decltype(member)>;
     if constexpr (std::is_same_v<Member, std::string>)
@@ -65,19 +65,19 @@ host::ScrapeTarget take_target(Unpacker& given) {
 }
 
 // Checks the targets of the child's own list once more: the child is untrusted.
-std::vector<host::ScrapeTarget> take_targets(Unpacker& given) {
-  std::vector<host::ScrapeTarget> targets;
+std::vector<scrape::ScrapeTarget> take_targets(Unpacker& given) {
+  std::vector<scrape::ScrapeTarget> targets;
   for (std::uint32_t n = given.count(7 * sizeof(std::uint64_t)); n > 0; --n) {
-    host::ScrapeTarget target = take_target(given);
+    scrape::ScrapeTarget target = take_target(given);
     const bool known =
         std::any_of(targets.begin(), targets.end(), [&](const auto& other) { return other.name == target.name; });
-    if (given.ok() && !known && !target.name.empty() && targets.size() < host::kMaxTargets)
+    if (given.ok() && !known && !target.name.empty() && targets.size() < scrape::kMaxTargets)
       targets.push_back(std::move(target));
   }
   return targets;
 }
 
-void take_series(Unpacker& given, host::ScrapedSeries& series) {
+void take_series(Unpacker& given, scrape::ScrapedSeries& series) {
   series.status = given.number<koord_status>();
   series.change.subject = given.number<std::uint64_t>();
   for (std::uint32_t n = given.count(2 * sizeof(std::uint64_t)); n > 0; --n) {
@@ -88,7 +88,7 @@ void take_series(Unpacker& given, host::ScrapedSeries& series) {
   }
 }
 
-void take_sample(Unpacker& given, host::ScrapedSample& sample) {
+void take_sample(Unpacker& given, scrape::ScrapedSample& sample) {
   sample.status = given.number<koord_status>();
   sample.value = given.number<double>();
 }

@@ -13,18 +13,18 @@
 namespace koord::child {
 
 // Reads the beginning of every answer.
-host::CallResult take_result(Unpacker& answer);
+service::CallResult take_result(Unpacker& answer);
 
 // How a child packs one of its targets, and what the host reads of it.
-void add_target(Packer& out, const host::ScrapeTarget& target);
-host::ScrapeTarget take_target(Unpacker& given);
+void add_target(Packer& out, const scrape::ScrapeTarget& target);
+scrape::ScrapeTarget take_target(Unpacker& given);
 
 // Reads the results of a call: url, targets, each of map_metrics, of map_series, of map_samples, handle.
 std::string take_text(Unpacker& given);
-void take_metric(Unpacker& given, host::ScrapedMetric& metric);
-std::vector<host::ScrapeTarget> take_targets(Unpacker& given);
-void take_series(Unpacker& given, host::ScrapedSeries& series);
-void take_sample(Unpacker& given, host::ScrapedSample& sample);
+void take_metric(Unpacker& given, scrape::ScrapedMetric& metric);
+std::vector<scrape::ScrapeTarget> take_targets(Unpacker& given);
+void take_series(Unpacker& given, scrape::ScrapedSeries& series);
+void take_sample(Unpacker& given, scrape::ScrapedSample& sample);
 void take_adjustments(Unpacker& given, const koord_hook_response& response);
 
 }  // namespace koord::child

@@ -15,7 +15,7 @@
 namespace koord::child {
 namespace {
 
-using host::CallResult;
+using service::CallResult;
 
 CallResult failed(koord_status status, std::string text) { return {.status = status, .text = std::move(text)}; }
 
@@ -135,33 +135,33 @@ CallResult PluginInstance::on_applied(Unpacker& in) {
 }
 
 CallResult PluginInstance::targets(Packer& out) {
-  std::vector<host::ScrapeTarget> targets;
+  std::vector<scrape::ScrapeTarget> targets;
   CallResult result = runner()->targets(targets);
   out.add(static_cast<std::uint32_t>(targets.size()));
-  for (const host::ScrapeTarget& target : targets) add_target(out, target);
+  for (const scrape::ScrapeTarget& target : targets) add_target(out, target);
   return result;
 }
 
 CallResult PluginInstance::map_metrics(Unpacker& in, Packer& out) {
   const std::string_view target = in.text();
-  std::vector<host::ScrapedMetric> metrics(in.count(sizeof(std::uint64_t)));
-  for (host::ScrapedMetric& metric : metrics) metric.name = in.text();
+  std::vector<scrape::ScrapedMetric> metrics(in.count(sizeof(std::uint64_t)));
+  for (scrape::ScrapedMetric& metric : metrics) metric.name = in.text();
   CallResult result = runner()->map_metrics(target, metrics);
-  for (const host::ScrapedMetric& metric : metrics) out.add(metric.status).add(std::string_view(metric.mapped));
+  for (const scrape::ScrapedMetric& metric : metrics) out.add(metric.status).add(std::string_view(metric.mapped));
   return result;
 }
 
 CallResult PluginInstance::map_series(Unpacker& in, Packer& out) {
   const std::string_view target = in.text();
-  std::vector<host::ScrapedSeries> series(in.count(sizeof(std::uint64_t)));
+  std::vector<scrape::ScrapedSeries> series(in.count(sizeof(std::uint64_t)));
   LabelsOfMany labels;
-  for (host::ScrapedSeries& one : series) {
+  for (scrape::ScrapedSeries& one : series) {
     one.metric = in.text();
     labels.add(in.labels());
   }
   for (std::size_t i = 0; i < series.size(); ++i) series[i].labels = labels.of(i);
   CallResult result = runner()->map_series(target, series);
-  for (const host::ScrapedSeries& one : series) {
+  for (const scrape::ScrapedSeries& one : series) {
     out.add(one.status).add(one.change.subject).add(static_cast<std::uint32_t>(one.change.labels.size()));
     for (const auto& [name, value] : one.change.labels) out.add(std::string_view(name)).add(std::string_view(value));
   }
@@ -170,16 +170,16 @@ CallResult PluginInstance::map_series(Unpacker& in, Packer& out) {
 
 CallResult PluginInstance::map_samples(Unpacker& in, Packer& out) {
   const std::string_view target = in.text();
-  std::vector<host::ScrapedSample> samples(in.count(sizeof(std::uint64_t) + sizeof(double)));
+  std::vector<scrape::ScrapedSample> samples(in.count(sizeof(std::uint64_t) + sizeof(double)));
   LabelsOfMany labels;
-  for (host::ScrapedSample& sample : samples) {
+  for (scrape::ScrapedSample& sample : samples) {
     sample.name = in.text();
     labels.add(in.labels());
     sample.value = in.number<double>();
   }
   for (std::size_t i = 0; i < samples.size(); ++i) samples[i].labels = labels.of(i);
   CallResult result = runner()->map_samples(target, samples);
-  for (const host::ScrapedSample& sample : samples) out.add(sample.status).add(sample.value);
+  for (const scrape::ScrapedSample& sample : samples) out.add(sample.status).add(sample.value);
   return result;
 }
 
@@ -219,9 +219,9 @@ void serve_calls(Channel& channel, PluginInstance& plugin, HostProxy& host) {
   }
 }
 
-void pack_classes(Packer& out, const std::vector<host::ClassInfo>& classes) {
+void pack_classes(Packer& out, const std::vector<load::ClassInfo>& classes) {
   out.add(static_cast<std::uint32_t>(classes.size()));
-  for (const host::ClassInfo& info : classes) {
+  for (const load::ClassInfo& info : classes) {
     out.add(std::string_view(info.kind)).add(std::string_view(info.name)).add(std::string_view(info.config_schema));
     out.add(std::int64_t{info.period.count()}).add(info.stages);
     out.add(std::uint32_t{info.ticks}).add(std::uint32_t{info.runs}).add(std::uint32_t{info.takes_events});
@@ -230,9 +230,9 @@ void pack_classes(Packer& out, const std::vector<host::ClassInfo>& classes) {
   }
 }
 
-Result<std::vector<host::ClassInfo>> unpack_classes(Unpacker& in) {
-  std::vector<host::ClassInfo> classes(in.count(3 * sizeof(std::uint64_t)));
-  for (host::ClassInfo& info : classes) {
+Result<std::vector<load::ClassInfo>> unpack_classes(Unpacker& in) {
+  std::vector<load::ClassInfo> classes(in.count(3 * sizeof(std::uint64_t)));
+  for (load::ClassInfo& info : classes) {
     info.kind = in.text();
     info.name = in.text();
     info.config_schema = in.text();

@@ -21,27 +21,27 @@ namespace koord::child {
 // The plugin in this process: its module, and the instance, when there is one.
 class PluginInstance {
  public:
-  PluginInstance(std::shared_ptr<const host::Module> module, HostProxy& host)
+  PluginInstance(std::shared_ptr<const load::Module> module, HostProxy& host)
       : module_(std::move(module)), host_(host) {}
   ~PluginInstance();
 
   // The results of the call go to `out`.
-  host::CallResult call(Call call, Unpacker& in, UniqueFd fd, Packer& out);
+  service::CallResult call(Call call, Unpacker& in, UniqueFd fd, Packer& out);
 
  private:
   // nullptr: not created yet. Made by the thread of the strand's calls; the one of the hooks reads it too.
   host::Runner* runner() const { return runner_; }
 
-  host::CallResult create(Unpacker& in);
-  host::CallResult run(UniqueFd stop);
-  host::CallResult on_applied(Unpacker& in);
-  host::CallResult targets(Packer& out);
-  host::CallResult map_metrics(Unpacker& in, Packer& out);
-  host::CallResult map_series(Unpacker& in, Packer& out);
-  host::CallResult map_samples(Unpacker& in, Packer& out);
-  host::CallResult handle(Unpacker& in, Packer& out);
+  service::CallResult create(Unpacker& in);
+  service::CallResult run(UniqueFd stop);
+  service::CallResult on_applied(Unpacker& in);
+  service::CallResult targets(Packer& out);
+  service::CallResult map_metrics(Unpacker& in, Packer& out);
+  service::CallResult map_series(Unpacker& in, Packer& out);
+  service::CallResult map_samples(Unpacker& in, Packer& out);
+  service::CallResult handle(Unpacker& in, Packer& out);
 
-  std::shared_ptr<const host::Module> module_;
+  std::shared_ptr<const load::Module> module_;
   HostProxy& host_;
   std::unique_ptr<host::Runner> owned_runner_;
   std::atomic<host::Runner*> runner_ = nullptr;
@@ -52,7 +52,7 @@ class PluginInstance {
 void serve_calls(Channel& channel, PluginInstance& plugin, HostProxy& host);
 
 // A child's description of its plugin's classes, and the host's reader of it.
-void pack_classes(Packer& out, const std::vector<host::ClassInfo>& classes);
-Result<std::vector<host::ClassInfo>> unpack_classes(Unpacker& in);
+void pack_classes(Packer& out, const std::vector<load::ClassInfo>& classes);
+Result<std::vector<load::ClassInfo>> unpack_classes(Unpacker& in);
 
 }  // namespace koord::child

@@ -39,7 +39,7 @@ int sooner(int milliseconds, Duration other) {
 
 }  // namespace
 
-ChildMonitor::ChildMonitor(Process& process, host::PluginContext& context, SnapshotImages& images,
+ChildMonitor::ChildMonitor(Process& process, service::PluginContext& context, SnapshotImages& images,
                            std::uint64_t cpu_millis, std::function<void(const std::string& reason)> on_end)
     : process_(process),
       context_(context),
@@ -164,7 +164,7 @@ bool ChildMonitor::serve(Service service, Unpacker& request) {
       return true;
     case Service::run_returned: {
       std::lock_guard lock(mutex_);
-      run_result_ = host::CallResult{.status = request.number<koord_status>()};
+      run_result_ = service::CallResult{.status = request.number<koord_status>()};
       run_result_->text = take_text(request);
       changed_.notify_all();
       return true;
@@ -273,7 +273,7 @@ std::string ChildMonitor::how_it_ended() {
   return ended_.value_or("its process does not answer");
 }
 
-std::optional<host::CallResult> ChildMonitor::await_run() {
+std::optional<service::CallResult> ChildMonitor::await_run() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return run_result_ || ended_; });
   return std::exchange(run_result_, std::nullopt);

@@ -22,7 +22,7 @@ namespace koord::child {
 class ChildMonitor {
  public:
   // `cpu_millis`: of cores that the agent may spend on its requests; 0: no limit.
-  ChildMonitor(Process& process, host::PluginContext& context, SnapshotImages& images, std::uint64_t cpu_millis,
+  ChildMonitor(Process& process, service::PluginContext& context, SnapshotImages& images, std::uint64_t cpu_millis,
                std::function<void(const std::string& reason)> on_end);
   ~ChildMonitor();  // ends the child, if it has not ended, and waits for the thread
   ChildMonitor(const ChildMonitor&) = delete;
@@ -41,7 +41,7 @@ class ChildMonitor {
   std::string how_it_ended();
 
   // Returns the result of run() in the child; nullopt if the child ended before. Waits.
-  std::optional<host::CallResult> await_run();
+  std::optional<service::CallResult> await_run();
 
  private:
   using Steady = std::chrono::steady_clock;
@@ -61,7 +61,7 @@ class ChildMonitor {
   void conclude();
 
   Process& process_;
-  host::PluginContext& context_;
+  service::PluginContext& context_;
   ServiceDispatcher dispatcher_;
   std::function<void(const std::string& reason)> on_end_;
   UniqueFd wake_;
@@ -80,7 +80,7 @@ class ChildMonitor {
   std::string wanted_because_;                   // its end
   std::optional<Steady::time_point> next_step_;  // of ending it: SIGKILL, then giving it up
   std::optional<std::string> ended_;
-  std::optional<host::CallResult> run_result_;
+  std::optional<service::CallResult> run_result_;
 
   std::thread thread_;
 };

@@ -28,8 +28,8 @@ namespace koord::child {
 namespace {
 
 using namespace std::chrono_literals;
-using host::CallResult;
-using host::ClassInfo;
+using load::ClassInfo;
+using service::CallResult;
 
 // A watchdog ends a call that takes too long; this limit is only for calls without one.
 constexpr Duration kCallPatience = std::chrono::hours(1);
@@ -58,8 +58,8 @@ struct CallLane {
 };
 class ChildRunner final : public host::Runner {
  public:
-  ChildRunner(PluginProcess::Spec spec, SnapshotImages& images, std::size_t class_index, host::PluginContext& context,
-              const host::RunnerLimits& limits, std::vector<std::string> granted)
+  ChildRunner(PluginProcess::Spec spec, SnapshotImages& images, std::size_t class_index,
+              service::PluginContext& context, const host::RunnerLimits& limits, std::vector<std::string> granted)
       : spec_(std::move(spec)),
         images_(images),
         class_index_(class_index),
@@ -120,33 +120,33 @@ class ChildRunner final : public host::Runner {
     return call(request(Call::url), [&](Unpacker& given) { url = take_text(given); });
   }
 
-  CallResult targets(std::vector<host::ScrapeTarget>& targets) override {
-    std::vector<host::ScrapeTarget> found;
+  CallResult targets(std::vector<scrape::ScrapeTarget>& targets) override {
+    std::vector<scrape::ScrapeTarget> found;
     CallResult result = call(request(Call::targets), [&](Unpacker& given) { found = take_targets(given); });
     if (result.ok()) targets = std::move(found);
     return result;
   }
 
-  CallResult map_metrics(std::string_view target, std::span<host::ScrapedMetric> metrics) override {
+  CallResult map_metrics(std::string_view target, std::span<scrape::ScrapedMetric> metrics) override {
     return call_in_parts(
         Call::map_metrics, target, metrics,
-        [](Packer& out, const host::ScrapedMetric& metric) { out.add(metric.name); }, take_metric);
+        [](Packer& out, const scrape::ScrapedMetric& metric) { out.add(metric.name); }, take_metric);
   }
 
-  CallResult map_series(std::string_view target, std::span<host::ScrapedSeries> series) override {
+  CallResult map_series(std::string_view target, std::span<scrape::ScrapedSeries> series) override {
     return call_in_parts(
         Call::map_series, target, series,
-        [](Packer& out, const host::ScrapedSeries& one) {
+        [](Packer& out, const scrape::ScrapedSeries& one) {
           out.add(one.metric);
           out.add(one.labels);
         },
         take_series);
   }
 
-  CallResult map_samples(std::string_view target, std::span<host::ScrapedSample> samples) override {
+  CallResult map_samples(std::string_view target, std::span<scrape::ScrapedSample> samples) override {
     return call_in_parts(
         Call::map_samples, target, samples,
-        [](Packer& out, const host::ScrapedSample& sample) {
+        [](Packer& out, const scrape::ScrapedSample& sample) {
           out.add(sample.name);
           out.add(sample.labels);
           out.add(sample.value);
@@ -280,7 +280,7 @@ class ChildRunner final : public host::Runner {
   const PluginProcess::Spec spec_;
   SnapshotImages& images_;
   const std::size_t class_index_;
-  host::PluginContext& context_;
+  service::PluginContext& context_;
   const host::RunnerLimits limits_;
   const std::vector<std::string> granted_;
   std::function<void(const std::string& reason)> tell_lost_;
@@ -301,10 +301,10 @@ class ChildPlugin final : public host::LoadedPlugin {
   bool expendable() const override { return true; }
   const host::IsolationLevel& isolation() const override { return isolation_; }
 
-  std::unique_ptr<host::Runner> make_runner(std::size_t class_index, host::PluginContext& context,
+  std::unique_ptr<host::Runner> make_runner(std::size_t class_index, service::PluginContext& context,
                                             const host::RunnerLimits& limits) const override {
     return std::make_unique<ChildRunner>(spec_, images_, class_index, context, limits,
-                                         host::granted_services(classes_[class_index].kind));
+                                         load::granted_services(classes_[class_index].kind));
   }
 
  private:
@@ -321,8 +321,8 @@ std::string plugin_host_program(const std::string& configured) {
 }
 
 Result<std::shared_ptr<const host::LoadedPlugin>> load_in_child(const Children& children, const std::string& path,
-                                                                const host::Manifest& manifest,
-                                                                const host::FileStamp& checked,
+                                                                const load::Manifest& manifest,
+                                                                const load::FileStamp& checked,
                                                                 const host::RunnerLimits& limits) {
   PluginProcess::Spec spec{.program = children.program,
                            .layout = children.layout,

@@ -28,8 +28,8 @@ struct Children {
 // A Loader: starts a child that maps the file and describes it, and ends it again. Every child must map the file that
 // was checked, also those that are started later. All of them run in one cgroup, which no other running plugin uses.
 Result<std::shared_ptr<const host::LoadedPlugin>> load_in_child(const Children& children, const std::string& path,
-                                                                const host::Manifest& manifest,
-                                                                const host::FileStamp& checked,
+                                                                const load::Manifest& manifest,
+                                                                const load::FileStamp& checked,
                                                                 const host::RunnerLimits& limits);
 
 }  // namespace koord::child

@@ -10,7 +10,7 @@ namespace koord::child {
 namespace {
 
 // One plugin a process, hence one for each thread.
-thread_local std::optional<host::ReportedError> last_error;
+thread_local std::optional<service::ReportedError> last_error;
 
 // The host has ended, or has given this child up.
 [[noreturn]] void end_with_the_host() { ::_exit(0); }
@@ -28,11 +28,11 @@ const void* get_service(const koord_host* host, const char* id) {
 
 void log_line(const koord_host* host, std::int32_t level, koord_str message) {
   if (!host || !host->impl) return;
-  remote(host).log(level, cut(message, host::kMaxLogBytes));
+  remote(host).log(level, cut(message, service::kMaxLogBytes));
 }
 
 void set_error(const koord_host* host, koord_status status, koord_str why) {
-  if (host && host->impl) remote(host).fail(status, cut(why, host::kMaxErrorBytes));
+  if (host && host->impl) remote(host).fail(status, cut(why, service::kMaxErrorBytes));
 }
 
 }  // namespace
@@ -43,10 +43,10 @@ HostProxy::HostProxy(std::string plugin_id, Channel services, SampleRing samples
       services_(std::move(services)),
       samples_(std::move(samples)) {}
 
-std::optional<host::ReportedError> HostProxy::take_error() { return std::exchange(last_error, std::nullopt); }
+std::optional<service::ReportedError> HostProxy::take_error() { return std::exchange(last_error, std::nullopt); }
 
 koord_status HostProxy::fail(koord_status status, std::string_view why) {
-  last_error = host::ReportedError{status, std::string(why)};
+  last_error = service::ReportedError{status, std::string(why)};
   return status;
 }
 

@@ -34,13 +34,13 @@ struct Answer {
   bool ok() const { return status == KOORD_OK; }
 };
 
-class HostProxy final : public host::PluginSide {
+class HostProxy final : public service::PluginSide {
  public:
   HostProxy(std::string plugin_id, Channel services, SampleRing samples);
 
   const koord_host* host() const override { return &host_; }
   const std::string& id() const override { return id_; }
-  std::optional<host::ReportedError> take_error() override;
+  std::optional<service::ReportedError> take_error() override;
 
   // Before create().
   void grant(std::set<std::string, std::less<>> services) { granted_ = std::move(services); }

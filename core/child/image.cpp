@@ -130,7 +130,7 @@ class ImageLayout {
 
 }  // namespace
 
-std::string image_of(const host::SnapshotView& view) {
+std::string image_of(const service::SnapshotView& view) {
   ImageLayout layout;
   ImageRoot root{};
   for (std::size_t i = 0; i < std::size(kParts); ++i) root.versions[i] = view.version(kParts[i]);

@@ -16,9 +16,11 @@
 #include "core/base/unique_fd.hpp"
 #include "koordetector/plugin.h"
 
-namespace koord::host {
+namespace koord::service {
 class SnapshotView;
-}
+}  // namespace koord::service
+
+namespace koord::host {}
 
 namespace koord::child {
 
@@ -39,7 +41,7 @@ struct ImageRoot {
 };
 
 // The image of a whole snapshot, or of the subject of a runtime hook.
-std::string image_of(const host::SnapshotView& view);
+std::string image_of(const service::SnapshotView& view);
 std::string image_of(const koord_pod& pod, const koord_container* container);
 class Image {
  public:

@@ -17,7 +17,7 @@ namespace koord::child {
 namespace {
 
 using config::IsolationLayer;
-using host::CapabilityState;
+using service::CapabilityState;
 
 // In a user namespace only some users exist: "first-inside first-outside count" a line.
 bool users_exist(std::uint64_t first, std::uint64_t count) {
@@ -47,7 +47,7 @@ Result<unsigned> find_landlock(unsigned newest) {
   return std::min(TRY(landlock_abi()), newest);
 }
 
-host::Capability tracefs_capability() {
+service::Capability tracefs_capability() {
   struct stat about;
   for (const char* path : {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"})
     if (::stat(path, &about) == 0 && (about.st_mode & S_IXOTH) != 0)
@@ -83,14 +83,14 @@ Layers::Layers(Options options)
       uid_problem_(find_uid_problem(options_)),
       landlock_(find_landlock(options_.newest_landlock_abi)) {}
 
-std::vector<host::Capability> Layers::capabilities() const {
-  host::Capability uid{
+std::vector<service::Capability> Layers::capabilities() const {
+  service::Capability uid{
       "plugin_uid",
       CapabilityState::supported,
       "from " + std::to_string(options_.first_uid) + " on, " + std::to_string(options_.uids) + " users",
       {}};
   if (!uid_problem_.empty()) uid = {"plugin_uid", CapabilityState::absent, uid_problem_, {}};
-  host::Capability landlock{"landlock", CapabilityState::absent, {}, {}};
+  service::Capability landlock{"landlock", CapabilityState::absent, {}, {}};
   if (landlock_) {
     landlock = {"landlock", CapabilityState::supported, shown_landlock(*landlock_), {}};
   } else {

@@ -33,7 +33,7 @@ class Layers {
   };
   explicit Layers(Options options);
 
-  std::vector<host::Capability> capabilities() const;
+  std::vector<service::Capability> capabilities() const;
   // A plugin of a third party gets all layers; the agent's own one, which runs in a process because the configuration
   // says so, keeps the agent's user and files.
   Result<Launch> launch(const std::string& plugin_id, const std::string& path, const host::RunnerLimits& limits);

@@ -25,8 +25,8 @@ Result<UniqueFd> open_checked(const PluginProcess::Spec& spec) {
   UniqueFd file = TRY(open_at(AT_FDCWD, spec.path, O_RDONLY));
   struct stat about;
   if (::fstat(file.get(), &about) != 0) return system_error(errno, "'" + spec.path + "'");
-  if (host::stamp_from(about) != spec.checked) {
-    TRY(host::check_unchanged(spec.path, spec.checked));
+  if (load::stamp_from(about) != spec.checked) {
+    TRY(load::check_unchanged(spec.path, spec.checked));
     return invalid("'" + spec.path + "' was replaced while it was opened");
   }
   return file;
@@ -73,14 +73,14 @@ std::string PluginProcess::problems() const {
   return problems;
 }
 
-Result<std::vector<host::ClassInfo>> PluginProcess::handshake() {
-  std::vector<host::ClassInfo> classes = TRY(read_handshake());
-  TRY(host::check_unchanged(spec_.path, spec_.checked));
+Result<std::vector<load::ClassInfo>> PluginProcess::handshake() {
+  std::vector<load::ClassInfo> classes = TRY(read_handshake());
+  TRY(load::check_unchanged(spec_.path, spec_.checked));
   file_.reset();
   return classes;
 }
 
-Result<std::vector<host::ClassInfo>> PluginProcess::read_handshake() {
+Result<std::vector<load::ClassInfo>> PluginProcess::read_handshake() {
   Packer request;
   request.add(static_cast<std::uint32_t>(Call::describe));
   launch_.spec.pack(request);

@@ -27,7 +27,7 @@ class PluginProcess {
     std::string cgroup;                      // its name below kPluginsCgroup
     std::string plugin_id;
     std::string path;
-    host::FileStamp checked;  // the file that must be mapped
+    load::FileStamp checked;  // the file that must be mapped
   };
 
   static Result<std::unique_ptr<PluginProcess>> start(const Spec& spec, const host::RunnerLimits& limits);
@@ -41,7 +41,7 @@ class PluginProcess {
   const host::IsolationLevel& isolation() const { return launch_.level; }
 
   // Has it map the file and say what that is. Waits.
-  Result<std::vector<host::ClassInfo>> handshake();
+  Result<std::vector<load::ClassInfo>> handshake();
 
   // Adds what the kernel knows of the end beside the signal.
   std::string explain(std::string reason) const;
@@ -50,7 +50,7 @@ class PluginProcess {
   PluginProcess(const Spec& spec, const host::RunnerLimits& limits, Launch launch, UniqueFd file);
 
   void add_to_cgroup();
-  Result<std::vector<host::ClassInfo>> read_handshake();
+  Result<std::vector<load::ClassInfo>> read_handshake();
 
   const Spec spec_;
   const host::RunnerLimits limits_;

@@ -15,7 +15,7 @@ extern const koord_svc_metrics remote_metrics;
 
 template <class Body>
 koord_status serve(const koord_host* host, Body&& body) noexcept {
-  return host::serve<HostProxy>(host, body);
+  return service::serve<HostProxy>(host, body);
 }
 
 inline Packer request(Service service) {
@@ -48,7 +48,7 @@ void take_need(Answer& answer, Count* need) {
 // An answer of bytes into the caller's buffer.
 inline Result<koord_status> take_bytes(HostProxy& remote, Packer& question, void* buf, std::uint64_t cap,
                                        std::uint64_t* need) {
-  TRY(host::buffer_argument(buf, cap, need));
+  TRY(service::buffer_argument(buf, cap, need));
   Answer answer = remote.ask(question.add(cap));
   take_need(answer, need);
   std::string_view bytes = answer.rest.text();

@@ -8,18 +8,18 @@
 namespace koord::child {
 namespace {
 
-using host::array_argument;
-using host::check_array;
-using host::labels_argument;
-using host::name_argument;
-using host::pointer_argument;
-using host::take_record;
+using service::array_argument;
+using service::check_array;
+using service::labels_argument;
+using service::name_argument;
+using service::pointer_argument;
+using service::take_record;
 
 koord_status define(const koord_host* host, const koord_metric_desc* desc, std::uint32_t* metric) {
   return serve(host, [&](HostProxy& remote) -> Result<koord_status> {
     TRY(pointer_argument(metric, "metric"));
     const auto record = TRY(take_record<koord_metric_desc>(desc, "desc"));
-    const metric::Desc taken = TRY(host::desc_argument(desc));
+    const metric::Desc taken = TRY(service::desc_argument(desc));
     Packer question = request(Service::define);
     question.add(record.type)
         .add(record.flags)
@@ -77,7 +77,7 @@ koord_status append_columns(const koord_host* host, std::uint64_t t_ns, const st
 koord_status append_histograms(const koord_host* host, std::uint64_t t_ns, const koord_histogram* histograms,
                                std::uint32_t n, std::uint32_t stride) {
   return serve(host, [&](HostProxy& remote) -> Result<koord_status> {
-    const auto array = TRY(host::histograms_argument(histograms, n, stride));
+    const auto array = TRY(service::histograms_argument(histograms, n, stride));
     Packer question = request(Service::append_histograms);
     question.add(t_ns).add(n);
     for (std::uint32_t i = 0; i < n; ++i) {

@@ -8,13 +8,13 @@
 namespace koord::child {
 namespace {
 
-using host::buffer_argument;
-using host::cgroup_argument;
-using host::check_array;
-using host::name_argument;
-using host::pointer_argument;
-using host::take_record;
-using host::text_argument;
+using service::buffer_argument;
+using service::cgroup_argument;
+using service::check_array;
+using service::name_argument;
+using service::pointer_argument;
+using service::take_record;
+using service::text_argument;
 
 // ---- koord.state/1
 
@@ -94,7 +94,7 @@ koord_status kv_get(const koord_host* host, koord_str key, void* buf, std::uint6
 koord_status kv_set(const koord_host* host, koord_str key, const void* buf, std::uint64_t n, std::uint64_t ttl_ns) {
   return serve(host, [&](HostProxy& remote) -> Result<koord_status> {
     const std::string_view name = TRY(name_argument(key, "key"));
-    TRY(host::kv_value_argument(buf, n));
+    TRY(service::kv_value_argument(buf, n));
     Packer question = request(Service::kv_set);
     question.add(name).add(std::string_view(static_cast<const char*>(buf), n)).add(ttl_ns);
     return remote.returned(remote.ask(question));
@@ -160,7 +160,7 @@ koord_status fs_read(const koord_host* host, std::uint32_t root, koord_str relat
                      std::uint64_t* need) {
   return serve(host, [&](HostProxy& remote) -> Result<koord_status> {
     TRY(buffer_argument(buf, cap, need));
-    TRY(host::root_argument(root));
+    TRY(service::root_argument(root));
     Packer question = request(Service::fs_read);
     return take_bytes(remote, question.add(root).add(TRY(name_argument(relative, "relative"))), buf, cap, need);
   });
@@ -174,7 +174,7 @@ koord_status cgroup_open(const koord_host* host, koord_str dir, koord_str file, 
     TRY(pointer_argument(handle, "handle"));
     const std::string_view cgroup = TRY(cgroup_argument(dir));
     const std::string_view name = TRY(name_argument(file, "file"));
-    const std::vector<std::string_view> names = TRY(host::cgroup_keys_argument(keys, n));
+    const std::vector<std::string_view> names = TRY(service::cgroup_keys_argument(keys, n));
     Packer question = request(Service::cgroup_open);
     question.add(cgroup).add(name).add(n);
     for (const std::string_view key : names) question.add(key);
@@ -235,7 +235,7 @@ void add_intent(Packer& plan, const knob::Intent& intent, std::uint64_t ttl_ns) 
 }
 
 // The host logs it, and judges the intents before it.
-koord_status refuse_intent(HostProxy& remote, const Packer& plan, std::uint32_t n, const host::Refusal& refusal) {
+koord_status refuse_intent(HostProxy& remote, const Packer& plan, std::uint32_t n, const service::Refusal& refusal) {
   Packer question = request(Service::refuse_plan);
   question.add(n)
       .append(plan)
@@ -251,12 +251,12 @@ koord_status refuse_plan_size(HostProxy& remote, std::uint64_t n, std::uint64_t 
 
 koord_status propose(const koord_host* host, const koord_intent* intents, std::uint32_t n, std::uint32_t stride) {
   return serve(host, [&](HostProxy& remote) -> Result<koord_status> {
-    const auto array = TRY(host::records_argument(intents, n, stride, "intents"));
-    if (!host::plan_argument(n, 0)) return refuse_plan_size(remote, n, 0);
+    const auto array = TRY(service::records_argument(intents, n, stride, "intents"));
+    if (!service::plan_argument(n, 0)) return refuse_plan_size(remote, n, 0);
     Packer plan;
     for (std::uint32_t i = 0; i < n; ++i) {
-      const Result<knob::Intent> intent = host::intent_argument(array, i);
-      if (!intent) return refuse_intent(remote, plan, i, host::refusal_of_intent(array, i, intent.error()));
+      const Result<knob::Intent> intent = service::intent_argument(array, i);
+      if (!intent) return refuse_intent(remote, plan, i, service::refusal_of_intent(array, i, intent.error()));
       add_intent(plan, *intent, TRY(take_record<koord_intent>(array.at(i), "intent", stride)).ttl_ns);
       if (plan.bytes().size() > Channel::kMaxFromChild) return refuse_plan_size(remote, n, plan.bytes().size());
     }
@@ -286,9 +286,9 @@ koord_status base(const koord_host* host, koord_str knob, koord_str dir, char* b
 
 koord_status evict_request(const koord_host* host, const koord_eviction* eviction) {
   return serve(host, [&](HostProxy& remote) -> Result<koord_status> {
-    const Result<evict::Request> taken = host::eviction_argument(eviction);
+    const Result<evict::Request> taken = service::eviction_argument(eviction);
     if (!taken) {
-      const host::Refusal refusal = host::refusal_of_eviction(taken.error());
+      const service::Refusal refusal = service::refusal_of_eviction(taken.error());
       Packer refused = request(Service::refuse_eviction);
       return remote.returned(remote.ask(
           refused.add(refusal.status).add(std::string_view(refusal.line)).add(std::string_view(refusal.text))));

@@ -13,7 +13,7 @@
 namespace koord::child {
 namespace {
 
-using namespace host;  // the service tables
+using namespace service;  // the service tables
 
 // The longest answer that a child may ask for.
 constexpr std::uint64_t kMaxAnswer = 4u << 20;
@@ -182,7 +182,7 @@ Refusal refusal_of(Unpacker& in) {
 
 koord_status refuse_plan(const koord_host* host, Unpacker& in) {
   const auto [intents, inputs] = intents_of(in);
-  return host::refuse_plan(host, intents.data(), length(intents), refusal_of(in));
+  return service::refuse_plan(host, intents.data(), length(intents), refusal_of(in));
 }
 
 koord_status refuse_plan_size(PluginContext& context, Unpacker& in) {
@@ -311,7 +311,7 @@ Result<koord_status> ServiceDispatcher::run(Service service, Unpacker& in, Packe
     case Service::evict_request:
       return evict_request(host(), in);
     case Service::refuse_eviction:
-      return host::refuse_eviction(host(), refusal_of(in));
+      return service::refuse_eviction(host(), refusal_of(in));
     case Service::propose:
       return propose(host(), in);
     case Service::refuse_plan:

@@ -18,7 +18,7 @@ namespace koord::child {
 
 class ServiceDispatcher {
  public:
-  ServiceDispatcher(host::PluginContext& context, SnapshotImages& images) : context_(context), images_(images) {}
+  ServiceDispatcher(service::PluginContext& context, SnapshotImages& images) : context_(context), images_(images) {}
 
   struct Answer {
     std::string bytes;
@@ -37,7 +37,7 @@ class ServiceDispatcher {
 
   const koord_host* host() const { return context_.host(); }
 
-  host::PluginContext& context_;
+  service::PluginContext& context_;
   SnapshotImages& images_;
   std::shared_ptr<const SnapshotImages::Shared> to_send_;
 };

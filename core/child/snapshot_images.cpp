@@ -8,7 +8,7 @@
 
 namespace koord::child {
 
-Result<std::shared_ptr<const SnapshotImages::Shared>> SnapshotImages::of(host::SnapshotViewPtr view) {
+Result<std::shared_ptr<const SnapshotImages::Shared>> SnapshotImages::of(service::SnapshotViewPtr view) {
   std::lock_guard lock(mutex_);
   if (!newest_ || newest_->view != view) {
     auto made = std::make_shared<Shared>();

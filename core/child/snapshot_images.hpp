@@ -18,9 +18,9 @@ class SnapshotImages {
   struct Shared {
     std::uint64_t serial = 0;  // of each image another, from 1 on
     UniqueFd fd;
-    host::SnapshotViewPtr view;
+    service::SnapshotViewPtr view;
   };
-  Result<std::shared_ptr<const Shared>> of(host::SnapshotViewPtr view);
+  Result<std::shared_ptr<const Shared>> of(service::SnapshotViewPtr view);
 
  private:
   std::mutex mutex_;

@@ -9,12 +9,12 @@
 
 namespace koord::ctl {
 
-std::string agent_refusal(const std::string& path, const host::Manifest& manifest) {
+std::string agent_refusal(const std::string& path, const load::Manifest& manifest) {
   std::error_code error;
-  if (auto trusted = host::check_trusted_file(std::filesystem::absolute(path, error).string()); !trusted)
+  if (auto trusted = load::check_trusted_file(std::filesystem::absolute(path, error).string()); !trusted)
     return trusted.error().message();
-  if (auto compatible = host::check_compatible(manifest); !compatible) return compatible.error().message();
-  if (auto granted = host::check_required_services(manifest); !granted) return granted.error().message();
+  if (auto compatible = load::check_compatible(manifest); !compatible) return compatible.error().message();
+  if (auto granted = load::check_required_services(manifest); !granted) return granted.error().message();
   return {};
 }
 

@@ -10,6 +10,6 @@ namespace koord::ctl {
 
 // Returns one line: the owner or mode of the file or of a folder above it, the ABI, or a service. Empty: it would load
 // the file.
-std::string agent_refusal(const std::string& path, const host::Manifest& manifest);
+std::string agent_refusal(const std::string& path, const load::Manifest& manifest);
 
 }  // namespace koord::ctl

@@ -32,7 +32,7 @@ host::RunnerLimits limits_of(const config::PluginSettings& settings) {
           .third_party = true};
 }
 
-host::Rights rights_of(const config::PluginSettings& settings) {
+service::Rights rights_of(const config::PluginSettings& settings) {
   return {.host_plugin = false,
           .files = settings.files,
           .cgroups = settings.cgroups,

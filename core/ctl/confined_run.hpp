@@ -27,7 +27,7 @@ class ConfinedRun {
 
   child::Layers& layers() { return layers_; }
   const host::RunnerLimits& limits() const { return limits_; }
-  const host::Rights& rights() const { return rights_; }
+  const service::Rights& rights() const { return rights_; }
 
  private:
   ConfinedRun(std::string directory, const config::Config& config, const std::string& plugin_id,
@@ -36,7 +36,7 @@ class ConfinedRun {
   const std::string directory_;
   child::Layers layers_;
   const host::RunnerLimits limits_;
-  const host::Rights rights_;
+  const service::Rights rights_;
 };
 
 // A run without ConfinedRun: the rights of the plugin, and how to confine it.

@@ -55,7 +55,7 @@ std::string_view service_allows(std::string_view id) {
   return found == std::end(kServiceTexts) ? "unknown to this version" : found->allows;
 }
 
-std::vector<GrantedService> granted_services_of(const host::Manifest& manifest) {
+std::vector<GrantedService> granted_services_of(const load::Manifest& manifest) {
   std::vector<GrantedService> services;
   const auto add = [&](const std::vector<std::string>& ids, std::string_view named_as, const std::string& kind = {}) {
     for (const std::string& id : ids)
@@ -64,25 +64,25 @@ std::vector<GrantedService> granted_services_of(const host::Manifest& manifest) 
   };
   add(manifest.required_services, "required");
   add(manifest.optional_services, "optional");
-  for (const std::string& kind : manifest.kinds) add(host::granted_services(kind), "kind", word_of_kind(kind));
+  for (const std::string& kind : manifest.kinds) add(load::granted_services(kind), "kind", word_of_kind(kind));
   return services;
 }
 
-std::string grants_table(const host::Manifest& manifest) {
+std::string grants_table(const load::Manifest& manifest) {
   Table table({{"SERVICE"}, {"NAMED AS"}, {"ALLOWS"}});
   for (const GrantedService& service : granted_services_of(manifest))
     table.add({service.id, named_text(service), service.allows});
   return table.render();
 }
 
-json::array grants_json(const host::Manifest& manifest) {
+json::array grants_json(const load::Manifest& manifest) {
   json::array array;
   for (const GrantedService& service : granted_services_of(manifest))
     array.push_back({{"service", service.id}, {"namedAs", service.named_as}, {"allows", service.allows}});
   return array;
 }
 
-std::vector<NeededSetting> needed_settings_of(const host::Manifest& manifest) {
+std::vector<NeededSetting> needed_settings_of(const load::Manifest& manifest) {
   const auto& kinds = manifest.kinds;
   if (std::find(kinds.begin(), kinds.end(), "koord.external-advisor/1") == kinds.end()) return {};
   return {{"network: [tcp]", "the agent scrapes the plugin's http:// and https:// endpoints"},
@@ -90,13 +90,13 @@ std::vector<NeededSetting> needed_settings_of(const host::Manifest& manifest) {
            "the agent scrapes the plugin's unix: endpoints at this path or below this directory"}};
 }
 
-std::string needed_settings_table(const host::Manifest& manifest) {
+std::string needed_settings_table(const load::Manifest& manifest) {
   Table table({{"SETTING OF plugins.settings." + manifest.id}, {"ONLY WITH IT"}});
   for (const NeededSetting& needed : needed_settings_of(manifest)) table.add({needed.setting, needed.allows});
   return table.empty() ? "" : "\n" + table.render();
 }
 
-json::array needed_settings_json(const host::Manifest& manifest) {
+json::array needed_settings_json(const load::Manifest& manifest) {
   json::array array;
   for (const NeededSetting& needed : needed_settings_of(manifest))
     array.push_back({{"setting", needed.setting}, {"allows", needed.allows}});

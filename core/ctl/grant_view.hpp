@@ -21,13 +21,13 @@ struct GrantedService {
 };
 
 // Those that the manifest requires first, then its optional ones, then those of its kinds.
-std::vector<GrantedService> granted_services_of(const host::Manifest& manifest);
+std::vector<GrantedService> granted_services_of(const load::Manifest& manifest);
 
 // One sentence; "unknown to this version" for a service that is not in the table.
 std::string_view service_allows(std::string_view id);
 
-std::string grants_table(const host::Manifest& manifest);
-json::array grants_json(const host::Manifest& manifest);
+std::string grants_table(const load::Manifest& manifest);
+json::array grants_json(const load::Manifest& manifest);
 
 // A setting of plugins.settings.ID without which a third party's plugin of this kind cannot work.
 struct NeededSetting {
@@ -35,10 +35,10 @@ struct NeededSetting {
   std::string allows;
 };
 // Those of an external advisor, one for each kind of endpoint: the manifest does not say which kinds it has.
-std::vector<NeededSetting> needed_settings_of(const host::Manifest& manifest);
+std::vector<NeededSetting> needed_settings_of(const load::Manifest& manifest);
 // Begins with an empty line; empty for a plugin without such settings.
-std::string needed_settings_table(const host::Manifest& manifest);
-json::array needed_settings_json(const host::Manifest& manifest);
+std::string needed_settings_table(const load::Manifest& manifest);
+json::array needed_settings_json(const load::Manifest& manifest);
 
 // `grants`: of a plugin in /api/v1/plugins. "capabilities CAP_BPF; network tcp, udp; files proc/*/io"; empty: it has
 // none.

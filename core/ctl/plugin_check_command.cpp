@@ -74,7 +74,7 @@ std::string sum_of(const Findings& findings) {
 Result<void> run_plugin_check(const Invocation& invocation) {
   const std::string path = invocation.text("argument");
   check::CheckOptions options = TRY(options_of(invocation));
-  const Result<host::Manifest> manifest = host::read_manifest(path);
+  const Result<load::Manifest> manifest = load::read_manifest(path);
   if (manifest) options.config_json = TRY(configuration_of(invocation, manifest->id));
   Findings findings;
   TRY(check::check_plugin(path, options,

@@ -22,13 +22,13 @@ void describe_info(po::options_description& options) {
 }
 
 // Returns the origin of a file as an agent with this own directory would determine it.
-host::Origin origin_of(const std::string& path, const std::string& own_directory) {
+load::Origin origin_of(const std::string& path, const std::string& own_directory) {
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::absolute(path, error).parent_path();
-  return std::filesystem::equivalent(folder, own_directory, error) ? host::Origin::host : host::Origin::third_party;
+  return std::filesystem::equivalent(folder, own_directory, error) ? load::Origin::host : load::Origin::third_party;
 }
 
-std::string runner_of(const host::Manifest& manifest, host::Origin origin) {
+std::string runner_of(const load::Manifest& manifest, load::Origin origin) {
   return host::lives_in_child(manifest, origin, config::Isolation::automatic).value_or(true) ? "a process of its own"
                                                                                              : "the agent";
 }
@@ -39,7 +39,7 @@ json::array strings(const std::vector<std::string>& list) {
   return array;
 }
 
-json::object as_json(const host::Manifest& manifest, host::Origin origin, const std::string& refused) {
+json::object as_json(const load::Manifest& manifest, load::Origin origin, const std::string& refused) {
   const config::GateSpec gate = manifest.gate_specs(origin).front();
   return {{"id", manifest.id},
           {"version", manifest.version},
@@ -77,12 +77,12 @@ std::string as_table(const json::object& about) {
 
 Result<void> run_plugin_info(const Invocation& invocation) {
   const std::string path = invocation.text("argument");
-  Result<host::Manifest> manifest = host::read_manifest(path);
+  Result<load::Manifest> manifest = load::read_manifest(path);
   if (!manifest) return std::move(manifest).error().context("'" + path + "'");
   const std::string refused = agent_refusal(path, *manifest);
   const GrantedHere here = granted_here(ask_agent(invocation, "/api/v1/plugins"), manifest->id);
-  const host::Origin origin = origin_of(path, invocation.text("own-directory"));
-  const bool needs_grants = origin == host::Origin::third_party;
+  const load::Origin origin = origin_of(path, invocation.text("own-directory"));
+  const bool needs_grants = origin == load::Origin::third_party;
   json::object about = as_json(*manifest, origin, refused);
   if (invocation.output == Output::table) {
     about["granted here"] = here.text;

@@ -64,7 +64,7 @@ Result<void> run_plugin(const Invocation& invocation) {
   if (const workshop::RunCall* failed = report.first_failure())
     return Error{{},
                  failed->cls + ": " + failed->name + "() of tick " + std::to_string(failed->tick) + ": " +
-                     host::describe(failed->result)};
+                     describe(failed->result)};
   return {};
 }
 

@@ -100,8 +100,8 @@ json::object labels_of(const metric::Labels& labels) {
   return object;
 }
 
-json::object outcome_of(const host::CallResult& result) {
-  json::object object{{"status", host::name_of_status(result.status)}};
+json::object outcome_of(const service::CallResult& result) {
+  json::object object{{"status", service::name_of_status(result.status)}};
   if (!result.text.empty()) object["text"] = result.text;
   return object;
 }

@@ -3,7 +3,7 @@
 
 #include "core/base/path.hpp"
 
-namespace koord::knob {
+namespace koord::decision {
 namespace {
 
 bool is_pod(const Decision& decision, std::string_view pod) {
@@ -39,4 +39,4 @@ bool matches(const DecisionQuery& query, const Decision& decision) {
          (!query.outcome || decision.outcome == *query.outcome);
 }
 
-}  // namespace koord::knob
+}  // namespace koord::decision

@@ -17,7 +17,7 @@
 #include "core/decision/intent_terms.hpp"
 #include "core/decision/outcome.hpp"
 
-namespace koord::knob {
+namespace koord::decision {
 
 // The subject of a decision.
 enum class DecisionKind : std::uint8_t {
@@ -74,4 +74,4 @@ struct DecisionPage {
   bool has_older = false;  // ask for those before the first of these
 };
 
-}  // namespace koord::knob
+}  // namespace koord::decision

@@ -10,7 +10,7 @@
 
 #include "core/decision/decision_file.hpp"
 
-namespace koord::knob {
+namespace koord::decision {
 
 DecisionArchive::DecisionArchive(Options options, const Clock& clock) : options_(std::move(options)), clock_(clock) {
   if (::access(options_.path.c_str(), F_OK) == 0) {
@@ -107,4 +107,4 @@ DecisionArchive::Status DecisionArchive::status() const {
   return status_;
 }
 
-}  // namespace koord::knob
+}  // namespace koord::decision

@@ -16,7 +16,7 @@
 #include "core/base/result.hpp"
 #include "core/decision/decision.hpp"
 
-namespace koord::knob {
+namespace koord::decision {
 
 class DecisionFile;
 
@@ -73,4 +73,4 @@ class DecisionArchive {
   std::thread thread_;
 };
 
-}  // namespace koord::knob
+}  // namespace koord::decision

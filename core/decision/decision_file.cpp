@@ -9,7 +9,7 @@
 #include "core/sqlite/connection.hpp"
 #include "core/sqlite/set_aside.hpp"
 
-namespace koord::knob {
+namespace koord::decision {
 namespace {
 
 using sqlite::Connection;
@@ -270,4 +270,4 @@ Result<std::uint64_t> DecisionFile::bytes() {
   return static_cast<std::uint64_t>(TRY(connection_->integer("PRAGMA page_count"))) * kPageBytes;
 }
 
-}  // namespace koord::knob
+}  // namespace koord::decision

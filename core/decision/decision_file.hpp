@@ -15,7 +15,7 @@ namespace koord::sqlite {
 class Connection;
 }
 
-namespace koord::knob {
+namespace koord::decision {
 
 class DecisionFile {
  public:
@@ -43,4 +43,4 @@ class DecisionFile {
   const std::uint64_t max_bytes_;
 };
 
-}  // namespace koord::knob
+}  // namespace koord::decision

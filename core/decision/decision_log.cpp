@@ -6,7 +6,7 @@
 
 #include "core/base/utf8.hpp"
 
-namespace koord::knob {
+namespace koord::decision {
 namespace {
 
 void cut(Decision& decision) {
@@ -72,4 +72,4 @@ std::map<Outcome, std::uint64_t> DecisionLog::counts() const {
   return counts_;
 }
 
-}  // namespace koord::knob
+}  // namespace koord::decision

@@ -15,7 +15,7 @@
 #include "core/decision/decision.hpp"
 #include "core/decision/decision_archive.hpp"
 
-namespace koord::knob {
+namespace koord::decision {
 
 class DecisionLog {
  public:
@@ -48,4 +48,4 @@ class DecisionLog {
   std::unique_ptr<DecisionArchive> archive_;  // set once
 };
 
-}  // namespace koord::knob
+}  // namespace koord::decision

@@ -6,7 +6,7 @@
 
 #include "core/base/parse.hpp"
 
-namespace koord::knob {
+namespace koord::decision {
 namespace {
 
 // The most names in one list. A pod has fewer knobs, and a node fewer plugins. A longer list counts as "true": all
@@ -30,4 +30,4 @@ HandsOff parse_hands_off(std::string_view annotation) {
   return hands_off;
 }
 
-}  // namespace koord::knob
+}  // namespace koord::decision

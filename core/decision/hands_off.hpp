@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace koord::knob {
+namespace koord::decision {
 
 // An annotation of a pod: "true", or what is not to be turned: knobs and plugins, separated by commas. "false" and what
 // is not there mean nothing.
@@ -20,4 +20,4 @@ struct HandsOff {
 };
 HandsOff parse_hands_off(std::string_view annotation);
 
-}  // namespace koord::knob
+}  // namespace koord::decision

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace koord::knob {
+namespace koord::decision {
 
 void Modes::configure(std::string_view plugin, std::optional<Mode> mode) {
   if (mode)
@@ -62,4 +62,4 @@ Modes::View Modes::view(std::string_view target) const {
   return view;
 }
 
-}  // namespace koord::knob
+}  // namespace koord::decision

@@ -14,9 +14,7 @@
 #include "core/base/mode.hpp"
 #include "core/base/result.hpp"
 
-namespace koord::knob {
-
-using koord::Mode;
+namespace koord::decision {
 
 // Instead of a plugin: the node.
 inline constexpr std::string_view kNodeTarget = "node";
@@ -60,4 +58,4 @@ class Modes {
   std::map<std::string, Override, std::less<>> overrides_;
 };
 
-}  // namespace koord::knob
+}  // namespace koord::decision

@@ -6,7 +6,7 @@
 
 #include "core/base/parse.hpp"
 
-namespace koord::knob {
+namespace koord::decision {
 
 std::string_view name_of(Outcome outcome) {
   switch (outcome) {
@@ -70,4 +70,4 @@ Result<Outcome> parse_outcome(std::string_view text) {
   return invalid("'" + std::string(text) + "' is no result of a decision, expected one of " + join(names, ", "));
 }
 
-}  // namespace koord::knob
+}  // namespace koord::decision

@@ -6,7 +6,7 @@
 
 #include "core/base/result.hpp"
 
-namespace koord::knob {
+namespace koord::decision {
 
 enum class Outcome {
   applied,      // the knob has this value
@@ -38,4 +38,4 @@ std::string_view name_of(Outcome outcome);
 // Parses such a name; an error names all.
 Result<Outcome> parse_outcome(std::string_view text);
 
-}  // namespace koord::knob
+}  // namespace koord::decision

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-namespace koord::knob {
+namespace koord::decision {
 
 // A plugin may have several strategies; each has a plan of its own. So has each of its sessions, for one may still end
 // when another has begun.
@@ -18,4 +18,4 @@ struct Proposer {
   auto operator<=>(const Proposer&) const = default;
 };
 
-}  // namespace koord::knob
+}  // namespace koord::decision

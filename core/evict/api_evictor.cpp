@@ -9,7 +9,7 @@ namespace {
 std::string text_of(const Outcome& outcome) {
   const Order& order = outcome.order;
   std::string text = order.feature + ": " + order.request.reason;
-  if (outcome.outcome == knob::Outcome::killed)
+  if (outcome.outcome == decision::Outcome::killed)
     text += "; its containers were killed, for the API server did not take the eviction";
   return outcome.why.empty() ? text : text + "; " + outcome.why;
 }
@@ -54,7 +54,7 @@ void ApiEvictor::end(const std::string& uid, const OnAnswer& on_answer, const Re
 }
 
 void ApiEvictor::tell(const Outcome& outcome) {
-  const bool done = outcome.outcome == knob::Outcome::evicted || outcome.outcome == knob::Outcome::killed;
+  const bool done = outcome.outcome == decision::Outcome::evicted || outcome.outcome == decision::Outcome::killed;
   const state::Pod& pod = outcome.order.pod;
   events_.tell({.about = {"v1", "Pod", pod.namespace_, pod.name, pod.uid},
                 .warning = true,

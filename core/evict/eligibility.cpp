@@ -56,9 +56,9 @@ std::string protection_of(const state::Pod& pod, std::string_view own_uid) {
   if (pod.priority >= kSystemPriority) return "it is critical for the system";
   if (pod.owner_kind == "DaemonSet") return "its DaemonSet would make it again at once, here";
   if (pod.name.empty() || pod.namespace_.empty()) return "it is not known in Kubernetes";
-  const std::string* hands_off = value_of(pod.annotations, knob::kHandsOffAnnotation);
-  if (hands_off != nullptr && knob::parse_hands_off(*hands_off).all)
-    return "its " + std::string(knob::kHandsOffAnnotation) + " is true";
+  const std::string* hands_off = value_of(pod.annotations, decision::kHandsOffAnnotation);
+  if (hands_off != nullptr && decision::parse_hands_off(*hands_off).all)
+    return "its " + std::string(decision::kHandsOffAnnotation) + " is true";
   return {};
 }
 

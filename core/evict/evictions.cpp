@@ -8,8 +8,6 @@
 namespace koord::evict {
 namespace {
 
-using knob::Mode;
-
 // For operators: cores and GiB, as in strategies' texts.
 std::string in_words(const std::string& resource, std::int64_t amount) {
   const bool is_memory = resource.find("memory") != std::string::npos;
@@ -21,7 +19,7 @@ std::string in_words(const std::string& resource, std::int64_t amount) {
   return text;
 }
 
-Order order_of(const Verdict& verdict, const knob::Proposer& proposer) {
+Order order_of(const Verdict& verdict, const decision::Proposer& proposer) {
   Order order;
   if (verdict.pod != nullptr) order.pod = *verdict.pod;
   order.plugin = proposer.plugin;
@@ -34,17 +32,17 @@ Order order_of(const Verdict& verdict, const knob::Proposer& proposer) {
   return order;
 }
 
-knob::Decision decision_of(const Order& order, knob::Outcome outcome, const std::string& why, Time now) {
-  knob::Decision decision;
+decision::Decision decision_of(const Order& order, decision::Outcome outcome, const std::string& why, Time now) {
+  decision::Decision decision;
   decision.time = now;
-  decision.kind = knob::DecisionKind::eviction;
+  decision.kind = decision::DecisionKind::eviction;
   decision.plugin = order.plugin;
   decision.strategy = order.strategy;
   decision.cgroup_dir = order.pod.cgroup_dir;
   decision.pod_uid = order.pod.uid;
   decision.pod_namespace = order.pod.namespace_;
   decision.pod_name = order.pod.name;
-  decision.level = knob::Level::pod;
+  decision.level = decision::Level::pod;
   decision.reason = order.request.reason;
   decision.inputs = order.request.inputs;
   decision.inputs.emplace_back("missing_" + order.request.resource, in_words(order.request.resource, order.missing));
@@ -55,17 +53,17 @@ knob::Decision decision_of(const Order& order, knob::Outcome outcome, const std:
   return decision;
 }
 
-knob::Outcome outcome_of(const Result<kube::EvictionAnswer>& answer) {
-  if (!answer) return knob::Outcome::refused;
+decision::Outcome outcome_of(const Result<kube::EvictionAnswer>& answer) {
+  if (!answer) return decision::Outcome::refused;
   switch (answer->outcome) {
     case kube::EvictionAnswer::Outcome::evicted:
-      return knob::Outcome::evicted;
+      return decision::Outcome::evicted;
     case kube::EvictionAnswer::Outcome::gone:
-      return knob::Outcome::gone;
+      return decision::Outcome::gone;
     case kube::EvictionAnswer::Outcome::unanswered:
-      return knob::Outcome::unanswered;
+      return decision::Outcome::unanswered;
     default:
-      return knob::Outcome::refused;
+      return decision::Outcome::refused;
   }
 }
 
@@ -76,8 +74,9 @@ std::string why_of(const Result<kube::EvictionAnswer>& answer) {
 }
 
 // By a rule of this agent; the brake has a line of its own.
-bool is_held_back(knob::Outcome outcome) {
-  return outcome == knob::Outcome::budget || outcome == knob::Outcome::opted_out || outcome == knob::Outcome::unknown;
+bool is_held_back(decision::Outcome outcome) {
+  return outcome == decision::Outcome::budget || outcome == decision::Outcome::opted_out ||
+         outcome == decision::Outcome::unknown;
 }
 
 bool is_memory(const Request& request) { return request.resource == "memory"; }
@@ -99,26 +98,26 @@ std::string Evictions::pods_problem(Time now) const {
          std::to_string(std::chrono::duration_cast<std::chrono::seconds>(age).count()) + " s ago";
 }
 
-void Evictions::remember(const std::vector<knob::Decision>& records) {
+void Evictions::remember(const std::vector<decision::Decision>& records) {
   std::lock_guard lock(mutex_);
   const Time now = parts_.clock.now();
   std::set<std::string> in_flight;  // asked for, and no record of an answer yet
-  for (const knob::Decision& record : records) {
-    const bool has_failed = record.outcome == knob::Outcome::refused || record.outcome == knob::Outcome::gone;
+  for (const decision::Decision& record : records) {
+    const bool has_failed = record.outcome == decision::Outcome::refused || record.outcome == decision::Outcome::gone;
     if (has_failed) {
       if (in_flight.erase(record.pod_uid) != 0) tracker_.forget(record.pod_uid);
       continue;
     }
     // Not by the wall clock, which may have been set since. Host time may have started anew after a boot.
     tracker_.remember(record.pod_uid, std::min(record.time, now));
-    if (record.outcome == knob::Outcome::asked)
+    if (record.outcome == decision::Outcome::asked)
       in_flight.insert(record.pod_uid);
     else
       in_flight.erase(record.pod_uid);
   }
 }
 
-void Evictions::take(const knob::Proposer& proposer, std::vector<Request> requests) {
+void Evictions::take(const decision::Proposer& proposer, std::vector<Request> requests) {
   const Mode mode = parts_.mode(proposer.plugin);
   if (mode == Mode::off) return;
   const state::SnapshotPtr snapshot = parts_.hub.current();
@@ -139,15 +138,15 @@ void Evictions::take(const knob::Proposer& proposer, std::vector<Request> reques
     const RoundInput input{*snapshot, usage, options_.own_uid, pods_problem(now), now, is_shadow ? &tracker_ : nullptr};
     for (const Verdict& verdict : decide(requests, proposer.plugin, tracker, input)) {
       Order order = order_of(verdict, proposer);
-      const bool goes = verdict.outcome == knob::Outcome::evicted;
+      const bool goes = verdict.outcome == decision::Outcome::evicted;
       if (goes) tracker.ask(order.pod.uid, verdict.holding, now);
       if (!goes || is_shadow) {
-        const bool is_new = note(order, goes ? knob::Outcome::shadow : verdict.outcome, verdict.why, now);
+        const bool is_new = note(order, goes ? decision::Outcome::shadow : verdict.outcome, verdict.why, now);
         if (is_new && !is_shadow && is_held_back(verdict.outcome))
           held_back.push_back({order, verdict.outcome, verdict.why});
       }
       if (goes && !is_shadow) {
-        parts_.record(decision_of(order, knob::Outcome::asked, {}, now));
+        parts_.record(decision_of(order, decision::Outcome::asked, {}, now));
         asked_.insert_or_assign(order.pod.uid, order);
         orders.push_back(std::move(order));
       } else if (!is_shadow && !to_kill && may_kill(verdict, now) && !tracker.pick({order.pod.uid}, *snapshot, now)) {
@@ -175,7 +174,7 @@ bool Evictions::may_kill(const Verdict& verdict, Time now) const {
 
 bool Evictions::kill(const Order& order) {
   const Result<void> done = parts_.kill(order.pod);
-  const Outcome outcome{order, done ? knob::Outcome::killed : knob::Outcome::failed,
+  const Outcome outcome{order, done ? decision::Outcome::killed : decision::Outcome::failed,
                         done ? std::string() : done.error().message()};
   bool is_change = false;
   {
@@ -208,10 +207,10 @@ void Evictions::answered(const std::string& uid, const Result<kube::EvictionAnsw
     if (repeats_access_problem(answer)) is_change = false;
   }
   if (braked) parts_.on_brake(*braked, why);
-  if (is_change || outcome.outcome == knob::Outcome::evicted) parts_.on_outcome(outcome);
+  if (is_change || outcome.outcome == decision::Outcome::evicted) parts_.on_outcome(outcome);
 }
 
-bool Evictions::is_change(const Order& order, knob::Outcome outcome, Time now) {
+bool Evictions::is_change(const Order& order, decision::Outcome outcome, Time now) {
   std::erase_if(reported_, [&](const auto& entry) { return now - entry.second.at >= options_.limits.window; });
   ReportedOutcome& last = reported_[{order.plugin, order.strategy, order.pod.uid}];
   if (last.outcome == outcome) return false;
@@ -226,14 +225,14 @@ bool Evictions::repeats_access_problem(const Result<kube::EvictionAnswer>& answe
   return is_access_problem && before == answer->message;
 }
 
-bool Evictions::note(const Order& order, knob::Outcome outcome, const std::string& why, Time now) {
+bool Evictions::note(const Order& order, decision::Outcome outcome, const std::string& why, Time now) {
   if (!is_change(order, outcome, now)) return false;
   ++counts_[{order.feature, outcome}];
   parts_.record(decision_of(order, outcome, why, now));
   return true;
 }
 
-bool Evictions::note_answer(const Order& order, knob::Outcome outcome, const std::string& why, Time now) {
+bool Evictions::note_answer(const Order& order, decision::Outcome outcome, const std::string& why, Time now) {
   const bool is_new = is_change(order, outcome, now);
   if (is_new) ++counts_[{order.feature, outcome}];
   parts_.record(decision_of(order, outcome, why, now));

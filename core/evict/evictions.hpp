@@ -36,7 +36,7 @@ struct Order {
 // The result of an order that was tried.
 struct Outcome {
   Order order;
-  knob::Outcome outcome = knob::Outcome::refused;
+  decision::Outcome outcome = decision::Outcome::refused;
   std::string why;  // of a refusal
 };
 
@@ -45,10 +45,10 @@ class Evictions final : public RequestSink {
   struct Parts {
     const Clock& clock;
     const state::Hub& hub;
-    std::function<knob::Mode(const std::string& plugin)> mode;
+    std::function<koord::Mode(const std::string& plugin)> mode;
     std::function<UsageByPod()> usage;
     std::function<void(Order)> ask;  // must only post; answered() is to be called then
-    std::function<void(knob::Decision)> record;
+    std::function<void(decision::Decision)> record;
     // For executed orders, and for failed ones when the result changes; for answers about the agent's access, which all
     // pods get, once. Must only post.
     std::function<void(const Outcome&)> on_outcome;
@@ -72,8 +72,8 @@ class Evictions final : public RequestSink {
 
   // The records of an earlier run of the agent, the oldest first: evictions that it sent and that are not known to have
   // failed count for budget and brake. A start is no new budget.
-  void remember(const std::vector<knob::Decision>& records);
-  void take(const knob::Proposer& proposer, std::vector<Request> requests) override;
+  void remember(const std::vector<decision::Decision>& records);
+  void take(const decision::Proposer& proposer, std::vector<Request> requests) override;
   void answered(const std::string& uid, const Result<kube::EvictionAnswer>& answer);
 
   struct View {
@@ -81,22 +81,23 @@ class Evictions final : public RequestSink {
     std::string brake_why;  // of the last brake
     std::string quiet;      // why the API server is not asked now; empty: it may be
     std::size_t going = 0;  // pods that are being evicted and still exist, or have just ended
-    std::map<std::pair<std::string, knob::Outcome>, std::uint64_t> counts;  // of what was new, by feature
+    std::map<std::pair<std::string, decision::Outcome>, std::uint64_t> counts;  // of what was new, by feature
   };
   View view() const;
 
  private:
   struct ReportedOutcome {
-    knob::Outcome outcome = knob::Outcome::off;
+    decision::Outcome outcome = decision::Outcome::off;
     Time at{};
   };
 
   // [locked]
   std::string pods_problem(Time now) const;
-  bool note(const Order& order, knob::Outcome outcome, const std::string& why, Time now);  // whether the result is new
+  bool note(const Order& order, decision::Outcome outcome, const std::string& why,
+            Time now);  // whether the result is new
   // Records the result of a request in any case, and counts it if it is new.
-  bool note_answer(const Order& order, knob::Outcome outcome, const std::string& why, Time now);
-  bool is_change(const Order& order, knob::Outcome outcome, Time now);
+  bool note_answer(const Order& order, decision::Outcome outcome, const std::string& why, Time now);
+  bool is_change(const Order& order, decision::Outcome outcome, Time now);
   // Whether the answer is about the agent's access, and the same as the last answer.
   bool repeats_access_problem(const Result<kube::EvictionAnswer>& answer);
   bool may_kill(const Verdict& verdict, Time now) const;
@@ -110,7 +111,7 @@ class Evictions final : public RequestSink {
   EvictionTracker tracker_, shadow_;
   std::map<std::string, Order> asked_;                                                     // by uid; no answer yet
   std::map<std::tuple<std::string, std::string, std::string>, ReportedOutcome> reported_;  // by plugin, strategy, uid
-  std::map<std::pair<std::string, knob::Outcome>, std::uint64_t> counts_;
+  std::map<std::pair<std::string, decision::Outcome>, std::uint64_t> counts_;
   std::string access_problem_;  // of the last answer, if that was about the agent's access
 };
 

@@ -41,7 +41,7 @@ std::string_view feature_of(const Request& request, std::string_view plugin);
 class RequestSink {
  public:
   virtual ~RequestSink() = default;
-  virtual void take(const knob::Proposer& proposer, std::vector<Request> requests) = 0;
+  virtual void take(const decision::Proposer& proposer, std::vector<Request> requests) = 0;
 };
 
 }  // namespace koord::evict

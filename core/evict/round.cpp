@@ -20,7 +20,8 @@ class Round {
 
   void satisfy(const Request& request) {
     if (!input_.pods_problem.empty())
-      return verdicts_.push_back({.request = &request, .outcome = knob::Outcome::unknown, .why = input_.pods_problem});
+      return verdicts_.push_back(
+          {.request = &request, .outcome = decision::Outcome::unknown, .why = input_.pods_problem});
     const Result<Release> release = parse_release(request.resource);
     if (!release) return;  // it was refused when it was asked for
     for (const state::Pod* pod : unhandled(request)) count_if_going(*pod, request, *release);
@@ -68,22 +69,22 @@ class Round {
     Verdict verdict = verdict_of(pod, request, release);
     handled_.insert(pod.handle);
     if (!is_counted) releasing_.push_back(verdict.holding);
-    add(std::move(verdict), knob::Outcome::pending, "it is going already");
+    add(std::move(verdict), decision::Outcome::pending, "it is going already");
   }
 
   void consider(const state::Pod& pod, const Request& request, const Release& release) {
     Verdict verdict = verdict_of(pod, request, release);
     std::string against = protection_of(pod, input_.own_uid);
     if (against.empty()) against = opt_out_of(pod, feature_of(request, plugin_));
-    if (!against.empty()) return add(std::move(verdict), knob::Outcome::opted_out, std::move(against));
+    if (!against.empty()) return add(std::move(verdict), decision::Outcome::opted_out, std::move(against));
     if (verdict.releases <= 0) return;  // nothing is gained by its end
     if (std::string wait = tracker_.wait_of(pod.uid, input_.now); !wait.empty()) {
       verdict.was_refused = true;
-      return add(std::move(verdict), knob::Outcome::refused, std::move(wait));
+      return add(std::move(verdict), decision::Outcome::refused, std::move(wait));
     }
     handled_.insert(pod.handle);
     releasing_.push_back(verdict.holding);
-    add(std::move(verdict), knob::Outcome::evicted, {});
+    add(std::move(verdict), decision::Outcome::evicted, {});
   }
 
   Holding holding_of(const state::Pod& pod) const {
@@ -91,7 +92,7 @@ class Round {
     return {usage == input_.usage.end() ? Usage{} : usage->second, pod.resources};
   }
 
-  void add(Verdict verdict, knob::Outcome outcome, std::string why) {
+  void add(Verdict verdict, decision::Outcome outcome, std::string why) {
     verdict.outcome = outcome;
     verdict.why = std::move(why);
     verdicts_.push_back(std::move(verdict));
@@ -106,7 +107,7 @@ class Round {
   std::vector<Verdict> verdicts_;
 };
 
-void stop(Verdict& verdict, knob::Outcome outcome, std::string why) {
+void stop(Verdict& verdict, decision::Outcome outcome, std::string why) {
   verdict.outcome = outcome;
   verdict.why = std::move(why);
 }
@@ -121,12 +122,12 @@ void restrain(const std::vector<Verdict*>& picked, EvictionTracker& tracker, con
   std::uint64_t room = tracker.room(input.now);
   for (Verdict* verdict : picked) {
     if (is_braked) {
-      stop(*verdict, knob::Outcome::brake, tracker.brake_why());
+      stop(*verdict, decision::Outcome::brake, tracker.brake_why());
     } else if (!quiet.empty()) {
       verdict->was_refused = true;
-      stop(*verdict, knob::Outcome::refused, quiet);
+      stop(*verdict, decision::Outcome::refused, quiet);
     } else if (room == 0) {
-      stop(*verdict, knob::Outcome::budget, "as many as evict.mostPods have gone in evict.window");
+      stop(*verdict, decision::Outcome::budget, "as many as evict.mostPods have gone in evict.window");
     } else {
       --room;
     }
@@ -142,7 +143,7 @@ std::vector<Verdict> decide(const std::vector<Request>& requests, std::string_vi
   std::vector<Verdict> verdicts = round.take();
   std::vector<Verdict*> picked;
   for (Verdict& verdict : verdicts)
-    if (verdict.outcome == knob::Outcome::evicted) picked.push_back(&verdict);
+    if (verdict.outcome == decision::Outcome::evicted) picked.push_back(&verdict);
   if (!picked.empty()) restrain(picked, tracker, input);
   return verdicts;
 }

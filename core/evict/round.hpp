@@ -30,10 +30,10 @@ struct RoundInput {
 struct Verdict {
   const state::Pod* pod = nullptr;  // null: of none
   const Request* request = nullptr;
-  knob::Outcome outcome = knob::Outcome::evicted;  // evicted: it is to go
-  std::string why = {};                            // it does not
-  std::int64_t releases = 0;                       // of what the request is about
-  std::int64_t missing = 0;                        // before it
+  decision::Outcome outcome = decision::Outcome::evicted;  // evicted: it is to go
+  std::string why = {};                                    // it does not
+  std::int64_t releases = 0;                               // of what the request is about
+  std::int64_t missing = 0;                                // before it
   Holding holding = {};
   bool was_refused = false;  // by the API server, or it would not be asked
 };

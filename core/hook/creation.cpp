@@ -136,9 +136,9 @@ std::string changed_by(const host::HookVerdict& verdict, std::string_view field)
   return {};
 }
 
-knob::HandsOff hands_off_of(const state::Pod& pod) {
-  const auto annotation = pod.annotations.find(knob::kHandsOffAnnotation);
-  return annotation == pod.annotations.end() ? knob::HandsOff() : knob::parse_hands_off(annotation->second);
+decision::HandsOff hands_off_of(const state::Pod& pod) {
+  const auto annotation = pod.annotations.find(decision::kHandsOffAnnotation);
+  return annotation == pod.annotations.end() ? decision::HandsOff() : decision::parse_hands_off(annotation->second);
 }
 
 // "a-b-c.slice" is in "a-b.slice", and that in "a.slice". Empty for a path that the kernel would not take.
@@ -204,12 +204,12 @@ std::string cgroup_dir_of(std::string_view cgroups_path) {
 std::string why_bypassed(const state::Pod& pod, std::string_view own_uid) {
   if (!own_uid.empty() && pod.uid == own_uid) return "it is the agent's own pod";
   if (pod.priority >= kNodeCritical) return "its priority is system-node-critical";
-  if (hands_off_of(pod).all) return "it has the annotation " + std::string(knob::kHandsOffAnnotation);
+  if (hands_off_of(pod).all) return "it has the annotation " + std::string(decision::kHandsOffAnnotation);
   return {};
 }
 
 void drop_hands_off(host::HookVerdict& verdict, const state::Pod& pod) {
-  const knob::HandsOff hands_off = hands_off_of(pod);
+  const decision::HandsOff hands_off = hands_off_of(pod);
   const auto is_covered = [&](const auto& one) {
     const knob::Knob* knob = knob::find_knob(knob_of(one.field));
     if (knob != nullptr) return knob::covers(hands_off, *knob, one.plugin);

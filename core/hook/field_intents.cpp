@@ -54,7 +54,7 @@ std::string_view period_of(const host::HookSettings& answer) {
   return period == answer.fields.end() ? kDefaultPeriod : std::string_view(period->second);
 }
 
-knob::Intent intent_of(const AnswerTarget& target, std::string_view knob, std::string value, knob::Role role) {
+knob::Intent intent_of(const AnswerTarget& target, std::string_view knob, std::string value, decision::Role role) {
   return {.level = target.level,
           .knob = std::string(knob),
           .cgroup_dir = target.cgroup_dir,
@@ -83,11 +83,11 @@ knob::Plan intents_of(const host::HookSettings& answer, const AnswerTarget& targ
   knob::Plan plan;
   for (const auto& [field, value] : answer.fields) {
     const KnobField* known = find(field);  // the period is part of the quota
-    if (known != nullptr && (!known->is_of_containers || target.level == knob::Level::container))
-      plan.push_back(intent_of(target, known->knob, known->value(value, period_of(answer)), knob::Role::base));
+    if (known != nullptr && (!known->is_of_containers || target.level == decision::Level::container))
+      plan.push_back(intent_of(target, known->knob, known->value(value, period_of(answer)), decision::Role::base));
   }
   for (const auto& [field, factor] : answer.scales)
-    plan.push_back(intent_of(target, find(field)->knob, fmt::format("{}", factor), knob::Role::scale));
+    plan.push_back(intent_of(target, find(field)->knob, fmt::format("{}", factor), decision::Role::scale));
   return plan;
 }
 

@@ -16,7 +16,7 @@ namespace koord::hook {
 
 // The pod's or container's cgroup that an answer is for.
 struct AnswerTarget {
-  knob::Level level = knob::Level::pod;
+  decision::Level level = decision::Level::pod;
   std::string cgroup_dir;
   std::string reason;  // of the decision records: "the answer for container main of shop/web"
   std::int32_t priority = 0;

@@ -142,7 +142,7 @@ void KeptAnswers::note_failure(const RunningHook& running, const Subject& subjec
             running.plugin, title_of(*subject.pod, subject.container), why, kRetry / std::chrono::seconds(1));
 }
 
-void KeptAnswers::propose(const knob::Proposer& proposer, Hook& hook, const Subjects& subjects) {
+void KeptAnswers::propose(const decision::Proposer& proposer, Hook& hook, const Subjects& subjects) {
   if (!std::exchange(hook.is_new_plan, false) && parts_.plans.repeat(proposer)) return;
   knob::Plan plan;
   for (const Subject& subject : subjects) {
@@ -151,12 +151,13 @@ void KeptAnswers::propose(const knob::Proposer& proposer, Hook& hook, const Subj
     const std::string& cgroup_dir =
         subject.container == nullptr ? subject.pod->cgroup_dir : subject.container->cgroup_dir;
     if (cgroup_dir.empty()) continue;  // not created yet
-    knob::Plan intents = intents_of(answer->second.settings,
-                                    {.level = subject.container == nullptr ? knob::Level::pod : knob::Level::container,
-                                     .cgroup_dir = cgroup_dir,
-                                     .reason = "the answer for " + title_of(*subject.pod, subject.container),
-                                     .priority = kPriority,
-                                     .ttl = kTtl});
+    knob::Plan intents =
+        intents_of(answer->second.settings,
+                   {.level = subject.container == nullptr ? decision::Level::pod : decision::Level::container,
+                    .cgroup_dir = cgroup_dir,
+                    .reason = "the answer for " + title_of(*subject.pod, subject.container),
+                    .priority = kPriority,
+                    .ttl = kTtl});
     std::move(intents.begin(), intents.end(), std::back_inserter(plan));
   }
   parts_.plans.take(proposer, std::move(plan), [](std::vector<knob::IntentResult>) {});

@@ -45,7 +45,7 @@ class KeptAnswers {
   struct Parts {
     std::function<std::vector<RunningHook>()> running;
     // Whether the hook exists no more: its plugin's gate is off, or the plugin has no such class now.
-    std::function<bool(const knob::Proposer&)> has_ended;
+    std::function<bool(const decision::Proposer&)> has_ended;
     // Returns within kMostTime.
     std::function<host::HookReply(const RunningHook&, std::shared_ptr<const host::HookSubject>)> ask;
     knob::PlanSink& plans;
@@ -89,13 +89,13 @@ class KeptAnswers {
   void note_failure(const RunningHook& running, const Subject& subject, Hook& hook, const std::string& why) const;
   void ask_all(const RunningHook& running, Hook& hook, const Subjects& subjects);
   host::HookReply::Kind ask(const RunningHook& running, const Subject& subject, Hook& hook, Answer& answer);
-  void propose(const knob::Proposer& proposer, Hook& hook, const Subjects& subjects);
+  void propose(const decision::Proposer& proposer, Hook& hook, const Subjects& subjects);
 
   const Parts parts_;
   std::atomic<bool> is_stopped_ = false;
   state::SnapshotPtr seen_ = std::make_shared<const state::Snapshot>();
   std::map<std::uint64_t, std::uint64_t> pod_versions_;  // by handle
-  std::map<knob::Proposer, Hook> hooks_;
+  std::map<decision::Proposer, Hook> hooks_;
 };
 
 }  // namespace koord::hook

@@ -13,7 +13,7 @@ constinit thread_local const ActiveCall* current_call = nullptr;
 
 const ActiveCall* active_call() noexcept { return current_call; }
 
-CallScope::CallScope(PluginSide& context, const char* call)
+CallScope::CallScope(service::PluginSide& context, const char* call)
     : context_(context), active_{context.id().c_str(), call}, outer_(current_call) {
   context_.take_error();  // errors of an earlier call on this thread do not belong to this one
   current_call = &active_;
@@ -23,20 +23,20 @@ CallScope::CallScope(PluginSide& context, const char* call)
 
 CallScope::~CallScope() { current_call = outer_; }
 
-CallResult CallScope::measured() const {
+service::CallResult CallScope::measured() const {
   return {.wall = std::chrono::steady_clock::now() - wall_start_, .cpu = thread_cpu() - cpu_start_};
 }
 
-CallResult CallScope::returned(koord_status status) const {
-  CallResult result = measured();
+service::CallResult CallScope::returned(koord_status status) const {
+  service::CallResult result = measured();
   result.status = status;
   if (status == KOORD_OK) return result;
-  if (std::optional<ReportedError> error = context_.take_error()) result.text = std::move(error->text);
+  if (std::optional<service::ReportedError> error = context_.take_error()) result.text = std::move(error->text);
   return result;
 }
 
-CallResult CallScope::threw(std::string_view what) const {
-  CallResult result = measured();
+service::CallResult CallScope::threw(std::string_view what) const {
+  service::CallResult result = measured();
   result.status = KOORD_E_PANIC;
   result.text = what;
   return result;

@@ -12,9 +12,11 @@
 #include "core/base/clock.hpp"
 #include "core/host/runner.hpp"
 
-namespace koord::host {
-
+namespace koord::service {
 class PluginSide;
+}  // namespace koord::service
+
+namespace koord::host {
 
 // Which call into which plugin this thread is in; for the handler of a fatal signal, hence plain pointers.
 struct ActiveCall {
@@ -27,18 +29,18 @@ const ActiveCall* active_call() noexcept;
 // One call's beginning and end.
 class CallScope {
  public:
-  CallScope(PluginSide& context, const char* call);
+  CallScope(service::PluginSide& context, const char* call);
   ~CallScope();
   CallScope(const CallScope&) = delete;
   CallScope& operator=(const CallScope&) = delete;
 
-  CallResult returned(koord_status status) const;
-  CallResult threw(std::string_view what) const;
+  service::CallResult returned(koord_status status) const;
+  service::CallResult threw(std::string_view what) const;
 
  private:
-  CallResult measured() const;
+  service::CallResult measured() const;
 
-  PluginSide& context_;
+  service::PluginSide& context_;
   ActiveCall active_;
   const ActiveCall* outer_;
   std::chrono::steady_clock::time_point wall_start_;
@@ -47,7 +49,7 @@ class CallScope {
 
 // Makes the call; `call` returns a koord_status and must name nothing that dies with an exception.
 template <class F>
-CallResult guarded(PluginSide& context, const char* name, F&& call) {
+service::CallResult guarded(service::PluginSide& context, const char* name, F&& call) {
   CallScope scope(context, name);
   try {
     return scope.returned(call());

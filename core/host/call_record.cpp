@@ -11,12 +11,12 @@ void CallRecord::began(const char* call) {
   since_ = std::chrono::steady_clock::now();
 }
 
-void CallRecord::ended(const char* call, const CallResult& result) {
+void CallRecord::ended(const char* call, const service::CallResult& result) {
   in_flight_ = false;
   count(call, result);
 }
 
-void CallRecord::count(const char* call, const CallResult& result) {
+void CallRecord::count(const char* call, const service::CallResult& result) {
   ++counts_.calls;
   counts_.wall += result.wall;
   counts_.cpu += result.cpu;

@@ -13,9 +13,9 @@ namespace koord::host {
 class CallRecord {
  public:
   void began(const char* call);
-  void ended(const char* call, const CallResult& result);
+  void ended(const char* call, const service::CallResult& result);
   // A call that is not on the strand: run(), handle().
-  void count(const char* call, const CallResult& result);
+  void count(const char* call, const service::CallResult& result);
 
   // CPU time that was spent for it outside of its calls.
   void charge(Duration cpu) { counts_.cpu += cpu; }

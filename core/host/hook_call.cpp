@@ -40,7 +40,7 @@ void HookCall::run(const koord_host* host, const Handle& handle) {
     if (given_up_ || Steady::now() >= due_) return;  // a call before this one took the time
     response_ = &response;
   }
-  const CallResult result = handle(subject_->record(deadline_), response.table());
+  const service::CallResult result = handle(subject_->record(deadline_), response.table());
   {
     std::lock_guard lock(mutex_);
     response_ = nullptr;

@@ -40,7 +40,7 @@ class HookSubject {
  private:
   const std::uint32_t stage_;
   const std::string cri_json_;
-  const SnapshotView view_;  // the pod, and the container outside of it
+  const service::SnapshotView view_;  // the pod, and the container outside of it
 };
 
 struct HookReply {
@@ -58,7 +58,7 @@ class HookCall {
   HookCall(std::shared_ptr<const HookSubject> subject, Time now, Duration patience);
 
   // For the hook's side. Unless it is too late: makes the call.
-  using Handle = std::function<CallResult(const koord_hook_request&, const koord_hook_response&)>;
+  using Handle = std::function<service::CallResult(const koord_hook_request&, const koord_hook_response&)>;
   void run(const koord_host* host, const Handle& handle);
   // There will be no call.
   void fail(std::string text);

@@ -49,9 +49,9 @@ koord_status HookResponse::refused_late() const {
 }
 
 koord_status HookResponse::set(koord_str field, koord_str value) {
-  Result<std::string_view> name = name_argument(field, "field");
+  Result<std::string_view> name = service::name_argument(field, "field");
   if (!name) return fail(KOORD_E_INVALID, name.error().message());
-  Result<std::string_view> text = text_argument(value, "value");
+  Result<std::string_view> text = service::text_argument(value, "value");
   if (!text) return fail(KOORD_E_INVALID, text.error().message());
   if (Result<void> sound = check_hook_field(*name, *text); !sound)
     return fail(KOORD_E_INVALID, sound.error().message());
@@ -67,7 +67,7 @@ koord_status HookResponse::set(koord_str field, koord_str value) {
 }
 
 koord_status HookResponse::scale(koord_str field, double factor) {
-  Result<std::string_view> name = name_argument(field, "field");
+  Result<std::string_view> name = service::name_argument(field, "field");
   if (!name) return fail(KOORD_E_INVALID, name.error().message());
   if (Result<void> sound = check_hook_scale(*name, factor); !sound)
     return fail(KOORD_E_INVALID, sound.error().message());
@@ -82,7 +82,7 @@ koord_status HookResponse::scale(koord_str field, double factor) {
 }
 
 koord_status HookResponse::reject(koord_str why) {
-  Result<std::string_view> text = text_argument(why, "why");
+  Result<std::string_view> text = service::text_argument(why, "why");
   if (!text) return fail(KOORD_E_INVALID, text.error().message());
   std::lock_guard lock(mutex_);
   if (closed_) return refused_late();

@@ -7,14 +7,18 @@
 
 #include "core/host/runner.hpp"
 
+namespace koord::service {
+class PluginSide;
+}  // namespace koord::service
+
 namespace koord::host {
 
-class PluginSide;
-
-std::unique_ptr<Runner> make_in_process_runner(const koord_class& cls, const ClassInfo& info, PluginSide& context);
+std::unique_ptr<Runner> make_in_process_runner(const koord_class& cls, const load::ClassInfo& info,
+                                               service::PluginSide& context);
 
 // A Loader: maps the file into this process, where no limit holds.
-Result<std::shared_ptr<const LoadedPlugin>> load_in_process(const std::string& path, const Manifest& manifest,
-                                                            const FileStamp& checked, const RunnerLimits& limits = {});
+Result<std::shared_ptr<const LoadedPlugin>> load_in_process(const std::string& path, const load::Manifest& manifest,
+                                                            const load::FileStamp& checked,
+                                                            const RunnerLimits& limits = {});
 
 }  // namespace koord::host

@@ -91,7 +91,7 @@ std::shared_ptr<Instance::Session> Instance::running_session() const {
   return state_ == PluginState::running ? session_ : nullptr;
 }
 
-knob::Proposer Instance::proposer(const Session& session) const {
+decision::Proposer Instance::proposer(const Session& session) const {
   return {parts_.plugin_id, info_.name, session.number};
 }
 
@@ -200,7 +200,7 @@ void Instance::handle(std::shared_ptr<HookCall> call) {
     std::shared_ptr<Session> session = self->running_session();
     if (session == nullptr) return call->fail("it does not run");
     call->run(session->host, [&](const koord_hook_request& request, const koord_hook_response& response) {
-      CallResult result = session->runner->handle(request, response);
+      service::CallResult result = session->runner->handle(request, response);
       std::lock_guard lock(self->mutex_);
       self->record_.count("handle", result);
       return result;

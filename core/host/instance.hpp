@@ -30,9 +30,11 @@
 #include "core/scrape/scraped_metrics.hpp"
 #include "core/state/snapshot.hpp"
 
-namespace koord::host {
-
+namespace koord::scrape {
 struct TargetScrape;
+}  // namespace koord::scrape
+
+namespace koord::host {
 
 // Time that a plugin in a process of its own has for stop(), the end of run() and destroy() together.
 inline constexpr Duration kStopGrace = std::chrono::seconds(2);
@@ -55,14 +57,16 @@ class Instance : public std::enable_shared_from_this<Instance> {
     std::shared_ptr<const LoadedPlugin> plugin;
     std::size_t class_index = 0;
     // A new context for each session: nothing of one session passes to its successor.
-    std::function<std::unique_ptr<PluginContext>(const std::string& config_json)> make_context;
+    std::function<std::unique_ptr<service::PluginContext>(const std::string& config_json)> make_context;
     event::WorkerPool& pool;
     event::WorkerPool* hook_pool = nullptr;  // for handle(), which waits for nothing else; nullptr: as the rest
     const Clock& clock;
     knob::PlanSink& plans;
     evict::RequestSink* evictions = nullptr;  // null: evictions are off
     // The rights that decide which endpoints are scraped for it.
-    std::function<Rights()> rights = [] { return Rights{.host_plugin = false, .files = {}, .cgroups = {}}; };
+    std::function<service::Rights()> rights = [] {
+      return service::Rights{.host_plugin = false, .files = {}, .cgroups = {}};
+    };
     std::shared_ptr<ByteBudget> scrape_memory = nullptr;  // of the whole plugin; nullptr: no limit
     // Called for each change of state, without a lock, on the thread that made it: it posts and returns.
     std::function<void(PluginState)> on_change;
@@ -73,7 +77,7 @@ class Instance : public std::enable_shared_from_this<Instance> {
   static std::shared_ptr<Instance> make(Parts parts, InstanceSettings settings);
   ~Instance();
 
-  const ClassInfo& info() const { return info_; }
+  const load::ClassInfo& info() const { return info_; }
 
   // Creates and initialises, when it is loaded or has ended.
   void start();
@@ -135,7 +139,7 @@ class Instance : public std::enable_shared_from_this<Instance> {
   void end(Session& session, Ending ending);
   void end_current(Ending ending);
   void enter(PluginState state);
-  knob::Proposer proposer(const Session& session) const;
+  decision::Proposer proposer(const Session& session) const;
   bool is_current(const Session& session) const;     // and can be called
   std::shared_ptr<Session> running_session() const;  // nullptr: none
   // Passes the results of its plan to a strategy.
@@ -144,25 +148,25 @@ class Instance : public std::enable_shared_from_this<Instance> {
 
   // [strand]
   template <class F>
-  CallResult call(Session& session, const char* name, F&& f);
+  service::CallResult call(Session& session, const char* name, F&& f);
   void begin(Session& session);
   bool bring_up(Session& session);
   template <class F>
-  CallResult scrape_call(Session& session, const char* name, F&& f);
+  service::CallResult scrape_call(Session& session, const char* name, F&& f);
   void prepare_scrapes(Session& session);
   void ask_targets(Session& session);
-  void set_targets(Session& session, const std::vector<ScrapeTarget>& targets);
-  ScrapedMetrics::Mapping mapping_of(Session& session, const std::string& target);
+  void set_targets(Session& session, const std::vector<scrape::ScrapeTarget>& targets);
+  scrape::ScrapedMetrics::Mapping mapping_of(Session& session, const std::string& target);
   void scrape_anew(Session& session);
   void begin_scrapes(Session& session);
   bool is_ahead(Session& session);
   void begin_waiting(Session& session);
   void take_scrapes(Session& session);
   void forget_asking();
-  void scrape_ended(Session& session, const TargetScrape* known, const Result<ScrapedMetrics::Outcome>& outcome,
-                    std::uint64_t bytes);
+  void scrape_ended(Session& session, const scrape::TargetScrape* known,
+                    const Result<scrape::ScrapedMetrics::Outcome>& outcome, std::uint64_t bytes);
   void do_tick(Session& session);
-  CallResult call_tick(Session& session, Time now, Time deadline);
+  service::CallResult call_tick(Session& session, Time now, Time deadline);
   void deliver_events(Session& session);
   void deliver_config(Session& session);
   void deliver_results(Session& session);
@@ -172,13 +176,13 @@ class Instance : public std::enable_shared_from_this<Instance> {
   void conclude(Session& session, Ending ending);
 
   // [the fetcher's thread]
-  void fetch(Session& session, TargetScrape& known);
+  void fetch(Session& session, scrape::TargetScrape& known);
 
   void start_run_thread(Session& session);
-  void run_returned(Session& session, const CallResult& result);
+  void run_returned(Session& session, const service::CallResult& result);
 
   const Parts parts_;
-  const ClassInfo& info_;
+  const load::ClassInfo& info_;
   event::Strand strand_;
   const std::unique_ptr<event::Strand> hook_strand_;  // of handle(); nullptr: it is no hook
 

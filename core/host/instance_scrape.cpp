@@ -44,28 +44,28 @@ class Instance::ScrapeCharge {
   Duration own_cpu() const { return thread_cpu() - session_.scrape_calls_cpu; }
 
   Session& session_;
-  const std::shared_ptr<ServiceMeter> meter_;
+  const std::shared_ptr<service::ServiceMeter> meter_;
   const Duration before_ = own_cpu();
 };
 
 // A call that charges its own CPU time.
 template <class F>
-CallResult Instance::scrape_call(Session& session, const char* name, F&& f) {
+service::CallResult Instance::scrape_call(Session& session, const char* name, F&& f) {
   const Duration before = thread_cpu();
-  CallResult result = call(session, name, std::forward<F>(f));
+  service::CallResult result = call(session, name, std::forward<F>(f));
   session.scrape_calls_cpu += thread_cpu() - before;
   return result;
 }
 
 void Instance::prepare_scrapes(Session& session) {
-  session.definitions = std::make_unique<ScrapedDefinitions>(session.context->shared().metrics, parts_.plugin_id,
-                                                             session.context->rights());
+  session.definitions = std::make_unique<scrape::ScrapedDefinitions>(session.context->shared().metrics,
+                                                                     parts_.plugin_id, session.context->rights());
   ask_targets(session);
 }
 
 void Instance::ask_targets(Session& session) {
-  std::vector<ScrapeTarget> targets;
-  CallResult result;
+  std::vector<scrape::ScrapeTarget> targets;
+  service::CallResult result;
   if (info_.has_targets) {
     result = scrape_call(session, "targets", [&] { return session.runner->targets(targets); });
   } else {
@@ -78,7 +78,7 @@ void Instance::ask_targets(Session& session) {
   if (session.asked || !info_.has_targets) set_targets(session, targets);
 }
 
-void Instance::set_targets(Session& session, const std::vector<ScrapeTarget>& targets) {
+void Instance::set_targets(Session& session, const std::vector<scrape::ScrapeTarget>& targets) {
   for (const auto& known : session.targets) {
     if (known->gone || std::find(targets.begin(), targets.end(), known->target) != targets.end()) continue;
     known->gone = true;
@@ -87,7 +87,7 @@ void Instance::set_targets(Session& session, const std::vector<ScrapeTarget>& ta
     scrapes_.erase(known->target.name);
   }
   std::erase_if(session.targets, [](const auto& known) { return known->gone && !known->in_flight(); });
-  for (const ScrapeTarget& target : targets) {
+  for (const scrape::ScrapeTarget& target : targets) {
     const bool is_known = std::any_of(session.targets.begin(), session.targets.end(),
                                       [&](const auto& known) { return !known->gone && known->target == target; });
     if (is_known) continue;
@@ -96,29 +96,29 @@ void Instance::set_targets(Session& session, const std::vector<ScrapeTarget>& ta
       session.asked = std::move(held).error().context(of_target(target.name.substr(0, 200)) + "targets()");
       return;
     }
-    const std::size_t most = target.max_series > 0 ? target.max_series : ScrapedMetrics::kNoLimit;
-    session.targets.push_back(std::make_shared<TargetScrape>(
-        TargetScrape{.target = target,
-                     .memory = std::move(memory),
-                     .metrics = {session.context->shared().metrics, *session.definitions, parts_.plugin_id,
-                                 mapping_of(session, target.name), most, ByteShare(parts_.scrape_memory)}}));
+    const std::size_t most = target.max_series > 0 ? target.max_series : scrape::ScrapedMetrics::kNoLimit;
+    session.targets.push_back(std::make_shared<scrape::TargetScrape>(
+        scrape::TargetScrape{.target = target,
+                             .memory = std::move(memory),
+                             .metrics = {session.context->shared().metrics, *session.definitions, parts_.plugin_id,
+                                         mapping_of(session, target.name), most, ByteShare(parts_.scrape_memory)}}));
     std::lock_guard lock(mutex_);
     scrapes_[target.name] = {.target = target.name, .url = target.url, .problem = {}, .left_out_because = {}};
   }
 }
 
-ScrapedMetrics::Mapping Instance::mapping_of(Session& session, const std::string& target) {
-  ScrapedMetrics::Mapping mapping;
+scrape::ScrapedMetrics::Mapping Instance::mapping_of(Session& session, const std::string& target) {
+  scrape::ScrapedMetrics::Mapping mapping;
   if (info_.maps_metrics)
-    mapping.metrics = [this, &session, target](std::span<ScrapedMetric> metrics) {
+    mapping.metrics = [this, &session, target](std::span<scrape::ScrapedMetric> metrics) {
       return scrape_call(session, "map_metric", [&] { return session.runner->map_metrics(target, metrics); });
     };
   if (info_.maps_series)
-    mapping.series = [this, &session, target](std::span<ScrapedSeries> series) {
+    mapping.series = [this, &session, target](std::span<scrape::ScrapedSeries> series) {
       return scrape_call(session, "map_series", [&] { return session.runner->map_series(target, series); });
     };
   if (info_.maps_samples)
-    mapping.samples = [this, &session, target](std::span<ScrapedSample> samples) {
+    mapping.samples = [this, &session, target](std::span<scrape::ScrapedSample> samples) {
       return scrape_call(session, "map_sample", [&] { return session.runner->map_samples(target, samples); });
     };
   mapping.subject = [&shared = session.context->shared()](std::uint64_t handle) {
@@ -194,14 +194,14 @@ void Instance::begin_waiting(Session& session) {
   }
 }
 
-void Instance::fetch(Session& session, TargetScrape& known) {
-  ScrapeLimits limits{.stop_fd = session.stop.fd(), .rights = parts_.rights(), .memory = parts_.scrape_memory};
+void Instance::fetch(Session& session, scrape::TargetScrape& known) {
+  scrape::ScrapeLimits limits{.stop_fd = session.stop.fd(), .rights = parts_.rights(), .memory = parts_.scrape_memory};
   {
     std::lock_guard lock(mutex_);
     limits.timeout = settings_.deadline;
   }
   if (known.target.timeout > Duration()) limits.timeout = std::min(known.target.timeout, kMostTimeout);
-  Result<exposition::Document> document = scrape(known.target, limits);
+  Result<exposition::Document> document = scrape::scrape(known.target, limits);
   Duration patience;
   {
     std::lock_guard lock(mutex_);
@@ -232,7 +232,7 @@ void Instance::take_scrapes(Session& session) {
       continue;
     }
     const exposition::Document& document = **fetched;
-    Result<ScrapedMetrics::Outcome> outcome = known->metrics.take(document, parts_.clock.now());
+    Result<scrape::ScrapedMetrics::Outcome> outcome = known->metrics.take(document, parts_.clock.now());
     if (!is_current(session)) return;
     scrape_ended(session, known.get(), outcome, document.bytes());
   }
@@ -246,8 +246,8 @@ void Instance::forget_asking() {
 }
 
 // `known`: nullptr when the plugin did not say what to scrape.
-void Instance::scrape_ended(Session& session, const TargetScrape* known, const Result<ScrapedMetrics::Outcome>& outcome,
-                            std::uint64_t bytes) {
+void Instance::scrape_ended(Session& session, const scrape::TargetScrape* known,
+                            const Result<scrape::ScrapedMetrics::Outcome>& outcome, std::uint64_t bytes) {
   bool struck_out = false, was_fine;
   const bool is_over_memory = !outcome && outcome.error().is(std::errc::not_enough_memory);
   std::string problem;

@@ -22,16 +22,16 @@ namespace koord::host {
 
 struct Instance::Session : std::enable_shared_from_this<Session> {
   const std::uint64_t number = next_number();  // unique in this process
-  std::unique_ptr<PluginContext> context;
-  std::shared_ptr<ServiceMeter>
+  std::unique_ptr<service::PluginContext> context;
+  std::shared_ptr<service::ServiceMeter>
       meter;                         // the context's, set by begin(); on the strand, or with the instance's lock held
   const koord_host* host = nullptr;  // the context's
   std::unique_ptr<Runner> runner;    // uses the context
   StopSignal stop;
 
   // For an external advisor; on the strand.
-  std::unique_ptr<ScrapedDefinitions> definitions;
-  std::vector<std::shared_ptr<TargetScrape>> targets;  // use the definitions
+  std::unique_ptr<scrape::ScrapedDefinitions> definitions;
+  std::vector<std::shared_ptr<scrape::TargetScrape>> targets;  // use the definitions
   Result<void> asked = invalid("it was not asked yet");
   Duration scrape_calls_cpu{};                      // of the strand so far, in calls for scrapes
   Duration unpaid_cpu{};                            // of scrapes, not yet in paid_at
@@ -59,12 +59,12 @@ struct Instance::Session : std::enable_shared_from_this<Session> {
 };
 
 template <class F>
-CallResult Instance::call(Session& session, const char* name, F&& f) {
+service::CallResult Instance::call(Session& session, const char* name, F&& f) {
   {
     std::lock_guard lock(mutex_);
     record_.began(name);
   }
-  CallResult result = f();
+  service::CallResult result = f();
   {
     std::lock_guard lock(mutex_);
     record_.ended(name, result);

@@ -17,7 +17,7 @@
 namespace koord::host {
 namespace {
 
-std::string explain(const char* call, const CallResult& result) {
+std::string explain(const char* call, const service::CallResult& result) {
   return std::string(call) + "(): " + describe(result);
 }
 
@@ -69,7 +69,7 @@ void Instance::begin(Session& session) {
 }
 
 bool Instance::bring_up(Session& session) {
-  CallResult created = call(session, "create", [&] { return session.runner->create(); });
+  service::CallResult created = call(session, "create", [&] { return session.runner->create(); });
   if (!is_current(session)) return false;
   if (!created.ok()) {
     conclude(session, {PluginState::failed, explain("create", created)});
@@ -81,7 +81,7 @@ bool Instance::bring_up(Session& session) {
     isolation_ = session.runner->isolation();
   }
   enter(PluginState::created);
-  CallResult initialised = call(session, "init", [&] { return session.runner->init(); });
+  service::CallResult initialised = call(session, "init", [&] { return session.runner->init(); });
   if (initialised.ok() || !is_current(session)) return initialised.ok();
   call(session, "destroy", [&] { return session.runner->destroy(); });
   bool absent = initialised.status == KOORD_E_UNSUPPORTED;
@@ -104,7 +104,7 @@ void Instance::do_tick(Session& session) {
     return;
   }
   Time now = parts_.clock.now();
-  CallResult result = call_tick(session, now, now + deadline);
+  service::CallResult result = call_tick(session, now, now + deadline);
   bool struck_out;
   {
     std::lock_guard lock(mutex_);
@@ -117,11 +117,11 @@ void Instance::do_tick(Session& session) {
   }
 }
 
-CallResult Instance::call_tick(Session& session, Time now, Time deadline) {
+service::CallResult Instance::call_tick(Session& session, Time now, Time deadline) {
   if (info_.kind != "koord.qos-strategy/1") {
     return call(session, "collect", [&] { return session.runner->collect(now, deadline); });
   }
-  CallResult result = call(session, "evaluate", [&] { return session.runner->evaluate(now, deadline); });
+  service::CallResult result = call(session, "evaluate", [&] { return session.runner->evaluate(now, deadline); });
   if (!is_current(session)) return result;
   std::vector<evict::Request> evictions = session.context->take_evictions();
   if (!result.ok()) return session.context->drop_plan(), result;
@@ -163,8 +163,8 @@ void Instance::deliver_results(Session& session) {
     if (state_ != PluginState::running) return;
   }
   for (const knob::IntentResult& result : results)
-    if (const auto refusal = refusal_of(result)) session.context->note_refusal(*refusal);
-  call(session, "on_applied", [&] { return session.runner->on_applied(records_of(results)); });
+    if (const auto refusal = service::refusal_of(result)) session.context->note_refusal(*refusal);
+  call(session, "on_applied", [&] { return session.runner->on_applied(service::records_of(results)); });
 }
 
 void Instance::deliver_config(Session& session) {
@@ -191,7 +191,7 @@ void Instance::offer_config(Session& session, std::string config_json) {
   }
   // The context refuses text that is no JSON object: handled like a refusal by the plugin.
   Result<void> taken = session.context->set_config_json(config_json);
-  CallResult result = call(session, "on_event", [&]() -> CallResult {
+  service::CallResult result = call(session, "on_event", [&]() -> service::CallResult {
     if (!taken) return {.status = KOORD_E_INVALID, .text = taken.error().message()};
     return session.runner->on_event(KOORD_ON_CONFIG, version);
   });
@@ -268,7 +268,7 @@ void Instance::conclude(Session& session, Ending ending) {
 void Instance::start_run_thread(Session& session) {
   auto run = [self = shared_from_this(), kept = session.shared_from_this()] {
     pthread_setname_np(pthread_self(), self->parts_.plugin_id.substr(0, 15).c_str());
-    CallResult result = kept->runner->run(kept->stop);
+    service::CallResult result = kept->runner->run(kept->stop);
     self->run_returned(*kept, result);
   };
   try {
@@ -281,7 +281,7 @@ void Instance::start_run_thread(Session& session) {
   }
 }
 
-void Instance::run_returned(Session& session, const CallResult& result) {
+void Instance::run_returned(Session& session, const service::CallResult& result) {
   bool awaited;
   {
     std::lock_guard lock(mutex_);

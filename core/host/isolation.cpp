@@ -8,18 +8,18 @@
 
 namespace koord::host {
 
-Result<bool> lives_in_child(const Manifest& manifest, Origin origin, config::Isolation wanted) {
-  const bool brings_runtime = manifest.runtime != Runtime::native;
+Result<bool> lives_in_child(const load::Manifest& manifest, load::Origin origin, config::Isolation wanted) {
+  const bool brings_runtime = manifest.runtime != load::Runtime::native;
   if (brings_runtime && wanted == config::Isolation::in_process)
     return invalid("isolation: inprocess, but runtime=" + std::string(to_string(manifest.runtime)) +
                    " needs a process of its own: wanted auto or process");
-  if (wanted == config::Isolation::automatic) return brings_runtime || origin == Origin::third_party;
+  if (wanted == config::Isolation::automatic) return brings_runtime || origin == load::Origin::third_party;
   return wanted == config::Isolation::process;
 }
 
-Result<void> check_in_agent(Origin origin, config::Isolation wanted,
+Result<void> check_in_agent(load::Origin origin, config::Isolation wanted,
                             const std::vector<config::IsolationLayer>& minimum) {
-  if (origin != Origin::third_party || minimum.empty()) return {};
+  if (origin != load::Origin::third_party || minimum.empty()) return {};
   std::vector<std::string> layers;
   for (config::IsolationLayer layer : minimum) layers.emplace_back(to_string(layer));
   const std::string none = "has none of plugins.minimumIsolation [" + join(layers, ", ") + "]";

@@ -26,11 +26,11 @@ constexpr std::uint64_t kUnlimited = std::numeric_limits<std::uint64_t>::max();
 
 }  // namespace
 
-ManagedPlugin::ManagedPlugin(Parts parts, PluginFile file, unsigned nth)
+ManagedPlugin::ManagedPlugin(Parts parts, load::PluginFile file, unsigned nth)
     : parts_(std::move(parts)),
       file_(std::move(file)),
       nth_(nth),
-      scrape_memory_(file_.origin == Origin::third_party ? std::make_shared<ByteBudget>(kUnlimited) : nullptr),
+      scrape_memory_(file_.origin == load::Origin::third_party ? std::make_shared<ByteBudget>(kUnlimited) : nullptr),
       state_(file_.refusal.empty() ? PluginState::disabled : PluginState::refused),
       reason_(file_.refusal),
       held_(parts_.hold_ticks),
@@ -51,7 +51,7 @@ void ManagedPlugin::set_state(PluginState state, std::string reason) {
   parts_.changed();
 }
 
-void ManagedPlugin::apply(bool enabled, const config::PluginSettings& settings, const ContentDemand& demand,
+void ManagedPlugin::apply(bool enabled, const config::PluginSettings& settings, const load::ContentDemand& demand,
                           const std::vector<config::IsolationLayer>& minimum_isolation) {
   {
     std::lock_guard lock(mutex_);
@@ -163,19 +163,19 @@ void ManagedPlugin::load() {
 }
 
 // A mapped file is checked again, by the file it was mapped from.
-Result<ManagedPlugin::Mapped> ManagedPlugin::map(const PluginFile& file, const ContentDemand& demand,
+Result<ManagedPlugin::Mapped> ManagedPlugin::map(const load::PluginFile& file, const load::ContentDemand& demand,
                                                  const Mapped& known, const Loader& load, const RunnerLimits& limits) {
-  CheckedFile checked = TRY(check_content(file.path, demand));
+  load::CheckedFile checked = TRY(load::check_content(file.path, demand));
   if (known.plugin == nullptr) {
     Mapped mapped{TRY(load(file.path, file.manifest, checked.stamp, limits)), checked.stamp};
-    TRY(check_unchanged(file.path, checked.stamp));
+    TRY(load::check_unchanged(file.path, checked.stamp));
     return mapped;
   }
-  if (checked.content_was_read) TRY(check_unchanged(file.path, known.stamp));
+  if (checked.content_was_read) TRY(load::check_unchanged(file.path, known.stamp));
   return known;
 }
 
-void ManagedPlugin::loaded(const ContentDemand& demand, const Result<Mapped>& mapped) {
+void ManagedPlugin::loaded(const load::ContentDemand& demand, const Result<Mapped>& mapped) {
   loading_now_ = false;
   if (mapped) mapped_ = *mapped;
   bool enabled;
@@ -218,7 +218,7 @@ void ManagedPlugin::begin() {
 
 // A process that starts later is checked as it starts.
 Result<void> ManagedPlugin::check_isolation() const {
-  if (file_.origin != Origin::third_party) return {};
+  if (file_.origin != load::Origin::third_party) return {};
   if (!mapped_.plugin->expendable()) return check_in_agent(file_.origin, settings_.isolation, minimum_isolation_);
   TRY(check_minimum_isolation(mapped_.plugin->isolation(), minimum_isolation_));
   for (const auto& supervisor : supervisors())
@@ -228,8 +228,8 @@ Result<void> ManagedPlugin::check_isolation() const {
 }
 
 Result<void> ManagedPlugin::check_config_json() const {
-  const auto check = file_.origin == Origin::third_party ? check_config_in_child : check_config;
-  for (const ClassInfo& info : mapped_.plugin->classes()) TRY(check(info.config_schema, settings_.config_json));
+  const auto check = file_.origin == load::Origin::third_party ? load::check_config_in_child : load::check_config;
+  for (const load::ClassInfo& info : mapped_.plugin->classes()) TRY(check(info.config_schema, settings_.config_json));
   return {};
 }
 
@@ -242,16 +242,16 @@ void ManagedPlugin::set_budget() {
 }
 
 std::shared_ptr<Supervisor> ManagedPlugin::make_supervisor(std::size_t class_index) {
-  const ClassInfo& info = mapped_.plugin->classes()[class_index];
-  std::vector<std::string> granted = granted_services(info.kind);
+  const load::ClassInfo& info = mapped_.plugin->classes()[class_index];
+  std::vector<std::string> granted = load::granted_services(info.kind);
   auto rights_now = [weak = weak_from_this()] {
     const auto plugin = weak.lock();
-    return plugin ? plugin->rights() : Rights{.host_plugin = false, .files = {}, .cgroups = {}};
+    return plugin ? plugin->rights() : service::Rights{.host_plugin = false, .files = {}, .cgroups = {}};
   };
   auto make_context = [&services = parts_.services, id = file_.manifest.id,
                        granted = std::set<std::string>(granted.begin(), granted.end()),
                        rights_now](const std::string& config_json) {
-    return std::make_unique<PluginContext>(services, id, granted, config_json, rights_now());
+    return std::make_unique<service::PluginContext>(services, id, granted, config_json, rights_now());
   };
   Instance::Parts instance{.plugin_id = file_.manifest.id,
                            .plugin = mapped_.plugin,
@@ -276,14 +276,14 @@ std::shared_ptr<Supervisor> ManagedPlugin::make_supervisor(std::size_t class_ind
   return made;
 }
 
-Rights ManagedPlugin::rights() const {
+service::Rights ManagedPlugin::rights() const {
   std::lock_guard lock(mutex_);
   return rights_;
 }
 
 void ManagedPlugin::set_rights() {
   std::lock_guard lock(mutex_);
-  rights_ = {.host_plugin = file_.origin == Origin::host,
+  rights_ = {.host_plugin = file_.origin == load::Origin::host,
              .files = settings_.files,
              .cgroups = settings_.cgroups,
              .network = settings_.network,
@@ -299,11 +299,11 @@ RunnerLimits ManagedPlugin::runner_limits() const {
           .network = settings_.network,
           .readable = settings_.read_paths,
           .writable = settings_.write_paths,
-          .third_party = file_.origin == Origin::third_party,
+          .third_party = file_.origin == load::Origin::third_party,
           .minimum_isolation = minimum_isolation_};
 }
 
-Supervisor::Pace ManagedPlugin::pace_of(const ClassInfo& info) const {
+Supervisor::Pace ManagedPlugin::pace_of(const load::ClassInfo& info) const {
   Duration period = settings_.period.value_or(info.period);
   if (!(info.ticks || info.is_scraped_for()) || period <= Duration::zero()) {
     bool is_hook = info.kind == "koord.runtime-hook/1";

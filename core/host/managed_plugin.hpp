@@ -25,9 +25,11 @@
 #include "core/load/plugin_catalogue.hpp"
 #include "core/service/rights.hpp"
 
-namespace koord::host {
-
+namespace koord::service {
 struct SharedServices;
+}  // namespace koord::service
+
+namespace koord::host {
 
 class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
  public:
@@ -36,7 +38,7 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
     event::Loop& loop;
     event::WorkerPool& pool;
     event::WorkerPool* hook_pool = nullptr;  // of runtime hooks
-    SharedServices& services;
+    service::SharedServices& services;
     knob::PlanSink& plans;
     evict::RequestSink* evictions = nullptr;
     Loader load;
@@ -50,14 +52,14 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
   // How its start came out.
   enum class Start : std::uint8_t { pending, runs, failed };
 
-  ManagedPlugin(Parts parts, PluginFile file, unsigned nth);
+  ManagedPlugin(Parts parts, load::PluginFile file, unsigned nth);
 
-  const PluginFile& file() const { return file_; }
+  const load::PluginFile& file() const { return file_; }
   unsigned nth() const { return nth_; }
 
   // Makes it run or end, with these settings, if its file has this content and, for a third party's plugin, its process
   // has these layers; the agent's process has none.
-  void apply(bool enabled, const config::PluginSettings& settings, const ContentDemand& demand,
+  void apply(bool enabled, const config::PluginSettings& settings, const load::ContentDemand& demand,
              const std::vector<config::IsolationLayer>& minimum_isolation = {});
   void stop();
 
@@ -96,17 +98,17 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
   // The mapped plugin, and the file it was mapped from.
   struct Mapped {
     std::shared_ptr<const LoadedPlugin> plugin;
-    FileStamp stamp;
+    load::FileStamp stamp;
   };
 
   void go_on();
   void load();
   Result<Loader> loader() const;
   RunnerLimits runner_limits() const;
-  Rights rights() const;
-  static Result<Mapped> map(const PluginFile& file, const ContentDemand& demand, const Mapped& known,
+  service::Rights rights() const;
+  static Result<Mapped> map(const load::PluginFile& file, const load::ContentDemand& demand, const Mapped& known,
                             const Loader& load, const RunnerLimits& limits);
-  void loaded(const ContentDemand& demand, const Result<Mapped>& mapped);
+  void loaded(const load::ContentDemand& demand, const Result<Mapped>& mapped);
   void refuse(const std::string& reason);
   void begin();
   void change_settings(const config::PluginSettings& settings);
@@ -121,18 +123,18 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
   void judge_state_size(const Result<std::uint64_t>& bytes, std::uint64_t limit);
   void set_mode();
   std::shared_ptr<Supervisor> make_supervisor(std::size_t class_index);
-  Supervisor::Pace pace_of(const ClassInfo& info) const;
+  Supervisor::Pace pace_of(const load::ClassInfo& info) const;
   void set_state(PluginState state, std::string reason = {});
   Supervisors supervisors() const;
 
   const Parts parts_;
-  const PluginFile file_;
+  const load::PluginFile file_;
   const unsigned nth_;
   config::PluginSettings settings_;  // those in force
   Mapped mapped_;
-  ContentDemand demand_;
+  load::ContentDemand demand_;
   std::vector<config::IsolationLayer> minimum_isolation_;
-  std::optional<ContentDemand> fulfilled_;  // the demand that mapped_ has last fulfilled
+  std::optional<load::ContentDemand> fulfilled_;  // the demand that mapped_ has last fulfilled
   bool loading_now_ = false;
   std::stop_source loading_stop_;  // of the newest task of loading_
   bool measuring_state_ = false;
@@ -149,7 +151,7 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
   std::optional<IsolationLevel> isolation_;  // of what is mapped
   std::string refusal_;                      // of what had been running
   std::string note_;                         // the note of a running plugin
-  Rights rights_;                            // from the next start of an instance on
+  service::Rights rights_;                   // from the next start of an instance on
   GrantStatus grants_;                       // of the configuration
   Supervisors supervisors_;
   bool held_;

@@ -129,7 +129,8 @@ void ManagedPlugin::check_budget() {
 
 void ManagedPlugin::check_state_size() {
   const std::uint64_t limit = settings_.max_state;
-  if (!parts_.measure_state || limit == 0 || measuring_state_ || file_.origin != Origin::third_party || ended()) return;
+  if (!parts_.measure_state || limit == 0 || measuring_state_ || file_.origin != load::Origin::third_party || ended())
+    return;
   measuring_state_ = measuring_.post([weak = weak_from_this(), &parts = parts_, id = file_.manifest.id, limit] {
     parts.loop.post([weak, limit, bytes = parts.measure_state(id, limit)] {
       if (const auto self = weak.lock()) self->judge_state_size(bytes, limit);
@@ -257,7 +258,7 @@ void ManagedPlugin::set_grants(const config::PluginSettings& settings) {
 }
 
 PluginStatus ManagedPlugin::status() const {
-  const Manifest& manifest = file_.manifest;
+  const load::Manifest& manifest = file_.manifest;
   PluginStatus status;
   status.id = manifest.id;
   status.version = manifest.version;

@@ -11,17 +11,17 @@ namespace koord::host {
 
 namespace json = boost::json;
 
-bool any_gate_is_on(const Manifest& manifest, const config::FeatureGates& gates) {
+bool any_gate_is_on(const load::Manifest& manifest, const config::FeatureGates& gates) {
   return std::any_of(manifest.gates.begin(), manifest.gates.end(),
                      [&](const std::string& gate) { return gates.enabled(gate); });
 }
 
-std::string why_off(const Manifest& manifest) {
+std::string why_off(const load::Manifest& manifest) {
   if (manifest.gates.size() == 1) return "its feature gate " + manifest.gates.front() + " is off";
   return "none of its feature gates " + join(manifest.gates, ", ") + " is on";
 }
 
-config::PluginSettings settings_with_gates(const Manifest& manifest, const config::FeatureGates& gates,
+config::PluginSettings settings_with_gates(const load::Manifest& manifest, const config::FeatureGates& gates,
                                            const config::PluginSettings& settings) {
   config::PluginSettings extended = settings;
   if (manifest.gates.size() < 2) return extended;

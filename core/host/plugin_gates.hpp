@@ -9,14 +9,14 @@
 
 namespace koord::host {
 
-bool any_gate_is_on(const Manifest& manifest, const config::FeatureGates& gates);
+bool any_gate_is_on(const load::Manifest& manifest, const config::FeatureGates& gates);
 
 // "its feature gate A is off", or "none of its feature gates A, B is on".
-std::string why_off(const Manifest& manifest);
+std::string why_off(const load::Manifest& manifest);
 
 // The effective settings of this plugin. The configuration of one with several gates has a member `gates`, the names of
 // those that are on, which replaces any configured value.
-config::PluginSettings settings_with_gates(const Manifest& manifest, const config::FeatureGates& gates,
+config::PluginSettings settings_with_gates(const load::Manifest& manifest, const config::FeatureGates& gates,
                                            const config::PluginSettings& settings);
 
 }  // namespace koord::host

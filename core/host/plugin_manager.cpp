@@ -20,12 +20,12 @@ PluginManager::~PluginManager() {
 }
 
 void PluginManager::discover(const config::PluginsSettings& settings, config::FeatureGates& gates) {
-  Catalogue catalogue = read_catalogue(settings);
+  load::Catalogue catalogue = load::read_catalogue(settings);
   state_->drop_missing(catalogue);
   std::vector<std::string> ids;
-  for (const PluginFile& file : catalogue.files) ids.push_back(file.manifest.id);
-  std::vector<std::string> unknown = find_unknown_settings(settings, ids, unread_files(catalogue.files));
-  for (PluginFile& file : catalogue.files) state_->take(std::move(file), gates);
+  for (const load::PluginFile& file : catalogue.files) ids.push_back(file.manifest.id);
+  std::vector<std::string> unknown = load::find_unknown_settings(settings, ids, load::unread_files(catalogue.files));
+  for (load::PluginFile& file : catalogue.files) state_->take(std::move(file), gates);
   {
     std::lock_guard lock(state_->mutex);
     state_->problems = std::move(catalogue.problems);
@@ -35,12 +35,12 @@ void PluginManager::discover(const config::PluginsSettings& settings, config::Fe
 }
 
 void PluginManager::rediscover(const config::PluginsSettings& settings, config::FeatureGates& gates) {
-  state_->seen_last = read_catalogue(settings);
-  for (PluginFile& file : state_->seen_last.files) state_->add_gate(file, gates);
+  state_->seen_last = load::read_catalogue(settings);
+  for (load::PluginFile& file : state_->seen_last.files) state_->add_gate(file, gates);
 }
 
 void PluginManager::replace(const std::string& id, const config::PluginsSettings& settings,
-                            const config::FeatureGates& gates, const std::vector<TrustedKey>& keys, Done done) {
+                            const config::FeatureGates& gates, const std::vector<load::TrustedKey>& keys, Done done) {
   Plugins known = state_->all();
   auto old = std::find_if(known.begin(), known.end(), [&](const auto& p) { return p->file().manifest.id == id; });
   auto refuse_it = [&](const std::string& why) {
@@ -50,11 +50,11 @@ void PluginManager::replace(const std::string& id, const config::PluginsSettings
   for (const auto& replacement : state_->replacements)
     if (!replacement->over() && replacement->fresh()->file().manifest.id == id)
       return done(invalid("is being reloaded already"));
-  const PluginFile* file = nullptr;
-  for (const PluginFile& found : state_->seen_last.files)
+  const load::PluginFile* file = nullptr;
+  for (const load::PluginFile& found : state_->seen_last.files)
     if (found.manifest.id == id && (file == nullptr || !file->refusal.empty())) file = &found;
   if (file == nullptr)
-    return refuse_it("no plugin directory has a plugin of this id" + unread_files(state_->seen_last.files));
+    return refuse_it("no plugin directory has a plugin of this id" + load::unread_files(state_->seen_last.files));
   if (!file->refusal.empty()) return refuse_it(file->refusal);
   if (!any_gate_is_on(file->manifest, gates)) return refuse_it(why_off(file->manifest));
 
@@ -77,7 +77,7 @@ void PluginManager::replace(const std::string& id, const config::PluginsSettings
 }
 
 void PluginManager::apply(const config::PluginsSettings& settings, const config::FeatureGates& gates,
-                          const std::vector<TrustedKey>& keys) {
+                          const std::vector<load::TrustedKey>& keys) {
   state_->cpu_budget_millis = settings.cpu_budget_millis;
   if (!state_->budget_timer)
     state_->budget_timer =
@@ -91,7 +91,7 @@ void PluginManager::apply(const config::PluginsSettings& settings, const config:
     }
   }
   for (const auto& plugin : state_->all_with_coming()) {
-    const Manifest& manifest = plugin->file().manifest;
+    const load::Manifest& manifest = plugin->file().manifest;
     const config::PluginSettings of = settings_with_gates(manifest, gates, settings.of(manifest.id));
     plugin->apply(any_gate_is_on(manifest, gates), of, {settings.trust, of.sha256, keys}, settings.minimum_isolation);
   }

@@ -41,17 +41,20 @@ namespace koord::metric {
 class HostMetrics;
 }
 
+namespace koord::service {
+struct SharedServices;
+}  // namespace koord::service
+
 namespace koord::host {
 
 struct HookTarget;
-struct SharedServices;
 
 class PluginManager {
  public:
   struct Parts {
     event::Loop& loop;
     event::WorkerPool& pool;
-    SharedServices& services;
+    service::SharedServices& services;
     metric::HostMetrics& metrics;
     knob::PlanSink& plans;
     evict::RequestSink* evictions = nullptr;  // null: evictions are off
@@ -78,7 +81,7 @@ class PluginManager {
 
   // Makes what runs agree with the gates and settings. The keys are those of settings.trusted_keys.
   void apply(const config::PluginsSettings& settings, const config::FeatureGates& gates,
-             const std::vector<TrustedKey>& keys = {});
+             const std::vector<load::TrustedKey>& keys = {});
 
   // Reads the directories again and adds the gates of what lies there now, and nothing else.
   void rediscover(const config::PluginsSettings& settings, config::FeatureGates& gates);
@@ -88,7 +91,7 @@ class PluginManager {
   // gets the result, once, on the loop.
   using Done = std::function<void(const Result<void>& replaced)>;
   void replace(const std::string& id, const config::PluginsSettings& settings, const config::FeatureGates& gates,
-               const std::vector<TrustedKey>& keys, Done done);
+               const std::vector<load::TrustedKey>& keys, Done done);
 
   // Ends all plugins and waits for them, at most `grace`. Processes that have not ended after kStopGrace are killed.
   // False when one had to be left behind: its thread may still use what it was given, so the process should then end

@@ -79,7 +79,7 @@ void PluginManager::State::report() {
   }
 }
 
-std::shared_ptr<ManagedPlugin> PluginManager::State::make(PluginFile file, unsigned nth, bool hold_ticks) {
+std::shared_ptr<ManagedPlugin> PluginManager::State::make(load::PluginFile file, unsigned nth, bool hold_ticks) {
   const auto& kinds = file.manifest.kinds;
   bool has_hooks = std::find(kinds.begin(), kinds.end(), "koord.runtime-hook/1") != kinds.end();
   if (has_hooks && !hook_pool) hook_pool = std::make_unique<event::WorkerPool>(kHookThreads);
@@ -101,7 +101,7 @@ std::shared_ptr<ManagedPlugin> PluginManager::State::make(PluginFile file, unsig
   return std::make_shared<ManagedPlugin>(std::move(of), std::move(file), nth);
 }
 
-void PluginManager::State::add_gate(PluginFile& file, config::FeatureGates& gates) const {
+void PluginManager::State::add_gate(load::PluginFile& file, config::FeatureGates& gates) const {
   if (!file.refusal.empty()) return;
   for (config::GateSpec& gate : file.manifest.gate_specs(file.origin))
     if (Result<void> added = gates.add(std::move(gate)); !added) file.refusal = added.error().message();
@@ -109,7 +109,7 @@ void PluginManager::State::add_gate(PluginFile& file, config::FeatureGates& gate
 
 // A file that is known stays as it is: only replace() puts another in its place. One that was refused is looked
 // at again.
-void PluginManager::State::take(PluginFile file, config::FeatureGates& gates) {
+void PluginManager::State::take(load::PluginFile file, config::FeatureGates& gates) {
   add_gate(file, gates);
   std::lock_guard lock(mutex);
   auto known = std::find_if(plugins.begin(), plugins.end(), [&](const auto& p) { return p->file().path == file.path; });
@@ -149,12 +149,12 @@ void PluginManager::State::advance_replacements() {
   });
 }
 
-void PluginManager::State::drop_missing(const Catalogue& catalogue) {
+void PluginManager::State::drop_missing(const load::Catalogue& catalogue) {
   Plugins missing;
   {
     std::lock_guard lock(mutex);
     auto is_there = [&](const std::shared_ptr<ManagedPlugin>& plugin) {
-      auto same = [&](const PluginFile& file) { return file.path == plugin->file().path; };
+      auto same = [&](const load::PluginFile& file) { return file.path == plugin->file().path; };
       return std::any_of(catalogue.files.begin(), catalogue.files.end(), same);
     };
     auto gone = std::stable_partition(plugins.begin(), plugins.end(), is_there);

@@ -34,13 +34,13 @@ struct PluginManager::State : std::enable_shared_from_this<State> {
   void subscribe();
   void changed();
   void report();
-  std::shared_ptr<ManagedPlugin> make(PluginFile file, unsigned nth, bool hold_ticks);
-  void add_gate(PluginFile& file, config::FeatureGates& gates) const;
-  void take(PluginFile file, config::FeatureGates& gates);
+  std::shared_ptr<ManagedPlugin> make(load::PluginFile file, unsigned nth, bool hold_ticks);
+  void add_gate(load::PluginFile& file, config::FeatureGates& gates) const;
+  void take(load::PluginFile file, config::FeatureGates& gates);
   void advance_replacements();
   void put_in_place(const Replacement& replacement);
   void retire(std::shared_ptr<ManagedPlugin> plugin);
-  void drop_missing(const Catalogue& catalogue);
+  void drop_missing(const load::Catalogue& catalogue);
   Plugins all() const;
   Plugins all_with_coming() const;
   std::vector<PluginStatus> status() const;
@@ -61,7 +61,7 @@ struct PluginManager::State : std::enable_shared_from_this<State> {
   metric::HostGauge advisor_slowdown = parts.metrics.gauge(
       "host_advisor_slowdown", "Factor that stretches advisors' periods to keep the CPU budget; 1: not stretched.");
   std::uint64_t cpu_budget_millis = 0;
-  Catalogue seen_last;  // by rediscover()
+  load::Catalogue seen_last;  // by rediscover()
   std::vector<std::unique_ptr<Replacement>> replacements;
   Plugins retired;                              // their files are gone or were replaced; ending
   std::map<std::string, std::string> reported;  // by path: state and reason last given to on_change

@@ -28,12 +28,18 @@
 #include "core/service/call_result.hpp"
 #include "koordetector/plugin.h"
 
-namespace koord::host {
-
+namespace koord::service {
 class PluginContext;
-class StopSignal;
+}  // namespace koord::service
+
+namespace koord::load {
 struct FileStamp;
 struct Manifest;
+}  // namespace koord::load
+
+namespace koord::host {
+
+class StopSignal;
 
 // Limits of a process of its own. 0: no limit. In the agent's process none holds.
 struct RunnerLimits {
@@ -57,33 +63,33 @@ class Runner {
  public:
   virtual ~Runner() = default;  // does not call destroy()
 
-  virtual CallResult create() = 0;   // [control]
-  virtual CallResult init() = 0;     // [control]
-  virtual CallResult stop() = 0;     // [control]
-  virtual CallResult destroy() = 0;  // [control] waits for handle() calls in flight
+  virtual service::CallResult create() = 0;   // [control]
+  virtual service::CallResult init() = 0;     // [control]
+  virtual service::CallResult stop() = 0;     // [control]
+  virtual service::CallResult destroy() = 0;  // [control] waits for handle() calls in flight
 
   // [own thread] Returns when run() of the plugin does.
-  virtual CallResult run(const StopSignal& stop) = 0;
+  virtual service::CallResult run(const StopSignal& stop) = 0;
 
-  virtual CallResult on_event(std::uint32_t what, std::uint64_t version) = 0;  // [strand]
+  virtual service::CallResult on_event(std::uint32_t what, std::uint64_t version) = 0;  // [strand]
 
   // [strand] One tick: collect() of an advisor, evaluate() of a strategy.
-  virtual CallResult collect(Time now, Time deadline) = 0;
-  virtual CallResult evaluate(Time now, Time deadline) = 0;
+  virtual service::CallResult collect(Time now, Time deadline) = 0;
+  virtual service::CallResult evaluate(Time now, Time deadline) = 0;
   // [strand] Of strategies.
-  virtual CallResult on_applied(std::span<const koord_intent_result> results) = 0;
+  virtual service::CallResult on_applied(std::span<const koord_intent_result> results) = 0;
 
   // [strand] Of external advisors.
-  virtual CallResult url(std::string& url) = 0;
-  virtual CallResult targets(std::vector<ScrapeTarget>& targets) = 0;
+  virtual service::CallResult url(std::string& url) = 0;
+  virtual service::CallResult targets(std::vector<scrape::ScrapeTarget>& targets) = 0;
   // The calls of a whole scrape: on_target(), unless the name is empty, then map_metric(), map_series() or map_sample()
   // for each. KOORD_OK, whatever was dropped; a panic ends them.
-  virtual CallResult map_metrics(std::string_view target, std::span<ScrapedMetric> metrics) = 0;
-  virtual CallResult map_series(std::string_view target, std::span<ScrapedSeries> series) = 0;
-  virtual CallResult map_samples(std::string_view target, std::span<ScrapedSample> samples) = 0;
+  virtual service::CallResult map_metrics(std::string_view target, std::span<scrape::ScrapedMetric> metrics) = 0;
+  virtual service::CallResult map_series(std::string_view target, std::span<scrape::ScrapedSeries> series) = 0;
+  virtual service::CallResult map_samples(std::string_view target, std::span<scrape::ScrapedSample> samples) = 0;
 
   // [any] Of runtime hooks; between init() and destroy().
-  virtual CallResult handle(const koord_hook_request& request, const koord_hook_response& response) = 0;
+  virtual service::CallResult handle(const koord_hook_request& request, const koord_hook_response& response) = 0;
 
   // After create(): its process; 0: this one.
   virtual int process() const { return 0; }
@@ -101,8 +107,8 @@ class Runner {
 class LoadedPlugin {
  public:
   virtual ~LoadedPlugin() = default;
-  virtual const std::vector<ClassInfo>& classes() const = 0;
-  virtual std::unique_ptr<Runner> make_runner(std::size_t class_index, PluginContext& context,
+  virtual const std::vector<load::ClassInfo>& classes() const = 0;
+  virtual std::unique_ptr<Runner> make_runner(std::size_t class_index, service::PluginContext& context,
                                               const RunnerLimits& limits) const = 0;
   // It can be aborted: a call that does not return costs a process and nothing else.
   virtual bool expendable() const { return false; }
@@ -113,6 +119,6 @@ class LoadedPlugin {
 // Loads the file at this absolute path; its manifest was read and accepted. Whenever the file is mapped it must still
 // be the one with this stamp. May block and run code of the plugin: if in a process of its own, in these limits.
 using Loader = std::function<Result<std::shared_ptr<const LoadedPlugin>>(
-    const std::string& path, const Manifest&, const FileStamp& checked, const RunnerLimits& limits)>;
+    const std::string& path, const load::Manifest&, const load::FileStamp& checked, const RunnerLimits& limits)>;
 
 }  // namespace koord::host

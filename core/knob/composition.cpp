@@ -25,7 +25,7 @@ bool is_preferred(const Proposal* a, const Proposal* b) {
   return std::tie(a->proposer, a->intent.value) < std::tie(b->proposer, b->intent.value);
 }
 
-const Proposal* first_of(std::span<const Proposal* const> proposals, Role role) {
+const Proposal* first_of(std::span<const Proposal* const> proposals, decision::Role role) {
   const Proposal* first = nullptr;
   for (const Proposal* one : proposals)
     if (one->intent.role == role && (first == nullptr || is_preferred(one, first))) first = one;
@@ -95,14 +95,14 @@ bool outranks(const Proposal& one, const Proposal* set) {
 }
 
 Candidates candidates_of(std::span<const Proposal* const> proposals) {
-  Candidates all{.set = first_of(proposals, Role::set), .base = first_of(proposals, Role::base)};
+  Candidates all{.set = first_of(proposals, decision::Role::set), .base = first_of(proposals, decision::Role::base)};
   if (all.base != nullptr && !outranks(*all.base, all.set)) all.base = nullptr;
   if (all.base != nullptr) all.set = nullptr;
-  const Proposal* const strongest_set = first_of(proposals, Role::set);
+  const Proposal* const strongest_set = first_of(proposals, decision::Role::set);
   for (const Proposal* one : proposals) {
-    if (one->intent.role == Role::scale && outranks(*one, strongest_set)) all.scales.push_back(one);
-    if (one->intent.role == Role::cap) all.caps.push_back(one);
-    if (one->intent.role == Role::floor) all.floors.push_back(one);
+    if (one->intent.role == decision::Role::scale && outranks(*one, strongest_set)) all.scales.push_back(one);
+    if (one->intent.role == decision::Role::cap) all.caps.push_back(one);
+    if (one->intent.role == decision::Role::floor) all.floors.push_back(one);
   }
   const auto by_bound = [](const Proposal* a, const Proposal* b) {
     return is_less({*a->knob(), a->value()}, {*b->knob(), b->value()});
@@ -151,7 +151,7 @@ class Composer {
       return {};
     }
     Base base = TRY(base_of());
-    made_.parts.push_back({Role::base, base.knob, base.value, 1, {}, std::move(base.source)});
+    made_.parts.push_back({decision::Role::base, base.knob, base.value, 1, {}, std::move(base.source)});
     chosen_ = {base.knob, std::move(base.value)};
     return {};
   }
@@ -168,7 +168,7 @@ class Composer {
     if (!hierarchy_.floor) return;
     const Bound& floor = *hierarchy_.floor;
     const Value before = chosen_.second;
-    add_bound({Role::floor, floor.knob, floor.value, 1, floor.plugin, "its containers"}, false);
+    add_bound({decision::Role::floor, floor.knob, floor.value, 1, floor.plugin, "its containers"}, false);
     made_.is_bound_by_hierarchy |= made_.parts.back().binds;
     if (!made_.parts.back().binds) made_.parts.pop_back();
   }
@@ -177,14 +177,14 @@ class Composer {
     for (const Proposal* cap : all_.caps) add_bound(part_of(*cap), true);
     if (!hierarchy_.cap) return;
     const Bound& cap = *hierarchy_.cap;
-    add_bound({Role::cap, cap.knob, cap.value, 1, cap.plugin, cap.cgroup_dir}, true);
+    add_bound({decision::Role::cap, cap.knob, cap.value, 1, cap.plugin, cap.cgroup_dir}, true);
     made_.is_bound_by_hierarchy |= made_.parts.back().binds;
   }
 
   // Decides which intents hold: a cap or floor with a bound that the value keeps, and every other part that no bound
   // has altered.
   void judge() {
-    const Proposal* strongest_set = first_of(proposals_, Role::set);
+    const Proposal* strongest_set = first_of(proposals_, decision::Role::set);
     const std::string altered_by = !cap_winner_.empty() ? cap_winner_ : floor_winner_;
     for (const Proposal* one : proposals_) {
       made_.ttl = std::max(made_.ttl, one->intent.ttl);
@@ -196,24 +196,24 @@ class Composer {
   }
 
   Verdict judge(const Proposal& one, const Proposal* strongest_set, const std::string& altered_by) const {
-    const Role role = one.intent.role;
+    const decision::Role role = one.intent.role;
     const std::string& own = one.proposer.plugin;
-    if (role == Role::cap) return {true, own};
-    if (role == Role::floor) {
+    if (role == decision::Role::cap) return {true, own};
+    if (role == decision::Role::floor) {
       const bool is_kept =
           !is_less({*made_.knob, made_.value}, {*one.knob(), one.value()}) || one.knob()->form == Form::fields;
       return is_kept ? Verdict{true, own} : Verdict{false, cap_winner_};
     }
-    if (role == Role::scale && !outranks(one, strongest_set)) return {false, strongest_set->proposer.plugin};
+    if (role == decision::Role::scale && !outranks(one, strongest_set)) return {false, strongest_set->proposer.plugin};
     const Proposal* start = all_.base ? all_.base : all_.set;
-    if ((role == Role::set || role == Role::base) && start != &one &&
+    if ((role == decision::Role::set || role == decision::Role::base) && start != &one &&
         (start == nullptr || !has_same_value(*start, one)))
       return {false, start ? start->proposer.plugin : std::string()};
     const bool has_bound = !cap_winner_.empty() || !floor_winner_.empty();
     const bool is_reached =
-        role == Role::set && same(*one.knob(), made_.value, one.value()) && made_.knob == one.knob();
+        role == decision::Role::set && same(*one.knob(), made_.value, one.value()) && made_.knob == one.knob();
     if (has_bound && !is_reached) return {false, altered_by};
-    return {true, role == Role::scale ? own : start->proposer.plugin};
+    return {true, role == decision::Role::scale ? own : start->proposer.plugin};
   }
 
   std::span<const Proposal* const> proposals_;
@@ -241,13 +241,13 @@ std::string number_text(double number) {
 constexpr std::string_view kOriginal = "original";
 
 bool is_original(const Part& part) {
-  return part.role == Role::base && part.plugin.empty() && part.source == kOriginal;
+  return part.role == decision::Role::base && part.plugin.empty() && part.source == kOriginal;
 }
 
 // " (qos-cpu-suppress on kubepods/besteffort)"
 std::string origin_of(const Part& part) {
   if ((part.plugin.empty() && part.source.empty()) || is_original(part)) return {};
-  const bool is_of_another = part.role == Role::cap && !part.source.empty();
+  const bool is_of_another = part.role == decision::Role::cap && !part.source.empty();
   if (is_of_another) return " (" + part.plugin + " on " + part.source + ")";
   return " (" + (part.source.empty() ? part.plugin : part.source) + ")";
 }
@@ -262,17 +262,18 @@ bool Intent::operator==(const Intent& other) const {
   return all(*this) == all(other);
 }
 
-Result<std::shared_ptr<const ParsedIntent>> parse_intent(const Knob& knob, Role role, std::string_view value) {
+Result<std::shared_ptr<const ParsedIntent>> parse_intent(const Knob& knob, decision::Role role,
+                                                         std::string_view value) {
   TRY(check_role(knob, role));
   auto parsed = std::make_shared<ParsedIntent>(ParsedIntent{&knob});
-  if (role == Role::scale)
+  if (role == decision::Role::scale)
     parsed->factor = TRY(parse_factor(knob, value));
   else
     parsed->value = TRY(parse_value(knob, value));
   return std::shared_ptr<const ParsedIntent>(std::move(parsed));
 }
 
-Result<Proposal> make_proposal(const Proposer& proposer, Intent intent) {
+Result<Proposal> make_proposal(const decision::Proposer& proposer, Intent intent) {
   if (!intent.parsed) {
     const Knob* knob = TRY(knob_named(intent.knob));
     intent.parsed = TRY(parse_intent(*knob, intent.role, intent.value));
@@ -311,15 +312,15 @@ std::string equation(const Composition& composition) {
   std::string text = std::string(composition.knob->name) + " " + spell(*composition.knob, composition.value) + " =";
   bool has_cap = false;
   for (const Part& part : composition.parts) {
-    has_cap |= part.role == Role::cap;
-    if (part.role == Role::scale)
+    has_cap |= part.role == decision::Role::cap;
+    if (part.role == decision::Role::scale)
       text += " × " + number_text(part.factor);
     else
       text += (&part == composition.parts.data() ? " " : ", ") +
               std::string(is_original(part) ? kOriginal : name_of(part.role)) + " " + short_text(part, composition);
     text += origin_of(part);
   }
-  const bool may_have_cap = takes_role(*composition.knob, Role::cap);
+  const bool may_have_cap = takes_role(*composition.knob, decision::Role::cap);
   return text + (has_cap || !may_have_cap ? "" : ", no cap");
 }
 

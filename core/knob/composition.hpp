@@ -25,11 +25,11 @@ struct ParsedIntent {
 };
 
 // An error: the intent is none for its knob.
-Result<std::shared_ptr<const ParsedIntent>> parse_intent(const Knob& knob, Role role, std::string_view value);
+Result<std::shared_ptr<const ParsedIntent>> parse_intent(const Knob& knob, decision::Role role, std::string_view value);
 
 // A parsed intent with its proposer.
 struct Proposal {
-  Proposer proposer;
+  decision::Proposer proposer;
   Intent intent;
 
   const Knob* knob() const { return intent.parsed->knob; }
@@ -38,7 +38,7 @@ struct Proposal {
 };
 
 // Parses the intent, unless it is parsed already. An error: it is none for its knob.
-Result<Proposal> make_proposal(const Proposer& proposer, Intent intent);
+Result<Proposal> make_proposal(const decision::Proposer& proposer, Intent intent);
 
 // The value that a knob has before scales, caps and floors, and where it comes from: "limit 1", "original".
 struct Base {
@@ -62,7 +62,7 @@ struct Hierarchy {
 
 // One part of a composed value.
 struct Part {
-  Role role = Role::set;
+  decision::Role role = decision::Role::set;
   const Knob* knob = nullptr;
   Value value = {};
   double factor = 1;

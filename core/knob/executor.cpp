@@ -13,9 +13,9 @@ KnobKey key_of(const Order& order) { return {order.cgroup_dir, std::string(order
 
 }  // namespace
 
-Outcome outcome_of(const Error& error) {
-  if (error.is(std::errc::no_such_device)) return Outcome::gone;
-  return error.is(std::errc::not_supported) ? Outcome::unsupported : Outcome::failed;
+decision::Outcome outcome_of(const Error& error) {
+  if (error.is(std::errc::no_such_device)) return decision::Outcome::gone;
+  return error.is(std::errc::not_supported) ? decision::Outcome::unsupported : decision::Outcome::failed;
 }
 
 Executor::Executor(const KnobFiles& files, Originals& originals, const Clock& clock)
@@ -72,14 +72,14 @@ void Executor::make_groups(const std::vector<Order>& orders, std::map<std::strin
   for (const Order& order : orders) {
     if (order.knob->place != Place::schemata || order.cgroup_dir.empty()) continue;
     implied.try_emplace(order.cgroup_dir,
-                        Order{Level::node, order.cgroup_dir, group, Value{1}, order.plugin, order.ttl});
+                        Order{decision::Level::node, order.cgroup_dir, group, Value{1}, order.plugin, order.ttl});
   }
   Steps steps;
   for (const auto& [name, order] : implied) steps.push_back(order_step(order));
   run(steps);
   for (Step& step : steps) {
     remember(step);
-    if (step.done.outcome == Outcome::failed) failed.emplace(step.key.cgroup_dir, std::move(step.done));
+    if (step.done.outcome == decision::Outcome::failed) failed.emplace(step.key.cgroup_dir, std::move(step.done));
   }
 }
 
@@ -120,7 +120,7 @@ void Executor::report_reverts(Steps& steps, Report& report) {
     bool again = false;
     Held& held = held_.at(step.key);
     std::string plugin = held.plugin, original = spell(*step.knob, held.original.value);
-    if (step.done.outcome == Outcome::failed)
+    if (step.done.outcome == decision::Outcome::failed)
       again = std::exchange(held.problem, step.done.problem) == step.done.problem;
     else
       forget(step.key);
@@ -140,7 +140,7 @@ Done Executor::run_one_shot(const Order& order) const {
   const Result<std::int64_t> done =
       files_.run_one_shot({*order.knob, order.cgroup_dir}, order.value.amount, clock_, kLongestOneShot);
   if (!done) return {outcome_of(done.error()), {}, {}, done.error().message()};
-  return {Outcome::applied, {}, std::to_string(*done), {}};
+  return {decision::Outcome::applied, {}, std::to_string(*done), {}};
 }
 
 void Executor::forget(const KnobKey& key) {
@@ -152,7 +152,7 @@ void Executor::fail(Step& step, const Error& error) {
   step.done.outcome = outcome_of(error);
   step.done.problem = error.message();
   step.writes = false;
-  if (step.done.outcome == Outcome::gone && step.order) forget(step.key);
+  if (step.done.outcome == decision::Outcome::gone && step.order) forget(step.key);
 }
 
 Result<KnobFiles::Reading> Executor::read(const Step& step) const {
@@ -174,7 +174,7 @@ bool Executor::recall(Step& step) {
 
 void Executor::remember(Step& step) {
   const auto held = held_.find(step.key);
-  if (held != held_.end() && step.done.outcome == Outcome::applied) held->second.plugin = step.order->plugin;
+  if (held != held_.end() && step.done.outcome == decision::Outcome::applied) held->second.plugin = step.order->plugin;
   if (step.is_seen) return;
   step.done.good_until = step.knob->is_one_shot ? Time::max() : good_until(step);
   if (step.knob->is_one_shot) return;
@@ -196,15 +196,15 @@ Time Executor::good_until(const Step& step) const {
   const Time now = clock_.now(), refreshed = now + trust(step.key, limits_.refresh);
   const bool is_contested = held != held_.end() && held->second.contests > 0;
   switch (step.done.outcome) {
-    case Outcome::applied:
+    case decision::Outcome::applied:
       if (!step.remark.empty()) return {};  // more of it may be had soon
       return is_contested ? std::min(refreshed, now + kQuiet[held->second.contests - 1]) : refreshed;
-    case Outcome::contested:
+    case decision::Outcome::contested:
       return is_contested ? std::min(refreshed, held->second.contested_at + kQuiet[held->second.contests - 1])
                           : refreshed;
-    case Outcome::unsupported:
+    case decision::Outcome::unsupported:
       return refreshed;
-    case Outcome::failed:
+    case decision::Outcome::failed:
       return step.refused ? now + kQuiet[0] : Time{};
     default:
       return {};
@@ -221,7 +221,7 @@ bool Executor::examine(Step& step) {
   // A new cgroup of an old one's name: the held value went with the old one.
   const auto held = held_.find(step.key);
   if (held == held_.end() || held->second.original.cgroup == step.now.cgroup) return true;
-  if (step.original) return step.done.outcome = Outcome::gone, false;
+  if (step.original) return step.done.outcome = decision::Outcome::gone, false;
   forget(step.key);
   return true;
 }
@@ -313,9 +313,9 @@ Result<Value> Executor::value_before(const KnobKey& key, const Knob& knob) const
 void Executor::decide_write(Step& step) {
   const auto held = held_.find(step.key);
   const bool is_settled = same(*step.knob, step.now.value, step.target);
-  step.done.outcome = Outcome::applied;
+  step.done.outcome = decision::Outcome::applied;
   if (held != held_.end() && is_contested(step, held->second) && !is_settled) {
-    step.done.outcome = Outcome::contested;
+    step.done.outcome = decision::Outcome::contested;
     return;
   }
   step.writes = !is_settled;
@@ -328,7 +328,7 @@ Executor::Step Executor::revert_step(const KnobKey& key, Held& held) {
   if (!examine(step)) return step;
   // A newer write of another process takes precedence.
   step.writes = !is_of_others(held, step.now);
-  step.done.outcome = step.writes ? Outcome::reverted : Outcome::left;
+  step.done.outcome = step.writes ? decision::Outcome::reverted : decision::Outcome::left;
   keep_directory(step);
   return step;
 }
@@ -340,7 +340,7 @@ void Executor::join_bursts(Steps& steps) {
     if (step.writes && step.key.resource == "cpu.max") quotas.insert(step.key.cgroup_dir);
   if (quotas.empty()) return;
   for (Step& step : steps) {
-    const bool stays = step.done.outcome == Outcome::applied && !step.writes;
+    const bool stays = step.done.outcome == decision::Outcome::applied && !step.writes;
     if (!stays || step.key.resource != "cpu.max.burst" || !quotas.contains(step.key.cgroup_dir)) continue;
     step.is_seen = false;
     step.target = step.asked;
@@ -362,7 +362,7 @@ void Executor::hold_up(Steps& steps) {
       continue;
     }
     step.writes = false;
-    step.done.outcome = Outcome::failed;
+    step.done.outcome = decision::Outcome::failed;
     step.done.problem = "waits for its turn: more than " + std::to_string(limits_.writes_per_second) +
                         " knobs were to be written in a second";
   }

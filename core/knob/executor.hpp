@@ -31,7 +31,7 @@ namespace koord::knob {
 
 // A knob's value, decided.
 struct Order {
-  Level level;
+  decision::Level level;
   std::string cgroup_dir;
   const Knob* knob;
   Value value;
@@ -40,10 +40,10 @@ struct Order {
 };
 
 // The meaning of a failed read or write of a knob.
-Outcome outcome_of(const Error& error);
+decision::Outcome outcome_of(const Error& error);
 
 struct Done {
-  Outcome outcome = Outcome::failed;
+  decision::Outcome outcome = decision::Outcome::failed;
   std::string before, after;  // empty: could not be read
   std::string problem;        // empty: none; of one that is applied, how the value was altered
   Time good_until = {};       // of an order: until then its result stays the same unless another event changes it
@@ -120,7 +120,7 @@ class Executor {
 
   // A held value, and the original.
   struct Holding {
-    Level level;
+    decision::Level level;
     KnobKey key;
     const Knob* knob;
     Value original;
@@ -137,7 +137,7 @@ class Executor {
 
   // Our written value, and the original.
   struct Held {
-    Level level;
+    decision::Level level;
     const Knob* knob;
     KnobFiles::Reading original;
     std::string plugin;                      // the plugin that proposed the value
@@ -159,7 +159,7 @@ class Executor {
 
   // One knob on its way to a value.
   struct Step {
-    Level level;
+    decision::Level level;
     KnobKey key;
     const Knob* knob;
     Value target;                        // as the kernel will say it

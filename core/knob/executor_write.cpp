@@ -206,11 +206,11 @@ void Executor::verify(Step& step) {
     originals_.wrote(step.key, now->texts);
   }
   if (same(*step.knob, now->value, step.target)) {
-    step.done.outcome = step.original ? Outcome::reverted : Outcome::applied;
+    step.done.outcome = step.original ? decision::Outcome::reverted : decision::Outcome::applied;
     step.done.problem = step.remark;
     return;
   }
-  step.done.outcome = Outcome::failed;
+  step.done.outcome = decision::Outcome::failed;
   step.done.problem = "it was written, and reads as '" + step.done.after + "'";
   if (step.original && step.knob->form == Form::set && step.original->texts[0].empty())
     step.done.problem =

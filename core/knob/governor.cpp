@@ -38,7 +38,7 @@ void Governor::set_limits(const Executor::Limits& limits) {
   refresh_ = limits.refresh;
 }
 
-void Governor::take(const Proposer& proposer, Plan plan, Tell tell) {
+void Governor::take(const decision::Proposer& proposer, Plan plan, Tell tell) {
   std::lock_guard lock(mutex_);
   if (has_ended_) return;
   Strategy& strategy = strategies_[proposer];
@@ -53,7 +53,7 @@ void Governor::take(const Proposer& proposer, Plan plan, Tell tell) {
     plan[i].parsed = std::move(after[i]->proposal.intent.parsed);
     after[i]->proposal.intent = std::move(plan[i]);
   }
-  using Turned = std::tuple<std::string_view, std::string_view, std::string_view, Role>;
+  using Turned = std::tuple<std::string_view, std::string_view, std::string_view, decision::Role>;
   const auto turned = [](const ActiveIntent& one) {
     return Turned(one.proposal.intent.cgroup_dir, one.proposal.knob()->name, one.proposal.value().item,
                   one.proposal.intent.role);
@@ -79,7 +79,7 @@ void Governor::take(const Proposer& proposer, Plan plan, Tell tell) {
   reconcile();
 }
 
-bool Governor::repeat(const Proposer& proposer) {
+bool Governor::repeat(const decision::Proposer& proposer) {
   std::lock_guard lock(mutex_);
   const auto found = strategies_.find(proposer);
   if (found == strategies_.end() || found->second.has_ended) return false;
@@ -105,7 +105,7 @@ void Governor::sum_up(Strategy& strategy) {
   }
 }
 
-std::unique_ptr<Governor::ActiveIntent> Governor::activate(const Proposer& proposer, Intent intent) {
+std::unique_ptr<Governor::ActiveIntent> Governor::activate(const decision::Proposer& proposer, Intent intent) {
   Result<Proposal> proposal = make_proposal(proposer, std::move(intent));
   if (!proposal) return nullptr;
   auto active = std::make_unique<ActiveIntent>();
@@ -152,7 +152,7 @@ void Governor::mark_due_dirty() {
   for (auto due = due_.begin(); due != due_.end() && due->first <= now; ++due) mark_dirty(*due->second);
 }
 
-void Governor::withdraw(const Proposer& proposer) {
+void Governor::withdraw(const decision::Proposer& proposer) {
   std::lock_guard lock(mutex_);
   const auto found = strategies_.find(proposer);
   if (found == strategies_.end()) return;
@@ -171,15 +171,15 @@ void Governor::expire() {
   if (any_due || !dirty_.empty() || executor_.has_reverts()) reconcile();
 }
 
-void Governor::end_intents(const Proposer& proposer, Strategy& strategy) {
+void Governor::end_intents(const decision::Proposer& proposer, Strategy& strategy) {
   const Time now = clock_.now();
   std::vector<IntentResult> expired;
   std::erase_if(strategy.intents, [&](const std::unique_ptr<ActiveIntent>& active) {
     const Intent& intent = active->proposal.intent;
     if (later(strategy.renewed, intent.ttl) > now) return false;
-    Done done{Outcome::expired, active->final_value, active->final_value, {}};
+    Done done{decision::Outcome::expired, active->final_value, active->final_value, {}};
     if (mode_of(proposer) != Mode::off) record(decision_of(active->proposal, done, now));
-    expired.push_back({Outcome::expired, intent.knob, intent.cgroup_dir, {}, {}, {}});
+    expired.push_back({decision::Outcome::expired, intent.knob, intent.cgroup_dir, {}, {}, {}});
     leave_state(*active);
     return true;
   });

@@ -47,9 +47,9 @@ class Governor final : public PlanSink {
 
   void set_limits(const Executor::Limits& limits);
 
-  void take(const Proposer& proposer, Plan plan, Tell tell) override;
-  bool repeat(const Proposer& proposer) override;
-  void withdraw(const Proposer& proposer) override;
+  void take(const decision::Proposer& proposer, Plan plan, Tell tell) override;
+  bool repeat(const decision::Proposer& proposer) override;
+  void withdraw(const decision::Proposer& proposer) override;
   void set_mode(std::string_view plugin, std::optional<Mode> mode) override;
   // The mode of strategies without one of their own.
   void set_node_mode(Mode mode);
@@ -58,7 +58,7 @@ class Governor final : public PlanSink {
                              const std::string& by = "an operator");
   Result<void> end_override(std::string_view target, const std::string& by = "an operator");
   Mode mode(std::string_view plugin) const;  // the effective mode
-  Modes::View mode_view(std::string_view target) const;
+  decision::Modes::View mode_view(std::string_view target) const;
 
   // The owners of cgroups, and their hands-off knobs.
   void set_subjects(SubjectsPtr subjects);
@@ -95,19 +95,19 @@ class Governor final : public PlanSink {
   void leave();
 
   // Decisions on disk, too; before the first plan.
-  void keep_decisions(DecisionArchive::Options options) { log_.keep_in(std::move(options), clock_); }
-  const DecisionLog& log() const { return log_; }
+  void keep_decisions(decision::DecisionArchive::Options options) { log_.keep_in(std::move(options), clock_); }
+  const decision::DecisionLog& log() const { return log_; }
   // Decisions about other things than knobs, for the same records.
-  void note(Decision decision);
+  void note(decision::Decision decision);
   // Has all of them on disk, as far as that takes them.
   void flush_decisions() { log_.flush(); }
 
-  std::vector<Decision> decisions() const { return log_.decisions(); }
-  std::map<Outcome, std::uint64_t> counts() const { return log_.counts(); }
+  std::vector<decision::Decision> decisions() const { return log_.decisions(); }
+  std::map<decision::Outcome, std::uint64_t> counts() const { return log_.counts(); }
   std::size_t held() const;  // knobs that have a value of ours
   std::size_t active_intents() const;
   // Active intents by result.
-  std::map<Outcome, std::size_t> standing() const;
+  std::map<decision::Outcome, std::size_t> standing() const;
   // All knobs that have a value of ours, or an intent. Reads them.
   std::vector<KnobView> knobs() const;
 
@@ -117,7 +117,7 @@ class Governor final : public PlanSink {
 
   // The last record of an intent, or of a value that follows from other cgroups.
   struct Recorded {
-    Outcome outcome = Outcome::off;
+    decision::Outcome outcome = decision::Outcome::off;
     std::string wanted, winner, problem, equation;
     std::int32_t priority = 0;
     Time time = {};
@@ -134,11 +134,11 @@ class Governor final : public PlanSink {
   // or ends, the modes, its base or the cgroups around change, or it is due.
   struct KnobState {
     std::vector<ActiveIntent*> intents;
-    std::optional<Composition> composed;  // as it is enforced
-    std::optional<Recorded> recorded;     // of one without an intent
-    std::string obstacle;                 // why a cap cannot be; empty: it can
-    Outcome outcome = Outcome::off;       // of what was composed
-    Time due = Time::max();               // to be read again
+    std::optional<Composition> composed;                 // as it is enforced
+    std::optional<Recorded> recorded;                    // of one without an intent
+    std::string obstacle;                                // why a cap cannot be; empty: it can
+    decision::Outcome outcome = decision::Outcome::off;  // of what was composed
+    Time due = Time::max();                              // to be read again
     bool is_dirty = false;
     ShadowCap shadow_cap;
   };
@@ -151,7 +151,7 @@ class Governor final : public PlanSink {
     Strategy* strategy = nullptr;
     Entry* entry = nullptr;
     std::optional<Recorded> last;
-    Outcome outcome = Outcome::off;
+    decision::Outcome outcome = decision::Outcome::off;
     std::string final_value, winner;  // as IntentResult has them
     bool hands_off = false;           // because of its cgroup
     bool is_done = false;             // of a one-shot, which is done once for each plan
@@ -168,7 +168,7 @@ class Governor final : public PlanSink {
     bool is_new_plan = false;  // all results are to be reported
     Intents changed;           // else those of these
   };
-  using Strategies = std::map<Proposer, Strategy>;
+  using Strategies = std::map<decision::Proposer, Strategy>;
 
   // The orders of a round, with their owners.
   struct Round {
@@ -182,16 +182,17 @@ class Governor final : public PlanSink {
   };
 
   // [locked], all
-  Mode mode_of(const Proposer& proposer) const { return modes_.of(proposer.plugin); }
+  Mode mode_of(const decision::Proposer& proposer) const { return modes_.of(proposer.plugin); }
   bool is_hands_off(const ActiveIntent& intent) const;
-  IntentView view_of(const Proposer& proposer, const ActiveIntent& intent) const;
+  IntentView view_of(const decision::Proposer& proposer, const ActiveIntent& intent) const;
   void mark_changed_subjects(const Subjects& before);
   void expire_overrides(Time now);
-  Result<void> change_override(std::string_view target, std::optional<Modes::Override> what, const std::string& why);
+  Result<void> change_override(std::string_view target, std::optional<decision::Modes::Override> what,
+                               const std::string& why);
   void record_switch(std::string_view target, Mode before, const std::string& why);
 
   // governor.cpp: which intents there are
-  std::unique_ptr<ActiveIntent> activate(const Proposer& proposer, Intent intent);
+  std::unique_ptr<ActiveIntent> activate(const decision::Proposer& proposer, Intent intent);
   static bool repeats(const ActiveIntent& active, const Intent& intent);
   void renew(Strategy& strategy);
   static void sum_up(Strategy& strategy);
@@ -200,7 +201,7 @@ class Governor final : public PlanSink {
   void mark_dirty(Entry& entry);
   void mark_all_dirty();
   void mark_due_dirty();
-  void end_intents(const Proposer& proposer, Strategy& strategy);
+  void end_intents(const decision::Proposer& proposer, Strategy& strategy);
 
   // governor_compose.cpp: which value each knob is to have
   Result<Base> base_of(const KnobKey& key, const Knob& knob) const;
@@ -223,7 +224,7 @@ class Governor final : public PlanSink {
   std::vector<InnerValue> values_inside(const KnobKey& key, const Bound& cap) const;
   void find_larger(const KnobKey& key, const Bound& cap);
   void mark_pods_dirty();
-  Level level_of(const KnobKey& key) const;
+  decision::Level level_of(const KnobKey& key) const;
 
   // governor_reconcile.cpp: doing it. `why`: of knobs that are reverted; empty: because no intent is left.
   std::vector<Undone> reconcile(const std::string& why = {});
@@ -246,15 +247,15 @@ class Governor final : public PlanSink {
   void record_followed(Entry& entry, const Done& done);
   std::vector<Undone> record_all(std::vector<Undone> undone, const std::string& why);
   void record_undone(const Undone& undone, const std::string& why, std::vector<Release>& releases);
-  static Decision decision_of(const Proposal& proposal, const Done& done, Time time);
-  void record(Decision decision);
+  static decision::Decision decision_of(const Proposal& proposal, const Done& done, Time time);
+  void record(decision::Decision decision);
   void report(Strategy& strategy);
 
   const Clock& clock_;
   const KnobFiles files_;
   const std::set<std::string, std::less<>>
       nested_;  // resources that a cgroup has at most as much of as those around it, as on v1
-  DecisionLog log_;
+  decision::DecisionLog log_;
 
   mutable std::mutex mutex_;  // of what follows
   Executor executor_;
@@ -265,7 +266,7 @@ class Governor final : public PlanSink {
   Dirty dirty_;
   std::set<std::pair<Time, Entry*>> due_;
   std::map<KnobKey, Bound> caps_;  // of nested resources
-  Modes modes_;
+  decision::Modes modes_;
   SubjectsPtr subjects_ = std::make_shared<const Subjects>();
   OnRelease on_release_;
   OnFailedRevert on_failed_revert_;

@@ -95,9 +95,10 @@ Result<Composition> Governor::compose_intents(const KnobKey& key, const Intents&
   for (const ActiveIntent* intent : intents) proposals.push_back(&intent->proposal);
   const Proposal& first = *proposals.front();
   const auto base = [&]() -> Result<Base> {
-    const bool is_of_pod = first.intent.level == Level::pod || first.intent.level == Level::container;
+    const bool is_of_pod =
+        first.intent.level == decision::Level::pod || first.intent.level == decision::Level::container;
     const bool has_scale = std::any_of(proposals.begin(), proposals.end(),
-                                       [](const Proposal* one) { return one->intent.role == Role::scale; });
+                                       [](const Proposal* one) { return one->intent.role == decision::Role::scale; });
     // The value may have been raised before this agent began.
     if (is_of_pod && has_scale && subjects_->of(key.cgroup_dir) == nullptr)
       return invalid("no pod is known of '" + key.cgroup_dir + "', and without its spec no base to scale");
@@ -187,7 +188,7 @@ std::optional<Bound> Governor::strictest_cap(const KnobKey& key, const Intents& 
   std::optional<Bound> strictest;
   for (const ActiveIntent* one : intents) {
     const Proposal& proposal = one->proposal;
-    if (proposal.intent.role != Role::cap) continue;
+    if (proposal.intent.role != decision::Role::cap) continue;
     const Bound cap{proposal.knob(), proposal.value(), proposal.proposer.plugin, key.cgroup_dir, proposal.intent.ttl};
     if (strictest)
       tighten(*strictest, cap);
@@ -216,7 +217,7 @@ void Governor::spread_cap(Entry& entry) {
   caps_.insert_or_assign(key, *cap);
   if (is_changed) mark_inside();
   // Also when it is due, or the kernel has refused it: another cgroup may have begun inside.
-  if (!is_wider || entry.second.outcome != Outcome::applied) find_larger(key, *cap);
+  if (!is_wider || entry.second.outcome != decision::Outcome::applied) find_larger(key, *cap);
 }
 
 // A pod with hands off has more than the cap. The kernel refuses the cap then, and the other pods are not capped for
@@ -276,10 +277,10 @@ void Governor::mark_pods_dirty() {
 }
 
 // The level of a knob without an intent.
-Level Governor::level_of(const KnobKey& key) const {
+decision::Level Governor::level_of(const KnobKey& key) const {
   const Subject* subject = subjects_->at(key.cgroup_dir);
-  if (subject == nullptr) return Level::qos;
-  return subject->container.empty() ? Level::pod : Level::container;
+  if (subject == nullptr) return decision::Level::qos;
+  return subject->container.empty() ? decision::Level::pod : decision::Level::container;
 }
 
 }  // namespace koord::knob

@@ -30,7 +30,7 @@ void Governor::set_mode(std::string_view plugin, std::optional<Mode> mode) {
 
 void Governor::set_node_mode(Mode mode) {
   std::lock_guard lock(mutex_);
-  if (modes_.view(kNodeTarget).configured == mode) return;
+  if (modes_.view(decision::kNodeTarget).configured == mode) return;
   modes_.configure_node(mode);
   if (strategies_.empty()) return;
   mark_all_dirty();
@@ -38,10 +38,10 @@ void Governor::set_node_mode(Mode mode) {
 }
 
 Result<void> Governor::override_mode(std::string_view target, Mode mode, Duration how_long, const std::string& by) {
-  if (how_long < Modes::kLeastOverride || how_long > Modes::kMostOverride)
+  if (how_long < decision::Modes::kLeastOverride || how_long > decision::Modes::kMostOverride)
     return invalid("'" + format_duration(how_long) + "' is no time for a mode to hold, expected 1s to 168h");
   std::lock_guard lock(mutex_);
-  return change_override(target, Modes::Override{mode, clock_.now() + how_long, by},
+  return change_override(target, decision::Modes::Override{mode, clock_.now() + how_long, by},
                          "set by " + by + " for " + format_duration(how_long));
 }
 
@@ -57,12 +57,12 @@ Mode Governor::mode(std::string_view plugin) const {
   return modes_.of(plugin);
 }
 
-Modes::View Governor::mode_view(std::string_view target) const {
+decision::Modes::View Governor::mode_view(std::string_view target) const {
   std::lock_guard lock(mutex_);
   return modes_.view(target);
 }
 
-Result<void> Governor::change_override(std::string_view target, std::optional<Modes::Override> what,
+Result<void> Governor::change_override(std::string_view target, std::optional<decision::Modes::Override> what,
                                        const std::string& why) {
   const Mode before = modes_.view(target).mode;
   TRY(modes_.override_mode(target, what));
@@ -73,7 +73,7 @@ Result<void> Governor::change_override(std::string_view target, std::optional<Mo
 }
 
 void Governor::expire_overrides(Time now) {
-  const Modes before = modes_;
+  const decision::Modes before = modes_;
   const std::vector<std::string> ended = modes_.expire(now);
   for (const std::string& target : ended)
     record_switch(target, before.view(target).mode, "the operator's setting has expired");
@@ -84,14 +84,14 @@ void Governor::expire_overrides(Time now) {
 
 void Governor::record_switch(std::string_view target, Mode before, const std::string& why) {
   const Mode now = modes_.view(target).mode;
-  Decision decision;
+  decision::Decision decision;
   decision.time = clock_.now();
-  decision.kind = DecisionKind::mode;
+  decision.kind = decision::DecisionKind::mode;
   decision.plugin = std::string(target);
   decision.reason = why;
   decision.before = std::string(to_string(before));
   decision.wanted = decision.after = std::string(to_string(now));
-  decision.outcome = Outcome::switched;
+  decision.outcome = decision::Outcome::switched;
   record(std::move(decision));
 }
 
@@ -105,7 +105,8 @@ void Governor::set_subjects(SubjectsPtr subjects) {
                                 [this](const auto& active) { return active->hands_off != is_hands_off(*active); });
   mark_changed_subjects(*before);
   if (dirty_.empty()) return;
-  reconcile(is_annotated ? "the pod's annotation " + std::string(kHandsOffAnnotation) + " has changed" : std::string());
+  reconcile(is_annotated ? "the pod's annotation " + std::string(decision::kHandsOffAnnotation) + " has changed"
+                         : std::string());
 }
 
 bool Governor::is_hands_off(const ActiveIntent& intent) const {

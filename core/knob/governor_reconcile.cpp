@@ -8,9 +8,9 @@
 
 namespace koord::knob {
 
-Decision Governor::decision_of(const Proposal& proposal, const Done& done, Time time) {
+decision::Decision Governor::decision_of(const Proposal& proposal, const Done& done, Time time) {
   const Intent& intent = proposal.intent;
-  Decision decision;
+  decision::Decision decision;
   decision.time = time;
   decision.plugin = proposal.proposer.plugin;
   decision.strategy = proposal.proposer.name;
@@ -72,7 +72,7 @@ void Governor::plan(Entry& entry, Round& round) {
   state.composed = follow_hierarchy(key);
   if (!state.composed) {
     state.recorded.reset();
-    state.outcome = Outcome::off;
+    state.outcome = decision::Outcome::off;
     round.dropped.push_back(key);
     return;
   }
@@ -88,8 +88,8 @@ void Governor::plan_intents(Entry& entry, Intents intents, Round& round) {
       state.obstacle.empty() ? compose_intents(key, intents) : Result<Composition>(invalid(state.obstacle));
   if (!composed) {
     state.composed.reset();
-    const Outcome outcome = state.outcome = outcome_of(composed.error());
-    state.due = outcome == Outcome::unsupported ? clock_.now() + Executor::trust(key, refresh_) : Time{};
+    const decision::Outcome outcome = state.outcome = outcome_of(composed.error());
+    state.due = outcome == decision::Outcome::unsupported ? clock_.now() + Executor::trust(key, refresh_) : Time{};
     conclude_all(intents, {outcome, {}, {}, composed.error().message()});
     round.dropped.push_back(key);
     return;
@@ -112,7 +112,7 @@ void Governor::finish(const Round::Planned& planned, const Done& done) {
   for (std::size_t i = 0; i < planned.intents.size(); ++i) {
     ActiveIntent& intent = *planned.intents[i];
     Done of_intent = done;
-    if (!made.verdicts[i].holds) of_intent.outcome = Outcome::lost;
+    if (!made.verdicts[i].holds) of_intent.outcome = decision::Outcome::lost;
     intent.is_done = made.knob->is_one_shot;
     conclude(intent, made.verdicts[i], text, of_intent);
   }
@@ -128,7 +128,7 @@ std::vector<Undone> Governor::record_all(std::vector<Undone> undone, const std::
   for (const Undone& one : undone) {
     if (one.again) continue;
     record_undone(one, why, releases);
-    if (one.done.outcome == Outcome::failed && on_failed_revert_) on_failed_revert_(one);
+    if (one.done.outcome == decision::Outcome::failed && on_failed_revert_) on_failed_revert_(one);
   }
   if (!why.empty() && on_release_ && !releases.empty()) on_release_(std::move(releases));
   return undone;
@@ -156,18 +156,18 @@ void Governor::reconcile_shadow(Entry& entry, const Intents& intents) {
     if (mode_of(proposal.proposer) != Mode::shadow) continue;
     const Verdict verdict = made ? made->verdicts[i] : Verdict{};
     if (proposal.knob()->is_one_shot) {
-      conclude(intent, verdict, text, {.outcome = verdict.holds ? Outcome::shadow : Outcome::lost});
+      conclude(intent, verdict, text, {.outcome = verdict.holds ? decision::Outcome::shadow : decision::Outcome::lost});
       continue;
     }
     // A knob that another strategy writes is read each time.
     const Duration trust = Executor::trust(key, refresh_);
     const RecentReadings::Recent& now =
         readings_.of(*proposal.knob(), key.cgroup_dir, key.item, any_enforced ? Duration(0) : trust);
-    state.due = std::min(state.due, now.outcome == Outcome::gone ? Time{} : now.read_at + trust);
+    state.due = std::min(state.due, now.outcome == decision::Outcome::gone ? Time{} : now.read_at + trust);
     Done done{now.outcome, now.value, now.value, now.problem};
-    if (!made && done.outcome == Outcome::shadow)
+    if (!made && done.outcome == decision::Outcome::shadow)
       done = {outcome_of(made.error()), now.value, now.value, made.error().message()};
-    if (done.outcome == Outcome::shadow && !verdict.holds) done.outcome = Outcome::lost;
+    if (done.outcome == decision::Outcome::shadow && !verdict.holds) done.outcome = decision::Outcome::lost;
     conclude(intent, verdict, text, done);
   }
 }
@@ -178,9 +178,9 @@ void Governor::reconcile_idle(const Dirty& dirty) {
     for (ActiveIntent* intent : entry->second.intents) {
       const bool is_off = mode_of(intent->proposal.proposer) == Mode::off;
       if (is_off && !modes_.is_hands_off())
-        conclude(*intent, {}, {}, {.outcome = Outcome::off});
+        conclude(*intent, {}, {}, {.outcome = decision::Outcome::off});
       else if (is_off || intent->hands_off)
-        conclude(*intent, {}, {}, {.outcome = Outcome::hands_off});
+        conclude(*intent, {}, {}, {.outcome = decision::Outcome::hands_off});
     }
 }
 
@@ -209,8 +209,8 @@ void Governor::conclude(ActiveIntent& intent, const Verdict& verdict, const std:
   const auto key_of = [](const Recorded& one) {
     return std::tie(one.outcome, one.wanted, one.winner, one.problem, one.equation, one.priority);
   };
-  if (done.outcome == Outcome::off || (intent.last && key_of(*intent.last) == key_of(now))) return;
-  Decision decision = decision_of(proposal, done, now.time);
+  if (done.outcome == decision::Outcome::off || (intent.last && key_of(*intent.last) == key_of(now))) return;
+  decision::Decision decision = decision_of(proposal, done, now.time);
   decision.winner = now.winner;
   decision.composition = equation;
   intent.last = std::move(now);
@@ -225,17 +225,17 @@ void Governor::record_followed(Entry& entry, const Done& done) {
   if (state.recorded && std::tie(state.recorded->outcome, state.recorded->problem, state.recorded->equation) ==
                             std::tie(now.outcome, now.problem, now.equation))
     return;
-  if (!made.is_bound_by_hierarchy && done.outcome == Outcome::applied && done.before == done.after) return;
+  if (!made.is_bound_by_hierarchy && done.outcome == decision::Outcome::applied && done.before == done.after) return;
   const auto cap = std::find_if(made.parts.begin(), made.parts.end(),
-                                [](const Part& part) { return part.role == Role::cap && part.binds; });
+                                [](const Part& part) { return part.role == decision::Role::cap && part.binds; });
   const std::string quota = spell(*made.knob, made.value);
-  Decision decision;
+  decision::Decision decision;
   decision.time = now.time;
   decision.plugin = made.winner;
   decision.cgroup_dir = key.cgroup_dir;
   decision.knob = std::string(made.knob->name);
   decision.level = level_of(key);
-  decision.role = cap != made.parts.end() ? Role::cap : Role::floor;
+  decision.role = cap != made.parts.end() ? decision::Role::cap : decision::Role::floor;
   if (cap != made.parts.end())
     decision.reason = reason_of_cap({.knob = cap->knob, .value = cap->value, .cgroup_dir = cap->source});
   else
@@ -255,9 +255,9 @@ void Governor::record_followed(Entry& entry, const Done& done) {
 void Governor::record_undone(const Undone& undone, const std::string& why, std::vector<Release>& releases) {
   const std::string knob(undone.knob->name);
   const Subject* subject = subjects_->of(undone.key.cgroup_dir);
-  if (undone.done.outcome == Outcome::reverted)
+  if (undone.done.outcome == decision::Outcome::reverted)
     releases.push_back({undone.plugin, undone.key.cgroup_dir, knob, why, subject ? *subject : Subject{}});
-  Decision decision;
+  decision::Decision decision;
   decision.time = clock_.now();
   decision.plugin = undone.plugin;
   decision.cgroup_dir = undone.key.cgroup_dir;
@@ -271,12 +271,12 @@ void Governor::record_undone(const Undone& undone, const std::string& why, std::
   record(std::move(decision));
 }
 
-void Governor::note(Decision decision) {
+void Governor::note(decision::Decision decision) {
   std::lock_guard lock(mutex_);
   record(std::move(decision));
 }
 
-void Governor::record(Decision decision) {
+void Governor::record(decision::Decision decision) {
   if (const Subject* subject = subjects_->of(decision.cgroup_dir)) {
     decision.pod_uid = subject->pod_uid;
     decision.pod_namespace = subject->pod_namespace;

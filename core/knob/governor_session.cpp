@@ -23,11 +23,11 @@ std::size_t Governor::adopted() const {
 std::vector<Undone> Governor::restore(const std::string& by) {
   std::lock_guard lock(mutex_);
   const std::string why = "all knobs are reverted by " + by;
-  const Mode before = modes_.view(kNodeTarget).mode;
+  const Mode before = modes_.view(decision::kNodeTarget).mode;
   const Mode most = modes_.is_hands_off() ? Mode::off : Mode::shadow;
   // Neither is refused: the node's mode may always be lowered. It stays until an operator lifts it.
-  if (modes_.override_mode(kNodeTarget, Modes::Override{most, Time::max(), by}))
-    record_switch(kNodeTarget, before, why);
+  if (modes_.override_mode(decision::kNodeTarget, decision::Modes::Override{most, Time::max(), by}))
+    record_switch(decision::kNodeTarget, before, why);
   executor_.end_patience();
   mark_all_dirty();
   return reconcile(why);

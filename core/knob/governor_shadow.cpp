@@ -42,18 +42,18 @@ void Governor::check_inside(const KnobKey& key, const Bound& cap, std::map<std::
 
 void Governor::record_shadow_cap(const KnobKey& key, const Bound& cap, const std::string& now,
                                  const Composition& made) {
-  Decision decision;
+  decision::Decision decision;
   decision.time = clock_.now();
   decision.plugin = decision.winner = cap.plugin;
   decision.cgroup_dir = key.cgroup_dir;
   decision.knob = std::string(cap.knob->name);
   decision.level = level_of(key);
-  decision.role = Role::cap;
+  decision.role = decision::Role::cap;
   decision.reason = reason_of_cap(cap);
   decision.before = decision.after = now;
   decision.wanted = spell(*made.knob, made.value);
   decision.composition = equation(made);
-  decision.outcome = Outcome::shadow;
+  decision.outcome = decision::Outcome::shadow;
   record(std::move(decision));
 }
 

@@ -9,14 +9,14 @@ namespace {
 
 // Intents that hold come first, then those that would.
 bool is_shown_first(const IntentView& a, const IntentView& b) {
-  const bool a_holds = a.outcome == Outcome::applied, b_holds = b.outcome == Outcome::applied;
+  const bool a_holds = a.outcome == decision::Outcome::applied, b_holds = b.outcome == decision::Outcome::applied;
   if (a_holds != b_holds) return a_holds;
   return a.mode != b.mode ? a.mode > b.mode : a.priority > b.priority;
 }
 
 using Views = std::map<KnobKey, KnobView>;
 
-KnobView& view_of(Views& views, Level level, const KnobKey& key, const Knob& knob, const Subjects& subjects) {
+KnobView& view_of(Views& views, decision::Level level, const KnobKey& key, const Knob& knob, const Subjects& subjects) {
   auto [found, is_new] = views.try_emplace(key);
   KnobView& view = found->second;
   if (!is_new) return view;
@@ -49,15 +49,15 @@ std::size_t Governor::active_intents() const {
   return count;
 }
 
-std::map<Outcome, std::size_t> Governor::standing() const {
+std::map<decision::Outcome, std::size_t> Governor::standing() const {
   std::lock_guard lock(mutex_);
-  std::map<Outcome, std::size_t> counts;
+  std::map<decision::Outcome, std::size_t> counts;
   for (const auto& [proposer, strategy] : strategies_)
     for (const auto& active : strategy.intents) ++counts[active->outcome];
   return counts;
 }
 
-IntentView Governor::view_of(const Proposer& proposer, const ActiveIntent& active) const {
+IntentView Governor::view_of(const decision::Proposer& proposer, const ActiveIntent& active) const {
   const Intent& intent = active.proposal.intent;
   IntentView view{.plugin = proposer.plugin,
                   .strategy = proposer.name,

@@ -17,7 +17,7 @@ namespace koord::knob {
 struct ParsedIntent;  // composition.hpp
 
 struct Intent {
-  Level level = Level::qos;
+  decision::Level level = decision::Level::qos;
   std::string knob;
   std::string cgroup_dir;
   std::string value;
@@ -26,7 +26,7 @@ struct Intent {
   std::int32_t priority = 0;
   std::uint32_t flags = 0;
   Duration ttl{0};
-  Role role = Role::set;
+  decision::Role role = decision::Role::set;
 
   // The knob and the typed value, parsed once; null: not parsed yet. Follows from the rest.
   std::shared_ptr<const ParsedIntent> parsed = {};

@@ -42,7 +42,7 @@ std::vector<Texts> apart(std::string_view text) {
 
 Result<Original> original_in(const Statement& row) {
   const std::int64_t level = row.integer(4);
-  if (level < 0 || level > static_cast<std::int64_t>(Level::node))
+  if (level < 0 || level > static_cast<std::int64_t>(decision::Level::node))
     return Error{std::make_error_code(std::errc::bad_message), "it has a knob of level " + std::to_string(level)};
   if (!cgroup::is_cgroup(row.text(0)))
     return Error{std::make_error_code(std::errc::bad_message),
@@ -51,7 +51,7 @@ Result<Original> original_in(const Statement& row) {
   Texts written = std::move(ours.front());
   ours.erase(ours.begin());
   return Original{.key = {std::string(row.text(0)), std::string(row.text(1)), std::string(row.text(2))},
-                  .level = static_cast<Level>(level),
+                  .level = static_cast<decision::Level>(level),
                   .knob = std::string(row.text(3)),
                   .cgroup = static_cast<std::uint64_t>(row.integer(5)),
                   .texts = parts_of(row.text(6), kFileEnd),

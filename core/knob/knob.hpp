@@ -77,7 +77,7 @@ const Knob* find_knob(std::string_view name);
 // An error that names the nearest known knob.
 Result<const Knob*> knob_named(std::string_view name);
 // May this knob be proposed at this level, for this cgroup or group?
-Result<void> check_place(const Knob& knob, Level level, std::string_view cgroup_dir);
+Result<void> check_place(const Knob& knob, decision::Level level, std::string_view cgroup_dir);
 
 // The least quota that the kernel takes, and the kubelet writes.
 inline constexpr std::int64_t kLeastQuotaUs = 1000;

@@ -112,34 +112,34 @@ Result<const Knob*> knob_named(std::string_view name) {
   return invalid("'" + std::string(name) + "' is not a knob" + (near.empty() ? "" : ", did you mean '" + near + "'?"));
 }
 
-Result<void> check_place(const Knob& knob, Level level, std::string_view cgroup_dir) {
+Result<void> check_place(const Knob& knob, decision::Level level, std::string_view cgroup_dir) {
   switch (knob.place) {
     case Place::cgroup:
-      if (level == Level::node) return out_of_place(knob, "a knob of a cgroup: the level is not the node");
+      if (level == decision::Level::node) return out_of_place(knob, "a knob of a cgroup: the level is not the node");
       break;
     case Place::root_cgroup:
       if (!cgroup_dir.empty()) return out_of_place(knob, "a knob of the root cgroup: cgroup_dir is to be empty");
       break;
     case Place::proc:
     case Place::sys:
-      if (level != Level::node || !cgroup_dir.empty())
+      if (level != decision::Level::node || !cgroup_dir.empty())
         return out_of_place(knob, "a knob of the node: the level is to be the node, and cgroup_dir empty");
       break;
     case Place::schemata:
-      if (level != Level::node || !is_group_name(cgroup_dir))
+      if (level != decision::Level::node || !is_group_name(cgroup_dir))
         return out_of_place(
             knob, "a knob of a resctrl group: the level is to be the node, and cgroup_dir the name of the group");
       break;
     case Place::resctrl_tasks:
-      if (level != Level::pod && level != Level::container)
+      if (level != decision::Level::pod && level != decision::Level::container)
         return out_of_place(knob, "a knob of a pod or container: the level is to be one of these");
       break;
     case Place::processes:
-      if (level != Level::container)
+      if (level != decision::Level::container)
         return out_of_place(knob, "a knob of a container: the level is to be the container");
       break;
     case Place::resctrl_group:
-      if (knob.is_one_shot && level == Level::node && is_group_name(cgroup_dir) &&
+      if (knob.is_one_shot && level == decision::Level::node && is_group_name(cgroup_dir) &&
           cgroup_dir.starts_with(Resctrl::kOwnPrefix))
         break;
       if (knob.is_one_shot)

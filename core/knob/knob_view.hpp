@@ -18,12 +18,12 @@ namespace koord::knob {
 struct IntentView {
   std::string plugin, strategy;
   Mode mode = Mode::shadow;
-  Role role = Role::set;
+  decision::Role role = decision::Role::set;
   std::string wanted;
   std::int32_t priority = 0;
   std::string reason;
   std::vector<std::pair<std::string, std::string>> inputs;
-  Outcome outcome = Outcome::off;
+  decision::Outcome outcome = decision::Outcome::off;
   std::string winner, problem;  // why this outcome
   std::string composition;      // the parts of the value in which it takes part
   Time since{};                 // when the outcome was decided
@@ -31,7 +31,7 @@ struct IntentView {
 };
 
 struct KnobView {
-  Level level = Level::qos;
+  decision::Level level = decision::Level::qos;
   std::string cgroup_dir;
   std::string knob;                 // with the item of one that has items: "io.max 8:16"
   Subject subject = {};             // its owner; empty: no pod

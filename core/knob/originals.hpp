@@ -38,7 +38,7 @@ struct KnobKeyHash {
 
 struct Original {
   KnobKey key;
-  Level level = Level::qos;
+  decision::Level level = decision::Level::qos;
   std::string knob;               // the name by which it was read; one of the resource
   std::uint64_t cgroup = 0;       // inode: another one is another cgroup of the same name
   Texts texts;                    // as the kernel showed it before the first write
@@ -52,7 +52,7 @@ struct Original {
 
 // A knob of a new cgroup that a container runtime has set for a hook, and the value that it would have had else.
 struct Adjusted {
-  Level level = Level::container;
+  decision::Level level = decision::Level::container;
   std::string knob, cgroup_dir, before;  // `before` as in an intent
   std::string plugin;                    // of the hook
 };

@@ -18,7 +18,7 @@ namespace koord::knob {
 
 // The result of one intent.
 struct IntentResult {
-  Outcome outcome = Outcome::off;
+  decision::Outcome outcome = decision::Outcome::off;
   std::string knob, cgroup_dir;
   std::string final_value;  // the knob's; empty: not known
   std::string winner;       // the plugin of the winning intent; empty: none
@@ -32,11 +32,11 @@ class PlanSink {
  public:
   virtual ~PlanSink() = default;
   // `tell` gets the result of each intent, at once, and later the changed ones.
-  virtual void take(const Proposer& proposer, Plan plan, Tell tell) = 0;
+  virtual void take(const decision::Proposer& proposer, Plan plan, Tell tell) = 0;
   // The same plan as the last, word for word. false: it does not stand any more, take it.
-  virtual bool repeat(const Proposer& /*proposer*/) { return false; }
+  virtual bool repeat(const decision::Proposer& /*proposer*/) { return false; }
   // The strategy has ended: all its intents end.
-  virtual void withdraw(const Proposer& proposer) = 0;
+  virtual void withdraw(const decision::Proposer& proposer) = 0;
   // Sets the mode of all strategies of a plugin, from now on; nullopt: the node's.
   virtual void set_mode(std::string_view plugin, std::optional<Mode> mode) = 0;
 };

@@ -9,7 +9,8 @@ namespace {
 
 // A resctrl group that is not there is no group that has ended.
 bool would_be_made(const Knob& knob, std::string_view group, const Error& error) {
-  return knob.place == Place::schemata && group.starts_with(Resctrl::kOwnPrefix) && outcome_of(error) == Outcome::gone;
+  return knob.place == Place::schemata && group.starts_with(Resctrl::kOwnPrefix) &&
+         outcome_of(error) == decision::Outcome::gone;
 }
 
 }  // namespace
@@ -20,12 +21,12 @@ const RecentReadings::Recent& RecentReadings::of(const Knob& knob, const std::st
   Recent& recent = kept->second;
   const Time now = clock_.now();
   // A cgroup that is not there yet is made in a moment.
-  if (!is_new && recent.outcome != Outcome::gone && now - recent.read_at < most_age) return recent;
+  if (!is_new && recent.outcome != decision::Outcome::gone && now - recent.read_at < most_age) return recent;
   Result<KnobFiles::Reading> reading = files_.read({knob, cgroup_dir, item});
   if (reading)
-    recent = {Outcome::shadow, spell(knob, reading->value), {}, now};
+    recent = {decision::Outcome::shadow, spell(knob, reading->value), {}, now};
   else if (would_be_made(knob, cgroup_dir, reading.error()))
-    recent = {Outcome::shadow, {}, {}, now};
+    recent = {decision::Outcome::shadow, {}, {}, now};
   else
     recent = {outcome_of(reading.error()), {}, reading.error().message(), now};
   return recent;

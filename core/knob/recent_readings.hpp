@@ -16,7 +16,7 @@ namespace koord::knob {
 class RecentReadings {
  public:
   struct Recent {
-    Outcome outcome = Outcome::shadow;  // or why it cannot be read,
+    decision::Outcome outcome = decision::Outcome::shadow;  // or why it cannot be read,
     std::string value;
     std::string problem;  // in words
     Time read_at{};

@@ -9,7 +9,8 @@
 namespace koord::knob {
 namespace {
 
-constexpr std::array kRoles{Role::set, Role::base, Role::scale, Role::cap, Role::floor};
+constexpr std::array kRoles{decision::Role::set, decision::Role::base, decision::Role::scale, decision::Role::cap,
+                            decision::Role::floor};
 
 bool is_one_amount(const Knob& knob) {
   return knob.form == Form::bandwidth || knob.form == Form::amount || knob.name == "cpu.max.burst";
@@ -26,41 +27,41 @@ bool is_ordered(const Knob& knob) {
 
 }  // namespace
 
-std::string_view name_of(Role role) {
+std::string_view name_of(decision::Role role) {
   switch (role) {
-    case Role::set:
+    case decision::Role::set:
       return "set";
-    case Role::base:
+    case decision::Role::base:
       return "base";
-    case Role::scale:
+    case decision::Role::scale:
       return "scale";
-    case Role::cap:
+    case decision::Role::cap:
       return "cap";
-    case Role::floor:
+    case decision::Role::floor:
       break;
   }
   return "floor";
 }
 
-bool takes_role(const Knob& knob, Role role) {
-  if (role == Role::set) return true;
+bool takes_role(const Knob& knob, decision::Role role) {
+  if (role == decision::Role::set) return true;
   if (knob.is_one_shot) return false;
   switch (role) {
-    case Role::scale:
+    case decision::Role::scale:
       return is_one_amount(knob);
-    case Role::cap:
+    case decision::Role::cap:
       return is_ordered(knob) || knob.resource == "cpuset.cpus";
-    case Role::floor:
+    case decision::Role::floor:
       return is_ordered(knob);
     default:
       return true;
   }
 }
 
-Result<void> check_role(const Knob& knob, Role role) {
+Result<void> check_role(const Knob& knob, decision::Role role) {
   if (takes_role(knob, role)) return {};
   std::vector<std::string> roles;
-  for (const Role one : kRoles)
+  for (const decision::Role one : kRoles)
     if (takes_role(knob, one)) roles.emplace_back(name_of(one));
   return invalid("'" + std::string(knob.name) + "' takes no " + std::string(name_of(role)) +
                  ", expected one of: " + join(roles, ", "));

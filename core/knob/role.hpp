@@ -11,14 +11,14 @@
 
 namespace koord::knob {
 
-std::string_view name_of(Role role);  // "scale"
+std::string_view name_of(decision::Role role);  // "scale"
 
 // Returns whether an intent may have this role for this knob. Each knob takes `set` and, unless it is a one-shot,
 // `base`; a knob that is one amount takes `scale`; a knob with ordered values takes `cap` and `floor`; a CPU set takes
 // `cap`, the intersection.
-bool takes_role(const Knob& knob, Role role);
+bool takes_role(const Knob& knob, decision::Role role);
 // An error names the knob, the role and the roles that the knob takes.
-Result<void> check_role(const Knob& knob, Role role);
+Result<void> check_role(const Knob& knob, decision::Role role);
 
 inline constexpr double kLargestFactor = 1000;
 // The value of a scale: a decimal number above 0.

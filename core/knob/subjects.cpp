@@ -5,7 +5,7 @@
 
 namespace koord::knob {
 
-bool covers(const HandsOff& hands_off, const Knob& knob, std::string_view plugin) {
+bool covers(const decision::HandsOff& hands_off, const Knob& knob, std::string_view plugin) {
   return hands_off.all || std::any_of(hands_off.names.begin(), hands_off.names.end(), [&](const std::string& name) {
            if (name == plugin || name == knob.name) return true;
            const Knob* named = find_knob(name);
@@ -13,7 +13,7 @@ bool covers(const HandsOff& hands_off, const Knob& knob, std::string_view plugin
          });
 }
 
-std::vector<std::string> unknown_names(const HandsOff& hands_off, const std::vector<std::string>& plugins) {
+std::vector<std::string> unknown_names(const decision::HandsOff& hands_off, const std::vector<std::string>& plugins) {
   std::vector<std::string> unknown;
   for (const std::string& name : hands_off.names)
     if (find_knob(name) == nullptr && std::find(plugins.begin(), plugins.end(), name) == plugins.end())
@@ -23,7 +23,7 @@ std::vector<std::string> unknown_names(const HandsOff& hands_off, const std::vec
 
 void Subjects::add(std::string cgroup_dir, Subject subject) {
   if (subject.has_own_cpus && !subject.container.empty()) pinned_.insert(cgroup_dir);
-  if (subject.hands_off != HandsOff{}) hands_off_.try_emplace(cgroup_dir, subject.hands_off);
+  if (subject.hands_off != decision::HandsOff{}) hands_off_.try_emplace(cgroup_dir, subject.hands_off);
   subjects_.emplace(std::move(cgroup_dir), std::move(subject));
 }
 

@@ -18,10 +18,10 @@
 namespace koord::knob {
 
 // A knob's name stands for all knobs that turn the same thing.
-bool covers(const HandsOff& hands_off, const Knob& knob, std::string_view plugin);
+bool covers(const decision::HandsOff& hands_off, const Knob& knob, std::string_view plugin);
 
 // Names that are neither of a knob nor of one of these plugins: a slip, most likely.
-std::vector<std::string> unknown_names(const HandsOff& hands_off, const std::vector<std::string>& plugins);
+std::vector<std::string> unknown_names(const decision::HandsOff& hands_off, const std::vector<std::string>& plugins);
 
 // Limits of a spec, or of its resize status; nullopt: the spec has none, or is unknown. A pod has one where each of its
 // containers has one.
@@ -34,7 +34,7 @@ struct SpecLimits {
 struct Subject {
   std::string pod_uid, pod_namespace, pod_name;
   std::string container = {};  // empty: the pod itself
-  HandsOff hands_off = {};
+  decision::HandsOff hands_off = {};
   bool has_own_cpus = false;  // exclusive CPUs; for a pod: a container of it has some
   SpecLimits limits = {};
   std::vector<std::string> containers = {};  // for a pod: cgroups of the containers that run as long as the pod
@@ -66,7 +66,7 @@ class Subjects {
   const QuotaRules& quota_rules() const { return quota_rules_; }
 
   // Cgroups of pods and containers with hands off, of whichever knobs.
-  const std::map<std::string, HandsOff>& hands_off() const { return hands_off_; }
+  const std::map<std::string, decision::HandsOff>& hands_off() const { return hands_off_; }
   // Cgroups of containers that have CPUs of their own.
   const std::set<std::string>& pinned() const { return pinned_; }
 
@@ -79,7 +79,7 @@ class Subjects {
   };
   std::unordered_map<std::string, Subject, Hash, std::equal_to<>> subjects_;
   QuotaRules quota_rules_;
-  std::map<std::string, HandsOff> hands_off_;
+  std::map<std::string, decision::HandsOff> hands_off_;
   std::set<std::string> pinned_;
 };
 

@@ -7,7 +7,7 @@
 
 #include "core/base/clock.hpp"
 
-namespace koord::host {
+namespace koord::load {
 
 // The properties of one class of a plugin, in plain values.
 struct ClassInfo {
@@ -29,4 +29,4 @@ struct ClassInfo {
   bool is_scraped_for() const { return kind == "koord.external-advisor/1"; }
 };
 
-}  // namespace koord::host
+}  // namespace koord::load

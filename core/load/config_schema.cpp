@@ -24,7 +24,7 @@
 #include "core/load/schema_check.hpp"
 #include "core/load/trial.hpp"
 
-namespace koord::host {
+namespace koord::load {
 namespace {
 
 using valijson::adapters::BoostJsonAdapter;
@@ -115,4 +115,4 @@ Result<void> check_config_in_child(std::string_view schema, std::string_view con
   return invalid("config_schema: cannot be applied: " + fine.error().message());
 }
 
-}  // namespace koord::host
+}  // namespace koord::load

@@ -7,7 +7,7 @@
 
 #include "core/base/result.hpp"
 
-namespace koord::host {
+namespace koord::load {
 
 // An empty schema allows anything. One that could take this process down is refused before it is compiled: see
 // schema_check.hpp.
@@ -16,4 +16,4 @@ Result<void> check_config(std::string_view schema, std::string_view config_json)
 // The same for a third party's schema, in a process of its own for at most 1 s, with 64 MiB more than this one has.
 Result<void> check_config_in_child(std::string_view schema, std::string_view config_json);
 
-}  // namespace koord::host
+}  // namespace koord::load

@@ -8,7 +8,7 @@
 
 #include <memory>
 
-namespace koord::host {
+namespace koord::load {
 namespace {
 
 struct Functions {
@@ -110,4 +110,4 @@ Result<bool> verify(const PublicKey& key, std::string_view signature, std::strin
   return f.verify(context.get(), data_of(signature), signature.size(), data_of(bytes), bytes.size()) == 1;
 }
 
-}  // namespace koord::host
+}  // namespace koord::load

@@ -9,7 +9,7 @@
 
 #include "core/base/result.hpp"
 
-namespace koord::host {
+namespace koord::load {
 
 inline constexpr std::size_t kSignatureBytes = 64;
 
@@ -24,4 +24,4 @@ Result<PublicKey> read_public_key(const std::string& pem);
 // Whether the owner of the key signed these bytes.
 Result<bool> verify(const PublicKey& key, std::string_view signature, std::string_view bytes);
 
-}  // namespace koord::host
+}  // namespace koord::load

@@ -12,7 +12,7 @@
 #include <optional>
 #include <vector>
 
-namespace koord::host {
+namespace koord::load {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "the reader takes the file's integers as they are");
@@ -169,4 +169,4 @@ Result<std::string> read_elf_section(const ByteSource& source, std::string_view 
   return *std::move(found);
 }
 
-}  // namespace koord::host
+}  // namespace koord::load

@@ -13,7 +13,7 @@
 
 #include "core/base/result.hpp"
 
-namespace koord::host {
+namespace koord::load {
 
 // Bytes of a file, or of memory when a fuzzer asks.
 struct ByteSource {
@@ -28,4 +28,4 @@ Result<ByteSource> bytes_of_file(int fd);  // borrows the descriptor
 // The content of the section; not found: std::errc::no_such_file_or_directory.
 Result<std::string> read_elf_section(const ByteSource& source, std::string_view section, std::size_t max_bytes);
 
-}  // namespace koord::host
+}  // namespace koord::load

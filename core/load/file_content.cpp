@@ -12,7 +12,7 @@
 #include "core/load/elf_section.hpp"
 #include "core/load/file_trust.hpp"
 
-namespace koord::host {
+namespace koord::load {
 namespace {
 
 constexpr std::size_t kMaxPemBytes = 64u << 10;
@@ -96,4 +96,4 @@ Result<CheckedFile> check_content(const std::string& path, const ContentDemand& 
   return CheckedFile{stamp, true};
 }
 
-}  // namespace koord::host
+}  // namespace koord::load

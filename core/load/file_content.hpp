@@ -17,7 +17,7 @@
 #include "core/load/crypto.hpp"
 #include "core/load/file_stamp.hpp"
 
-namespace koord::host {
+namespace koord::load {
 
 struct TrustedKey {
   std::string path;
@@ -47,4 +47,4 @@ struct CheckedFile {
 // `path` is what check_trusted_file() gave.
 Result<CheckedFile> check_content(const std::string& path, const ContentDemand& demand);
 
-}  // namespace koord::host
+}  // namespace koord::load

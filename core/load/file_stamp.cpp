@@ -3,7 +3,7 @@
 
 #include <cerrno>
 
-namespace koord::host {
+namespace koord::load {
 namespace {
 
 std::int64_t nanoseconds(const timespec& time) {
@@ -38,4 +38,4 @@ Result<void> check_unchanged(const std::string& path, const FileStamp& before) {
                  "; koordctl plugin reload takes what is there now");
 }
 
-}  // namespace koord::host
+}  // namespace koord::load

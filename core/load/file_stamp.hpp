@@ -9,7 +9,7 @@
 
 #include "core/base/result.hpp"
 
-namespace koord::host {
+namespace koord::load {
 
 struct FileStamp {
   std::uint64_t device = 0;
@@ -27,4 +27,4 @@ Result<FileStamp> stamp_of(const std::string& path);
 // To be called once the file is mapped.
 Result<void> check_unchanged(const std::string& path, const FileStamp& before);
 
-}  // namespace koord::host
+}  // namespace koord::load

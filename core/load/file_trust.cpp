@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <memory>
 
-namespace koord::host {
+namespace koord::load {
 namespace {
 
 std::string octal(mode_t mode) {
@@ -95,4 +95,4 @@ Result<std::string> check_trusted_file(const std::string& trusted_directory, con
   return real;
 }
 
-}  // namespace koord::host
+}  // namespace koord::load

@@ -13,7 +13,7 @@
 
 #include "core/base/result.hpp"
 
-namespace koord::host {
+namespace koord::load {
 
 // The plugin directory itself: absolute, existing, trusted up to the root. Its path with all links resolved.
 Result<std::string> check_trusted_directory(const std::string& directory);
@@ -24,4 +24,4 @@ Result<std::string> check_trusted_file(const std::string& path);
 // A file of a directory that was checked. The path to load, with all links resolved.
 Result<std::string> check_trusted_file(const std::string& trusted_directory, const std::string& path);
 
-}  // namespace koord::host
+}  // namespace koord::load

@@ -9,7 +9,7 @@
 #include "core/load/manifest.hpp"
 #include "core/service/services.hpp"
 
-namespace koord::host {
+namespace koord::load {
 namespace {
 
 enum KindBit : std::uint8_t { kAdvisor = 1, kExternalAdvisor = 2, kQosStrategy = 4, kRuntimeHook = 8, kAll = 15 };
@@ -49,7 +49,7 @@ const Grant* find_grant(std::string_view id) {
   return grant == kGrants.end() ? nullptr : &*grant;
 }
 
-bool is_offered(std::string_view id) { return find_service(id) != nullptr; }
+bool is_offered(std::string_view id) { return service::find_service(id) != nullptr; }
 
 std::uint8_t bits_of(const std::vector<std::string>& kinds) {
   std::uint8_t bits = 0;
@@ -107,4 +107,4 @@ Result<void> check_required_services(const Manifest& manifest) {
   return {};
 }
 
-}  // namespace koord::host
+}  // namespace koord::load

@@ -9,7 +9,7 @@
 
 #include "core/base/result.hpp"
 
-namespace koord::host {
+namespace koord::load {
 
 struct Manifest;
 
@@ -24,4 +24,4 @@ std::vector<std::string> granted_services(std::string_view kind);
 // that requires it, and the services offered instead.
 Result<void> check_required_services(const Manifest& manifest);
 
-}  // namespace koord::host
+}  // namespace koord::load

@@ -7,7 +7,7 @@
 
 #include "koordetector/plugin.h"
 
-namespace koord::host {
+namespace koord::load {
 
 template <class Table, class Member>
 bool has(const Table* table, Member Table::*member) {
@@ -17,4 +17,4 @@ bool has(const Table* table, Member Table::*member) {
   return end - begin <= table->life.struct_size && table->*member;
 }
 
-}  // namespace koord::host
+}  // namespace koord::load

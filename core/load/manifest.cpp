@@ -14,7 +14,7 @@
 #include "core/load/grants.hpp"
 #include "koordetector/plugin.h"
 
-namespace koord::host {
+namespace koord::load {
 namespace {
 
 constexpr std::string_view kFirstLine = "koord-manifest/1";
@@ -255,4 +255,4 @@ Result<void> check_compatible(const Manifest& manifest) {
   return {};
 }
 
-}  // namespace koord::host
+}  // namespace koord::load

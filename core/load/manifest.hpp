@@ -12,7 +12,7 @@
 #include "core/base/result.hpp"
 #include "core/config/feature_gates.hpp"
 
-namespace koord::host {
+namespace koord::load {
 
 inline constexpr std::size_t kMaxManifestBytes = 4096;
 
@@ -56,4 +56,4 @@ Result<Manifest> read_manifest(const std::string& path);
 // that of isolation.hpp.
 Result<void> check_compatible(const Manifest& manifest);
 
-}  // namespace koord::host
+}  // namespace koord::load

@@ -12,7 +12,7 @@
 #include "core/load/module_check.hpp"
 #include "core/load/trial.hpp"
 
-namespace koord::host {
+namespace koord::load {
 namespace {
 
 using boost::dll::load_mode::type;
@@ -139,4 +139,4 @@ Result<std::shared_ptr<const Module>> Module::load_untried(const std::string& pa
 
 const koord_class* Module::class_at(std::size_t index) const { return class_of(table_, index); }
 
-}  // namespace koord::host
+}  // namespace koord::load

@@ -18,7 +18,7 @@
 #include "core/load/manifest.hpp"
 #include "koordetector/plugin.h"
 
-namespace koord::host {
+namespace koord::load {
 
 class Module {
  public:
@@ -41,4 +41,4 @@ class Module {
   std::vector<ClassInfo> classes_;
 };
 
-}  // namespace koord::host
+}  // namespace koord::load

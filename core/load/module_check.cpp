@@ -9,7 +9,7 @@
 
 #include "core/load/kind_table.hpp"
 
-namespace koord::host {
+namespace koord::load {
 namespace {
 
 constexpr std::uint32_t kMaxClasses = 64;
@@ -163,4 +163,4 @@ Result<std::vector<ClassInfo>> check_module(const koord_module* module, const Ma
   return classes;
 }
 
-}  // namespace koord::host
+}  // namespace koord::load

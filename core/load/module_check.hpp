@@ -11,7 +11,7 @@
 #include "core/load/manifest.hpp"
 #include "koordetector/plugin.h"
 
-namespace koord::host {
+namespace koord::load {
 
 // The classes as plain values. `manifest` is the one read from the file; the module's must be the same text.
 Result<std::vector<ClassInfo>> check_module(const koord_module* module, const Manifest& manifest);
@@ -19,4 +19,4 @@ Result<std::vector<ClassInfo>> check_module(const koord_module* module, const Ma
 // The class at an index of a module that was checked.
 const koord_class* class_of(const koord_module* module, std::size_t index);
 
-}  // namespace koord::host
+}  // namespace koord::load

@@ -11,7 +11,7 @@
 #include "core/load/file_trust.hpp"
 #include "core/load/grants.hpp"
 
-namespace koord::host {
+namespace koord::load {
 namespace {
 
 Result<void> examine(const std::string& directory, PluginFile& file) {
@@ -89,4 +89,4 @@ std::vector<std::string> find_unknown_settings(const config::PluginsSettings& se
   return lines;
 }
 
-}  // namespace koord::host
+}  // namespace koord::load

@@ -9,7 +9,7 @@
 #include "core/config/config.hpp"
 #include "core/load/manifest.hpp"
 
-namespace koord::host {
+namespace koord::load {
 
 struct PluginFile {
   std::string path;                     // links resolved, once the file is trusted
@@ -36,4 +36,4 @@ std::string unread_files(const std::vector<PluginFile>& files);
 std::vector<std::string> find_unknown_settings(const config::PluginsSettings& settings,
                                                const std::vector<std::string>& ids, const std::string& unread = {});
 
-}  // namespace koord::host
+}  // namespace koord::load

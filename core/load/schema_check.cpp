@@ -9,7 +9,7 @@
 
 #include "core/base/parse.hpp"
 
-namespace koord::host {
+namespace koord::load {
 namespace {
 
 namespace json = boost::json;
@@ -220,4 +220,4 @@ Result<void> check_matched_texts(const json::value& config) {
   return {};
 }
 
-}  // namespace koord::host
+}  // namespace koord::load

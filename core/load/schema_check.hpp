@@ -8,7 +8,7 @@
 
 #include "core/base/result.hpp"
 
-namespace koord::host {
+namespace koord::load {
 
 inline constexpr std::size_t kMaxSchemaBytes = 64u << 10;
 
@@ -24,4 +24,4 @@ Result<SchemaFacts> check_schema(const boost::json::value& schema);
 // Whether a text or key in this value is too long to be matched.
 Result<void> check_matched_texts(const boost::json::value& config);
 
-}  // namespace koord::host
+}  // namespace koord::load

@@ -20,7 +20,7 @@
 #include "core/base/parse.hpp"
 #include "core/base/unique_fd.hpp"
 
-namespace koord::host {
+namespace koord::load {
 namespace {
 
 constexpr std::size_t kMaxReport = 4096;
@@ -137,4 +137,4 @@ Result<void> try_in_child(const std::function<Result<void>()>& what, Duration pa
   return invalid("wanted an end within " + format_duration(patience) + ", found none");
 }
 
-}  // namespace koord::host
+}  // namespace koord::load

@@ -11,8 +11,8 @@
 #include "core/base/clock.hpp"
 #include "core/base/result.hpp"
 
-namespace koord::host {
+namespace koord::load {
 
 Result<void> try_in_child(const std::function<Result<void>()>& what, Duration patience);
 
-}  // namespace koord::host
+}  // namespace koord::load

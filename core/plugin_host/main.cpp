@@ -56,23 +56,23 @@ std::string with_name(std::string text, const std::string& copy, const std::stri
 }
 
 // Messages name the file and not the copy that is mapped.
-Result<std::shared_ptr<const host::Module>> load(const std::string& id, const std::string& path, const Order& order) {
+Result<std::shared_ptr<const load::Module>> load(const std::string& id, const std::string& path, const Order& order) {
   if (Result<void> confined = confine(order.spec); !confined)
     return invalid("cannot be confined: " + confined.error().message());
   const UniqueFd memory = TRY(sealed_copy(order.file.get(), id + ".so"));
   if (Result<void> limited = limit_files(order.spec); !limited)
     return invalid("cannot be confined: " + limited.error().message());
   const std::string copy = "/proc/self/fd/" + std::to_string(memory.get());
-  auto module = [&]() -> Result<std::shared_ptr<const host::Module>> {
-    const host::Manifest manifest = TRY(host::read_manifest(copy));
-    return host::Module::load_untried(copy, manifest);
+  auto module = [&]() -> Result<std::shared_ptr<const load::Module>> {
+    const load::Manifest manifest = TRY(load::read_manifest(copy));
+    return load::Module::load_untried(copy, manifest);
   }();
   if (!module) return invalid(with_name(module.error().text, copy, path));
   return module;
 }
 
 // Reports the plugin's manifest to the host, or why loading failed.
-bool handshake(Channel& calls, const Result<std::shared_ptr<const host::Module>>& module) {
+bool handshake(Channel& calls, const Result<std::shared_ptr<const load::Module>>& module) {
   Packer answer;
   answer.add(module ? KOORD_OK : KOORD_E_INVALID);
   answer.add(module ? std::string_view() : std::string_view(module.error().text)).add(std::int64_t{0});

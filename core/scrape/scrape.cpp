@@ -17,7 +17,7 @@
 #include "core/http/client.hpp"
 #include "core/http/location.hpp"
 
-namespace koord::host {
+namespace koord::scrape {
 namespace {
 
 // OpenMetrics is preferred because only this format has units.
@@ -80,7 +80,7 @@ bool is_within(const std::vector<std::string>& granted, const std::string& path)
 
 // A third party's plugin may have written the directory of a socket. So the socket is opened before its path is
 // compared, and the path of the descriptor is the one to connect to: no link can lead elsewhere in between.
-Result<UniqueFd> granted_socket(const std::string& path, const Rights& rights) {
+Result<UniqueFd> granted_socket(const std::string& path, const service::Rights& rights) {
   UniqueFd socket = TRY(open_at(AT_FDCWD, path, O_PATH | O_CLOEXEC));
   std::error_code failed;
   const std::string found = std::filesystem::read_symlink(path_of(socket), failed).string();
@@ -91,7 +91,7 @@ Result<UniqueFd> granted_socket(const std::string& path, const Rights& rights) {
 }
 
 // The agent may reach more than a third party's plugin, and with other rights.
-Result<void> check_endpoint(const ScrapeTarget& target, bool is_unix, const Rights& rights) {
+Result<void> check_endpoint(const ScrapeTarget& target, bool is_unix, const service::Rights& rights) {
   if (rights.host_plugin || (rights.network & (is_unix ? kNetworkUnix : kNetworkTcp)) != 0) return {};
   return invalid("'" + target.url.substr(0, 200) + "': found an endpoint that is not granted; network: [" +
                  (is_unix ? "unix" : "tcp") + "] in the plugin's settings allows it");
@@ -140,4 +140,4 @@ Result<exposition::Document> scrape(const ScrapeTarget& target, const ScrapeLimi
   return document;
 }
 
-}  // namespace koord::host
+}  // namespace koord::scrape

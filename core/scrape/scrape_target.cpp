@@ -9,7 +9,7 @@
 #include "core/service/arguments.hpp"
 #include "core/service/record.hpp"
 
-namespace koord::host {
+namespace koord::scrape {
 namespace {
 
 constexpr std::size_t kMaxText = 4096;
@@ -31,7 +31,7 @@ koord_status tell(const koord_host* host, koord_status status, const std::string
 }
 
 Result<std::string> short_text(koord_str text, const char* what) {
-  const std::string_view view = TRY(text_argument(text, what));
+  const std::string_view view = TRY(service::text_argument(text, what));
   if (view.size() > kMaxText)
     return invalid(std::string(what) + ": found " + std::to_string(view.size()) + " bytes, expected at most " +
                    std::to_string(kMaxText));
@@ -43,9 +43,9 @@ Duration duration_of(std::uint64_t ns) {
 }
 
 Result<ScrapeTarget> target_of(const koord_scrape_target* in) {
-  const auto record = TRY(take_record<koord_scrape_target>(in, "target"));
-  const std::string_view name = TRY(name_argument(record.name, "name"));
-  const std::string_view url = TRY(name_argument(record.url, "url"));
+  const auto record = TRY(service::take_record<koord_scrape_target>(in, "target"));
+  const std::string_view name = TRY(service::name_argument(record.name, "name"));
+  const std::string_view url = TRY(service::name_argument(record.url, "url"));
   TRY(check_scrape_url(url));
   ScrapeTarget target{.name = std::string(name.substr(0, kMaxText)), .url = std::string(url)};
   target.ca_file = TRY(short_text(record.ca_file, "ca_file"));
@@ -113,7 +113,7 @@ SeriesMap::SeriesMap(const koord_host* host)
              }} {}
 
 koord_status SeriesMap::label(koord_str name, koord_str value) {
-  Result<std::string_view> key = name_argument(name, "name");
+  Result<std::string_view> key = service::name_argument(name, "name");
   if (!key) return tell(host_, KOORD_E_INVALID, key.error().message());
   if (!metric::is_valid_name(*key))
     return tell(host_, KOORD_E_INVALID, "'" + std::string(key->substr(0, 100)) + "' is no name of a label");
@@ -125,4 +125,4 @@ koord_status SeriesMap::label(koord_str name, koord_str value) {
   return KOORD_OK;
 }
 
-}  // namespace koord::host
+}  // namespace koord::scrape

@@ -14,7 +14,7 @@
 #include "core/base/result.hpp"
 #include "koordetector/plugin.h"
 
-namespace koord::host {
+namespace koord::scrape {
 
 // One endpoint. Empty and zero: the host's choice.
 struct ScrapeTarget {
@@ -77,4 +77,4 @@ class SeriesMap {
   SeriesChange change_;
 };
 
-}  // namespace koord::host
+}  // namespace koord::scrape

@@ -5,7 +5,7 @@
 
 #include "core/base/utf8.hpp"
 
-namespace koord::host {
+namespace koord::scrape {
 namespace {
 
 constexpr double kMaxSteps = 4611686018427387904.0;  // 2^62, the registry's
@@ -55,7 +55,7 @@ Result<const ScrapedDefinitions::Definition*> ScrapedDefinitions::define(const s
     return invalid("metric '" + std::string(metric.name) + "': found another type than '" + name +
                    "' has, expected that");
   }
-  TRY(check_metric_name(rights_, owner_, name));
+  TRY(service::check_metric_name(rights_, owner_, name));
   metric::Desc desc{.name = name,
                     .unit = unit_of(metric),
                     .help = std::string(metric.help),
@@ -69,4 +69,4 @@ Result<const ScrapedDefinitions::Definition*> ScrapedDefinitions::define(const s
   return &known_.emplace(name, Definition{id, metric.kind, desc.resolution * kMaxSteps, desc.bounds}).first->second;
 }
 
-}  // namespace koord::host
+}  // namespace koord::scrape

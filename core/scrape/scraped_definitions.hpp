@@ -16,7 +16,7 @@
 #include "core/metric/registry.hpp"
 #include "core/service/rights.hpp"
 
-namespace koord::host {
+namespace koord::scrape {
 
 class ScrapedDefinitions {
  public:
@@ -28,7 +28,7 @@ class ScrapedDefinitions {
   };
 
   // The registry outlives it. A third party's plugin brings in no name that is reserved for the host's own plugins.
-  ScrapedDefinitions(metric::Registry& registry, std::string owner, Rights rights = {})
+  ScrapedDefinitions(metric::Registry& registry, std::string owner, service::Rights rights = {})
       : registry_(registry), owner_(std::move(owner)), rights_(std::move(rights)) {}
 
   // `largest` of its values, and one of its histograms, decide on a metric that is new. Valid as long as this is.
@@ -42,7 +42,7 @@ class ScrapedDefinitions {
  private:
   metric::Registry& registry_;
   const std::string owner_;
-  const Rights rights_;
+  const service::Rights rights_;
   std::unordered_map<std::string, Definition> known_;
   std::unordered_set<metric::SeriesId> claimed_;
 };
@@ -51,4 +51,4 @@ class ScrapedDefinitions {
 // Pure.
 double scraped_resolution(std::string_view name, exposition::Kind kind, double largest);
 
-}  // namespace koord::host
+}  // namespace koord::scrape

@@ -9,7 +9,7 @@
 #include "core/scrape/scrape_target.hpp"
 #include "koordetector/plugin.h"
 
-namespace koord::host {
+namespace koord::scrape {
 
 // An endpoint's metric, and the external advisor's answer about it. The texts are the caller's.
 struct ScrapedMetric {
@@ -33,4 +33,4 @@ struct ScrapedSeries {
   koord_status status = KOORD_OK;  // KOORD_E_AGAIN: not this time
 };
 
-}  // namespace koord::host
+}  // namespace koord::scrape

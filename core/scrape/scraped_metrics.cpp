@@ -8,7 +8,7 @@
 #include "core/metric/labels.hpp"
 #include "core/service/arguments.hpp"
 
-namespace koord::host {
+namespace koord::scrape {
 namespace {
 
 using exposition::Document;
@@ -118,7 +118,7 @@ Result<void> ScrapedMetrics::ask_metrics(const Document& document, std::span<con
     asked.push_back({.name = name, .mapped = own_name_of_metric(name)});
   }
   if (mapping_.metrics) {
-    CallResult result = mapping_.metrics(asked);
+    service::CallResult result = mapping_.metrics(asked);
     outcome_.wall += result.wall;
     if (!result.ok()) return invalid("map_metric(): " + describe(result));
   }
@@ -198,7 +198,7 @@ void ScrapedMetrics::forget_ended_subjects() {
 
 std::span<const koord_label> ScrapedMetrics::abi_labels(const Document& document, const Picked& picked) {
   for (const exposition::Label& label : document.labels(*picked.sample))
-    labels_.push_back({to_abi(label.name), to_abi(label.value)});
+    labels_.push_back({service::to_abi(label.name), service::to_abi(label.value)});
   return std::span(labels_).last(picked.sample->n_labels);
 }
 
@@ -222,7 +222,7 @@ Result<void> ScrapedMetrics::map_series(const Document& document) {
 }
 
 Result<void> ScrapedMetrics::ask_series(std::span<ScrapedSeries> asked, std::span<Live* const> unmapped) {
-  CallResult result = mapping_.series(asked);
+  service::CallResult result = mapping_.series(asked);
   outcome_.wall += result.wall;
   if (!result.ok()) return invalid("map_series(): " + describe(result));
   for (std::size_t i = 0; i < asked.size(); ++i) {
@@ -244,7 +244,7 @@ Result<void> ScrapedMetrics::map_samples(const Document& document) {
       asked_.push_back({.name = document.metrics()[picked.sample->metric].name,
                         .labels = abi_labels(document, picked),
                         .value = picked.value});
-    CallResult result = mapping_.samples(asked_);
+    service::CallResult result = mapping_.samples(asked_);
     outcome_.wall += result.wall;
     if (!result.ok()) return invalid("map_sample(): " + describe(result));
     for (std::size_t i = 0; i < asked_.size(); ++i) picked_[i].value = asked_[i].value;
@@ -291,4 +291,4 @@ void ScrapedMetrics::forget() {
   count_held();
 }
 
-}  // namespace koord::host
+}  // namespace koord::scrape

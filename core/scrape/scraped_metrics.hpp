@@ -22,15 +22,15 @@
 #include "core/scrape/scraped_items.hpp"
 #include "core/service/call_result.hpp"
 
-namespace koord::host {
+namespace koord::scrape {
 
 class ScrapedMetrics {
  public:
   // How the plugin is asked; empty where it has nothing to say.
   struct Mapping {
-    std::function<CallResult(std::span<ScrapedMetric>)> metrics;
-    std::function<CallResult(std::span<ScrapedSeries>)> series;
-    std::function<CallResult(std::span<ScrapedSample>)> samples;
+    std::function<service::CallResult(std::span<ScrapedMetric>)> metrics;
+    std::function<service::CallResult(std::span<ScrapedSeries>)> series;
+    std::function<service::CallResult(std::span<ScrapedSample>)> samples;
     // The subject of this handle; nothing: it has ended.
     std::function<std::optional<metric::Subject>(std::uint64_t handle)> subject;
   };
@@ -135,4 +135,4 @@ class ScrapedMetrics {
   std::vector<metric::HistogramPoint> histograms_;
 };
 
-}  // namespace koord::host
+}  // namespace koord::scrape

@@ -4,7 +4,7 @@
 
 #include "core/scrape/scraped_metrics.hpp"
 
-namespace koord::host {
+namespace koord::scrape {
 namespace {
 
 // Beside an element of a map: pointers, hash, padding of the allocator.
@@ -51,4 +51,4 @@ void ScrapedMetrics::release_working_memory() {
   histograms_ = {};
 }
 
-}  // namespace koord::host
+}  // namespace koord::scrape

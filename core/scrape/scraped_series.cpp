@@ -6,7 +6,7 @@
 #include "core/metric/labels.hpp"
 #include "core/scrape/scraped_metrics.hpp"
 
-namespace koord::host {
+namespace koord::scrape {
 namespace {
 
 using exposition::Document;
@@ -121,4 +121,4 @@ Result<void> ScrapedMetrics::record(const Document& document, Time time) {
   return {};
 }
 
-}  // namespace koord::host
+}  // namespace koord::scrape

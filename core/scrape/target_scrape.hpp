@@ -11,7 +11,7 @@
 #include "core/scrape/scrape_target.hpp"
 #include "core/scrape/scraped_metrics.hpp"
 
-namespace koord::host {
+namespace koord::scrape {
 
 struct TargetScrape {
   ScrapeTarget target;
@@ -30,4 +30,4 @@ struct TargetScrape {
   bool is_due(Time now) const { return !next || now + target.period / 16 >= *next; }
 };
 
-}  // namespace koord::host
+}  // namespace koord::scrape

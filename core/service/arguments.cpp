@@ -5,7 +5,7 @@
 #include "core/base/utf8.hpp"
 #include "core/service/status.hpp"
 
-namespace koord::host {
+namespace koord::service {
 
 Result<std::string_view> text_argument(koord_str text, const char* what) {
   if (text.n == 0) return std::string_view();
@@ -142,4 +142,4 @@ Result<void> buffer_argument(const void* buf, std::uint64_t cap, const void* nee
   return {};
 }
 
-}  // namespace koord::host
+}  // namespace koord::service

@@ -14,7 +14,7 @@
 #include "core/metric/labels.hpp"
 #include "koordetector/plugin.h"
 
-namespace koord::host {
+namespace koord::service {
 
 // No text that a plugin passes is longer; a length beyond it was never set.
 inline constexpr std::uint64_t kMaxTextBytes = 1 << 20;
@@ -101,4 +101,4 @@ Result<Array<koord_histogram>> histograms_argument(const koord_histogram* histog
 // Checks the caller's buffer before there is an answer: `buf` may be NULL only when cap is 0.
 Result<void> buffer_argument(const void* buf, std::uint64_t cap, const void* need);
 
-}  // namespace koord::host
+}  // namespace koord::service

@@ -3,10 +3,10 @@
 
 #include "core/service/status.hpp"
 
-namespace koord::host {
+namespace koord::service {
 
 std::string describe(const CallResult& result) {
   return result.text.empty() ? name_of_status(result.status) : name_of_status(result.status) + ": " + result.text;
 }
 
-}  // namespace koord::host
+}  // namespace koord::service

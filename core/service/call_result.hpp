@@ -7,7 +7,7 @@
 #include "core/base/clock.hpp"
 #include "koordetector/plugin.h"
 
-namespace koord::host {
+namespace koord::service {
 
 // The result of one call.
 struct CallResult {
@@ -22,4 +22,4 @@ struct CallResult {
 // "KOORD_E_INVALID: text"
 std::string describe(const CallResult& result);
 
-}  // namespace koord::host
+}  // namespace koord::service

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/service/capability_board.hpp"
 
-namespace koord::host {
+namespace koord::service {
 
 std::string_view name_of(CapabilityState state) {
   switch (state) {
@@ -63,4 +63,4 @@ std::vector<Capability> CapabilityBoard::list() const {
   return all;
 }
 
-}  // namespace koord::host
+}  // namespace koord::service

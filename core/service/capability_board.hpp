@@ -14,7 +14,7 @@
 
 #include "core/base/result.hpp"
 
-namespace koord::host {
+namespace koord::service {
 
 // The values are those of the plugin ABI.
 enum class CapabilityState { supported = 1, absent = 2, broken = 3 };
@@ -53,4 +53,4 @@ class CapabilityBoard {
   std::map<Key, Capability> capabilities_;
 };
 
-}  // namespace koord::host
+}  // namespace koord::service

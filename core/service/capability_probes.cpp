@@ -7,7 +7,7 @@
 #include "core/base/parse.hpp"
 #include "core/service/kernel_probes.hpp"
 
-namespace koord::host {
+namespace koord::service {
 namespace {
 
 struct Node {
@@ -171,4 +171,4 @@ std::vector<Capability> probe_capabilities(const NodeRoots& roots, const cgroup:
   return found;
 }
 
-}  // namespace koord::host
+}  // namespace koord::service

@@ -9,9 +9,9 @@
 #include "core/cgroup/layout.hpp"
 #include "core/service/capability_board.hpp"
 
-namespace koord::host {
+namespace koord::service {
 
 // In the order of the table in capability_probes.cpp, which is also the list of their names.
 std::vector<Capability> probe_capabilities(const NodeRoots& roots, const cgroup::Layout& layout);
 
-}  // namespace koord::host
+}  // namespace koord::service

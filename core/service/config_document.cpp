@@ -6,7 +6,7 @@
 
 #include "core/json/reader.hpp"
 
-namespace koord::host {
+namespace koord::service {
 namespace json = boost::json;
 
 struct ConfigDocument::Value {
@@ -71,4 +71,4 @@ Result<std::string_view> ConfigDocument::string(std::string_view pointer) const 
   return std::string_view(value->get_string().data(), value->get_string().size());
 }
 
-}  // namespace koord::host
+}  // namespace koord::service

@@ -10,7 +10,7 @@
 
 #include "core/base/result.hpp"
 
-namespace koord::host {
+namespace koord::service {
 
 class ConfigDocument {
  public:
@@ -34,4 +34,4 @@ class ConfigDocument {
   std::unique_ptr<Value> value_;
 };
 
-}  // namespace koord::host
+}  // namespace koord::service

@@ -5,7 +5,7 @@
 
 #include "core/base/utf8.hpp"
 
-namespace koord::host {
+namespace koord::service {
 void EventLog::add(Event event) {
   cut_utf8(event.what, kMostText);
   cut_utf8(event.why, kMostText);
@@ -34,4 +34,4 @@ std::map<std::string, std::uint64_t> EventLog::counts() const {
   return counts;
 }
 
-}  // namespace koord::host
+}  // namespace koord::service

@@ -15,7 +15,7 @@
 #include "core/base/clock.hpp"
 #include "core/metric/labels.hpp"
 
-namespace koord::host {
+namespace koord::service {
 
 struct Event {
   std::uint64_t number = 0;  // from 1, in the order of the reports
@@ -48,4 +48,4 @@ class EventLog {
   std::uint64_t last_number_ = 0;
 };
 
-}  // namespace koord::host
+}  // namespace koord::service

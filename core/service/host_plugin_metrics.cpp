@@ -5,7 +5,7 @@
 #include <array>
 #include <iterator>
 
-namespace koord::host {
+namespace koord::service {
 namespace {
 
 constexpr std::array<std::string_view, 38> kOfLevels = {"be",
@@ -75,4 +75,4 @@ bool is_metric_of_host_plugin(std::string_view name) {
          });
 }
 
-}  // namespace koord::host
+}  // namespace koord::service

@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-namespace koord::host {
+namespace koord::service {
 
 // Patterns; one that ends in '*' reserves all names that begin so. A pattern of the first list is reserved with each of
 // kMetricLevels in front.
@@ -17,4 +17,4 @@ inline constexpr std::string_view kMetricLevels[] = {"node_", "pod_", "container
 bool fits_metric_pattern(std::string_view pattern, std::string_view name);
 bool is_metric_of_host_plugin(std::string_view name);
 
-}  // namespace koord::host
+}  // namespace koord::service

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/service/intent_results.hpp"
 
-namespace koord::host {
+namespace koord::service {
 namespace {
 
 koord_str borrow(const std::string& text) { return {text.data(), text.size()}; }
 
 }  // namespace
 
-koord_status status_of(knob::Outcome outcome) {
+koord_status status_of(decision::Outcome outcome) {
   switch (outcome) {
-    case knob::Outcome::applied:
+    case decision::Outcome::applied:
       return KOORD_OK;
-    case knob::Outcome::lost:
+    case decision::Outcome::lost:
       return KOORD_E_AGAIN;
-    case knob::Outcome::shadow:
-    case knob::Outcome::off:
-    case knob::Outcome::hands_off:
+    case decision::Outcome::shadow:
+    case decision::Outcome::off:
+    case decision::Outcome::hands_off:
       return KOORD_E_DENIED;
-    case knob::Outcome::unsupported:
+    case decision::Outcome::unsupported:
       return KOORD_E_UNSUPPORTED;
-    case knob::Outcome::gone:
+    case decision::Outcome::gone:
       return KOORD_E_GONE;
-    case knob::Outcome::expired:
+    case decision::Outcome::expired:
       return KOORD_E_DEADLINE;
     default:
       return KOORD_E_IO;
@@ -33,11 +33,11 @@ std::optional<std::string> refusal_of(const knob::IntentResult& result) {
   const std::string because = result.problem.empty() ? std::string() : ": " + result.problem;
   const std::string knob = " for knob '" + result.knob + "'";
   switch (result.outcome) {
-    case knob::Outcome::unsupported:
+    case decision::Outcome::unsupported:
       return "intents" + knob + " are not applied, this node does not support it" + because;
-    case knob::Outcome::failed:
+    case decision::Outcome::failed:
       return "intent" + knob + " of cgroup '" + result.cgroup_dir + "' is not applied, the write failed" + because;
-    case knob::Outcome::contested:
+    case decision::Outcome::contested:
       return "intent" + knob + " of cgroup '" + result.cgroup_dir + "' is not applied, another program writes it" +
              because;
     default:
@@ -59,4 +59,4 @@ std::vector<koord_intent_result> records_of(const std::vector<knob::IntentResult
   return records;
 }
 
-}  // namespace koord::host
+}  // namespace koord::service

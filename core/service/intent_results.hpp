@@ -9,9 +9,9 @@
 #include "core/knob/plan_sink.hpp"
 #include "koordetector/plugin.h"
 
-namespace koord::host {
+namespace koord::service {
 
-koord_status status_of(knob::Outcome outcome);
+koord_status status_of(decision::Outcome outcome);
 
 // Returns a line about an intent that the node or the kernel refused, or that another program overwrites; nullopt for
 // other results. A knob that the node lacks is named without the cgroup.
@@ -20,4 +20,4 @@ std::optional<std::string> refusal_of(const knob::IntentResult& result);
 // Borrows the texts from `results`.
 std::vector<koord_intent_result> records_of(const std::vector<knob::IntentResult>& results);
 
-}  // namespace koord::host
+}  // namespace koord::service

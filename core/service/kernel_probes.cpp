@@ -23,7 +23,7 @@
 #define PR_SCHED_CORE_GET 0
 #endif
 
-namespace koord::host {
+namespace koord::service {
 namespace {
 
 std::string reason(int error) { return std::generic_category().message(error); }
@@ -138,4 +138,4 @@ Finding probe_pidfd() {
   return self ? supported() : refused(errno, "pidfd_open", "needs to be allowed by the seccomp filter");
 }
 
-}  // namespace koord::host
+}  // namespace koord::service

@@ -7,7 +7,7 @@
 
 #include "core/service/capability_board.hpp"
 
-namespace koord::host {
+namespace koord::service {
 
 struct Finding {
   CapabilityState state;
@@ -27,4 +27,4 @@ Finding probe_oom_score_adj();    // the rights to set scores of other processes
 Finding probe_inotify();          // a watch can be set
 Finding probe_pidfd();            // a process can be waited for without racing its pid
 
-}  // namespace koord::host
+}  // namespace koord::service

@@ -11,7 +11,7 @@
 #include "core/service/plugin_context.hpp"
 #include "core/service/record.hpp"
 
-namespace koord::host {
+namespace koord::service {
 namespace {
 
 Result<store::Aggregation> aggregation_of(std::uint32_t aggregation) {
@@ -152,4 +152,4 @@ Result<koord_status> answer_samples(PluginContext& context, const koord_query* q
   return answer_records(found, out, cap, stride, need);
 }
 
-}  // namespace koord::host
+}  // namespace koord::service

@@ -8,7 +8,7 @@
 #include "core/base/result.hpp"
 #include "koordetector/plugin.h"
 
-namespace koord::host {
+namespace koord::service {
 
 class PluginContext;
 
@@ -21,4 +21,4 @@ Result<koord_status> answer_aggregate(PluginContext& context, const koord_query*
 Result<koord_status> answer_samples(PluginContext& context, const koord_query* query, koord_sample* out,
                                     std::uint32_t cap, std::uint32_t stride, std::uint32_t* need);
 
-}  // namespace koord::host
+}  // namespace koord::service

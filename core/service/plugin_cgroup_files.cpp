@@ -3,7 +3,7 @@
 
 #include <optional>
 
-namespace koord::host {
+namespace koord::service {
 
 PluginCgroupFiles::~PluginCgroupFiles() {
   for (const auto& [handle, file] : files_) reader_.close(file.handle);
@@ -49,4 +49,4 @@ std::size_t PluginCgroupFiles::open_files() const {
   return files_.size();
 }
 
-}  // namespace koord::host
+}  // namespace koord::service

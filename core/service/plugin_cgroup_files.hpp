@@ -12,7 +12,7 @@
 
 #include "core/cgroup/reader.hpp"
 
-namespace koord::host {
+namespace koord::service {
 
 class PluginCgroupFiles {
  public:
@@ -41,4 +41,4 @@ class PluginCgroupFiles {
   std::uint64_t last_handle_ = 0;
 };
 
-}  // namespace koord::host
+}  // namespace koord::service

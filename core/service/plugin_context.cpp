@@ -10,7 +10,7 @@
 #include "core/service/serve.hpp"
 #include "core/service/services.hpp"
 
-namespace koord::host {
+namespace koord::service {
 namespace {
 
 constexpr log::Category plugin_log{"plugin"};
@@ -230,4 +230,4 @@ std::shared_ptr<const ConfigDocument> PluginContext::config() const {
   return config_;
 }
 
-}  // namespace koord::host
+}  // namespace koord::service

@@ -29,12 +29,12 @@
 #include "core/service/shared_services.hpp"
 #include "koordetector/plugin.h"
 
-namespace koord::host {
+namespace koord::service {
 
 class PluginContext final : public PluginSide {
  public:
-  static constexpr std::size_t kMaxPlan = host::kMaxPlan;  // intents
-  static constexpr std::size_t kMaxEvictions = 100;        // requests of one evaluate()
+  static constexpr std::size_t kMaxPlan = service::kMaxPlan;  // intents
+  static constexpr std::size_t kMaxEvictions = 100;           // requests of one evaluate()
 
   // `granted`: the ids of the services it may have. `config_json`: a JSON object, or empty for none.
   PluginContext(SharedServices& shared, std::string plugin_id, std::set<std::string> granted, std::string config_json,
@@ -116,4 +116,4 @@ class PluginContext final : public PluginSide {
   std::vector<evict::Request> evictions_;
 };
 
-}  // namespace koord::host
+}  // namespace koord::service

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace koord::host {
+namespace koord::service {
 
 class PluginPresence {
  public:
@@ -33,4 +33,4 @@ class PluginPresence {
   std::map<std::string, std::size_t, std::less<>> contexts_;
 };
 
-}  // namespace koord::host
+}  // namespace koord::service

@@ -9,7 +9,7 @@
 
 #include "koordetector/plugin.h"
 
-namespace koord::host {
+namespace koord::service {
 
 // A plugin's longer texts are cut, by both its log() and its set_error().
 inline constexpr std::uint64_t kMaxLogBytes = 4096, kMaxErrorBytes = 4096;
@@ -32,4 +32,4 @@ class PluginSide {
   ~PluginSide() = default;
 };
 
-}  // namespace koord::host
+}  // namespace koord::service

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/service/plugin_snapshots.hpp"
 
-namespace koord::host {
+namespace koord::service {
 
 const koord_snapshot* PluginSnapshots::acquire(SnapshotViewPtr view) {
   const auto* snapshot = reinterpret_cast<const koord_snapshot*>(view.get());
@@ -30,4 +30,4 @@ std::size_t PluginSnapshots::held() const {
   return held;
 }
 
-}  // namespace koord::host
+}  // namespace koord::service

@@ -9,7 +9,7 @@
 
 #include "core/service/snapshot_view.hpp"
 
-namespace koord::host {
+namespace koord::service {
 
 class PluginSnapshots {
  public:
@@ -33,4 +33,4 @@ inline const SnapshotView& view_of(const koord_snapshot* snapshot) {
   return *reinterpret_cast<const SnapshotView*>(snapshot);
 }
 
-}  // namespace koord::host
+}  // namespace koord::service

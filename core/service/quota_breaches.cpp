@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/service/quota_breaches.hpp"
 
-namespace koord::host {
+namespace koord::service {
 
 bool QuotaBreaches::add(const char* quota, const std::string& text, Time now) {
   std::lock_guard lock(mutex_);
@@ -15,4 +15,4 @@ std::string QuotaBreaches::newest(Time now) const {
   return newest_.empty() || now - newest_at_ > kShown ? std::string() : newest_;
 }
 
-}  // namespace koord::host
+}  // namespace koord::service

@@ -8,7 +8,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/problem_tracker.hpp"
 
-namespace koord::host {
+namespace koord::service {
 
 class QuotaBreaches {
  public:
@@ -27,4 +27,4 @@ class QuotaBreaches {
   Time newest_at_{};
 };
 
-}  // namespace koord::host
+}  // namespace koord::service

@@ -12,7 +12,7 @@
 
 #include "core/service/status.hpp"
 
-namespace koord::host {
+namespace koord::service {
 
 // No record will ever be this large: a struct_size beyond it was never set.
 inline constexpr std::uint32_t kMaxRecordBytes = 64 * 1024;
@@ -39,4 +39,4 @@ Result<Record> take_record(const void* in, const char* what, std::uint32_t longe
   return record;
 }
 
-}  // namespace koord::host
+}  // namespace koord::service

@@ -9,18 +9,18 @@
 #include "core/service/plugin_context.hpp"
 #include "core/service/record.hpp"
 
-namespace koord::host {
+namespace koord::service {
 namespace {
 
-static_assert(static_cast<unsigned>(knob::Level::qos) == KOORD_LEVEL_QOS);
-static_assert(static_cast<unsigned>(knob::Level::pod) == KOORD_LEVEL_POD);
-static_assert(static_cast<unsigned>(knob::Level::container) == KOORD_LEVEL_CONTAINER);
-static_assert(static_cast<unsigned>(knob::Level::node) == KOORD_LEVEL_NODE);
-static_assert(static_cast<unsigned>(knob::Role::set) == KOORD_ROLE_SET);
-static_assert(static_cast<unsigned>(knob::Role::base) == KOORD_ROLE_BASE);
-static_assert(static_cast<unsigned>(knob::Role::scale) == KOORD_ROLE_SCALE);
-static_assert(static_cast<unsigned>(knob::Role::cap) == KOORD_ROLE_CAP);
-static_assert(static_cast<unsigned>(knob::Role::floor) == KOORD_ROLE_FLOOR);
+static_assert(static_cast<unsigned>(decision::Level::qos) == KOORD_LEVEL_QOS);
+static_assert(static_cast<unsigned>(decision::Level::pod) == KOORD_LEVEL_POD);
+static_assert(static_cast<unsigned>(decision::Level::container) == KOORD_LEVEL_CONTAINER);
+static_assert(static_cast<unsigned>(decision::Level::node) == KOORD_LEVEL_NODE);
+static_assert(static_cast<unsigned>(decision::Role::set) == KOORD_ROLE_SET);
+static_assert(static_cast<unsigned>(decision::Role::base) == KOORD_ROLE_BASE);
+static_assert(static_cast<unsigned>(decision::Role::scale) == KOORD_ROLE_SCALE);
+static_assert(static_cast<unsigned>(decision::Role::cap) == KOORD_ROLE_CAP);
+static_assert(static_cast<unsigned>(decision::Role::floor) == KOORD_ROLE_FLOOR);
 
 constexpr std::uint32_t kMostPods = 10'000;  // of one request
 
@@ -80,7 +80,7 @@ Result<knob::Intent> intent_argument(const Array<koord_intent>& intents, std::ui
     return invalid("role is " + std::to_string(record.role) + ", expected a KOORD_ROLE_*");
   if (record.rsv != 0) return refuse(KOORD_E_TOO_NEW, "rsv is " + std::to_string(record.rsv) + ", expected 0");
   knob::Intent intent;
-  intent.level = static_cast<knob::Level>(record.level);
+  intent.level = static_cast<decision::Level>(record.level);
   intent.knob = TRY(name_argument(record.knob, "knob"));
   const knob::Knob* knob = TRY(knob::knob_named(intent.knob));
   intent.cgroup_dir = TRY(cgroup_argument(record.cgroup_dir));
@@ -90,7 +90,7 @@ Result<knob::Intent> intent_argument(const Array<koord_intent>& intents, std::ui
   // Only the name of a group may be empty.
   const bool is_group = knob->form == knob::Form::group || knob->form == knob::Form::core_group;
   intent.value = is_group ? TRY(text_argument(record.value, "value")) : TRY(name_argument(record.value, "value"));
-  intent.role = static_cast<knob::Role>(record.role);
+  intent.role = static_cast<decision::Role>(record.role);
   intent.parsed = TRY(knob::parse_intent(*knob, intent.role, intent.value));
   intent.reason = TRY(sentence_argument(record.reason, "reason"));
   intent.inputs = TRY(inputs_argument(record.inputs, record.n_inputs, record.input_stride));
@@ -135,4 +135,4 @@ Error logged(PluginContext& context, const Refusal& refusal) {
   return refuse(refusal.status, refusal.text);
 }
 
-}  // namespace koord::host
+}  // namespace koord::service

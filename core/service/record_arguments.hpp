@@ -12,7 +12,7 @@
 #include "core/metric/registry.hpp"
 #include "core/service/arguments.hpp"
 
-namespace koord::host {
+namespace koord::service {
 
 class PluginContext;
 
@@ -42,4 +42,4 @@ Error logged(PluginContext& context, const Refusal& refusal);
 koord_status refuse_plan(const koord_host* host, const koord_intent* before, std::uint32_t n, const Refusal& refusal);
 koord_status refuse_eviction(const koord_host* host, const Refusal& refusal);
 
-}  // namespace koord::host
+}  // namespace koord::service

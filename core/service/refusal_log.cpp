@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace koord::host {
+namespace koord::service {
 
 std::optional<std::string> RefusalLog::admit(std::string_view plugin, const std::string& reason, Time now) {
   std::lock_guard lock(mutex_);
@@ -32,4 +32,4 @@ std::optional<std::string> RefusalLog::admit(std::string_view plugin, const std:
          " different requests were refused within an hour, further ones are not logged";
 }
 
-}  // namespace koord::host
+}  // namespace koord::service

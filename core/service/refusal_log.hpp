@@ -14,7 +14,7 @@
 
 #include "core/base/clock.hpp"
 
-namespace koord::host {
+namespace koord::service {
 
 class RefusalLog {
  public:
@@ -38,4 +38,4 @@ class RefusalLog {
   std::map<std::string, OfPlugin, std::less<>> plugins_;
 };
 
-}  // namespace koord::host
+}  // namespace koord::service

@@ -12,7 +12,7 @@
 #include "core/service/status.hpp"
 #include "koordetector/plugin.h"
 
-namespace koord::host {
+namespace koord::service {
 namespace {
 
 using Parts = std::vector<std::string_view>;
@@ -160,4 +160,4 @@ Result<void> check_capability_name(const Rights& rights, std::string_view plugin
                                     "' or a name that begins with '" + prefix + "'");
 }
 
-}  // namespace koord::host
+}  // namespace koord::service

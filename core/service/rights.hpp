@@ -12,7 +12,7 @@
 #include "core/base/network_families.hpp"
 #include "core/base/result.hpp"
 
-namespace koord::host {
+namespace koord::service {
 
 struct Rights {
   bool host_plugin = true;           // one of the host's own
@@ -46,4 +46,4 @@ Result<void> check_metric_name(const Rights& rights, std::string_view plugin, st
 // another plugin. The host's own plugins report any name.
 Result<void> check_capability_name(const Rights& rights, std::string_view plugin, std::string_view name);
 
-}  // namespace koord::host
+}  // namespace koord::service

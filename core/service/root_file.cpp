@@ -13,7 +13,7 @@
 
 #include "core/base/file.hpp"
 
-namespace koord::host {
+namespace koord::service {
 namespace {
 
 constexpr int kOpenFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;  // never waits for the other end of a FIFO
@@ -67,4 +67,4 @@ Result<UniqueFd> open_below_by_path(const std::string& root, const std::string& 
   return open_at(AT_FDCWD, target, kOpenFlags);
 }
 
-}  // namespace koord::host
+}  // namespace koord::service

@@ -9,7 +9,7 @@
 #include "core/base/result.hpp"
 #include "core/base/unique_fd.hpp"
 
-namespace koord::host {
+namespace koord::service {
 
 enum class Links : std::uint8_t { followed, refused };
 
@@ -21,4 +21,4 @@ Result<UniqueFd> open_below(const std::string& root, const std::string& relative
 Result<UniqueFd> open_below_by_path(const std::string& root, const std::string& relative,
                                     Links links = Links::followed);
 
-}  // namespace koord::host
+}  // namespace koord::service

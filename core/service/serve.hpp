@@ -9,7 +9,7 @@
 #include "core/service/plugin_context.hpp"
 #include "core/service/status.hpp"
 
-namespace koord::host {
+namespace koord::service {
 
 template <class Context>
 koord_status to_status(Context& context, const Error& error) {
@@ -45,4 +45,4 @@ koord_status serve(const koord_host* host, Body&& body) noexcept {
   }
 }
 
-}  // namespace koord::host
+}  // namespace koord::service

@@ -5,7 +5,7 @@
 #include "core/service/serve.hpp"
 #include "core/service/services.hpp"
 
-namespace koord::host {
+namespace koord::service {
 namespace {
 
 std::string line_of(const Event& event) {
@@ -40,4 +40,4 @@ koord_status record(const koord_host* host, std::uint64_t subject, koord_str wha
 
 const koord_svc_audit audit_service = {sizeof audit_service, 0, record};
 
-}  // namespace koord::host
+}  // namespace koord::service

@@ -7,7 +7,7 @@
 #include "core/service/serve.hpp"
 #include "core/service/services.hpp"
 
-namespace koord::host {
+namespace koord::service {
 namespace {
 
 static_assert(static_cast<unsigned>(CapabilityState::supported) == KOORD_CAPABILITY_SUPPORTED);
@@ -44,4 +44,4 @@ koord_status report(const koord_host* host, koord_str name, std::uint32_t state,
 
 const koord_svc_capabilities capabilities_service = {sizeof capabilities_service, 0, get, report};
 
-}  // namespace koord::host
+}  // namespace koord::service

@@ -6,7 +6,7 @@
 #include "core/service/serve.hpp"
 #include "core/service/services.hpp"
 
-namespace koord::host {
+namespace koord::service {
 namespace {
 
 static_assert(cgroup::kAbsent == KOORD_ABSENT);
@@ -54,4 +54,4 @@ void close(const koord_host* host, std::uint64_t handle) {
 
 const koord_svc_cgroup cgroup_service = {sizeof cgroup_service, 0, open, read, close};
 
-}  // namespace koord::host
+}  // namespace koord::service

@@ -3,7 +3,7 @@
 #include "core/service/serve.hpp"
 #include "core/service/services.hpp"
 
-namespace koord::host {
+namespace koord::service {
 namespace {
 
 const Clock* clock_of(const koord_host* host) {
@@ -24,4 +24,4 @@ std::uint64_t wall_ns(const koord_host* host) {
 
 const koord_svc_clock clock_service = {sizeof clock_service, 0, now_ns, wall_ns};
 
-}  // namespace koord::host
+}  // namespace koord::service

@@ -4,7 +4,7 @@
 #include "core/service/serve.hpp"
 #include "core/service/services.hpp"
 
-namespace koord::host {
+namespace koord::service {
 namespace {
 
 koord_status whole_json(const koord_host* host, char* buf, std::uint64_t cap, std::uint64_t* need) {
@@ -53,4 +53,4 @@ koord_status string(const koord_host* host, koord_str pointer, char* buf, std::u
 
 const koord_svc_config config_service = {sizeof config_service, 0, whole_json, i64, f64, boolean, string};
 
-}  // namespace koord::host
+}  // namespace koord::service

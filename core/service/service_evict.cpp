@@ -9,7 +9,7 @@
 #include "core/service/serve.hpp"
 #include "core/service/services.hpp"
 
-namespace koord::host {
+namespace koord::service {
 namespace {
 
 koord_status request(const koord_host* host, const koord_eviction* eviction) {
@@ -28,4 +28,4 @@ koord_status refuse_eviction(const koord_host* host, const Refusal& refusal) {
 
 const koord_svc_evict evict_service = {sizeof evict_service, 0, request};
 
-}  // namespace koord::host
+}  // namespace koord::service

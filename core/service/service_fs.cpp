@@ -11,7 +11,7 @@
 #include "core/service/serve.hpp"
 #include "core/service/services.hpp"
 
-namespace koord::host {
+namespace koord::service {
 namespace {
 
 constexpr std::size_t kMaxReadBytes = 4u << 20;  // a plugin in a process of its own is answered as much
@@ -71,4 +71,4 @@ koord_status read(const koord_host* host, std::uint32_t root, koord_str relative
 
 const koord_svc_fs fs_service = {sizeof fs_service, 0, path, read};
 
-}  // namespace koord::host
+}  // namespace koord::service

@@ -15,7 +15,7 @@
 #include "core/service/serve.hpp"
 #include "core/service/services.hpp"
 
-namespace koord::host {
+namespace koord::service {
 namespace {
 
 // Is it, word for word, what was taken before? Then it needs neither to be checked nor to be copied.
@@ -146,4 +146,4 @@ koord_status refuse_plan(const koord_host* host, const koord_intent* before, std
 
 const koord_svc_knobs knobs_service = {sizeof knobs_service, 0, propose, current, base};
 
-}  // namespace koord::host
+}  // namespace koord::service

@@ -8,7 +8,7 @@
 #include "core/service/serve.hpp"
 #include "core/service/services.hpp"
 
-namespace koord::host {
+namespace koord::service {
 namespace {
 
 std::string own_key(const PluginContext& context, std::string_view key) {
@@ -74,4 +74,4 @@ koord_status remove_key(const koord_host* host, koord_str key) {
 
 const koord_svc_kv kv_service = {sizeof kv_service, 0, get, set, remove_key};
 
-}  // namespace koord::host
+}  // namespace koord::service

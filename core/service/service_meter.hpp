@@ -9,7 +9,7 @@
 #include "core/base/clock.hpp"
 #include "core/service/quota_breaches.hpp"
 
-namespace koord::host {
+namespace koord::service {
 
 class ServiceMeter {
  public:
@@ -24,4 +24,4 @@ class ServiceMeter {
   std::atomic<std::int64_t> cpu_ns_ = 0;
 };
 
-}  // namespace koord::host
+}  // namespace koord::service

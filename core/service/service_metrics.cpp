@@ -12,7 +12,7 @@
 #include "core/service/serve.hpp"
 #include "core/service/services.hpp"
 
-namespace koord::host {
+namespace koord::service {
 namespace {
 
 // A plugin's array of points is handed on as it is.
@@ -137,4 +137,4 @@ const koord_svc_metrics metrics_service = {
     sizeof metrics_service, 0,         define, series, end_series, append, append_columns,
     append_histograms,      aggregate, samples};
 
-}  // namespace koord::host
+}  // namespace koord::service

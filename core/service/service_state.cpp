@@ -7,7 +7,7 @@
 #include "core/service/serve.hpp"
 #include "core/service/services.hpp"
 
-namespace koord::host {
+namespace koord::service {
 namespace {
 
 constexpr std::uint32_t kEveryPart = KOORD_ON_NODE | KOORD_ON_PODS | KOORD_ON_NODE_SLO | KOORD_ON_TOPOLOGY;
@@ -93,4 +93,4 @@ koord_status processes(const koord_host* host, std::uint64_t subject, std::int32
 const koord_svc_state state_service = {sizeof state_service, 0,        acquire,  release,   version,  node, pods,
                                        containers,           topology, node_slo, subscribe, processes};
 
-}  // namespace koord::host
+}  // namespace koord::service

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/service/services.hpp"
 
-namespace koord::host {
+namespace koord::service {
 namespace {
 
 constexpr OfferedService offered[] = {
@@ -24,4 +24,4 @@ const void* find_service(std::string_view id) {
   return nullptr;
 }
 
-}  // namespace koord::host
+}  // namespace koord::service

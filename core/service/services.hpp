@@ -8,7 +8,7 @@
 
 #include "koordetector/plugin.h"
 
-namespace koord::host {
+namespace koord::service {
 
 extern const koord_svc_metrics metrics_service;
 extern const koord_svc_state state_service;
@@ -33,4 +33,4 @@ std::span<const OfferedService> offered_services();
 // nullptr: not offered by this host.
 const void* find_service(std::string_view id);
 
-}  // namespace koord::host
+}  // namespace koord::service

@@ -21,7 +21,7 @@
 #include "core/service/store_feed.hpp"
 #include "core/state/hub.hpp"
 
-namespace koord::host {
+namespace koord::service {
 
 struct SharedServices {
   const Clock& clock;
@@ -41,4 +41,4 @@ struct SharedServices {
   std::function<Result<std::string>(std::string_view knob, std::string_view cgroup_dir)> knob_base = {};
 };
 
-}  // namespace koord::host
+}  // namespace koord::service

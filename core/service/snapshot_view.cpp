@@ -6,7 +6,7 @@
 
 #include "core/service/arguments.hpp"
 
-namespace koord::host {
+namespace koord::service {
 namespace {
 
 // The enumerations of core/state and of the ABI go hand in hand, so that a record is a plain copy.
@@ -258,4 +258,4 @@ SnapshotViewPtr SnapshotViews::of(state::SnapshotPtr snapshot) {
   return newest_;
 }
 
-}  // namespace koord::host
+}  // namespace koord::service

@@ -15,7 +15,7 @@
 #include "core/state/snapshot.hpp"
 #include "koordetector/plugin.h"
 
-namespace koord::host {
+namespace koord::service {
 
 class SnapshotView {
  public:
@@ -83,4 +83,4 @@ class SnapshotViews {
   SnapshotViewPtr newest_;
 };
 
-}  // namespace koord::host
+}  // namespace koord::service

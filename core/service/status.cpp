@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/service/status.hpp"
 
-namespace koord::host {
+namespace koord::service {
 namespace {
 
 class StatusCategory final : public std::error_category {
@@ -79,4 +79,4 @@ std::string name_of_status(koord_status status) {
   }
 }
 
-}  // namespace koord::host
+}  // namespace koord::service

@@ -8,7 +8,7 @@
 #include "core/base/result.hpp"
 #include "koordetector/plugin.h"
 
-namespace koord::host {
+namespace koord::service {
 
 // An error that a plugin is to see as exactly this status.
 Error refuse(koord_status status, std::string text);
@@ -22,4 +22,4 @@ std::string why(const Error& error);
 // "KOORD_E_GONE", or "status -42" for one that this host does not know.
 std::string name_of_status(koord_status status);
 
-}  // namespace koord::host
+}  // namespace koord::service

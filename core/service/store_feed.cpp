@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/service/store_feed.hpp"
 
-namespace koord::host {
+namespace koord::service {
 namespace {
 
 constexpr log::Category feed_log{"store"};
@@ -50,4 +50,4 @@ StoreFeed::LiveSeries StoreFeed::find(std::uint64_t tag) const {
   return index < live_.size() && live_[index].series == tag ? live_[index] : LiveSeries();
 }
 
-}  // namespace koord::host
+}  // namespace koord::service

@@ -13,7 +13,7 @@
 #include "core/metric/series_observer.hpp"
 #include "core/store/store.hpp"
 
-namespace koord::host {
+namespace koord::service {
 
 class StoreFeed final : public metric::SeriesObserver {
  public:
@@ -49,4 +49,4 @@ class StoreFeed final : public metric::SeriesObserver {
   std::vector<LiveSeries> live_;  // by index
 };
 
-}  // namespace koord::host
+}  // namespace koord::service

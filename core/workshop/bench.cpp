@@ -48,10 +48,10 @@ class Subject {
   }
 
   // One tick, a period later; only the call itself counts.
-  Result<host::CallResult> tick() {
+  Result<service::CallResult> tick() {
     TRY(node_->pass(settings_.period));
     const Time now = node_->clock().now();
-    host::CallResult result = player_->tick(now, now + std::chrono::seconds(10));
+    service::CallResult result = player_->tick(now, now + std::chrono::seconds(10));
     player_->context().take_plan();
     TRY(well("a tick", result));
     return result;
@@ -60,8 +60,8 @@ class Subject {
   int process() const { return player_->runner().process() != 0 ? player_->runner().process() : ::getpid(); }
 
  private:
-  static Result<void> well(const char* what, const host::CallResult& result) {
-    if (!result.ok()) return invalid(std::string(what) + " failed: " + host::describe(result));
+  static Result<void> well(const char* what, const service::CallResult& result) {
+    if (!result.ok()) return invalid(std::string(what) + " failed: " + describe(result));
     return {};
   }
 
@@ -95,7 +95,7 @@ Result<void> measure(Timed& out, const OpenedPlugin& piece, const Loading& loadi
   std::uint64_t allocations = 0;
   for (std::uint64_t i = 0; i < settings.ticks; ++i) {
     const std::uint64_t before = settings.allocations != nullptr ? settings.allocations() : 0;
-    host::CallResult result = TRY(subject.tick());
+    service::CallResult result = TRY(subject.tick());
     if (settings.allocations != nullptr) allocations += settings.allocations() - before;
     walls.push_back(result.wall);
     out.cpu_ns += static_cast<double>(result.cpu.count()) / static_cast<double>(settings.ticks);

@@ -21,25 +21,25 @@ namespace {
 
 class LinkedPlugin final : public host::LoadedPlugin {
  public:
-  LinkedPlugin(const koord_module* module, std::vector<host::ClassInfo> classes)
+  LinkedPlugin(const koord_module* module, std::vector<load::ClassInfo> classes)
       : module_(module), classes_(std::move(classes)) {}
 
-  const std::vector<host::ClassInfo>& classes() const override { return classes_; }
-  std::unique_ptr<host::Runner> make_runner(std::size_t index, host::PluginContext& context,
+  const std::vector<load::ClassInfo>& classes() const override { return classes_; }
+  std::unique_ptr<host::Runner> make_runner(std::size_t index, service::PluginContext& context,
                                             const host::RunnerLimits& /*limits*/) const override {
-    return host::make_in_process_runner(*host::class_of(module_, index), classes_[index], context);
+    return host::make_in_process_runner(*load::class_of(module_, index), classes_[index], context);
   }
 
  private:
   const koord_module* module_;
-  std::vector<host::ClassInfo> classes_;
+  std::vector<load::ClassInfo> classes_;
 };
 
 Result<std::shared_ptr<const host::LoadedPlugin>> load_checked(const OpenedPlugin& piece, const Loading& how) {
-  TRY(host::check_compatible(piece.manifest));
-  TRY(host::check_required_services(piece.manifest));
-  const host::FileStamp stamp = TRY(host::stamp_of(piece.path));
-  if (!TRY(host::lives_in_child(piece.manifest, host::Origin::third_party, how.isolation)))
+  TRY(load::check_compatible(piece.manifest));
+  TRY(load::check_required_services(piece.manifest));
+  const load::FileStamp stamp = TRY(load::stamp_of(piece.path));
+  if (!TRY(host::lives_in_child(piece.manifest, load::Origin::third_party, how.isolation)))
     return host::load_in_process(piece.path, piece.manifest, stamp);
   return child::load_in_child({how.child_program, how.images, nullptr, how.layers}, piece.path, piece.manifest, stamp,
                               how.limits);
@@ -51,7 +51,7 @@ Result<OpenedPlugin> open_plugin(const std::string& path) {
   std::error_code error;
   std::filesystem::path absolute = std::filesystem::canonical(path, error);
   if (error) return Error{error, {}}.context("'" + path + "'");
-  Result<host::Manifest> manifest = host::read_manifest(absolute.string());
+  Result<load::Manifest> manifest = load::read_manifest(absolute.string());
   if (!manifest) return std::move(manifest).error().context("'" + path + "'");
   return OpenedPlugin{absolute.string(), *std::move(manifest)};
 }
@@ -64,11 +64,11 @@ Result<std::shared_ptr<const host::LoadedPlugin>> load(const OpenedPlugin& piece
 
 Result<std::shared_ptr<const host::LoadedPlugin>> linked_plugin(const koord_module* module) {
   if (module == nullptr || module->manifest == nullptr) return invalid("wanted a module with a manifest, found none");
-  const host::Manifest manifest = TRY(host::parse_manifest(module->manifest));
-  TRY(host::check_compatible(manifest));
-  TRY(host::check_required_services(manifest));
+  const load::Manifest manifest = TRY(load::parse_manifest(module->manifest));
+  TRY(load::check_compatible(manifest));
+  TRY(load::check_required_services(manifest));
   return std::shared_ptr<const host::LoadedPlugin>(
-      std::make_shared<const LinkedPlugin>(module, TRY(host::check_module(module, manifest))));
+      std::make_shared<const LinkedPlugin>(module, TRY(load::check_module(module, manifest))));
 }
 
 Result<std::string> find_child_program() {

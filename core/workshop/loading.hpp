@@ -19,7 +19,7 @@ namespace koord::workshop {
 
 struct OpenedPlugin {
   std::string path;  // absolute
-  host::Manifest manifest;
+  load::Manifest manifest;
 };
 // The error names the file. Nothing of it is run.
 Result<OpenedPlugin> open_plugin(const std::string& path);

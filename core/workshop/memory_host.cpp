@@ -29,7 +29,7 @@ bool has_all(const metric::Labels& labels, const metric::Labels& wanted) {
 
 std::set<std::string> all_services() {
   std::set<std::string> ids;
-  for (const host::OfferedService& service : host::offered_services()) ids.emplace(service.id);
+  for (const service::OfferedService& service : service::offered_services()) ids.emplace(service.id);
   return ids;
 }
 
@@ -44,10 +44,10 @@ MemoryHost::MemoryHost(const NodeRoots& roots, const Clock& clock, std::string n
 
 MemoryHost::~MemoryHost() = default;
 
-std::unique_ptr<host::PluginContext> MemoryHost::make_context(std::string plugin_id, std::set<std::string> granted,
-                                                              std::string config_json, host::Rights rights) {
-  return std::make_unique<host::PluginContext>(services_, std::move(plugin_id), std::move(granted),
-                                               std::move(config_json), std::move(rights));
+std::unique_ptr<service::PluginContext> MemoryHost::make_context(std::string plugin_id, std::set<std::string> granted,
+                                                                 std::string config_json, service::Rights rights) {
+  return std::make_unique<service::PluginContext>(services_, std::move(plugin_id), std::move(granted),
+                                                  std::move(config_json), std::move(rights));
 }
 
 std::vector<MemoryHost::Series> MemoryHost::series(std::string_view metric) const {

@@ -33,13 +33,13 @@ class MemoryHost {
   state::Hub& hub() { return hub_; }
   metric::Registry& metrics() { return metrics_; }
   store::Store& store() { return *store_; }
-  host::CapabilityBoard& capabilities() { return capabilities_; }
-  host::SharedServices& services() { return services_; }
+  service::CapabilityBoard& capabilities() { return capabilities_; }
+  service::SharedServices& services() { return services_; }
   const cgroup::Reader& cgroups() const { return cgroups_; }
 
   // One plugin's side of this host.
-  std::unique_ptr<host::PluginContext> make_context(std::string plugin_id, std::set<std::string> granted,
-                                                    std::string config_json = "{}", host::Rights rights = {});
+  std::unique_ptr<service::PluginContext> make_context(std::string plugin_id, std::set<std::string> granted,
+                                                       std::string config_json = "{}", service::Rights rights = {});
 
   struct Series {
     metric::Labels labels;  // of the subject, then its own
@@ -53,12 +53,12 @@ class MemoryHost {
 
  private:
   std::unique_ptr<store::Store> store_;
-  host::StoreFeed feed_;
+  service::StoreFeed feed_;
   metric::Registry metrics_;
   state::Hub hub_;
   cgroup::Reader cgroups_;
-  host::CapabilityBoard capabilities_;
-  host::SharedServices services_;
+  service::CapabilityBoard capabilities_;
+  service::SharedServices services_;
 };
 
 }  // namespace koord::workshop

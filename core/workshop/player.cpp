@@ -16,11 +16,11 @@ namespace koord::workshop {
 namespace {
 
 std::set<std::string> grants_of(const std::string& kind) {
-  std::vector<std::string> granted = host::granted_services(kind);
+  std::vector<std::string> granted = load::granted_services(kind);
   return {granted.begin(), granted.end()};
 }
 
-void keep_first_failure(host::CallResult& so_far, host::CallResult next) {
+void keep_first_failure(service::CallResult& so_far, service::CallResult next) {
   if (so_far.ok()) so_far = std::move(next);
 }
 
@@ -28,7 +28,7 @@ void keep_first_failure(host::CallResult& so_far, host::CallResult next) {
 
 Result<std::size_t> find_class(const host::LoadedPlugin& plugin, std::string_view name) {
   std::vector<std::string> names;
-  for (const host::ClassInfo& info : plugin.classes()) {
+  for (const load::ClassInfo& info : plugin.classes()) {
     if (name.empty() || info.name == name) return names.size();
     names.push_back(info.name);
   }
@@ -41,7 +41,7 @@ struct Player::RunThread {
   std::thread thread;
   std::mutex mutex;
   std::condition_variable returned;
-  std::optional<host::CallResult> result;
+  std::optional<service::CallResult> result;
 };
 
 Player::Player(MemoryHost& host, Role role)
@@ -52,16 +52,16 @@ Player::Player(MemoryHost& host, Role role)
 
 Player::~Player() { end(); }
 
-host::CallResult Player::check_config(const std::string& json) const {
-  if (Result<void> fits = host::check_config(info_.config_schema, json); !fits)
+service::CallResult Player::check_config(const std::string& json) const {
+  if (Result<void> fits = load::check_config(info_.config_schema, json); !fits)
     return {.status = KOORD_E_INVALID, .text = "the configuration does not fit the schema: " + fits.error().message()};
   return {};
 }
 
-host::CallResult Player::start() {
-  if (host::CallResult fits = check_config(role_.config_json); !fits.ok()) return fits;
-  if (host::CallResult created = runner_->create(); !created.ok()) return created;
-  if (host::CallResult result = runner_->init(); !result.ok()) {
+service::CallResult Player::start() {
+  if (service::CallResult fits = check_config(role_.config_json); !fits.ok()) return fits;
+  if (service::CallResult created = runner_->create(); !created.ok()) return created;
+  if (service::CallResult result = runner_->init(); !result.ok()) {
     runner_->destroy();
     return result;
   }
@@ -69,7 +69,7 @@ host::CallResult Player::start() {
   if (!info_.runs) return {};
   run_thread_ = std::make_unique<RunThread>();
   run_thread_->thread = std::thread([runner = runner_.get(), run_thread = run_thread_.get()] {
-    host::CallResult result = runner->run(run_thread->stop);
+    service::CallResult result = runner->run(run_thread->stop);
     std::lock_guard lock(run_thread->mutex);
     run_thread->result = std::move(result);
     run_thread->returned.notify_all();
@@ -77,23 +77,23 @@ host::CallResult Player::start() {
   return {};
 }
 
-host::CallResult Player::tick(Time now, Time deadline) {
+service::CallResult Player::tick(Time now, Time deadline) {
   if (!info_.ticks) return {};
   return info_.kind == "koord.qos-strategy/1" ? runner_->evaluate(now, deadline) : runner_->collect(now, deadline);
 }
 
-host::CallResult Player::configure(const std::string& json) {
-  if (host::CallResult fits = check_config(json); !fits.ok()) return fits;
+service::CallResult Player::configure(const std::string& json) {
+  if (service::CallResult fits = check_config(json); !fits.ok()) return fits;
   const std::string old = context_->config()->text();
   if (Result<void> taken = context_->set_config_json(json); !taken)
     return {.status = KOORD_E_INVALID, .text = taken.error().message()};
-  host::CallResult result = runner_->on_event(KOORD_ON_CONFIG, ++config_version_);
+  service::CallResult result = runner_->on_event(KOORD_ON_CONFIG, ++config_version_);
   if (!result.ok()) [[maybe_unused]]
     Result<void> kept = context_->set_config_json(old);
   return result;
 }
 
-host::CallResult Player::await_run(Duration patience) {
+service::CallResult Player::await_run(Duration patience) {
   if (!run_thread_) return {};
   run_thread_->stop.fire();
   {
@@ -106,10 +106,10 @@ host::CallResult Player::await_run(Duration patience) {
   return *std::move(run_thread_->result);
 }
 
-host::CallResult Player::end(Duration patience) {
+service::CallResult Player::end(Duration patience) {
   if (!std::exchange(initialised_, false)) return {};
-  host::CallResult result = runner_->stop();
-  host::CallResult ran = await_run(patience);
+  service::CallResult result = runner_->stop();
+  service::CallResult ran = await_run(patience);
   if (run_thread_ && run_thread_->thread.joinable()) {  // it runs, and may touch all of this
     run_thread_->thread.detach();
     [[maybe_unused]] const void* kept[] = {run_thread_.release(), runner_.release(), context_.release()};

@@ -23,37 +23,37 @@ class Player {
     std::size_t class_index = 0;
     std::string config_json = "{}";
     host::RunnerLimits limits = {};
-    host::Rights rights = {};
+    service::Rights rights = {};
   };
   // Grants the same as an agent grants to the class's kind. The host outlives the player.
   Player(MemoryHost& host, Role role);
   ~Player();  // ends it
 
-  const host::ClassInfo& info() const { return info_; }
-  host::PluginContext& context() { return *context_; }
+  const load::ClassInfo& info() const { return info_; }
+  service::PluginContext& context() { return *context_; }
   host::Runner& runner() { return *runner_; }
   bool is_running() const { return initialised_; }
 
   // create, init, and run() on a thread of its own. A configuration that the class's schema refuses is KOORD_E_INVALID.
   // After a failure destroy has been called, where the ABI wants it.
-  host::CallResult start();
+  service::CallResult start();
   // collect or evaluate; nothing for a kind that has no ticks.
-  host::CallResult tick(Time now, Time deadline);
+  service::CallResult tick(Time now, Time deadline);
   // Another configuration; refused, the old one stays.
-  host::CallResult configure(const std::string& json);
+  service::CallResult configure(const std::string& json);
   // stop, the stop signal, run() joined, destroy. The first failure of these; KOORD_E_DEADLINE when run() does not
   // return within `patience`: then it is left alone for ever, with all that it may touch, and destroy is not called.
-  host::CallResult end(Duration patience = std::chrono::seconds(5));
+  service::CallResult end(Duration patience = std::chrono::seconds(5));
 
  private:
   struct RunThread;
 
-  host::CallResult check_config(const std::string& json) const;
-  host::CallResult await_run(Duration patience);
+  service::CallResult check_config(const std::string& json) const;
+  service::CallResult await_run(Duration patience);
 
   const Role role_;
-  const host::ClassInfo& info_;
-  std::unique_ptr<host::PluginContext> context_;
+  const load::ClassInfo& info_;
+  std::unique_ptr<service::PluginContext> context_;
   std::unique_ptr<host::Runner> runner_;
   std::unique_ptr<RunThread> run_thread_;
   bool initialised_ = false;

@@ -57,17 +57,17 @@ class Run {
 
  private:
   struct Endpoint {
-    host::ScrapeTarget target;
-    std::unique_ptr<host::ScrapedMetrics> metrics;
+    scrape::ScrapeTarget target;
+    std::unique_ptr<scrape::ScrapedMetrics> metrics;
     std::size_t scrape = 0;  // its index in the report
   };
   struct Part {
     std::unique_ptr<Player> player;
     bool running = false;
-    std::unique_ptr<host::ScrapedDefinitions> definitions;
+    std::unique_ptr<scrape::ScrapedDefinitions> definitions;
     std::vector<Endpoint> endpoints;  // those that an external advisor has named
 
-    const host::ClassInfo& info() const { return player->info(); }
+    const load::ClassInfo& info() const { return player->info(); }
   };
 
   // One player for each class that is asked for.
@@ -89,9 +89,9 @@ class Run {
     return {};
   }
 
-  host::CallResult call(const Part& part, const char* name, const std::function<host::CallResult()>& make) {
+  service::CallResult call(const Part& part, const char* name, const std::function<service::CallResult()>& make) {
     const Duration at = std::chrono::steady_clock::now() - began_;
-    host::CallResult result = make();
+    service::CallResult result = make();
     if (result.wall == Duration()) result.wall = std::chrono::steady_clock::now() - began_ - at;
     report_.calls.push_back({part.info().name, name, tick_, at, result});
     return result;
@@ -106,7 +106,7 @@ class Run {
     if (!part.info().ticks) return;
     const bool strategy = part.info().kind == "koord.qos-strategy/1";
     const Time now = node_.clock().now();
-    host::CallResult result =
+    service::CallResult result =
         call(part, strategy ? "evaluate" : "collect", [&] { return part.player->tick(now, now + period_); });
     if (result.lost) part.running = false;
     if (!strategy || !result.ok()) return;
@@ -116,36 +116,36 @@ class Run {
 
   void ask_targets(Part& part) {
     if (!part.running || !part.info().is_scraped_for()) return;
-    std::vector<host::ScrapeTarget> targets;
-    const host::CallResult asked =
+    std::vector<scrape::ScrapeTarget> targets;
+    const service::CallResult asked =
         part.info().has_targets
             ? call(part, "targets", [&] { return part.player->runner().targets(targets); })
             : call(part, "url", [&] { return part.player->runner().url(targets.emplace_back().url); });
     if (!asked.ok()) return;
     part.definitions =
-        std::make_unique<host::ScrapedDefinitions>(memory_host_.metrics(), settings_.plugin_id, settings_.rights);
-    for (host::ScrapeTarget& target : targets) {
+        std::make_unique<scrape::ScrapedDefinitions>(memory_host_.metrics(), settings_.plugin_id, settings_.rights);
+    for (scrape::ScrapeTarget& target : targets) {
       const std::size_t scrape = report_.scrapes.size();
       report_.scrapes.push_back({.cls = part.info().name, .url = target.url, .problem = "there was no tick"});
-      auto metrics = std::make_unique<host::ScrapedMetrics>(memory_host_.metrics(), *part.definitions,
-                                                            settings_.plugin_id, mapping_of(part, target.name),
-                                                            host::ScrapedMetrics::kNoLimit, ByteShare(scrape_memory_));
+      auto metrics = std::make_unique<scrape::ScrapedMetrics>(
+          memory_host_.metrics(), *part.definitions, settings_.plugin_id, mapping_of(part, target.name),
+          scrape::ScrapedMetrics::kNoLimit, ByteShare(scrape_memory_));
       part.endpoints.push_back({std::move(target), std::move(metrics), scrape});
     }
   }
 
-  host::ScrapedMetrics::Mapping mapping_of(Part& part, const std::string& target) {
-    host::ScrapedMetrics::Mapping mapping;
+  scrape::ScrapedMetrics::Mapping mapping_of(Part& part, const std::string& target) {
+    scrape::ScrapedMetrics::Mapping mapping;
     if (part.info().maps_metrics)
-      mapping.metrics = [this, &part, target](std::span<host::ScrapedMetric> metrics) {
+      mapping.metrics = [this, &part, target](std::span<scrape::ScrapedMetric> metrics) {
         return call(part, "map_metric", [&] { return part.player->runner().map_metrics(target, metrics); });
       };
     if (part.info().maps_series)
-      mapping.series = [this, &part, target](std::span<host::ScrapedSeries> series) {
+      mapping.series = [this, &part, target](std::span<scrape::ScrapedSeries> series) {
         return call(part, "map_series", [&] { return part.player->runner().map_series(target, series); });
       };
     if (part.info().maps_samples)
-      mapping.samples = [this, &part, target](std::span<host::ScrapedSample> samples) {
+      mapping.samples = [this, &part, target](std::span<scrape::ScrapedSample> samples) {
         return call(part, "map_sample", [&] { return part.player->runner().map_samples(target, samples); });
       };
     mapping.subject = [this](std::uint64_t handle) {
@@ -156,23 +156,23 @@ class Run {
 
   void scrape(Endpoint& endpoint) {
     RunScrape& last = report_.scrapes[endpoint.scrape];
-    Result<host::ScrapedMetrics::Outcome> outcome = take_scrape(endpoint);
+    Result<scrape::ScrapedMetrics::Outcome> outcome = take_scrape(endpoint);
     last.samples = outcome ? outcome->taken : 0;
     last.problem = outcome ? "" : outcome.error().message();
     if (!outcome && outcome.error().is(std::errc::not_enough_memory)) last.problem += " (maxScrapeMemory)";
   }
 
-  Result<host::ScrapedMetrics::Outcome> take_scrape(Endpoint& endpoint) {
+  Result<scrape::ScrapedMetrics::Outcome> take_scrape(Endpoint& endpoint) {
     if (!node_.is_here()) return invalid("not scraped: the node is a recording");
-    const exposition::Document document =
-        TRY(host::scrape(endpoint.target, {.timeout = period_, .rights = settings_.rights, .memory = scrape_memory_}));
+    const exposition::Document document = TRY(
+        scrape::scrape(endpoint.target, {.timeout = period_, .rights = settings_.rights, .memory = scrape_memory_}));
     return endpoint.metrics->take(document, node_.clock().now());
   }
 
   // Every stage that it names, for every pod and container of the node.
   void ask_hook(Part& part) {
     if (!part.running || part.info().kind != "koord.runtime-hook/1") return;
-    const host::SnapshotViewPtr view = memory_host_.services().views.of(memory_host_.hub().current());
+    const service::SnapshotViewPtr view = memory_host_.services().views.of(memory_host_.hub().current());
     for (const koord_pod& pod : view->pods()) {
       for (const HookStage& stage : hook_stages()) {
         if ((part.info().stages & stage.bit) == 0) continue;
@@ -184,7 +184,7 @@ class Run {
   }
 
   // An agent has answered the request without a hook that is later than its deadline.
-  static host::CallResult in_time(host::CallResult result) {
+  static service::CallResult in_time(service::CallResult result) {
     if (!result.ok() || result.wall <= kHookDeadline) return result;
     result.status = KOORD_E_DEADLINE;
     result.text = "took " + format_duration(result.wall) + ", the deadline is " + format_duration(kHookDeadline) +
@@ -192,7 +192,7 @@ class Run {
     return result;
   }
 
-  void handle(Part& part, const HookStage& stage, const host::SnapshotView& view, const koord_pod& pod,
+  void handle(Part& part, const HookStage& stage, const service::SnapshotView& view, const koord_pod& pod,
               const koord_container* container) {
     const koord_hook_request request{sizeof request, stage.bit, to_ns(node_.clock().now() + kHookDeadline),
                                      &pod,           container, view.node_slo(),

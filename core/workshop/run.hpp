@@ -26,7 +26,7 @@ struct RunSettings {
   std::optional<Duration> period;  // nullopt: the class's own; one second when it has none
   std::string config_json = "{}";
   host::RunnerLimits limits = {};  // of a process
-  host::Rights rights = {};
+  service::Rights rights = {};
   std::uint64_t scrape_memory = 0;  // bytes for all scrapes, as maxScrapeMemory of an agent; 0: no limit
 };
 
@@ -35,7 +35,7 @@ struct RunCall {
   std::string cls, name;
   std::uint64_t tick = 0;  // 0: before the first
   Duration at{};           // real time since the run began
-  host::CallResult result;
+  service::CallResult result;
 };
 
 struct RunSeries {

@@ -59,7 +59,7 @@ struct koord_test {
   NodeTree node;
   StateTexts state;
   std::unique_ptr<MemoryHost> memory_host;  // from start() on
-  std::unique_ptr<host::PluginContext> other;
+  std::unique_ptr<service::PluginContext> other;
   std::unique_ptr<Player> player;
   std::vector<knob::Intent> proposals;
   koord_intent shown = {};  // to the caller, with what it points to
@@ -71,12 +71,12 @@ struct koord_test {
     why = std::move(text);
     return status;
   }
-  koord_status outcome(const host::CallResult& result) {
+  koord_status outcome(const service::CallResult& result) {
     if (!result.ok()) return fail(result.status, result.text);
     return KOORD_OK;
   }
   koord_status outcome(const Result<void>& result) {
-    return result ? KOORD_OK : fail(host::status_of(result.error()), result.error().message());
+    return result ? KOORD_OK : fail(service::status_of(result.error()), result.error().message());
   }
   // Exceptions inside are reported, not thrown.
   template <class F>
@@ -106,7 +106,7 @@ struct koord_test {
     if (now == before || !player || (player->context().subscribed_parts() & part) == 0) return KOORD_OK;
     return outcome(player->runner().on_event(part, now));
   }
-  const koord_pod* find_pod(const host::SnapshotView& view, std::string_view uid) const {
+  const koord_pod* find_pod(const service::SnapshotView& view, std::string_view uid) const {
     for (const koord_pod& pod : view.pods())
       if (std::string_view(pod.uid.p, pod.uid.n) == uid) return &pod;
     return nullptr;
@@ -117,7 +117,7 @@ koord_test* koord_test_open(const koord_module* (*entry)(void)) {
   try {
     const koord_module* module = entry != nullptr ? entry() : nullptr;
     Result<std::shared_ptr<const host::LoadedPlugin>> plugin = linked_plugin(module);
-    if (plugin) return new koord_test(*std::move(plugin), host::parse_manifest(module->manifest)->id);
+    if (plugin) return new koord_test(*std::move(plugin), load::parse_manifest(module->manifest)->id);
     std::fprintf(stderr, "koord_test_open: %s\n", plugin.error().message().c_str());
   } catch (const std::exception& error) {
     std::fprintf(stderr, "koord_test_open: %s\n", error.what());
@@ -167,7 +167,7 @@ koord_status koord_test_sample(koord_test* test, const char* metric, const char*
     if (!own) return test->fail(KOORD_E_INVALID, own.error().message());
     metric::Subject subject;
     if (pod_uid != nullptr) {
-      const host::SnapshotViewPtr view = memory_host.services().views.of(memory_host.hub().current());
+      const service::SnapshotViewPtr view = memory_host.services().views.of(memory_host.hub().current());
       const koord_pod* pod = test->find_pod(*view, pod_uid);
       if (pod == nullptr) return test->fail(KOORD_E_NOT_FOUND, "no pod has the uid '" + std::string(pod_uid) + "'");
       subject = *view->subject(pod->handle);
@@ -221,7 +221,7 @@ koord_status koord_test_configure(koord_test* test, const char* config_json) {
 
 koord_status koord_test_handle(koord_test* test, uint32_t stage, const char* pod_uid, const char* container_name) {
   return test->play([&]() -> koord_status {
-    const host::SnapshotViewPtr view = test->memory_host->services().views.of(test->memory_host->hub().current());
+    const service::SnapshotViewPtr view = test->memory_host->services().views.of(test->memory_host->hub().current());
     const koord_pod* pod = test->find_pod(*view, view_of(pod_uid));
     if (pod == nullptr)
       return test->fail(KOORD_E_NOT_FOUND, "no pod has the uid '" + std::string(view_of(pod_uid)) + "'");
@@ -234,7 +234,7 @@ koord_status koord_test_handle(koord_test* test, uint32_t stage, const char* pod
     host::HookResponse response(test->player->context().host());
     const koord_hook_request request{sizeof request,   stage,  to_ns(test->clock.now() + kDeadline), pod, container,
                                      view->node_slo(), {"", 0}};
-    const host::CallResult handled = test->player->runner().handle(request, response.table());
+    const service::CallResult handled = test->player->runner().handle(request, response.table());
     test->answer = response.close();
     return test->outcome(handled);
   });
@@ -251,8 +251,8 @@ koord_status koord_test_map_sample(koord_test* test, const char* name, const cha
     if (!parsed) return test->fail(KOORD_E_INVALID, parsed.error().message());
     std::vector<koord_label> records;
     for (const auto& [key, text] : *parsed) records.push_back({str_of(key), str_of(text)});
-    host::ScrapedSample sample{.name = view_of(name), .labels = records, .value = *value};
-    host::CallResult result = test->player->runner().map_samples("", {&sample, 1});
+    scrape::ScrapedSample sample{.name = view_of(name), .labels = records, .value = *value};
+    service::CallResult result = test->player->runner().map_samples("", {&sample, 1});
     *value = sample.value;
     return sample.dropped() ? sample.status : test->outcome(result);
   });
@@ -260,8 +260,8 @@ koord_status koord_test_map_sample(koord_test* test, const char* name, const cha
 
 const char* koord_test_map_metric(koord_test* test, const char* name) {
   koord_status status = test->play([&]() -> koord_status {
-    host::ScrapedMetric metric{.name = view_of(name), .mapped = std::string(view_of(name))};
-    host::CallResult result = test->player->runner().map_metrics("", {&metric, 1});
+    scrape::ScrapedMetric metric{.name = view_of(name), .mapped = std::string(view_of(name))};
+    service::CallResult result = test->player->runner().map_metrics("", {&metric, 1});
     test->mapped = std::move(metric.mapped);
     return metric.dropped() ? metric.status : test->outcome(result);
   });

@@ -104,7 +104,7 @@ TEST_CASE("pods and containers have four counters a device, named as sysfs names
   CHECK(host.value("container_block_reads_total", device("sda")) == 1.0);
   CHECK(host.value("pod_block_writes_total", device("sda")) == 2.0);
   CHECK(host.series("container_block_read_bytes_total").size() == 1);
-  CHECK(host.capabilities().find("container_block_io")->state == koord::host::CapabilityState::supported);
+  CHECK(host.capabilities().find("container_block_io")->state == koord::service::CapabilityState::supported);
 }
 
 TEST_CASE("a device that sysfs does not know is named by its number") {
@@ -174,11 +174,11 @@ TEST_CASE("a v1 kernel that counts nothing is a capability that is absent, until
   REQUIRE(advisor.init() == KOORD_OK);
   CHECK(advisor.collect() == KOORD_OK);
   CHECK(host.series("pod_block_read_bytes_total").empty());
-  CHECK(host.capabilities().find("container_block_io")->state == koord::host::CapabilityState::absent);
+  CHECK(host.capabilities().find("container_block_io")->state == koord::service::CapabilityState::absent);
   node.write("cgroup/blkio/kubepods/pod1/blkio.throttle.io_service_bytes_recursive", "8:0 Read 512\nTotal 512\n");
   CHECK(advisor.collect() == KOORD_OK);
   CHECK(host.value("pod_block_read_bytes_total") == 512.0);
-  CHECK(host.capabilities().find("container_block_io")->state == koord::host::CapabilityState::supported);
+  CHECK(host.capabilities().find("container_block_io")->state == koord::service::CapabilityState::supported);
 }
 
 TEST_CASE("a node without io and blkio controller has no such plugin, and the reason says so") {

@@ -222,7 +222,7 @@ TEST_CASE("by kidled node, pods and containers have cold memory, and memory with
   CHECK(fixture.host.value("pod_memory_cold_page_size", {{"pod_uid", "pod1"}}) == 900.0);
   CHECK(fixture.host.value("pod_memory_with_hot_page_usage", {{"pod_uid", "pod1"}}) == 9000.0 - 900);
   CHECK_FALSE(fixture.host.value("container_memory_cold_page_size"));
-  CHECK(fixture.host.capabilities().find("cold_memory_of_pods")->state == koord::host::CapabilityState::supported);
+  CHECK(fixture.host.capabilities().find("cold_memory_of_pods")->state == koord::service::CapabilityState::supported);
 }
 
 TEST_CASE("statistics that leave out the cgroups below say nothing of a pod") {

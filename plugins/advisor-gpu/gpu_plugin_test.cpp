@@ -67,7 +67,7 @@ struct GpuNode {
       return kv->get(host->abi(), koord::plugin::str("test/GPU"), buf, cap, need);
     });
   }
-  std::optional<koord::host::Capability> capability(const std::string& name) {
+  std::optional<koord::service::Capability> capability(const std::string& name) {
     return host->capabilities().find(name, "test");
   }
 
@@ -191,14 +191,14 @@ TEST_CASE("the list of devices is a fact with koordlet's member names") {
 TEST_CASE("a driver that hangs is broken with that reason, blocks no tick, and is used once it answers") {
   GpuNode gpu("hang\n", "usual", R"(, "probeTimeout": "200ms")");
   REQUIRE(gpu.advisor->init() == KOORD_OK);
-  CHECK(gpu.capability("nvml")->state == koord::host::CapabilityState::broken);
+  CHECK(gpu.capability("nvml")->state == koord::service::CapabilityState::broken);
   CHECK(gpu.capability("nvml")->detail == "the driver hangs: opening NVML did not end within 200ms");
   CHECK_FALSE(is_mapped(stand_in("usual")));
   CHECK(gpu.tick() == KOORD_OK);
   gpu.driver_says(kGpuA);
   gpu.wait_for_driver();
   CHECK(gpu.host->value("node_gpu_memory_total") == 8000.0);
-  CHECK(gpu.capability("nvml")->state == koord::host::CapabilityState::supported);
+  CHECK(gpu.capability("nvml")->state == koord::service::CapabilityState::supported);
 }
 
 TEST_CASE("a library that ends the process ends the child only") {
@@ -210,7 +210,7 @@ TEST_CASE("a library that ends the process ends the child only") {
 TEST_CASE("a library that misses a function is broken, and the function named") {
   GpuNode gpu(kGpuA, "incomplete");
   REQUIRE(gpu.advisor->init() == KOORD_OK);
-  CHECK(gpu.capability("nvml")->state == koord::host::CapabilityState::broken);
+  CHECK(gpu.capability("nvml")->state == koord::service::CapabilityState::broken);
   CHECK(gpu.capability("nvml")->detail == "the library misses the function nvmlDeviceGetUUID");
 }
 
@@ -219,7 +219,7 @@ TEST_CASE("a GPU without a driver is waited for: the driver may come later") {
   gpu.node.write("sys/bus/pci/devices/0000:3b:00.0/vendor", "0x10de\n");
   gpu.node.write("sys/bus/pci/devices/0000:3b:00.0/class", "0x030200\n");
   REQUIRE(gpu.advisor->init() == KOORD_OK);
-  CHECK(gpu.capability("nvml")->state == koord::host::CapabilityState::absent);
+  CHECK(gpu.capability("nvml")->state == koord::service::CapabilityState::absent);
   gpu.driver_says(kGpuA);
   gpu.wait_for_driver();
   CHECK(gpu.host->value("node_gpu_memory_total") == 8000.0);
@@ -246,7 +246,7 @@ TEST_CASE("a released driver is not mapped any more, and its series end; after i
   gpu.tick();
   CHECK_FALSE(gpu.host->value("node_gpu_memory_total"));
   CHECK(gpu.capability("nvml")->detail == "released, as configured");
-  CHECK(gpu.capability("gpu 0")->state == koord::host::CapabilityState::absent);
+  CHECK(gpu.capability("gpu 0")->state == koord::service::CapabilityState::absent);
   REQUIRE(gpu.host->context().set_config_json(gpu.config));
   REQUIRE(gpu.advisor->on_event(KOORD_ON_CONFIG) == KOORD_OK);
   gpu.wait_for_driver();

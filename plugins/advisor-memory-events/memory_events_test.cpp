@@ -244,7 +244,7 @@ TEST_CASE(
     "without the kernel's log the counters are reported, with the event, and a capability names the missing file") {
   MemoryEventsFixture fixture(true, false);
   fixture.start();
-  CHECK(fixture.host->capabilities().find("oom_log")->state == koord::host::CapabilityState::absent);
+  CHECK(fixture.host->capabilities().find("oom_log")->state == koord::service::CapabilityState::absent);
   fixture.count("kubepods/pod1/c1", 2);
   fixture.count("kubepods/pod1", 2);
   for (int i = 0; i < 3; ++i) fixture.tick();

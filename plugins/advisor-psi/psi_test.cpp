@@ -218,7 +218,7 @@ TEST_CASE("on a hybrid node the pressure comes from the unified tree") {
   REQUIRE(advisor.init() == KOORD_OK);
   CHECK(advisor.collect() == KOORD_OK);
   CHECK(host.value("container_psi", labels("cpu", "10", "some")) == 25.5);
-  CHECK(host.capabilities().find("container_psi")->state == koord::host::CapabilityState::supported);
+  CHECK(host.capabilities().find("container_psi")->state == koord::service::CapabilityState::supported);
 }
 
 TEST_CASE("on a v1 node with a vendor's kernel the pressure comes from the cpuacct tree") {
@@ -246,7 +246,7 @@ TEST_CASE("on a v1 node without pressure of cgroups the node is measured and the
   CHECK(advisor.collect() == KOORD_OK);
   CHECK(host.value("node_psi", labels("cpu", "10", "some")) == 25.5);
   CHECK(host.series("container_psi").empty());
-  CHECK(host.capabilities().find("container_psi")->state == koord::host::CapabilityState::absent);
+  CHECK(host.capabilities().find("container_psi")->state == koord::service::CapabilityState::absent);
 }
 
 TEST_CASE("a cgroup that was looked for before its directory in the unified tree was made is found later") {

@@ -166,18 +166,18 @@ TEST_CASE("the host gets a target as configured") {
                     "tls": {"caFile": "/ca.pem", "certificateFile": "/c.pem", "keyFile": "/k.pem", "serverName": "exporter"})");
   const auto targets = plugin.advisor.targets();
   REQUIRE(targets.size() == 1);
-  CHECK(targets[0] == koord::host::ScrapeTarget{.name = "a",
-                                                .url = "http://127.0.0.1:9100/metrics",
-                                                .ca_file = "/ca.pem",
-                                                .certificate_file = "/c.pem",
-                                                .key_file = "/k.pem",
-                                                .server_name = "exporter",
-                                                .token_file = "/run/token",
-                                                .period = std::chrono::seconds(5),
-                                                .timeout = std::chrono::milliseconds(500),
-                                                .max_body_bytes = 1000,
-                                                .max_samples = 100,
-                                                .max_series = 10});
+  CHECK(targets[0] == koord::scrape::ScrapeTarget{.name = "a",
+                                                  .url = "http://127.0.0.1:9100/metrics",
+                                                  .ca_file = "/ca.pem",
+                                                  .certificate_file = "/c.pem",
+                                                  .key_file = "/k.pem",
+                                                  .server_name = "exporter",
+                                                  .token_file = "/run/token",
+                                                  .period = std::chrono::seconds(5),
+                                                  .timeout = std::chrono::milliseconds(500),
+                                                  .max_body_bytes = 1000,
+                                                  .max_samples = 100,
+                                                  .max_series = 10});
 }
 
 TEST_CASE("metrics come in under the names and with the labels that the rules give them") {

@@ -13,7 +13,7 @@
 #include "test/support/fake_scrape.hpp"
 
 using namespace koord::external_textfile;
-using koord::host::ScrapeTarget;
+using koord::scrape::ScrapeTarget;
 using koord::test::FakeHost;
 using koord::test::FakeNode;
 using koord::test::FakeScrape;
@@ -84,7 +84,7 @@ TEST_CASE("beyond the host's number of targets the last files are left out") {
   CHECK(choice.read.size() == kMaxFiles);
   CHECK(choice.read.back().name == "1255.prom");
   CHECK(choice.too_many == 44);
-  CHECK(kMaxFiles == koord::host::kMaxTargets);
+  CHECK(kMaxFiles == koord::scrape::kMaxTargets);
 }
 
 TEST_CASE("without a directory the plugin is absent") {

@@ -123,8 +123,8 @@ TEST_CASE("the hook answers for pods alone, and reports which mechanism the kern
   FakeHost host(node);
   FakeInstance hook(host, koord_entry_v1());
   REQUIRE(hook.init() == KOORD_OK);
-  CHECK(host.capabilities().find("group_identity")->state == koord::host::CapabilityState::absent);
-  CHECK(host.capabilities().find("cpu_idle")->state == koord::host::CapabilityState::supported);
+  CHECK(host.capabilities().find("group_identity")->state == koord::service::CapabilityState::absent);
+  CHECK(host.capabilities().find("cpu_idle")->state == koord::service::CapabilityState::supported);
   Pod sidecar;
   sidecar.kube_qos = koord::cgroup::KubeQos::burstable;
   sidecar.labels = {{"koordinator.sh/qosClass", "BE"}};

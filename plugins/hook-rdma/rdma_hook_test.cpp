@@ -60,7 +60,7 @@ TEST_CASE("the hook gives a container its devices, and refuses one if a device h
   FakeHost host(fake);
   FakeInstance hook(host, koord_entry_v1());
   REQUIRE(hook.init() == KOORD_OK);
-  CHECK(host.capabilities().find("rdma_device_nodes")->state == koord::host::CapabilityState::supported);
+  CHECK(host.capabilities().find("rdma_device_nodes")->state == koord::service::CapabilityState::supported);
   Pod pod;
   pod.containers.emplace_back();
   CHECK(hook.handle(pod, &pod.containers[0]).fields.empty());
@@ -86,6 +86,6 @@ TEST_CASE("a node without RDMA says so") {
   FakeInstance hook(host, koord_entry_v1());
   REQUIRE(hook.init() == KOORD_OK);
   const auto capability = host.capabilities().find("rdma_device_nodes");
-  CHECK(capability->state == koord::host::CapabilityState::absent);
+  CHECK(capability->state == koord::service::CapabilityState::absent);
   CHECK(capability->detail == "the kernel module rdma_ucm is not loaded");
 }

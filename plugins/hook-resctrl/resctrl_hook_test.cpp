@@ -27,7 +27,7 @@ TEST_CASE("a new container begins in its pod's group, and one that exists is lef
   FakeHost host(node);
   FakeInstance hook(host, koord_entry_v1());
   REQUIRE(hook.init() == KOORD_OK);
-  CHECK(host.capabilities().find("resctrl_closid")->state == koord::host::CapabilityState::supported);
+  CHECK(host.capabilities().find("resctrl_closid")->state == koord::service::CapabilityState::supported);
   Pod pod;
   pod.uid = "u1";
   pod.containers.emplace_back();
@@ -46,6 +46,6 @@ TEST_CASE("a node without resctrl says so") {
   FakeHost host(node);
   FakeInstance hook(host, koord_entry_v1());
   REQUIRE(hook.init() == KOORD_OK);
-  CHECK(host.capabilities().find("resctrl_closid")->state == koord::host::CapabilityState::absent);
+  CHECK(host.capabilities().find("resctrl_closid")->state == koord::service::CapabilityState::absent);
   CHECK_FALSE(host.capabilities().find("resctrl_closid")->detail.empty());
 }

@@ -294,7 +294,7 @@ TEST_CASE("while no NodeSLO is known the plugin proposes nothing") {
 
 TEST_CASE("a node without a controller of block I/O has no such plugin") {
   Node node;
-  node.host.capabilities().set({{"blkio_cgroup", koord::host::CapabilityState::absent, "no blkio controller", ""}});
+  node.host.capabilities().set({{"blkio_cgroup", koord::service::CapabilityState::absent, "no blkio controller", ""}});
   CHECK(node.strategy.init() == KOORD_E_UNSUPPORTED);
   CHECK(node.strategy.why() == "this node has no controller of block I/O (io, or blkio on cgroup v1)");
 }
@@ -310,8 +310,8 @@ TEST_CASE("a knob that this kernel lacks is not proposed again for ten minutes, 
   Texts all = node.proposed();
   REQUIRE(proposes_weight(all));
   REQUIRE(all.size() > 1);
-  REQUIRE(node.strategy.on_applied({{koord::knob::Outcome::unsupported, "io.weight", all[0].substr(0, all[0].find(' ')),
-                                     "", ""}}) == KOORD_OK);
+  REQUIRE(node.strategy.on_applied({{koord::decision::Outcome::unsupported, "io.weight",
+                                     all[0].substr(0, all[0].find(' ')), "", ""}}) == KOORD_OK);
   const Texts without = node.proposed();
   CHECK_FALSE(proposes_weight(without));
   CHECK_FALSE(without.empty());

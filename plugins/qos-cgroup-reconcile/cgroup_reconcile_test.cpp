@@ -121,14 +121,14 @@ TEST_CASE("that no pressure can be read is a capability that is absent") {
   CHECK(fixture.proposed("memory.high", kContainerDir) == "157286400");
   const auto found = fixture.host.capabilities().find("memory_high_watchdog");
   REQUIRE(found);
-  CHECK(found->state == host::CapabilityState::absent);
+  CHECK(found->state == service::CapabilityState::absent);
 }
 
 TEST_CASE("a knob that this kernel lacks is not proposed again for ten minutes, and the others are") {
   CgroupReconcileFixture fixture(R"({"enable":true,"minLimitPercent":50,"throttlingPercent":50})");
   CHECK(fixture.proposed("memory.min", kPodDir) != "");
-  REQUIRE(fixture.strategy.on_applied({{knob::Outcome::unsupported, "memory.min", kPodDir, "", ""},
-                                       {knob::Outcome::applied, "memory.high", kContainerDir, "157286400",
+  REQUIRE(fixture.strategy.on_applied({{decision::Outcome::unsupported, "memory.min", kPodDir, "", ""},
+                                       {decision::Outcome::applied, "memory.high", kContainerDir, "157286400",
                                         "qos-cgroup-reconcile"}}) == KOORD_OK);
   CHECK(fixture.proposed("memory.min", kPodDir) == "");
   CHECK(fixture.proposed("memory.high", kContainerDir) != "");

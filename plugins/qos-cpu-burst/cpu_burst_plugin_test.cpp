@@ -107,7 +107,7 @@ TEST_CASE("the plugin never uses a value of a cgroup: a quota that an earlier se
   std::size_t scales = 0;
   for (const koord::knob::Intent& intent : host.context().take_plan()) {
     if (intent.knob != "cpu.max") continue;
-    CHECK(intent.role == koord::knob::Role::scale);
+    CHECK(intent.role == koord::decision::Role::scale);
     CHECK(intent.value == "1.2");
     ++scales;
   }

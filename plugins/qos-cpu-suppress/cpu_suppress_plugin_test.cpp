@@ -101,7 +101,7 @@ TEST_CASE("best-effort pods get what the threshold leaves, as an intent for thei
   CpuSuppressFixture fixture;
   const knob::Plan plan = fixture.plan();
   REQUIRE(plan.size() == 1);
-  CHECK(plan[0].level == knob::Level::qos);
+  CHECK(plan[0].level == decision::Level::qos);
   CHECK(plan[0].cgroup_dir == kClass);
   CHECK(plan[0].knob == "cpuset.cpus");
   CHECK(plan[0].value == "0-1");  // 5.2 − 4.2 − 0.3 is less than one CPU; two they keep
@@ -117,7 +117,7 @@ TEST_CASE("on cgroup v1 each container is confined, and no sandbox") {
   fixture.node.make_directory("cgroup/cpuset");
   const knob::Plan plan = fixture.plan();
   REQUIRE(plan.size() == 1);
-  CHECK(plan[0].level == knob::Level::container);
+  CHECK(plan[0].level == decision::Level::container);
   CHECK(plan[0].cgroup_dir == "kubepods/besteffort/podbatch/main");
 }
 
@@ -168,7 +168,7 @@ TEST_CASE(
     fixture.publish();
     const knob::Plan plan = fixture.plan();
     REQUIRE(plan.size() == 1);
-    CHECK(plan[0].level == knob::Level::pod);
+    CHECK(plan[0].level == decision::Level::pod);
     CHECK(plan[0].cgroup_dir == "batch.slice");
     CHECK(plan[0].knob == "cpuset.cpus");
     pod.phase = state::Phase::pending;
@@ -196,7 +196,7 @@ TEST_CASE("without best-effort pods there is no intent") {
   CpuSuppressFixture fixture;
   fixture.pods.pop_back();
   fixture.publish();
-  host::PluginContext& context = fixture.host.context();
+  service::PluginContext& context = fixture.host.context();
   fixture.host.clock().advance(1s);
   fixture.send("node_cpu_usage", 6.5);
   fixture.send("pod_cpu_usage", 4.2, fixture.handle("service"));

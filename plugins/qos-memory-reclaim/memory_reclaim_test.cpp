@@ -62,7 +62,7 @@ TEST_CASE("a calm best-effort pod gives a little of its page cache") {
   const knob::Plan plan = fixture.plan();
   REQUIRE(plan.size() == 1);
   CHECK(plan[0].knob == "memory.reclaim");
-  CHECK(plan[0].level == knob::Level::pod);
+  CHECK(plan[0].level == decision::Level::pod);
   CHECK(plan[0].cgroup_dir == kPodDir);
   CHECK(plan[0].value == "10737418");
   CHECK(plan[0].reason ==
@@ -104,7 +104,7 @@ TEST_CASE("without pressure that can be read nothing is reclaimed, and the capab
   CHECK(fixture.plan().empty());
   const auto found = fixture.host.capabilities().find("memory_reclaim");
   REQUIRE(found);
-  CHECK(found->state == host::CapabilityState::absent);
+  CHECK(found->state == service::CapabilityState::absent);
 }
 
 TEST_CASE("no more than the cold memory measured by advisor-cold-memory is reclaimed") {
@@ -133,10 +133,11 @@ TEST_CASE("a kernel without memory.reclaim is asked again after ten minutes, and
   MemoryReclaimFixture fixture;
   fixture.plan();
   REQUIRE(fixture.plan().size() == 1);
-  REQUIRE(fixture.strategy.on_applied({{knob::Outcome::unsupported, "memory.reclaim", kPodDir, "", ""}}) == KOORD_OK);
+  REQUIRE(fixture.strategy.on_applied({{decision::Outcome::unsupported, "memory.reclaim", kPodDir, "", ""}}) ==
+          KOORD_OK);
   CHECK(fixture.plan().empty());
-  CHECK(fixture.host.capabilities().find("memory_reclaim")->state == host::CapabilityState::absent);
+  CHECK(fixture.host.capabilities().find("memory_reclaim")->state == service::CapabilityState::absent);
   fixture.host.clock().advance(10min);
   CHECK(fixture.plan().size() == 1);
-  CHECK(fixture.host.capabilities().find("memory_reclaim")->state == host::CapabilityState::supported);
+  CHECK(fixture.host.capabilities().find("memory_reclaim")->state == service::CapabilityState::supported);
 }

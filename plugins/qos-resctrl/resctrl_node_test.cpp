@@ -150,7 +150,7 @@ TEST_CASE("the plugin reports the CPU's features as capabilities") {
   node.node.write("resctrl/schemata", "    L3:0=7ff;1=7ff\n");
   REQUIRE(node.strategy.init() == KOORD_OK);
   CHECK(node.host.capabilities().find("resctrl_l3")->detail == "2 caches, mask 7ff, 16 CLOSIDs");
-  CHECK(node.host.capabilities().find("resctrl_mb")->state == koord::host::CapabilityState::absent);
+  CHECK(node.host.capabilities().find("resctrl_mb")->state == koord::service::CapabilityState::absent);
 }
 
 TEST_CASE("a node without resctrl has no such plugin, and the reason says why") {

@@ -98,8 +98,9 @@ TEST_CASE("a knob that this kernel lacks is not proposed again for ten minutes, 
     return knobs;
   };
   CHECK(proposed() == Lines{"vm.watermark_scale_factor", "memcg_reaper.reap_background"});
-  REQUIRE(strategy.on_applied({{knob::Outcome::applied, "vm.watermark_scale_factor", "", "150", "qos-system"},
-                               {knob::Outcome::unsupported, "memcg_reaper.reap_background", "", "", ""}}) == KOORD_OK);
+  REQUIRE(strategy.on_applied({{decision::Outcome::applied, "vm.watermark_scale_factor", "", "150", "qos-system"},
+                               {decision::Outcome::unsupported, "memcg_reaper.reap_background", "", "", ""}}) ==
+          KOORD_OK);
   CHECK(proposed() == Lines{"vm.watermark_scale_factor"});
   host.clock().advance(std::chrono::minutes(10));
   CHECK(proposed() == Lines{"vm.watermark_scale_factor", "memcg_reaper.reap_background"});
@@ -117,7 +118,7 @@ TEST_CASE("the plugin proposes what the NodeSLO says of the node's own memory, a
   const knob::Plan plan = host.context().take_plan();
   REQUIRE(plan.size() == 1);
   CHECK(plan[0].knob == "vm.min_free_kbytes");
-  CHECK(plan[0].level == knob::Level::node);
+  CHECK(plan[0].level == decision::Level::node);
   CHECK(plan[0].value == "167772");
   host.hub().publish({.node_slo = "{}"});
   REQUIRE(strategy.evaluate() == KOORD_OK);

@@ -51,13 +51,13 @@ struct Host {
 
   SystemClock clock;
   std::unique_ptr<store::Store> store = *store::Store::open({}, clock);
-  host::StoreFeed feed{*store};
+  service::StoreFeed feed{*store};
   metric::Registry metrics;
   state::Hub hub;
   cgroup::Reader cgroups{cgroup::Layout(), clock};
-  host::CapabilityBoard board;
-  host::SharedServices services;
-  host::PluginContext context{services, "bench", {"koord.metrics/1"}, ""};
+  service::CapabilityBoard board;
+  service::SharedServices services;
+  service::PluginContext context{services, "bench", {"koord.metrics/1"}, ""};
   const koord_host* abi = context.host();
   const koord_svc_metrics* table = static_cast<const koord_svc_metrics*>(abi->get_service(abi, "koord.metrics/1"));
   std::vector<koord_point> points;

@@ -51,8 +51,8 @@ void measure(const std::string& name, const std::string& limit, double seconds_w
   const knob::Knob& knob = *knob::find_knob("io.max");
   const std::string number = std::to_string(::major(disk.number())) + ":" + std::to_string(::minor(disk.number()));
   const auto report =
-      executor.apply({{knob::Level::pod, cgroup.dir(), &knob, *knob::parse_value(knob, number + " " + limit)}});
-  if (report.done[0].outcome != knob::Outcome::applied) {
+      executor.apply({{decision::Level::pod, cgroup.dir(), &knob, *knob::parse_value(knob, number + " " + limit)}});
+  if (report.done[0].outcome != decision::Outcome::applied) {
     std::printf("SKIPPED: %s: %s\n", name.c_str(), report.done[0].problem.c_str());
     return;
   }

@@ -127,19 +127,19 @@ struct Bench : bench::ActorFixture {
 
   // Cost of a scrape of a thousand samples in calls of the plugin: all in one message, and each in one of its own.
   void map_samples() {
-    const host::Manifest scraper = *host::read_manifest(kScraper);
-    const host::FileStamp stamp = *host::stamp_of(kScraper);
+    const load::Manifest scraper = *load::read_manifest(kScraper);
+    const load::FileStamp stamp = *load::stamp_of(kScraper);
     auto child = child::load_in_child({bench::kPluginHost, images}, kScraper, scraper, stamp, {});
     auto context = host.make_context(scraper.id, {"koord.metrics/1", "koord.config/1"});
     auto runner = (*child)->make_runner(0, *context, {});
     if (!runner->create().ok() || !runner->init().ok()) std::abort();
     const koord_label labels[] = {{{"cpu", 3}, {"17", 2}}, {{"mode", 4}, {"iowait", 6}}};
-    std::vector<host::ScrapedSample> samples(1000, {.name = "node_cpu_seconds_total", .labels = labels, .value = 1});
+    std::vector<scrape::ScrapedSample> samples(1000, {.name = "node_cpu_seconds_total", .labels = labels, .value = 1});
     std::vector<double> together, apart;
     for (int i = 0; i < 200; ++i) {
       together.push_back(wall_us([&] { runner->map_samples("", samples); }));
       apart.push_back(wall_us([&] {
-        for (host::ScrapedSample& sample : samples) runner->map_samples("", {&sample, 1});
+        for (scrape::ScrapedSample& sample : samples) runner->map_samples("", {&sample, 1});
       }));
     }
     print_line("CH5 1000 samples mapped by a child, median", quantile(together, 0.5), "one by one",

@@ -63,7 +63,7 @@ inline double memory_mib(int pid, const std::string& prefix) {
 // An instance that is ready to tick.
 class RunningPlugin {
  public:
-  RunningPlugin(std::unique_ptr<host::PluginContext> context, const host::LoadedPlugin& plugin,
+  RunningPlugin(std::unique_ptr<service::PluginContext> context, const host::LoadedPlugin& plugin,
                 const host::RunnerLimits& limits)
       : context_(std::move(context)), runner_(plugin.make_runner(0, *context_, limits)) {
     if (!runner_->create().ok() || !runner_->init().ok()) std::abort();
@@ -76,15 +76,15 @@ class RunningPlugin {
   void tick(const Clock& clock) { runner_->collect(clock.now(), clock.now() + std::chrono::seconds(1)); }
 
  private:
-  std::unique_ptr<host::PluginContext> context_;
+  std::unique_ptr<service::PluginContext> context_;
   std::unique_ptr<host::Runner> runner_;
 };
 
 struct ActorFixture {
   test::FakeNode node;
   test::FakeHost host{node};
-  host::Manifest manifest = *host::read_manifest(kActor);
-  host::FileStamp file = *host::stamp_of(kActor);
+  load::Manifest manifest = *load::read_manifest(kActor);
+  load::FileStamp file = *load::stamp_of(kActor);
 
   // Starts it with a part of test/core/child/plugins/actor.cpp.
   std::unique_ptr<RunningPlugin> start(const host::LoadedPlugin& plugin, const host::RunnerLimits& limits,

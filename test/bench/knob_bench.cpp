@@ -19,6 +19,7 @@
 using namespace koord;
 using namespace koord::bench;
 using namespace koord::knob;
+using namespace koord::decision;
 
 namespace {
 

@@ -37,7 +37,7 @@ class CountedWrites final : public knob::MemoryOriginals {
 
 struct Strategy {
   std::string name;
-  std::unique_ptr<host::PluginContext> context;
+  std::unique_ptr<service::PluginContext> context;
   std::unique_ptr<test::FakeInstance> instance = {};
   std::vector<knob::IntentResult> results = {};
   knob::Plan plan = {};
@@ -48,7 +48,7 @@ class Round {
  public:
   Round(FullNode& node, const std::vector<std::string>& shared_objects)
       : node_(node), governor_(node.host().clock(), *cgroup::Layout::detect(node.roots()), node.roots(), originals_) {
-    governor_.set_node_mode(knob::Mode::enforce);
+    governor_.set_node_mode(koord::Mode::enforce);
     for (const std::string& file : shared_objects) add(file);
   }
 
@@ -114,9 +114,9 @@ class Round {
 
   // As the agent does it.
   double govern(Strategy& one) {
-    host::PluginContext& context = *one.context;
+    service::PluginContext& context = *one.context;
     context.take_evictions();
-    const knob::Proposer proposer{one.name, "main"};
+    const decision::Proposer proposer{one.name, "main"};
     knob::Plan plan;
     const double ms = 1e3 * cpu_seconds_of([&] {
                         if (context.repeats_plan() && governor_.repeat(proposer)) return context.drop_plan();
@@ -148,7 +148,7 @@ class Round {
   knob::Governor governor_;
   std::vector<Strategy> strategies_;
   std::vector<double> watching_ms_, round_ms_;
-  std::map<knob::Outcome, std::uint64_t> decisions_;
+  std::map<decision::Outcome, std::uint64_t> decisions_;
   std::size_t written_ = 0;
 };
 

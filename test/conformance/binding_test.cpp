@@ -195,7 +195,7 @@ TEST_CASE_FIXTURE(OnNode, "a strategy's intents become the plan, word for word")
   FakeInstance instance(host, probe(), strategy);
   REQUIRE(instance.init() == KOORD_OK);
   REQUIRE_MESSAGE(instance.evaluate() == KOORD_OK, instance.why());
-  const knob::Intent first = {knob::Level::pod,
+  const knob::Intent first = {decision::Level::pod,
                               "cpu.max",
                               "be.slice",
                               "20000 100000",
@@ -208,7 +208,7 @@ TEST_CASE_FIXTURE(OnNode, "a strategy's intents become the plan, word for word")
   second.knob = "cpuset.cpus";
   second.value = "0-3";
   second.inputs.clear();
-  second.role = knob::Role::cap;
+  second.role = decision::Role::cap;
   CHECK(host.context().take_plan() == std::vector{first, second});
 }
 

@@ -75,7 +75,7 @@ class ClassCycles {
  private:
   std::shared_ptr<host::Instance> make(const std::shared_ptr<const host::LoadedPlugin>& loaded,
                                        std::size_t class_index) {
-    const std::vector<std::string> granted = host::granted_services(loaded->classes()[class_index].kind);
+    const std::vector<std::string> granted = load::granted_services(loaded->classes()[class_index].kind);
     return host::Instance::make(
         {.plugin_id = piece_.manifest.id,
          .plugin = loaded,
@@ -99,7 +99,7 @@ class ClassCycles {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, 30s, [&] { return wanted(instance.state()) || instance.state() == PluginState::failed; });
     if (wanted(instance.state())) return true;
-    problem = std::string(host::to_string(instance.state())) + ": " + instance.status().reason;
+    problem = std::string(to_string(instance.state())) + ": " + instance.status().reason;
     return false;
   }
 

@@ -34,7 +34,7 @@ struct PanicFixture {
     memory_host.hub().publish({.pods = std::vector{pod}});
   }
   std::unique_ptr<Player> cast(config::Isolation isolation, Class cls, const std::string& panic) {
-    auto plugin = load(piece, {isolation, std::getenv("KOORD_PLUGIN_HOST"), images});
+    auto plugin = workshop::load(piece, {isolation, std::getenv("KOORD_PLUGIN_HOST"), images});
     REQUIRE_MESSAGE(plugin, plugin.error().message());
     return std::make_unique<Player>(memory_host,
                                     Player::Role{piece.manifest.id, *plugin, cls, R"({"panic": ")" + panic + "\"}"});
@@ -46,15 +46,15 @@ std::vector<config::Isolation> isolations() {
   return {config::Isolation::in_process, config::Isolation::process};
 }
 
-host::CallResult handle(PanicFixture& fixture, Player& player) {
-  const host::SnapshotViewPtr view = fixture.memory_host.services().views.of(fixture.memory_host.hub().current());
+service::CallResult handle(PanicFixture& fixture, Player& player) {
+  const service::SnapshotViewPtr view = fixture.memory_host.services().views.of(fixture.memory_host.hub().current());
   const koord_hook_request request{
       sizeof request, KOORD_STAGE_PRE_RUN_POD_SANDBOX, 0, &view->pods()[0], nullptr, {}, {}};
   host::HookResponse response(player.context().host());
   return player.runner().handle(request, response.table());
 }
 
-void check_panic(const host::CallResult& result, const std::string& call) {
+void check_panic(const service::CallResult& result, const std::string& call) {
   CAPTURE(call);
   CHECK(result.status == KOORD_E_PANIC);
   CHECK_MESSAGE(result.text.find("thrown in " + call) != std::string::npos, result.text);
@@ -65,7 +65,7 @@ void check_panic(const host::CallResult& result, const std::string& call) {
 struct Running {
   const char* name;
   Class cls;
-  std::function<host::CallResult(PanicFixture&, Player&)> call;
+  std::function<service::CallResult(PanicFixture&, Player&)> call;
 };
 const Running kRunning[] = {
     {"collect", advisor, [](PanicFixture& t, Player& p) { return p.tick(t.clock.now(), t.clock.now()); }},
@@ -94,10 +94,10 @@ TEST_CASE_FIXTURE(PanicFixture, "acceptance 9: a panic in a call is -8 with its 
       REQUIRE(player->start().ok());
       const int process = player->runner().process();
       check_panic(running.call(*this, *player), running.name);
-      host::CallResult next = running.call(*this, *player);
+      service::CallResult next = running.call(*this, *player);
       // collect throws at every other tick, the others always.
       if (running.name == std::string("collect"))
-        CHECK_MESSAGE(next.ok(), host::describe(next));
+        CHECK_MESSAGE(next.ok(), describe(next));
       else
         check_panic(next, running.name);
       CHECK(player->runner().process() == process);

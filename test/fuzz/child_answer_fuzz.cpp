@@ -35,19 +35,19 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   child::Unpacker answer(text.substr(1));
-  const host::CallResult result = child::take_result(answer);
+  const service::CallResult result = child::take_result(answer);
   if (result.text.size() > kLongestText) std::abort();
-  std::array<host::ScrapedMetric, 3> metrics;
-  std::array<host::ScrapedSample, 3> samples;
+  std::array<scrape::ScrapedMetric, 3> metrics;
+  std::array<scrape::ScrapedSample, 3> samples;
   if (text[0] == 'u' && child::take_text(answer).size() > kLongestText) std::abort();
   if (text[0] == 'm')
-    for (host::ScrapedMetric& metric : metrics) child::take_metric(answer, metric);
+    for (scrape::ScrapedMetric& metric : metrics) child::take_metric(answer, metric);
   if (text[0] == 's')
-    for (host::ScrapedSample& sample : samples) child::take_sample(answer, sample);
-  std::array<host::ScrapedSeries, 3> series;
+    for (scrape::ScrapedSample& sample : samples) child::take_sample(answer, sample);
+  std::array<scrape::ScrapedSeries, 3> series;
   if (text[0] == 'e')
-    for (host::ScrapedSeries& one : series) child::take_series(answer, one);
-  if (text[0] == 't' && child::take_targets(answer).size() > host::kMaxTargets) std::abort();
+    for (scrape::ScrapedSeries& one : series) child::take_series(answer, one);
+  if (text[0] == 't' && child::take_targets(answer).size() > scrape::kMaxTargets) std::abort();
   if (text[0] == 'h') take_hook(answer);
   static_cast<void>(answer.complete());
   return 0;

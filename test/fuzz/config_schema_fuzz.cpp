@@ -12,6 +12,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::size_t end = input.find('\0');
   const std::string_view schema = input.substr(0, end);
   const std::string_view config = end == std::string_view::npos ? std::string_view("{}") : input.substr(end + 1);
-  (void)koord::host::check_config(schema, config).has_value();
+  (void)koord::load::check_config(schema, config).has_value();
   return 0;
 }

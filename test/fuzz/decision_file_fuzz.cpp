@@ -36,7 +36,7 @@ struct Place {
 };
 
 // A page has what was asked for, in the order of the numbers, and no more.
-void check_page(const knob::DecisionQuery& query, const knob::DecisionPage& page) {
+void check_page(const decision::DecisionQuery& query, const decision::DecisionPage& page) {
   check(page.decisions.size() <= query.limit);
   for (std::size_t i = 0; i < page.decisions.size(); ++i) {
     check(query.knob.empty() || page.decisions[i].knob == query.knob);
@@ -52,15 +52,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size > 1 << 16) return 0;
   const std::string path = place.put({reinterpret_cast<const char*>(data), size});
   std::string reported;
-  const auto file = knob::DecisionFile::open(path, 1u << 20, 1'700'000'000'000'000'000, reported);
+  const auto file = decision::DecisionFile::open(path, 1u << 20, 1'700'000'000'000'000'000, reported);
   if (!file) {
     check(!file.error().message().empty());
     return 0;
   }
-  for (const knob::DecisionQuery& query : {knob::DecisionQuery{}, knob::DecisionQuery{.knob = "cpu.max", .limit = 2}})
+  for (const decision::DecisionQuery& query :
+       {decision::DecisionQuery{}, decision::DecisionQuery{.knob = "cpu.max", .limit = 2}})
     if (const auto page = (*file)->find(query)) check_page(query, *page);
   const auto last = (*file)->last_number();
-  const knob::Decision fresh{
+  const decision::Decision fresh{
       .number = last.value_or(0) + 1, .wall_ns = 1, .knob = "koord.fuzz", .inputs = {{"a", "1"}}};
   const auto written = (*file)->write({&fresh, 1});
   check(written.has_value() || !written.error().message().empty());

@@ -12,6 +12,7 @@
 #include "core/knob/subjects.hpp"
 
 using namespace koord::knob;
+using namespace koord::decision;
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include "core/load/manifest.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace koord::host;
+  using namespace koord::load;
   auto bytes = std::as_bytes(std::span(data, size));
   koord::Result<std::string> section =
       read_elf_section(bytes_of_memory(bytes), ".koord_manifest", kMaxManifestBytes + 1);

@@ -19,22 +19,23 @@ void check(bool holds) {
 }
 
 // A moment is in 1970 or later, as far as a wall clock goes.
-void check_decisions(const Result<knob::DecisionQuery>& query) {
+void check_decisions(const Result<decision::DecisionQuery>& query) {
   if (!query) return check(!query.error().message().empty());
-  check(query->limit >= 1 && query->limit <= knob::DecisionQuery::kMostRecords);
+  check(query->limit >= 1 && query->limit <= decision::DecisionQuery::kMostRecords);
   check(query->before >= 1 && query->before <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()));
 }
 
 void check_mode(const Result<api::ModeRequest>& request, const Clock& clock) {
   if (!request) return check(!request.error().message().empty());
   if (!request->mode) return check(request->how_long == Duration::zero());
-  knob::Modes modes;
-  const bool may = request->how_long >= knob::Modes::kLeastOverride && request->how_long <= knob::Modes::kMostOverride;
-  if (!may || !modes.override_mode("burst", knob::Modes::Override{*request->mode, clock.now() + request->how_long}))
+  decision::Modes modes;
+  const bool may =
+      request->how_long >= decision::Modes::kLeastOverride && request->how_long <= decision::Modes::kMostOverride;
+  if (!may || !modes.override_mode("burst", decision::Modes::Override{*request->mode, clock.now() + request->how_long}))
     return;
   check(modes.of("burst") == *request->mode);
   modes.expire(clock.now() + request->how_long);
-  check(modes.of("burst") == knob::Mode::shadow);
+  check(modes.of("burst") == koord::Mode::shadow);
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ struct CpuSuppressFixture {
         rig.round();
         REQUIRE(!rig.decisions().empty());
         INFO(rig.decisions().back().problem);
-        CHECK(rig.decisions().back().outcome == knob::Outcome::applied);
+        CHECK(rig.decisions().back().outcome == decision::Outcome::applied);
         CHECK(pods.read(where, knob) == wanted);
         if (again) break;
         rig.off();
@@ -87,10 +87,10 @@ TEST_CASE_FIXTURE(
 TEST_CASE_FIXTURE(CpuSuppressFixture, "in shadow the intents are reported, and no file changes") {
   before = pods.knobs();
   SuppressRig rig(pods, Policy::cfs_quota, 0);
-  rig.set_mode(knob::Mode::shadow);
+  rig.set_mode(koord::Mode::shadow);
   rig.round();
   REQUIRE(!rig.decisions().empty());
-  CHECK(rig.decisions().back().outcome == knob::Outcome::shadow);
+  CHECK(rig.decisions().back().outcome == decision::Outcome::shadow);
   CHECK(rig.decisions().back().wanted == "2000 100000");
   CHECK(changes(before, pods.knobs()) == "");
 }

@@ -21,7 +21,7 @@ class EnforcedStrategy {
  public:
   EnforcedStrategy(const std::string& shared_object, std::string plugin)
       : strategy_(host_, shared_object), plugin_(std::move(plugin)) {
-    governor_.set_node_mode(knob::Mode::enforce);
+    governor_.set_node_mode(koord::Mode::enforce);
     REQUIRE(strategy_.init() == KOORD_OK);
   }
   ~EnforcedStrategy() { governor_.stop(); }

@@ -13,7 +13,7 @@
 #include "test/support/child_process.hpp"
 
 using namespace koord::test;
-using koord::host::CapabilityState;
+using koord::service::CapabilityState;
 
 namespace {
 

@@ -30,7 +30,7 @@ constexpr std::size_t kBlock = 64 << 10;
 class Enforced {
  public:
   explicit Enforced(const RealCgroup& cgroup) : cgroup_(cgroup) {
-    governor_.set_node_mode(knob::Mode::enforce);
+    governor_.set_node_mode(koord::Mode::enforce);
     REQUIRE(strategy_.init() == KOORD_OK);
   }
   ~Enforced() { governor_.stop(); }
@@ -101,7 +101,7 @@ TEST_CASE("a limit is what the kernel says, follows the annotation, and is gone 
   Enforced enforced(cgroup);
   enforced.annotate(read_limit(*disk, "readBPS", 4 << 20));
   REQUIRE(enforced.results().size() == 1);
-  CHECK(enforced.results()[0].outcome == knob::Outcome::applied);
+  CHECK(enforced.results()[0].outcome == decision::Outcome::applied);
   CHECK(enforced.results()[0].final_value == number + " rbps=4194304 wbps=max riops=max wiops=max");
   CHECK(limits(cgroup) == (is_v1() ? number + " 4194304\n" : number + " rbps=4194304 wbps=max riops=max wiops=max\n"));
   enforced.annotate(read_limit(*disk, "readBPS", 2 << 20));

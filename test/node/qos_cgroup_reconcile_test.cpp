@@ -101,8 +101,8 @@ TEST_CASE("v1: knobs that the kernel lacks are reported as such, and nothing is 
   const std::string before = fixture.knobs();
   fixture.strategy.round(1s);
   REQUIRE(fixture.strategy.result_of("memory.min", fixture.of_pod));
-  CHECK(fixture.strategy.result_of("memory.min", fixture.of_pod)->outcome == knob::Outcome::unsupported);
-  CHECK(fixture.strategy.result_of("memory.high", fixture.container)->outcome == knob::Outcome::unsupported);
+  CHECK(fixture.strategy.result_of("memory.min", fixture.of_pod)->outcome == decision::Outcome::unsupported);
+  CHECK(fixture.strategy.result_of("memory.high", fixture.container)->outcome == decision::Outcome::unsupported);
   CHECK(fixture.knobs() == before);
 }
 

@@ -59,7 +59,7 @@ struct QosMemoryReclaimFixture {
 
   RealCgroup pod{"best-effort"};
   EnforcedStrategy strategy;
-  std::unique_ptr<host::PluginContext> advisor;
+  std::unique_ptr<service::PluginContext> advisor;
 };
 
 bool kernel_reclaims() {
@@ -82,7 +82,7 @@ TEST_CASE("cold page cache goes back to the node, as much as was asked for") {
   fixture.strategy.round(10s);
   const auto result = fixture.strategy.result_of("memory.reclaim", fixture.pod);
   REQUIRE(result);
-  CHECK(result->outcome == knob::Outcome::applied);
+  CHECK(result->outcome == decision::Outcome::applied);
   CHECK(result->final_value == std::to_string(5 * kMi));
   CHECK(fixture.page_cache() <= before - 4 * kMi);
   CHECK(fixture.page_cache() >= before - 16 * kMi);
@@ -98,7 +98,7 @@ TEST_CASE("a kernel without memory.reclaim, or a cgroup without pressure, loses 
   fixture.strategy.round(10s);
   fixture.strategy.round(10s);
   const auto result = fixture.strategy.result_of("memory.reclaim", fixture.pod);
-  CHECK((!result || result->outcome == knob::Outcome::unsupported));
+  CHECK((!result || result->outcome == decision::Outcome::unsupported));
   CHECK(fixture.page_cache() == before);
 }
 

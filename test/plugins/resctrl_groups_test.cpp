@@ -17,6 +17,7 @@
 
 using namespace koord;
 using namespace koord::knob;
+using namespace koord::decision;
 using koord::test::FakeHost;
 using koord::test::FakeInstance;
 using koord::test::FakeNode;

@@ -19,7 +19,7 @@
 #include "core/service/host_plugin_metrics.hpp"
 
 using namespace koord;
-using namespace koord::host;
+using namespace koord::service;
 namespace fs = std::filesystem;
 
 namespace {

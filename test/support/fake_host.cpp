@@ -38,18 +38,18 @@ FakeHost::FakeHost(const NodeRoots& roots, std::string config_json)
 FakeHost::~FakeHost() = default;
 
 std::string FakeHost::last_error() {
-  std::optional<host::ReportedError> error = context_->take_error();
+  std::optional<service::ReportedError> error = context_->take_error();
   return error ? error->text : "";
 }
 
 std::vector<FakeHost::Report> FakeHost::events() const {
   std::vector<Report> reports;
-  for (const host::Event& event : context_->shared().events.events())
+  for (const service::Event& event : context_->shared().events.events())
     reports.push_back({event.subject, event.what, event.why});
   return reports;
 }
 
-FakeInstance::FakeInstance(FakeHost& host, host::PluginContext& context, const koord_module* module,
+FakeInstance::FakeInstance(FakeHost& host, service::PluginContext& context, const koord_module* module,
                            std::uint32_t class_index)
     : host_(host), context_(context), class_(class_of(module, class_index)) {
   koord_status created = class_->vtable->create(context.host(), class_, &self_);
@@ -59,7 +59,7 @@ FakeInstance::FakeInstance(FakeHost& host, host::PluginContext& context, const k
 FakeInstance::FakeInstance(FakeHost& host, const koord_module* module, std::uint32_t class_index)
     : FakeInstance(host, host.context(), module, class_index) {}
 
-FakeInstance::FakeInstance(FakeHost& host, host::PluginContext& context, const std::string& shared_object)
+FakeInstance::FakeInstance(FakeHost& host, service::PluginContext& context, const std::string& shared_object)
     : FakeInstance(host, context, load(shared_object), 0) {}
 
 FakeInstance::FakeInstance(FakeHost& host, const std::string& shared_object, std::uint32_t class_index)
@@ -68,7 +68,7 @@ FakeInstance::FakeInstance(FakeHost& host, const std::string& shared_object, std
 FakeInstance::~FakeInstance() { class_->vtable->destroy(self_); }
 
 std::string FakeInstance::last_error() {
-  std::optional<host::ReportedError> error = context_.take_error();
+  std::optional<service::ReportedError> error = context_.take_error();
   return error ? error->text : "";
 }
 
@@ -99,8 +99,8 @@ koord_status FakeInstance::evaluate() {
 
 koord_status FakeInstance::on_applied(const std::vector<knob::IntentResult>& results) {
   const auto* strategy = reinterpret_cast<const koord_qos_strategy*>(class_->vtable);
-  if (!host::has(strategy, &koord_qos_strategy::on_applied)) return KOORD_OK;
-  const std::vector<koord_intent_result> records = host::records_of(results);
+  if (!load::has(strategy, &koord_qos_strategy::on_applied)) return KOORD_OK;
+  const std::vector<koord_intent_result> records = service::records_of(results);
   return call([&] {
     return strategy->on_applied(self_, records.data(), static_cast<std::uint32_t>(records.size()),
                                 sizeof(koord_intent_result));

@@ -41,7 +41,7 @@ class FakeHost : private MovedClock, public workshop::MemoryHost {
   ManualClock& clock() { return clock_; }
 
   // The plugin "test", which is granted everything that is offered.
-  host::PluginContext& context() { return *context_; }
+  service::PluginContext& context() { return *context_; }
   const koord_host* abi() const { return context_->host(); }
   template <class Table>
   const Table* service(const char* id) const {
@@ -57,7 +57,7 @@ class FakeHost : private MovedClock, public workshop::MemoryHost {
   std::vector<Report> events() const;
 
  private:
-  std::unique_ptr<host::PluginContext> context_;
+  std::unique_ptr<service::PluginContext> context_;
 };
 
 // One class of a plugin from create() to destroy(). Calls return the plugin's status; why() is its text then.
@@ -67,7 +67,7 @@ class FakeInstance {
   // Loads a .so, which stays mapped.
   FakeInstance(FakeHost& host, const std::string& shared_object, std::uint32_t class_index = 0);
   // The same as another plugin than "test", in this context.
-  FakeInstance(FakeHost& host, host::PluginContext& context, const std::string& shared_object);
+  FakeInstance(FakeHost& host, service::PluginContext& context, const std::string& shared_object);
   ~FakeInstance();
   FakeInstance(const FakeInstance&) = delete;
   FakeInstance& operator=(const FakeInstance&) = delete;
@@ -87,13 +87,13 @@ class FakeInstance {
   const std::string& why() const { return why_; }
 
  private:
-  FakeInstance(FakeHost& host, host::PluginContext& context, const koord_module* module, std::uint32_t class_index);
+  FakeInstance(FakeHost& host, service::PluginContext& context, const koord_module* module, std::uint32_t class_index);
   template <class Call>
   koord_status call(Call&& call);
   std::string last_error();
 
   FakeHost& host_;
-  host::PluginContext& context_;
+  service::PluginContext& context_;
   const koord_class* class_;
   void* self_ = nullptr;
   std::string why_;

@@ -47,7 +47,7 @@ class FakeSamples {
   }
 
   FakeHost& host_;
-  std::unique_ptr<host::PluginContext> other_;
+  std::unique_ptr<service::PluginContext> other_;
   std::map<std::string, std::uint64_t> series_;
 };
 

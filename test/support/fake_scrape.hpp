@@ -39,18 +39,18 @@ class FakeScrape {
 
   // Whether the schema lets this configuration reach the plugin.
   static bool accepts(const koord_module* module, const std::string& json) {
-    return host::check_config(module->classes[0].config_schema, json).has_value();
+    return load::check_config(module->classes[0].config_schema, json).has_value();
   }
 
   koord_status init() {
-    const host::CallResult result = runner_->init();
+    const service::CallResult result = runner_->init();
     why_ = result.text;
     return result.status;
   }
   const std::string& why() const { return why_; }
 
-  std::vector<host::ScrapeTarget> targets() {
-    std::vector<host::ScrapeTarget> targets;
+  std::vector<scrape::ScrapeTarget> targets() {
+    std::vector<scrape::ScrapeTarget> targets;
     why_ = runner_->targets(targets).text;
     return targets;
   }
@@ -61,44 +61,44 @@ class FakeScrape {
   }
 
   // A scrape of this target that gave this text.
-  Result<host::ScrapedMetrics::Outcome> take(const std::string& target, const std::string& text) {
+  Result<scrape::ScrapedMetrics::Outcome> take(const std::string& target, const std::string& text) {
     const exposition::Document document = TRY(exposition::Document::read(text, exposition::Syntax::text));
     return metrics_of(target).take(document, host_.clock().now());
   }
   // A scrape of whatever the target is, a file for instance.
-  Result<host::ScrapedMetrics::Outcome> scrape(const host::ScrapeTarget& target) {
+  Result<scrape::ScrapedMetrics::Outcome> scrape(const scrape::ScrapeTarget& target) {
     const exposition::Document document =
-        TRY(host::scrape(target, {.timeout = std::chrono::seconds(20), .rights = {}}));
+        TRY(scrape::scrape(target, {.timeout = std::chrono::seconds(20), .rights = {}}));
     return metrics_of(target.name).take(document, host_.clock().now());
   }
 
  private:
-  host::ScrapedMetrics& metrics_of(const std::string& target) {
+  scrape::ScrapedMetrics& metrics_of(const std::string& target) {
     auto& metrics = targets_[target];
     if (metrics) return *metrics;
-    host::ScrapedMetrics::Mapping mapping;
-    mapping.metrics = [this, target](std::span<host::ScrapedMetric> asked) {
+    scrape::ScrapedMetrics::Mapping mapping;
+    mapping.metrics = [this, target](std::span<scrape::ScrapedMetric> asked) {
       return runner_->map_metrics(target, asked);
     };
-    mapping.series = [this, target](std::span<host::ScrapedSeries> asked) {
+    mapping.series = [this, target](std::span<scrape::ScrapedSeries> asked) {
       return runner_->map_series(target, asked);
     };
-    mapping.samples = [this, target](std::span<host::ScrapedSample> asked) {
+    mapping.samples = [this, target](std::span<scrape::ScrapedSample> asked) {
       return runner_->map_samples(target, asked);
     };
     mapping.subject = [this](std::uint64_t handle) {
       return host_.services().views.of(host_.hub().current())->subject(handle);
     };
-    metrics =
-        std::make_unique<host::ScrapedMetrics>(host_.metrics(), definitions_, host_.context().id(), std::move(mapping));
+    metrics = std::make_unique<scrape::ScrapedMetrics>(host_.metrics(), definitions_, host_.context().id(),
+                                                       std::move(mapping));
     return *metrics;
   }
 
   FakeHost& host_;
-  host::ClassInfo info_;
+  load::ClassInfo info_;
   std::unique_ptr<host::Runner> runner_;
-  host::ScrapedDefinitions definitions_{host_.metrics(), host_.context().id()};
-  std::map<std::string, std::unique_ptr<host::ScrapedMetrics>> targets_;
+  scrape::ScrapedDefinitions definitions_{host_.metrics(), host_.context().id()};
+  std::map<std::string, std::unique_ptr<scrape::ScrapedMetrics>> targets_;
   std::string why_;
 };
 

@@ -27,7 +27,7 @@ class SuppressRig {
     inputs_.capacity_milli = static_cast<std::int64_t>(pods.cpus()) * 1000;
     for (std::uint32_t cpu = 0; cpu < pods.cpus(); ++cpu) inputs_.pools.online.push_back({cpu, cpu, 0, 0});
     inputs_.targets = {{pods.besteffort.dir()}, {}, {pods.batch.dir()}, pods.is_v2()};
-    governor_.set_node_mode(knob::Mode::enforce);
+    governor_.set_node_mode(koord::Mode::enforce);
     before_ = used();
   }
   ~SuppressRig() { governor_.stop(); }
@@ -50,8 +50,8 @@ class SuppressRig {
   // As when the NodeSLO switches it off.
   void off() { take({}); }
 
-  std::vector<knob::Decision> decisions() const { return governor_.decisions(); }
-  void set_mode(knob::Mode mode) { governor_.set_node_mode(mode); }
+  std::vector<decision::Decision> decisions() const { return governor_.decisions(); }
+  void set_mode(koord::Mode mode) { governor_.set_node_mode(mode); }
 
  private:
   struct Used {
@@ -61,9 +61,9 @@ class SuppressRig {
   void take(const strategy::Intents& intents) {
     knob::Plan plan;
     for (const strategy::Intent& intent : intents)
-      plan.push_back({static_cast<knob::Level>(intent.level), intent.knob, intent.cgroup_dir, intent.value,
+      plan.push_back({static_cast<decision::Level>(intent.level), intent.knob, intent.cgroup_dir, intent.value,
                       intent.reason, intent.inputs, intent.priority, 0, std::chrono::seconds(15),
-                      static_cast<knob::Role>(intent.role)});
+                      static_cast<decision::Role>(intent.role)});
     governor_.take({"qos-cpu-suppress", "cpu-suppress", 1}, std::move(plan), [](auto) {});
   }
 

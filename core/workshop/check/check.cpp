@@ -13,7 +13,7 @@ Result<Suspect> examine(const std::string& path, const CheckOptions& options) {
   const std::string absolute = std::filesystem::absolute(path, error);
   const std::string content = TRY(read_file(absolute));
   ElfFacts facts = TRY(read_elf_facts(content));
-  return Suspect{absolute, std::move(facts), host::read_manifest(absolute), options.floor, options.config_json};
+  return Suspect{absolute, std::move(facts), load::read_manifest(absolute), options.floor, options.config_json};
 }
 
 }  // namespace

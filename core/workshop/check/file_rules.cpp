@@ -115,7 +115,7 @@ Outcome brings_no_search_path(Suspect& suspect) {
 
 Outcome has_a_manifest(Suspect& suspect) {
   if (!suspect.manifest) return Outcome::failed(suspect.manifest.error().message());
-  if (auto compatible = host::check_compatible(*suspect.manifest); !compatible)
+  if (auto compatible = load::check_compatible(*suspect.manifest); !compatible)
     return Outcome::failed(compatible.error().message());
   return {};
 }

@@ -71,7 +71,7 @@ class RandomSession {
         random_(seed) {}
 
   Outcome live() {
-    auto module = host::Module::load_untried(suspect_.path, *suspect_.manifest);
+    auto module = load::Module::load_untried(suspect_.path, *suspect_.manifest);
     if (!module) return Outcome::failed(module.error().message());
     PluginTrial trial(node_.roots());
     plan_faults(trial.faults());
@@ -121,7 +121,7 @@ class RandomSession {
         trial.faults().answer.reset();
         if (random_.one_in(2)) trial.faults().answer = random_.any_of(kAnswers);
         const auto& answer = trial.faults().answer;
-        note(answer ? "services answer " + host::name_of_status(*answer) : "services answer as usual");
+        note(answer ? "services answer " + service::name_of_status(*answer) : "services answer as usual");
         break;
       }
       case 3:
@@ -176,7 +176,7 @@ class RandomSession {
 Result<std::optional<FuzzFinding>> fuzz_plugin(const std::string& path, const FuzzSettings& settings,
                                                const std::function<void(std::uint64_t sessions)>& lived) {
   Suspect suspect{
-      .path = path, .facts = {}, .manifest = TRY(host::read_manifest(path)), .config_json = settings.config_json};
+      .path = path, .facts = {}, .manifest = TRY(load::read_manifest(path)), .config_json = settings.config_json};
   const Tree tree = workshop::sample_node().frames.front().changed;
   NodeTree node;  // in this process, so that it is removed however a session ends
   workshop::apply({Duration(), tree, {}}, node);

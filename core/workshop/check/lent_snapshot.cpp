@@ -10,7 +10,7 @@ namespace {
 // Everything in it is copied at once: after seal() nothing can be added.
 struct Lent {
   Lent(const koord_snapshot* snapshot, Lending terms) : memory(terms), real(snapshot) {
-    const koord_svc_state& state = host::state_service;
+    const koord_svc_state& state = service::state_service;
     std::uint32_t stride = 0;
     const koord_pod* real_pods = state.pods(real, &n_pods, &stride);
     pods = memory.lend(real_pods, n_pods, stride);
@@ -36,7 +36,7 @@ struct Lent {
 const Lent& lent(const koord_snapshot* snapshot) { return *reinterpret_cast<const Lent*>(snapshot); }
 
 std::uint64_t version(const koord_snapshot* snapshot, std::uint32_t part) {
-  return host::state_service.version(lent(snapshot).real, part);
+  return service::state_service.version(lent(snapshot).real, part);
 }
 
 const koord_node* node(const koord_snapshot* snapshot) { return lent(snapshot).node; }

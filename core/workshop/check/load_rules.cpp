@@ -42,7 +42,7 @@ Result<const koord_module*> module_of(const std::string& path) {
 // Returns its text, cut to the longest manifest allowed; empty if missing.
 std::string manifest_of(const koord_module* module) {
   if (module->struct_size < sizeof(koord_module) || !module->manifest) return {};
-  return {module->manifest, ::strnlen(module->manifest, host::kMaxManifestBytes + 1)};
+  return {module->manifest, ::strnlen(module->manifest, load::kMaxManifestBytes + 1)};
 }
 
 }  // namespace
@@ -51,9 +51,9 @@ Outcome loads(Suspect& suspect) {
   Outcome outcome = try_apart([&]() -> Outcome {
     Result<const koord_module*> module = module_of(suspect.path);
     if (!module) return Outcome::failed(module.error().message());
-    host::Manifest manifest = *suspect.manifest;
+    load::Manifest manifest = *suspect.manifest;
     manifest.text = manifest_of(*module);  // whether it is the right one is a rule of its own
-    auto checked = host::check_module(*module, manifest);
+    auto checked = load::check_module(*module, manifest);
     return checked ? Outcome{Outcome::Kind::passed, std::to_string(checked->size())}
                    : Outcome::failed(checked.error().message());
   });

@@ -9,7 +9,7 @@ namespace {
 constexpr int kTicks = 3;
 
 Outcome play_class(const Suspect& suspect, std::size_t index, const std::function<Outcome(Part&)>& play) {
-  auto module = host::Module::load_untried(suspect.path, *suspect.manifest);
+  auto module = load::Module::load_untried(suspect.path, *suspect.manifest);
   if (!module) return Outcome::failed(module.error().message());
   PluginTrial trial;
   Part part{suspect, trial, **module, index};

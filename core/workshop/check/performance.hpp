@@ -17,10 +17,10 @@ namespace koord::check {
 struct Part {
   const Suspect& suspect;
   PluginTrial& trial;
-  const host::Module& module;
+  const load::Module& module;
   std::size_t class_index;
 
-  const host::ClassInfo& info() const { return module.classes()[class_index]; }
+  const load::ClassInfo& info() const { return module.classes()[class_index]; }
   WatchedHost& add_host() const { return trial.add_host(suspect.manifest->id, info().kind, suspect.config_json); }
   Player player() const { return player_on(add_host()); }
   Player player_on(WatchedHost& host) const { return {trial, module, class_index, host}; }

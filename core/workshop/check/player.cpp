@@ -20,7 +20,7 @@ const Table& table_of(const koord_class& cls) {
   return reinterpret_cast<const Table&>(*cls.vtable);
 }
 
-Duration period_of(const host::ClassInfo& info) {
+Duration period_of(const load::ClassInfo& info) {
   return info.period > Duration::zero() ? info.period : std::chrono::seconds(1);
 }
 
@@ -31,7 +31,7 @@ koord_status take_rejection(const koord_hook_response*, koord_str) { return KOOR
 
 }  // namespace
 
-Player::Player(PluginTrial& trial, const host::Module& module, std::size_t class_index, WatchedHost& host)
+Player::Player(PluginTrial& trial, const load::Module& module, std::size_t class_index, WatchedHost& host)
     : trial_(trial), class_(*module.class_at(class_index)), info_(module.classes()[class_index]), host_(host) {}
 
 Player::~Player() {
@@ -59,7 +59,7 @@ koord_status Player::call(std::string_view name, F&& function) {
   if (status != KOORD_OK) {
     const auto error = host_.real().take_error();
     last_failure_ =
-        label + ": " + host::name_of_status(status) + (error && !error->text.empty() ? ": " + error->text : "");
+        label + ": " + service::name_of_status(status) + (error && !error->text.empty() ? ": " + error->text : "");
   }
   return status;
 }
@@ -93,7 +93,7 @@ koord_status Player::evaluate(std::uint64_t now_ns) {
   const koord_status status = call("evaluate()", [&] {
     return strategy.evaluate(self_, now_ns, now_ns + static_cast<std::uint64_t>(kDeadline.count()));
   });
-  if (!host::has(&strategy, &koord_qos_strategy::on_applied)) return status;
+  if (!load::has(&strategy, &koord_qos_strategy::on_applied)) return status;
   std::vector<koord_intent_result> results;
   const auto plan = host_.real().take_plan();
   for (const auto& intent : plan)
@@ -115,8 +115,8 @@ koord_status Player::evaluate(std::uint64_t now_ns) {
 
 koord_status Player::ask_targets() {
   const auto& advisor = table_of<koord_external_advisor>(class_);
-  if (host::has(&advisor, &koord_external_advisor::targets)) {
-    host::TargetList list(host_.abi());
+  if (load::has(&advisor, &koord_external_advisor::targets)) {
+    scrape::TargetList list(host_.abi());
     return call("targets()", [&] { return advisor.targets(self_, list.table()); });
   }
   char url[4096];
@@ -134,12 +134,12 @@ koord_status Player::scrape() {
   memory.seal();
   double value = 1;
   // A series and a sample may be dropped by whatever status.
-  if (host::has(&advisor, &koord_external_advisor::map_series)) {
-    host::SeriesMap map(host_.abi());
+  if (load::has(&advisor, &koord_external_advisor::map_series)) {
+    scrape::SeriesMap map(host_.abi());
     call("map_series()",
          [&] { return advisor.map_series(self_, name, labels, 1, sizeof label, map.table()), KOORD_OK; });
   }
-  if (host::has(&advisor, &koord_external_advisor::map_sample))
+  if (load::has(&advisor, &koord_external_advisor::map_sample))
     call("map_sample()", [&] { return advisor.map_sample(self_, name, labels, 1, sizeof label, &value), KOORD_OK; });
   memory.take_back();
   return KOORD_OK;
@@ -149,9 +149,9 @@ koord_status Player::handle_all() {
   const auto& hook = table_of<koord_runtime_hook>(class_);
   const koord_host* host = host_.real().host();
   const koord_snapshot* snapshot = nullptr;
-  if (host::state_service.acquire(host, &snapshot) != KOORD_OK) return KOORD_E_AGAIN;
+  if (service::state_service.acquire(host, &snapshot) != KOORD_OK) return KOORD_E_AGAIN;
   std::uint32_t n = 0, stride = 0;
-  const koord_pod* pods = host::state_service.pods(snapshot, &n, &stride);
+  const koord_pod* pods = service::state_service.pods(snapshot, &n, &stride);
   koord_status worst = KOORD_OK;
   for (std::uint32_t stage = 1; stage <= KOORD_STAGE_POST_STOP_CONTAINER; stage <<= 1) {
     if (!(hook.stages & stage) || n == 0) continue;
@@ -171,7 +171,7 @@ koord_status Player::handle_all() {
     memory.take_back();
     if (status != KOORD_OK) worst = status;
   }
-  host::state_service.release(host, snapshot);
+  service::state_service.release(host, snapshot);
   return worst;
 }
 

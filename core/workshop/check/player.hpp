@@ -20,7 +20,7 @@ namespace koord::check {
 
 class Player {
  public:
-  Player(PluginTrial& trial, const host::Module& module, std::size_t class_index, WatchedHost& host);
+  Player(PluginTrial& trial, const load::Module& module, std::size_t class_index, WatchedHost& host);
   // Ends a plugin that has not ended: without this it would leak.
   ~Player();
   Player(const Player&) = delete;
@@ -39,7 +39,7 @@ class Player {
   // The host is buried, unless others are to have it.
   void destroy(bool and_bury = true);
 
-  const host::ClassInfo& info() const { return info_; }
+  const load::ClassInfo& info() const { return info_; }
   WatchedHost& host() { return host_; }
   void* self() const { return self_; }
   // "collect(): KOORD_E_IO: text", of the last call that was no success.
@@ -56,7 +56,7 @@ class Player {
 
   PluginTrial& trial_;
   const koord_class& class_;
-  const host::ClassInfo& info_;
+  const load::ClassInfo& info_;
   WatchedHost& host_;
   void* self_ = nullptr;
   std::string last_failure_;

@@ -66,7 +66,7 @@ void PluginTrial::publish_pods(std::vector<state::Pod> pods) {
 
 WatchedHost& PluginTrial::add_host(const std::string& plugin_id, const std::string& kind,
                                    const std::string& config_json) {
-  const std::vector<std::string> granted = host::granted_services(kind);
+  const std::vector<std::string> granted = load::granted_services(kind);
   hosts_.push_back(std::make_unique<WatchedHost>(
       memory_host_.make_context(plugin_id, std::set<std::string>(granted.begin(), granted.end()), config_json), faults_,
       seen_));

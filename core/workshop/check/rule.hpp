@@ -25,14 +25,14 @@ struct Floor {
 struct Suspect {
   std::string path;  // absolute
   ElfFacts facts;
-  Result<host::Manifest> manifest;
+  Result<load::Manifest> manifest;
   Floor floor = {};
   std::string config_json = "{}";
   std::size_t classes = 1;
   bool sessions = false;  // it did on a host that does nothing but its duty
   bool run_ends = false;  // a trial may start run() and will get it back
 
-  bool has_foreign_runtime() const { return manifest && manifest->runtime != host::Runtime::native; }
+  bool has_foreign_runtime() const { return manifest && manifest->runtime != load::Runtime::native; }
 };
 
 struct Outcome {

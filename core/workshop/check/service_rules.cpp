@@ -29,7 +29,7 @@ void live_under(Part& part, const std::string& circumstance) {
 }
 
 bool is_granted(const Part& part, const std::string& service) {
-  const auto granted = host::granted_services(part.info().kind);
+  const auto granted = load::granted_services(part.info().kind);
   return std::find(granted.begin(), granted.end(), service) != granted.end();
 }
 
@@ -78,7 +78,7 @@ Outcome does_without_optional_services(Suspect& suspect) {
 Outcome stands_failing_services(Suspect& suspect) {
   return perform(suspect, [](Part& part) -> Outcome {
     for (koord_status answer : {KOORD_E_AGAIN, KOORD_E_DENIED, KOORD_E_DEADLINE}) {
-      const std::string circumstance = "every service answers " + host::name_of_status(answer);
+      const std::string circumstance = "every service answers " + service::name_of_status(answer);
       part.trial.faults().answer = answer;
       live_under(part, circumstance + " from the beginning on");
       part.trial.faults().answer.reset();

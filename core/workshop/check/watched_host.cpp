@@ -17,7 +17,7 @@ thread_local std::string_view call_here;
 
 }  // namespace
 
-WatchedHost::WatchedHost(std::unique_ptr<host::PluginContext> real, const FaultInjection& faults, Seen& seen)
+WatchedHost::WatchedHost(std::unique_ptr<service::PluginContext> real, const FaultInjection& faults, Seen& seen)
     : real_(std::move(real)), faults_(faults), seen_(seen), host_{sizeof host_, KOORD_ABI_MAJOR, KOORD_ABI_MINOR,
                                                                   this,         get_service,     log,
                                                                   set_error} {}

@@ -20,12 +20,12 @@ namespace koord::check {
 class WatchedHost {
  public:
   // `faults` and `seen` outlive everything.
-  WatchedHost(std::unique_ptr<host::PluginContext> real, const FaultInjection& faults, Seen& seen);
+  WatchedHost(std::unique_ptr<service::PluginContext> real, const FaultInjection& faults, Seen& seen);
   WatchedHost(const WatchedHost&) = delete;
   WatchedHost& operator=(const WatchedHost&) = delete;
 
   const koord_host* abi() const { return &host_; }
-  host::PluginContext& real() { return *real_; }
+  service::PluginContext& real() { return *real_; }
   Seen& seen() { return seen_; }
   const FaultInjection& faults() const { return faults_; }
 
@@ -61,7 +61,7 @@ class WatchedHost {
   static void log(const koord_host* host, std::int32_t level, koord_str message);
   static void set_error(const koord_host* host, koord_status status, koord_str why);
 
-  std::unique_ptr<host::PluginContext> real_;
+  std::unique_ptr<service::PluginContext> real_;
   const FaultInjection& faults_;
   Seen& seen_;
   koord_host host_;

@@ -97,14 +97,14 @@ constexpr auto watched = &Watched<name, real_table, member, decltype(function_of
 const koord_svc_metrics metrics = {
     sizeof metrics,
     0,
-    watched<"koord.metrics/1 define", host::metrics_service, &koord_svc_metrics::define>,
-    watched<"koord.metrics/1 series", host::metrics_service, &koord_svc_metrics::series>,
-    watched<"koord.metrics/1 end_series", host::metrics_service, &koord_svc_metrics::end_series>,
-    watched<"koord.metrics/1 append", host::metrics_service, &koord_svc_metrics::append>,
-    watched<"koord.metrics/1 append_columns", host::metrics_service, &koord_svc_metrics::append_columns>,
-    watched<"koord.metrics/1 append_histograms", host::metrics_service, &koord_svc_metrics::append_histograms>,
-    watched<"koord.metrics/1 aggregate", host::metrics_service, &koord_svc_metrics::aggregate>,
-    watched<"koord.metrics/1 samples", host::metrics_service, &koord_svc_metrics::samples>,
+    watched<"koord.metrics/1 define", service::metrics_service, &koord_svc_metrics::define>,
+    watched<"koord.metrics/1 series", service::metrics_service, &koord_svc_metrics::series>,
+    watched<"koord.metrics/1 end_series", service::metrics_service, &koord_svc_metrics::end_series>,
+    watched<"koord.metrics/1 append", service::metrics_service, &koord_svc_metrics::append>,
+    watched<"koord.metrics/1 append_columns", service::metrics_service, &koord_svc_metrics::append_columns>,
+    watched<"koord.metrics/1 append_histograms", service::metrics_service, &koord_svc_metrics::append_histograms>,
+    watched<"koord.metrics/1 aggregate", service::metrics_service, &koord_svc_metrics::aggregate>,
+    watched<"koord.metrics/1 samples", service::metrics_service, &koord_svc_metrics::samples>,
 };
 
 koord_status acquire(const koord_host* host, const koord_snapshot** snapshot) {
@@ -112,7 +112,7 @@ koord_status acquire(const koord_host* host, const koord_snapshot** snapshot) {
   const koord_host* real = watched.admit("koord.state/1 acquire");
   if (!real) return KOORD_E_GONE;
   if (auto answer = watched.answer()) return *answer;
-  const koord_status status = host::state_service.acquire(real, snapshot);
+  const koord_status status = service::state_service.acquire(real, snapshot);
   if (status != KOORD_OK) return status;
   watched.hold_snapshot(+1);
   if (watched.faults().lending != Lending::plainly) *snapshot = LentSnapshot::lend(*snapshot, watched.faults().lending);
@@ -125,83 +125,83 @@ void release(const koord_host* host, const koord_snapshot* snapshot) {
   if (!real || !snapshot) return;
   watched.hold_snapshot(-1);
   if (watched.faults().lending != Lending::plainly) snapshot = LentSnapshot::take_back(snapshot);
-  host::state_service.release(real, snapshot);
+  service::state_service.release(real, snapshot);
 }
 
 koord_svc_state make_state_table(const koord_svc_state& reading) {
   koord_svc_state table = reading;
   table.acquire = acquire;
   table.release = release;
-  table.subscribe = watched<"koord.state/1 subscribe", host::state_service, &koord_svc_state::subscribe>;
-  table.processes = watched<"koord.state/1 processes", host::state_service, &koord_svc_state::processes>;
+  table.subscribe = watched<"koord.state/1 subscribe", service::state_service, &koord_svc_state::subscribe>;
+  table.processes = watched<"koord.state/1 processes", service::state_service, &koord_svc_state::processes>;
   return table;
 }
 
 const koord_svc_kv kv = {
     sizeof kv,
     0,
-    watched<"koord.kv/1 get", host::kv_service, &koord_svc_kv::get>,
-    watched<"koord.kv/1 set", host::kv_service, &koord_svc_kv::set>,
-    watched<"koord.kv/1 remove", host::kv_service, &koord_svc_kv::remove>,
+    watched<"koord.kv/1 get", service::kv_service, &koord_svc_kv::get>,
+    watched<"koord.kv/1 set", service::kv_service, &koord_svc_kv::set>,
+    watched<"koord.kv/1 remove", service::kv_service, &koord_svc_kv::remove>,
 };
 
 const koord_svc_config config = {
     sizeof config,
     0,
-    watched<"koord.config/1 json", host::config_service, &koord_svc_config::json>,
-    watched<"koord.config/1 i64", host::config_service, &koord_svc_config::i64>,
-    watched<"koord.config/1 f64", host::config_service, &koord_svc_config::f64>,
-    watched<"koord.config/1 boolean", host::config_service, &koord_svc_config::boolean>,
-    watched<"koord.config/1 string", host::config_service, &koord_svc_config::string>,
+    watched<"koord.config/1 json", service::config_service, &koord_svc_config::json>,
+    watched<"koord.config/1 i64", service::config_service, &koord_svc_config::i64>,
+    watched<"koord.config/1 f64", service::config_service, &koord_svc_config::f64>,
+    watched<"koord.config/1 boolean", service::config_service, &koord_svc_config::boolean>,
+    watched<"koord.config/1 string", service::config_service, &koord_svc_config::string>,
 };
 
 const koord_svc_clock clock_table = {
     sizeof clock_table,
     0,
-    watched<"koord.clock/1 now_ns", host::clock_service, &koord_svc_clock::now_ns>,
-    watched<"koord.clock/1 wall_ns", host::clock_service, &koord_svc_clock::wall_ns>,
+    watched<"koord.clock/1 now_ns", service::clock_service, &koord_svc_clock::now_ns>,
+    watched<"koord.clock/1 wall_ns", service::clock_service, &koord_svc_clock::wall_ns>,
 };
 
 const koord_svc_fs fs = {
     sizeof fs,
     0,
-    watched<"koord.fs/1 path", host::fs_service, &koord_svc_fs::path>,
-    watched<"koord.fs/1 read", host::fs_service, &koord_svc_fs::read>,
+    watched<"koord.fs/1 path", service::fs_service, &koord_svc_fs::path>,
+    watched<"koord.fs/1 read", service::fs_service, &koord_svc_fs::read>,
 };
 
 const koord_svc_cgroup cgroup = {
     sizeof cgroup,
     0,
-    watched<"koord.cgroup/1 open", host::cgroup_service, &koord_svc_cgroup::open>,
-    watched<"koord.cgroup/1 read", host::cgroup_service, &koord_svc_cgroup::read>,
-    watched<"koord.cgroup/1 close", host::cgroup_service, &koord_svc_cgroup::close>,
+    watched<"koord.cgroup/1 open", service::cgroup_service, &koord_svc_cgroup::open>,
+    watched<"koord.cgroup/1 read", service::cgroup_service, &koord_svc_cgroup::read>,
+    watched<"koord.cgroup/1 close", service::cgroup_service, &koord_svc_cgroup::close>,
 };
 
 const koord_svc_capabilities capabilities = {
     sizeof capabilities,
     0,
-    watched<"koord.capabilities/1 get", host::capabilities_service, &koord_svc_capabilities::get>,
-    watched<"koord.capabilities/1 report", host::capabilities_service, &koord_svc_capabilities::report>,
+    watched<"koord.capabilities/1 get", service::capabilities_service, &koord_svc_capabilities::get>,
+    watched<"koord.capabilities/1 report", service::capabilities_service, &koord_svc_capabilities::report>,
 };
 
 const koord_svc_knobs knobs = {
     sizeof knobs,
     0,
-    watched<"koord.knobs/1 propose", host::knobs_service, &koord_svc_knobs::propose>,
-    watched<"koord.knobs/1 current", host::knobs_service, &koord_svc_knobs::current>,
-    watched<"koord.knobs/1 base", host::knobs_service, &koord_svc_knobs::base>,
+    watched<"koord.knobs/1 propose", service::knobs_service, &koord_svc_knobs::propose>,
+    watched<"koord.knobs/1 current", service::knobs_service, &koord_svc_knobs::current>,
+    watched<"koord.knobs/1 base", service::knobs_service, &koord_svc_knobs::base>,
 };
 
 const koord_svc_evict evict_table = {
     sizeof evict_table,
     0,
-    watched<"koord.evict/1 request", host::evict_service, &koord_svc_evict::request>,
+    watched<"koord.evict/1 request", service::evict_service, &koord_svc_evict::request>,
 };
 
 const koord_svc_audit audit = {
     sizeof audit,
     0,
-    watched<"koord.audit/1 record", host::audit_service, &koord_svc_audit::record>,
+    watched<"koord.audit/1 record", service::audit_service, &koord_svc_audit::record>,
 };
 
 struct Bytes {
@@ -210,7 +210,7 @@ struct Bytes {
 };
 
 Bytes whole_table(std::string_view id, Lending lending) {
-  static const koord_svc_state real_state = make_state_table(host::state_service),
+  static const koord_svc_state real_state = make_state_table(service::state_service),
                                lent_state = make_state_table(lent_state_service);
   const koord_svc_state& state = lending == Lending::plainly ? real_state : lent_state;
   if (id == "koord.state/1") return {&state, sizeof state};

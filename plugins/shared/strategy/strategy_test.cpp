@@ -35,13 +35,18 @@ TEST_CASE("a plan reaches the host whole, with reasons, inputs and how long it h
   propose(host.abi(), host.service<koord_svc_knobs>("koord.knobs/1"), intents, std::chrono::seconds(10));
   const knob::Plan plan = host.context().take_plan();
   REQUIRE(plan.size() == 2);
-  CHECK(
-      plan[0] ==
-      knob::Intent{
-          knob::Level::pod, "memory.high", "a/b", "4096", "because", {{"used", "7"}}, 3, 0, std::chrono::seconds(10)});
-  CHECK(plan[1].level == knob::Level::qos);
-  CHECK(plan[0].role == knob::Role::set);
-  CHECK(plan[1].role == knob::Role::cap);
+  CHECK(plan[0] == knob::Intent{decision::Level::pod,
+                                "memory.high",
+                                "a/b",
+                                "4096",
+                                "because",
+                                {{"used", "7"}},
+                                3,
+                                0,
+                                std::chrono::seconds(10)});
+  CHECK(plan[1].level == decision::Level::qos);
+  CHECK(plan[0].role == decision::Role::set);
+  CHECK(plan[1].role == decision::Role::cap);
 }
 
 TEST_CASE("a part of a plan that the host refuses is a failure") {

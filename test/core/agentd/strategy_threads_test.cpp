@@ -25,13 +25,13 @@ std::vector<state::Pod> pods_that_say(const std::string& hands_off) {
   pod.namespace_ = "shop";
   pod.name = "web";
   pod.cgroup_dir = kDir;
-  pod.annotations = {{std::string(knob::kHandsOffAnnotation), hands_off}};
+  pod.annotations = {{std::string(decision::kHandsOffAnnotation), hands_off}};
   return {pod};
 }
 
 knob::Plan quota(int round) {
   knob::Intent intent;
-  intent.level = knob::Level::pod;
+  intent.level = decision::Level::pod;
   intent.knob = "cpu.max";
   intent.cgroup_dir = kDir;
   intent.value = std::to_string(20000 + round) + " 100000";
@@ -58,15 +58,15 @@ struct Node {
   test::FakeNode tree{{"cgroup/cgroup.controllers", "cpu\n"}, {"cgroup/kube/podu1/cpu.max", "50000 100000\n"}};
   ManualClock clock;
   state::Hub hub;
-  host::EventLog events;
+  service::EventLog events;
   knob::MemoryOriginals originals;
   knob::Governor governor{clock, *cgroup::Layout::detect(tree.roots()), tree.roots(), originals};
   event::Loop loop;
   event::WorkerPool workers{1};
   std::unique_ptr<store::Store> store = *store::Store::open({}, clock);
   const cgroup::Layout layout = *cgroup::Layout::detect(tree.roots());
-  host::CapabilityBoard capabilities;
-  host::RefusalLog refusals;
+  service::CapabilityBoard capabilities;
+  service::RefusalLog refusals;
   metric::HostMetrics metrics{"test-node"};
   const Services services{.loop = loop,
                           .workers = workers,
@@ -92,7 +92,7 @@ struct Node {
 }  // namespace
 
 TEST_CASE_FIXTURE(Node, "pods set hands off while a strategy proposes: reverts are reported on the loop") {
-  governor.set_node_mode(knob::Mode::enforce);
+  governor.set_node_mode(koord::Mode::enforce);
   watch->start();
   std::atomic<bool> done = false;
   std::thread source([&] {
@@ -112,7 +112,7 @@ TEST_CASE_FIXTURE(Node, "pods set hands off while a strategy proposes: reverts a
 }
 
 TEST_CASE_FIXTURE(Node, "reverts after its end are not reported") {
-  governor.set_node_mode(knob::Mode::enforce);
+  governor.set_node_mode(koord::Mode::enforce);
   publish("");
   watch->start();
   propose(1);

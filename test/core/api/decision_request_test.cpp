@@ -13,7 +13,7 @@ namespace {
 
 const ManualClock kClock;
 
-Result<knob::DecisionQuery> parse(const std::string& text) {
+Result<decision::DecisionQuery> parse(const std::string& text) {
   return parse_decision_request(*http::parse_query(text), kClock);
 }
 Result<ModeRequest> parsed_mode(const std::string& text) { return parse_mode_request(*http::parse_query(text)); }
@@ -25,10 +25,10 @@ TEST_CASE("decisions are asked for by pod, cgroup, kind, knob, plugin, result, t
       "pod=shop/web&cgroup=kube&kind=mode&knob=cpu.max&plugin=burst&outcome=lost&since=100.5&until=200&before=7&limit=3");
   CHECK(query.pod == "shop/web");
   CHECK(query.cgroup == "kube");
-  CHECK(query.kind == knob::DecisionKind::mode);
+  CHECK(query.kind == decision::DecisionKind::mode);
   CHECK(query.knob == "cpu.max");
   CHECK(query.plugin == "burst");
-  CHECK(query.outcome == knob::Outcome::lost);
+  CHECK(query.outcome == decision::Outcome::lost);
   CHECK(query.since_ns == 100'500'000'000);
   CHECK(query.until_ns == 200'000'000'000);
   CHECK(query.before == 7);
@@ -36,7 +36,7 @@ TEST_CASE("decisions are asked for by pod, cgroup, kind, knob, plugin, result, t
 }
 
 TEST_CASE("without parameters it is the newest page of all, and a time may be given as how long ago") {
-  CHECK(parse("")->limit == knob::DecisionQuery::kMostRecords);
+  CHECK(parse("")->limit == decision::DecisionQuery::kMostRecords);
   CHECK_FALSE(parse("")->outcome);
   CHECK(parse("since=10m")->since_ns == kClock.wall_ns() - 600'000'000'000);
 }
@@ -59,7 +59,7 @@ TEST_CASE("a parameter that is wrong is named, with what is expected") {
 }
 
 TEST_CASE("a mode is set with its time, and reset to the configuration without") {
-  CHECK(parsed_mode("mode=enforce&for=1h")->mode == knob::Mode::enforce);
+  CHECK(parsed_mode("mode=enforce&for=1h")->mode == koord::Mode::enforce);
   CHECK(parsed_mode("mode=enforce&for=1h")->how_long == 1h);
   CHECK_FALSE(parsed_mode("mode=configured")->mode);
   for (const char* wrong :

@@ -24,8 +24,8 @@ TEST_CASE("an answer's status, text and time are taken as they are") {
   Packer answer;
   answer.add(koord_status{KOORD_E_IO}).add(std::string_view("the disk is full")).add(std::int64_t{1500});
   Unpacker in(answer.bytes());
-  const host::CallResult result = take_result(in);
-  CHECK(host::describe(result) == "KOORD_E_IO: the disk is full");
+  const service::CallResult result = take_result(in);
+  CHECK(describe(result) == "KOORD_E_IO: the disk is full");
   CHECK(result.cpu == Duration(1500));
   CHECK(in.complete());
 }
@@ -64,25 +64,25 @@ TEST_CASE("a child's targets are bounded, each has a name, and none comes twice"
   add_target(answer, {.name = "", .url = "unix:/nameless"});
   add_target(answer, {.name = "last", .url = "unix:/x"});
   Unpacker in(answer.bytes());
-  const std::vector<host::ScrapeTarget> targets = take_targets(in);
+  const std::vector<scrape::ScrapeTarget> targets = take_targets(in);
   CHECK(in.complete());
-  CHECK(targets.size() == host::kMaxTargets);
+  CHECK(targets.size() == scrape::kMaxTargets);
   CHECK(targets[0].url == "unix:/x");
 }
 
 TEST_CASE("a target comes back as it was sent") {
-  const host::ScrapeTarget sent{.name = "n",
-                                .url = "https://[::1]/",
-                                .ca_file = "/ca",
-                                .certificate_file = "/c",
-                                .key_file = "/k",
-                                .server_name = "s",
-                                .token_file = "/t",
-                                .period = Duration(5),
-                                .timeout = Duration(6),
-                                .max_body_bytes = 7,
-                                .max_samples = 8,
-                                .max_series = 9};
+  const scrape::ScrapeTarget sent{.name = "n",
+                                  .url = "https://[::1]/",
+                                  .ca_file = "/ca",
+                                  .certificate_file = "/c",
+                                  .key_file = "/k",
+                                  .server_name = "s",
+                                  .token_file = "/t",
+                                  .period = Duration(5),
+                                  .timeout = Duration(6),
+                                  .max_body_bytes = 7,
+                                  .max_samples = 8,
+                                  .max_series = 9};
   Packer answer;
   add_target(answer, sent);
   Unpacker in(answer.bytes());
@@ -94,7 +94,7 @@ TEST_CASE("a child's changes of a series are bounded") {
   answer.add(koord_status{KOORD_OK}).add(std::uint64_t{7}).add(std::uint32_t{100});
   for (int i = 0; i < 100; ++i) answer.add(std::string_view("name")).add(std::string_view("value"));
   Unpacker in(answer.bytes());
-  host::ScrapedSeries series;
+  scrape::ScrapedSeries series;
   take_series(in, series);
   CHECK(in.complete());
   CHECK(series.change.subject == 7);

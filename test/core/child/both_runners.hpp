@@ -47,9 +47,9 @@ struct Trees {
 // A host that knows one pod, and a third party's plugin of it.
 struct OneHost {
   FakeHost host;
-  host::PluginContext context{host.services(), "com.acme.x", workshop::all_services(),
-                              R"({"a": {"b": 7}, "text": "hello", "on": true, "f": 1.5})",
-                              host::Rights{.host_plugin = false, .files = {}, .cgroups = {}}};
+  service::PluginContext context{host.services(), "com.acme.x", workshop::all_services(),
+                                 R"({"a": {"b": 7}, "text": "hello", "on": true, "f": 1.5})",
+                                 service::Rights{.host_plugin = false, .files = {}, .cgroups = {}}};
   std::uint64_t series_of_another = 0;  // of the plugin "test"
 
   explicit OneHost(const FakeNode& node) : host(node) {
@@ -58,7 +58,7 @@ struct OneHost {
     pod.name = "web";
     pod.cgroup_dir = kPod;
     host.hub().publish({.pods = std::vector{pod}});
-    const koord_svc_metrics& metrics = host::metrics_service;
+    const koord_svc_metrics& metrics = service::metrics_service;
     const koord_metric_desc desc{sizeof desc,  KOORD_GAUGE,  0,    0,      str("test_a"),
                                  str("cores"), str("Help."), 1e-4, nullptr};
     std::uint32_t metric = 0;
@@ -186,7 +186,7 @@ class CalledFunctions {
 // The services of one runner, as a plugin calls them.
 class Side {
  public:
-  Side(OneHost& one, host::PluginSide& plugin, CalledFunctions& called)
+  Side(OneHost& one, service::PluginSide& plugin, CalledFunctions& called)
       : Side(one, plugin.host(), plugin.host(), called) {}
 
   // The same tables, called with this as the host.
@@ -283,7 +283,7 @@ Reply bytes_of(Call call, std::uint64_t cap = 256) {
   return {status, std::to_string(need) + " " + (filled ? buffer.substr(0, need) : "")};
 }
 
-inline std::string error_text(host::PluginSide& plugin) {
+inline std::string error_text(service::PluginSide& plugin) {
   const auto error = plugin.take_error();
   return error ? error->text : "";
 }

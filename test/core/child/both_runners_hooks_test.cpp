@@ -21,7 +21,7 @@ struct FieldAnswer {
   host::HookSettings settings;
 };
 
-FieldAnswer answer_of(host::PluginSide& plugin, const FieldRow& row) {
+FieldAnswer answer_of(service::PluginSide& plugin, const FieldRow& row) {
   host::HookResponse response(plugin.host());
   const koord_hook_response& table = response.table();
   error_text(plugin);

@@ -52,7 +52,7 @@ TEST_CASE("both runners find no service that is not granted") {
   OneHost one(trees.node);
   Far far(one);
   far.remote().grant({"koord.kv/1"});
-  host::PluginContext near{one.host.services(), "com.acme.y", {"koord.kv/1"}, "{}", {}};
+  service::PluginContext near{one.host.services(), "com.acme.y", {"koord.kv/1"}, "{}", {}};
   CalledFunctions called;
   for (const Side& side : {Side(one, near, called), Side(one, far.remote(), called)}) {
     CHECK(find_table(side, "koord.kv/1") != nullptr);

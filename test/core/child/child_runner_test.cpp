@@ -27,6 +27,8 @@
 
 using namespace koord;
 using namespace koord::host;
+using namespace koord::load;
+using namespace koord::service;
 using namespace std::chrono_literals;
 using koord::test::eventually;
 

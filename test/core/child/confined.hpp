@@ -27,6 +27,7 @@
 namespace koord::test {
 
 using namespace koord::host;
+using namespace koord::load;
 using namespace std::chrono_literals;
 
 inline constexpr const char* kProber = "com.example.prober";

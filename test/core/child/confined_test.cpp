@@ -21,6 +21,7 @@
 
 using namespace koord;
 using namespace koord::host;
+using namespace koord::service;
 using namespace std::chrono_literals;
 using config::IsolationLayer;
 using test::Confined;

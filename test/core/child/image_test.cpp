@@ -23,7 +23,7 @@ state::Container container(std::uint64_t handle, const std::string& name) {
   return container;
 }
 
-host::SnapshotView whole_node() {
+service::SnapshotView whole_node() {
   auto snapshot = std::make_shared<state::Snapshot>();
   snapshot->versions = {.node = 1, .pods = 2, .node_slo = 3, .topology = 4};
   snapshot->node.name = "node-1";
@@ -43,7 +43,7 @@ host::SnapshotView whole_node() {
   snapshot->node_slo = R"({"strategy": {}})";
   snapshot->topology.cpus = {
       {.cpu = 0, .core = 1, .socket = 2, .numa_node = 3, .l3 = 4, .online = true, .reserved = false}};
-  return host::SnapshotView(std::move(snapshot));
+  return service::SnapshotView(std::move(snapshot));
 }
 
 void check_whole_node(const ImageRoot& root) {
@@ -89,7 +89,7 @@ TEST_CASE("an image can be opened many times") {
 }
 
 TEST_CASE("parts that are not known are absent") {
-  host::SnapshotView nothing(std::make_shared<state::Snapshot>());
+  service::SnapshotView nothing(std::make_shared<state::Snapshot>());
   Image image = *Image::open(image_of(nothing));
   CHECK(image.root().node == nullptr);
   CHECK(image.root().topology == nullptr);
@@ -98,7 +98,7 @@ TEST_CASE("parts that are not known are absent") {
 }
 
 TEST_CASE("the subject of a hook travels alone") {
-  host::SnapshotView all = whole_node();
+  service::SnapshotView all = whole_node();
   const koord_pod& pod = all.pods()[1];
   Image with = *Image::open(image_of(pod, &pod.containers[1]));
   CHECK(view(with.root().pods->name) == "db");

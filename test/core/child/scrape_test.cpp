@@ -26,6 +26,8 @@
 
 using namespace koord;
 using namespace koord::host;
+using namespace koord::load;
+using namespace koord::scrape;
 using namespace koord::test;
 using namespace std::chrono_literals;
 
@@ -257,7 +259,7 @@ TEST_CASE_FIXTURE(ScrapeFixture, "the CPU time of fetching and reading an answer
   ScrapeTarget target;
   target.url = endpoint.url();
   const Duration before = thread_cpu();
-  REQUIRE(host::scrape(target, {.timeout = 60s, .rights = {}}));
+  REQUIRE(scrape::scrape(target, {.timeout = 60s, .rights = {}}));
   const Duration cost = thread_cpu() - before;
   scrape(endpoint.url(), {}, 1000, 3600s);  // once
   REQUIRE(gives("a", 1));
@@ -272,7 +274,7 @@ TEST_CASE_FIXTURE(ScrapeFixture, "the CPU time of recording the samples is charg
   endpoint.say(text);
   ScrapeTarget target;
   target.url = endpoint.url();
-  Result<exposition::Document> document = host::scrape(target, {.timeout = 60s, .rights = {}});
+  Result<exposition::Document> document = scrape::scrape(target, {.timeout = 60s, .rights = {}});
   REQUIRE(document);
   FakeHost other(stage.host_node());
   ScrapedDefinitions definitions{other.metrics(), other.context().id()};

@@ -20,6 +20,7 @@
 
 using namespace koord;
 using namespace koord::host;
+using namespace koord::load;
 using namespace std::chrono_literals;
 
 namespace {

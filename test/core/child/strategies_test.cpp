@@ -18,14 +18,14 @@ constexpr const char* kBefore = "50000 100000";
 
 struct Strategies : Deputies {
   std::string value() { return std::string(trim(*read_file(stage.knobs().path("cgroup/be/pod/cpu.max")))); }
-  void enforce(const char* id) { stage.governor().set_mode(id, knob::Mode::enforce); }
+  void enforce(const char* id) { stage.governor().set_mode(id, koord::Mode::enforce); }
   // The status that this deputy received with this winner; nullopt: nothing yet.
   std::optional<double> reported(const std::string& deputy, const std::string& winner) {
     return stage.host().value("deputy_" + deputy + "_told", {{"winner", winner}});
   }
-  std::optional<knob::Decision> decision(const std::string& plugin, knob::Outcome outcome) {
-    std::optional<knob::Decision> found;
-    for (const knob::Decision& one : stage.governor().decisions())
+  std::optional<decision::Decision> decision(const std::string& plugin, decision::Outcome outcome) {
+    std::optional<decision::Decision> found;
+    for (const decision::Decision& one : stage.governor().decisions())
       if (one.plugin == plugin && one.outcome == outcome) found = one;
     return found;
   }
@@ -41,7 +41,7 @@ TEST_CASE("a strategy is in shadow by default: its intents are recorded, and not
     REQUIRE(strategies.begin("Deputya=true"));
     CHECK(eventually([&] { return strategies.reported("a", kA) == KOORD_E_DENIED; }));
     CHECK(strategies.value() == kBefore);
-    auto recorded = strategies.decision(kA, knob::Outcome::shadow);
+    auto recorded = strategies.decision(kA, decision::Outcome::shadow);
     REQUIRE(recorded);
     CHECK(recorded->reason == "because of a");
     CHECK(recorded->inputs == decltype(recorded->inputs){{"busy", "7.3"}});
@@ -78,13 +78,13 @@ TEST_CASE("a role and the question for a base go through the process boundary") 
     strategies.enforce(kA);
     CHECK(eventually([&] { return strategies.value() == "75000 100000"; }));
     strategies.stage.apply("Deputya=true,Deputyb=true");
-    REQUIRE(eventually([&] { return strategies.decision(kB, knob::Outcome::shadow).has_value(); }));
+    REQUIRE(eventually([&] { return strategies.decision(kB, decision::Outcome::shadow).has_value(); }));
     strategies.enforce(kA);
     strategies.enforce(kB);
-    REQUIRE(eventually([&] { return strategies.decision(kB, knob::Outcome::applied).has_value(); }));
-    CHECK(strategies.decision(kB, knob::Outcome::applied)->wanted == kBefore);
+    REQUIRE(eventually([&] { return strategies.decision(kB, decision::Outcome::applied).has_value(); }));
+    CHECK(strategies.decision(kB, decision::Outcome::applied)->wanted == kBefore);
     CHECK(strategies.value() == kBefore);  // capped at its base
-    CHECK(strategies.decision(kA, knob::Outcome::lost)->winner == kB);
+    CHECK(strategies.decision(kA, decision::Outcome::lost)->winner == kB);
   }
 }
 
@@ -100,11 +100,11 @@ TEST_CASE("acceptance 13: two strategies, one knob: one value, the loser learns 
     CHECK(eventually([&] { return strategies.reported("b", kA) == KOORD_E_AGAIN; }));
     CHECK(eventually([&] { return strategies.reported("a", kA) == KOORD_OK; }));
     CHECK(strategies.value() == "20000 100000");
-    REQUIRE(strategies.decision(kA, knob::Outcome::applied));
-    REQUIRE(strategies.decision(kB, knob::Outcome::lost));
-    CHECK(strategies.decision(kA, knob::Outcome::applied)->reason == "because of a");
-    CHECK(strategies.decision(kB, knob::Outcome::lost)->reason == "because of b");
-    CHECK(strategies.decision(kB, knob::Outcome::lost)->winner == kA);
+    REQUIRE(strategies.decision(kA, decision::Outcome::applied));
+    REQUIRE(strategies.decision(kB, decision::Outcome::lost));
+    CHECK(strategies.decision(kA, decision::Outcome::applied)->reason == "because of a");
+    CHECK(strategies.decision(kB, decision::Outcome::lost)->reason == "because of b");
+    CHECK(strategies.decision(kB, decision::Outcome::lost)->winner == kA);
 
     // Both fail from now on: their last proposals stand until their time is over.
     for (const char* id : {kA, kB}) strategies.configure(id, R"({"silent": true})");
@@ -118,7 +118,7 @@ TEST_CASE("acceptance 13: two strategies, one knob: one value, the loser learns 
     strategies.stage.host().clock().advance(60s);
     strategies.stage.governor().expire();
     CHECK(strategies.value() == kBefore);
-    const auto reverted = strategies.decision(kA, knob::Outcome::reverted);  // the last holder
+    const auto reverted = strategies.decision(kA, decision::Outcome::reverted);  // the last holder
     REQUIRE(reverted);
     CHECK(reverted->before == "20000 100000");
     CHECK(reverted->after == kBefore);
@@ -132,7 +132,7 @@ TEST_CASE("the writes of a strategy are reverted when its process dies") {
   strategies.enforce(kA);
   REQUIRE(eventually([&] { return strategies.value() == "20000 100000"; }));
   for (const host::InstanceStatus& instance : strategies.stage.status(kA).instances) ::kill(instance.process, SIGKILL);
-  CHECK(eventually([&] { return strategies.decision(kA, knob::Outcome::reverted).has_value(); }));
+  CHECK(eventually([&] { return strategies.decision(kA, decision::Outcome::reverted).has_value(); }));
   CHECK(eventually([&] { return strategies.value() == "20000 100000"; }));  // it begins again
 }
 

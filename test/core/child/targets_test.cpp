@@ -17,6 +17,7 @@
 
 using namespace koord;
 using namespace koord::host;
+using namespace koord::load;
 using namespace koord::test;
 using namespace std::chrono_literals;
 

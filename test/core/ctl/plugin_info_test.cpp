@@ -159,8 +159,8 @@ TEST_CASE("the service for files says that it reads command lines, and no enviro
 }
 
 TEST_CASE("each service that the host offers has a sentence on what it allows") {
-  for (const std::string& kind : host::known_kinds())
-    for (const std::string& service : host::granted_services(kind)) {
+  for (const std::string& kind : load::known_kinds())
+    for (const std::string& service : load::granted_services(kind)) {
       CAPTURE(service);
       CHECK(service_allows(service) != "unknown to this version");
     }

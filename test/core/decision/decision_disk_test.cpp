@@ -15,7 +15,7 @@
 #include "test/support/fake_node.hpp"
 
 using namespace koord;
-using namespace koord::knob;
+using namespace koord::decision;
 using namespace std::chrono_literals;
 
 namespace {

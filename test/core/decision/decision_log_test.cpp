@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-using namespace koord::knob;
+using namespace koord::decision;
 
 TEST_CASE("records are numbered, counted by outcome, and the oldest go first") {
   DecisionLog log;

@@ -6,7 +6,7 @@
 #include "core/decision/outcome.hpp"
 
 using namespace koord;
-using namespace koord::knob;
+using namespace koord::decision;
 using namespace std::chrono_literals;
 
 namespace {

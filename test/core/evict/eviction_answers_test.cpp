@@ -13,14 +13,14 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto kUnanswered = knob::Outcome::unanswered, kRefused = knob::Outcome::refused, kGone = knob::Outcome::gone,
-               kEvicted = knob::Outcome::evicted;
+constexpr auto kUnanswered = decision::Outcome::unanswered, kRefused = decision::Outcome::refused,
+               kGone = decision::Outcome::gone, kEvicted = decision::Outcome::evicted;
 
 struct AnswerRow {
   const char* name;
   const char* fault;      // of the test cluster
   const char* arguments;  // its own
-  knob::Outcome outcome;
+  decision::Outcome outcome;
   const char* why;              // a part of the record
   std::uint64_t most_pods = 2;  // evict.mostPods
 };
@@ -72,7 +72,7 @@ constexpr AnswerRow kAnswerRows[] = {
 };
 
 bool has_record_of(const NodeOfTwenty& node, const AnswerRow& row) {
-  return std::any_of(node.decisions.begin(), node.decisions.end(), [&](const knob::Decision& one) {
+  return std::any_of(node.decisions.begin(), node.decisions.end(), [&](const decision::Decision& one) {
     return one.outcome == row.outcome && one.problem.find(row.why) != std::string::npos;
   });
 }
@@ -108,8 +108,8 @@ TEST_CASE("an answer about the agent's access is reported once, and no pod is as
     node.cluster.fault("answer", R"({"verb": "create", "path": "/eviction", "code": )" + std::string(code) + "}");
     CHECK(node.round(5 * kGiB) == 2);
     CHECK(node.reported == std::vector<std::string>{"pod-1"});
-    CHECK(node.count(knob::Outcome::refused) >= 2);
-    CHECK(node.count(knob::Outcome::evicted) == 0);
+    CHECK(node.count(decision::Outcome::refused) >= 2);
+    CHECK(node.count(decision::Outcome::evicted) == 0);
     CHECK(node.evictions.view().going == 0);
     for (int tens = 0; tens < 29; ++tens) {
       node.manual.advance(10s);

@@ -15,16 +15,16 @@ using Names = std::vector<std::string>;
 
 TEST_CASE("pods evicted before the agent's restart count for the budget, until the window is over") {
   NodeOfTwenty node;
-  std::vector<knob::Decision> gone(5);
+  std::vector<decision::Decision> gone(5);
   for (std::size_t i = 0; i < gone.size(); ++i) {
-    gone[i].outcome = i % 2 == 0 ? knob::Outcome::evicted : knob::Outcome::killed;
+    gone[i].outcome = i % 2 == 0 ? decision::Outcome::evicted : decision::Outcome::killed;
     gone[i].pod_uid = "gone-" + std::to_string(i);
     gone[i].time = node.manual.now() - 1min;
   }
   gone.back().time = node.manual.now() + 1h;  // host time began anew after a boot, at a wall clock that was set back
   node.evictions.remember(gone);
   CHECK(node.round(kGiB) == 0);
-  CHECK(node.count(knob::Outcome::budget) == 1);
+  CHECK(node.count(decision::Outcome::budget) == 1);
   node.manual.advance(4min);
   node.publish();
   CHECK(node.round(kGiB) == 1);
@@ -34,7 +34,7 @@ TEST_CASE("fault 19: a wrong metric that picks every pod trips the brake, and no
   NodeOfTwenty node;
   CHECK(node.round(1000 * kGiB) == 0);
   CHECK(node.evictions_asked() == 0);
-  CHECK(node.count(knob::Outcome::brake) == 20);
+  CHECK(node.count(decision::Outcome::brake) == 20);
   REQUIRE(node.braked_until);
   CHECK(*node.braked_until == node.manual.now() + 30min);
   CHECK(node.evictions.view().brake_until == node.braked_until);
@@ -69,7 +69,7 @@ TEST_CASE("fault 16: pods that were not confirmed for a while are not evicted") 
   NodeOfTwenty node;
   node.manual.advance(kPodsOld + 1s);
   CHECK(node.round(kGiB) == 0);
-  CHECK(node.count(knob::Outcome::unknown) == 1);
+  CHECK(node.count(decision::Outcome::unknown) == 1);
   CHECK(node.decisions.back().problem == "the pods were last confirmed 121 s ago");
   node.publish();
   CHECK(node.round(kGiB) == 1);
@@ -80,7 +80,7 @@ TEST_CASE("a pod that was made anew under its name is left alone") {
   node.cluster.remove("Pod", "pod-1", "shop");
   node.cluster.put(R"({"kind":"Pod","metadata":{"name":"pod-1","namespace":"shop"},"spec":{"nodeName":"test-node"}})");
   CHECK(node.round(kGiB) == 1);
-  CHECK(node.count(knob::Outcome::gone) == 1);
+  CHECK(node.count(decision::Outcome::gone) == 1);
   CHECK(node.going().empty());
 }
 
@@ -93,7 +93,7 @@ TEST_CASE("an answer that does not come is given up, and the server is left alon
   impatient.ask(node.orders.front(),
                 [&](const std::string& uid, const auto& answer) { node.evictions.answered(uid, answer); });
   node.orders.clear();
-  CHECK(node.until([&] { return node.count(knob::Outcome::unanswered) == 1; }));
+  CHECK(node.until([&] { return node.count(decision::Outcome::unanswered) == 1; }));
   CHECK(node.decisions.back().problem == "unanswered: no answer to the eviction within 2 s");
   CHECK_FALSE(node.evictions.view().quiet.empty());
   CHECK(node.round(kGiB) == 0);
@@ -115,17 +115,17 @@ TEST_CASE("a server that evicts and never answers: five pods go in five minutes,
   }
   CHECK(node.pods.size() == 15);
   CHECK(node.evictions_asked() == 5);
-  CHECK(node.count(knob::Outcome::unanswered) == 5);
+  CHECK(node.count(decision::Outcome::unanswered) == 5);
   REQUIRE(node.braked_until);
   CHECK(node.brake_why == "the API server did not answer 5 evictions within evict.window");
-  CHECK(node.count(knob::Outcome::brake) > 0);
+  CHECK(node.count(decision::Outcome::brake) > 0);
 }
 
 TEST_CASE("an eviction with a refused connection takes nothing of the budget") {
   NodeOfTwenty node(config::EvictionTier::api, 1);
   node.cluster.fault("down");
   CHECK(node.round(kGiB) == 1);
-  CHECK(node.count(knob::Outcome::refused) == 1);
+  CHECK(node.count(decision::Outcome::refused) == 1);
   CHECK(node.decisions.back().problem.starts_with("not sent: "));
   CHECK(node.evictions.view().going == 0);
   node.cluster.clear_faults();
@@ -137,23 +137,23 @@ TEST_CASE("an eviction with a refused connection takes nothing of the budget") {
 
 TEST_CASE("an eviction that was in flight when the agent died counts for the budget, one that was refused does not") {
   NodeOfTwenty node(config::EvictionTier::api, 2);
-  const auto record = [&](const char* uid, knob::Outcome outcome) {
-    knob::Decision decision;
+  const auto record = [&](const char* uid, decision::Outcome outcome) {
+    decision::Decision decision;
     decision.pod_uid = uid;
     decision.outcome = outcome;
     decision.time = node.manual.now();
     return decision;
   };
   SUBCASE("in flight, and without an answer") {
-    node.evictions.remember({record("a", knob::Outcome::asked), record("b", knob::Outcome::asked),
-                             record("b", knob::Outcome::unanswered),
-                             record("b", knob::Outcome::refused)});  // refused later: it was not even asked for
+    node.evictions.remember({record("a", decision::Outcome::asked), record("b", decision::Outcome::asked),
+                             record("b", decision::Outcome::unanswered),
+                             record("b", decision::Outcome::refused)});  // refused later: it was not even asked for
     CHECK(node.round(kGiB) == 0);
-    CHECK(node.count(knob::Outcome::budget) == 1);
+    CHECK(node.count(decision::Outcome::budget) == 1);
   }
   SUBCASE("refused") {
-    node.evictions.remember(
-        {record("a", knob::Outcome::asked), record("b", knob::Outcome::asked), record("b", knob::Outcome::refused)});
+    node.evictions.remember({record("a", decision::Outcome::asked), record("b", decision::Outcome::asked),
+                             record("b", decision::Outcome::refused)});
     CHECK(node.round(kGiB) == 1);
   }
 }
@@ -162,15 +162,15 @@ TEST_CASE("a wall clock that is set, also between two runs of the agent, gives n
   for (const Duration step : {Duration(1h), Duration(-1h), Duration(24h * 3652), Duration(-24h * 3652)}) {
     CAPTURE(step.count());
     NodeOfTwenty node(config::EvictionTier::api, 1);
-    knob::Decision before;
-    before.outcome = knob::Outcome::evicted;
+    decision::Decision before;
+    before.outcome = decision::Outcome::evicted;
     before.pod_uid = "gone";
     before.time = node.manual.now();
     before.wall_ns = node.manual.wall_ns();
     node.manual.step_wall(step);
     node.evictions.remember({before});
     CHECK(node.round(kGiB) == 0);
-    CHECK(node.count(knob::Outcome::budget) == 1);
+    CHECK(node.count(decision::Outcome::budget) == 1);
     CHECK(node.round(1000 * kGiB) == 0);
     REQUIRE(node.evictions.view().brake_until == node.manual.now() + 30min);
     node.manual.step_wall(-2 * step);

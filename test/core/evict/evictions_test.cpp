@@ -17,10 +17,11 @@ TEST_CASE("pods end through the API server, with a record and an Event each, unt
   NodeOfTwenty node;
   CHECK(node.round(2 * kGiB) == 2);
   CHECK(node.going() == Names{"pod-1", "pod-2"});
-  REQUIRE(node.count(knob::Outcome::evicted) == 2);
-  CHECK(node.count(knob::Outcome::asked) == 2);
-  const knob::Decision& first = *std::find_if(node.decisions.begin(), node.decisions.end(),
-                                              [](const auto& d) { return d.outcome == knob::Outcome::evicted; });
+  REQUIRE(node.count(decision::Outcome::evicted) == 2);
+  CHECK(node.count(decision::Outcome::asked) == 2);
+  const decision::Decision& first = *std::find_if(node.decisions.begin(), node.decisions.end(), [](const auto& d) {
+    return d.outcome == decision::Outcome::evicted;
+  });
   CHECK(first.pod_name == "pod-1");
   CHECK(first.plugin == "qos-memory-evict");
   CHECK(first.reason == "the node is short of memory");
@@ -34,16 +35,16 @@ TEST_CASE("pods end through the API server, with a record and an Event each, unt
 
 TEST_CASE("in shadow no request is sent, and each decision is reported once") {
   NodeOfTwenty node;
-  node.mode = knob::Mode::shadow;
+  node.mode = koord::Mode::shadow;
   for (int i = 0; i < 10; ++i) CHECK(node.round(2 * kGiB) == 0);
   CHECK(node.evictions_asked() == 0);
-  CHECK(node.count(knob::Outcome::shadow) == 2);
+  CHECK(node.count(decision::Outcome::shadow) == 2);
   CHECK(node.going().empty());
 }
 
 TEST_CASE("a strategy that is off asks in vain") {
   NodeOfTwenty node;
-  node.mode = knob::Mode::off;
+  node.mode = koord::Mode::off;
   CHECK(node.round(2 * kGiB) == 0);
   CHECK(node.decisions.empty());
 }
@@ -61,7 +62,7 @@ TEST_CASE(
   node.put_budget("pod-1", 0);
   CHECK(node.round(kGiB) == 1);
   CHECK(node.going().empty());
-  CHECK(node.count(knob::Outcome::refused) == 1);
+  CHECK(node.count(decision::Outcome::refused) == 1);
   CHECK(node.decisions.back().problem ==
         "over budget: 429 TooManyRequests: The disruption budget pod-1 has no disruption left");
   CHECK(node.round(kGiB) == 1);
@@ -72,7 +73,7 @@ TEST_CASE(
   node.publish();
   CHECK(node.round(2 * kGiB) == 1);
   CHECK(node.evictions_asked() == 3);
-  CHECK(node.count(knob::Outcome::refused) == 2);
+  CHECK(node.count(decision::Outcome::refused) == 2);
   CHECK(node.reported == Names{"pod-1", "pod-2"});
 }
 
@@ -92,7 +93,7 @@ TEST_CASE("fault 18: 429 for ten minutes gives no kill and no second victim, and
     CHECK(asked > 1);
     CHECK(asked < 30);
     CHECK(node.evictions_asked() == asked);
-    for (const knob::Decision& decision : node.decisions) CHECK(decision.pod_name == "pod-1");
+    for (const decision::Decision& decision : node.decisions) CHECK(decision.pod_name == "pod-1");
     node.cluster.clear_faults();
     node.manual.advance(6min);
     node.publish();
@@ -109,7 +110,7 @@ TEST_CASE("the tier runtime kills what the API server has refused once memory is
   node.pressure = 20.0;
   CHECK(node.round(kGiB) == 0);
   CHECK(node.killed == Names{"pod-1"});
-  CHECK(node.count(knob::Outcome::killed) == 1);
+  CHECK(node.count(decision::Outcome::killed) == 1);
   for (int i = 0; i < 10; ++i) node.round(kGiB);
   CHECK(node.killed.size() == 1);  // it counts as released
   for (int gib = 2; gib <= 4; ++gib) node.round(gib * kGiB);
@@ -149,5 +150,5 @@ TEST_CASE("fault 18: a victim stuck Terminating yields no second victim for the 
     CHECK(node.round(kGiB) == 0);
   }
   CHECK(node.going() == Names{"pod-1"});
-  CHECK(node.count(knob::Outcome::evicted) == 1);
+  CHECK(node.count(decision::Outcome::evicted) == 1);
 }

@@ -39,7 +39,7 @@ struct NodeOfTwenty : ClusterClient {
              .mode = [this](const std::string&) { return mode; },
              .usage = [this] { return use_of(*hub.current()); },
              .ask = [this](Order order) { orders.push_back(std::move(order)); },
-             .record = [this](knob::Decision decision) { decisions.push_back(std::move(decision)); },
+             .record = [this](decision::Decision decision) { decisions.push_back(std::move(decision)); },
              .on_outcome =
                  [this](const Outcome& outcome) {
                    reported.push_back(outcome.order.pod.name);
@@ -126,7 +126,7 @@ struct NodeOfTwenty : ClusterClient {
       if (is_going(pod.name)) names.push_back(pod.name);
     return names;
   }
-  std::size_t count(knob::Outcome outcome) const {
+  std::size_t count(decision::Outcome outcome) const {
     return static_cast<std::size_t>(
         std::count_if(decisions.begin(), decisions.end(), [&](const auto& d) { return d.outcome == outcome; }));
   }
@@ -150,11 +150,11 @@ struct NodeOfTwenty : ClusterClient {
   state::Hub hub;
   std::vector<state::Pod> pods;
   std::vector<std::string> budgets;
-  knob::Mode mode = knob::Mode::enforce;
+  koord::Mode mode = koord::Mode::enforce;
   std::optional<double> pressure;
   std::vector<std::string> killed, reported, held_back;
   std::deque<Order> orders;
-  std::vector<knob::Decision> decisions;
+  std::vector<decision::Decision> decisions;
   std::optional<Time> braked_until;
   std::string brake_why;
   ApiEvictor api{loop, clock, client, {.source = {"koordetector", "test-node"}}};

@@ -40,13 +40,13 @@ struct Node {
     verdicts = decide(requests, "qos-memory-evict", tracker, {snapshot, usage, {}, std::move(problem), now, others});
     std::vector<std::string> going;
     for (const Verdict& verdict : verdicts) {
-      if (verdict.outcome != knob::Outcome::evicted) continue;
+      if (verdict.outcome != decision::Outcome::evicted) continue;
       tracker.ask(verdict.pod->uid, verdict.holding, now);
       going.push_back(verdict.pod->name);
     }
     return going;
   }
-  std::size_t count(knob::Outcome outcome) const {
+  std::size_t count(decision::Outcome outcome) const {
     return static_cast<std::size_t>(
         std::count_if(verdicts.begin(), verdicts.end(), [&](const Verdict& v) { return v.outcome == outcome; }));
   }
@@ -133,7 +133,7 @@ TEST_CASE_FIXTURE(Node, "an evicted pod counts until measurements can show its e
 TEST_CASE_FIXTURE(Node, "a pod that another client deletes counts as going") {
   pod(2).deleting = true;
   CHECK(round({release_memory(kGiB, {1, 2})}).empty());
-  CHECK(count(knob::Outcome::pending) == 1);
+  CHECK(count(decision::Outcome::pending) == 1);
   CHECK(round({release_memory(2 * kGiB, {1, 2})}) == Names{"pod-1"});
 }
 
@@ -141,7 +141,7 @@ TEST_CASE_FIXTURE(Node, "a pod that opted out stays, and the next one goes") {
   pod(1).annotations["koordinator.sh/eviction-policy"] = "[]";
   pod(2).owner_kind = "DaemonSet";
   CHECK(round({release_memory(kGiB, {1, 2, 3})}) == Names{"pod-3"});
-  CHECK(count(knob::Outcome::opted_out) == 2);
+  CHECK(count(decision::Outcome::opted_out) == 2);
 }
 
 TEST_CASE_FIXTURE(Node, "a refused pod is left alone for a while, longer each time, and as long as the server says") {
@@ -170,7 +170,7 @@ TEST_CASE_FIXTURE(Node, "a busy server is not asked for any pod before the time 
   answer(1, {Answer::busy, "429 Too Many Requests", 60s});
   now += 59s;
   CHECK(round({release_memory(kGiB, {1, 2})}).empty());
-  CHECK(count(knob::Outcome::refused) == 1);
+  CHECK(count(decision::Outcome::refused) == 1);
   now += 7s;  // a tenth of it at most is added
   CHECK(round({release_memory(kGiB, {1, 2})}).size() == 1);
 }
@@ -201,7 +201,7 @@ TEST_CASE_FIXTURE(Node, "no more than the budget go in a window, and refused one
   CHECK(round({release_memory(6 * kGiB, handles(1, 20))}).size() == 2);
   now += 10s;
   CHECK(round({release_memory(6 * kGiB, handles(1, 20))}).empty());
-  CHECK(count(knob::Outcome::budget) == 1);
+  CHECK(count(decision::Outcome::budget) == 1);
   now += 5min;
   for (int number : {1, 2, 3, 5, 6}) end_pod(number);
   tracker.update(snapshot, now);
@@ -211,7 +211,7 @@ TEST_CASE_FIXTURE(Node, "no more than the budget go in a window, and refused one
 
 TEST_CASE_FIXTURE(Node, "a wrong metric that picks every pod evicts none, for as long as the brake holds") {
   CHECK(round({release_memory(100 * kGiB, handles(1, 20))}).empty());
-  CHECK(count(knob::Outcome::brake) == 20);
+  CHECK(count(decision::Outcome::brake) == 20);
   CHECK(tracker.brake_until(now) == now + 30min);
   now += 29min;
   CHECK(round({release_memory(kGiB, {1})}).empty());  // of no request
@@ -282,7 +282,7 @@ TEST_CASE_FIXTURE(
 
 TEST_CASE_FIXTURE(Node, "the pods are unknown: no pod is evicted") {
   CHECK(round({release_memory(kGiB, handles(1, 20))}, nullptr, "the kubelet is away").empty());
-  CHECK(count(knob::Outcome::unknown) == 1);
+  CHECK(count(decision::Outcome::unknown) == 1);
   CHECK(verdicts.front().why == "the kubelet is away");
 }
 

@@ -11,7 +11,7 @@ using namespace koord::hook;
 namespace {
 
 AnswerTarget target() {
-  return {.level = knob::Level::container,
+  return {.level = decision::Level::container,
           .cgroup_dir = "pod/main",
           .reason = "the answer for container main of shop/web",
           .priority = 7,
@@ -43,9 +43,9 @@ TEST_CASE("each field that is a knob becomes the base of that knob, in the knob'
     const knob::Intent& intent = plan[0];
     CHECK(intent.knob == row.knob);
     CHECK(intent.value == row.as_knob);
-    CHECK(intent.role == knob::Role::base);
+    CHECK(intent.role == decision::Role::base);
     CHECK(intent.cgroup_dir == "pod/main");
-    CHECK(intent.level == knob::Level::container);
+    CHECK(intent.level == decision::Level::container);
     CHECK(intent.priority == 7);
     CHECK(intent.ttl == std::chrono::minutes(1));
     // The governor takes it.
@@ -69,7 +69,7 @@ TEST_CASE("fields without an effect on an existing pod are not kept, and neither
 
 TEST_CASE("scores and core groups of a pod's sandbox are no intents: they are knobs of containers") {
   AnswerTarget pod = target();
-  pod.level = knob::Level::pod;
+  pod.level = decision::Level::pod;
   CHECK(intents_of({.fields = {{"linux.oom_score_adj", "5"}, {"linux.core_sched.group", "a"}}}, pod).empty());
 }
 
@@ -85,6 +85,6 @@ TEST_CASE("a factor becomes a scale of the knob") {
   REQUIRE(plan.size() == 1);
   CHECK(plan[0].knob == "cpu.max");
   CHECK(plan[0].value == "0.8");
-  CHECK(plan[0].role == knob::Role::scale);
+  CHECK(plan[0].role == decision::Role::scale);
   CHECK(knob::make_proposal({"hook-a", "main"}, plan[0]));
 }

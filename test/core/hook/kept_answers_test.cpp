@@ -16,16 +16,16 @@ namespace {
 
 // Keeps each proposer's plan, and counts.
 struct Plans final : knob::PlanSink {
-  std::map<knob::Proposer, knob::Plan> plans;
+  std::map<decision::Proposer, knob::Plan> plans;
   int taken = 0, repeated = 0;
 
-  void take(const knob::Proposer& proposer, knob::Plan plan, knob::Tell) override {
+  void take(const decision::Proposer& proposer, knob::Plan plan, knob::Tell) override {
     ++taken;
     plans[proposer] = std::move(plan);
   }
-  bool repeat(const knob::Proposer& proposer) override { return ++repeated, plans.contains(proposer); }
-  void withdraw(const knob::Proposer& proposer) override { plans.erase(proposer); }
-  void set_mode(std::string_view, std::optional<knob::Mode>) override {}
+  bool repeat(const decision::Proposer& proposer) override { return ++repeated, plans.contains(proposer); }
+  void withdraw(const decision::Proposer& proposer) override { plans.erase(proposer); }
+  void set_mode(std::string_view, std::optional<koord::Mode>) override {}
 };
 
 state::Pod pod(const std::string& name, std::uint64_t handle) {
@@ -57,7 +57,7 @@ struct Node {
   std::function<void()> on_ask;
   state::Snapshot state;
   KeptAnswers answers{{.running = [this] { return running; },
-                       .has_ended = [this](const knob::Proposer&) { return has_ended; },
+                       .has_ended = [this](const decision::Proposer&) { return has_ended; },
                        .ask =
                            [this](const RunningHook&, const std::shared_ptr<const host::HookSubject>& subject) {
                              ++asked;
@@ -103,7 +103,7 @@ TEST_CASE("at the pod's stage a hook is asked about pods, for their cgroups") {
   node.update();
   REQUIRE(node.plan().size() == 2);
   CHECK(node.plan()[0].cgroup_dir == "web");
-  CHECK(node.plan()[0].level == knob::Level::pod);
+  CHECK(node.plan()[0].level == decision::Level::pod);
 }
 
 TEST_CASE("only the pod that changed is asked about again") {

@@ -22,6 +22,9 @@
 
 using namespace koord;
 using namespace koord::host;
+using namespace koord::load;
+using namespace koord::scrape;
+using namespace koord::service;
 using namespace std::chrono_literals;
 using config::IsolationLayer;
 

@@ -5,6 +5,7 @@
 
 using namespace koord;
 using namespace koord::host;
+using namespace koord::load;
 using config::Isolation;
 
 namespace {

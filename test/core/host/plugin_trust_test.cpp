@@ -24,7 +24,7 @@ struct Trial {
   Puppet puppet{file};
   Signer signer;
 
-  std::string digest() const { return *sha256_of(*read_file(file)); }
+  std::string digest() const { return *load::sha256_of(*read_file(file)); }
   void reload() { stage.apply("Puppet=true"); }
   void pin(const std::string& sha256) {
     auto settings = stage.settings().defaults;

@@ -15,8 +15,8 @@ namespace koord::test {
 namespace {
 
 std::shared_ptr<const host::LoadedPlugin> load(const std::string& path) {
-  host::Manifest manifest = *host::read_manifest(path);
-  auto plugin = host::load_in_process(path, manifest, *host::stamp_of(path));
+  load::Manifest manifest = *load::read_manifest(path);
+  auto plugin = host::load_in_process(path, manifest, *load::stamp_of(path));
   if (!plugin) throw std::runtime_error(plugin.error().message());
   return *plugin;
 }
@@ -32,10 +32,10 @@ Stage::Stage(const std::string& plugin, host::InstanceSettings settings)
       governor_(std::make_unique<knob::Governor>(host_->clock(), host_->services().cgroups.layout(),
                                                  host_->services().roots, originals_)) {
   std::shared_ptr<const host::LoadedPlugin> loaded = load(shelf_.file(plugin));
-  std::vector<std::string> granted = host::granted_services(loaded->classes()[0].kind);
+  std::vector<std::string> granted = load::granted_services(loaded->classes()[0].kind);
   auto make_context = [this, granted, plugin](const std::string& config_json) {
-    return std::make_unique<host::PluginContext>(host_->services(), plugin,
-                                                 std::set<std::string>(granted.begin(), granted.end()), config_json);
+    return std::make_unique<service::PluginContext>(host_->services(), plugin,
+                                                    std::set<std::string>(granted.begin(), granted.end()), config_json);
   };
   host::Instance::Parts parts{.plugin_id = plugin,
                               .plugin = loaded,
@@ -123,7 +123,7 @@ void HostStage::apply(std::string_view gates) {
     config::FeatureGates all;
     manager_->discover(settings_, all);
     if (auto applied = all.apply(gates, "the test"); !applied) throw std::runtime_error(applied.error().message());
-    manager_->apply(settings_, all, *host::read_trusted_keys(settings_.trusted_keys));
+    manager_->apply(settings_, all, *load::read_trusted_keys(settings_.trusted_keys));
   });
 }
 
@@ -133,7 +133,7 @@ Result<void> HostStage::replace(const std::string& id, std::string_view gates) {
     config::FeatureGates all;
     manager_->rediscover(settings_, all);
     if (auto applied = all.apply(gates, "the test"); !applied) throw std::runtime_error(applied.error().message());
-    manager_->replace(id, settings_, all, *host::read_trusted_keys(settings_.trusted_keys),
+    manager_->replace(id, settings_, all, *load::read_trusted_keys(settings_.trusted_keys),
                       [done](const Result<void>& replaced) { done->set_value(replaced); });
   });
   return done->get_future().get();

@@ -88,7 +88,7 @@ class Stage {
 // Keeps what strategies asked for.
 class RequestBox final : public evict::RequestSink {
  public:
-  void take(const knob::Proposer& proposer, std::vector<evict::Request> requests) override {
+  void take(const decision::Proposer& proposer, std::vector<evict::Request> requests) override {
     std::lock_guard lock(mutex_);
     newest_[proposer.plugin] = std::move(requests);
   }

@@ -28,6 +28,7 @@ extern "C" __attribute__((visibility("default"))) int fdatasync(int fd) {
 
 using namespace koord;
 using namespace koord::knob;
+using namespace koord::decision;
 
 namespace {
 

@@ -13,6 +13,7 @@
 
 using namespace koord;
 using namespace koord::knob;
+using namespace koord::decision;
 using namespace std::chrono_literals;
 using koord::test::ExecutorTree;
 

@@ -29,7 +29,7 @@ struct ExecutorTree {
   void write(const std::string& path, const std::string& text) { node.write("cgroup/" + path, text + "\n"); }
 
   static knob::Order order(const std::string& dir, std::string_view knob_name, std::string_view value,
-                           knob::Level level = knob::Level::pod) {
+                           decision::Level level = decision::Level::pod) {
     return {level, dir, knob::find_knob(knob_name), *knob::parse_value(*knob::find_knob(knob_name), value)};
   }
   knob::Done apply(const knob::Order& order) { return executor.apply({order}).done.at(0); }

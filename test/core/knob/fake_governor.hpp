@@ -30,7 +30,7 @@ struct FakeGovernor {
   std::string value() const { return std::string(trim(*read_file(node.path("cgroup/be/cpu.max")))); }
 
   static knob::Intent intent(std::string value, std::int32_t priority = 0, std::string dir = "be") {
-    return minute_intent(knob::Level::qos, "cpu.max", std::move(dir), std::move(value), priority);
+    return minute_intent(decision::Level::qos, "cpu.max", std::move(dir), std::move(value), priority);
   }
   void propose(const std::string& plugin, knob::Plan plan) {
     governor.take({plugin, "main"}, std::move(plan), [this, plugin](std::vector<knob::IntentResult> results) {
@@ -38,9 +38,9 @@ struct FakeGovernor {
       list.insert(list.end(), results.begin(), results.end());
     });
   }
-  void enforce(const std::string& plugin) { governor.set_mode(plugin, knob::Mode::enforce); }
-  knob::Outcome last_reported(const std::string& plugin) { return reported.at(plugin).back().outcome; }
-  knob::Decision last() { return governor.decisions().back(); }
+  void enforce(const std::string& plugin) { governor.set_mode(plugin, koord::Mode::enforce); }
+  decision::Outcome last_reported(const std::string& plugin) { return reported.at(plugin).back().outcome; }
+  decision::Decision last() { return governor.decisions().back(); }
 };
 
 struct RuledGovernor : FakeGovernor {
@@ -51,7 +51,7 @@ struct RuledGovernor : FakeGovernor {
       released.insert(released.end(), releases.begin(), releases.end());
     });
   }
-  void mark(knob::HandsOff hands_off) {
+  void mark(decision::HandsOff hands_off) {
     auto subjects = std::make_shared<knob::Subjects>();
     subjects->add("be", {"u-1", "shop", "nightly", {}, std::move(hands_off)});
     governor.set_subjects(std::move(subjects));

@@ -89,7 +89,7 @@ struct GovernedNode {
     const auto found = journal->open();
     REQUIRE(found.has_value());
     governor = std::make_unique<knob::Governor>(clock, layout, NodeRoots(), *meanwhile);
-    governor->set_node_mode(knob::Mode::enforce);
+    governor->set_node_mode(koord::Mode::enforce);
     governor->adopt(found->left, std::chrono::seconds(30), false);
   }
 
@@ -107,7 +107,7 @@ struct GovernedNode {
   void write_quota(const RealCgroup& cgroup, int quota_us) const { cgroup.limit_cpu(quota_us / 100'000.0); }
 
   static knob::Intent intent(std::string dir, std::string knob, std::string value, std::int32_t priority = 0) {
-    return minute_intent(knob::Level::pod, std::move(knob), std::move(dir), std::move(value), priority);
+    return minute_intent(decision::Level::pod, std::move(knob), std::move(dir), std::move(value), priority);
   }
   static knob::Intent intent(const RealCgroup& cgroup, std::string knob, std::string value, std::int32_t priority = 0) {
     return intent(cgroup.dir(), std::move(knob), std::move(value), priority);
@@ -125,9 +125,9 @@ struct GovernedNode {
     clock.advance(std::chrono::seconds(1));
     governor->expire();
   }
-  std::vector<knob::Decision> decisions(knob::Outcome outcome) const {
-    std::vector<knob::Decision> all = governor->decisions();
-    std::erase_if(all, [outcome](const knob::Decision& one) { return one.outcome != outcome; });
+  std::vector<decision::Decision> decisions(decision::Outcome outcome) const {
+    std::vector<decision::Decision> all = governor->decisions();
+    std::erase_if(all, [outcome](const decision::Decision& one) { return one.outcome != outcome; });
     return all;
   }
 };

@@ -3,7 +3,7 @@
 #include "pods_with_roles.hpp"
 
 using namespace koord;
-using namespace koord::knob;
+using namespace koord::decision;
 using namespace koord::test;
 using namespace std::chrono_literals;
 

@@ -7,6 +7,7 @@
 
 using namespace koord;
 using namespace koord::knob;
+using namespace koord::decision;
 using namespace koord::test;
 using namespace std::chrono_literals;
 

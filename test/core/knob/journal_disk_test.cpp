@@ -11,6 +11,7 @@
 
 using namespace koord;
 using namespace koord::knob;
+using namespace koord::decision;
 using koord::test::Finished;
 using koord::test::run_to_end;
 using koord::test::SmallDisk;

@@ -22,7 +22,7 @@ namespace koord::test {
 inline knob::Original quota(std::string dir, std::vector<knob::Texts> asked = {{"20000", "100000"}},
                             std::uint64_t cgroup = 7) {
   return {.key = {std::move(dir), "cpu.max", ""},
-          .level = knob::Level::pod,
+          .level = decision::Level::pod,
           .knob = "cpu.max",
           .cgroup = cgroup,
           .texts = {"-1", "100000"},

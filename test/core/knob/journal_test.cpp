@@ -11,6 +11,7 @@
 
 using namespace koord;
 using namespace koord::knob;
+using namespace koord::decision;
 using namespace koord::test;
 
 TEST_CASE_FIXTURE(JournalFixture, "originals stored before a write are found by the next start, word by word") {

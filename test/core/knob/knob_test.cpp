@@ -5,6 +5,7 @@
 
 using namespace koord;
 using namespace koord::knob;
+using namespace koord::decision;
 using cgroup::Version;
 
 namespace {

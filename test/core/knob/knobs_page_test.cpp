@@ -12,6 +12,7 @@
 
 using namespace koord;
 using namespace koord::knob;
+using namespace koord::decision;
 
 namespace {
 

@@ -11,7 +11,7 @@
 
 namespace koord::test {
 
-inline knob::Intent minute_intent(knob::Level level, std::string knob, std::string dir, std::string value,
+inline knob::Intent minute_intent(decision::Level level, std::string knob, std::string dir, std::string value,
                                   std::int32_t priority) {
   knob::Intent made;
   made.level = level;

@@ -12,6 +12,7 @@
 namespace koord::test {
 
 using namespace koord::knob;
+using namespace koord::decision;
 using namespace std::chrono_literals;
 
 using Tree = std::initializer_list<std::pair<std::string_view, std::string_view>>;

@@ -14,6 +14,7 @@
 
 using namespace koord;
 using namespace koord::knob;
+using namespace koord::decision;
 
 namespace {
 

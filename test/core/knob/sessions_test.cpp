@@ -16,6 +16,7 @@
 
 using namespace koord;
 using namespace koord::knob;
+using namespace koord::decision;
 using namespace std::chrono_literals;
 
 namespace {

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 using namespace koord::knob;
+using namespace koord::decision;
 
 TEST_CASE("hands-off says all, some or nothing") {
   CHECK(parse_hands_off("true") == HandsOff{.all = true});

@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 
 using namespace koord;
-using namespace koord::host;
+using namespace koord::load;
 
 namespace {
 

@@ -12,7 +12,7 @@
 #include "signer.hpp"
 
 using namespace koord;
-using namespace koord::host;
+using namespace koord::load;
 using config::Trust;
 using koord::test::PluginShelf;
 using koord::test::Signer;

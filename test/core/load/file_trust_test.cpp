@@ -10,7 +10,7 @@
 #include "plugin_shelf.hpp"
 
 using namespace koord;
-using namespace koord::host;
+using namespace koord::load;
 using koord::test::PluginShelf;
 
 namespace {

@@ -14,7 +14,7 @@
 #include "plugin_shelf.hpp"
 
 using namespace koord;
-using namespace koord::host;
+using namespace koord::load;
 using koord::test::built_plugin;
 using koord::test::PluginShelf;
 

@@ -9,7 +9,7 @@
 #include "plugin_shelf.hpp"
 
 using namespace koord;
-using namespace koord::host;
+using namespace koord::load;
 using koord::test::built_plugin;
 
 namespace {

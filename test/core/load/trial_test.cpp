@@ -13,7 +13,7 @@
 #include "test/support/fake_node.hpp"
 
 using namespace koord;
-using namespace koord::host;
+using namespace koord::load;
 using namespace std::chrono_literals;
 
 TEST_CASE("a trial answers with the result, or how its process ended") {

@@ -6,7 +6,8 @@
 #include <string>
 
 using namespace koord;
-using namespace koord::host;
+using namespace koord::scrape;
+using namespace koord::service;
 
 namespace {
 

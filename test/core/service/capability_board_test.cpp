@@ -4,7 +4,7 @@
 #include "test/core/service/service_fixture.hpp"
 
 using namespace koord;
-using namespace koord::host;
+using namespace koord::service;
 using namespace koord::test;
 
 TEST_CASE("the host's own word counts before a plugin's") {

@@ -10,7 +10,7 @@
 #include "test/support/fake_node.hpp"
 
 using namespace koord;
-using namespace koord::host;
+using namespace koord::service;
 using koord::test::FakeNode;
 
 namespace {

@@ -16,14 +16,14 @@ namespace {
 struct Context {
   FakeNode node;
   FakeHost host{node};
-  std::unique_ptr<host::PluginContext> plugin = host.make_context("com.example.x", {"koord.clock/1"});
+  std::unique_ptr<service::PluginContext> plugin = host.make_context("com.example.x", {"koord.clock/1"});
   const koord_host* abi = plugin->host();
 };
 
 }  // namespace
 
 TEST_CASE_FIXTURE(Context, "a plugin gets what is offered and granted, and NULL for everything else") {
-  CHECK(abi->get_service(abi, "koord.clock/1") == &host::clock_service);
+  CHECK(abi->get_service(abi, "koord.clock/1") == &service::clock_service);
   CHECK(abi->get_service(abi, "koord.knobs/1") == nullptr);
   CHECK(abi->get_service(abi, "koord.clock/2") == nullptr);
   CHECK(abi->get_service(abi, nullptr) == nullptr);
@@ -32,12 +32,12 @@ TEST_CASE_FIXTURE(Context, "a plugin gets what is offered and granted, and NULL 
 }
 
 TEST_CASE("every offered service says its size") {
-  for (const host::OfferedService& service : host::offered_services()) {
+  for (const service::OfferedService& service : service::offered_services()) {
     std::uint32_t size = 0;
     std::memcpy(&size, service.table, sizeof size);
     CAPTURE(service.id);
     CHECK(size >= 2 * sizeof(void*));
-    CHECK(host::find_service(service.id) == service.table);
+    CHECK(service::find_service(service.id) == service.table);
   }
 }
 
@@ -77,9 +77,9 @@ TEST_CASE_FIXTURE(Context, "a plugin that floods the log is cut off and counted"
 
 TEST_CASE_FIXTURE(Context, "the clock is the host's") {
   host.clock().advance(5s);
-  CHECK(host::clock_service.now_ns(abi) == to_ns(host.clock().now()));
-  CHECK(host::clock_service.wall_ns(abi) == static_cast<std::uint64_t>(host.clock().wall_ns()));
-  CHECK(host::clock_service.now_ns(nullptr) == 0);
+  CHECK(service::clock_service.now_ns(abi) == to_ns(host.clock().now()));
+  CHECK(service::clock_service.wall_ns(abi) == static_cast<std::uint64_t>(host.clock().wall_ns()));
+  CHECK(service::clock_service.now_ns(nullptr) == 0);
 }
 
 TEST_CASE_FIXTURE(Context, "calls with NULL do no harm") {

@@ -135,7 +135,7 @@ TEST_CASE_FIXTURE(OnNode, "a proposed intent reaches the host with its parts") {
   knobs.propose({intent});
   const knob::Plan plan = host.context().take_plan();
   REQUIRE(plan.size() == 1);
-  CHECK(plan[0].role == knob::Role::scale);
+  CHECK(plan[0].role == decision::Role::scale);
   CHECK(plan[0].inputs == metric::Labels{{"throttled", "0.3"}});
   CHECK(plan[0].ttl == std::chrono::seconds(60));
   intent.knob = "cpu.maxx";

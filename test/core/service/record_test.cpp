@@ -6,7 +6,7 @@
 #include <cstdint>
 
 using namespace koord;
-using namespace koord::host;
+using namespace koord::service;
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include "test/core/service/service_fixture.hpp"
 
 using namespace koord;
-using namespace koord::host;
+using namespace koord::service;
 using namespace koord::test;
 using namespace std::chrono_literals;
 

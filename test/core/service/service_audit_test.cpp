@@ -18,7 +18,7 @@ struct Audit : OnHost<koord_svc_audit> {
                       const koord_host* as = nullptr) {
     return service->record(as ? as : abi, subject, str(what), str(why));
   }
-  std::vector<host::Event> events() { return host.services().events.events(); }
+  std::vector<service::Event> events() { return host.services().events.events(); }
 
   // A pod with a container; the container's handle.
   std::uint64_t publish_container() {
@@ -37,7 +37,7 @@ struct Audit : OnHost<koord_svc_audit> {
 TEST_CASE_FIXTURE(Audit, "an event names its source, its subject, the action and the reason") {
   REQUIRE(record(publish_container(), "OOM kill", "limit 32 MiB") == KOORD_OK);
   REQUIRE(events().size() == 1);
-  const koord::host::Event event = events()[0];
+  const koord::service::Event event = events()[0];
   CHECK(event.plugin == "test");
   CHECK(event.what == "OOM kill");
   CHECK(event.why == "limit 32 MiB");
@@ -62,12 +62,12 @@ TEST_CASE_FIXTURE(Audit, "an event about the node has no subject") {
 TEST_CASE_FIXTURE(Audit, "a source of many events displaces its own oldest events and no others") {
   auto other = host.make_context("com.example.other", {"koord.audit/1"});
   REQUIRE(record(KOORD_NO_SUBJECT, "kept", "", other->host()) == KOORD_OK);
-  for (std::size_t i = 0; i <= koord::host::EventLog::kMostPerPlugin; ++i)
+  for (std::size_t i = 0; i <= koord::service::EventLog::kMostPerPlugin; ++i)
     REQUIRE(record(KOORD_NO_SUBJECT, "flood " + std::to_string(i), "") == KOORD_OK);
-  CHECK(events().size() == koord::host::EventLog::kMostPerPlugin + 1);
+  CHECK(events().size() == koord::service::EventLog::kMostPerPlugin + 1);
   CHECK(events()[0].what == "kept");
   CHECK(events()[1].what == "flood 1");
-  CHECK(host.services().events.counts().at("test") == koord::host::EventLog::kMostPerPlugin + 1);
+  CHECK(host.services().events.counts().at("test") == koord::service::EventLog::kMostPerPlugin + 1);
 }
 
 TEST_CASE_FIXTURE(Audit, "a long text is cut between two characters") {

@@ -78,6 +78,6 @@ TEST_CASE_FIXTURE(Evictions, "a request of a newer plugin that uses what we do n
 }
 
 TEST_CASE_FIXTURE(Evictions, "requests without end are cut off") {
-  for (std::size_t i = 0; i < host::PluginContext::kMaxEvictions; ++i) REQUIRE(request(eviction()) == KOORD_OK);
+  for (std::size_t i = 0; i < service::PluginContext::kMaxEvictions; ++i) REQUIRE(request(eviction()) == KOORD_OK);
   CHECK(request(eviction()) == KOORD_E_AGAIN);
 }

@@ -70,15 +70,15 @@ TEST_CASE_FIXTURE(Files, "nothing leads out of the root on a kernel without open
   const std::string proc = node.roots().proc;
   for (const char* relative : kLeadsOut) {
     CAPTURE(relative);
-    CHECK_FALSE(host::open_below_by_path(proc, relative));
+    CHECK_FALSE(service::open_below_by_path(proc, relative));
   }
-  CHECK(host::open_below_by_path(proc, "inner"));
-  CHECK(host::open_below_by_path(proc, "dir/../stat"));
+  CHECK(service::open_below_by_path(proc, "inner"));
+  CHECK(service::open_below_by_path(proc, "dir/../stat"));
 }
 
 TEST_CASE("a magic link of the real /proc does not lead out") {
-  CHECK_FALSE(host::open_below("/proc", "self/root/etc/passwd"));
-  CHECK(host::open_below("/proc", "self/status"));
+  CHECK_FALSE(service::open_below("/proc", "self/root/etc/passwd"));
+  CHECK(service::open_below("/proc", "self/status"));
 }
 
 TEST_CASE_FIXTURE(Files, "a FIFO does not block the reader and is refused") {
@@ -121,14 +121,14 @@ namespace {
 
 // A third party's plugin with these files granted.
 struct ForeignFiles : Files {
-  std::unique_ptr<host::PluginContext> other;
+  std::unique_ptr<service::PluginContext> other;
   std::string why;
 
   void grant(std::vector<std::string> files = {}) {
     other.reset();
-    other = std::make_unique<host::PluginContext>(
+    other = std::make_unique<service::PluginContext>(
         host.services(), "com.acme.x", std::set<std::string>{"koord.fs/1"}, "{}",
-        host::Rights{.host_plugin = false, .files = std::move(files), .cgroups = {}});
+        service::Rights{.host_plugin = false, .files = std::move(files), .cgroups = {}});
   }
   koord_status read_as_other(std::uint32_t root, std::string_view relative) {
     char buf[256];
@@ -248,7 +248,7 @@ TEST_CASE_FIXTURE(ForeignFiles, "a link is followed for a third party where only
   CHECK(read_as_other(KOORD_ROOT_RUN, "acme/link") == KOORD_E_INVALID);
   CHECK(read_as_other(KOORD_ROOT_CGROUP, "b/cpu.max") == KOORD_E_INVALID);
   CHECK(why.find("leads out of") != std::string::npos);
-  CHECK_FALSE(host::open_below_by_path(node.path("cgroup"), "b/cpu.max", host::Links::refused));
+  CHECK_FALSE(service::open_below_by_path(node.path("cgroup"), "b/cpu.max", service::Links::refused));
 }
 
 TEST_CASE_FIXTURE(ForeignFiles, "a path with '..', '.' or an empty part is no path for a third party") {

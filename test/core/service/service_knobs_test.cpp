@@ -50,7 +50,7 @@ TEST_CASE_FIXTURE(Knobs, "the proposals become the plan, word for word") {
   REQUIRE(plan.size() == 1);
   REQUIRE(plan[0].parsed);  // once: the governor takes it as it is
   CHECK(plan[0].parsed->value.amount == 20000);
-  CHECK(plan[0] == knob::Intent{knob::Level::pod,
+  CHECK(plan[0] == knob::Intent{decision::Level::pod,
                                 "cpu.max",
                                 "be.slice",
                                 "20000 100000",
@@ -167,14 +167,14 @@ TEST_CASE_FIXTURE(Knobs, "an intent of a plugin from before roles is a set") {
   old.struct_size = offsetof(koord_intent, role);
   old.role = KOORD_ROLE_CAP;  // behind its end
   REQUIRE(service->propose(abi, &old, 1, offsetof(koord_intent, role)) == KOORD_OK);
-  CHECK(host.context().take_plan().at(0).role == knob::Role::set);
+  CHECK(host.context().take_plan().at(0).role == decision::Role::set);
 }
 
 TEST_CASE_FIXTURE(Knobs, "a scale is a factor above 0 and at most 1000") {
   koord_intent scale = intent("cpu.max", "1.5");
   scale.role = KOORD_ROLE_SCALE;
   CHECK(propose(scale) == KOORD_OK);
-  CHECK(host.context().take_plan().at(0).role == knob::Role::scale);
+  CHECK(host.context().take_plan().at(0).role == decision::Role::scale);
   for (const char* bad : {"0", "-1", "1000.5", "nan", "x", "20000 100000"}) {
     scale.value = str(bad);
     CHECK(propose(scale) == KOORD_E_INVALID);
@@ -225,7 +225,7 @@ TEST_CASE_FIXTURE(Knobs, "an intent of a newer plugin that uses what we do not k
 }
 
 TEST_CASE_FIXTURE(Knobs, "a plan that grows without end is cut off") {
-  const std::vector<koord_intent> many(host::PluginContext::kMaxPlan, intent());
+  const std::vector<koord_intent> many(service::PluginContext::kMaxPlan, intent());
   const auto n = static_cast<std::uint32_t>(many.size());
   CHECK(service->propose(abi, many.data(), n, sizeof(koord_intent)) == KOORD_OK);
   CHECK(propose(intent()) == KOORD_E_AGAIN);
@@ -275,7 +275,7 @@ TEST_CASE("on cgroup v1 a value is returned in the form of v2") {
 namespace {
 
 struct ForeignKnobs : Knobs {
-  std::unique_ptr<host::PluginContext> other;
+  std::unique_ptr<service::PluginContext> other;
   std::string why;
 
   void grant(std::vector<std::string> cgroups) {
@@ -285,9 +285,9 @@ struct ForeignKnobs : Knobs {
     nameless.uid = "2";
     host.hub().publish({.pods = std::vector{pod, nameless}});
     other.reset();
-    other = std::make_unique<host::PluginContext>(
+    other = std::make_unique<service::PluginContext>(
         host.services(), "com.acme.x", std::set<std::string>{"koord.knobs/1"}, "{}",
-        host::Rights{.host_plugin = false, .files = {}, .cgroups = std::move(cgroups)});
+        service::Rights{.host_plugin = false, .files = {}, .cgroups = std::move(cgroups)});
   }
   koord_status propose_for(std::string_view cgroup_dir) {
     koord_intent one = intent();

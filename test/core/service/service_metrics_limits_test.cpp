@@ -12,9 +12,9 @@ using namespace koord::test;
 namespace {
 
 struct ForeignMetrics : MetricsOnHost {
-  std::unique_ptr<host::PluginContext> other =
-      std::make_unique<host::PluginContext>(host.services(), "com.acme.x", std::set<std::string>{"koord.metrics/1"},
-                                            "{}", host::Rights{.host_plugin = false, .files = {}, .cgroups = {}});
+  std::unique_ptr<service::PluginContext> other =
+      std::make_unique<service::PluginContext>(host.services(), "com.acme.x", std::set<std::string>{"koord.metrics/1"},
+                                               "{}", service::Rights{.host_plugin = false, .files = {}, .cgroups = {}});
   std::string why;
 
   koord_status define_as_other(const koord_metric_desc& desc) {
@@ -42,7 +42,7 @@ TEST_CASE_FIXTURE(ForeignMetrics, "a third party defines no metric of the agent'
 
 TEST_CASE_FIXTURE(ForeignMetrics,
                   "one of the agent's own plugins defines its metrics although a third party was first") {
-  host::PluginContext squatter(host.services(), "com.acme.squatter", {"koord.metrics/1"}, "{}");
+  service::PluginContext squatter(host.services(), "com.acme.squatter", {"koord.metrics/1"}, "{}");
   const metric::Desc first{.name = "pod_cpu_usage_sum", .unit = "", .help = "Mine.", .bounds = {}};
   REQUIRE(host.metrics().define("com.acme.squatter", first));
   const metric::Desc taken{.name = "pod_cpu_usage", .unit = "", .help = "Mine.", .bounds = {}};

@@ -6,7 +6,7 @@
 #include "koordetector/plugin.hpp"
 
 using namespace koord;
-using namespace koord::host;
+using namespace koord::service;
 using koord::plugin::view;
 
 namespace {

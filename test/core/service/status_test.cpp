@@ -6,7 +6,7 @@
 #include <cerrno>
 
 using namespace koord;
-using namespace koord::host;
+using namespace koord::service;
 
 TEST_CASE("an error becomes the nearest status") {
   struct {

@@ -14,7 +14,7 @@ struct Feed {
   FakeNode node;
   FakeHost host{node};
   metric::Registry& metrics = host.metrics();
-  host::StoreFeed& feed = host.services().feed;
+  service::StoreFeed& feed = host.services().feed;
   std::uint32_t usage = *metrics.define("p", {.name = "usage", .unit = "cores", .resolution = 1e-4});
 
   void record(metric::SeriesId id) {

@@ -36,7 +36,7 @@ Fixture busy_node() {
 RunReport play(config::Isolation isolation, RunSettings settings = {}) {
   child::SnapshotImages images;
   const OpenedPlugin piece = *open_plugin(std::getenv("KOORD_GAUGE"));
-  auto plugin = load(piece, {isolation, std::getenv("KOORD_PLUGIN_HOST"), images});
+  auto plugin = workshop::load(piece, {isolation, std::getenv("KOORD_PLUGIN_HOST"), images});
   REQUIRE_MESSAGE(plugin, plugin.error().message());
   auto node = *make_replayed_node(busy_node());
   settings.plugin_id = piece.manifest.id;
@@ -131,7 +131,7 @@ TEST_CASE("a pod of a file has the cgroups that its annotations name") {
 TEST_CASE("the error about a plugin that cannot run names it") {
   CHECK(open_plugin("/no/such/plugin.so").error().message().find("/no/such/plugin.so") != std::string::npos);
   child::SnapshotImages images;
-  auto plugin = *load(*open_plugin(std::getenv("KOORD_GAUGE")), {config::Isolation::in_process, "", images});
+  auto plugin = *workshop::load(*open_plugin(std::getenv("KOORD_GAUGE")), {config::Isolation::in_process, "", images});
   auto node = *make_replayed_node(busy_node());
   Result<RunReport> report = run(plugin, *node, {.plugin_id = "x", .class_name = "lod"});
   REQUIRE(!report);
