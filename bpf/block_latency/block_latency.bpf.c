@@ -7,7 +7,7 @@
 //
 // A request is known by its address: sectors repeat, an address is another request's only after the completion.
 #define LATENCY_HISTOGRAM_MAP BPF_MAP_TYPE_ARRAY
-#include "cgroup_slots.bpf.h"
+#include "cgroup_histograms.bpf.h"
 
 #include "block_latency.h"
 

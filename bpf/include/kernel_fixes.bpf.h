@@ -22,6 +22,14 @@ struct kernfs_node___before_5_5 {
   union kernfs_node_id___before_5_5 id;
 };
 
+struct cfs_rq___before_6_6 {
+  __u64 throttled_clock_pelt_time;
+};
+
+struct cfs_rq___before_5_19 {
+  __u64 throttled_clock_task_time;
+};
+
 struct request___before_5_17 {
   struct gendisk* rq_disk;
 };
@@ -37,6 +45,20 @@ static __always_inline bool is_in_running_state(const struct task_struct* task) 
   const struct task_struct___before_5_14* old = (const void*)task;
   if (bpf_core_field_exists(task->__state)) return BPF_CORE_READ(task, __state) == 0;
   return BPF_CORE_READ(old, state) == 0;
+}
+
+/* The time that CPU quotas, its own or those above it, took from a run queue of a cgroup. It changes when such a time
+ * ends. 6.6 counts it for each queue (677ea015f231); the older field, renamed in 5.19 (64eaf50731ac), also runs while
+ * no thread is waiting. 0: the kernel has no quotas. */
+static __always_inline __u64 throttled_time_of(const struct cfs_rq* queue) {
+  const struct cfs_rq___before_6_6* before_6_6 = (const void*)queue;
+  const struct cfs_rq___before_5_19* before_5_19 = (const void*)queue;
+  if (bpf_core_field_exists(queue->throttled_clock_self_time)) return BPF_CORE_READ(queue, throttled_clock_self_time);
+  if (bpf_core_field_exists(before_6_6->throttled_clock_pelt_time))
+    return BPF_CORE_READ(before_6_6, throttled_clock_pelt_time);
+  if (bpf_core_field_exists(before_5_19->throttled_clock_task_time))
+    return BPF_CORE_READ(before_5_19, throttled_clock_task_time);
+  return 0;
 }
 
 /* The inode number of the cgroup's directory: the whole id since 5.5 (67c0496e87d1), its lower half before. */

@@ -47,10 +47,12 @@ struct css_set {
 
 struct rq {
   __u64 clock;
+  int cpu;
 };
 
 struct cfs_rq {
   struct rq* rq;
+  __u64 throttled_clock_self_time;
 };
 
 struct sched_entity {
@@ -66,6 +68,7 @@ struct task_struct {
   unsigned int __state;
   unsigned int flags;
   int on_cpu;
+  int on_rq;
   struct sched_entity se;
   struct sched_info sched_info;
   int pid;

@@ -8,7 +8,7 @@
 // Begin and end of a stall are in one thread, which may sleep and move to another CPU in between. A stall is rare
 // and long beside what is done here, so nothing is spent on being quick, but nothing runs where no memory is short.
 #define LATENCY_HISTOGRAM_MAP BPF_MAP_TYPE_ARRAY
-#include "cgroup_slots.bpf.h"
+#include "cgroup_histograms.bpf.h"
 
 #include "memory_latency.h"
 

@@ -6,7 +6,7 @@
 //   raw_tracepoint  the same with a hash by thread id, for kernels without BTF-typed tracepoints
 // plus, in each, one on the removal of cgroups. The user enables the programs of one way and no others.
 #define LATENCY_HISTOGRAM_MAP BPF_MAP_TYPE_PERCPU_ARRAY
-#include "cgroup_slots.bpf.h"
+#include "cgroup_histograms.bpf.h"
 
 #include <bpf/bpf_tracing.h>
 #include <linux/errno.h>

@@ -181,6 +181,30 @@ Result<std::uint32_t> possible_cpus() {
   return static_cast<std::uint32_t>(cpus);
 }
 
+// Before 5.13 the kernel has no batches of per-CPU arrays.
+Result<void> read_array(int map, std::uint32_t n, void* values, std::size_t entry_bytes) {
+  std::vector<std::uint32_t> keys(n);
+  std::uint32_t next = 0, count = n;
+  bpf_map_batch_opts options{};
+  options.sz = sizeof options;
+  if (n == 0) return {};
+  const int status = bpf_map_lookup_batch(map, nullptr, &next, keys.data(), values, &count, &options);
+  if ((status == 0 || errno == ENOENT) && count == n) return {};
+  for (std::uint32_t index = 0; index < n; ++index)
+    if (bpf_map_lookup_elem(map, &index, static_cast<char*>(values) + index * entry_bytes) != 0)
+      return system_error(errno, "cannot read an array of the programs");
+  return {};
+}
+
+Result<std::uint32_t> take_all(int map, std::span<std::uint32_t> keys, std::span<std::uint64_t> values) {
+  std::uint32_t next = 0, count = static_cast<std::uint32_t>(keys.size());
+  bpf_map_batch_opts options{};
+  options.sz = sizeof options;
+  const int status = bpf_map_lookup_and_delete_batch(map, nullptr, &next, keys.data(), values.data(), &count, &options);
+  if (status == 0 || errno == ENOENT) return count;
+  return system_error(errno, "cannot take the entries of a hash of the programs");
+}
+
 Result<MappedArray> MappedArray::open(int map, std::size_t entries) {
   void* memory = ::mmap(nullptr, entries * sizeof(std::uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED, map, 0);
   if (memory == MAP_FAILED) return system_error(errno, "cannot map an array of the programs");

@@ -70,6 +70,12 @@ class Programs {
 // How many copies of its values a per-CPU map has.
 Result<std::uint32_t> possible_cpus();
 
+// Reads the first n entries of an array into `values`. `entry_bytes`: of one, with all CPUs' copies if it is per CPU.
+Result<void> read_array(int map, std::uint32_t n, void* values, std::size_t entry_bytes);
+
+// Takes all entries out of a hash that has at most as many as `keys` and `values` have places. Returns their number.
+Result<std::uint32_t> take_all(int map, std::span<std::uint32_t> keys, std::span<std::uint64_t> values);
+
 class MappedArray {
  public:
   MappedArray() = default;

@@ -18,7 +18,7 @@ static_assert(sizeof(latency_histogram) == 8 * (1 + kBuckets));
 static_assert(sizeof(latency_ended) == 16);
 static_assert(CgroupSlots::kNobody == LATENCY_NO_CGROUP_SLOT);
 
-constexpr std::uint64_t kHistogramBytes = 16u << 20;
+constexpr std::uint64_t kMostBytes = 16u << 20;
 constexpr std::uint64_t kSlotMask = (1u << LATENCY_SLOT_BITS) - 1;
 
 void add(Histogram& total, const latency_histogram& copy) {
@@ -35,31 +35,32 @@ CgroupSlots& CgroupSlots::operator=(CgroupSlots&&) noexcept = default;
 CgroupSlots::~CgroupSlots() = default;
 
 // Every slot costs its size on every CPU: bounded by bytes, not by a number that is dear on a large machine.
-Result<std::uint32_t> CgroupSlots::number_for(std::uint32_t wanted, std::uint32_t kinds, bool per_cpu) {
+Result<std::uint32_t> CgroupSlots::number_for(std::uint32_t wanted, std::size_t slot_bytes, bool per_cpu) {
   const std::uint32_t copies = per_cpu ? TRY(bpf::possible_cpus()) : 1;
   if (wanted == 0)
-    wanted = static_cast<std::uint32_t>(
-        std::clamp<std::uint64_t>(kHistogramBytes / (copies * kinds * sizeof(latency_histogram)), 512, 4096));
+    wanted = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(kMostBytes / (copies * slot_bytes), 512, 4096));
   return std::clamp<std::uint32_t>(wanted, 2, LATENCY_MAX_SLOTS);
 }
 
+std::size_t CgroupSlots::histogram_bytes(std::uint32_t kinds) { return kinds * sizeof(latency_histogram); }
+
 std::vector<std::pair<const char*, std::uint32_t>> CgroupSlots::map_entries(std::uint32_t slots, std::uint32_t kinds) {
-  return {{"histograms", slots * kinds},
-          {"slot_owners", slots},
-          {"cgroup_slots", slots},
-          {"free_slots", slots},
-          {"ended_slots", slots}};
+  std::vector<std::pair<const char*, std::uint32_t>> entries = {
+      {"slot_owners", slots}, {"cgroup_slots", slots}, {"free_slots", slots}, {"ended_slots", slots}};
+  if (kinds > 0) entries.emplace_back("histograms", slots * kinds);
+  return entries;
 }
 
 Result<CgroupSlots> CgroupSlots::open(const bpf::Programs& programs, std::uint32_t slots, std::uint32_t kinds) {
-  const std::uint32_t copies = programs.is_per_cpu("histograms") ? TRY(bpf::possible_cpus()) : 1;
+  const bool is_per_cpu = kinds > 0 && programs.is_per_cpu("histograms");
+  const std::uint32_t copies = is_per_cpu ? TRY(bpf::possible_cpus()) : 1;
   CgroupSlots opened(slots, kinds, copies);
   TRY(opened.connect(programs));
   return opened;
 }
 
 Result<void> CgroupSlots::connect(const bpf::Programs& programs) {
-  histograms_ = programs.map("histograms");
+  if (kinds_ > 0) histograms_ = programs.map("histograms");
   free_slots_ = programs.map("free_slots");
   ended_slots_ = programs.map("ended_slots");
   lost_map_ = programs.map("lost_begins");
@@ -111,24 +112,8 @@ std::uint32_t CgroupSlots::slots_to_read() const {
 }
 
 Result<void> CgroupSlots::read_values(std::uint32_t n) {
-  const std::uint32_t wanted = n * kinds_;
-  values_.resize(std::size_t{wanted} * copies_);
-  keys_.resize(wanted);
-  std::uint32_t next = 0;
-  std::uint32_t count = wanted;
-  bpf_map_batch_opts options{};
-  options.sz = sizeof options;
-  const int status = bpf_map_lookup_batch(histograms_, nullptr, &next, keys_.data(), values_.data(), &count, &options);
-  const bool is_complete = (status == 0 || errno == ENOENT) && count == wanted;
-  return is_complete ? Result<void>() : read_values_one_by_one(wanted);
-}
-
-// Before 5.13 the kernel has no batches of per-CPU arrays.
-Result<void> CgroupSlots::read_values_one_by_one(std::uint32_t n) {
-  for (std::uint32_t index = 0; index < n; ++index)
-    if (bpf_map_lookup_elem(histograms_, &index, &values_[std::size_t{index} * copies_]) != 0)
-      return system_error(errno, "cannot read a histogram");
-  return {};
+  values_.resize(std::size_t{n} * kinds_ * copies_);
+  return bpf::read_array(histograms_, n * kinds_, values_.data(), sizeof(latency_histogram) * copies_);
 }
 
 Histogram CgroupSlots::total(std::uint32_t slot, std::uint32_t kind) const {

@@ -34,11 +34,14 @@ class CgroupSlots {
   static constexpr std::uint32_t kNobody = 0;
 
   // How many slots to load programs with: `wanted`, or when that is 0 what 16 MiB hold, within 512 and 4096.
-  static Result<std::uint32_t> number_for(std::uint32_t wanted, std::uint32_t kinds, bool per_cpu);
+  // `slot_bytes`: memory that the programs use for a cgroup, per copy.
+  static Result<std::uint32_t> number_for(std::uint32_t wanted, std::size_t slot_bytes, bool per_cpu);
+  static std::size_t histogram_bytes(std::uint32_t kinds);
   // Their sizes, for LoadOptions::map_entries.
   static std::vector<std::pair<const char*, std::uint32_t>> map_entries(std::uint32_t slots, std::uint32_t kinds);
 
-  // Before the programs are started.
+  // Before the programs are started. `kinds` of histograms in each slot; 0: the caller reads what the programs keep
+  // there.
   static Result<CgroupSlots> open(const bpf::Programs& programs, std::uint32_t slots, std::uint32_t kinds);
   CgroupSlots(CgroupSlots&&) noexcept;
   CgroupSlots& operator=(CgroupSlots&&) noexcept;
@@ -64,7 +67,6 @@ class CgroupSlots {
   Result<void> forget_cached() const;
   std::uint32_t slots_to_read() const;
   Result<void> read_values(std::uint32_t n);
-  Result<void> read_values_one_by_one(std::uint32_t n);
   Result<void> read_lost_begins();
   Result<void> clear(std::uint32_t slot);
 
@@ -72,7 +74,6 @@ class CgroupSlots {
   int histograms_ = -1, free_slots_ = -1, ended_slots_ = -1, lost_map_ = -1, cache_ = -1;
   bpf::MappedArray owners_;
   std::vector<latency_histogram> values_;  // of the last read: slot by slot, kind by kind, each copy
-  std::vector<std::uint32_t> keys_;
   std::vector<SlotOwner> living_, ended_;
   std::uint64_t lost_begins_ = 0;
 };

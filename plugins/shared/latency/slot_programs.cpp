@@ -5,13 +5,15 @@ namespace koord::latency {
 
 Result<SlotPrograms> SlotPrograms::open(const SlotObject& object, const ProgramSource& source, const CgroupTree& tree,
                                         const SlotOptions& options) {
-  const std::uint32_t slots = TRY(CgroupSlots::number_for(options.slots, object.kinds, object.per_cpu));
+  const std::size_t slot_bytes = CgroupSlots::histogram_bytes(object.kinds) + object.slot_bytes;
+  const std::uint32_t slots = TRY(CgroupSlots::number_for(options.slots, slot_bytes, object.per_cpu));
   bpf::LoadOptions load;
   load.btf = options.btf;
   load.programs = source.programs;
   load.unused_maps = source.unused_maps;
   load.map_entries = CgroupSlots::map_entries(slots, object.kinds);
   load.map_entries.insert(load.map_entries.end(), object.map_entries.begin(), object.map_entries.end());
+  for (const char* map : object.slot_maps) load.map_entries.emplace_back(map, slots);
   load.constants = {{"hierarchy_id", tree.hierarchy_id()}};
   bpf::Programs programs = TRY(bpf::Programs::load(object.file, load));
   CgroupSlots opened = TRY(CgroupSlots::open(programs, slots, object.kinds));

@@ -36,8 +36,10 @@ struct SlotOptions {
 struct SlotObject {
   bpf::ObjectFile file;
   std::uint32_t kinds = 1;                                              // of delays that have a histogram each
-  bool per_cpu = false;                                                 // the histograms
+  bool per_cpu = false;                                                 // the content of slots
   std::vector<std::pair<const char*, std::uint32_t>> map_entries = {};  // of their other maps
+  std::vector<const char*> slot_maps = {};                              // with one entry for each slot
+  std::size_t slot_bytes = 0;                                           // of those, for each slot
 };
 
 struct Refusal {
