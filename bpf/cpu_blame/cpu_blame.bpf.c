@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cgroups that occupied a CPU while threads waited for it: exact, from what the scheduler did. When a thread comes
+// to a CPU after a long wait, the cgroups that ran there in that time are charged with it, in a matrix of (victim,
+// culprit).
+//
+// A thread that is moved while it waits is charged on the CPU that it leaves. All times are of the run queue's clock,
+// which stands still in the scheduler, so that they add up to the nanosecond.
+#include "cgroup_slots.bpf.h"
+
+#include <bpf/bpf_tracing.h>
+
+#include "cpu_blame.h"
+
+char program_license[] SEC("license") = "Dual BSD/GPL";
+
+#define PF_KTHREAD 0x00200000
+#define ON_RQ_MIGRATING 2
+
+// State of a thread between its events.
+struct thread_wait {
+  __u64 charged_ns;    // its run delay when it was last charged
+  __u64 left_ns;       // when it left a CPU
+  __u64 throttled_ns;  // the throttled time of its run queue then
+  __u64 waited_ns;     // of the wait that lasts: on CPUs that it was moved away from
+  __u64 moved_ns;      // the part of that which is in no pair yet
+  __u64 cpu;           // 1 + the CPU that it left; 0: it was moved since
+};
+
+struct {
+  __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+  __uint(map_flags, BPF_F_NO_PREALLOC);
+  __type(key, int);
+  __type(value, struct thread_wait);
+} threads SEC(".maps");
+
+// By the CPU's number: a thread may be moved by another CPU, which holds the lock of the run queue then.
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(max_entries, 1);  // CPUs, set before loading
+  __type(key, __u32);
+  __type(value, struct blame_cpu);
+} cpus SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+  __uint(max_entries, 1);  // slots, set before loading
+  __type(key, __u32);
+  __type(value, struct blame_slot);
+} blame_slots SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(max_entries, 1);  // pairs, set before loading
+  __type(key, __u32);
+  __type(value, __u64);
+} matrix SEC(".maps");
+
+// The time for which the matrix had no place.
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(max_entries, 1);
+  __type(key, __u32);
+  __type(value, __u64);
+} unplaced SEC(".maps");
+
+static __always_inline void count_unplaced(__u64 ns) {
+  __u32 zero = 0;
+  __u64* sum = bpf_map_lookup_elem(&unplaced, &zero);
+  if (sum) __sync_fetch_and_add(sum, ns);
+}
+
+// ---- threads
+
+static __always_inline void make_storage(struct task_struct* task) {
+  struct thread_wait* wait = bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+  if (wait) wait->charged_ns = task->sched_info.run_delay;
+}
+
+SEC("iter/task")
+int for_each_existing_thread(struct bpf_iter__task* context) {
+  struct task_struct* task = context->task;
+  if (task) make_storage(task);
+  return 0;
+}
+
+SEC("tp_btf/task_newtask")
+int BPF_PROG(for_each_new_thread, struct task_struct* task) {
+  make_storage(task);
+  return 0;
+}
+
+SEC("tp_btf/cgroup_rmdir")
+int BPF_PROG(on_cgroup_rmdir, struct cgroup* cgroup) {
+  release_slot_of(cgroup);
+  return 0;
+}
+
+// The cgroup state a thread is accounted in: the cpu controller's on cgroup v1, the cgroup itself on v2, which need not
+// have the controller.
+static __always_inline const struct cgroup_subsys_state* css_of(const struct task_struct* task) {
+  if (hierarchy_id == 0) return &task->cgroups->dfl_cgrp->self;
+  return task->cgroups->subsys[bpf_core_enum_value(enum cgroup_subsys_id, cpu_cgrp_id)];
+}
+
+static __always_inline __u32 slot_of_thread(const struct task_struct* task) {
+  if (!task->pid) return BLAME_IDLE;
+  if (task->flags & PF_KTHREAD) return BLAME_KERNEL;
+  const struct cgroup_subsys_state* css = css_of(task);
+  return slot_of(css, css->serial_nr);
+}
+
+// ---- what ran on a CPU
+
+static __always_inline void begin_epoch(struct blame_epoch* epoch, __u64 begin_ns) {
+  epoch->begin_ns = begin_ns;
+  for (int i = 0; i < BLAME_EPOCH_SLOTS; ++i) epoch->ns[i] = 0;
+}
+
+// A fifth cgroup has no place: that time is unknown later.
+static __always_inline void add_to_epoch(struct blame_epoch* epoch, __u64 slot, __u64 ns) {
+  if (!ns) return;
+  for (int i = 0; i < BLAME_EPOCH_SLOTS; ++i) {
+    if (epoch->ns[i] && epoch->slots[i] != slot) continue;
+    epoch->slots[i] = slot;
+    epoch->ns[i] += ns;
+    return;
+  }
+}
+
+// The oldest epoch becomes a part of a long one.
+static __noinline int age_epoch(struct blame_cpu* cpu) {
+  const struct blame_epoch* oldest = &cpu->epochs[cpu->n_epochs % BLAME_EPOCHS];
+  struct blame_epoch* epoch = &cpu->long_epochs[(cpu->n_long_epochs - 1) % BLAME_LONG_EPOCHS];
+  if (!cpu->n_long_epochs || oldest->begin_ns - epoch->begin_ns >= BLAME_LONG_EPOCH_NS) {
+    epoch = &cpu->long_epochs[cpu->n_long_epochs % BLAME_LONG_EPOCHS];
+    cpu->n_long_epochs++;
+    begin_epoch(epoch, oldest->begin_ns);
+  }
+  for (int i = 0; i < BLAME_EPOCH_SLOTS; ++i) add_to_epoch(epoch, oldest->slots[i], oldest->ns[i]);
+  return 0;
+}
+
+// The oldest segment becomes a part of an epoch.
+static __noinline int age_segment(struct blame_cpu* cpu) {
+  const struct blame_segment* oldest = &cpu->segments[cpu->n_segments % BLAME_SEGMENTS];
+  __u64 end_ns = cpu->segments[(cpu->n_segments + 1) % BLAME_SEGMENTS].begin_ns;
+  struct blame_epoch* epoch = &cpu->epochs[(cpu->n_epochs - 1) % BLAME_EPOCHS];
+  if (!cpu->n_epochs || oldest->begin_ns - epoch->begin_ns >= BLAME_EPOCH_NS) {
+    if (cpu->n_epochs >= BLAME_EPOCHS) age_epoch(cpu);
+    epoch = &cpu->epochs[cpu->n_epochs % BLAME_EPOCHS];
+    cpu->n_epochs++;
+    begin_epoch(epoch, oldest->begin_ns);
+  }
+  add_to_epoch(epoch, oldest->slot, end_ns - oldest->begin_ns);
+  return 0;
+}
+
+// The current segment has ended.
+static __always_inline void keep_segment(struct blame_cpu* cpu) {
+  if (cpu->n_segments >= BLAME_SEGMENTS) age_segment(cpu);
+  cpu->segments[cpu->n_segments % BLAME_SEGMENTS] = cpu->current;
+  cpu->n_segments++;
+}
+
+// ---- blame
+
+// Functions that the verifier proves once, and not at each call: that takes them plain numbers.
+
+__noinline int charge(__u32 victim, __u32 culprit, __u64 ns) {
+  __u32 key = victim << BLAME_SLOT_BITS | culprit;
+  __u64* pair = bpf_map_lookup_elem(&matrix, &key);
+  if (!pair) {
+    if (!bpf_map_update_elem(&matrix, &key, &ns, BPF_NOEXIST)) return 0;
+    pair = bpf_map_lookup_elem(&matrix, &key);  // another CPU was faster, or there is no place
+  }
+  if (pair)
+    __sync_fetch_and_add(pair, ns);
+  else
+    count_unplaced(ns);
+  return 0;
+}
+
+// Those of one epoch, the newest first, each with the part that lies in the wait. Returns where the rest of the wait
+// ends.
+__noinline __u64 blame_epoch(__u32 number, __u32 age, __u32 victim, __u64 from_ns, __u64 to_ns) {
+  const struct blame_cpu* cpu = bpf_map_lookup_elem(&cpus, &number);
+  if (!cpu) return from_ns;
+  const struct blame_epoch* epoch = &cpu->epochs[(cpu->n_epochs - 1 - age) % BLAME_EPOCHS];
+  if (age >= BLAME_EPOCHS)
+    epoch = &cpu->long_epochs[(cpu->n_long_epochs - 1 - (age - BLAME_EPOCHS)) % BLAME_LONG_EPOCHS];
+  __u64 begin = epoch->begin_ns > from_ns ? epoch->begin_ns : from_ns;
+  if (begin >= to_ns) return to_ns;
+  // In µs, so that a product of two times is less than 2^64.
+  __u64 length_us = (to_ns - epoch->begin_ns) / 1000 + 1, part_us = (to_ns - begin) / 1000;
+  __u64 rest = to_ns - begin;
+  for (__u32 i = 0; i < BLAME_EPOCH_SLOTS; ++i) {
+    __u64 ns = epoch->ns[i];
+    if (begin != epoch->begin_ns) ns = ns / 1000 * part_us / length_us * 1000;
+    if (ns > rest) ns = rest;
+    if (!ns) continue;
+    charge(victim, epoch->slots[i], ns);
+    rest -= ns;
+  }
+  if (rest) charge(victim, BLAME_UNKNOWN, rest);
+  return begin;
+}
+
+// Those who ran on a CPU between two times are charged with the wait of the victim.
+static __noinline int blame(const struct blame_cpu* cpu, __u32 number, __u32 victim, __u64 from_ns, __u64 to_ns) {
+  struct blame_segment segment = cpu->current;
+  for (__u32 i = 0; i <= BLAME_SEGMENTS; ++i) {
+    __u64 begin = segment.begin_ns > from_ns ? segment.begin_ns : from_ns;
+    if (begin < to_ns) {
+      charge(victim, segment.slot, to_ns - begin);
+      to_ns = begin;
+    }
+    if (to_ns <= from_ns) return 0;
+    if (i == BLAME_SEGMENTS || i >= cpu->n_segments) break;
+    segment = cpu->segments[(cpu->n_segments - 1 - i) % BLAME_SEGMENTS];
+  }
+  for (__u32 age = 0; age < BLAME_EPOCHS + BLAME_LONG_EPOCHS && to_ns > from_ns; ++age) {
+    if (age < BLAME_EPOCHS ? age >= cpu->n_epochs : age - BLAME_EPOCHS >= cpu->n_long_epochs) break;
+    to_ns = blame_epoch(number, age, victim, from_ns, to_ns);
+  }
+  if (to_ns > from_ns) charge(victim, BLAME_UNKNOWN, to_ns - from_ns);
+  return 0;
+}
+
+// ---- waits
+
+// The throttled part of a wait of the slot on this CPU that ends now.
+static __always_inline __u64 throttled_part(struct blame_slot* slot, const struct thread_wait* wait, __u64 throttled,
+                                            __u64 begin, __u64 now, __u64 cpu) {
+  if (slot->throttled_seen && throttled >= slot->throttled_seen) {
+    __u64 length = throttled - (slot->throttled_seen - 1);
+    slot->throttled_end_ns = slot->left_ns + length < now ? slot->left_ns + length : now;
+    slot->throttled_begin_ns = slot->throttled_end_ns > length ? slot->throttled_end_ns - length : 0;
+  }
+  slot->throttled_seen = throttled + 1;
+  // It waits since it left the CPU: all throttled times since then lie in the wait.
+  if (wait->cpu == cpu + 1 && begin <= wait->left_ns) return throttled - wait->throttled_ns;
+  // It was woken later, or moved: the last throttled time may reach into the wait.
+  if (begin >= slot->throttled_end_ns) return 0;
+  __u64 from = begin > slot->throttled_begin_ns ? begin : slot->throttled_begin_ns;
+  return slot->throttled_end_ns - from;
+}
+
+static __always_inline void add_wait(struct blame_slot* slot, __u64 waited, __u64 throttled) {
+  slot->waits++;
+  slot->wait_ns += waited;
+  slot->throttled_ns += throttled;
+  if (waited >= BLAME_LONG_NS) slot->long_ns += waited;
+  for (int level = 0; level < BLAME_LEVELS; ++level) {
+    __u64 most = (__u64)BLAME_FIRST_LEVEL_NS << level;
+    if (waited <= most) break;
+    slot->excess_ns[level] += waited - most;
+  }
+}
+
+// The delay is to the nanosecond what the kernel adds to the thread's run delay, see sched_latency.bpf.c.
+static __always_inline __u64 delay_until(const struct task_struct* task, __u64 now) {
+  __u64 queued = task->sched_info.last_queued;
+  return queued && now > queued ? now - queued : 0;
+}
+
+static __always_inline void end_wait(struct blame_cpu* cpu, __u32 number, struct task_struct* next, __u32 victim,
+                                     __u64 now) {
+  struct thread_wait* wait = bpf_task_storage_get(&threads, next, 0, 0);
+  struct blame_slot* slot = bpf_map_lookup_elem(&blame_slots, &victim);
+  if (!wait || !slot) {
+    if (!wait) count_lost_begin();
+    return;
+  }
+  __u64 run_delay = next->sched_info.run_delay + delay_until(next, now);
+  __u64 waited = run_delay - wait->charged_ns;
+  wait->charged_ns = run_delay;
+  // Time that the kernel counted while the thread's storage was out of reach belongs to another wait.
+  if (wait->left_ns && waited > now - wait->left_ns) waited = now - wait->left_ns;
+  if (!waited && !wait->waited_ns) return;
+  __u64 throttled = throttled_part(slot, wait, throttled_time_of(next->se.cfs_rq), now - waited, now, number);
+  if (throttled > waited) throttled = waited;
+  __u64 here = waited - throttled;
+  __u64 all = here + wait->waited_ns;
+  add_wait(slot, all, throttled);
+  if (all >= BLAME_LONG_NS) {
+    if (here) blame(cpu, number, victim, now - here, now);
+    if (wait->moved_ns) charge(victim, BLAME_MOVED, wait->moved_ns);
+  }
+  wait->waited_ns = wait->moved_ns = 0;
+}
+
+static __always_inline void leave(struct task_struct* prev, __u32 number, __u32 slot_index, __u64 now) {
+  struct thread_wait* wait = bpf_task_storage_get(&threads, prev, 0, 0);
+  if (wait) {
+    wait->left_ns = now;
+    wait->throttled_ns = throttled_time_of(prev->se.cfs_rq);
+    wait->cpu = number + 1;
+  }
+  struct blame_slot* slot = bpf_map_lookup_elem(&blame_slots, &slot_index);
+  if (slot) slot->left_ns = now;
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(blame_on_switch, bool preempt, struct task_struct* prev, struct task_struct* next) {
+  __u64 now = next->se.cfs_rq->rq->clock;
+  __u32 number = bpf_get_smp_processor_id();
+  struct blame_cpu* cpu = bpf_map_lookup_elem(&cpus, &number);
+  if (!cpu) return 0;
+  __u32 next_slot = slot_of_thread(next);
+  if (!cpu->switched_ns) {
+    cpu->current.begin_ns = now;
+    cpu->current.slot = BLAME_UNKNOWN;
+  } else {
+    __u32 slot_index = cpu->current.slot;
+    struct blame_slot* slot = bpf_map_lookup_elem(&blame_slots, &slot_index);
+    if (slot) slot->run_ns += now - cpu->switched_ns;
+    if (prev->pid) leave(prev, number, slot_index, now);
+  }
+  cpu->switched_ns = now;
+  if (next_slot < BLAME_MAX_SLOTS) end_wait(cpu, number, next, next_slot, now);
+  if (next_slot == cpu->current.slot) return 0;
+  keep_segment(cpu);
+  cpu->current.begin_ns = now;
+  cpu->current.slot = next_slot;
+  return 0;
+}
+
+SEC("tp_btf/sched_migrate_task")
+int BPF_PROG(blame_on_migrate, struct task_struct* task, int destination) {
+  if (task->on_rq != ON_RQ_MIGRATING || !task->pid || task->flags & PF_KTHREAD) return 0;
+  struct thread_wait* wait = bpf_task_storage_get(&threads, task, 0, 0);
+  if (!wait) return 0;
+  __u64 now = task->se.cfs_rq->rq->clock;
+  __u32 number = task->se.cfs_rq->rq->cpu;
+  __u64 run_delay = task->sched_info.run_delay;  // the kernel has added the wait until now
+  __u64 waited = run_delay - wait->charged_ns;
+  wait->charged_ns = run_delay;
+  if (wait->cpu == number + 1 && now - waited <= wait->left_ns) {
+    __u64 throttled = throttled_time_of(task->se.cfs_rq) - wait->throttled_ns;
+    waited -= throttled < waited ? throttled : waited;
+  }
+  wait->cpu = 0;
+  wait->waited_ns += waited;
+  struct blame_cpu* cpu = bpf_map_lookup_elem(&cpus, &number);
+  if (cpu && waited >= BLAME_LONG_NS)
+    blame(cpu, number, slot_of_thread(task), now - waited, now);
+  else
+    wait->moved_ns += waited;
+  return 0;
+}

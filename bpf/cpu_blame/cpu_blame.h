@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Types shared by user space and the programs that charge cgroups for the time in which they occupied a CPU while
+ * others waited for it.
+ *
+ * Cgroups are named by their slots (latency_slots.h). A *wait* begins when a thread becomes runnable and ends when it
+ * runs. Time in which its cgroup was throttled by its own CPU quota, or by that of a cgroup above it, is no part of
+ * the wait: it is counted apart. */
+#pragma once
+
+#ifndef __BPF__
+#include <linux/types.h>
+#endif
+
+/* Only waits of this length are blamed on culprits: shorter ones do no harm, and there are many more of them. */
+#define BLAME_LONG_NS 1000000
+
+/* Occupants of a CPU beside cgroups. No cgroup has one of these slots. */
+#define BLAME_MAX_SLOTS 0xfff0
+#define BLAME_UNKNOWN 0xfffa /* longer ago than is remembered */
+#define BLAME_MOVED 0xfffb   /* parts of less than BLAME_LONG_NS, on CPUs that the thread was moved away from */
+#define BLAME_KERNEL 0xfffd  /* threads of the kernel */
+#define BLAME_IDLE 0xfffe    /* no thread */
+
+/* Key of the matrix: victim << 16 | culprit. The value: ns. */
+#define BLAME_SLOT_BITS 16
+
+/* Excess over x: the sum of max(0, wait - x), for x = 0.25 ms · 2^level. */
+#define BLAME_LEVELS 6
+#define BLAME_FIRST_LEVEL_NS 250000
+
+/* The times of a cgroup on one CPU, since it has its slot. */
+struct blame_slot {
+  __u64 run_ns; /* interrupts in that time included */
+  __u64 waits;  /* that have ended */
+  __u64 wait_ns;
+  __u64 long_ns;      /* of waits of at least BLAME_LONG_NS */
+  __u64 throttled_ns; /* of threads that were waiting otherwise */
+  __u64 excess_ns[BLAME_LEVELS];
+  /* For the programs: the time when a thread last left the CPU; 1 + the throttled time in the kernel when one last came
+   * to it, and the last interval of that. */
+  __u64 left_ns, throttled_seen, throttled_begin_ns, throttled_end_ns;
+};
+
+/* The occupants of a CPU, in three rings, each older than the one before: *segments* of one cgroup each; *epochs* of at
+ * least 1 ms, with the times of the cgroups that ran in them; long epochs of at least 16 ms, which cover a second or
+ * more. Each entry ends where the next one begins. Rings of segments alone would forget within 1 ms where client and
+ * server alternate on a CPU. */
+#define BLAME_SEGMENTS 16
+#define BLAME_EPOCHS 32
+#define BLAME_EPOCH_NS 1000000
+#define BLAME_LONG_EPOCHS 64
+#define BLAME_LONG_EPOCH_NS 16000000
+#define BLAME_EPOCH_SLOTS 4
+
+struct blame_segment {
+  __u64 begin_ns;
+  __u64 slot;
+};
+
+struct blame_epoch {
+  __u64 begin_ns;
+  __u64 slots[BLAME_EPOCH_SLOTS];
+  __u64 ns[BLAME_EPOCH_SLOTS];
+};
+
+struct blame_cpu {
+  __u64 switched_ns; /* the last switch; 0: none yet */
+  struct blame_segment current;
+  __u32 n_segments, n_epochs, n_long_epochs, reserved; /* all that were ever added */
+  struct blame_segment segments[BLAME_SEGMENTS];
+  struct blame_epoch epochs[BLAME_EPOCHS];
+  struct blame_epoch long_epochs[BLAME_LONG_EPOCHS];
+};

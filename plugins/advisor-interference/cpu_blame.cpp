@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/advisor-interference/cpu_blame.hpp"
+
+#include <bpf/bpf.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <unordered_map>
+
+#include "bpf/cpu_blame/cpu_blame.h"
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wcast-qual"  // code that bpftool generates cannot be changed
+#pragma GCC diagnostic ignored "-Woverlength-strings"
+#include "bpf/cpu_blame/cpu_blame.skel.h"
+#pragma GCC diagnostic pop
+
+namespace koord::interference {
+namespace {
+
+using latency::CgroupSlots;
+using latency::SlotOwner;
+
+static_assert(kExcessLevels == BLAME_LEVELS);
+
+// No thread may be missed between the program that lists threads and those that need what it made.
+const latency::ProgramSource kPrograms = {
+    "sched_info",
+    {"on_cgroup_rmdir", "for_each_new_thread", "for_each_existing_thread", "blame_on_migrate", "blame_on_switch"},
+    {}};
+
+CpuTimes times_of(const blame_slot& slot) {
+  CpuTimes times{slot.run_ns, slot.waits, slot.wait_ns, slot.long_ns, slot.throttled_ns, {}};
+  std::copy(std::begin(slot.excess_ns), std::end(slot.excess_ns), times.excess.begin());
+  return times;
+}
+
+Occupant occupant_of(std::uint32_t slot) {
+  switch (slot) {
+    case BLAME_KERNEL:
+      return Occupant::kernel;
+    case BLAME_IDLE:
+      return Occupant::idle;
+    case BLAME_MOVED:
+      return Occupant::moved;
+    default:
+      return Occupant::unknown;
+  }
+}
+
+}  // namespace
+
+CpuTimes& CpuTimes::operator+=(const CpuTimes& other) {
+  run += other.run;
+  waits += other.waits;
+  wait += other.wait;
+  long_wait += other.long_wait;
+  throttled += other.throttled;
+  for (std::size_t i = 0; i < kExcessLevels; ++i) excess[i] += other.excess[i];
+  return *this;
+}
+
+CpuTimes added(const CpuTimes& before, const CpuTimes& now) {
+  CpuTimes difference{now.run - before.run,
+                      now.waits - before.waits,
+                      now.wait - before.wait,
+                      now.long_wait - before.long_wait,
+                      now.throttled - before.throttled,
+                      {}};
+  for (std::size_t i = 0; i < kExcessLevels; ++i) difference.excess[i] = now.excess[i] - before.excess[i];
+  return difference;
+}
+
+Result<CpuBlame> CpuBlame::open(const latency::CgroupTree& tree, const std::string& btf) {
+  const std::uint32_t cpus = TRY(bpf::possible_cpus());
+  latency::SlotObject object{.kinds = 0,
+                             .per_cpu = true,
+                             .map_entries = {{"cpus", cpus}, {"matrix", kPairs}},
+                             .slot_maps = {"blame_slots"},
+                             .slot_bytes = sizeof(blame_slot)};
+  object.file.name = "cpu_blame";
+  object.file.bytes = cpu_blame__elf_bytes(&object.file.size);
+  return CpuBlame(TRY(latency::SlotPrograms::open(object, kPrograms, tree, {btf, 0, {}})), cpus);
+}
+
+// By slot, up to the highest in use.
+Result<std::vector<CpuTimes>> CpuBlame::read_times() const {
+  const CgroupSlots& slots = programs_.slots();
+  std::uint32_t n = CgroupSlots::kNobody + 1;
+  for (const SlotOwner& owner : slots.living()) n = std::max(n, owner.slot + 1);
+  for (const SlotOwner& owner : slots.ended()) n = std::max(n, owner.slot + 1);
+  std::vector<blame_slot> copies(std::size_t{n} * cpus_);
+  TRY(bpf::read_array(programs_.map("blame_slots"), n, copies.data(), sizeof(blame_slot) * cpus_));
+  std::vector<CpuTimes> times(n);
+  for (std::size_t i = 0; i < copies.size(); ++i) times[i / cpus_] += times_of(copies[i]);
+  return times;
+}
+
+Result<void> CpuBlame::clear_ended() const {
+  const std::vector<blame_slot> zeros(cpus_);
+  for (const SlotOwner& owner : programs_.slots().ended())
+    if (bpf_map_update_elem(programs_.map("blame_slots"), &owner.slot, zeros.data(), BPF_ANY) != 0)
+      return system_error(errno, "cannot clear a slot");
+  return {};
+}
+
+// The matrix first: a cgroup that is in it has a slot when the slots are read.
+Result<CpuReading> CpuBlame::read() {
+  const std::uint32_t n = TRY(bpf::take_all(programs_.map("matrix"), pairs_, pair_ns_));
+  CgroupSlots& slots = programs_.slots();
+  TRY(slots.look());
+  const std::vector<CpuTimes> times = TRY(read_times());
+  CpuReading reading;
+  reading.times = latency::reading_of<CpuTimes>(programs_, [&](std::uint32_t slot) { return times[slot]; });
+
+  std::unordered_map<std::uint32_t, std::uint64_t> cgroups;
+  for (const SlotOwner& owner : slots.living()) cgroups[owner.slot] = owner.cgroup;
+  for (const SlotOwner& owner : slots.ended()) cgroups[owner.slot] = owner.cgroup;
+  for (std::uint32_t i = 0; i < n; ++i) {
+    const auto victim = cgroups.find(pairs_[i] >> BLAME_SLOT_BITS);
+    const auto culprit = cgroups.find(pairs_[i] & ((1u << BLAME_SLOT_BITS) - 1));
+    Blame blame{.victim = victim == cgroups.end() ? 0 : victim->second, .ns = pair_ns_[i]};
+    blame.occupant = culprit == cgroups.end() ? occupant_of(pairs_[i] & 0xffff) : Occupant::cgroup;
+    if (culprit != cgroups.end()) blame.culprit = culprit->second;
+    reading.blames.push_back(blame);
+  }
+  const std::uint32_t zero = 0;
+  if (bpf_map_lookup_elem(programs_.map("unplaced"), &zero, &reading.unplaced_ns) != 0)
+    return system_error(errno, "cannot read what the matrix had no place for");
+  TRY(clear_ended());
+  TRY(slots.free_ended());
+  return reading;
+}
+
+}  // namespace koord::interference

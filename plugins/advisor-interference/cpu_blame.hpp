@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// CpuBlame owns the programs of bpf/cpu_blame while they run in the kernel; they leave it with this object. They say
+// how long the threads of each cgroup waited for a CPU, and which cgroups occupied it. Used by one thread at a time.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/result.hpp"
+#include "plugins/shared/latency/slot_programs.hpp"
+#include "plugins/shared/latency/windows.hpp"
+
+namespace koord::interference {
+
+// x of an excess: 0.25, 0.5, 1, 2, 4, 8 ms.
+inline constexpr std::size_t kExcessLevels = 6;
+
+// The time and the waits of a cgroup's threads, in nanoseconds. Time throttled by a CPU quota is in `throttled` only.
+struct CpuTimes {
+  std::uint64_t run = 0, waits = 0, wait = 0;
+  std::uint64_t long_wait = 0;  // in waits of 1 ms and more
+  std::uint64_t throttled = 0;
+  std::array<std::uint64_t, kExcessLevels> excess{};  // Σ max(0, wait − x)
+
+  bool empty() const { return run == 0 && waits == 0; }
+  CpuTimes& operator+=(const CpuTimes& other);
+};
+CpuTimes added(const CpuTimes& before, const CpuTimes& now);
+
+// The one that ran while others waited.
+enum class Occupant {
+  cgroup,
+  kernel,   // its own threads
+  idle,     // no thread: the one that waited was on its way
+  moved,    // short waits on CPUs that the thread was moved away from
+  unknown,  // longer ago than the programs remember, or a cgroup without a slot
+};
+
+// Time in long waits since the last reading, in nanoseconds.
+struct Blame {
+  std::uint64_t victim = 0;  // inode number of the cgroup's directory; 0: a cgroup without a slot
+  Occupant occupant{};
+  std::uint64_t culprit = 0;  // of Occupant::cgroup; the victim itself: its own threads
+  std::uint64_t ns = 0;
+};
+
+struct CpuReading {
+  latency::Reading<CpuTimes> times;
+  std::vector<Blame> blames;
+  std::uint64_t unplaced_ns = 0;  // blames for which the matrix had no place, since the start
+};
+
+class CpuBlame {
+ public:
+  static constexpr std::uint32_t kPairs = 16384;
+
+  // Fails with the reason where the kernel does not accept the programs.
+  static Result<CpuBlame> open(const latency::CgroupTree& tree, const std::string& btf = {});
+
+  Result<CpuReading> read();
+
+ private:
+  CpuBlame(latency::SlotPrograms programs, std::uint32_t cpus) : programs_(std::move(programs)), cpus_(cpus) {}
+
+  Result<std::vector<CpuTimes>> read_times() const;
+  Result<void> clear_ended() const;
+
+  latency::SlotPrograms programs_;
+  std::uint32_t cpus_;
+  std::vector<std::uint32_t> pairs_ = std::vector<std::uint32_t>(kPairs);
+  std::vector<std::uint64_t> pair_ns_ = std::vector<std::uint64_t>(kPairs);
+};
+
+}  // namespace koord::interference

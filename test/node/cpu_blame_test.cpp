@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blame for waits on the real kernel, in situations in which the answer is known.
+#include <doctest/doctest.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/file.hpp"
+#include "core/base/parse.hpp"
+#include "plugins/advisor-interference/cpu_blame.hpp"
+#include "test/support/child_process.hpp"
+#include "test/support/real_cgroup.hpp"
+
+namespace {
+
+using koord::interference::Blame;
+using koord::interference::CpuBlame;
+using koord::interference::CpuReading;
+using koord::interference::CpuTimes;
+using koord::interference::Occupant;
+using koord::latency::CgroupTree;
+using koord::test::ChildProcess;
+using koord::test::eventually;
+using koord::test::RealCgroup;
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
+
+template <class T>
+T must(koord::Result<T> result) {
+  if (!result) throw std::runtime_error(result.error().message());
+  return std::move(result).value();
+}
+
+CgroupTree real_tree() { return must(CgroupTree::find("cpu", "/sys/fs/cgroup", "/proc")); }
+
+void run_on(int cpu) {
+  cpu_set_t cpus;
+  CPU_ZERO(&cpus);
+  CPU_SET(cpu, &cpus);
+  sched_setaffinity(0, sizeof cpus, &cpus);
+}
+
+int first_cpu() {
+  cpu_set_t cpus;
+  sched_getaffinity(0, sizeof cpus, &cpus);
+  int first = 0;
+  while (!CPU_ISSET(first, &cpus)) ++first;
+  return first;
+}
+
+[[noreturn]] void spin() {
+  while (true) asm volatile("");
+}
+
+// 100 is the kernel's default.
+void set_weight(const RealCgroup& cgroup, int weight) {
+  const std::string directory = real_tree().path(cgroup.dir());
+  const bool is_v2 = real_tree().hierarchy_id() == 0;
+  must(koord::write_value(directory + (is_v2 ? "/cpu.weight" : "/cpu.shares"),
+                          std::to_string(is_v2 ? weight : weight * 1024 / 100)));
+}
+
+// Goes before all that runs beside this test.
+struct Parent : RealCgroup {
+  Parent() : RealCgroup("blame") { set_weight(*this, 10'000); }
+};
+
+// A cgroup with processes in it.
+struct Workload {
+  Workload(const RealCgroup& parent, const std::string& name)
+      : cgroup(parent, name), id(must(real_tree().directory(cgroup.dir())).id) {}
+
+  void start(const std::function<void()>& body) {
+    processes.push_back(std::make_unique<ChildProcess>([this, body] {
+      cgroup.add_process(::getpid());
+      body();
+    }));
+  }
+  void spin_on(int cpu) {
+    start([cpu] {
+      run_on(cpu);
+      spin();
+    });
+  }
+  // From the kernel's own statistics.
+  std::uint64_t throttled_ns() const {
+    const std::string stat = must(koord::read_file(real_tree().path(cgroup.dir()) + "/cpu.stat"));
+    for (std::string_view name : {"throttled_time ", "throttled_usec "})
+      if (const auto at = stat.find(name); at != std::string::npos) {
+        std::string_view rest = std::string_view(stat).substr(at + name.size());
+        return must(koord::parse_uint(rest.substr(0, rest.find('\n')))) * (name == "throttled_usec " ? 1000 : 1);
+      }
+    return 0;
+  }
+
+  RealCgroup cgroup;
+  std::uint64_t id;
+  std::vector<std::unique_ptr<ChildProcess>> processes;
+};
+
+// All that was read since the begin.
+class Observed {
+ public:
+  Observed() : blame_(must(CpuBlame::open(real_tree()))) {}
+
+  void read() {
+    const CpuReading reading = must(blame_.read());
+    for (const Blame& one : reading.blames) blames_[{one.victim, one.occupant, one.culprit}] += one.ns;
+    for (const auto& cgroup : reading.times.cgroups) times_[cgroup.cgroup] = cgroup.total;
+    CHECK(reading.unplaced_ns == 0);
+  }
+  // Until threads of the cgroup have waited so long.
+  void until_waited(const Workload& victim, std::uint64_t ns) {
+    REQUIRE(eventually([&] {
+      read();
+      return all(victim) >= ns;
+    }));
+  }
+  std::uint64_t by(const Workload& victim, const Workload& culprit) const {
+    return sum([&](const Key& key) { return key.victim == victim.id && key.culprit == culprit.id; });
+  }
+  std::uint64_t by(const Workload& victim, Occupant occupant) const {
+    return sum([&](const Key& key) { return key.victim == victim.id && key.occupant == occupant; });
+  }
+  std::uint64_t all(const Workload& victim) const {
+    return sum([&](const Key& key) { return key.victim == victim.id; });
+  }
+  double unexplained(const Workload& victim) const {
+    return double(by(victim, Occupant::moved) + by(victim, Occupant::unknown)) / double(all(victim));
+  }
+  const CpuTimes& times(const Workload& workload) { return times_[workload.id]; }
+
+ private:
+  struct Key {
+    std::uint64_t victim;
+    Occupant occupant;
+    std::uint64_t culprit;
+
+    auto operator<=>(const Key&) const = default;
+  };
+
+  std::uint64_t sum(const std::function<bool(const Key&)>& is_meant) const {
+    std::uint64_t ns = 0;
+    for (const auto& one : blames_)
+      if (is_meant(one.first)) ns += one.second;
+    return ns;
+  }
+
+  CpuBlame blame_;
+  std::map<Key, std::uint64_t> blames_;
+  std::map<std::uint64_t, CpuTimes> times_;
+};
+
+}  // namespace
+
+TEST_CASE("two that run three to one are blamed three to one") {
+  const Parent parent;
+  Workload victim(parent, "victim"), strong(parent, "strong"), weak(parent, "weak");
+  set_weight(strong.cgroup, 300);
+  Observed observed;
+  const int cpu = first_cpu();
+  for (Workload* each : {&victim, &strong, &weak}) each->spin_on(cpu);
+  observed.until_waited(victim, 6 * kSecond);
+  const double ratio = double(observed.by(victim, strong)) / double(observed.by(victim, weak));
+  MESSAGE("blame " << ratio << " : 1");
+  CHECK(ratio == doctest::Approx(3).epsilon(0.05));
+  CHECK(observed.unexplained(victim) < 0.02);
+}
+
+TEST_CASE("four threads of one cgroup on one CPU wait for each other") {
+  const Parent parent;
+  Workload crowd(parent, "crowd");
+  Observed observed;
+  for (int i = 0; i < 4; ++i) crowd.spin_on(first_cpu());
+  observed.until_waited(crowd, 8 * kSecond);
+  MESSAGE("self " << 100.0 * double(observed.by(crowd, crowd)) / double(observed.all(crowd)) << " %");
+  CHECK(double(observed.by(crowd, crowd)) >= 0.98 * double(observed.all(crowd)));
+}
+
+TEST_CASE("time that a cgroup's own quota takes is throttled time, and blamed on no neighbour") {
+  const Parent parent;
+  Workload limited(parent, "limited");
+  limited.cgroup.limit_cpu(0.2);
+  Observed observed;
+  limited.spin_on(first_cpu());
+  REQUIRE(eventually([&] {
+    observed.read();
+    return observed.times(limited).throttled > 2 * kSecond;
+  }));
+  limited.processes.clear();
+  observed.read();
+  const double kernel = double(limited.throttled_ns()), ours = double(observed.times(limited).throttled);
+  MESSAGE("throttled " << ours / 1e6 << " ms, the kernel says " << kernel / 1e6 << " ms");
+  // The process may have ended throttled: at most a period.
+  CHECK(ours <= 1.01 * kernel);
+  CHECK(ours >= 0.99 * kernel - 100e6);
+  CHECK(double(observed.all(limited)) < 0.05 * ours);
+}
+
+TEST_CASE("the shares of a quota and of a neighbour are separate") {
+  const Parent parent;
+  Workload limited(parent, "limited"), hog(parent, "hog");
+  limited.cgroup.limit_cpu(0.2);
+  Observed observed;
+  const int cpu = first_cpu();
+  limited.spin_on(cpu);
+  hog.spin_on(cpu);
+  observed.until_waited(limited, kSecond);
+  const double waited = double(observed.by(limited, hog)), all = double(observed.all(limited));
+  MESSAGE("hog " << 100 * waited / all << " % of " << all / 1e6 << " ms, throttled "
+                 << double(observed.times(limited).throttled) / 1e6 << " ms");
+  CHECK(waited >= 0.95 * all);
+  CHECK(observed.times(limited).throttled > kSecond);
+  // Both compete for a fifth of the CPU that one of them may have: it waits about as long as it runs, never as long as
+  // it is throttled.
+  CHECK(double(observed.times(limited).wait) < 2 * double(observed.times(limited).run));
+}
+
+TEST_CASE("two that alternate thousands of times in one wait are blamed, and not forgotten") {
+  const Parent parent;
+  Workload victim(parent, "victim"), ping(parent, "ping"), pong(parent, "pong");
+  set_weight(victim.cgroup, 1);
+  std::array<int, 2> there{}, back{};
+  REQUIRE(::pipe(there.data()) == 0);
+  REQUIRE(::pipe(back.data()) == 0);
+  const auto pass = [](int from, int to) {
+    char byte = 0;
+    while (::read(from, &byte, 1) == 1 && ::write(to, &byte, 1) == 1) {
+    }
+  };
+  Observed observed;
+  const int cpu = first_cpu();
+  ping.start([&] {
+    run_on(cpu);
+    pass(back[0], there[1]);
+  });
+  pong.start([&] {
+    run_on(cpu);
+    pass(there[0], back[1]);
+  });
+  victim.spin_on(cpu);
+  REQUIRE(::write(there[1], "x", 1) == 1);
+  observed.until_waited(victim, 3 * kSecond);
+  for (int end : {there[0], there[1], back[0], back[1]}) ::close(end);
+  const double known = double(observed.by(victim, ping) + observed.by(victim, pong));
+  MESSAGE("ping and pong " << 100 * known / double(observed.all(victim)) << " %, unexplained "
+                           << 100 * observed.unexplained(victim) << " %");
+  CHECK(observed.unexplained(victim) <= 0.03);
+  CHECK(known >= 0.9 * double(observed.all(victim)));
+}
+
+TEST_CASE("threads that are moved between CPUs leave little unexplained") {
+  const Parent parent;
+  Workload first(parent, "first"), second(parent, "second"), third(parent, "third");
+  Observed observed;
+  for (Workload* each : {&first, &second, &third})
+    for (int i = 0; i < 2; ++i) each->start(spin);
+  observed.until_waited(first, 5 * kSecond);
+  MESSAGE("unexplained " << 100 * observed.unexplained(first) << " %");
+  CHECK(observed.unexplained(first) <= 0.05);
+}
+
+TEST_CASE("waits add up to what the kernel says of the threads") {
+  const Parent parent;
+  Workload victim(parent, "victim"), hog(parent, "hog");
+  Observed observed;
+  const int cpu = first_cpu();
+  victim.spin_on(cpu);
+  hog.spin_on(cpu);
+  observed.until_waited(victim, 2 * kSecond);
+  // A wait counts when it ends: the kernel's figure is read between two readings of ours.
+  const auto delay = [&] {
+    const std::string path = "/proc/" + std::to_string(victim.processes[0]->pid()) + "/schedstat";
+    return must(koord::parse_uint(koord::split(must(koord::read_file(path)), ' ')[1]));
+  };
+  observed.read();
+  const std::uint64_t least = observed.times(victim).wait;
+  const std::uint64_t kernel = delay();
+  observed.read();
+  CHECK(least <= kernel);
+  CHECK(observed.times(victim).wait + 100'000'000 >= kernel);
+  CHECK(observed.times(victim).long_wait <= observed.times(victim).wait);
+  CHECK(observed.all(victim) <= observed.times(victim).long_wait);
+  CHECK(double(observed.all(victim)) >= 0.99 * double(observed.times(victim).long_wait));
+}
+
+int main(int argc, char** argv) {
+  if (auto why = RealCgroup::unavailable()) {
+    std::printf("SKIPPED: no cgroups to measure: %s\n", why->c_str());
+    return koord::test::kSkip;
+  }
+  if (auto blame = CpuBlame::open(real_tree()); !blame) {
+    std::printf("SKIPPED: %s\n", blame.error().message().c_str());
+    return koord::test::kSkip;
+  }
+  return doctest::Context(argc, argv).run();
+}
