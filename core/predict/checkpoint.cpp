@@ -65,7 +65,7 @@ class Record {
   std::string text_;
 };
 
-void write_histogram(Record& record, const Histogram::State& state) {
+void write_histogram(Record& record, const analysis::Histogram::State& state) {
   record << state.reference << state.half_life.count() << state.total << std::uint64_t{state.lowest}
          << std::uint64_t{state.weights.size()};
   for (double weight : state.weights) record << weight;
@@ -100,15 +100,16 @@ class Fields {
   std::string_view rest_;
 };
 
-Result<Histogram> read_histogram(Fields& fields, const Buckets& buckets, Duration half_life, Time last) {
-  Histogram::State state;
+Result<analysis::Histogram> read_histogram(Fields& fields, const analysis::Buckets& buckets, Duration half_life,
+                                           Time last) {
+  analysis::Histogram::State state;
   state.reference = TRY(fields.time());
   state.half_life = Duration(TRY(fields.whole()));
   state.total = TRY(fields.amount());
-  state.lowest = TRY(fields.count(bucket_count(buckets)));
-  state.weights.resize(TRY(fields.count(bucket_count(buckets))));
+  state.lowest = TRY(fields.count(analysis::bucket_count(buckets)));
+  state.weights.resize(TRY(fields.count(analysis::bucket_count(buckets))));
   for (double& weight : state.weights) weight = TRY(fields.amount());
-  return Histogram::restore(buckets, half_life, std::move(state), last);
+  return analysis::Histogram::restore(buckets, half_life, std::move(state), last);
 }
 
 Result<void> read_model(Fields& fields, Checkpoint& found, const HalfLives& half_lives) {

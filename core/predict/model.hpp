@@ -4,12 +4,15 @@
 
 #include <cstdint>
 
+#include "core/analysis/histogram.hpp"
 #include "core/base/clock.hpp"
 #include "core/predict/amounts.hpp"
 #include "core/predict/forecast.hpp"
-#include "core/predict/histogram.hpp"
 
 namespace koord::predict {
+
+inline constexpr analysis::Buckets kCpuBuckets{0.025, 1024};                        // cores
+inline constexpr analysis::Buckets kMemoryBuckets{5.0 * (1 << 20), 2199023255552};  // bytes, up to 2^41
 
 struct HalfLives {
   Duration cpu{};
@@ -37,7 +40,7 @@ struct Model {
   // Cut to whole milli-cores and bytes.
   Percentiles percentiles() const;
 
-  Histogram cpu, memory;
+  analysis::Histogram cpu, memory;
   Time first, last;  // of its samples
   std::uint64_t samples = 0;
   Usage actual;  // the last sample

@@ -16,13 +16,13 @@ import tempfile
 COLUMNS = [
     ['pch'],  # for other precompiled headers
     ['base'],
-    ['json'],
+    ['json', 'analysis'],
     ['log'],
     ['event', 'config', 'cgroup', 'metric', 'exposition'],
     ['sqlite', 'http'],
     ['kube', 'decision'],
     ['state', 'store'],
-    ['knob', 'predict', 'analysis', 'evict'],
+    ['knob', 'predict', 'evict'],
     ['report'],
     ['service'],
     ['load', 'scrape'],
@@ -49,6 +49,7 @@ KNOWS_THE_ABI = ['service', 'load', 'scrape', 'host', 'child', 'hook', 'api', 'w
 PLUGIN_MAY_INCLUDE = [
     'core/base/',
     'core/json/',
+    'core/analysis/',
     'core/cgroup/extraction.hpp',
     'core/cgroup/files.hpp',
     'core/cgroup/io_stat.hpp',

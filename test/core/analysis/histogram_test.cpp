@@ -5,14 +5,16 @@
 #include <limits>
 #include <random>
 
-#include "core/predict/histogram.hpp"
+#include "core/analysis/histogram.hpp"
 
 using namespace koord;
-using namespace koord::predict;
+using namespace koord::analysis;
 using namespace std::chrono_literals;
 
 namespace {
 
+constexpr Buckets kCpuBuckets{0.025, 1024};                        // cores
+constexpr Buckets kMemoryBuckets{5.0 * (1 << 20), 2199023255552};  // bytes
 constexpr Duration kHalfLife = 12h;
 // A multiple of the half-life, so that a sample of this time weighs 1.
 const Time kBegin = Time(kHalfLife * 40'000);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/predict/histogram.hpp"
+#include "core/analysis/histogram.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace koord::predict {
+namespace koord::analysis {
 namespace {
 
 // Weights up to 2^100 are far from what a double cannot hold.
@@ -114,4 +114,4 @@ void Histogram::move_reference(Time at) {
   state_.reference = reference;
 }
 
-}  // namespace koord::predict
+}  // namespace koord::analysis

@@ -2,8 +2,8 @@
 // Histogram: how often which amount was used, where a sample counts half of one that is a half-life younger. The scheme
 // of Kubernetes' vertical pod autoscaler: buckets that grow by a fixed ratio; a sample of time t weighs 2^((t -
 // reference) / half-life), so that nothing has to be decayed but, each 100 half-lives, all weights at once. Formulas in
-// README.md. Times are host times: a step of the wall clock does not age anything. Only buckets between the lowest and
-// the highest that was hit take memory, 8 bytes each. A plain value.
+// core/predict/README.md. Times are host times: a step of the wall clock does not age anything. Only buckets between
+// the lowest and the highest that was hit take memory, 8 bytes each. A plain value.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/result.hpp"
 
-namespace koord::predict {
+namespace koord::analysis {
 
 // Limits of the buckets: [0, first), then each as wide as the one before it times kGrowth, up to `largest`.
 struct Buckets {
@@ -20,8 +20,6 @@ struct Buckets {
   double largest = 0;  // the last one holds this and all above
 };
 inline constexpr double kGrowth = 1.05;
-inline constexpr Buckets kCpuBuckets{0.025, 1024};                        // cores
-inline constexpr Buckets kMemoryBuckets{5.0 * (1 << 20), 2199023255552};  // bytes, up to 2^41
 
 // A bucket that weighs less than this is empty.
 inline constexpr double kEmptyBucket = 1e-4;
@@ -70,4 +68,4 @@ class Histogram {
   State state_;
 };
 
-}  // namespace koord::predict
+}  // namespace koord::analysis

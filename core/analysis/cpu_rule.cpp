@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/analysis/cpu_rule.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace koord::analysis {
+namespace {
+
+double sum_of_waits(const std::vector<Suspect>& suspects) {
+  return std::accumulate(suspects.begin(), suspects.end(), 0.0,
+                         [](double sum, const Suspect& suspect) { return sum + suspect.waited; });
+}
+
+double longest_wait(const std::vector<Suspect>& suspects) {
+  double longest = 0;
+  for (const Suspect& suspect : suspects) longest = std::max(longest, suspect.waited);
+  return longest;
+}
+
+// Threads that the container has beyond the CPUs that it may use wait for each other through its own fault.
+double surplus_of(const CpuWindow& window) { return std::max(0.0, window.run + window.wait - window.usable_cpus); }
+
+// The rest of the waits behind own threads has another reason: others used CPUs that it might have used.
+void charge_displaced(std::vector<Suspect>& suspects, double displaced, const CpuWindow& window,
+                      const std::vector<CpuWindow>& all) {
+  double used = 0;
+  for (const CpuWindow& other : all)
+    if (other.subject != window.subject) used += other.run;
+  if (used <= 0) return;
+  for (const CpuWindow& other : all) {
+    if (other.subject == window.subject || other.run <= 0) continue;
+    const double part = displaced * other.run / used;
+    const auto known = std::find_if(suspects.begin(), suspects.end(), [&](const Suspect& suspect) {
+      return suspect.kind == SuspectKind::container && suspect.subject == other.subject;
+    });
+    if (known != suspects.end())
+      known->waited += part;
+    else
+      suspects.push_back({SuspectKind::container, other.subject, part, other.run});
+  }
+}
+
+}  // namespace
+
+Finding judge(const CpuWindow& window, const std::vector<CpuWindow>& all, double quiet, const CpuRule& rule) {
+  Finding finding;
+  finding.suspects = window.others;
+  finding.throttled = window.throttled;
+  finding.unexplained = window.unexplained;
+  finding.self = std::min(window.self, surplus_of(window));
+  const double displaced = window.self - finding.self;
+  if (displaced > 0) {
+    charge_displaced(finding.suspects, displaced, window, all);
+    // Not worth a word where it is small beside what was counted.
+    if (displaced > 0.1 * window.self + 0.1 * sum_of_waits(window.others)) finding.method = Method::estimated;
+  }
+  std::stable_sort(finding.suspects.begin(), finding.suspects.end(),
+                   [](const Suspect& a, const Suspect& b) { return a.waited > b.waited; });
+
+  const double others = sum_of_waits(finding.suspects);
+  const double all_waits = others + finding.self + finding.unexplained;
+  finding.held_up_by_others = all_waits > 0 ? window.held_up * others / all_waits : 0;
+  const double threshold = std::max(rule.held_up, rule.over_quiet * quiet);
+  finding.statistic = {"held_up_by_others", finding.held_up_by_others, quiet, threshold};
+
+  if (window.throttled >= rule.throttled && window.throttled >= others) {
+    finding.kind = Kind::self_quota;
+    finding.statistic = {"throttled", window.throttled, 0, rule.throttled};
+  } else if (finding.self > longest_wait(finding.suspects) && window.held_up >= rule.held_up) {
+    finding.kind = Kind::self_threads;
+    finding.statistic = {"held_up", window.held_up, 0, rule.held_up};
+  } else if (window.run < rule.latency_run && finding.held_up_by_others >= threshold) {
+    finding.kind = Kind::interfered;
+  } else if (const double lost = others > 0 ? others / (window.run + others) : 0;
+             window.run >= rule.throughput_run && lost >= rule.lost_throughput) {
+    finding.kind = Kind::interfered;
+    finding.statistic = {"lost_throughput", lost, 0, rule.lost_throughput};
+  }
+  return finding;
+}
+
+}  // namespace koord::analysis

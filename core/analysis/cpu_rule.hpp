@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rule for the CPU: judges one container in one window. Pure. [any thread]
+//
+// The figure for harm is E(x) = Σ max(0, wait − x) per second: the share of time in which a request that arrives finds
+// the container held up for more than x. Time throttled by the container's own quota is no part of a wait.
+#pragma once
+
+#include <vector>
+
+#include "core/analysis/verdict.hpp"
+
+namespace koord::analysis {
+
+// The time and the waits of a container's threads in a window, in seconds per second.
+struct CpuWindow {
+  Subject subject = 0;
+  double run = 0;          // CPUs that it used
+  double wait = 0;         // in waits of any length
+  double throttled = 0;    // by its own quota, or that of its pod
+  double usable_cpus = 0;  // the smaller of cpuset and quota
+  double held_up = 0;      // E(1 ms)
+  // The parts of waits of 1 ms and more:
+  double self = 0;         // behind its own threads
+  double unexplained = 0;  // without a known cause
+  std::vector<Suspect> others;
+};
+
+// Each a setting. Seconds per second are the same as shares of time.
+struct CpuRule {
+  double throttled = 0.010;       // least throttled time for self_quota
+  double held_up = 0.010;         // least E(1 ms)
+  double over_quiet = 2.5;        // E(1 ms) of others must be so many times that of quiet windows
+  double latency_run = 1;         // a container that uses less than this is judged by E(1 ms) …
+  double throughput_run = 0.3;    // … one that uses at least this by the throughput that it loses, too
+  double lost_throughput = 0.15;  // of what it would have had
+};
+
+// The result for one window; Kind::none: nothing holds it up.
+struct Finding {
+  Kind kind = Kind::none;
+  Statistic statistic;            // without a finding: held_up_by_others
+  double held_up_by_others = 0;   // the part of E(1 ms)
+  std::vector<Suspect> suspects;  // the longest wait first; waits for them, and those displaced (see README.md)
+  double self = 0, throttled = 0, unexplained = 0;
+  Method method = Method::exact;
+};
+
+// `all`: the windows of all containers at that time, `window` among them: they share displaced waits by the CPU that
+// they use. `quiet`: E(1 ms) of others in this container's quiet windows, 0 while it is not known.
+Finding judge(const CpuWindow& window, const std::vector<CpuWindow>& all, double quiet, const CpuRule& rule = {});
+
+}  // namespace koord::analysis

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/analysis/verdict_tracker.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace koord::analysis {
+namespace {
+
+// Into the average of n values before it.
+void average(double& value, double next, int n) { value += (next - value) / (n + 1); }
+
+void average_suspects(std::vector<Suspect>& suspects, const std::vector<Suspect>& next, int n) {
+  for (Suspect& suspect : suspects) {
+    const auto same = std::find_if(next.begin(), next.end(), [&](const Suspect& other) {
+      return other.kind == suspect.kind && other.subject == suspect.subject;
+    });
+    average(suspect.waited, same == next.end() ? 0 : same->waited, n);
+    average(suspect.usage, same == next.end() ? 0 : same->usage, n);
+  }
+  for (const Suspect& other : next) {
+    const bool is_known = std::any_of(suspects.begin(), suspects.end(), [&](const Suspect& suspect) {
+      return other.kind == suspect.kind && other.subject == suspect.subject;
+    });
+    if (!is_known) suspects.push_back({other.kind, other.subject, other.waited / (n + 1), other.usage / (n + 1)});
+  }
+  std::stable_sort(suspects.begin(), suspects.end(),
+                   [](const Suspect& a, const Suspect& b) { return a.waited > b.waited; });
+}
+
+}  // namespace
+
+Change VerdictTracker::add(Time at, const Finding& finding) {
+  seen_.push_back({at, finding});
+  if (seen_.size() > static_cast<std::size_t>(rule_.windows)) seen_.pop_front();
+  if (verdict_) {
+    ++verdict_->windows_seen;
+    if (finding.kind == verdict_->kind) extend(at, finding);
+  }
+  const std::optional<Kind> kind = confirmed_kind();
+  if (kind && (!verdict_ || verdict_->kind != *kind)) {
+    if (verdict_) last_ = verdict_;
+    begin(*kind);
+    return Change::confirmed;
+  }
+  if (verdict_ && at - verdict_->to >= rule_.clear) {
+    last_ = std::exchange(verdict_, std::nullopt);
+    return Change::cleared;
+  }
+  return Change::none;
+}
+
+std::optional<Kind> VerdictTracker::confirmed_kind() const {
+  for (Kind kind : {Kind::interfered, Kind::self_quota, Kind::self_threads}) {
+    const auto n =
+        std::count_if(seen_.begin(), seen_.end(), [&](const Seen& seen) { return seen.finding.kind == kind; });
+    if (n >= rule_.of_them) return kind;
+  }
+  return std::nullopt;
+}
+
+void VerdictTracker::begin(Kind kind) {
+  verdict_ = Verdict{.victim = subject_, .kind = kind};
+  for (const Seen& seen : seen_) {
+    if (verdict_->windows_over > 0) ++verdict_->windows_seen;
+    if (seen.finding.kind != kind) continue;
+    if (verdict_->windows_over == 0) {
+      verdict_->from = seen.at;
+      verdict_->windows_seen = 1;
+    }
+    extend(seen.at, seen.finding);
+  }
+}
+
+void VerdictTracker::extend(Time at, const Finding& finding) {
+  const int n = verdict_->windows_over++;
+  verdict_->to = at;
+  verdict_->statistic.name = finding.statistic.name;
+  verdict_->statistic.baseline = finding.statistic.baseline;
+  verdict_->statistic.threshold = finding.statistic.threshold;
+  average(verdict_->statistic.value, finding.statistic.value, n);
+  average(verdict_->self, finding.self, n);
+  average(verdict_->throttled, finding.throttled, n);
+  average(verdict_->unexplained, finding.unexplained, n);
+  average_suspects(verdict_->suspects, finding.suspects, n);
+  if (finding.method == Method::estimated) verdict_->method = Method::estimated;
+}
+
+}  // namespace koord::analysis

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// VerdictTracker: from findings of single windows to a verdict that stands. One finding is an accident: a verdict is
+// confirmed when enough of the last windows have a finding of the same kind, and cleared after some time without one.
+// Pure; one for each container. [one thread at a time]
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "core/analysis/cpu_rule.hpp"
+
+namespace koord::analysis {
+
+struct ConfirmationRule {
+  int windows = 5, of_them = 3;               // confirmed: so many of the last windows
+  Duration clear = std::chrono::seconds(10);  // without a finding
+};
+
+enum class Change { none, confirmed, cleared };
+
+class VerdictTracker {
+ public:
+  explicit VerdictTracker(Subject subject, ConfirmationRule rule = {}) : rule_(rule), subject_(subject) {}
+
+  // The finding of the window that ended at this time. Another kind of finding replaces a verdict only once it
+  // is confirmed itself.
+  Change add(Time at, const Finding& finding);
+
+  // Averages over the windows with a finding since the first one of them; null: none stands.
+  const Verdict* verdict() const { return verdict_ ? &*verdict_ : nullptr; }
+  // The one that was cleared last.
+  const std::optional<Verdict>& last() const { return last_; }
+
+ private:
+  struct Seen {
+    Time at;
+    Finding finding;
+  };
+
+  std::optional<Kind> confirmed_kind() const;
+  void begin(Kind kind);
+  void extend(Time at, const Finding& finding);
+
+  ConfirmationRule rule_;
+  Subject subject_;
+  std::deque<Seen> seen_;  // the last windows
+  std::optional<Verdict> verdict_, last_;
+};
+
+}  // namespace koord::analysis

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include "core/analysis/cpu_rule.hpp"
+
+using namespace koord;
+using namespace koord::analysis;
+
+namespace {
+
+constexpr Subject kCart = 1, kEtl = 2, kWeb = 3;
+
+Suspect by(Subject subject, double waited) { return {SuspectKind::container, subject, waited, 1}; }
+
+// A small service that is held up by another container.
+CpuWindow held_up_service() {
+  return {.subject = kCart,
+          .run = 0.25,
+          .wait = 0.06,
+          .usable_cpus = 2,
+          .held_up = 0.042,
+          .others = {by(kWeb, 0.005), by(kEtl, 0.038)}};
+}
+
+Finding judged(const CpuWindow& window, double quiet = 0) { return judge(window, {window}, quiet); }
+
+}  // namespace
+
+TEST_CASE("a service with requests that wait behind another container is interfered with, the longest wait first") {
+  const Finding finding = judged(held_up_service());
+  CHECK(finding.kind == Kind::interfered);
+  CHECK(finding.statistic.name == "held_up_by_others");
+  CHECK(finding.statistic.value == doctest::Approx(0.042));
+  CHECK(finding.statistic.threshold == doctest::Approx(0.010));
+  REQUIRE(finding.suspects.size() == 2);
+  CHECK(finding.suspects[0].subject == kEtl);
+  CHECK(finding.suspects[1].subject == kWeb);
+  CHECK(finding.method == Method::exact);
+}
+
+TEST_CASE("less than 1 % of the time is no harm") {
+  CpuWindow window = held_up_service();
+  window.held_up = 0.009;
+  CHECK(judged(window).kind == Kind::none);
+}
+
+TEST_CASE("a workload that is held up when it is quiet, too, is judged by 2.5 times of that") {
+  CHECK(judged(held_up_service(), 0.016).kind == Kind::interfered);
+  CHECK(judged(held_up_service(), 0.017).kind == Kind::none);
+  CHECK(judged(held_up_service(), 0.001).statistic.threshold == doctest::Approx(0.010));
+}
+
+TEST_CASE("waits without a known cause, and those behind own threads, are no harm by others") {
+  CpuWindow window = held_up_service();
+  window.unexplained = 0.4;
+  CHECK(judged(window).statistic.value < 0.01);
+  CHECK(judged(window).kind == Kind::none);
+}
+
+TEST_CASE("a container that its own quota stops for longer than others do is at fault itself") {
+  CpuWindow window = held_up_service();
+  window.throttled = 0.05;
+  const Finding finding = judged(window);
+  CHECK(finding.kind == Kind::self_quota);
+  CHECK(finding.statistic.name == "throttled");
+  window.throttled = 0.04;
+  CHECK(judged(window).kind == Kind::interfered);
+  window = {.subject = kCart, .run = 0.2, .throttled = 0.009, .usable_cpus = 0.2};
+  CHECK(judged(window).kind == Kind::none);
+}
+
+TEST_CASE("threads beyond the CPUs that a container may use wait through its own fault") {
+  // Four threads on one CPU: one runs, three wait.
+  const CpuWindow window{.subject = kCart, .run = 1, .wait = 3, .usable_cpus = 1, .held_up = 2.9, .self = 2.95};
+  const Finding finding = judged(window);
+  CHECK(finding.kind == Kind::self_threads);
+  CHECK(finding.self == doctest::Approx(2.95));
+  CHECK(finding.suspects.empty());
+}
+
+TEST_CASE("threads that wait for each other on CPUs that others use are displaced by these") {
+  // Two threads, two CPUs, of which a neighbour has one: one runs, one waits behind it.
+  const CpuWindow victim{
+      .subject = kCart, .run = 1, .wait = 1, .usable_cpus = 2, .held_up = 0.9, .self = 0.8, .others = {by(kEtl, 0.1)}};
+  const CpuWindow neighbour{.subject = kEtl, .run = 0.75, .usable_cpus = 2};
+  const CpuWindow small{.subject = kWeb, .run = 0.25, .usable_cpus = 2};
+  const Finding finding = judge(victim, {victim, neighbour, small}, 0);
+  CHECK(finding.kind == Kind::interfered);
+  CHECK(finding.method == Method::estimated);
+  CHECK(finding.self == 0);
+  REQUIRE(finding.suspects.size() == 2);
+  CHECK(finding.suspects[0] == Suspect{SuspectKind::container, kEtl, 0.1 + 0.8 * 0.75, 1});
+  CHECK(finding.suspects[1] == Suspect{SuspectKind::container, kWeb, 0.8 * 0.25, 0.25});
+}
+
+TEST_CASE("a container that computes is interfered with when others take 15 % of its throughput") {
+  CpuWindow window{
+      .subject = kCart, .run = 1.7, .wait = 0.3, .usable_cpus = 2, .held_up = 0.2, .others = {by(kEtl, 0.301)}};
+  const Finding finding = judged(window);
+  CHECK(finding.kind == Kind::interfered);
+  CHECK(finding.statistic.name == "lost_throughput");
+  CHECK(finding.statistic.value == doctest::Approx(0.301 / 2.001));
+  window.others = {by(kEtl, 0.29)};
+  CHECK(judged(window).kind == Kind::none);
+}
+
+TEST_CASE("an idle container has no finding, and no figure that is not a number") {
+  const Finding finding = judged({.subject = kCart, .usable_cpus = 2});
+  CHECK(finding.kind == Kind::none);
+  CHECK(finding.statistic.value == 0);
+}
+
+TEST_CASE("the thresholds are settings") {
+  CpuRule rule;
+  rule.held_up = 0.05;
+  const CpuWindow window = held_up_service();
+  CHECK(judge(window, {window}, 0, rule).kind == Kind::none);
+}
