@@ -5,9 +5,7 @@
 //
 // A thread that is moved while it waits is charged on the CPU that it leaves. All times are of the run queue's clock,
 // which stands still in the scheduler, so that they add up to the nanosecond.
-#include "cgroup_slots.bpf.h"
-
-#include <bpf/bpf_tracing.h>
+#include "cpu_threads.bpf.h"
 
 #include "cpu_blame.h"
 
@@ -74,32 +72,6 @@ static __always_inline void count_unplaced(__u64 ns) {
 static __always_inline void make_storage(struct task_struct* task) {
   struct thread_wait* wait = bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
   if (wait) wait->charged_ns = task->sched_info.run_delay;
-}
-
-SEC("iter/task")
-int for_each_existing_thread(struct bpf_iter__task* context) {
-  struct task_struct* task = context->task;
-  if (task) make_storage(task);
-  return 0;
-}
-
-SEC("tp_btf/task_newtask")
-int BPF_PROG(for_each_new_thread, struct task_struct* task) {
-  make_storage(task);
-  return 0;
-}
-
-SEC("tp_btf/cgroup_rmdir")
-int BPF_PROG(on_cgroup_rmdir, struct cgroup* cgroup) {
-  release_slot_of(cgroup);
-  return 0;
-}
-
-// The cgroup state a thread is accounted in: the cpu controller's on cgroup v1, the cgroup itself on v2, which need not
-// have the controller.
-static __always_inline const struct cgroup_subsys_state* css_of(const struct task_struct* task) {
-  if (hierarchy_id == 0) return &task->cgroups->dfl_cgrp->self;
-  return task->cgroups->subsys[bpf_core_enum_value(enum cgroup_subsys_id, cpu_cgrp_id)];
 }
 
 static __always_inline __u32 slot_of_thread(const struct task_struct* task) {
@@ -255,12 +227,6 @@ static __always_inline void add_wait(struct blame_slot* slot, __u64 waited, __u6
     if (waited <= most) break;
     slot->excess_ns[level] += waited - most;
   }
-}
-
-// The delay is to the nanosecond what the kernel adds to the thread's run delay, see sched_latency.bpf.c.
-static __always_inline __u64 delay_until(const struct task_struct* task, __u64 now) {
-  __u64 queued = task->sched_info.last_queued;
-  return queued && now > queued ? now - queued : 0;
 }
 
 static __always_inline void end_wait(struct blame_cpu* cpu, __u32 number, struct task_struct* next, __u32 victim,

@@ -6,10 +6,9 @@
 //   raw_tracepoint  the same with a hash by thread id, for kernels without BTF-typed tracepoints
 // plus, in each, one on the removal of cgroups. The user enables the programs of one way and no others.
 #define LATENCY_HISTOGRAM_MAP BPF_MAP_TYPE_PERCPU_ARRAY
-#include "cgroup_histograms.bpf.h"
-
-#include <bpf/bpf_tracing.h>
 #include <linux/errno.h>
+#include "cgroup_histograms.bpf.h"
+#include "cpu_threads.bpf.h"
 
 char program_license[] SEC("license") = "Dual BSD/GPL";
 
@@ -19,25 +18,7 @@ struct thread_waits {
   __u64 runnable_since_ns;  // task_storage: when its wait began; 0: it does not wait
 };
 
-// The cgroup state a thread is accounted in: the cpu controller's on cgroup v1, the cgroup itself on v2, which
-// need not have the controller.
-static __always_inline const struct cgroup_subsys_state* css_of(const struct task_struct* task) {
-  if (hierarchy_id == 0) return &task->cgroups->dfl_cgrp->self;
-  return task->cgroups->subsys[bpf_core_enum_value(enum cgroup_subsys_id, cpu_cgrp_id)];
-}
-
-// ---- on removal of a cgroup, in any hierarchy
-
-SEC("tp_btf/cgroup_rmdir")
-int BPF_PROG(on_cgroup_rmdir, struct cgroup* cgroup) {
-  release_slot_of(cgroup);
-  return 0;
-}
-
 // ---- storage of threads, for sched_info and task_storage
-//
-// It is made where threads are made or listed, never in the scheduler: an allocation may wake kswapd, which takes
-// a run queue's lock, and the scheduler holds one.
 
 struct {
   __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
@@ -51,31 +32,14 @@ static __always_inline void make_storage(struct task_struct* task) {
   if (waits) waits->charged_ns = task->sched_info.run_delay;
 }
 
-SEC("iter/task")
-int for_each_existing_thread(struct bpf_iter__task* context) {
-  struct task_struct* task = context->task;
-  if (task) make_storage(task);
-  return 0;
-}
-
-SEC("tp_btf/task_newtask")
-int BPF_PROG(for_each_new_thread, struct task_struct* task) {
-  make_storage(task);
-  return 0;
-}
-
 // ---- sched_info
 
-// The delay is to the nanosecond what the kernel adds to the thread's run delay (/proc/<tid>/schedstat) from one
-// turn on a CPU to the next. Most of it is still to be added here: `last_queued` is set until just after, and the
-// run queue's clock does not move before it is used. But when a waiting thread is moved to another CPU's queue,
-// its wait until then has been added already: hence the run delay of its last turn is remembered.
+// A thread's run delay is remembered from its last turn: part of its wait may have been added since.
 SEC("tp_btf/sched_switch")
 int BPF_PROG(sched_info_on_switch, bool preempt, struct task_struct* prev, struct task_struct* next) {
   if (!next->pid) return 0;
   __u64 queued = next->sched_info.last_queued;
-  __u64 now = next->se.cfs_rq->rq->clock;
-  __u64 delay = queued && now > queued ? now - queued : 0;
+  __u64 delay = delay_until(next, next->se.cfs_rq->rq->clock);
   struct thread_waits* waits = bpf_task_storage_get(&threads, next, 0, 0);
   if (waits) {
     __u64 run_delay = next->sched_info.run_delay + delay;

@@ -31,6 +31,12 @@ class FollowedCgroups {
     return sum;
   }
 
+  template <class Visit>
+  void for_each(Visit&& visit) const {
+    for (std::uint64_t id : now_) visit(id);
+    for (std::uint64_t id : gone_) visit(id);
+  }
+
  private:
   std::vector<std::uint64_t> now_, gone_;
 };
@@ -39,11 +45,11 @@ template <class Series>
 class Followed {
  public:
   // Brings the series in line with the pods and containers of the newest snapshot; `make(handle, is_pod)` makes those
-  // that are missing. Nothing changes while the state is not known.
+  // that are missing. Nothing changes while the state is not known. Returns whether there may be others now.
   template <class Make>
-  void follow(const koord_host* host, const koord_svc_state* state, Make&& make) {
+  bool follow(const koord_host* host, const koord_svc_state* state, Make&& make) {
     auto snapshot = plugin::Snapshot::if_known(host, state);
-    if (!snapshot || snapshot->version(KOORD_ON_PODS) == version_) return;
+    if (!snapshot || snapshot->version(KOORD_ON_PODS) == version_) return false;
     Entries next;
     const auto keep_or_make = [&](std::uint64_t handle, koord_str dir, bool is_pod) {
       if (dir.n == 0) return;
@@ -62,6 +68,7 @@ class Followed {
       keep_or_make(container.handle, container.cgroup_dir, false);
     entries_ = std::move(next);
     version_ = snapshot->version(KOORD_ON_PODS);
+    return true;
   }
 
   std::vector<CgroupDirectory> find_cgroups(const CgroupTree& tree) {
@@ -74,6 +81,13 @@ class Followed {
   template <class Total, class Report>
   void for_each(const Windows<Total>& windows, Report&& report) {
     for (auto& [handle, entry] : entries_) report(entry.series, entry.cgroups.window(windows));
+  }
+
+  // visit(Series&, std::uint64_t id) for each of their cgroups, also those that have ended since the last
+  // find_cgroups().
+  template <class Visit>
+  void for_each_cgroup(Visit&& visit) {
+    for (auto& [handle, entry] : entries_) entry.cgroups.for_each([&](std::uint64_t id) { visit(entry.series, id); });
   }
 
  private:
