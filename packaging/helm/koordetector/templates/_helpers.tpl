@@ -48,6 +48,7 @@ plugins:
   settings:
     advisor-block-latency: {config: {marker: /var/lib/koordetector}}
     advisor-memory-latency: {config: {marker: /var/lib/koordetector}}
+    advisor-interference: {config: {marker: /var/lib/koordetector}}
     advisor-sched-latency: {config: {marker: /var/lib/koordetector}}
 predict:
   directory: /var/lib/koordetector/predictions

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/advisor-interference/cpu_windows.hpp"
+
+#include <algorithm>
+
+namespace koord::interference {
+namespace {
+
+using analysis::CpuSubject;
+using analysis::CpuWindow;
+using analysis::Suspect;
+using analysis::SuspectKind;
+
+// excess[2] is that over 1 ms.
+constexpr std::size_t kOneMillisecond = 2;
+
+void add_wait(CpuWindow& window, SuspectKind kind, std::uint64_t subject, double waited, double usage) {
+  const auto known = std::find_if(window.others.begin(), window.others.end(), [&](const Suspect& suspect) {
+    return suspect.kind == kind && suspect.subject == subject;
+  });
+  if (known == window.others.end())
+    window.others.push_back({kind, subject, waited, usage});
+  else
+    known->waited += waited;
+}
+
+}  // namespace
+
+std::vector<CpuSubject> cpu_subjects(const std::vector<ContainerTimes>& containers, const std::vector<Blame>& blames,
+                                     const ContainerOfCgroup& container_of, double seconds) {
+  const auto per_second = [seconds](std::uint64_t ns) { return static_cast<double>(ns) / 1e9 / seconds; };
+  std::vector<CpuSubject> subjects;
+  std::unordered_map<std::uint64_t, std::size_t> index;
+  for (const ContainerTimes& container : containers) {
+    index[container.handle] = subjects.size();
+    subjects.push_back({container.workload,
+                        {.subject = container.handle,
+                         .run = per_second(container.times.run),
+                         .wait = per_second(container.times.wait),
+                         .throttled = per_second(container.times.throttled),
+                         .usable_cpus = container.usable_cpus,
+                         .held_up = per_second(container.times.excess[kOneMillisecond])}});
+  }
+  for (const Blame& blame : blames) {
+    const auto victim = container_of.find(blame.victim);
+    const auto at = victim == container_of.end() ? index.end() : index.find(victim->second);
+    if (at == index.end()) continue;
+    CpuWindow& window = subjects[at->second].window;
+    const double waited = per_second(blame.ns);
+    const auto culprit = container_of.find(blame.culprit);
+    if (blame.occupant == Occupant::kernel) {
+      add_wait(window, SuspectKind::kernel, 0, waited, 0);
+    } else if (blame.occupant != Occupant::cgroup) {
+      window.unexplained += waited;
+    } else if (culprit == container_of.end()) {
+      add_wait(window, SuspectKind::outside, 0, waited, 0);
+    } else if (culprit->second == window.subject) {
+      window.self += waited;
+    } else {
+      const auto known = index.find(culprit->second);
+      add_wait(window, SuspectKind::container, culprit->second, waited,
+               known == index.end() ? 0 : subjects[known->second].window.run);
+    }
+  }
+  return subjects;
+}
+
+}  // namespace koord::interference

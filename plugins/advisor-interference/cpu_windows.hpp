@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Windows of containers for the analysis, from the figures of their cgroups. Pure. [any thread]
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/analysis/cpu_analysis.hpp"
+#include "plugins/advisor-interference/cpu_blame.hpp"
+
+namespace koord::interference {
+
+// A container in a window.
+struct ContainerTimes {
+  std::uint64_t handle = 0;
+  std::string workload;
+  CpuTimes times;  // of all its cgroups
+  double usable_cpus = 0;
+};
+
+// The container of each cgroup, by the inode number of its directory; others are outside.
+using ContainerOfCgroup = std::unordered_map<std::uint64_t, std::uint64_t>;
+
+// `seconds`: the length of the window, > 0. In the order of `containers`.
+std::vector<analysis::CpuSubject> cpu_subjects(const std::vector<ContainerTimes>& containers,
+                                               const std::vector<Blame>& blames, const ContainerOfCgroup& container_of,
+                                               double seconds);
+
+}  // namespace koord::interference

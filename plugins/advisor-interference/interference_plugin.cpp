@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// advisor-interference: which containers are held up, by which others, and how much.
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/cgroup/layout.hpp"
+#include "koordetector/plugin.hpp"
+#include "plugins/advisor-interference/cpu_blame.hpp"
+#include "plugins/advisor-interference/cpu_windows.hpp"
+#include "plugins/advisor-interference/usable_cpus.hpp"
+#include "plugins/advisor-interference/verdict_text.hpp"
+#include "plugins/shared/latency/followed.hpp"
+#include "plugins/shared/node/host.hpp"
+#include "plugins/shared/result/value_or_fail.hpp"
+#include "plugins/shared/settings/joined.hpp"
+#include "plugins/shared/tracing/plugin_marker.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using koord::analysis::Change;
+using koord::analysis::CpuAnalysis;
+using koord::analysis::CpuSubject;
+using koord::analysis::CpuWindow;
+using koord::analysis::Kind;
+using koord::analysis::Suspect;
+using koord::analysis::SuspectKind;
+using koord::analysis::Verdict;
+using koord::interference::ContainerTimes;
+using koord::interference::CpuBlame;
+using koord::interference::CpuReading;
+using koord::interference::CpuTimes;
+using koord::plugin::Batch;
+using koord::plugin::Failure;
+using koord::plugin::Metric;
+using koord::plugin::Snapshot;
+using koord::plugin::value_or_fail;
+
+constexpr auto kConfigSchema = koord::settings::joined(R"({
+  "type": "object", "additionalProperties": false, "properties": {)",
+                                                       koord::tracing::kMarkerSettings, R"(,
+    "btf": {"type": "string", "description": "file with the kernel's types, if the kernel itself has none"}
+  }})");
+
+constexpr std::chrono::nanoseconds kWindow = 1s;
+// A window that took longer says nothing about single seconds.
+constexpr double kLongestWindow = 5;
+// Containers may divide their cgroup; looking for these costs more than a window.
+constexpr int kWindowsBetweenLooks = 5;
+constexpr Kind kKinds[] = {Kind::interfered, Kind::self_quota, Kind::self_threads};
+
+// Causes of waits, in the order of their series.
+constexpr const char* kCauses[] = {"others", "self", "throttled", "kernel", "outside", "unexplained"};
+
+struct Metrics {
+  Metric interference, held_up, waits;
+};
+
+// The series of a container. Pods have none: `kinds` is empty.
+struct Series {
+  Series(const Metrics& metrics, std::uint64_t subject, bool is_pod) : handle(subject) {
+    if (is_pod) return;
+    for (Kind kind : kKinds)
+      kinds.push_back(
+          metrics.interference.series(subject, {{"resource", "cpu"}, {"kind", std::string(name_of(kind))}}));
+    held_up = metrics.held_up.series(subject, {{"resource", "cpu"}, {"over", "1ms"}});
+    for (const char* cause : kCauses)
+      waits.push_back(metrics.waits.series(subject, {{"resource", "cpu"}, {"cause", cause}}));
+    waited.resize(waits.size());
+  }
+
+  std::uint64_t handle, held_up = 0;
+  std::vector<std::uint64_t> kinds, waits;
+  std::vector<double> waited;  // seconds since the agent met the container
+};
+
+// As verdicts name it, and which containers are of the same workload.
+struct Names {
+  std::string full, workload, cgroup_dir;
+};
+
+class Interference final : public koord::plugin::Advisor {
+ public:
+  void init() override {
+    state_ = koord::plugin::require<koord_svc_state>(host(), "koord.state/1");
+    audit_ = koord::plugin::require<koord_svc_audit>(host(), "koord.audit/1");
+    batch_ = Batch(host());
+    metrics_.interference =
+        define({"container_interference", "ratio", "1: a verdict of this kind stands about the container."});
+    metrics_.held_up =
+        define({"container_held_up_ratio", "ratio",
+                "Share of time in which a request finds the container held up for longer than this.", 1e-6});
+    metrics_.waits =
+        define({"container_held_up_seconds_total", "seconds",
+                "Time that threads of a container spent in waits of 1 ms and more, by cause.", 1e-6, KOORD_COUNTER});
+    lost_ = define({"interference_lost_seconds_total", "seconds", "Waits for which the programs had no place.", 1e-6,
+                    KOORD_COUNTER})
+                .series(KOORD_NO_SUBJECT);
+    const koord::NodeRoots roots = koord::node::roots_of(host());
+    layout_ = value_or_fail(koord::cgroup::Layout::detect(roots), KOORD_E_UNSUPPORTED);
+    tree_ = std::make_unique<koord::latency::CgroupTree>(
+        value_or_fail(koord::latency::CgroupTree::find("cpu", roots.cgroup, roots.proc), KOORD_E_UNSUPPORTED));
+    marker_ = koord::tracing::mark_tracing(host(), "advisor-interference", roots.proc);
+    const std::string btf = koord::plugin::Config(host()).string("/btf").value_or("");
+    blame_ = std::make_unique<CpuBlame>(value_or_fail(CpuBlame::open(*tree_, btf), KOORD_E_UNSUPPORTED));
+  }
+
+  void collect(std::uint64_t now_ns, std::uint64_t) override {
+    follow();
+    const CpuReading reading = value_or_fail(blame_->read());
+    windows_.advance(reading.times);
+    const double seconds = static_cast<double>(now_ns - std::exchange(last_ns_, now_ns)) / 1e9;
+    if (seconds <= 0 || seconds > kLongestWindow) return;
+    const std::vector<CpuSubject> subjects =
+        koord::interference::cpu_subjects(containers(), reading.blames, container_of_, seconds);
+    for (const CpuAnalysis::Event& event : analysis_.add(koord::from_ns(now_ns), subjects)) record(event);
+    report(subjects, seconds);
+    batch_.add(lost_, static_cast<double>(reading.unplaced_ns) / 1e9);
+    batch_.send(now_ns);
+  }
+
+ private:
+  void follow() {
+    const bool is_new = followed_.follow(
+        host(), state_, [this](std::uint64_t handle, bool is_pod) { return Series(metrics_, handle, is_pod); });
+    if (is_new) learn_names();
+    if (!is_new && ++windows_since_look_ < kWindowsBetweenLooks) return;
+    windows_since_look_ = 0;
+    followed_.find_cgroups(*tree_);
+    container_of_.clear();
+    followed_.for_each_cgroup([this](const Series& series, std::uint64_t id) {
+      if (!series.kinds.empty()) container_of_[id] = series.handle;
+    });
+  }
+
+  void learn_names() {
+    names_.clear();
+    const Snapshot snapshot(host(), state_);
+    for (const koord_pod& pod : snapshot.pods()) {
+      const std::string ns(koord::plugin::view(pod.ns)), owner(koord::plugin::view(pod.owner_name));
+      const std::string name = ns + "/" + std::string(koord::plugin::view(pod.name));
+      for (const koord_container& container : koord::plugin::containers_of(pod)) {
+        const std::string own(koord::plugin::view(container.name));
+        names_[container.handle] = {name + "/" + own, owner.empty() ? name + "/" + own : ns + "/" + owner + "/" + own,
+                                    std::string(koord::plugin::view(container.cgroup_dir))};
+      }
+    }
+    for (const koord_container& container : snapshot.containers()) {
+      const std::string own(koord::plugin::view(container.name));
+      names_[container.handle] = {own, own, std::string(koord::plugin::view(container.cgroup_dir))};
+    }
+  }
+
+  std::vector<ContainerTimes> containers() {
+    std::vector<ContainerTimes> all;
+    followed_.for_each(windows_, [&](const Series& series, const CpuTimes& times) {
+      const auto names = names_.find(series.handle);
+      if (series.kinds.empty() || names == names_.end()) return;
+      // Only a container with waits is asked how many CPUs it may use.
+      const double usable = times.wait > 0 ? koord::interference::usable_cpus(*layout_, names->second.cgroup_dir) : 0;
+      all.push_back({series.handle, names->second.workload, times, usable});
+    });
+    return all;
+  }
+
+  void record(const CpuAnalysis::Event& event) {
+    const Verdict& verdict = event.verdict;
+    const std::string what = event.change == Change::confirmed ? "interference" : "interference ended";
+    const std::string why =
+        name_of_container(verdict.victim) + ": " + std::string(name_of(verdict.kind)) + ", cpu: " +
+        koord::interference::describe(verdict, [this](std::uint64_t subject) { return name_of_container(subject); });
+    audit_->record(host(), verdict.victim, koord::plugin::str(what), koord::plugin::str(why));
+  }
+
+  std::string name_of_container(std::uint64_t handle) const {
+    const auto found = names_.find(handle);
+    return found == names_.end() ? "" : found->second.full;
+  }
+
+  void report(const std::vector<CpuSubject>& subjects, double seconds) {
+    std::map<std::uint64_t, const CpuWindow*> windows;
+    for (const CpuSubject& subject : subjects) windows[subject.window.subject] = &subject.window;
+    std::map<std::uint64_t, Kind> verdicts;
+    for (const Verdict& verdict : analysis_.verdicts()) verdicts[verdict.victim] = verdict.kind;
+    followed_.for_each(windows_, [&](Series& series, const CpuTimes&) {
+      const auto window = windows.find(series.handle);
+      if (window == windows.end()) return;
+      const auto verdict = verdicts.find(series.handle);
+      for (std::size_t i = 0; i < series.kinds.size(); ++i)
+        batch_.add(series.kinds[i], verdict != verdicts.end() && verdict->second == kKinds[i] ? 1 : 0);
+      batch_.add(series.held_up, window->second->held_up);
+      report_waits(series, *window->second, seconds);
+    });
+  }
+
+  void report_waits(Series& series, const CpuWindow& window, double seconds) {
+    double by_kind[3] = {};
+    for (const Suspect& suspect : window.others) by_kind[static_cast<int>(suspect.kind)] += suspect.waited;
+    const double waited[] = {by_kind[static_cast<int>(SuspectKind::container)],
+                             window.self,
+                             window.throttled,
+                             by_kind[static_cast<int>(SuspectKind::kernel)],
+                             by_kind[static_cast<int>(SuspectKind::outside)],
+                             window.unexplained};
+    for (std::size_t i = 0; i < series.waits.size(); ++i) {
+      series.waited[i] += waited[i] * seconds;
+      batch_.add(series.waits[i], series.waited[i]);
+    }
+  }
+
+  const koord_svc_state* state_ = nullptr;
+  const koord_svc_audit* audit_ = nullptr;
+  Metrics metrics_;
+  std::uint64_t lost_ = 0, last_ns_ = 0;
+  std::optional<koord::cgroup::Layout> layout_;
+  std::unique_ptr<koord::latency::CgroupTree> tree_;
+  std::optional<koord::tracing::TracingMarker> marker_;  // outlives the programs
+  std::unique_ptr<CpuBlame> blame_;
+  koord::latency::Windows<CpuTimes> windows_;
+  koord::latency::Followed<Series> followed_;
+  int windows_since_look_ = 0;
+  koord::interference::ContainerOfCgroup container_of_;
+  std::map<std::uint64_t, Names> names_;  // by the container's handle
+  CpuAnalysis analysis_;
+  Batch batch_;
+};
+
+}  // namespace
+
+KOORD_PLUGIN("id=advisor-interference\nversion=1.0.0\nkinds=koord.advisor/1\n"
+             "gate=InterferenceCollector\nstage=alpha\ndefault=false\n"
+             "requires=koord.metrics/1,koord.state/1,koord.fs/1,koord.config/1,koord.audit/1\n"
+             "license=Apache-2.0\n"
+             "description=Containers that are held up, by which others, and how much\n",
+             koord::plugin::advisor<Interference>("interference", kWindow, kConfigSchema.data()))

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include "core/base/file.hpp"
+#include "plugins/advisor-interference/cpu_windows.hpp"
+#include "plugins/advisor-interference/usable_cpus.hpp"
+#include "plugins/advisor-interference/verdict_text.hpp"
+#include "test/support/fake_node.hpp"
+
+using namespace koord;
+using namespace koord::interference;
+using analysis::CpuSubject;
+using analysis::Suspect;
+using analysis::SuspectKind;
+using test::FakeNode;
+
+namespace {
+
+constexpr std::uint64_t kMs = 1'000'000;
+constexpr std::uint64_t kCart = 1, kEtl = 2;
+constexpr std::uint64_t kCartCgroup = 101, kCartChild = 102, kEtlCgroup = 201, kSystemCgroup = 301;
+const ContainerOfCgroup kContainers = {{kCartCgroup, kCart}, {kCartChild, kCart}, {kEtlCgroup, kEtl}};
+
+Blame by_cgroup(std::uint64_t victim, std::uint64_t culprit, std::uint64_t ns) {
+  return {victim, Occupant::cgroup, culprit, ns};
+}
+
+std::vector<CpuSubject> subjects(const std::vector<Blame>& blames, double seconds = 1) {
+  CpuTimes cart;
+  cart.run = 250 * kMs;
+  cart.wait = 60 * kMs;
+  cart.throttled = 7 * kMs;
+  cart.excess = {50 * kMs, 45 * kMs, 42 * kMs, 30 * kMs, 0, 0};
+  CpuTimes etl;
+  etl.run = 1700 * kMs;
+  return cpu_subjects({{kCart, "shop/cart/app", cart, 2}, {kEtl, "batch/etl/main", etl, 2}}, blames, kContainers,
+                      seconds);
+}
+
+analysis::Verdict verdict() {
+  analysis::Verdict verdict{.victim = kCart, .kind = analysis::Kind::interfered};
+  verdict.statistic = {"held_up_by_others", 0.042, 0.003, 0.01};
+  verdict.suspects = {{SuspectKind::container, kEtl, 0.0381, 1.7},
+                      {SuspectKind::outside, 0, 0.0122, 0},
+                      {SuspectKind::kernel, 0, 0.0064, 0}};
+  verdict.self = 0.003;
+  verdict.unexplained = 0.0013;
+  verdict.windows_over = 28;
+  verdict.windows_seen = 30;
+  return verdict;
+}
+
+std::string name_of_container(analysis::Subject subject) { return subject == kEtl ? "batch/etl-5/main" : ""; }
+
+}  // namespace
+
+TEST_CASE("the figures of a container are per second of the window") {
+  const analysis::CpuWindow window = subjects({}, 2)[0].window;
+  CHECK(window.subject == kCart);
+  CHECK(window.run == doctest::Approx(0.125));
+  CHECK(window.wait == doctest::Approx(0.030));
+  CHECK(window.throttled == doctest::Approx(0.0035));
+  CHECK(window.held_up == doctest::Approx(0.021));
+  CHECK(window.usable_cpus == 2);
+}
+
+TEST_CASE("waits are charged to containers, the kernel and what is outside of pods; a container's cgroups are one") {
+  const analysis::CpuWindow window = subjects({by_cgroup(kCartCgroup, kEtlCgroup, 30 * kMs),
+                                               by_cgroup(kCartChild, kEtlCgroup, 8 * kMs),
+                                               by_cgroup(kCartChild, kCartCgroup, 2 * kMs),
+                                               by_cgroup(kCartCgroup, kCartCgroup, 1 * kMs),
+                                               by_cgroup(kCartCgroup, kSystemCgroup, 12 * kMs),
+                                               {kCartCgroup, Occupant::kernel, 0, 6 * kMs},
+                                               {kCartCgroup, Occupant::moved, 0, 1 * kMs},
+                                               {kCartCgroup, Occupant::idle, 0, 1 * kMs},
+                                               {kCartCgroup, Occupant::unknown, 0, 1 * kMs},
+                                               by_cgroup(kSystemCgroup, kEtlCgroup, 500 * kMs)})[0]
+                                         .window;
+  REQUIRE(window.others.size() == 3);
+  CHECK(window.others[0] == Suspect{SuspectKind::container, kEtl, 0.038, 1.7});
+  CHECK(window.others[1] == Suspect{SuspectKind::outside, 0, 0.012, 0});
+  CHECK(window.others[2] == Suspect{SuspectKind::kernel, 0, 0.006, 0});
+  CHECK(window.self == doctest::Approx(0.003));
+  CHECK(window.unexplained == doctest::Approx(0.003));
+}
+
+TEST_CASE("a verdict names the figure for harm, the suspects and the method") {
+  CHECK(describe(verdict(), name_of_container) ==
+        "a request finds it held up for more than 1 ms during 4.2 % of the time (quiet 0.3 %, limit 1.0 %); waited for "
+        "batch/etl-5/main 38 ms/s (62 %), outside pods 12 ms/s (20 %), kernel threads 6.4 ms/s (10 %); "
+        "28 of 30 windows; exact");
+}
+
+TEST_CASE("a verdict names a suspect that has ended, and only the first three") {
+  analysis::Verdict one = verdict();
+  one.suspects.insert(one.suspects.begin(), {SuspectKind::container, 99, 0.05, 0});
+  CHECK(describe(one, name_of_container).find("waited for a container that has ended 50 ms/s") != std::string::npos);
+  CHECK(describe(one, name_of_container).find("outside pods 12 ms/s (11 %), …;") != std::string::npos);
+}
+
+TEST_CASE("a verdict about a quota or own threads names no suspect") {
+  analysis::Verdict one{.victim = kCart, .kind = analysis::Kind::self_quota, .windows_over = 3, .windows_seen = 3};
+  one.statistic = {"throttled", 0.4, 0, 0.01};
+  CHECK(describe(one, name_of_container) ==
+        "its CPU quota takes 400 ms/s from it (limit 10 ms/s); 3 of 3 windows; exact");
+}
+
+TEST_CASE("a container may use the CPUs of its cpuset, less if its quota or that of its pod is smaller") {
+  SUBCASE("on cgroup v1") {
+    FakeNode node({{"cgroup/cpu/pod/app/cpu.cfs_quota_us", "-1\n"},
+                   {"cgroup/cpu/pod/app/cpu.cfs_period_us", "100000\n"},
+                   {"cgroup/cpu/pod/cpu.cfs_quota_us", "-1\n"},
+                   {"cgroup/cpu/pod/cpu.cfs_period_us", "100000\n"},
+                   {"cgroup/cpuset/pod/app/cpuset.effective_cpus", "0-3,8\n"}});
+    const cgroup::Layout layout = *cgroup::Layout::detect(node.roots());
+    CHECK(usable_cpus(layout, "pod/app") == 5);
+    node.write("cgroup/cpu/pod/cpu.cfs_quota_us", "250000\n");
+    CHECK(usable_cpus(layout, "pod/app") == 2.5);
+    node.write("cgroup/cpu/pod/app/cpu.cfs_quota_us", "150000\n");
+    CHECK(usable_cpus(layout, "pod/app") == 1.5);
+  }
+  SUBCASE("on cgroup v2") {
+    FakeNode node({{"cgroup/cgroup.controllers", "cpuset cpu memory\n"},
+                   {"cgroup/pod/app/cpu.max", "max 100000\n"},
+                   {"cgroup/pod/cpu.max", "50000 100000\n"},
+                   {"cgroup/pod/app/cpuset.cpus.effective", "0-3\n"}});
+    const cgroup::Layout layout = *cgroup::Layout::detect(node.roots());
+    CHECK(usable_cpus(layout, "pod/app") == 0.5);
+    node.write("cgroup/pod/cpu.max", "max 100000\n");
+    CHECK(usable_cpus(layout, "pod/app") == 4);
+    node.write("cgroup/pod/app/cpu.max", "nonsense\n");
+    CHECK(usable_cpus(layout, "pod/app") == 4);
+  }
+}
+
+TEST_CASE("a container with no files at all may use all CPUs") {
+  FakeNode node({{"cgroup/cgroup.controllers", "cpuset cpu memory\n"}});
+  CHECK(usable_cpus(*cgroup::Layout::detect(node.roots()), "gone") >= 1);
+}

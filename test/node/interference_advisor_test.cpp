@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// advisor-interference as it is installed, on this machine's kernel: a service beside a hog on one CPU.
+#include <doctest/doctest.h>
+#include <sched.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "core/base/file.hpp"
+#include "test/node/real_advisor.hpp"
+#include "test/support/child_process.hpp"
+
+using namespace koord::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr long kMicrosecond = 1000;
+
+void run_on_first_cpu() {
+  cpu_set_t cpus;
+  sched_getaffinity(0, sizeof cpus, &cpus);
+  int first = 0;
+  while (!CPU_ISSET(first, &cpus)) ++first;
+  CPU_ZERO(&cpus);
+  CPU_SET(first, &cpus);
+  sched_setaffinity(0, sizeof cpus, &cpus);
+}
+
+timespec later_by(timespec time, long ns) {
+  time.tv_nsec += ns;
+  if (time.tv_nsec >= 1'000'000'000) time = {time.tv_sec + 1, time.tv_nsec - 1'000'000'000};
+  return time;
+}
+
+// 0.5 ms of work each 2 ms.
+[[noreturn]] void serve() {
+  run_on_first_cpu();
+  timespec next{};
+  clock_gettime(CLOCK_MONOTONIC, &next);
+  while (true) {
+    timespec begin{}, now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
+    const timespec end = later_by(begin, 500 * kMicrosecond);
+    do clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    while (now.tv_sec < end.tv_sec || (now.tv_sec == end.tv_sec && now.tv_nsec < end.tv_nsec));
+    next = later_by(next, 2000 * kMicrosecond);
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, nullptr);
+  }
+}
+
+[[noreturn]] void spin() {
+  run_on_first_cpu();
+  while (true) asm volatile("");
+}
+
+std::unique_ptr<ChildProcess> start_in(const RealCgroup& cgroup, void (*body)()) {
+  return std::make_unique<ChildProcess>([&cgroup, body] {
+    cgroup.add_process(::getpid());
+    body();
+  });
+}
+
+// Collects each half second until the condition holds.
+template <class Condition>
+bool collect_until(RealAdvisor& advisor, Condition&& condition, std::chrono::milliseconds timeout = 60s) {
+  auto next = std::chrono::steady_clock::now();
+  return eventually(
+      [&] {
+        if (std::chrono::steady_clock::now() < next) return false;
+        next = std::chrono::steady_clock::now() + 500ms;
+        advisor.tick();
+        return condition();
+      },
+      timeout);
+}
+
+}  // namespace
+
+std::optional<std::string> why_not() {
+  if (::access("/sys/kernel/btf/vmlinux", R_OK) != 0) return "the kernel has no types";
+  return std::nullopt;
+}
+
+TEST_CASE("a service beside a hog is interfered with, by the hog, until that ends; the hog is not") {
+  const RealCgroup parent("interference");
+  // Before all that runs beside this test.
+  for (const char* file : {"cpu.shares", "cpu.weight"})
+    static_cast<void>(koord::write_value(parent.path(koord::cgroup::Controller::cpu) + "/" + file,
+                                         file == std::string("cpu.shares") ? "102400" : "10000")
+                          .has_value());
+  const RealCgroup service(parent, "service"), hog(parent, "hog");
+  const koord::metric::Labels interfered = {{"resource", "cpu"}, {"kind", "interfered"}};
+  const koord::metric::Labels by_others = {{"resource", "cpu"}, {"cause", "others"}};
+  RealAdvisor advisor({&service, &hog});
+  const auto serving = start_in(service, serve);
+  const auto verdict = [&](const RealCgroup& of) { return advisor.value("container_interference", of, interfered); };
+
+  int windows = 0;
+  REQUIRE(collect_until(advisor, [&] { return ++windows > 10; }));
+  CHECK(verdict(service) == 0.0);
+
+  auto spinning = start_in(hog, spin);
+  REQUIRE(collect_until(advisor, [&] { return verdict(service) == 1.0; }));
+  CHECK(verdict(hog) == 0.0);
+  CHECK(advisor.value("container_held_up_ratio", service, {{"resource", "cpu"}, {"over", "1ms"}}).value_or(0) > 0.01);
+  const double waited = advisor.value("container_held_up_seconds_total", service, by_others).value_or(0);
+  CHECK(advisor.host().events().front().why.find("waited for " + hog.dir()) != std::string::npos);
+  const double unexplained =
+      advisor.value("container_held_up_seconds_total", service, {{"resource", "cpu"}, {"cause", "unexplained"}})
+          .value_or(1);
+  CHECK(waited > 0);
+  CHECK(unexplained < 0.1 * waited);
+
+  spinning.reset();
+  CHECK(collect_until(advisor, [&] { return verdict(service) == 0.0; }));
+}
+
+TEST_CASE("a container that its own quota throttles is at fault itself") {
+  const RealCgroup limited("limited");
+  limited.limit_cpu(0.2);
+  RealAdvisor advisor({&limited});
+  const auto spinning = start_in(limited, spin);
+  const auto verdict = [&](const char* kind) {
+    return advisor.value("container_interference", limited, {{"resource", "cpu"}, {"kind", kind}});
+  };
+  REQUIRE(collect_until(advisor, [&] { return verdict("self-quota") == 1.0; }));
+  CHECK(verdict("interfered") == 0.0);
+}
