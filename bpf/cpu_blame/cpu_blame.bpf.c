@@ -255,15 +255,13 @@ static __always_inline void end_wait(struct blame_cpu* cpu, __u32 number, struct
   wait->waited_ns = wait->moved_ns = 0;
 }
 
-static __always_inline void leave(struct task_struct* prev, __u32 number, __u32 slot_index, __u64 now) {
+// A thread that waits since it left the CPU. One that sleeps waits from a later time on.
+static __always_inline void begin_wait(struct task_struct* prev, __u32 number, __u64 now) {
   struct thread_wait* wait = bpf_task_storage_get(&threads, prev, 0, 0);
-  if (wait) {
-    wait->left_ns = now;
-    wait->throttled_ns = throttled_time_of(prev->se.cfs_rq);
-    wait->cpu = number + 1;
-  }
-  struct blame_slot* slot = bpf_map_lookup_elem(&blame_slots, &slot_index);
-  if (slot) slot->left_ns = now;
+  if (!wait) return;
+  wait->left_ns = now;
+  wait->throttled_ns = throttled_time_of(prev->se.cfs_rq);
+  wait->cpu = number + 1;
 }
 
 SEC("tp_btf/sched_switch")
@@ -279,8 +277,11 @@ int BPF_PROG(blame_on_switch, bool preempt, struct task_struct* prev, struct tas
   } else {
     __u32 slot_index = cpu->current.slot;
     struct blame_slot* slot = bpf_map_lookup_elem(&blame_slots, &slot_index);
-    if (slot) slot->run_ns += now - cpu->switched_ns;
-    if (prev->pid) leave(prev, number, slot_index, now);
+    if (slot) {
+      slot->run_ns += now - cpu->switched_ns;
+      slot->left_ns = now;
+    }
+    if (slot_index < BLAME_MAX_SLOTS && (preempt || is_in_running_state(prev))) begin_wait(prev, number, now);
   }
   cpu->switched_ns = now;
   if (next_slot < BLAME_MAX_SLOTS) end_wait(cpu, number, next, next_slot, now);

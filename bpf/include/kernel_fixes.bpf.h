@@ -53,7 +53,7 @@ static __always_inline bool is_in_running_state(const struct task_struct* task) 
 static __always_inline __u64 throttled_time_of(const struct cfs_rq* queue) {
   const struct cfs_rq___before_6_6* before_6_6 = (const void*)queue;
   const struct cfs_rq___before_5_19* before_5_19 = (const void*)queue;
-  if (bpf_core_field_exists(queue->throttled_clock_self_time)) return BPF_CORE_READ(queue, throttled_clock_self_time);
+  if (bpf_core_field_exists(queue->throttled_clock_self_time)) return queue->throttled_clock_self_time;
   if (bpf_core_field_exists(before_6_6->throttled_clock_pelt_time))
     return BPF_CORE_READ(before_6_6, throttled_clock_pelt_time);
   if (bpf_core_field_exists(before_5_19->throttled_clock_task_time))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cost of measuring scheduling latency, in the worst case: two processes that only switch, on one CPU (`perf bench
-// sched pipe`). Rounds of all variants alternate; the median of each counts.
+// sched pipe`). Rounds of all variants alternate; the median of each counts. "blame" charges the waits to those who
+// ran.
 #include <bpf/libbpf.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "plugins/advisor-interference/cpu_blame.hpp"
 #include "plugins/advisor-sched-latency/sched_latency_probe.hpp"
 #include "test/bench/undisturbed.hpp"
 
@@ -26,6 +28,7 @@ namespace {
 using koord::bench::gate;
 using koord::bench::pipe_us_per_op;
 using CgroupTotal = koord::latency::CgroupTotal<koord::latency::Histogram>;
+using koord::interference::CpuBlame;
 using koord::latency::CgroupTree;
 using koord::latency::Histogram;
 using koord::sched_latency::Probe;
@@ -42,6 +45,7 @@ using Reference = std::unique_ptr<sched_latency_reference, CloseReference>;
 struct Running {  // attached as long as it exists
   Reference reference;
   std::unique_ptr<Probe> probe;
+  std::unique_ptr<CpuBlame> blame = nullptr;
 };
 
 struct Variant {
@@ -71,6 +75,12 @@ std::unique_ptr<Probe> open(Source source) {
   return std::move(opened->probe);
 }
 
+std::unique_ptr<CpuBlame> open_blame() {
+  auto opened = CpuBlame::open(*CgroupTree::find("cpu", "/sys/fs/cgroup", "/proc"));
+  if (!opened) skip(opened.error().message());
+  return std::make_unique<CpuBlame>(std::move(*opened));
+}
+
 Reference attach_reference(const std::string& prefix) {
   Reference skeleton(sched_latency_reference__open());
   if (!skeleton) skip("cannot open the reference programs");
@@ -96,8 +106,16 @@ std::vector<Variant> variants() {
            [] {
              return Running{nullptr, open(Source::task_storage)};
            }},
-          {"usual", [] {
+          {"usual",
+           [] {
              return Running{attach_reference("usual"), nullptr};
+           }},
+          {"blame",
+           [] {
+             return Running{nullptr, nullptr, open_blame()};
+           }},
+          {"sched_info and blame", [] {
+             return Running{nullptr, open(Source::sched_info), open_blame()};
            }}};
 }
 
@@ -156,7 +174,9 @@ bool compare_costs(std::vector<Variant>& all) {
   // On a busy machine either may come out negative; half a percent is within the noise.
   const double ratio = std::max(loss(2), 0.0) / std::max(loss(1), 0.005);
   kept &= gate("EB2 throughput loss, sched_info / empty", loss(2), loss(1), ratio, 1.5);
-  return kept & gate("EB2 throughput loss, sched_info", loss(2), 1, loss(2), 0.10);
+  kept &= gate("EB2 throughput loss, sched_info", loss(2), 1, loss(2), 0.10);
+  kept &= gate("added us/op, sched_info and blame / sched_info", cost(6), cost(2), cost(6) / cost(2), 2.5);
+  return kept & gate("added us/op, blame / usual", cost(5), cost(4), cost(5) / cost(4), 1);
 }
 
 }  // namespace
