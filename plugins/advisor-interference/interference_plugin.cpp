@@ -133,8 +133,13 @@ class Interference final : public koord::plugin::Advisor {
     windows_since_look_ = 0;
     followed_.find_cgroups(*tree_);
     container_of_.clear();
-    followed_.for_each_cgroup([this](const Series& series, std::uint64_t id) {
-      if (!series.kinds.empty()) container_of_[id] = series.handle;
+    // Cgroups outside of pods may be listed together with one above them: the innermost one counts.
+    std::map<std::uint64_t, std::size_t> depths;
+    followed_.for_each_cgroup([&](const Series& series, std::uint64_t id) {
+      const std::size_t depth = names_[series.handle].cgroup_dir.size() + 1;
+      if (series.kinds.empty() || depth <= depths[id]) return;
+      container_of_[id] = series.handle;
+      depths[id] = depth;
     });
   }
 
