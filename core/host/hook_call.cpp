@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "core/host/hook_text.hpp"
+
 namespace koord::host {
 namespace {
 
@@ -45,11 +47,11 @@ void HookCall::run(const koord_host* host, const Handle& handle) {
     std::lock_guard lock(mutex_);
     response_ = nullptr;
   }
-  if (!result.ok()) return answer({HookReply::Kind::failed, describe(result), {}});
+  if (!result.ok()) return answer({HookReply::Kind::failed, clean_hook_text(describe(result)), {}});
   answer({HookReply::Kind::answered, {}, response.close()});
 }
 
-void HookCall::fail(std::string text) { answer({HookReply::Kind::failed, std::move(text), {}}); }
+void HookCall::fail(const std::string& text) { answer({HookReply::Kind::failed, clean_hook_text(text), {}}); }
 
 void HookCall::answer(HookReply reply) {
   std::lock_guard lock(mutex_);

@@ -46,7 +46,7 @@ class HookSubject {
 struct HookReply {
   enum class Kind { answered, failed, timed_out };
   Kind kind = Kind::timed_out;
-  std::string text;       // of a failure
+  std::string text;       // of a failure, clean
   HookSettings settings;  // of an answer
 };
 
@@ -61,7 +61,7 @@ class HookCall {
   using Handle = std::function<service::CallResult(const koord_hook_request&, const koord_hook_response&)>;
   void run(const koord_host* host, const Handle& handle);
   // There will be no call.
-  void fail(std::string text);
+  void fail(const std::string& text);
   Duration patience() const { return patience_; }
 
   // For the asking side: waits, at most until the deadline. Once.

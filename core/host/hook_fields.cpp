@@ -10,6 +10,7 @@
 
 #include "core/base/cpu_set.hpp"
 #include "core/base/parse.hpp"
+#include "core/base/utf8.hpp"
 #include "core/host/hook_paths.hpp"
 
 namespace koord::host {
@@ -57,15 +58,24 @@ Result<void> check_number(const Number& number, std::string_view value) {
   return unfit(number.field, value, expected + (number.may_be_none ? ", or -1 for none" : ""));
 }
 
+bool has_controls(std::string_view text) {
+  return std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+}
+
+// Text goes to the container runtime in messages that it refuses as a whole if one byte is not UTF-8.
 Result<void> check_text(std::string_view field, std::string_view value) {
-  if (value.size() > kMostText || value.find('\0') != std::string_view::npos)
-    return unfit(field, value, "at most " + std::to_string(kMostText) + " bytes without a NUL");
-  return {};
+  if (value.size() <= kMostText && value.find('\0') == std::string_view::npos && is_valid_utf8(value)) return {};
+  return unfit(field, value, "at most " + std::to_string(kMostText) + " bytes of UTF-8 without a NUL");
+}
+
+// Of a variable or an annotation.
+bool is_key(std::string_view key, std::size_t most) {
+  return !key.empty() && key.size() <= most && !has_controls(key) && is_valid_utf8(key);
 }
 
 Result<void> check_group(std::string_view field, std::string_view value) {
   const bool is_name = !value.empty() && value.size() <= NAME_MAX && value != "." && value != ".." &&
-                       value.find_first_of(std::string_view("/\n\0", 3)) == std::string_view::npos;
+                       value.find('/') == std::string_view::npos && !has_controls(value) && is_valid_utf8(value);
   return is_name ? Result<void>() : unfit(field, value, "the name of a directory of resctrl");
 }
 
@@ -76,9 +86,8 @@ Result<void> checked(Result<Parsed> parsed) {
 }
 
 Result<void> check_core_group(std::string_view field, std::string_view value) {
-  const bool is_text = std::none_of(value.begin(), value.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
-  if (is_text && value.size() <= kMostCoreGroup) return {};
-  return unfit(field, value, "at most 253 bytes without control characters");
+  if (value.size() <= kMostCoreGroup && !has_controls(value) && is_valid_utf8(value)) return {};
+  return unfit(field, value, "at most 253 bytes of UTF-8 without control characters");
 }
 
 Error unknown(std::string_view field) {
@@ -108,15 +117,13 @@ Result<void> check_hook_field(std::string_view field, std::string_view value) {
   if (field.starts_with(kDeviceField)) return checked(parse_hook_device(field, value));
   if (field.starts_with(kMountField)) return checked(parse_hook_mount(field, value));
   if (field == kCoreGroup) return check_core_group(field, value);
-  if (field.find('\0') != std::string_view::npos) return unknown(field);
   if (field.starts_with(kEnvironment)) {
-    std::string_view name = field.substr(kEnvironment.size());
-    if (name.empty() || name.size() > kMostText || name.find('=') != std::string_view::npos) return unknown(field);
+    const std::string_view name = field.substr(kEnvironment.size());
+    if (!is_key(name, kMostText) || name.find('=') != std::string_view::npos) return unknown(field);
     return check_text(field, value);
   }
   if (field.starts_with(kAnnotation)) {
-    std::string_view key = field.substr(kAnnotation.size());
-    if (key.empty() || key.size() > kMostKey) return unknown(field);
+    if (!is_key(field.substr(kAnnotation.size()), kMostKey)) return unknown(field);
     return check_text(field, value);
   }
   return unknown(field);

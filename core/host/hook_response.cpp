@@ -4,12 +4,11 @@
 #include <algorithm>
 
 #include "core/host/hook_fields.hpp"
+#include "core/host/hook_text.hpp"
 #include "core/service/arguments.hpp"
 
 namespace koord::host {
 namespace {
-
-constexpr std::size_t kMostWhy = 1024;
 
 // No exception leaves for a plugin.
 template <class Body>
@@ -59,11 +58,19 @@ koord_status HookResponse::set(koord_str field, koord_str value) {
   if (closed_) return refused_late();
   auto& fields = settings_.fields;
   auto before = std::find_if(fields.begin(), fields.end(), [&](const auto& known) { return known.first == *name; });
-  if (before != fields.end()) return before->second = *text, KOORD_OK;
-  if (fields.size() == kMostFields)
+  if (before == fields.end() && fields.size() == kMostFields)
     return fail(KOORD_E_AGAIN, "a hook sets at most " + std::to_string(kMostFields) + " fields");
+  if (!take_room(name->size() + text->size(), before == fields.end() ? 0 : name->size() + before->second.size()))
+    return fail(KOORD_E_AGAIN, "the fields of a hook have at most " + std::to_string(kMostBytes) + " bytes");
+  if (before != fields.end()) return before->second = *text, KOORD_OK;
   fields.emplace_back(*name, *text);
   return KOORD_OK;
+}
+
+bool HookResponse::take_room(std::size_t bytes, std::size_t before) {
+  if (bytes_ - before + bytes > kMostBytes) return false;
+  bytes_ += bytes - before;
+  return true;
 }
 
 koord_status HookResponse::scale(koord_str field, double factor) {
@@ -86,7 +93,7 @@ koord_status HookResponse::reject(koord_str why) {
   if (!text) return fail(KOORD_E_INVALID, text.error().message());
   std::lock_guard lock(mutex_);
   if (closed_) return refused_late();
-  settings_.rejection = text->substr(0, kMostWhy);
+  settings_.rejection = clean_hook_text(*text);
   return KOORD_OK;
 }
 

@@ -16,12 +16,14 @@ namespace koord::host {
 struct HookSettings {
   std::vector<std::pair<std::string, std::string>> fields;  // each field once: the last value that it was set to
   std::vector<std::pair<std::string, double>> scales;       // factors, each field once
-  std::optional<std::string> rejection;
+  std::optional<std::string> rejection;                     // clean (hook_text.hpp)
 };
 
 class HookResponse {
  public:
   static constexpr std::size_t kMostFields = 256;
+  // Of the names and values of all fields. A runtime takes 4 MiB from all hooks together.
+  static constexpr std::size_t kMostBytes = 256 << 10;
 
   // `host`: receives errors, so that a status which the hook passes on has its text; may be null.
   explicit HookResponse(const koord_host* host);
@@ -40,12 +42,15 @@ class HookResponse {
   koord_status reject(koord_str why);
   koord_status refused_late() const;
   koord_status fail(koord_status status, const std::string& why) const;
+  // Whether there is room for so many bytes in place of others. Takes it.
+  bool take_room(std::size_t bytes, std::size_t before);
 
   const koord_host* const host_;
   const koord_hook_response table_;
   std::mutex mutex_;  // of what follows
   bool closed_ = false;
   HookSettings settings_;
+  std::size_t bytes_ = 0;  // of its fields
 };
 
 }  // namespace koord::host

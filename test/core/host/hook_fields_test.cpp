@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/host/hook_response.hpp"
+#include "core/host/hook_text.hpp"
 
 using namespace koord;
 using namespace koord::host;
@@ -56,8 +57,24 @@ TEST_CASE("a value that does not fit says what was expected") {
     CHECK(complaint("linux.net_cls.classid", wrong) ==
           "linux.net_cls.classid is '" + std::string(wrong) + "', expected a number from 0 to 4294967295");
   for (const std::string& name : {std::string(254, 'a'), std::string("a\nb"), std::string("a\0b", 3)})
-    CHECK(complaint("linux.core_sched.group", name).ends_with("expected at most 253 bytes without control characters"));
+    CHECK(complaint("linux.core_sched.group", name)
+              .ends_with("expected at most 253 bytes of UTF-8 without control characters"));
   CHECK_FALSE(sound("env:A", std::string_view("a\0b", 3)));
+}
+
+TEST_CASE("text that is not UTF-8 is refused: a runtime would refuse the answers of all hooks with it") {
+  for (const char* field : {"env:A", "annotation:example.com/a", "linux.core_sched.group", "linux.rdt.closid"}) {
+    CAPTURE(field);
+    CHECK_FALSE(sound(field, "\xff"));
+    CHECK_FALSE(sound(field, "\xed\xa0\x80"));
+    CHECK(sound(field, "\xc3\xa9"));
+  }
+  CHECK(complaint("env:A", "\xff").ends_with("expected at most 65536 bytes of UTF-8 without a NUL"));
+  CHECK(sound("env:A", "two\nlines"));
+  for (const char* field : {"env:\xff", "env:A\nB", "env:\x1b[2J", "env:A\x7f", "annotation:a\nb", "annotation:\xff"}) {
+    CAPTURE(field);
+    CHECK_FALSE(sound(field, "1"));
+  }
 }
 
 TEST_CASE("a field that is none names the nearest, or all") {
@@ -108,4 +125,32 @@ TEST_CASE("a limit is multiplied by a factor above 0, and nothing else is") {
   CHECK(table.scale(&table, str("linux.cpu.quota"), 0) == KOORD_E_INVALID);
   CHECK(response.close().scales == decltype(HookSettings::scales){{"linux.cpu.quota", 0.5}});
   CHECK(table.scale(&table, str("linux.cpu.quota"), 2) == KOORD_E_DEADLINE);
+}
+
+TEST_CASE("the fields of a response have so many bytes together and no more") {
+  HookResponse response(nullptr);
+  const koord_hook_response& table = response.table();
+  const std::string most(64 << 10, 'x');
+  for (const char* field : {"env:A", "env:B", "env:C"}) REQUIRE(table.set(&table, str(field), str(most)) == KOORD_OK);
+  CHECK(table.set(&table, str("env:D"), str(most)) == KOORD_E_AGAIN);
+  CHECK(table.set(&table, str("env:A"), str("short")) == KOORD_OK);  // gives room back
+  CHECK(table.set(&table, str("env:D"), str(most)) == KOORD_OK);
+  CHECK(response.close().fields.size() == 4);
+}
+
+TEST_CASE("a text of a hook is cleaned: at most 1024 bytes of UTF-8 on one line, without control characters") {
+  CHECK(clean_hook_text("no device is free") == "no device is free");
+  CHECK(clean_hook_text("two\r\nlines\tx") == "two  lines x");
+  CHECK(clean_hook_text(std::string_view("a\0b\x1b[2J\x7f\xc2\x9b", 10)) == "a?b?[2J??");
+  CHECK(clean_hook_text("\xff\xfe") == "??");
+  CHECK(clean_hook_text(std::string(1 << 20, 'x')) == std::string(1024, 'x'));
+  CHECK(clean_hook_text(std::string(1023, 'x') + "\xc3\xa9") == std::string(1023, 'x'));
+  CHECK(clean_hook_text(std::string(1022, 'x') + "\xc3\xa9y") == std::string(1022, 'x') + "\xc3\xa9");
+}
+
+TEST_CASE("a rejection is clean when the response is closed") {
+  HookResponse response(nullptr);
+  const koord_hook_response& table = response.table();
+  CHECK(table.reject(&table, str("no\nroom\x1b]0;\x07")) == KOORD_OK);
+  CHECK(response.close().rejection == "no room?]0;?");
 }
