@@ -12,6 +12,9 @@ namespace {
 
 constexpr std::size_t kMaxText = 4096;
 
+// A child's own side of a response has checked each field by the same rules.
+bool is_forged(koord_status status) { return status == KOORD_E_INVALID || status == KOORD_E_AGAIN; }
+
 }  // namespace
 
 service::CallResult take_result(Unpacker& answer) {
@@ -97,16 +100,16 @@ void take_adjustments(Unpacker& given, const koord_hook_response& response) {
   for (std::uint32_t n = given.count(2 * sizeof(std::uint64_t)); n > 0; --n) {
     koord_str field = given.str();
     koord_str value = given.str();
-    if (given.ok()) response.set(&response, field, value);
+    if (given.ok() && is_forged(response.set(&response, field, value))) return given.refuse();
   }
   for (std::uint32_t n = given.count(sizeof(std::uint64_t) + sizeof(double)); n > 0; --n) {
     koord_str field = given.str();
     const double factor = given.number<double>();
-    if (given.ok()) response.scale(&response, field, factor);
+    if (given.ok() && is_forged(response.scale(&response, field, factor))) return given.refuse();
   }
   bool rejects = given.number<std::uint32_t>() != 0;
   koord_str why = given.str();
-  if (rejects && given.ok()) response.reject(&response, why);
+  if (rejects && given.ok() && is_forged(response.reject(&response, why))) given.refuse();
 }
 
 }  // namespace koord::child

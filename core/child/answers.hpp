@@ -25,6 +25,7 @@ void take_metric(Unpacker& given, scrape::ScrapedMetric& metric);
 std::vector<scrape::ScrapeTarget> take_targets(Unpacker& given);
 void take_series(Unpacker& given, scrape::ScrapedSeries& series);
 void take_sample(Unpacker& given, scrape::ScrapedSample& sample);
+// Stops at a field that the child's own side would have refused: `given` is not ok then.
 void take_adjustments(Unpacker& given, const koord_hook_response& response);
 
 }  // namespace koord::child

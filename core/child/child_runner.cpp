@@ -193,7 +193,8 @@ class ChildRunner final : public host::Runner {
     }
     if (is_aborted_) monitor_->end("the host ended it", Duration::zero());
     TRY(plugin_process_->handshake());
-    plugin_process_->process().calls().guard(kMaxCallAnswer);
+    for (Channel* channel : {&plugin_process_->process().calls(), &plugin_process_->process().hooks()})
+      channel->guard(kMaxCallAnswer);
     return {};
   }
 
