@@ -19,6 +19,7 @@
 #include "core/api/operator_access.hpp"
 #include "core/base/parse.hpp"
 #include "core/base/version.hpp"
+#include "core/child/confinement.hpp"
 #include "core/child/orphans.hpp"
 #include "core/config/load.hpp"
 #include "core/log/log.hpp"
@@ -106,20 +107,23 @@ Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::
 }
 
 host::PluginManager::Parts Agent::plugin_parts() {
-  return {
-      .loop = loop_,
-      .pool = workers_,
-      .services = shared_,
-      .metrics = host_metrics_,
-      .plans = qos_.governor(),
-      .evictions = &evictions_,
-      .load_in_child = child_loader(config_.plugins.child_program, images_, cgroups_.layout(), layers_),
-      .measure_state = [this](const std::string& id, std::uint64_t enough) { return layers_.state_size(id, enough); },
-      .on_change =
-          [this](const host::PluginStatus& plugin) {
-            inactive_.learn(plugin);
-            log_plugin(plugin);
-          }};
+  return {.loop = loop_,
+          .pool = workers_,
+          .services = shared_,
+          .metrics = host_metrics_,
+          .plans = qos_.governor(),
+          .evictions = &evictions_,
+          .load_in_child = child_loader(config_.plugins.child_program, images_, cgroups_.layout(), layers_),
+          .measure_state =
+              [this](const std::string& id, std::uint64_t enough) {
+                return layers_.state_size(id, child::Confinement::processes_of(cgroups_.layout(), id), enough);
+              },
+          .state_space = [this] { return layers_.state_space(); },
+          .on_change =
+              [this](const host::PluginStatus& plugin) {
+                inactive_.learn(plugin);
+                log_plugin(plugin);
+              }};
 }
 
 api::ApiSources Agent::api_sources() {

@@ -33,7 +33,6 @@ using service::CallResult;
 
 // A watchdog ends a call that takes too long; this limit is only for calls without one.
 constexpr Duration kCallPatience = std::chrono::hours(1);
-constexpr Duration kEndGrace = 500ms;
 // A part may be larger by one item, which is no longer than a line of an exposition.
 constexpr std::size_t kPartBytes = 128 << 10;
 constexpr std::size_t kPartItems = 500;
@@ -169,11 +168,11 @@ class ChildRunner final : public host::Runner {
     return plugin_process_ ? plugin_process_->isolation() : host::isolation_in_process();
   }
 
-  void abort(const std::string& reason) override {
+  void abort(const std::string& reason, Duration grace) override {
     is_aborted_ = true;
     // The holder of the lock starts the process, then reads is_aborted_, or it ends the process already.
     std::shared_lock lock(ending_, std::try_to_lock);
-    if (lock && monitor_) monitor_->end(reason, kEndGrace);
+    if (lock && monitor_) monitor_->end(reason, grace);
   }
 
  private:
@@ -266,7 +265,7 @@ class ChildRunner final : public host::Runner {
 
   // A child that has ended is known to the monitor.
   void refuse_answer(const Error& error) {
-    if (!error.is(std::errc::broken_pipe)) monitor_->end("it sent " + error.text, kEndGrace);
+    if (!error.is(std::errc::broken_pipe)) monitor_->end("it sent " + error.text, host::kAbortGrace);
   }
 
   CallResult read(const Message& answer, const Take& take) {

@@ -13,6 +13,7 @@
 
 #include "core/base/file.hpp"
 #include "core/base/parse.hpp"
+#include "core/cgroup/processes.hpp"
 #include "core/child/end_processes.hpp"
 #include "core/child/orphans.hpp"
 #include "core/child/plugins_cgroup.hpp"
@@ -68,6 +69,18 @@ std::string Confinement::free_name(const cgroup::Layout& layout, const std::stri
   std::string name = plugin_id;
   for (int n = 2; is_in_use(layout, plugins + name); ++n) name = plugin_id + "~" + std::to_string(n);
   return name;
+}
+
+std::vector<std::int32_t> Confinement::processes_of(const cgroup::Layout& layout, const std::string& plugin_id) {
+  std::vector<std::int32_t> pids;
+  const std::string plugins = tracking_directory(layout, plugins_cgroup(layout));
+  if (plugins.empty()) return pids;
+  for (const std::string& name : list_subdirectories(plugins).value_or({})) {
+    if (name != plugin_id && !name.starts_with(plugin_id + "~")) continue;
+    if (const auto members = cgroup::members_of(plugins + "/" + name))
+      pids.insert(pids.end(), members->pids.begin(), members->pids.end());
+  }
+  return pids;
 }
 
 Confinement::Confinement(const cgroup::Layout& layout, const std::string& name, const host::RunnerLimits& limits)

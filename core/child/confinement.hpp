@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -41,6 +42,9 @@ class Confinement {
   // The plugin's id, or, when processes live in a cgroup of that name, "id~2" and so on: a plugin that is about to be
   // replaced and the one that takes its place do not share their limits.
   static std::string free_name(const cgroup::Layout& layout, const std::string& plugin_id);
+
+  // Returns the processes of all children of a plugin; empty where no tree tells them apart.
+  static std::vector<std::int32_t> processes_of(const cgroup::Layout& layout, const std::string& plugin_id);
 
   // Which limit does not hold, and why; empty when all do.
   const std::string& problems() const { return problems_; }

@@ -3,6 +3,7 @@
 
 #include <linux/capability.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -12,6 +13,7 @@
 #include "core/base/linux_capability.hpp"
 #include "core/base/parse.hpp"
 #include "core/child/state_size.hpp"
+#include "core/child/unnamed_files.hpp"
 
 namespace koord::child {
 namespace {
@@ -99,9 +101,20 @@ std::vector<service::Capability> Layers::capabilities() const {
   return {uid, landlock, tracefs_capability()};
 }
 
-Result<std::uint64_t> Layers::state_size(const std::string& plugin_id, std::uint64_t enough) const {
+Result<std::uint64_t> Layers::state_size(const std::string& plugin_id, const std::vector<std::int32_t>& processes,
+                                         std::uint64_t enough) const {
   const auto user = uids_.known(plugin_id);
-  return user ? child::state_size(user->directory, user->uid, enough) : 0;
+  if (!user) return 0;
+  const std::uint64_t named = TRY(child::state_size(user->directory, user->uid, enough));
+  struct stat about;
+  if (named > enough || ::stat(user->directory.c_str(), &about) != 0) return named;
+  return named + unnamed_size(processes, about.st_dev, enough - named);
+}
+
+std::optional<std::uint64_t> Layers::state_space() const {
+  struct statvfs about;
+  if (options_.state_directory.empty() || ::statvfs(options_.state_directory.c_str(), &about) != 0) return std::nullopt;
+  return std::uint64_t{about.f_bfree} * about.f_frsize;
 }
 
 Result<Launch> Layers::launch(const std::string& plugin_id, const std::string& path, const host::RunnerLimits& limits) {

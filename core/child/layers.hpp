@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,9 +38,12 @@ class Layers {
   // A plugin of a third party gets all layers; the agent's own one, which runs in a process because the configuration
   // says so, keeps the agent's user and files.
   Result<Launch> launch(const std::string& plugin_id, const std::string& path, const host::RunnerLimits& limits);
-  // The bytes of the plugin's state directory on disk, more than `enough` if there is more; 0: it has none. [any
-  // thread]
-  Result<std::uint64_t> state_size(const std::string& plugin_id, std::uint64_t enough) const;
+  // The bytes on disk of the plugin's state directory and of files without a name beside it that its processes have
+  // open, more than `enough` if there is more; 0: it has no such directory. [any thread]
+  Result<std::uint64_t> state_size(const std::string& plugin_id, const std::vector<std::int32_t>& processes,
+                                   std::uint64_t enough) const;
+  // The free bytes of the file system with the state directories; nullopt: unknown. [any thread]
+  std::optional<std::uint64_t> state_space() const;
 
  private:
   const Options options_;

@@ -95,7 +95,7 @@ decision::Proposer Instance::proposer(const Session& session) const {
   return {parts_.plugin_id, info_.name, session.number};
 }
 
-void Instance::abort_runner(const std::string& reason) {
+void Instance::abort_runner(const std::string& reason, Duration grace) {
   std::shared_ptr<Session> session;
   Runner* runner = nullptr;
   {
@@ -104,7 +104,7 @@ void Instance::abort_runner(const std::string& reason) {
     session = session_;
     if (session != nullptr) runner = session->runner.get();
   }
-  if (runner != nullptr) runner->abort(reason);
+  if (runner != nullptr) runner->abort(reason, grace);
 }
 
 void Instance::enter(PluginState state) {
@@ -235,6 +235,11 @@ void Instance::stop() { end_current({PluginState::stopped, {}}); }
 
 void Instance::fail(const std::string& reason) { end_current({PluginState::failed, reason}); }
 
+void Instance::fail_at_once(const std::string& reason) {
+  fail(reason);
+  if (parts_.plugin->expendable()) abort_runner(reason, Duration::zero());
+}
+
 void Instance::end_current(Ending ending) {
   std::shared_ptr<Session> session;
   {
@@ -299,7 +304,7 @@ void Instance::write_off_call(const std::string& call, const std::string& reason
     if (session->run_thread.joinable()) session->run_thread.detach();
   }
   keep_for_ever(shared_from_this());
-  if (session->runner != nullptr) session->runner->abort(reason);
+  if (session->runner != nullptr) session->runner->abort(reason, kAbortGrace);
   session->stop.fire();
   // Not here: reverting knobs takes writes, which may take a while, and this may be the watchdog's thread.
   parts_.pool.post([self = shared_from_this(), session] { self->parts_.plans.withdraw(self->proposer(*session)); });

@@ -104,6 +104,8 @@ class Instance : public std::enable_shared_from_this<Instance> {
   void stop();
   // Ends it as failed.
   void fail(const std::string& reason);
+  // The same without time to stop: SIGKILL ends its process. As fail() in the agent's process.
+  void fail_at_once(const std::string& reason);
   // Ends the process of an instance that was stopped and has not ended, and logs that. No effect in the agent's
   // process.
   void end_process();
@@ -144,7 +146,7 @@ class Instance : public std::enable_shared_from_this<Instance> {
   std::shared_ptr<Session> running_session() const;  // nullptr: none
   // Passes the results of its plan to a strategy.
   void on_applied(Session& session, std::vector<knob::IntentResult> results);
-  void abort_runner(const std::string& reason);
+  void abort_runner(const std::string& reason, Duration grace = kAbortGrace);
 
   // [strand]
   template <class F>

@@ -120,7 +120,7 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
   void set_grants(const config::PluginSettings& settings);
   void warn_of_root() const;
   void pace();
-  void judge_state_size(const Result<std::uint64_t>& bytes, std::uint64_t limit);
+  void judge_state_size(const Result<std::uint64_t>& bytes, std::uint64_t limit, Duration took);
   void set_mode();
   std::shared_ptr<Supervisor> make_supervisor(std::size_t class_index);
   Supervisor::Pace pace_of(const load::ClassInfo& info) const;
@@ -138,6 +138,7 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
   bool loading_now_ = false;
   std::stop_source loading_stop_;  // of the newest task of loading_
   bool measuring_state_ = false;
+  Time state_rests_until_{};                         // it is not measured before
   std::optional<Time> budget_checked_;               // at the budget
   const std::shared_ptr<ByteBudget> scrape_memory_;  // nullptr: no limit
 

@@ -16,6 +16,11 @@ namespace {
 
 constexpr log::Category watch_log{"plugin"};
 
+// A plugin with many files makes a measurement long: together they take at most a fifth of a core.
+constexpr int kStateRest = 4;
+
+Time steady_now() { return Time{std::chrono::steady_clock::now().time_since_epoch()}; }
+
 // Which state speaks for a plugin of several classes.
 int severity(PluginState state) {
   switch (state) {
@@ -102,7 +107,7 @@ void ManagedPlugin::check_budget() {
   Duration longest{};
   for (const auto& supervisor : all)
     longest = std::max(longest, supervisor->instance().info().ticks ? supervisor->period() : Duration());
-  const Time time{std::chrono::steady_clock::now().time_since_epoch()};  // CPU is used in real time
+  const Time time = steady_now();  // CPU is used in real time
   if (budget_checked_ && time - *budget_checked_ < 2 * longest) return;
   budget_checked_ = time;
   const std::string& id = file_.manifest.id;
@@ -131,21 +136,26 @@ void ManagedPlugin::check_state_size() {
   const std::uint64_t limit = settings_.max_state;
   if (!parts_.measure_state || limit == 0 || measuring_state_ || file_.origin != load::Origin::third_party || ended())
     return;
+  if (steady_now() < state_rests_until_) return;
   measuring_state_ = measuring_.post([weak = weak_from_this(), &parts = parts_, id = file_.manifest.id, limit] {
-    parts.loop.post([weak, limit, bytes = parts.measure_state(id, limit)] {
-      if (const auto self = weak.lock()) self->judge_state_size(bytes, limit);
+    const Time begin = steady_now();
+    Result<std::uint64_t> bytes = parts.measure_state(id, limit);
+    parts.loop.post([weak, limit, bytes = std::move(bytes), took = steady_now() - begin] {
+      if (const auto self = weak.lock()) self->judge_state_size(bytes, limit, took);
     });
   });
 }
 
-// A plugin that starts again has the time until the next poll to clear its directory.
-void ManagedPlugin::judge_state_size(const Result<std::uint64_t>& bytes, std::uint64_t limit) {
+// A plugin that starts again has the time until the next measurement to clear its directory. The process is not asked
+// to stop: it would go on writing.
+void ManagedPlugin::judge_state_size(const Result<std::uint64_t>& bytes, std::uint64_t limit, Duration took) {
   measuring_state_ = false;
+  state_rests_until_ = steady_now() + kStateRest * took;
   if ((bytes && *bytes <= limit) || ended()) return;
   const std::string reason =
       bytes ? "its state directory has more than " + std::to_string(limit >> 10) + " KiB (maxState)"
             : "its state directory cannot be measured (maxState): " + bytes.error().message();
-  for (const auto& supervisor : supervisors()) supervisor->instance().fail(reason);
+  for (const auto& supervisor : supervisors()) supervisor->instance().fail_at_once(reason);
 }
 
 void ManagedPlugin::set_agent_slowdown(unsigned times) {

@@ -82,6 +82,14 @@ void PluginManager::apply(const config::PluginsSettings& settings, const config:
   if (!state_->budget_timer)
     state_->budget_timer =
         state_->parts.loop.every(state_->parts.budget_period, [state = state_.get()] { state->check_budgets(); });
+  const Plugins known = state_->all_with_coming();
+  const bool has_third_parties = std::any_of(known.begin(), known.end(), [](const auto& plugin) {
+    return plugin->file().origin == load::Origin::third_party;
+  });
+  state_->space_timer.reset();
+  if (has_third_parties && state_->parts.state_space)
+    state_->space_timer =
+        state_->parts.loop.every(state_->parts.space_period, [state = state_.get()] { state->check_space(); });
   {
     std::lock_guard lock(state_->mutex);
     state_->minimum_isolation = settings.minimum_isolation;
@@ -90,7 +98,7 @@ void PluginManager::apply(const config::PluginsSettings& settings, const config:
       if (of.required) state_->required.push_back(id);
     }
   }
-  for (const auto& plugin : state_->all_with_coming()) {
+  for (const auto& plugin : known) {
     const load::Manifest& manifest = plugin->file().manifest;
     const config::PluginSettings of = settings_with_gates(manifest, gates, settings.of(manifest.id));
     plugin->apply(any_gate_is_on(manifest, gates), of, {settings.trust, of.sha256, keys}, settings.minimum_isolation);
@@ -99,6 +107,7 @@ void PluginManager::apply(const config::PluginsSettings& settings, const config:
 
 bool PluginManager::stop(Duration grace) {
   state_->budget_timer.reset();
+  state_->space_timer.reset();
   for (const auto& replacement : std::exchange(state_->replacements, {})) replacement->give_up("the agent ends");
   Plugins plugins = state_->all_with_coming();
   plugins.insert(plugins.end(), state_->retired.begin(), state_->retired.end());

@@ -66,6 +66,10 @@ class PluginManager {
     Duration budget_period = std::chrono::seconds(5);
     // Empty: state directories have no limit.
     StateMeter measure_state = {};
+    // Polled while there are plugins of third parties. When it falls, the directories are measured before the next
+    // budget_period. Empty: they are not.
+    SpaceMeter state_space = {};
+    Duration space_period = std::chrono::milliseconds(100);
     // A plugin's state or the reason of it changed: to log it. On the loop thread.
     std::function<void(const PluginStatus&)> on_change = {};
   };

@@ -173,6 +173,12 @@ void PluginManager::State::check_budgets() {
   check_agent_budget(running);
 }
 
+void PluginManager::State::check_space() {
+  const std::optional<std::uint64_t> space = parts.state_space();
+  if (!space || !space_watch.has_fallen(*space)) return;
+  for (const auto& plugin : all()) plugin->check_state_size();
+}
+
 void PluginManager::State::check_agent_budget(const Plugins& running) {
   std::set<int> processes = {::getpid()};
   for (const PluginStatus& plugin : status())

@@ -20,6 +20,7 @@
 #include "core/host/plugin_manager.hpp"
 #include "core/host/plugin_metrics.hpp"
 #include "core/host/replacement.hpp"
+#include "core/host/space_watch.hpp"
 #include "core/service/shared_services.hpp"
 
 namespace koord::host {
@@ -46,6 +47,7 @@ struct PluginManager::State : std::enable_shared_from_this<State> {
   std::vector<PluginStatus> status() const;
   void check_budgets();
   void check_agent_budget(const Plugins& running);
+  void check_space();
 
   Parts parts;
   PluginMetrics metrics;
@@ -53,6 +55,8 @@ struct PluginManager::State : std::enable_shared_from_this<State> {
   std::uint64_t hub_subscription = 0;
   unsigned next_nth = 0;
   std::unique_ptr<event::Timer> budget_timer;
+  std::unique_ptr<event::Timer> space_timer;
+  SpaceWatch space_watch;
   AgentBudget agent_budget;
   metric::HostGauge cpu_cores =
       parts.metrics.gauge("host_cpu_cores", "Cores that the agent and its plugins used lately.");

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -59,6 +60,12 @@ struct RunnerLimits {
 // Returns the bytes of a plugin's state directory on disk, or more than `enough` if there is more. [any]
 using StateMeter = std::function<Result<std::uint64_t>(const std::string& plugin_id, std::uint64_t enough)>;
 
+// Returns the free bytes of the file system with the state directories; nullopt: unknown. [any]
+using SpaceMeter = std::function<std::optional<std::uint64_t>()>;
+
+// From SIGTERM to SIGKILL.
+inline constexpr Duration kAbortGrace = std::chrono::milliseconds(500);
+
 class Runner {
  public:
   virtual ~Runner() = default;  // does not call destroy()
@@ -96,9 +103,9 @@ class Runner {
   // After create(): the layers that confine it now.
   virtual const IsolationLevel& isolation() const { return isolation_in_process(); }
 
-  // [any] Makes the calls in flight return as lost, by ending the process they are in; if that is this one, does
-  // nothing.
-  virtual void abort(const std::string& /*reason*/) {}
+  // [any] Makes the calls in flight return as lost, by ending the process they are in: SIGTERM, and SIGKILL after
+  // `grace`. Does nothing if that process is this one.
+  virtual void abort(const std::string& /*reason*/, Duration /*grace*/) {}
   // Before create(): sets the callback for a process that is lost while no call is running. [any]
   virtual void on_lost(std::function<void(const std::string& reason)>) {}
 };

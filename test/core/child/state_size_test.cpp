@@ -2,12 +2,16 @@
 #include "core/child/state_size.hpp"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 
+#include "core/base/unique_fd.hpp"
+#include "core/child/unnamed_files.hpp"
 #include "test/core/child/confined.hpp"
 
 using namespace koord;
@@ -68,5 +72,31 @@ TEST_CASE_FIXTURE(State, "a missing directory has no bytes") {
 TEST_CASE("a plugin that was given no state directory has no bytes") {
   const test::Scratch directory;
   const Layers layers({.state_directory = directory.path(), .first_uid = test::kFirstUid, .uids = 10});
-  CHECK(layers.state_size("com.example.none", kMuch).value_or(1) == 0);
+  CHECK(layers.state_size("com.example.none", {}, kMuch).value_or(1) == 0);
+}
+
+TEST_CASE_FIXTURE(State, "an open file without a name counts once, one with a name and memory do not") {
+  const auto device = [&] {
+    struct stat about;
+    REQUIRE(::stat(path().c_str(), &about) == 0);
+    return about.st_dev;
+  }();
+  const std::vector<std::int32_t> self{::getpid()};
+  CHECK(unnamed_size(self, device, kMuch) == 0);
+  const auto open_with = [&](const char* name, std::size_t bytes) {
+    UniqueFd fd(::open(at(name).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    REQUIRE(::write(fd.get(), std::string(bytes, 'x').data(), bytes) == static_cast<ssize_t>(bytes));
+    return fd;
+  };
+  const UniqueFd named = open_with("named", 100'000), unnamed = open_with("unnamed", 200'000),
+                 same(::dup(unnamed.get())), memory(::memfd_create("test", MFD_CLOEXEC));
+  REQUIRE(::ftruncate(memory.get(), 1 << 20) == 0);
+  CHECK(unnamed_size(self, device, kMuch) == 0);
+  REQUIRE(::unlink(at("unnamed").c_str()) == 0);
+  const std::uint64_t size = unnamed_size(self, device, kMuch);
+  CHECK(size >= 200'000);
+  CHECK(size < 400'000);
+  CHECK(unnamed_size({::getpid(), ::getpid()}, device, kMuch) == size);
+  CHECK(unnamed_size(self, device + 1, kMuch) == 0);
+  CHECK(unnamed_size({1 << 30}, device, kMuch) == 0);  // it has ended
 }
