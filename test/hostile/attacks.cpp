@@ -102,12 +102,15 @@ std::string Attack::gate() const {
 
 std::string_view Attack::plugin_kind() const {
   if (is_strategy()) return "koord.qos-strategy/1";
+  if (is_hook()) return "koord.runtime-hook/1";
   return is_external() ? "koord.external-advisor/1" : "koord.advisor/1";
 }
 
 bool Attack::is_external() const { return name == "foreign_endpoint" || is_scraped(); }
 
 bool Attack::is_scraped() const { return name.ends_with("scrapes"); }
+
+bool Attack::is_hook() const { return kind == "hooks"; }
 
 bool Attack::is_strategy() const { return name == "foreign_knobs" || name == "evictions" || name == "plans"; }
 

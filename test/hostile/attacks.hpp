@@ -21,6 +21,7 @@ struct Attack {
   bool is_strategy() const;
   bool is_external() const;  // an external advisor
   bool is_scraped() const;   // its endpoint is a BigAnswer
+  bool is_hook() const;      // asked about pods, which its agent needs
   std::string_view plugin_kind() const;
 };
 

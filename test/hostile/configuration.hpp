@@ -15,10 +15,11 @@ namespace koord::hostile {
 // Keys and values of plugins.settings.ID.config: "socket", "store" and other paths of the node that attacks try.
 using Words = std::vector<std::pair<std::string, std::string>>;
 
-// Returns the settings of the bystander and of these attacks, below "settings:" of "plugins:". `deadline`: "3s".
+// Returns the settings of the bystander, of the neighbour if one is a hook, and of these attacks, below "settings:" of
+// "plugins:". `deadline`: "3s".
 std::string settings_of(std::span<const Attack* const> attacks, std::string_view deadline, const Words& words);
 
-// Returns the gates of the bystander and of these attacks, below "featureGates:". Some attacks must stay off.
+// Returns the gates of the same, below "featureGates:". Some attacks must stay off.
 std::string gates_of(std::span<const Attack* const> attacks);
 
 }  // namespace koord::hostile

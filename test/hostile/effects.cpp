@@ -26,6 +26,7 @@ constexpr std::pair<std::string_view, std::string_view> kRefusals[] = {
 constexpr std::pair<std::string_view, std::string_view> kEnds[] = {
     {"state_files", "its state directory has more than 2048 KiB (maxState)"},
     {"state_links", "its state directory has more than 2048 KiB (maxState)"},
+    {"state_unnamed", "its state directory has more than 2048 KiB (maxState)"},
     {"state_deep", "its state directory cannot be measured (maxState): directories nested deeper than 32"}};
 
 // Each attack that succeeds if the answer to this request contains this text.
@@ -59,7 +60,7 @@ std::vector<std::string> effects_of(const Attack& attack, const AgentProcess& ag
       complaints.push_back("no line of the log says '" + std::string(refusal) + "'");
   for (const auto& [name, reason] : kEnds)
     if (attack.name == name && !contains(log, attack.id() + " is failed: " + std::string(reason)) &&
-        lacking_layer(rights) != "uid")
+        lacking_layer(rights) != "uid" && !(name == "state_unnamed" && rights == Rights::chart))
       complaints.push_back("no line of the log says '" + std::string(reason) + "'");
   if (attack.name == "squat_kv" && contains(log, "com.bystander: another plugin has changed its key"))
     complaints.emplace_back("it changed a key of another plugin");
@@ -69,6 +70,15 @@ std::vector<std::string> effects_of(const Attack& attack, const AgentProcess& ag
     if (answer.empty()) complaints.push_back(std::string("no answer to ") + effect.request);
     if (contains(answer, effect.text)) complaints.emplace_back(effect.complaint);
   }
+  return complaints;
+}
+
+std::vector<std::string> effects_on_stop(const Attack& attack, const std::string& log) {
+  std::vector<std::string> complaints;
+  if (attack.name != "ignore_stop") return complaints;
+  if (!contains(log, attack.id() + " has not ended within 2s of the stop"))
+    complaints.emplace_back("no line says that it was killed");
+  if (contains(log, "a plugin did not end in time")) complaints.emplace_back("the agent did not end in order");
   return complaints;
 }
 
@@ -92,7 +102,7 @@ bool is_flood_named(const Attack& attack) { return attack.name != "plans" && !at
 
 bool is_noticed_by_agent(const Attack& attack, std::string_view answer) {
   return answer.find("=DENIED") != std::string_view::npos || attack.name == "squat_host" ||
-         attack.name == "foreign_endpoint" || attack.name == "foreign_knobs";
+         attack.name == "hook_late" || attack.name == "foreign_endpoint" || attack.name == "foreign_knobs";
 }
 
 }  // namespace koord::hostile

@@ -15,6 +15,9 @@ namespace koord::hostile {
 // Complaints; empty: it achieved nothing, and the log says what it must.
 std::vector<std::string> effects_of(const Attack& attack, const test::AgentProcess& agent, Rights rights);
 
+// The same after the agent's end.
+std::vector<std::string> effects_on_stop(const Attack& attack, const std::string& log);
+
 // Returns whether a plugin with fewer layers may do this step, as README.md says: every user may, or root without
 // capabilities.
 bool is_harmless_step(Rights rights, const Attack& attack, std::string_view step);

@@ -76,6 +76,13 @@ TEST_CASE("the promise: the agent grows by 8 MiB at most") {
   CHECK(complaint_about_growth(8193) == "the agent grew by 8.00 MiB");
 }
 
+TEST_CASE("the promise: a bomb makes at most 64 processes or threads") {
+  CHECK(complaint_about_bomb(" made=64").empty());
+  CHECK(complaint_about_bomb(" made=65") == "it made 65 processes or threads");
+  CHECK(complaint_about_bomb(" made=0") == "it made 0 processes or threads");
+  CHECK_FALSE(complaint_about_bomb("").empty());
+}
+
 TEST_CASE("calls that could change the node or other processes are refused") { raid_batch(Batch::quiet); }
 
 TEST_CASE("calls that could stop the agent or other plugins are refused") { raid_batch(Batch::alone); }

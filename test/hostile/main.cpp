@@ -3,6 +3,8 @@
 // hostile-raids [--together] [ATTACK…]: runs these attacks, or all, and prints a line for each verdict. One agent for
 // each of them, or --together with others of their batch, as the test has them; those marked open are always alone.
 // KOORD_HOSTILE_RIGHTS: root, unit, chart, without-landlock or without-setuid.
+#include <doctest/doctest.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -45,6 +47,9 @@ int main(int count, char** words) {
   if (together) names.erase(names.begin());
   const char* rights = std::getenv("KOORD_HOSTILE_RIGHTS");
   const Rights mode = rights_of(rights ? rights : "");
+  // Shared helpers of tests check what they do.
+  doctest::Context context;
+  context.setAsDefaultForAssertsOutOfTestCases();
   start_guard();
   int bad = 0;
   for (const Batch batch : {Batch::quiet, Batch::lie, Batch::alone, Batch::end, Batch::flood})

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 
 #include "test/hostile/control.hpp"
 
@@ -51,6 +52,13 @@ std::string complaint_about_charge(double spent, double charged, double seconds)
   return is_fair ? std::string()
                  : "the agent spent " + figure(spent) + " s for it in " + figure(seconds) + " s, and charged " +
                        figure(charged) + " s";
+}
+
+std::string complaint_about_bomb(std::string_view answer) {
+  constexpr std::string_view kStart = " made=";
+  if (!answer.starts_with(kStart)) return "it did not say how many processes it made";
+  const long made = std::atol(std::string(answer.substr(kStart.size())).c_str());
+  return made >= 1 && made <= kMostOfUser ? std::string() : "it made " + std::to_string(made) + " processes or threads";
 }
 
 }  // namespace koord::hostile

@@ -10,6 +10,7 @@ namespace koord::hostile {
 
 inline constexpr double kMaxGap = 1.5;          // s, between two samples of another plugin
 inline constexpr long kMaxGrowth = 8 << 10;     // KiB of the agent's own memory (RssAnon)
+inline constexpr long kMostOfUser = 2 * 32;     // processes and threads: twice the maxThreads of configuration.cpp
 inline constexpr double kChargeError = 0.2;     // share of the CPU time that the agent spent
 inline constexpr double kUnsteadyCores = 0.03;  // by so much the CPU time of an agent without an attack varies
 
@@ -25,5 +26,8 @@ std::string complaint_about_growth(long kibibytes);
 
 // `spent`: CPU time of the agent beyond that without an attack, in s. Too much is as wrong as too little.
 std::string complaint_about_charge(double spent, double charged, double seconds);
+
+// `answer`: of a bomb, " made=64", processes or threads. Without a limit it makes 600.
+std::string complaint_about_bomb(std::string_view answer);
 
 }  // namespace koord::hostile

@@ -23,6 +23,7 @@
 #include "test/hostile/configuration.hpp"
 #include "test/hostile/control.hpp"
 #include "test/hostile/effects.hpp"
+#include "test/hostile/hook_node.hpp"
 #include "test/hostile/listeners.hpp"
 #include "test/hostile/promise.hpp"
 
@@ -38,7 +39,6 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kFloodTime = 2500ms;
 constexpr auto kIdleTime = 1s;  // to measure what the agent takes without an attack
 constexpr auto kPatience = 60s;
-constexpr long kMostOfUser = 2 * 32;  // processes and threads: twice the maxThreads of configuration.cpp
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
@@ -67,10 +67,10 @@ class Raid {
   void judge_name(Verdict& verdict, const Attack& attack);
   void judge_ends();
   void judge_lies();
+  void judge_hooks();
   void judge_node();
   void judge_gaps();
   void judge_growth_and_delay();
-  void judge_stop();
   void judge_rest();
 
   NodeState node_state_now() {
@@ -90,6 +90,7 @@ class Raid {
   std::optional<AgentProcess> agent_;
   std::optional<Listeners> listeners_;
   std::optional<BigAnswer> endpoint_;  // of attacks by scrapes
+  std::optional<HookNode> hook_node_;  // of attacks by hooks
   Canary canary_;
   Control control_;
   NodeState before_;
@@ -105,6 +106,10 @@ void Raid::prepare() {
   ::chmod(agent_->folder().path().c_str(), 0755);
   listeners_.emplace(agent_->folder().path());
   if (only().is_scraped()) endpoint_.emplace();
+  if (only().is_hook()) {
+    hook_node_.emplace(agent_->folder().path());
+    std::filesystem::copy(built("test/hostile/neighbour.so"), agent_->plugin_folder() + "/neighbour.so");
+  }
   std::ofstream(agent_->folder() / "secret") << "secret";
   ::chmod((agent_->folder() / "secret").c_str(), 0600);
   std::filesystem::copy(built("test/hostile/bystander.so"), agent_->plugin_folder() + "/bystander.so");
@@ -134,7 +139,8 @@ Words Raid::words() {
 
 std::string Raid::configuration(std::span<const Attack* const> enabled) {
   return "  cpuBudget: 0\n  settings:\n    advisor-node-resource: {period: 100ms, deadline: 1s}\n" +
-         settings_of(attacks_, "3s", words()) + "qos: {mode: enforce}\nfeatureGates:\n" + gates_of(enabled);
+         settings_of(attacks_, "3s", words()) + "qos: {mode: enforce}\n" +
+         (hook_node_ ? hook_node_->configuration() : "") + "featureGates:\n" + gates_of(enabled);
 }
 
 bool Raid::await_bystander() {
@@ -235,15 +241,11 @@ void Raid::judge_flood() {
   if (only().name.ends_with("_bomb")) judge_bomb();
 }
 
-// A bomb logs how many processes or threads it made. Without a limit it makes 600.
 void Raid::judge_bomb() {
-  constexpr std::string_view kStart = " made=";
   const auto answer = [&] { return answer_of(*agent_, only().name); };
-  if (!watch_until([&] { return answer().starts_with(kStart); }, kPatience))
-    return complain("it did not say how many processes it made");
-  const long made = std::atol(answer().c_str() + kStart.size());
-  note("made " + std::to_string(made));
-  if (made < 1 || made > kMostOfUser) complain("it made " + std::to_string(made) + " processes or threads");
+  watch_until([&] { return !answer().empty(); }, kPatience);
+  note(answer());
+  if (const std::string complaint = complaint_about_bomb(answer()); !complaint.empty()) complain(complaint);
 }
 
 // The line about a budget comes after some measurements of it, 5 s each.
@@ -295,6 +297,11 @@ void Raid::judge_lies() {
   }
 }
 
+void Raid::judge_hooks() {
+  const auto watch = [this](const std::function<bool()>& condition) { return watch_until(condition, kPatience); };
+  for (const std::string& complaint : complaints_about_hooks(only(), *agent_, *hook_node_, watch)) complain(complaint);
+}
+
 void Raid::judge_gaps() {
   const std::vector<double> beats = control_.beats();
   for (const char* metric : {"bystander_ticks", "node_memory_usage"}) {
@@ -331,17 +338,6 @@ void Raid::judge_node() {
     complain("the agent has " + std::to_string(more) + " descriptors more than before");
 }
 
-void Raid::judge_stop() {
-  const std::string log = agent_->log();
-  for (std::size_t i = 0; i < attacks_.size(); ++i) {
-    if (attacks_[i]->name != "ignore_stop") continue;
-    if (!contains(log, attacks_[i]->id() + " has not ended within 2s of the stop"))
-      verdicts_[i].complaints.emplace_back("no line says that it was killed");
-    if (contains(log, "a plugin did not end in time"))
-      verdicts_[i].complaints.emplace_back("the agent did not end in order");
-  }
-}
-
 // After the agent's end nothing of it is left.
 void Raid::judge_rest() {
   const bool ran = runs();
@@ -350,7 +346,9 @@ void Raid::judge_rest() {
     agent_->kill();
   else if (agent_->stop() != 0)
     complain("the agent did not end by itself");
-  judge_stop();
+  for (std::size_t i = 0; i < attacks_.size(); ++i)
+    for (const std::string& effect : effects_on_stop(*attacks_[i], agent_->log()))
+      verdicts_[i].complaints.push_back(effect);
   if (seconds_since(begin) > 3)
     note("the agent took " + std::to_string(static_cast<int>(seconds_since(begin))) + " s to end");
   if (ran && !eventually([] { return hostile_processes().empty(); }, 10s))
@@ -381,6 +379,7 @@ std::vector<Verdict> Raid::run() {
         judge_lies();
         break;
     }
+    if (runs() && hook_node_) judge_hooks();
     judge_node();
     if (runs()) judge_gaps();
     for (std::size_t i = 0; i < attacks_.size(); ++i)

@@ -52,7 +52,9 @@ std::size_t group_size(Batch batch) {
 std::vector<std::vector<const Attack*>> groups_of(const std::vector<const Attack*>& attacks, std::size_t size) {
   std::vector<std::vector<const Attack*>> groups;
   for (const Attack* attack : attacks) {
-    if (groups.empty() || groups.back().size() == size) groups.emplace_back();
+    const bool is_new =
+        groups.empty() || groups.back().size() == size || groups.back().front()->is_hook() != attack->is_hook();
+    if (is_new) groups.emplace_back();
     groups.back().push_back(attack);
   }
   return groups;

@@ -80,6 +80,22 @@ void attack_state_hidden(raid *r) {
   if (next_file(r, 0) < 0) (void)!chmod("hidden", 0);
 }
 
+/* They take space as long as they are open. Where the agent cannot see them, it ends by itself. */
+void attack_state_unnamed(raid *r) {
+  static char block[1 << 20];
+  char path[100];
+  if (!has_begun(r)) return;
+  if (r->tick > 200) _exit(3);
+  if (r->tick > 2) return;
+  memset(block, 'x', sizeof block);
+  for (int i = 0; i < 8; ++i) {
+    snprintf(path, sizeof path, "unnamed-%d", i);
+    const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    unlink(path);
+    (void)!write(fd, block, sizeof block);
+  }
+}
+
 void attack_preallocated(raid *r) {
   if (getenv("KOORD_STATE_DIRECTORY") == NULL) {
     say(r, "fallocate", EACCES);

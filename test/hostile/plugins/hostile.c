@@ -205,14 +205,7 @@ static void find_sibling(raid *r) {
     r->sibling = (pid_t)pid;
 }
 
-static koord_status collect(void *self, uint64_t now_ns, uint64_t deadline_ns) {
-  raid *r = self;
-  attack_function *run = find_attack(r->name);
-  (void)deadline_ns;
-  find_sibling(r);
-  if (r->sibling == 0) return KOORD_OK; /* not yet */
-  if (run == NULL && strncmp(r->name, "constructor", 11) != 0) return KOORD_E_UNSUPPORTED;
-  r->now_ns = now_ns;
+static void attack_once(raid *r, attack_function *run) {
   r->length = 0;
   r->line[0] = '\0';
   ++r->tick;
@@ -222,6 +215,25 @@ static koord_status collect(void *self, uint64_t now_ns, uint64_t deadline_ns) {
     const int n = snprintf(line, sizeof line, "attack %s:%s", r->name, r->line);
     r->host->log(r->host, KOORD_LOG_WARN, (koord_str){line, (uint64_t)n});
   }
+}
+
+static koord_status collect(void *self, uint64_t now_ns, uint64_t deadline_ns) {
+  raid *r = self;
+  attack_function *run = find_attack(r->name);
+  (void)deadline_ns;
+  find_sibling(r);
+  if (r->sibling == 0) return KOORD_OK; /* not yet */
+  if (run == NULL && strncmp(r->name, "constructor", 11) != 0) return KOORD_E_UNSUPPORTED;
+  r->now_ns = now_ns;
+  attack_once(r, run);
+  return KOORD_OK;
+}
+
+static koord_status handle(void *self, const koord_hook_request *request, const koord_hook_response *response) {
+  raid *r = self;
+  r->request = request;
+  r->response = response;
+  attack_once(r, find_attack(r->name));
   return KOORD_OK;
 }
 
@@ -327,6 +339,12 @@ static koord_external_advisor external_of_many = {
     .targets = targets,
 };
 
+static koord_runtime_hook hook = {
+    .life = {.struct_size = sizeof hook, .create = create, .init = init, .stop = stop, .destroy = destroy},
+    .stages = KOORD_STAGE_PRE_RUN_POD_SANDBOX | KOORD_STAGE_PRE_CREATE_CONTAINER,
+    .handle = handle,
+};
+
 static koord_class class = {.struct_size = sizeof class, .name = "hostile", .period_ns = 100000000u};
 
 static koord_module module = {
@@ -342,11 +360,16 @@ static koord_module module = {
 const koord_module *koord_entry_v1(void) {
   const int is_strategy = strstr(manifest_text(), "kinds=koord.qos-strategy/1") != NULL;
   const int is_external = strstr(manifest_text(), "kinds=koord.external-advisor/1") != NULL;
-  class.kind = is_strategy ? "koord.qos-strategy/1" : is_external ? "koord.external-advisor/1" : "koord.advisor/1";
+  const int is_hook = strstr(manifest_text(), "kinds=koord.runtime-hook/1") != NULL;
+  class.kind = is_strategy   ? "koord.qos-strategy/1"
+               : is_external ? "koord.external-advisor/1"
+               : is_hook     ? "koord.runtime-hook/1"
+                             : "koord.advisor/1";
   const int has_targets = is_external && strstr(attack_name(), "_scrapes") != NULL;
   class.vtable = is_strategy   ? &strategy.life
                  : has_targets ? &external_of_many.life
                  : is_external ? &external.life
+                 : is_hook     ? &hook.life
                                : &advisor.life;
   module.manifest = manifest_text();
   return lie(attack_name(), &module, &class);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by the attacks. An attack is called at each tick until it ends its process; it reports its results by
- * say(). */
+/* Shared by the attacks. An attack is called at each tick, a hook's at each request, until it ends its process; it
+ * reports its results by say(). */
 #ifndef KOORD_TEST_HOSTILE_H
 #define KOORD_TEST_HOSTILE_H
 
@@ -29,6 +29,8 @@ typedef struct raid {
   const koord_svc_knobs *knobs;
   const koord_svc_evict *evict;
   uint64_t series;
+  const koord_hook_request *request; /* of a runtime hook's call, as the response */
+  const koord_hook_response *response;
   char line[3000];
   size_t length;
 } raid;
