@@ -108,7 +108,10 @@ Result<std::uint64_t> Layers::state_size(const std::string& plugin_id, const std
   const std::uint64_t named = TRY(child::state_size(user->directory, user->uid, enough));
   struct stat about;
   if (named > enough || ::stat(user->directory.c_str(), &about) != 0) return named;
-  return named + unnamed_size(processes, about.st_dev, enough - named);
+  // Without a cgroup for its processes.
+  const std::vector<std::int32_t> of_user =
+      processes.empty() ? processes_of_user(user->uid) : std::vector<std::int32_t>();
+  return named + unnamed_size(processes.empty() ? of_user : processes, about.st_dev, enough - named);
 }
 
 std::optional<std::uint64_t> Layers::state_space() const {

@@ -39,7 +39,8 @@ class Layers {
   // says so, keeps the agent's user and files.
   Result<Launch> launch(const std::string& plugin_id, const std::string& path, const host::RunnerLimits& limits);
   // The bytes on disk of the plugin's state directory and of files without a name beside it that its processes have
-  // open, more than `enough` if there is more; 0: it has no such directory. [any thread]
+  // open, more than `enough` if there is more; 0: it has no such directory. No `processes`: all of its user. [any
+  // thread]
   Result<std::uint64_t> state_size(const std::string& plugin_id, const std::vector<std::int32_t>& processes,
                                    std::uint64_t enough) const;
   // The free bytes of the file system with the state directories; nullopt: unknown. [any thread]

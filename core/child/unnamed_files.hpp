@@ -15,4 +15,7 @@ namespace koord::child {
 // not see (CAP_SYS_PTRACE) has none.
 std::uint64_t unnamed_size(const std::vector<std::int32_t>& pids, dev_t device, std::uint64_t enough);
 
+// Returns all processes of this user. It reads a file for each process of the node.
+std::vector<std::int32_t> processes_of_user(std::uint32_t uid);
+
 }  // namespace koord::child

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -99,4 +100,10 @@ TEST_CASE_FIXTURE(State, "an open file without a name counts once, one with a na
   CHECK(unnamed_size({::getpid(), ::getpid()}, device, kMuch) == size);
   CHECK(unnamed_size(self, device + 1, kMuch) == 0);
   CHECK(unnamed_size({1 << 30}, device, kMuch) == 0);  // it has ended
+}
+
+TEST_CASE("the processes of a user are found without a cgroup") {
+  const std::vector<std::int32_t> own = processes_of_user(::getuid());
+  CHECK(std::find(own.begin(), own.end(), ::getpid()) != own.end());
+  CHECK(processes_of_user(4'000'000'000).empty());
 }
