@@ -35,6 +35,7 @@ enum class Form {
   group,       // the name of a resctrl group; "" or "/": the root's
   score,       // oom_score_adj of processes: of most of them, and of those that have another
   core_group,  // the name of a group of processes that may share a core; "": with all without a group
+  traffic,     // "1=RATE:CEIL:PRIORITY;…": all classes of an interface (knob/traffic_text.hpp)
   idle,        // cpu.idle: 0, 1; the kernel changes the cgroup's weight with it
 };
 
@@ -46,6 +47,7 @@ enum class Place {
   schemata,       // a line of a resctrl group's schemata, v2_file is its word
   resctrl_tasks,  // in which resctrl groups the threads of a cgroup are
   processes,      // a value of each process of a container
+  interface,      // a network interface of the node
   resctrl_group,  // whether a resctrl group is there: 0, 1; not to be proposed
 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // KnobBackend: a place that keeps values of knobs and is no directory of files: groups of resctrl, the scores and core
-// groups of processes. KnobFiles asks the backend of a knob's place; everything above KnobFiles (journal, read-back,
-// revert, detection of other writers) works on its texts as on those of files. [any thread]
+// groups of processes, classes of an interface. KnobFiles asks the backend of a knob's place; everything above
+// KnobFiles (journal, read-back, revert, detection of other writers) works on its texts as on those of files. [any
+// thread]
 #pragma once
 
 #include <cstdint>

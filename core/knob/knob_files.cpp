@@ -12,6 +12,7 @@
 #include "core/knob/core_groups.hpp"
 #include "core/knob/process_scores.hpp"
 #include "core/knob/resctrl.hpp"
+#include "core/knob/traffic_control.hpp"
 
 namespace koord::knob {
 namespace {
@@ -74,7 +75,8 @@ KnobFiles::KnobFiles(cgroup::Layout layout, NodeRoots roots, std::shared_ptr<con
       roots_(std::move(roots)),
       resctrl_(std::make_unique<Resctrl>(roots_.resctrl, layout_)),
       scores_(std::make_unique<ProcessScores>(roots_.proc, layout_)),
-      core_groups_(std::make_unique<CoreGroups>(roots_.proc, layout_, std::move(calls))) {}
+      core_groups_(std::make_unique<CoreGroups>(roots_.proc, layout_, std::move(calls))),
+      traffic_(std::make_unique<TrafficControl>(roots_.proc)) {}
 
 KnobFiles::~KnobFiles() = default;
 
@@ -88,6 +90,8 @@ const KnobBackend* KnobFiles::backend_of(const Knob& knob) const {
       return nullptr;
     case Place::processes:
       return knob.form == Form::score ? scores_.get() : core_groups_.get();
+    case Place::interface:
+      return traffic_.get();
     default:
       return resctrl_.get();
   }

@@ -93,7 +93,7 @@ class KnobFiles {
 
   const cgroup::Layout layout_;
   const NodeRoots roots_;
-  const std::unique_ptr<const KnobBackend> resctrl_, scores_, core_groups_;
+  const std::unique_ptr<const KnobBackend> resctrl_, scores_, core_groups_, traffic_;
 };
 
 // The present value of a knob as text in the form of a proposal. The knob may be unknown. The name of a knob with items

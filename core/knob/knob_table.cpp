@@ -81,6 +81,7 @@ constexpr Knob kKnobs[] = {
     {"resctrl.group", "resctrl.group", Place::resctrl_tasks, Controller::cpu, Form::group, "tasks", {"tasks"}},
     {"oom_score_adj", "oom_score_adj", Place::processes, {}, Form::score, "oom_score_adj", {}, -1000, 1000, true},
     {"core_sched.group", "core_sched.group", Place::processes, {}, Form::core_group, "core_sched", {}},
+    {"tc.classes", "tc.classes", Place::interface, {}, Form::traffic, "htb", {}},
     {"resctrl.made", "resctrl.made", Place::resctrl_group, {}, Form::number, "made", {}, 0, 1},
     {"resctrl.remove", "resctrl.remove", Place::resctrl_group, {}, Form::number, "remove", {}, 1, 1, true, true},
 };
@@ -93,6 +94,13 @@ Error out_of_place(const Knob& knob, std::string_view expected) {
 bool is_group_name(std::string_view name) {
   const bool is_kernels = name == "info" || name == "mon_groups" || name == "mon_data";
   return !is_kernels && name.size() <= 255 && name.find_first_of("/\n") == std::string_view::npos;
+}
+
+// dev_valid_name() of Linux.
+bool is_interface_name(std::string_view name) {
+  const bool is_text = std::none_of(name.begin(), name.end(), [](unsigned char c) { return c <= 0x20 || c == 0x7f; });
+  return is_text && !name.empty() && name.size() < 16 && name != "." && name != ".." &&
+         name.find_first_of("/:") == std::string_view::npos;
 }
 
 }  // namespace
@@ -137,6 +145,12 @@ Result<void> check_place(const Knob& knob, decision::Level level, std::string_vi
     case Place::processes:
       if (level != decision::Level::container)
         return out_of_place(knob, "a knob of a container: the level is to be the container");
+      break;
+    case Place::interface:
+      if (level != decision::Level::node || !is_interface_name(cgroup_dir))
+        return out_of_place(
+            knob,
+            "a knob of a network interface: the level is to be the node, and cgroup_dir the name of the interface");
       break;
     case Place::resctrl_group:
       if (knob.is_one_shot && level == decision::Level::node && is_group_name(cgroup_dir) &&

@@ -9,6 +9,7 @@
 #include "core/knob/fields.hpp"
 #include "core/knob/knob.hpp"
 #include "core/knob/process_texts.hpp"
+#include "core/knob/traffic_text.hpp"
 
 namespace koord::knob {
 namespace {
@@ -178,6 +179,8 @@ Result<Value> decode(const Knob& knob, const Texts& texts, Version version, std:
         return decode_scores(texts[0]);
       case Form::core_group:
         return decode_core_groups(texts[0]);
+      case Form::traffic:
+        return decode_traffic(texts[0]);
       default:
         return decode_number(knob, texts[0], version);
     }

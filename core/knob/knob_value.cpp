@@ -6,6 +6,7 @@
 #include "core/knob/fields.hpp"
 #include "core/knob/knob.hpp"
 #include "core/knob/process_texts.hpp"
+#include "core/knob/traffic_text.hpp"
 
 namespace koord::knob {
 namespace {
@@ -101,6 +102,7 @@ long double width(const Setting& setting) {
       return static_cast<long double>(cgroup::convert(setting.value.amount, cgroup::Conversion::weight_to_shares));
     case Form::group:
     case Form::core_group:
+    case Form::traffic:
       return 0;
     default:
       return amount;
@@ -141,6 +143,8 @@ Result<Value> parse_value(const Knob& knob, std::string_view text) {
       return parse_group(knob, text);
     case Form::core_group:
       return parse_core_group(knob, text);
+    case Form::traffic:
+      return parse_traffic(knob, text);
     default:
       break;
   }
@@ -172,6 +176,8 @@ std::string spell(const Knob& knob, const Value& value) {
       return spell_scores(value);
     case Form::core_group:
       return spell_core_groups(value.fields);
+    case Form::traffic:
+      return spell_traffic(value);
     default:
       return amount;
   }
@@ -190,6 +196,8 @@ bool same(const Knob& knob, const Value& now, const Value& wanted) {
       return has_all(knob, now.fields, wanted.fields);
     case Form::score:
       return now.amount == wanted.amount && now.fields == wanted.fields;
+    case Form::traffic:
+      return now.fields == wanted.fields;
     case Form::core_group:
     case Form::group:  // a cgroup without threads is in whichever
       return has_all(knob, wanted.fields, now.fields);

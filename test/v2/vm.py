@@ -28,7 +28,7 @@ import systemd_machine  # noqa: E402
 QEMU = 'qemu-system-x86_64'
 KERNEL_PACKAGE = 'linux-image-cloud-amd64'
 MEMORY_MIB = 1536
-MODULES = ('loop', 'veth')
+MODULES = ('loop', 'veth', 'sch_htb', 'cls_cgroup')
 TIME_LIMIT = 540  # seconds, of all starts together: the machine is ten to fifty times slower than this one
 # On a busy machine the kernel's boot hangs now and then, or the emulated timer is lost: every sleep in the machine then
 # lasts for ever, that of /init's heartbeat, too. Such a machine is started anew.

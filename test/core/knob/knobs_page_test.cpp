@@ -22,7 +22,7 @@ Every knob that an intent of `koord.knobs/1` may name. A test compares this page
 host converts on cgroup v1, both ways. A knob without its kernel file answers `KOORD_E_UNSUPPORTED`: `-` below is a version that has none, and some files need a vendor's kernel.
 
 - **level, `cgroup_dir`**: *cgroup*: `KOORD_LEVEL_QOS`, `_POD` or `_CONTAINER` with the cgroup of a class, pod or container. *node*: `KOORD_LEVEL_NODE`, empty. *root*: any level,
-  empty. *group*: `KOORD_LEVEL_NODE`, the name of a resctrl group.
+  empty. *group*: `KOORD_LEVEL_NODE`, the name of a resctrl group. *interface*: `KOORD_LEVEL_NODE`, the name of a network interface.
 - **roles**: the [roles](../core/knob/README.md#how-a-value-is-composed) that an intent may have; a host of 1.0 takes `set` alone.
 - **stricter**: of two values of equal priority the smaller one wins, or the larger one where the column says so.
 - **line per item**: the file has a line for each block device, or a word for each feature. The value begins with the item, and each item is a knob of its own.
@@ -83,6 +83,9 @@ const std::map<std::string_view, Meaning> kMeanings = {
     {"oom_score_adj", {"which processes the kernel kills first when memory is short", "score; 1000 goes first"}},
     {"core_sched.group",
      {"processes of different groups never share a core at the same time", "a name; empty: with all without a group"}},
+    {"tc.classes",
+     {"classes of an interface's outgoing traffic",
+      "`MINOR=RATE:CEIL:PRIORITY;…`, rates in bytes/s; class 1 is the parent, 2 the default"}},
     {"resctrl.remove", {"one-shot: removes an empty group that begins with `koord-`", "1"}},
 };
 
@@ -90,6 +93,7 @@ std::string files_text(const Knob& knob, cgroup::Version version) {
   if (knob.place == Place::schemata) return "resctrl: schemata, " + std::string(knob.v2_file);
   if (knob.place == Place::resctrl_tasks) return "resctrl: tasks";
   if (knob.place == Place::resctrl_group) return "resctrl: the folder";
+  if (knob.place == Place::interface) return "rtnetlink: HTB of the interface";
   if (knob.form == Form::score) return "`/proc/PID/oom_score_adj` of each process";
   if (knob.form == Form::core_group) return "`prctl(PR_SCHED_CORE)` of each process";
   const std::string prefix = knob.place == Place::proc ? "/proc/" : knob.place == Place::sys ? "/sys/" : "";
@@ -122,6 +126,8 @@ std::string place_text(const Knob& knob) {
       return "cgroup of a pod or container";
     case Place::processes:
       return "cgroup of a container";
+    case Place::interface:
+      return "interface";
     default:
       return "group";
   }
