@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The network's classes on a node: which class a pod's packets are in, and what each class may send. Pure functions.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.hpp"
+
+namespace koord::hook_network {
+
+inline constexpr std::string_view kAnnotation = "koordinator.sh/networkQOS";
+// The major number of the knob tc.classes; net_cls.classid is major × 65536 + minor.
+inline constexpr std::uint32_t kMajor = 0x6b6f;
+inline constexpr std::uint32_t kLs = 3, kBe = 4, kFirstPod = 256;  // minor numbers; 1: the parent, 2: all others
+inline constexpr std::size_t kMostPods = 4000;  // with limits of their own
+
+// Bytes a second; 0: none.
+struct Share {
+  bool is_on = false;
+  std::int64_t request = 0, limit = 0;
+
+  bool operator==(const Share&) const = default;
+};
+
+struct Network {
+  std::int64_t total = 0;  // bytes a second; 0: unknown, or another policy than tc
+  Share ls, be;
+  std::vector<std::string> problems;  // fields that are ignored, and why
+
+  bool shares() const { return total > 0 && (ls.is_on || be.is_on); }
+};
+
+// Of a NodeSLO; an empty one gives no class anything.
+Result<Network> parse_network(std::string_view node_slo);
+
+struct PodFacts {
+  std::string_view uid, name, label;          // "shop/web", koordinator.sh/qosClass
+  std::optional<std::string_view> annotation;  // kAnnotation
+};
+
+struct Adjustment {
+  std::optional<std::uint32_t> classid;  // nullopt: the packets are in the default class
+  std::int64_t egress_limit = 0;         // of the pod's own class, bytes a second; 0: it has none
+  std::uint32_t priority = 0;            // of that class
+  std::string problem = {};              // why the annotation is ignored; empty: it is not
+
+  bool operator==(const Adjustment&) const = default;
+};
+
+Adjustment adjust(const PodFacts& pod, const Network& network);
+
+struct Plan {
+  std::string classes;  // the value of tc.classes; empty: nothing is to be shared or limited
+  std::vector<std::string> problems;
+};
+
+// The classes of the node and of the pods that have limits of their own.
+Plan plan(const Network& network, const std::vector<PodFacts>& pods);
+
+}  // namespace koord::hook_network
