@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// koordctl plugin bench: measures the cost of a plugin's tick, in this process and in one of its own, side by side.
+// koordctl plugin bench: measures the cost of a plugin's tick, or of a hook's answer, in this process and in one of its
+// own, side by side.
+#include <algorithm>
 #include <cmath>
 
 #include "core/child/snapshot_images.hpp"
@@ -19,7 +21,8 @@ namespace {
 void describe_bench(po::options_description& options) {
   describe_node(options);
   describe_configuration(options);
-  options.add_options()("ticks,t", po::value<std::uint64_t>()->default_value(1000), "how many")(
+  options.add_options()("ticks,t", po::value<std::uint64_t>()->default_value(1000),
+                        "how many; of a hook: answers, about each pod and container of the node in turn")(
       "class,c", po::value<std::string>()->value_name("NAME"), "which class of the plugin; default: the first");
 }
 
@@ -32,10 +35,15 @@ struct Row {
   Result<workshop::BenchResult> result;
 };
 
+bool is_of_hook(const std::vector<Row>& rows) {
+  return std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.result && row.result->is_hook; });
+}
+
 std::string as_table(const std::vector<Row>& rows, std::uint64_t ticks) {
+  const std::string what = is_of_hook(rows) ? "answer" : "tick", column = is_of_hook(rows) ? "ANSWER" : "TICK";
   Table table({{"ISOLATION"},
                {"START", true},
-               {"TICK", true},
+               {column, true},
                {"P99", true},
                {"CPU", true},
                {"SYSCALLS", true},
@@ -56,10 +64,10 @@ std::string as_table(const std::vector<Row>& rows, std::uint64_t ticks) {
                format_bytes(static_cast<double>(result->private_bytes)),
                format_bytes(static_cast<double>(result->growth_bytes))});
   }
-  return table.render() + "\n" + std::to_string(ticks) +
-         " ticks. Per tick: TICK is the median, SYSCALLS of both sides, ALLOCATIONS with the host's own.\n"
-         "MEMORY is private to the plugin's process (in process: koordctl's own included), GROWTH over all ticks.\n" +
-         notes;
+  return table.render() + "\n" + std::to_string(ticks) + " " + what + "s. Per " + what + ": " + column +
+         " is the median, SYSCALLS of both sides, ALLOCATIONS with the host's own.\n"
+         "MEMORY is private to the plugin's process (in process: koordctl's own included), GROWTH over all " +
+         what + "s.\n" + notes;
 }
 
 std::string as_json(const std::vector<Row>& rows, std::uint64_t ticks) {
@@ -108,8 +116,9 @@ Result<void> bench_plugin(const Invocation& invocation) {
 
 }  // namespace
 
-const Command kPluginBench{"plugin bench", "FILE",
-                           "Measure the cost of a plugin's tick, in process and in a process of its own.",
-                           describe_bench, bench_plugin};
+const Command kPluginBench{
+    "plugin bench", "FILE",
+    "Measure the cost of a plugin's tick, or of a hook's answer, in process and in a process of its own.",
+    describe_bench, bench_plugin};
 
 }  // namespace koord::ctl

@@ -68,7 +68,7 @@ struct Interface {
 };
 
 Result<Interface> interface_of(const KnobTarget& target) {
-  Interface interface{std::string(target.cgroup_dir), 0};
+  Interface interface { std::string(target.cgroup_dir), 0 };
   interface.index = static_cast<int>(::if_nametoindex(interface.name.c_str()));
   if (interface.index == 0) return system_error(ENODEV, "the interface '" + interface.name + "' is missing");
   return interface;
@@ -103,9 +103,8 @@ Result<void> remove_ours(RouteSocket& socket, const Interface& interface) {
 }
 
 Result<void> make_ours(RouteSocket& socket, const Interface& interface, TrafficControl::Filter filter) {
-  Result<void> made =
-      socket.change([&](std::uint32_t sequence) { return add_root_qdisc(interface.index, sequence); },
-                    "make classes on '" + interface.name + "'");
+  Result<void> made = socket.change([&](std::uint32_t sequence) { return add_root_qdisc(interface.index, sequence); },
+                                    "make classes on '" + interface.name + "'");
   if (!made && made.error().is(std::errc::no_such_file_or_directory))
     return unsupported("this kernel has no HTB (CONFIG_NET_SCH_HTB, module sch_htb)");
   if (!made || filter == TrafficControl::Filter::none) return made;

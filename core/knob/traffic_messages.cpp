@@ -168,8 +168,7 @@ std::string add_root_qdisc(int interface, std::uint32_t sequence) {
 }
 
 std::string remove_root_qdisc(int interface, std::uint32_t sequence) {
-  return finished(
-      begin_message({RTM_DELQDISC, NLM_F_ACK, sequence}, about(interface, kTrafficHandle, TC_H_ROOT)));
+  return finished(begin_message({RTM_DELQDISC, NLM_F_ACK, sequence}, about(interface, kTrafficHandle, TC_H_ROOT)));
 }
 
 std::string add_cgroup_filter(int interface, std::uint32_t sequence) {

@@ -49,9 +49,10 @@ std::string text_of_class(const TrafficClass& one) {
 Result<Value> parse_traffic(const Knob& knob, std::string_view text) {
   const std::optional<TrafficClasses> classes = parse_traffic_classes(text);
   if (classes && classes->contains(kTrafficRoot) && classes->contains(kTrafficDefault)) return value_of(*classes);
-  return unexpected(knob, text.substr(0, 200),
-                    "\"MINOR=RATE:CEIL:PRIORITY;…\": minor numbers to 65534 with 1 and 2 among them, bytes a second from "
-                    "1000 to 10^12 with the rate at most the ceiling, priorities 0 to 7");
+  return unexpected(
+      knob, text.substr(0, 200),
+      "\"MINOR=RATE:CEIL:PRIORITY;…\": minor numbers to 65534 with 1 and 2 among them, bytes a second from "
+      "1000 to 10^12 with the rate at most the ceiling, priorities 0 to 7");
 }
 
 Result<Value> decode_traffic(std::string_view text) {

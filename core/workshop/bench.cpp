@@ -9,6 +9,8 @@
 
 #include "core/base/file.hpp"
 #include "core/base/parse.hpp"
+#include "core/host/hook_response.hpp"
+#include "core/workshop/hook_stages.hpp"
 #include "core/workshop/measured_child.hpp"
 #include "core/workshop/player.hpp"
 #include "core/workshop/run_node.hpp"
@@ -43,12 +45,17 @@ class Subject {
     Player::Role role{.plugin_id = piece.manifest.id, .plugin = plugin, .config_json = settings_.config_json};
     role.class_index = TRY(find_class(*plugin, settings_.class_name));
     player_ = std::make_unique<Player>(*memory_host_, std::move(role));
-    if (!player_->info().ticks) return invalid("class '" + player_->info().name + "' has no ticks to measure");
+    if (is_hook()) TRY(collect_questions());
+    if (!is_hook() && !player_->info().ticks)
+      return invalid("class '" + player_->info().name + "' has no ticks to measure");
     return well("start", player_->start());
   }
 
-  // One tick, a period later; only the call itself counts.
+  bool is_hook() const { return player_->info().kind == "koord.runtime-hook/1"; }
+
+  // One tick, a period later, or one answer; only the call itself counts.
   Result<service::CallResult> tick() {
+    if (is_hook()) return answer();
     TRY(node_->pass(settings_.period));
     const Time now = node_->clock().now();
     service::CallResult result = player_->tick(now, now + std::chrono::seconds(10));
@@ -60,6 +67,25 @@ class Subject {
   int process() const { return player_->runner().process() != 0 ? player_->runner().process() : ::getpid(); }
 
  private:
+  Result<void> collect_questions() {
+    view_ = memory_host_->services().views.of(memory_host_->hub().current());
+    questions_ = hook_questions(player_->info().stages, *view_);
+    if (questions_.empty()) return invalid("the node has no pod to ask the hook about: expected some in --pods");
+    return {};
+  }
+
+  Result<service::CallResult> answer() {
+    const HookQuestion& question = questions_[next_question_++ % questions_.size()];
+    const koord_hook_request request =
+        request_of(question, *view_, node_->clock().now() + std::chrono::milliseconds(500));
+    host::HookResponse response(player_->context().host());
+    const auto began = std::chrono::steady_clock::now();
+    service::CallResult result = player_->runner().handle(request, response.table());
+    if (result.wall == Duration()) result.wall = std::chrono::steady_clock::now() - began;
+    TRY(well("an answer", result));
+    return result;
+  }
+
   static Result<void> well(const char* what, const service::CallResult& result) {
     if (!result.ok()) return invalid(std::string(what) + " failed: " + describe(result));
     return {};
@@ -69,6 +95,9 @@ class Subject {
   std::unique_ptr<RunNode> node_;
   std::unique_ptr<MemoryHost> memory_host_;
   std::unique_ptr<Player> player_;
+  service::SnapshotViewPtr view_;        // of the questions
+  std::vector<HookQuestion> questions_;  // of a hook
+  std::size_t next_question_ = 0;
 };
 
 Duration quantile(std::vector<Duration>& sorted, double p) {
@@ -79,6 +108,7 @@ Duration quantile(std::vector<Duration>& sorted, double p) {
 struct Timed {
   std::int64_t start_ns, median_ns, p99_ns, private_bytes, growth_bytes;
   double cpu_ns, allocations;
+  bool is_hook;
 };
 
 Result<void> measure(Timed& out, const OpenedPlugin& piece, const Loading& loading, std::unique_ptr<RunNode> node,
@@ -88,6 +118,7 @@ Result<void> measure(Timed& out, const OpenedPlugin& piece, const Loading& loadi
   const auto began = Steady::now();
   TRY(subject.start(piece, loading));
   out.start_ns = Duration(Steady::now() - began).count();
+  out.is_hook = subject.is_hook();
   TRY(subject.tick());
   std::vector<Duration> walls;
   walls.reserve(settings.ticks);
@@ -119,7 +150,8 @@ Result<BenchResult> bench(const OpenedPlugin& piece, const Loading& loading,
       timed.run([&](Timed& out) -> Result<void> { return measure(out, piece, loading, TRY(make_node()), settings); });
   if (!measured) return std::move(measured).error();
   const Timed& result = timed.value();
-  BenchResult found{.start = Duration(result.start_ns),
+  BenchResult found{.is_hook = result.is_hook,
+                    .start = Duration(result.start_ns),
                     .median = Duration(result.median_ns),
                     .p99 = Duration(result.p99_ns),
                     .cpu_ns = result.cpu_ns,

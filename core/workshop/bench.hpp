@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cost of one tick of a plugin, with one isolation: time, CPU, system calls, allocations, memory. Measured in processes
-// made for it, so that a plugin that crashes or leaks harms nothing else. For programs without further threads.
+// Cost of one tick of a plugin, or of one answer of a runtime hook, with one isolation: time, CPU, system calls,
+// allocations, memory. Measured in processes made for it, so that a plugin that crashes or leaks harms nothing else.
+// For programs without further threads.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +20,13 @@ class RunNode;
 struct BenchSettings {
   std::string class_name;  // empty: the first
   std::string config_json = "{}";
-  std::uint64_t ticks = 1000;
+  std::uint64_t ticks = 1000;                 // of a hook: answers, about each pod and container in turn
   Duration period = std::chrono::seconds(1);  // that passes on the node between two ticks, without waiting
   std::uint64_t (*allocations)() = nullptr;   // of this process so far, if counted
 };
 
 struct BenchResult {
+  bool is_hook = false;                // a tick is an answer
   Duration start{};                    // from the file to a plugin that can be ticked
   Duration median{}, p99{};            // of a tick
   double cpu_ns = 0;                   // of a tick, in the plugin's thread

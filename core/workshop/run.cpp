@@ -173,14 +173,7 @@ class Run {
   void ask_hook(Part& part) {
     if (!part.running || part.info().kind != "koord.runtime-hook/1") return;
     const service::SnapshotViewPtr view = memory_host_.services().views.of(memory_host_.hub().current());
-    for (const koord_pod& pod : view->pods()) {
-      for (const HookStage& stage : hook_stages()) {
-        if ((part.info().stages & stage.bit) == 0) continue;
-        if (!stage.of_container) handle(part, stage, *view, pod, nullptr);
-        for (std::uint32_t i = 0; stage.of_container && i < pod.n_containers; ++i)
-          handle(part, stage, *view, pod, &pod.containers[i]);
-      }
-    }
+    for (const HookQuestion& question : hook_questions(part.info().stages, *view)) handle(part, question, *view);
   }
 
   // An agent has answered the request without a hook that is later than its deadline.
@@ -192,19 +185,16 @@ class Run {
     return result;
   }
 
-  void handle(Part& part, const HookStage& stage, const service::SnapshotView& view, const koord_pod& pod,
-              const koord_container* container) {
-    const koord_hook_request request{sizeof request, stage.bit, to_ns(node_.clock().now() + kHookDeadline),
-                                     &pod,           container, view.node_slo(),
-                                     {"", 0}};
+  void handle(Part& part, const HookQuestion& question, const service::SnapshotView& view) {
+    const koord_hook_request request = request_of(question, view, node_.clock().now() + kHookDeadline);
     host::HookResponse response(part.player->context().host());
     if (!call(part, "handle", [&] { return in_time(part.player->runner().handle(request, response.table())); }).ok())
       return;
     const host::HookSettings answer = response.close();
     RunAdjustment made{part.info().name,
-                       stage.name,
-                       text_of(pod.ns) + "/" + text_of(pod.name),
-                       container != nullptr ? text_of(container->name) : "",
+                       question.stage->name,
+                       text_of(question.pod->ns) + "/" + text_of(question.pod->name),
+                       question.container != nullptr ? text_of(question.container->name) : "",
                        "",
                        ""};
     auto keep = [&](const std::string& field, const std::string& value) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// hook-network: a pod's packets are in the traffic class of its QoS class, or in one of its own. The hook gives each pod
-// the number of its class, the strategy gives an interface the classes. Both do nothing until an operator names the
+// hook-network: a pod's packets are in the traffic class of its QoS class, or in one of its own. The hook gives each
+// pod the number of its class, the strategy gives an interface the classes. Both do nothing until an operator names the
 // interface.
 #include <mutex>
 #include <string>
@@ -171,14 +171,15 @@ class NetworkClasses final : public koord::plugin::QosStrategy {
 
 }  // namespace
 
-KOORD_PLUGIN("id=hook-network\n"
-             "version=0.1.0\n"
-             "kinds=koord.runtime-hook/1,koord.qos-strategy/1\n"
-             "gate=TCNetworkQoS\n"
-             "stage=alpha\n"
-             "requires=koord.capabilities/1,koord.config/1,koord.fs/1,koord.knobs/1,koord.state/1\n"
-             "license=Apache-2.0\n"
-             "description=traffic classes of pods by their class, and limits of what single pods send\n",
-             koord::plugin::runtime_hook<NetworkHook, KOORD_STAGE_PRE_RUN_POD_SANDBOX | KOORD_STAGE_PRE_CREATE_CONTAINER>(
-                 "network", 0, kConfigSchema),
-             koord::plugin::qos_strategy<NetworkClasses>("network-classes", kPeriod, kConfigSchema))
+KOORD_PLUGIN(
+    "id=hook-network\n"
+    "version=0.1.0\n"
+    "kinds=koord.runtime-hook/1,koord.qos-strategy/1\n"
+    "gate=TCNetworkQoS\n"
+    "stage=alpha\n"
+    "requires=koord.capabilities/1,koord.config/1,koord.fs/1,koord.knobs/1,koord.state/1\n"
+    "license=Apache-2.0\n"
+    "description=traffic classes of pods by their class, and limits of what single pods send\n",
+    koord::plugin::runtime_hook<NetworkHook, KOORD_STAGE_PRE_RUN_POD_SANDBOX | KOORD_STAGE_PRE_CREATE_CONTAINER>(
+        "network", 0, kConfigSchema),
+    koord::plugin::qos_strategy<NetworkClasses>("network-classes", kPeriod, kConfigSchema))

@@ -20,7 +20,8 @@ constexpr std::size_t kMostAnnotation = 256u << 10;
 std::optional<std::int64_t> bytes_of(const boost::json::value& value) {
   const auto* text = value.if_string();
   if (text == nullptr && !value.is_number()) return std::nullopt;
-  const Result<Quantity> quantity = Quantity::parse(text != nullptr ? std::string(*text) : boost::json::serialize(value));
+  const Result<Quantity> quantity =
+      Quantity::parse(text != nullptr ? std::string(*text) : boost::json::serialize(value));
   if (!quantity || quantity->value() < 0 || quantity->value() / 8 > kMostRate) return std::nullopt;
   return quantity->value() / 8;
 }

@@ -16,7 +16,7 @@ inline constexpr std::string_view kAnnotation = "koordinator.sh/networkQOS";
 // The major number of the knob tc.classes; net_cls.classid is major × 65536 + minor.
 inline constexpr std::uint32_t kMajor = 0x6b6f;
 inline constexpr std::uint32_t kLs = 3, kBe = 4, kFirstPod = 256;  // minor numbers; 1: the parent, 2: all others
-inline constexpr std::size_t kMostPods = 4000;  // with limits of their own
+inline constexpr std::size_t kMostPods = 4000;                     // with limits of their own
 
 // Bytes a second; 0: none.
 struct Share {
@@ -38,7 +38,7 @@ struct Network {
 Result<Network> parse_network(std::string_view node_slo);
 
 struct PodFacts {
-  std::string_view uid, name, label;          // "shop/web", koordinator.sh/qosClass
+  std::string_view uid, name, label;           // "shop/web", koordinator.sh/qosClass
   std::optional<std::string_view> annotation;  // kAnnotation
 };
 

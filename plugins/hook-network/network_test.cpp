@@ -44,11 +44,12 @@ TEST_CASE("classes share the network in bytes: percent of the total, quantities 
 }
 
 TEST_CASE("nothing is shared with another policy, without a total, or without an enabled class") {
-  for (const char* slo :
-       {"", "{}", R"({"systemStrategy": {"totalNetworkBandwidth": "1G"}})",
-        R"({"resourceQOSStrategy": {"beClass": {"networkQOS": {"enable": true, "egressLimit": 50}}}})",
-        R"({"systemStrategy": {"totalNetworkBandwidth": "0"}, "resourceQOSStrategy": {"beClass": {"networkQOS": {"enable": true}}}})",
-        R"({"systemStrategy": {"totalNetworkBandwidth": "1G"}, "resourceQOSStrategy": {
+  for (
+      const char* slo :
+      {"", "{}", R"({"systemStrategy": {"totalNetworkBandwidth": "1G"}})",
+       R"({"resourceQOSStrategy": {"beClass": {"networkQOS": {"enable": true, "egressLimit": 50}}}})",
+       R"({"systemStrategy": {"totalNetworkBandwidth": "0"}, "resourceQOSStrategy": {"beClass": {"networkQOS": {"enable": true}}}})",
+       R"({"systemStrategy": {"totalNetworkBandwidth": "1G"}, "resourceQOSStrategy": {
           "policies": {"netQOSPolicy": "terway-qos"}, "beClass": {"networkQOS": {"enable": true, "egressLimit": 50}}}})"}) {
     CAPTURE(slo);
     const auto parsed = parse_network(slo);

@@ -87,10 +87,12 @@ TEST_CASE("the page of hooks lists each hook with the fields that its sources se
   for (const std::string& hook : hooks_in_the_tree()) {
     CAPTURE(hook);
     CHECK(join({listed[hook].begin(), listed[hook].end()}, " ") ==
-          join([&] {
-            const std::set<std::string> fields = fields_in_sources(hook);
-            return std::vector<std::string>(fields.begin(), fields.end());
-          }(), " "));
+          join(
+              [&] {
+                const std::set<std::string> fields = fields_in_sources(hook);
+                return std::vector<std::string>(fields.begin(), fields.end());
+              }(),
+              " "));
     CHECK(page().find("](" + hook + "/README.md)") != std::string::npos);
   }
   CHECK(listed.size() == hooks_in_the_tree().size());

@@ -124,9 +124,8 @@ TEST_CASE_FIXTURE(OwnNetwork, "rates beyond 32 bits are read back as they were w
 TEST_CASE_FIXTURE(OwnNetwork, "the queueing discipline of another program is neither replaced nor read, and is named") {
   tc({"tc", "qdisc", "add", "dev", "lo", "root", "handle", "1:", "htb", "default", "2"});
   const std::string before = qdisc();
-  for (const Result<void>& refused :
-       {control.write(lo, kClasses), control.write(lo, ""),
-        control.read(lo) ? Result<void>() : Result<void>(control.read(lo).error())}) {
+  for (const Result<void>& refused : {control.write(lo, kClasses), control.write(lo, ""),
+                                      control.read(lo) ? Result<void>() : Result<void>(control.read(lo).error())}) {
     REQUIRE_FALSE(refused);
     CHECK(refused.error().is(std::errc::not_supported));
     CHECK(refused.error().message().find("'htb' of another program") != std::string::npos);
@@ -166,7 +165,8 @@ TEST_CASE_FIXTURE(Session, "classes are applied, written again after another wri
   CHECK(qdisc().find("htb") == std::string::npos);
 }
 
-TEST_CASE_FIXTURE(Session, "packets of a cgroup are in the class that its net_cls.classid names, others in the default") {
+TEST_CASE_FIXTURE(Session,
+                  "packets of a cgroup are in the class that its net_cls.classid names, others in the default") {
   if (!has_filter()) return;
   REQUIRE(apply(kClasses).outcome == Outcome::applied);
   REQUIRE(::unshare(CLONE_NEWNS) == 0);

@@ -21,7 +21,8 @@ TEST_CASE("tc.classes: all classes of an interface, sorted by number") {
   REQUIRE(value);
   CHECK(spell(classes_knob(), *value) == text);
   CHECK(traffic_of(*value).at(40000) == TrafficClass{2500, 2500, 7});
-  CHECK(parse_value(classes_knob(), "2=1000:125000000:1;40000=2500:2500:7;1=125000000:125000000:0")->fields == value->fields);
+  CHECK(parse_value(classes_knob(), "2=1000:125000000:1;40000=2500:2500:7;1=125000000:125000000:0")->fields ==
+        value->fields);
   CHECK(same(classes_knob(), *decode(classes_knob(), {text}, cgroup::Version::v2), *value));
   CHECK(decode(classes_knob(), {""}, cgroup::Version::v2)->fields.empty());
 }
@@ -31,7 +32,8 @@ TEST_CASE("tc.classes: hostile values are refused with what is expected") {
        {"", "1=1000:1000:0", "2=1000:1000:0", "1=1000:1000:0;2=1000:1000", "1=1000:1000:0;2=1000:1000:8",
         "1=1000:1000:0;2=2000:1000:0", "1=1000:1000:0;2=999:1000:0", "1=1000:1000:0;2=1000:1000000000001:0",
         "1=1000:1000:0;2=1000:1000:0;2=1000:1000:0", "0=1000:1000:0;1=1000:1000:0;2=1000:1000:0",
-        "1=1000:1000:0;2=1000:1000:0;65535=1000:1000:0", "1=1000:1000:0;2=1000:1000:0;-3=1000:1000:0", "eth0", "1=;2="}) {
+        "1=1000:1000:0;2=1000:1000:0;65535=1000:1000:0", "1=1000:1000:0;2=1000:1000:0;-3=1000:1000:0", "eth0",
+        "1=;2="}) {
     CAPTURE(wrong);
     const auto value = parse_value(classes_knob(), wrong);
     REQUIRE_FALSE(value);

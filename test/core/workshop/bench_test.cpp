@@ -13,6 +13,7 @@
 #include "core/child/snapshot_images.hpp"
 #include "core/workshop/measured_child.hpp"
 #include "core/workshop/run_node.hpp"
+#include "core/workshop/sample_node.hpp"
 #include "test/support/sanitized.hpp"
 
 using namespace koord;
@@ -24,10 +25,13 @@ void call_kernel(int times) {
   for (int i = 0; i < times; ++i) ::syscall(SYS_getppid);
 }
 
-Result<BenchResult> bench_gauge(config::Isolation isolation, BenchSettings settings) {
+Result<std::unique_ptr<RunNode>> node_without_pods() { return make_hasty_node({.pods = R"({"items": []})"}); }
+Result<std::unique_ptr<RunNode>> node_with_pods() { return make_replayed_node(sample_node()); }
+
+Result<BenchResult> bench_gauge(config::Isolation isolation, BenchSettings settings,
+                                Result<std::unique_ptr<RunNode>> (*node)() = node_without_pods) {
   child::SnapshotImages images;
   const OpenedPlugin piece = *open_plugin(std::getenv("KOORD_GAUGE"));
-  auto node = [] { return Result<std::unique_ptr<RunNode>>(make_hasty_node({})); };
   return bench(piece, {isolation, std::getenv("KOORD_PLUGIN_HOST"), images}, node, settings);
 }
 
@@ -92,9 +96,21 @@ TEST_CASE("both isolations are measured by the same figures") {
   }
 }
 
+TEST_CASE("a hook's answers about recorded pods are measured, each pod and container in turn") {
+  for (auto isolation : {config::Isolation::in_process, config::Isolation::process}) {
+    Result<BenchResult> result = bench_gauge(isolation, {.class_name = "shares", .ticks = 50}, node_with_pods);
+    REQUIRE_MESSAGE(result, result.error().message());
+    CHECK(result->is_hook);
+    CHECK(result->median > Duration());
+    CHECK(result->p99 >= result->median);
+    REQUIRE(result->system_calls);
+    if (isolation == config::Isolation::process) CHECK(*result->system_calls >= 2);
+  }
+}
+
 TEST_CASE("a plugin that cannot be measured is reported") {
   CHECK(bench_gauge(config::Isolation::in_process, {.class_name = "shares"}).error().message() ==
-        "class 'shares' has no ticks to measure");
+        "the node has no pod to ask the hook about: expected some in --pods");
   CHECK(bench_gauge(config::Isolation::in_process, {.ticks = 0}).error().message() == "0 ticks, wanted at least 1");
   CHECK(bench_gauge(config::Isolation::in_process, {.config_json = R"({"capAbove": true})"})
             .error()
