@@ -86,16 +86,20 @@ TEST_CASE("the project of a strategy proposes a ceiling for the best-effort pod,
   demo.pass_own_tests();
 }
 
-TEST_CASE("the project of a hook adjusts the best-effort container, as it is set") {
+TEST_CASE("the project of a hook adjusts the container of the pod with the label, as it is set") {
   const Demo demo("hook");
   demo.build();
   const std::string answer = demo.run();
-  CHECK(contains(answer, "reports/nightly  main       env:OMP_NUM_THREADS  2"));
-  CHECK(!contains(answer, "shop/cart"));
-  CHECK(contains(demo.run("--set threads=4"), "env:OMP_NUM_THREADS  4"));
-  const Finished refused = demo.offline(koordctl("plugin run demo.so --pods pods.yaml --set threads=0"));
+  CHECK(contains(answer, "shop/cart  web        linux.cpu.shares  2048"));
+  CHECK(contains(answer, "shop/cart  web        env:POD_TIER      interactive"));
+  CHECK(!contains(answer, "reports/nightly"));
+  CHECK(contains(demo.run("--set shares=4096"), "linux.cpu.shares  4096"));
+  const Finished refused = demo.offline(koordctl("plugin run demo.so --pods pods.yaml --set shares=1"));
   CHECK(refused.exit_status == 1);
-  CHECK_MESSAGE(contains(refused.output, "threads"), refused.output);
+  CHECK_MESSAGE(contains(refused.output, "shares"), refused.output);
+  const Finished measured = demo.offline(koordctl("plugin bench demo.so --pods pods.yaml --ticks 50"));
+  CHECK_MESSAGE(measured.exit_status == 0, measured.output);
+  CHECK_MESSAGE(contains(measured.output, "50 answers."), measured.output);
   demo.pass_own_tests();
 }
 

@@ -1,4 +1,4 @@
-/* @NAME@: limits the threads that best-effort containers start by default, whatever CPUs the node has.
+/* @NAME@: gives pods with the label example.com/tier: interactive more CPU time under contention.
  * handle() is a pure function of the request; the contract is sdk/koordetector/plugin.h. */
 #include <koordetector/plugin.h>
 
@@ -6,19 +6,20 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define TEXT(literal) ((koord_str){(literal), sizeof(literal) - 1})
 
 typedef struct {
   const koord_host *host;
   const koord_svc_config *config;
-  _Atomic int64_t threads; /* handle() may run on several threads, and beside on_event() */
+  _Atomic int64_t shares; /* handle() may run on several threads, and beside on_event() */
 } plugin;
 
 static const char settings[] =
     "{\"type\": \"object\","
-    " \"properties\": {\"threads\": {\"type\": \"integer\", \"minimum\": 1, \"maximum\": 1024,"
-    " \"description\": \"how many a best-effort container is to start\"}},"
+    " \"properties\": {\"shares\": {\"type\": \"integer\", \"minimum\": 2, \"maximum\": 262144,"
+    " \"description\": \"CPU shares of a container of an interactive pod; usual are 1024 for a CPU\"}},"
     " \"additionalProperties\": false}";
 
 static koord_status create(const koord_host *host, const koord_class *cls, void **out) {
@@ -35,13 +36,13 @@ static void destroy(void *instance) { free(instance); }
 /* At the start, and when an operator has changed the settings. */
 static koord_status on_event(void *instance, uint32_t what, uint64_t version) {
   plugin *self = instance;
-  int64_t threads = 2;
+  int64_t shares = 2048;
   koord_status status;
   (void)version;
   if (what != KOORD_ON_CONFIG) return KOORD_OK;
-  status = self->config->i64(self->host, TEXT("/threads"), &threads);
+  status = self->config->i64(self->host, TEXT("/shares"), &shares);
   if (status != KOORD_OK && status != KOORD_E_NOT_FOUND) return status; /* the host has reported the reason */
-  self->threads = threads;
+  self->shares = shares;
   return KOORD_OK;
 }
 
@@ -53,14 +54,29 @@ static koord_status init(void *instance) {
   return KOORD_E_UNSUPPORTED;
 }
 
-/* Called for each new container. Values set here go into the runtime's request. */
+static int is(koord_str text, const char *word) { return text.n == strlen(word) && memcmp(text.p, word, text.n) == 0; }
+
+static int is_interactive(const koord_pod *pod) {
+  const char *at = (const char *)pod->labels;
+  uint32_t i;
+  for (i = 0; i < pod->n_labels; ++i, at += pod->label_stride) {
+    const koord_label *label = (const koord_label *)(const void *)at;
+    if (is(label->key, "example.com/tier")) return is(label->value, "interactive");
+  }
+  return 0;
+}
+
+/* Called for each container. A field of a cgroup is kept afterwards, an environment only a new container gets. */
 static koord_status handle(void *instance, const koord_hook_request *request, const koord_hook_response *response) {
   plugin *self = instance;
   char text[24];
   int length;
-  if (request->pod->kube_qos != KOORD_KUBE_QOS_BEST_EFFORT) return KOORD_OK;
-  length = snprintf(text, sizeof text, "%" PRId64, self->threads);
-  return response->set(response, TEXT("env:OMP_NUM_THREADS"), (koord_str){text, (uint64_t)length});
+  koord_status status;
+  if (!is_interactive(request->pod)) return KOORD_OK;
+  length = snprintf(text, sizeof text, "%" PRId64, self->shares);
+  status = response->set(response, TEXT("linux.cpu.shares"), (koord_str){text, (uint64_t)length});
+  if (status != KOORD_OK) return status;
+  return response->set(response, TEXT("env:POD_TIER"), TEXT("interactive"));
 }
 
 static const koord_runtime_hook hook = {
@@ -72,7 +88,7 @@ static const koord_runtime_hook hook = {
 static const koord_class classes[] = {{
     .struct_size = sizeof classes[0],
     .kind = "koord.runtime-hook/1",
-    .name = "threads",
+    .name = "tiers",
     .config_schema = settings,
     .vtable = &hook.life,
 }};
@@ -85,7 +101,7 @@ __attribute__((section(KOORD_MANIFEST_SECTION), used)) static const char manifes
     "kinds=koord.runtime-hook/1\n"
     "gate=@GATE@\n"
     "requires=koord.config/1\n"
-    "description=few threads for best-effort pods\n";
+    "description=CPU shares of interactive pods\n";
 
 static const koord_module module = {
     .magic = KOORD_MAGIC,

@@ -13,7 +13,13 @@ static void fail(koord_test *test, const char *condition, int line) {
   exit(1);
 }
 
-static const char pods[] = "{\"items\": [{\"metadata\": {\"uid\": \"u1\", \"namespace\": \"shop\", \"name\": \"cart\"},"
+static int is_set(koord_test *test, const char *field, const char *value) {
+  const char *set = koord_test_adjustment(test, field);
+  return set && strcmp(set, value) == 0;
+}
+
+static const char pods[] = "{\"items\": [{\"metadata\": {\"uid\": \"u1\", \"namespace\": \"shop\", \"name\": \"cart\","
+                           "  \"labels\": {\"example.com/tier\": \"interactive\"}},"
                            "  \"spec\": {\"containers\": [{\"name\": \"web\"}]},"
                            "  \"status\": {\"phase\": \"Running\", \"qosClass\": \"Guaranteed\"}},"
                            " {\"metadata\": {\"uid\": \"u2\", \"namespace\": \"reports\", \"name\": \"nightly\"},"
@@ -24,20 +30,20 @@ int main(void) {
   koord_test *test = koord_test_open(koord_entry_v1);
   if (!test) return 1;
 
-  /* Two threads for best-effort containers, whatever they like for the others. */
+  /* Shares and the tier for containers of interactive pods, nothing for the others. */
   EXPECT(koord_test_pods(test, pods) == KOORD_OK);
   EXPECT(koord_test_start(test, NULL, "{}") == KOORD_OK);
-  EXPECT(koord_test_handle(test, KOORD_STAGE_PRE_CREATE_CONTAINER, "u2", "main") == KOORD_OK);
-  EXPECT(koord_test_adjustment(test, "env:OMP_NUM_THREADS") != NULL);
-  EXPECT(strcmp(koord_test_adjustment(test, "env:OMP_NUM_THREADS"), "2") == 0);
   EXPECT(koord_test_handle(test, KOORD_STAGE_PRE_CREATE_CONTAINER, "u1", "web") == KOORD_OK);
-  EXPECT(koord_test_adjustment(test, "env:OMP_NUM_THREADS") == NULL);
+  EXPECT(is_set(test, "linux.cpu.shares", "2048"));
+  EXPECT(is_set(test, "env:POD_TIER", "interactive"));
+  EXPECT(koord_test_handle(test, KOORD_STAGE_PRE_CREATE_CONTAINER, "u2", "main") == KOORD_OK);
+  EXPECT(koord_test_adjustment(test, "linux.cpu.shares") == NULL);
 
   /* Settings change while it runs; settings that do not fit the schema change nothing. */
-  EXPECT(koord_test_configure(test, "{\"threads\": 4}") == KOORD_OK);
-  EXPECT(koord_test_configure(test, "{\"threads\": 0}") != KOORD_OK);
-  EXPECT(koord_test_handle(test, KOORD_STAGE_PRE_CREATE_CONTAINER, "u2", "main") == KOORD_OK);
-  EXPECT(strcmp(koord_test_adjustment(test, "env:OMP_NUM_THREADS"), "4") == 0);
+  EXPECT(koord_test_configure(test, "{\"shares\": 4096}") == KOORD_OK);
+  EXPECT(koord_test_configure(test, "{\"shares\": 1}") != KOORD_OK);
+  EXPECT(koord_test_handle(test, KOORD_STAGE_PRE_CREATE_CONTAINER, "u1", "web") == KOORD_OK);
+  EXPECT(is_set(test, "linux.cpu.shares", "4096"));
 
   koord_test_close(test);
   puts("all expectations were met");

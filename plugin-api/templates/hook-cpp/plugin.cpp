@@ -1,4 +1,4 @@
-// @NAME@: limits the threads that best-effort containers start by default, whatever CPUs the node has.
+// @NAME@: gives pods with the label example.com/tier: interactive more CPU time under contention.
 // handle() is a pure function of the request; the contract is sdk/koordetector/plugin.h.
 #include <koordetector/plugin.hpp>
 
@@ -10,27 +10,35 @@ namespace {
 
 constexpr char kSettings[] = R"({
   "type": "object",
-  "properties": {"threads": {"type": "integer", "minimum": 1, "maximum": 1024,
-                             "description": "how many a best-effort container is to start"}},
+  "properties": {"shares": {"type": "integer", "minimum": 2, "maximum": 262144,
+                            "description": "CPU shares of a container of an interactive pod; usual are 1024 for a CPU"}},
   "additionalProperties": false
 })";
+constexpr std::int64_t kShares = 2048;
 
-struct Threads : RuntimeHook {
+bool is_interactive(const koord_pod& pod) {
+  for (const koord_label& label : Strided<koord_label>(pod.labels, pod.n_labels, pod.label_stride))
+    if (view(label.key) == "example.com/tier") return view(label.value) == "interactive";
+  return false;
+}
+
+struct Tiers : RuntimeHook {
   void init() override { on_event(KOORD_ON_CONFIG, 0); }
 
   // At the start, and when an operator has changed the settings.
   void on_event(std::uint32_t what, std::uint64_t /*version*/) override {
-    if (what == KOORD_ON_CONFIG) threads_ = Config(host()).i64("/threads").value_or(2);
+    if (what == KOORD_ON_CONFIG) shares_ = Config(host()).i64("/shares").value_or(kShares);
   }
 
-  // Called for each new container. Values set here go into the runtime's request.
+  // Called for each container. A field of a cgroup is kept afterwards, an environment only a new container gets.
   void handle(const koord_hook_request& request, const koord_hook_response& response) override {
-    if (request.pod->kube_qos != KOORD_KUBE_QOS_BEST_EFFORT) return;
-    const std::string threads = std::to_string(threads_);
-    check(response.set(&response, str("env:OMP_NUM_THREADS"), str(threads)), "setting OMP_NUM_THREADS");
+    if (!is_interactive(*request.pod)) return;
+    const std::string shares = std::to_string(shares_);
+    check(response.set(&response, str("linux.cpu.shares"), str(shares)), "setting linux.cpu.shares");
+    check(response.set(&response, str("env:POD_TIER"), str("interactive")), "setting POD_TIER");
   }
 
-  std::atomic<std::int64_t> threads_{2};  // handle() may run on several threads, and beside on_event()
+  std::atomic<std::int64_t> shares_{kShares};  // handle() may run on several threads, and beside on_event()
 };
 
 }  // namespace
@@ -40,5 +48,5 @@ KOORD_PLUGIN("id=@ID@\n"
              "kinds=koord.runtime-hook/1\n"
              "gate=@GATE@\n"
              "requires=koord.config/1\n"
-             "description=few threads for best-effort pods\n",
-             runtime_hook<Threads, KOORD_STAGE_PRE_CREATE_CONTAINER>("threads", 0, kSettings))
+             "description=CPU shares of interactive pods\n",
+             runtime_hook<Tiers, KOORD_STAGE_PRE_CREATE_CONTAINER>("tiers", 0, kSettings))

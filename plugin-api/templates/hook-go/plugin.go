@@ -1,4 +1,4 @@
-// @NAME@: limits the threads that best-effort containers start by default, whatever CPUs the node has. Handle
+// @NAME@: gives pods with the label example.com/tier: interactive more CPU time under contention. Handle
 // is a pure function of the request; the contract is sdk/koordetector/plugin.h.
 package main
 
@@ -11,7 +11,7 @@ KOORD_GO_MANIFEST(
 	"kinds=koord.runtime-hook/1\n"
 	"gate=@GATE@\n"
 	"requires=koord.config/1\n"
-	"description=few threads for best-effort pods\n");
+	"description=CPU shares of interactive pods\n");
 */
 import "C"
 
@@ -24,54 +24,56 @@ import (
 
 const settings = `{
 	"type": "object",
-	"properties": {"threads": {"type": "integer", "minimum": 1, "maximum": 1024,
-	                           "description": "how many a best-effort container is to start"}},
+	"properties": {"shares": {"type": "integer", "minimum": 2, "maximum": 262144,
+	                          "description": "CPU shares of a container of an interactive pod; usual are 1024 for a CPU"}},
 	"additionalProperties": false
 }`
 
 func init() {
-	class := koordetector.Class{Name: "threads", ConfigSchema: settings}
-	koordetector.AddRuntimeHook(class, koordetector.PreCreateContainer, newThreads)
+	class := koordetector.Class{Name: "tiers", ConfigSchema: settings}
+	koordetector.AddRuntimeHook(class, koordetector.PreCreateContainer, newTiers)
 }
 
 func main() {} // of a shared library; never called
 
-// Returns how many threads a container of a pod of this class should start; false: no limit.
-func threadsOf(class koordetector.KubeQoS, configured int64) (int64, bool) {
-	return configured, class == koordetector.KubeQoSBestEffort
+func isInteractive(labels koordetector.Labels) bool {
+	return labels["example.com/tier"] == "interactive"
 }
 
-type threads struct {
-	config     koordetector.Config
-	configured atomic.Int64 // Handle may run several times at once, and beside OnEvent
+type tiers struct {
+	config koordetector.Config
+	shares atomic.Int64 // Handle may run several times at once, and beside OnEvent
 }
 
-func newThreads(host koordetector.Host) (*threads, error) {
+func newTiers(host koordetector.Host) (*tiers, error) {
 	config, err := host.Config()
 	if err != nil {
 		return nil, err
 	}
-	t := &threads{config: config}
+	t := &tiers{config: config}
 	return t, t.OnEvent(koordetector.OnConfig, 0)
 }
 
 // OnEvent: at the start, and when an operator has changed the settings.
-func (t *threads) OnEvent(what koordetector.Parts, _ uint64) error {
+func (t *tiers) OnEvent(what koordetector.Parts, _ uint64) error {
 	if what != koordetector.OnConfig {
 		return nil
 	}
-	configured, err := t.config.Int64("/threads", 2)
+	shares, err := t.config.Int64("/shares", 2048)
 	if err == nil {
-		t.configured.Store(configured)
+		t.shares.Store(shares)
 	}
 	return err
 }
 
-// Handle is called for each new container: values set here go into the runtime's request.
-func (t *threads) Handle(request koordetector.HookRequest, response koordetector.HookResponse) error {
-	n, told := threadsOf(request.Pod.KubeQoS, t.configured.Load())
-	if !told {
+// Handle is called for each container. A field of a cgroup is kept afterwards, an environment only a new container
+// gets.
+func (t *tiers) Handle(request koordetector.HookRequest, response koordetector.HookResponse) error {
+	if !isInteractive(request.Pod.Labels) {
 		return nil
 	}
-	return response.Set("env:OMP_NUM_THREADS", strconv.FormatInt(n, 10))
+	if err := response.Set("linux.cpu.shares", strconv.FormatInt(t.shares.Load(), 10)); err != nil {
+		return err
+	}
+	return response.Set("env:POD_TIER", "interactive")
 }

@@ -6,11 +6,13 @@ import (
 	"koordinator.sh/koordetector"
 )
 
-func TestOnlyBestEffortContainersAreTold(t *testing.T) {
-	if n, told := threadsOf(koordetector.KubeQoSBestEffort, 2); n != 2 || !told {
-		t.Errorf("best-effort: found %d, %v, expected 2, true", n, told)
+func TestOnlyPodsWithTheLabelAreInteractive(t *testing.T) {
+	if !isInteractive(koordetector.Labels{"app": "cart", "example.com/tier": "interactive"}) {
+		t.Error("interactive: found false, expected true")
 	}
-	if _, told := threadsOf(koordetector.KubeQoSGuaranteed, 2); told {
-		t.Error("guaranteed: found true, expected false")
+	for _, labels := range []koordetector.Labels{nil, {"example.com/tier": "batch"}} {
+		if isInteractive(labels) {
+			t.Errorf("%v: found true, expected false", labels)
+		}
 	}
 }

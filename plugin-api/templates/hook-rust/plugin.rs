@@ -1,43 +1,46 @@
-//! @NAME@: limits the threads that best-effort containers start by default, independent of the node's CPUs.
+//! @NAME@: gives pods with the label example.com/tier: interactive more CPU time under contention.
 //! handle() is a pure function of the request; the contract is sdk/koordetector/plugin.h.
 
 use koordetector::abi::*;
 use koordetector::{Config, Host, HookRequest, HookResponse, Plugin, Result, RuntimeHook};
 
-/// Returns how many threads a container of a pod of this class, `KOORD_KUBE_QOS_*`, should start; `None`: no
-/// limit.
-fn threads_of(kube_qos: u32, configured: i64) -> Option<i64> {
-    (kube_qos == KOORD_KUBE_QOS_BEST_EFFORT).then(|| configured)
+const SHARES: i64 = 2048;
+
+fn is_interactive<'a>(mut labels: impl Iterator<Item = (&'a str, &'a str)>) -> bool {
+    labels.any(|label| label == ("example.com/tier", "interactive"))
 }
 
-struct Threads {
+struct Tiers {
     config: Config,
-    threads: i64,
+    shares: i64,
 }
 
-impl Plugin for Threads {
+impl Plugin for Tiers {
     fn init(host: Host) -> Result<Self> {
         let config = host.config()?;
-        Ok(Threads { threads: config.i64("/threads")?.unwrap_or(2), config })
+        Ok(Tiers { shares: config.i64("/shares")?.unwrap_or(SHARES), config })
     }
 
     /// An operator has changed the settings.
     fn on_event(&mut self, what: u32, _version: u64) -> Result<()> {
         if what == KOORD_ON_CONFIG {
-            self.threads = self.config.i64("/threads")?.unwrap_or(2);
+            self.shares = self.config.i64("/shares")?.unwrap_or(SHARES);
         }
         Ok(())
     }
 }
 
-impl RuntimeHook for Threads {
+impl RuntimeHook for Tiers {
     const STAGES: u32 = KOORD_STAGE_PRE_CREATE_CONTAINER;
 
-    /// Called for each new container. Values set here go into the runtime's request.
+    /// Called for each container. A field of a cgroup is kept afterwards, an environment only a new container gets.
     fn handle(&self, request: HookRequest<'_>, response: &HookResponse<'_>) -> Result<()> {
-        match request.pod().and_then(|pod| threads_of(pod.kube_qos(), self.threads)) {
-            Some(threads) => response.set("env:OMP_NUM_THREADS", &threads.to_string()),
-            None => Ok(()),
+        match request.pod() {
+            Some(pod) if is_interactive(pod.labels().map(|label| (label.key(), label.value()))) => {
+                response.set("linux.cpu.shares", &self.shares.to_string())?;
+                response.set("env:POD_TIER", "interactive")
+            }
+            _ => Ok(()),
         }
     }
 }
@@ -48,13 +51,13 @@ koordetector::plugin! {
                kinds=koord.runtime-hook/1\n\
                gate=@GATE@\n\
                requires=koord.config/1\n\
-               description=few threads for best-effort pods\n",
-    runtime_hook Threads {
-        name: "threads",
+               description=CPU shares of interactive pods\n",
+    runtime_hook Tiers {
+        name: "tiers",
         config_schema: r#"{
             "type": "object",
-            "properties": {"threads": {"type": "integer", "minimum": 1, "maximum": 1024,
-                                       "description": "how many a best-effort container is to start"}},
+            "properties": {"shares": {"type": "integer", "minimum": 2, "maximum": 262144,
+                                      "description": "CPU shares of a container of an interactive pod; usual are 1024 for a CPU"}},
             "additionalProperties": false
         }"#,
     }
@@ -65,8 +68,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_best_effort_containers_are_told() {
-        assert_eq!(threads_of(KOORD_KUBE_QOS_BEST_EFFORT, 2), Some(2));
-        assert_eq!(threads_of(KOORD_KUBE_QOS_GUARANTEED, 2), None);
+    fn only_pods_with_the_label_are_interactive() {
+        assert!(is_interactive([("app", "cart"), ("example.com/tier", "interactive")].into_iter()));
+        assert!(!is_interactive([("example.com/tier", "batch")].into_iter()));
+        assert!(!is_interactive([].into_iter()));
     }
 }
