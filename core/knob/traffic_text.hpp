@@ -17,7 +17,7 @@
 
 namespace koord::knob {
 
-// The major number of the classes that the host makes: an interface whose root has it has been changed by the host.
+// The major number of the classes that the host makes. A root queueing discipline with it is one of the host.
 // net_cls.classid of a cgroup is this number × 65536 + the minor.
 inline constexpr std::uint32_t kTrafficMajor = 0x6b6f;
 inline constexpr std::uint16_t kTrafficRoot = 1, kTrafficDefault = 2;

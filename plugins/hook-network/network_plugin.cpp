@@ -32,7 +32,7 @@ constexpr auto kHolds = 6 * kPeriod;
 constexpr char kConfigSchema[] = R"({
   "type": "object", "additionalProperties": false, "properties": {
     "interface": {"type": "string", "minLength": 1, "maxLength": 15,
-                  "description": "network interface of the node whose outgoing traffic is shared; default: none"}
+                  "description": "network interface of the node; its outgoing traffic is shared between classes; default: none"}
   }})";
 
 std::string interface_of(const koord_host* host) {

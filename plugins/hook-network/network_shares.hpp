@@ -34,7 +34,7 @@ struct Network {
   bool shares() const { return total > 0 && (ls.is_on || be.is_on); }
 };
 
-// Of a NodeSLO; an empty one gives no class anything.
+// Reads a NodeSLO; an empty one gives no class anything.
 Result<Network> parse_network(std::string_view node_slo);
 
 struct PodFacts {
