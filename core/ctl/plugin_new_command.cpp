@@ -33,7 +33,7 @@ std::string project_words_of(const workshop::Project& project) {
   const std::string plugin = name + ".so";
   return name + "/: the plugin " + project.id + " with feature gate " + project.gate + "; " + project.source +
          " is all of it, README.md says the rest\n\n  cd " + name + " && ./build && koordctl plugin check " + plugin +
-         " && koordctl plugin run " + plugin + " --ticks 3\n" +
+         " && koordctl plugin run " + plugin + " --ticks 3 --pods pods.yaml\n" +
          (project.grants.empty() ? ""
                                  : "\nAn agent scrapes its endpoint only with plugins.settings." + project.id + "." +
                                        project.grants + "\n");

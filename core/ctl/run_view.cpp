@@ -9,6 +9,7 @@
 #include "core/base/parse.hpp"
 #include "core/ctl/format.hpp"
 #include "core/ctl/table.hpp"
+#include "core/hook/field_intents.hpp"
 #include "core/service/status.hpp"
 
 namespace koord::ctl {
@@ -94,6 +95,13 @@ Table table_of_calls(const RunReport& report) {
   return table;
 }
 
+// The knob by which the host keeps a field on pods that exist, or what else becomes of it.
+std::string kept_as(const std::string& field) {
+  if (field == "reject") return "refuses the creation";
+  const std::string_view knob = hook::knob_of(field);
+  return knob.empty() ? "at a creation only" : std::string(knob);
+}
+
 json::object labels_of(const metric::Labels& labels) {
   json::object object;
   for (const auto& [key, value] : labels) object[key] = value;
@@ -115,12 +123,15 @@ std::string tables_of(const RunReport& report) {
   Table intents({{"TICK", true}, {"CGROUP"}, {"KNOB"}, {"PROPOSED"}, {"REASON"}});
   for (const auto& [cls, tick, intent] : report.intents)
     intents.add({std::to_string(tick), intent.cgroup_dir, intent.knob, intent.value, intent.reason});
-  Table adjustments({{"STAGE"}, {"POD"}, {"CONTAINER"}, {"FIELD"}, {"VALUE"}});
-  for (const auto& one : report.adjustments) adjustments.add({one.stage, one.pod, one.container, one.field, one.value});
+  Table adjustments({{"STAGE"}, {"POD"}, {"CONTAINER"}, {"FIELD"}, {"VALUE"}, {"KNOB"}});
+  for (const auto& one : report.adjustments)
+    adjustments.add({one.stage, one.pod, one.container, one.field, one.value, kept_as(one.field)});
   Table scrapes({{"SCRAPES"}, {"SAMPLES", true}, {"PROBLEM"}});
   for (const auto& scrape : report.scrapes) scrapes.add({scrape.url, std::to_string(scrape.samples), scrape.problem});
   const Table calls = table_of_calls(report);
-  return stacked({&metrics, &intents, &adjustments, &scrapes, &calls});
+  std::string notes;
+  for (const std::string& note : report.notes) notes += "\n" + note + "\n";
+  return stacked({&metrics, &intents, &adjustments, &scrapes, &calls}) + notes;
 }
 
 std::string json_of(const RunReport& report) {
@@ -150,7 +161,8 @@ std::string json_of(const RunReport& report) {
                                        {"pod", one.pod},
                                        {"container", one.container},
                                        {"field", one.field},
-                                       {"value", one.value}});
+                                       {"value", one.value},
+                                       {"knob", hook::knob_of(one.field)}});
   for (const auto& scrape : report.scrapes)
     scrapes.push_back(json::object{
         {"class", scrape.cls}, {"url", scrape.url}, {"samples", scrape.samples}, {"problem", scrape.problem}});
@@ -167,6 +179,7 @@ std::string json_of(const RunReport& report) {
                                       {"proposals", intents},
                                       {"adjustments", adjustments},
                                       {"scrapes", scrapes},
+                                      {"notes", json::value_from(report.notes)},
                                       {"calls", calls}}) +
          "\n";
 }

@@ -173,7 +173,15 @@ class Run {
   void ask_hook(Part& part) {
     if (!part.running || part.info().kind != "koord.runtime-hook/1") return;
     const service::SnapshotViewPtr view = memory_host_.services().views.of(memory_host_.hub().current());
-    for (const HookQuestion& question : hook_questions(part.info().stages, *view)) handle(part, question, *view);
+    const std::vector<HookQuestion> questions = hook_questions(part.info().stages, *view);
+    const std::size_t before = report_.adjustments.size();
+    for (const HookQuestion& question : questions) handle(part, question, *view);
+    if (questions.empty())
+      report_.notes.push_back(part.info().name +
+                              " was asked about nothing: the node has no pod; --pods FILE names some");
+    else if (report_.adjustments.size() == before && report_.first_failure() == nullptr)
+      report_.notes.push_back(part.info().name + " was asked " + std::to_string(questions.size()) +
+                              " times, and set no field");
   }
 
   // An agent has answered the request without a hook that is later than its deadline.

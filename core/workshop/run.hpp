@@ -72,6 +72,7 @@ struct RunReport {
   std::vector<RunIntent> intents;
   std::vector<RunAdjustment> adjustments;
   std::vector<RunScrape> scrapes;  // of each external advisor, the last one
+  std::vector<std::string> notes;  // why a hook has no adjustment
 
   // The first call that failed; nullptr: none did.
   const RunCall* first_failure() const;

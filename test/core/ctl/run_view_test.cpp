@@ -26,6 +26,22 @@ TEST_CASE("a histogram is shown by its count, mean, quantiles and the buckets th
   CHECK(contains(tables_of(with_histogram({0, 0, 0, 0}, 0)), "0 samples"));
 }
 
+TEST_CASE("each field of a hook is shown with the knob by which the host keeps it, or that only a creation has it") {
+  workshop::RunReport report;
+  const workshop::RunAdjustment of_web{"tiers", "PreCreateContainer", "shop/web", "main", "linux.cpu.shares", "512"};
+  report.adjustments = {of_web, of_web, of_web};
+  report.adjustments[1].field = "env:TIER";
+  report.adjustments[2].field = "reject";
+  report.notes = {"other set no field"};
+  const std::string text = tables_of(report);
+  INFO(text);
+  CHECK(contains(text, "linux.cpu.shares  512    cpu.shares"));
+  CHECK(contains(text, "env:TIER          512    at a creation only"));
+  CHECK(contains(text, "reject            512    refuses the creation"));
+  CHECK(contains(text, "\nother set no field\n"));
+  CHECK(contains(json_of(report), R"("field":"linux.cpu.shares","value":"512","knob":"cpu.shares")"));
+}
+
 TEST_CASE("a histogram in JSON has its bounds, cumulative counts and sum") {
   const std::string text = json_of(with_histogram({0, 15, 19, 20}, 30));
   INFO(text);

@@ -33,12 +33,12 @@ Fixture busy_node() {
           {frame(0s, "0.10"), frame(1s, "0.50"), frame(3s, "2.50")}};
 }
 
-RunReport play(config::Isolation isolation, RunSettings settings = {}) {
+RunReport play(config::Isolation isolation, RunSettings settings = {}, Fixture fixture = busy_node()) {
   child::SnapshotImages images;
   const OpenedPlugin piece = *open_plugin(std::getenv("KOORD_GAUGE"));
   auto plugin = workshop::load(piece, {isolation, std::getenv("KOORD_PLUGIN_HOST"), images});
   REQUIRE_MESSAGE(plugin, plugin.error().message());
-  auto node = *make_replayed_node(busy_node());
+  auto node = *make_replayed_node(std::move(fixture));
   settings.plugin_id = piece.manifest.id;
   Result<RunReport> report = run(*plugin, *node, settings);
   REQUIRE_MESSAGE(report, report.error().message());
@@ -112,6 +112,16 @@ TEST_CASE("a hook that is later than its deadline has failed, as its answer come
   CHECK(report.first_failure()->result.text.find("the deadline is 500ms: an agent answers the request without it") !=
         std::string::npos);
   CHECK(report.adjustments.empty());
+}
+
+TEST_CASE("a hook that was asked about no pod is named") {
+  Fixture fixture = busy_node();
+  fixture.state.pods = R"({"items": []})";
+  const RunReport report = play(config::Isolation::in_process, {.class_name = "shares", .ticks = 1}, fixture);
+  CHECK(report.first_failure() == nullptr);
+  REQUIRE(report.notes.size() == 1);
+  CHECK(report.notes[0] == "shares was asked about nothing: the node has no pod; --pods FILE names some");
+  CHECK(play(config::Isolation::in_process, {.class_name = "shares", .ticks = 1}).notes.empty());
 }
 
 TEST_CASE("a pod of a file has the cgroups that its annotations name") {
