@@ -31,7 +31,7 @@ VARIATIONS = {
         'profile': 'enforce', 'nameOverride': 'agent', 'namespace': {'create': True}, 'imagePullSecrets': [{'name': 'pull'}],
         'image': {'digest': 'sha256:' + 'a' * 64}, 'config': {'log': {'level': 'debug'}, 'report': {'devices': True, 'createNodeMetric': True},
                                                               'state': {'source': 'apiserver', 'apiserver': {'volumes': True}}},
-        'featureGates': {'AllBeta': True, 'AllAlpha': False}, 'resctrl': True, 'nri': {'hostPath': '/run/nri'}, 'plugins': {'images': ACME},
+        'featureGates': {'AllBeta': True, 'AllAlpha': False}, 'resctrl': True, 'hostNetwork': True, 'nri': {'hostPath': '/run/nri'}, 'plugins': {'images': ACME},
         'kubelet': {'port': 10250, 'caFile': '/pki/kubelet.crt', 'serverName': 'nodeName', 'stateDirectory': '/var/lib/kubelet', 'access': 'proxy'},
         'metrics': {'port': 9000, 'ipv6': True, 'serviceMonitor': {'enabled': True, 'labels': {'team': 'a'}}},
         'networkPolicy': {'enabled': True, 'from': [{'namespaceSelector': {}}]}, 'affinity': {'nodeAffinity': {}},
@@ -127,6 +127,12 @@ class Chart(unittest.TestCase):
         config = yaml.safe_load(text)
         self.assertEqual(config['store'], {'path': '/var/lib/koordetector/metrics.db', 'retention': '1h'})
         self.assertEqual(config['log'], {'level': 'debug'})
+
+    def test_the_readme_lists_the_gate_of_each_hook(self):
+        sources = [file.read_text() for file in (tree / 'plugins').glob('hook-*/*_plugin.cpp')]
+        found = {(re.search(r'"gate=(\w+)', text)[1], re.search(r'"id=([\w-]+)', text)[1]) for text in sources}
+        section = (chart / 'README.md').read_text().split('## Runtime hooks')[1].split('\n## ')[0]
+        self.assertEqual(set(re.findall(r'^\| `(\w+)` \| `(hook-[\w-]+)` \|', section, re.M)), found)
 
     def test_another_configuration_makes_new_pods(self):
         annotation = 'koordetector/config'
@@ -229,7 +235,7 @@ class Pod(unittest.TestCase):
     def test_no_container_of_it_can_get_more_rights_than_it_has(self):
         for name, changes in VARIATIONS.items():
             pod = pod_of(objects(changes))['spec']
-            self.assertNotIn('hostNetwork', pod)
+            self.assertEqual(pod.get('hostNetwork', False), changes.get('hostNetwork', False))
             self.assertNotIn('hostIPC', pod)
             for container in pod['containers'] + pod.get('initContainers', []):
                 context = container['securityContext']
@@ -281,6 +287,14 @@ class Pod(unittest.TestCase):
         self.assertIn('/var/run/nri/nri.sock', reference)
         with self.assertRaisesRegex(render.go_template.TemplateError, 'nri.hostPath: not with unprivileged'):
             objects({'unprivileged': True, 'nri': {'hostPath': '/run/nri'}})
+
+    def test_it_has_a_network_of_its_own_unless_asked_for_that_of_the_node(self):
+        self.assertNotIn('dnsPolicy', pod_of(objects())['spec'])
+        pod = pod_of(objects({'hostNetwork': True}))['spec']
+        self.assertIs(pod['hostNetwork'], True)
+        self.assertEqual(pod['dnsPolicy'], 'ClusterFirstWithHostNet')
+        with self.assertRaisesRegex(render.go_template.TemplateError, 'hostNetwork: not with unprivileged'):
+            objects({'unprivileged': True, 'hostNetwork': True})
 
     def test_unprivileged_it_is_not_root_and_has_no_capability(self):
         pod = pod_of(objects({'unprivileged': True}))['spec']
