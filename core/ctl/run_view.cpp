@@ -95,7 +95,7 @@ Table table_of_calls(const RunReport& report) {
   return table;
 }
 
-// The knob by which the host keeps a field on pods that exist, or the reason that there is none.
+// The knob by which the host keeps a field on existing pods. Another field has an effect at a creation only.
 std::string kept_as(const std::string& field) {
   if (field == "reject") return "refuses the creation";
   const std::string_view knob = hook::knob_of(field);
