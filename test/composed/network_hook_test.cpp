@@ -97,9 +97,10 @@ struct SharedInterface {
   static std::string classes() { return run_to_end({"tc", "class", "show", "dev", "lo"}).output; }
   static bool has_classes() {
     const std::string all = classes();
-    for (const char* one : {"class htb 6b6f:1 root rate 1Gbit ceil 1Gbit", "class htb 6b6f:2 parent 6b6f:1 prio 1 rate 520Mbit",
-                            "class htb 6b6f:3 parent 6b6f:1 prio 2 rate 400Mbit ceil 1Gbit",
-                            "class htb 6b6f:4 parent 6b6f:1 prio 3 rate 80Mbit ceil 500Mbit"})
+    for (const char* one :
+         {"class htb 6b6f:1 root rate 1Gbit ceil 1Gbit", "class htb 6b6f:2 parent 6b6f:1 prio 1 rate 520Mbit",
+          "class htb 6b6f:3 parent 6b6f:1 prio 2 rate 400Mbit ceil 1Gbit",
+          "class htb 6b6f:4 parent 6b6f:1 prio 3 rate 80Mbit ceil 500Mbit"})
       if (all.find(one) == std::string::npos) return false;
     return true;
   }
@@ -121,10 +122,8 @@ TEST_CASE_FIXTURE(SharedInterface, "pods have the number of their class and the 
     return;
   }
   mount_net_cls();
-  for (const RealCgroup* cgroup : {&node.pods.service_pod, &node.pods.service})
-    node.expect(class_file(*cgroup), {kLs});
-  for (const RealCgroup* cgroup : {&node.pods.batch_pod, &node.pods.batch})
-    node.expect(class_file(*cgroup), {kBe});
+  for (const RealCgroup* cgroup : {&node.pods.service_pod, &node.pods.service}) node.expect(class_file(*cgroup), {kLs});
+  for (const RealCgroup* cgroup : {&node.pods.batch_pod, &node.pods.batch}) node.expect(class_file(*cgroup), {kBe});
   REQUIRE(node.expected() == 4);
   REQUIRE(node.start());
   REQUIRE_MESSAGE(node.settles(), node.unsettled() << node.agent->log());
@@ -140,7 +139,8 @@ TEST_CASE_FIXTURE(SharedInterface, "pods have the number of their class and the 
   CHECK_MESSAGE(classes().empty(), classes());
 }
 
-TEST_CASE_FIXTURE(SharedInterface, "a node without net_cls is a capability with its reason, and no interface is touched") {
+TEST_CASE_FIXTURE(SharedInterface,
+                  "a node without net_cls is a capability with its reason, and no interface is touched") {
   REQUIRE(node.start());
   const auto capabilities = [&] { return node.agent->ctl({"capabilities"}).output; };
   CHECK_MESSAGE(eventually([&] { return capabilities().find("has the controller net_cls") != std::string::npos; },
