@@ -10,7 +10,7 @@
 #include "core/base/file.hpp"
 #include "core/base/parse.hpp"
 #include "core/host/hook_response.hpp"
-#include "core/workshop/hook_stages.hpp"
+#include "core/workshop/hook_questions.hpp"
 #include "core/workshop/measured_child.hpp"
 #include "core/workshop/player.hpp"
 #include "core/workshop/run_node.hpp"

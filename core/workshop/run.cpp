@@ -16,7 +16,7 @@
 #include "core/host/hook_response.hpp"
 #include "core/scrape/scrape.hpp"
 #include "core/scrape/scraped_metrics.hpp"
-#include "core/workshop/hook_stages.hpp"
+#include "core/workshop/hook_questions.hpp"
 #include "core/workshop/memory_host.hpp"
 #include "core/workshop/player.hpp"
 #include "core/workshop/run_node.hpp"
@@ -200,7 +200,7 @@ class Run {
       return;
     const host::HookSettings answer = response.close();
     RunAdjustment made{part.info().name,
-                       question.stage->name,
+                       question.stage_name,
                        text_of(question.pod->ns) + "/" + text_of(question.pod->name),
                        question.container != nullptr ? text_of(question.container->name) : "",
                        "",
