@@ -31,7 +31,7 @@ constexpr auto kHolds = 6 * kPeriod;
 
 constexpr char kConfigSchema[] = R"({
   "type": "object", "additionalProperties": false, "properties": {
-    "interface": {"type": "string", "minLength": 1, "maxLength": 15,
+    "interface": {"type": "string", "pattern": "^[a-zA-Z0-9_.@-]{1,15}$",
                   "description": "network interface of the node; its outgoing traffic is shared between classes; default: none"}
   }})";
 
@@ -142,15 +142,22 @@ class NetworkClasses final : public koord::plugin::QosStrategy {
   void on_applied(Strided<koord_intent_result> results) override {
     missing_.learn(results, now_ns_);
     for (const std::string& line : refusals_.news(results)) log(KOORD_LOG_INFO, line);
-    const bool is_missing = missing_.missing(kKnob, now_ns_);
-    if (is_on_ && is_missing != was_missing_)
-      report("traffic_classes", !is_missing, "HTB on '" + interface_ + "'",
-             "the decision record of tc.classes says why: koordctl decisions");
-    was_missing_ = is_missing;
+    for (const koord_intent_result& result : results)
+      if (view(result.knob) == kKnob) report_classes(result.status);
   }
 
  private:
   static constexpr const char* kKnob = "tc.classes";
+
+  void report_classes(koord_status status) {
+    std::string problem;
+    if (status == KOORD_E_GONE) problem = "the interface '" + interface_ + "' is missing";
+    if (status == KOORD_E_UNSUPPORTED) problem = "the decision record of tc.classes says why: koordctl decisions";
+    if (problem == problem_) return;
+    problem_ = problem;
+    report("traffic_classes", problem.empty(), "HTB on '" + interface_ + "'", problem);
+    if (status == KOORD_E_GONE) log(KOORD_LOG_WARN, problem + "; no class is made until it is there");
+  }
 
   void report(const char* name, bool is_supported, const std::string& detail, const std::string& otherwise) {
     capabilities_->report(host(), str(name), is_supported ? KOORD_CAPABILITY_SUPPORTED : KOORD_CAPABILITY_ABSENT,
@@ -161,7 +168,8 @@ class NetworkClasses final : public koord::plugin::QosStrategy {
   const koord_svc_knobs* knobs_ = nullptr;
   const koord_svc_capabilities* capabilities_ = nullptr;
   std::string interface_;
-  bool is_on_ = false, was_missing_ = false;
+  bool is_on_ = false;
+  std::string problem_;  // with the classes; empty: none
   NetworkOfNode of_node_;
   koord::hook_plugin::ReportedProblems problems_;
   koord::strategy::MissingKnobs missing_;

@@ -172,6 +172,25 @@ TEST_CASE("the strategy proposes the classes of that interface, and none before 
   }
 }
 
+TEST_CASE("a missing interface is named by the capability, and its classes are proposed until it is there") {
+  const FakeNode node = node_with_net_cls();
+  FakeHost host(node, kConfig);
+  FakeInstance strategy(host, koord_entry_v1(), 1);
+  REQUIRE(strategy.init() == KOORD_OK);
+  host.hub().publish({.node_slo = kSlo});
+  for (const auto& [outcome, state] :
+       {std::pair(koord::decision::Outcome::gone, koord::service::CapabilityState::absent),
+        std::pair(koord::decision::Outcome::applied, koord::service::CapabilityState::supported)}) {
+    REQUIRE(strategy.evaluate() == KOORD_OK);
+    CHECK(host.context().take_plan().size() == 1);
+    REQUIRE(strategy.on_applied({{outcome, "tc.classes", "eth0", "", ""}}) == KOORD_OK);
+    const auto capability = host.capabilities().find("traffic_classes");
+    CHECK(capability->state == state);
+    const bool is_named = capability->detail.find("'eth0' is missing") != std::string::npos;
+    CHECK(is_named == (outcome == koord::decision::Outcome::gone));
+  }
+}
+
 TEST_CASE("a kernel without net_cls, or that refuses classes, is a capability and is not asked in a loop") {
   const FakeNode plain;
   FakeHost host(plain, kConfig);
