@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/config/config.hpp"
 
+#include "core/config/on_timeout.hpp"
+
 namespace koord::config {
 
 const PluginSettings& PluginsSettings::of(std::string_view id) const {
@@ -11,6 +13,10 @@ const PluginSettings& PluginsSettings::of(std::string_view id) const {
 std::string_view to_string(OnExit what) { return what == OnExit::restore ? "restore" : "keep"; }
 
 std::string_view to_string(EvictionTier tier) { return tier == EvictionTier::api ? "api" : "runtime"; }
+
+OnTimeout default_on_timeout(std::string_view plugin_id) {
+  return plugin_id == "hook-gpu" || plugin_id == "hook-rdma" ? OnTimeout::fail : OnTimeout::ignore;
+}
 
 std::string_view to_string(OnTimeout policy) { return policy == OnTimeout::ignore ? "ignore" : "fail"; }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "core/config/on_timeout.hpp"
 #include "core/config/overrides.hpp"
 #include "core/config/plugin_id.hpp"
 #include "core/config/schema.hpp"
@@ -29,6 +30,7 @@ std::optional<PluginMap> read_plugins(const Node& node, const std::string& path,
                  path + ": '" + entry.key + "' is not a plugin id, expected " + std::string(kPluginIdForm));
     PluginSettings& settings = plugins[entry.key];
     apply_defaults(plugin_schema(), settings, report);
+    settings.on_timeout = default_on_timeout(entry.key);
     apply_document(plugin_schema(), entry.value, path + "." + quote_key(entry.key) + ".", settings, report);
   }
   return plugins;

@@ -42,7 +42,7 @@ Schema<PluginSettings> make_plugin_schema() {
       plugin_key(
           "onTimeout", "ignore",
           "Action if a runtime hook fails or misses its deadline: ignore goes on without it, fail fails the runtime's "
-          "request.",
+          "request. Default of hook-gpu and hook-rdma: fail.",
           choice({OnTimeout::ignore, OnTimeout::fail}), [](P & p) -> auto& { return p.on_timeout; }),
       plugin_key(
           "maxSeries", "20000", "Maximum number of series; further ones are added up as 'other'.",

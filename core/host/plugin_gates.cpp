@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 
 #include "core/base/parse.hpp"
+#include "core/config/on_timeout.hpp"
 #include "core/json/reader.hpp"
 
 namespace koord::host {
@@ -33,6 +34,13 @@ config::PluginSettings settings_with_gates(const load::Manifest& manifest, const
   (*config)["gates"] = std::move(on);
   extended.config_json = json::serialize(*config);
   return extended;
+}
+
+config::PluginSettings effective_settings(const load::Manifest& manifest, const config::FeatureGates& gates,
+                                          const config::PluginsSettings& settings) {
+  config::PluginSettings effective = settings_with_gates(manifest, gates, settings.of(manifest.id));
+  if (!settings.settings.contains(manifest.id)) effective.on_timeout = config::default_on_timeout(manifest.id);
+  return effective;
 }
 
 }  // namespace koord::host

@@ -18,5 +18,8 @@ std::string why_off(const load::Manifest& manifest);
 // those that are on, which replaces any configured value.
 config::PluginSettings settings_with_gates(const load::Manifest& manifest, const config::FeatureGates& gates,
                                            const config::PluginSettings& settings);
+// The same from the settings of all plugins. One that the configuration does not name has its own defaults.
+config::PluginSettings effective_settings(const load::Manifest& manifest, const config::FeatureGates& gates,
+                                          const config::PluginsSettings& settings);
 
 }  // namespace koord::host

@@ -71,7 +71,7 @@ void PluginManager::replace(const std::string& id, const config::PluginsSettings
     if (before) state_->retire(before);
   }
   state_->replacements.push_back(std::move(replacement));
-  const config::PluginSettings of = settings_with_gates(file->manifest, gates, settings.of(id));
+  const config::PluginSettings of = effective_settings(file->manifest, gates, settings);
   fresh->apply(true, of, {settings.trust, of.sha256, keys}, settings.minimum_isolation);
   state_->changed();
 }
@@ -100,7 +100,7 @@ void PluginManager::apply(const config::PluginsSettings& settings, const config:
   }
   for (const auto& plugin : known) {
     const load::Manifest& manifest = plugin->file().manifest;
-    const config::PluginSettings of = settings_with_gates(manifest, gates, settings.of(manifest.id));
+    const config::PluginSettings of = effective_settings(manifest, gates, settings);
     plugin->apply(any_gate_is_on(manifest, gates), of, {settings.trust, of.sha256, keys}, settings.minimum_isolation);
   }
 }
