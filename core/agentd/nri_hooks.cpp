@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <set>
 #include <utility>
 
 #include "core/base/backoff.hpp"
@@ -117,10 +118,21 @@ bool NriHooks::ask(std::uint32_t stage, const nri::Pod& pod, const nri::Containe
   thread_->post([this, request = std::move(request), then = std::move(then)] {
     host::HookVerdict verdict = dispatcher_.dispatch(request);
     hook::drop_hands_off(verdict, request.pod);
+    hook::choose_settings(verdict);
     log_verdict(verdict, request.pod, request.container ? request.container->name : std::string());
     then(std::move(verdict));
   });
   return true;
+}
+
+// A hook without an answer has not been asked: its kept answer counts.
+hook::OtherPartsOf NriHooks::other_parts(std::uint32_t stage, const nri::Container& container,
+                                         const host::HookVerdict& verdict) const {
+  std::set<std::string> asked;
+  for (const host::HookTarget& target : find_(stage)) asked.insert(target.plugin);
+  for (const host::HookVerdict::Silence& silence : verdict.silent) asked.erase(silence.plugin);
+  return [this, asked = std::move(asked), cgroup_dir = hook::cgroup_dir_of(container.cgroups_path)](
+             const knob::Knob& knob) { return services_.governor.other_parts(knob, cgroup_dir, asked); };
 }
 
 void NriHooks::log_verdict(const host::HookVerdict& verdict, const state::Pod& pod,
@@ -153,7 +165,8 @@ void NriHooks::run_pod_sandbox(const nri::Pod& pod, nri::Done<nri::PodAnswer> do
 void NriHooks::create_container(const nri::Pod& pod, const nri::Container& container,
                                 nri::Done<nri::CreateAnswer> done) {
   const auto then = [this, container, done, alive = std::weak_ptr(alive_)](const host::HookVerdict& verdict) {
-    done({.adjustment = hook::adjustment_of(verdict, container, is_v2_), .refusal = refusal_of(verdict)});
+    const auto others = other_parts(KOORD_STAGE_PRE_CREATE_CONTAINER, container, verdict);
+    done({.adjustment = hook::adjustment_of(verdict, container, is_v2_, others), .refusal = refusal_of(verdict)});
     Adjusted adjusted;
     for (hook::Unadjusted& one : hook::unadjusted_of(verdict, container.resources))
       adjusted.push_back({.level = decision::Level::container,
@@ -172,10 +185,11 @@ void NriHooks::create_container(const nri::Pod& pod, const nri::Container& conta
 
 void NriHooks::update_container(const nri::Pod& pod, const nri::Container& container, const nri::Resources& resources,
                                 nri::Done<nri::UpdateAnswer> done) {
-  const auto then = [this, id = container.id, resources, done](const host::HookVerdict& verdict) {
+  const auto then = [this, container, resources, done](const host::HookVerdict& verdict) {
     nri::UpdateAnswer answer{.refusal = refusal_of(verdict)};
-    const nri::Resources wanted = hook::resources_of(verdict, resources, is_v2_);
-    if (wanted != nri::Resources()) answer.updates.push_back({.container_id = id, .resources = wanted});
+    const auto others = other_parts(KOORD_STAGE_PRE_UPDATE_CONTAINER_RESOURCES, container, verdict);
+    const nri::Resources wanted = hook::resources_of(verdict, resources, is_v2_, others);
+    if (wanted != nri::Resources()) answer.updates.push_back({.container_id = container.id, .resources = wanted});
     done(std::move(answer));
   };
   if (!ask(KOORD_STAGE_PRE_UPDATE_CONTAINER_RESOURCES, pod, &container, then)) done({});

@@ -54,6 +54,8 @@ class NriHooks final : public nri::Events {
   // Posts a request to the hooks of the stage. Returns whether there is one to ask; else the caller answers.
   bool ask(std::uint32_t stage, const nri::Pod& pod, const nri::Container* container,
            std::function<void(host::HookVerdict)> then);
+  hook::OtherPartsOf other_parts(std::uint32_t stage, const nri::Container& container,
+                                 const host::HookVerdict& verdict) const;
   void log_verdict(const host::HookVerdict& verdict, const state::Pod& pod, const std::string& container) const;
   void hold(Adjusted adjusted);
   void publish();

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
-#include <cmath>
 #include <optional>
 #include <set>
 #include <utility>
@@ -26,7 +25,8 @@ namespace {
 constexpr std::string_view kResourcesAnnotation = "node.koordinator.sh/extended-resource-spec";
 // Pods of this priority and above are system-node-critical.
 constexpr std::int32_t kNodeCritical = 2000001000;
-constexpr std::int64_t kPeriodOfRequest = 100000, kLeastQuotaOfKernel = 1000, kSharesOfRequest = 1024;
+constexpr std::int64_t kPeriodOfRequest = 100000;
+constexpr std::uint64_t kSharesOfRuntimes = 1024;
 
 state::KubeQos kube_qos_of(std::string_view cgroup_parent) {
   if (cgroup_parent.find("besteffort") != std::string_view::npos) return state::KubeQos::best_effort;
@@ -67,24 +67,6 @@ std::optional<std::int64_t> number_of(const host::HookVerdict& verdict, std::str
   return number ? std::optional(*number) : std::nullopt;
 }
 
-// The product of the factors; nullopt: without any.
-std::optional<double> factor_of(const host::HookVerdict& verdict, std::string_view field) {
-  std::optional<double> factor;
-  for (const host::HookVerdict::Scale& scale : verdict.scales)
-    if (scale.field == field) factor = factor.value_or(1) * scale.factor;
-  return factor;
-}
-
-// A value that no hook changes stays unset. No limit times a factor is no limit.
-std::optional<std::int64_t> composed(const host::HookVerdict& verdict, std::string_view field,
-                                     std::optional<std::int64_t> requested, std::int64_t least) {
-  const std::optional<std::int64_t> base = number_of(verdict, field);
-  const std::optional<double> factor = factor_of(verdict, field);
-  const std::optional<std::int64_t> value = base ? base : factor ? requested : std::nullopt;
-  if (!value || *value <= 0 || !factor) return value;
-  return std::max(least, static_cast<std::int64_t>(std::llround(static_cast<double>(*value) * *factor)));
-}
-
 // The kernel refuses a limit above that of memory and swap together, and runc sets this to the limit by default:
 // then the limit could not be raised again.
 std::optional<std::int64_t> swap_beside(std::int64_t limit, std::optional<std::int64_t> requested_swap) {
@@ -93,8 +75,41 @@ std::optional<std::int64_t> swap_beside(std::int64_t limit, std::optional<std::i
   return is_above ? std::optional(limit) : std::nullopt;
 }
 
+// -1: no limit.
+std::int64_t limit_of(const knob::Value& value) { return value.amount == knob::kUnlimited ? -1 : value.amount; }
+
+// One hook may set the limit, another one that of memory and swap together.
+std::int64_t at_least_limit(std::int64_t swap, std::int64_t limit) {
+  return limit < 0 ? -1 : swap < 0 ? swap : std::max(swap, limit);
+}
+
 std::string limit_text(std::optional<std::int64_t> limit) {
   return limit.value_or(-1) <= 0 ? "max" : std::to_string(*limit);
+}
+
+// The value of the runtime's request in the form of an intent; nullopt: unset.
+std::optional<std::string> requested_text(std::string_view field, const nri::Resources& requested) {
+  const auto set = [](const std::string& text) { return text.empty() ? std::nullopt : std::optional(text); };
+  if (field == "linux.cpuset.cpus") return set(requested.cpus);
+  if (field == "linux.cpuset.mems") return set(requested.mems);
+  if (field == "linux.cpu.shares" && requested.cpu_shares) return std::to_string(*requested.cpu_shares);
+  if (field == "linux.memory.limit" && requested.memory_limit_bytes) return limit_text(requested.memory_limit_bytes);
+  if (field == "linux.cpu.quota" && requested.cpu_quota_us)
+    return limit_text(requested.cpu_quota_us) + " " +
+           std::to_string(requested.cpu_period_us.value_or(kPeriodOfRequest));
+  return std::nullopt;
+}
+
+// A quota that only factors or bounds change keeps the period of the request.
+void set_quota(nri::Resources& resources, const host::HookVerdict& verdict, const knob::Value& quota,
+               const nri::Resources& requested) {
+  resources.cpu_quota_us = limit_of(quota);
+  const bool is_unlimited = quota.amount == knob::kUnlimited;
+  const std::int64_t of_hook = number_of(verdict, "linux.cpu.period").value_or(kPeriodOfRequest);
+  const auto period = static_cast<std::uint64_t>(is_unlimited ? of_hook : quota.period_us);
+  const bool is_of_request = period == requested.cpu_period_us.value_or(kPeriodOfRequest);
+  if (find_setting(verdict, "linux.cpu.quota") != nullptr || (!is_of_request && !is_unlimited))
+    resources.cpu_period_us = period;
 }
 
 // The fields were checked when the hook set them.
@@ -216,30 +231,38 @@ void drop_hands_off(host::HookVerdict& verdict, const state::Pod& pod) {
     return std::find(hands_off.names.begin(), hands_off.names.end(), one.plugin) != hands_off.names.end();
   };
   std::erase_if(verdict.settings, is_covered);
+  std::erase_if(verdict.agreed, is_covered);
+  std::erase_if(verdict.conflicts, is_covered);
   std::erase_if(verdict.scales, is_covered);
 }
 
-nri::Resources resources_of(const host::HookVerdict& verdict, const nri::Resources& requested, bool is_v2) {
+nri::Resources resources_of(const host::HookVerdict& verdict, const nri::Resources& requested, bool is_v2,
+                            const OtherPartsOf& others) {
   nri::Resources resources;
-  if (const auto shares = number_of(verdict, "linux.cpu.shares")) resources.cpu_shares = *shares;
-  resources.cpu_quota_us = composed(verdict, "linux.cpu.quota", requested.cpu_quota_us, kLeastQuotaOfKernel);
-  if (number_of(verdict, "linux.cpu.quota"))
-    resources.cpu_period_us = number_of(verdict, "linux.cpu.period").value_or(kPeriodOfRequest);
-  resources.cpus = text_of(verdict, "linux.cpuset.cpus");
-  resources.mems = text_of(verdict, "linux.cpuset.mems");
-  resources.memory_limit_bytes = composed(verdict, "linux.memory.limit", requested.memory_limit_bytes, 1);
+  const auto value_of = [&](std::string_view field) {
+    return compose_field(verdict, field, requested_text(field, requested), others);
+  };
+  if (const auto shares = value_of("linux.cpu.shares"))
+    resources.cpu_shares = static_cast<std::uint64_t>(shares->amount);
+  if (const auto quota = value_of("linux.cpu.quota")) set_quota(resources, verdict, *quota, requested);
+  if (const auto cpus = value_of("linux.cpuset.cpus")) resources.cpus = cpus->set.list();
+  if (const auto mems = value_of("linux.cpuset.mems")) resources.mems = mems->set.list();
+  if (const auto limit = value_of("linux.memory.limit")) resources.memory_limit_bytes = limit_of(*limit);
   resources.memory_swap_bytes = number_of(verdict, "linux.memory.swap");
-  if (resources.memory_limit_bytes && !resources.memory_swap_bytes)
-    resources.memory_swap_bytes = swap_beside(*resources.memory_limit_bytes, requested.memory_swap_bytes);
+  if (resources.memory_limit_bytes)
+    resources.memory_swap_bytes = resources.memory_swap_bytes
+                                      ? at_least_limit(*resources.memory_swap_bytes, *resources.memory_limit_bytes)
+                                      : swap_beside(*resources.memory_limit_bytes, requested.memory_swap_bytes);
   if (const std::string group = text_of(verdict, "linux.rdt.closid"); !group.empty()) resources.rdt_class = group;
   if (const std::string idle = text_of(verdict, "linux.cpu.idle"); is_v2 && !idle.empty())
     resources.unified.emplace("cpu.idle", idle);
   return resources;
 }
 
-nri::Adjustment adjustment_of(const host::HookVerdict& verdict, const nri::Container& container, bool is_v2) {
+nri::Adjustment adjustment_of(const host::HookVerdict& verdict, const nri::Container& container, bool is_v2,
+                              const OtherPartsOf& others) {
   nri::Adjustment adjustment;
-  adjustment.resources = resources_of(verdict, container.resources, is_v2);
+  adjustment.resources = resources_of(verdict, container.resources, is_v2, others);
   adjustment.oom_score_adj = number_of(verdict, "linux.oom_score_adj");
   for (const host::HookVerdict::Setting& setting : verdict.settings) {
     const std::string_view field = setting.field;
@@ -264,17 +287,17 @@ std::string cri_json_of(const nri::Container& container) {
 }
 
 std::vector<Unadjusted> unadjusted_of(const host::HookVerdict& verdict, const nri::Resources& requested) {
+  nri::Resources plain = requested;
+  plain.cpu_shares = requested.cpu_shares.value_or(kSharesOfRuntimes);
+  plain.cpu_quota_us = requested.cpu_quota_us.value_or(-1);
+  plain.memory_limit_bytes = requested.memory_limit_bytes.value_or(-1);
   std::vector<Unadjusted> values;
-  const auto add = [&](std::string_view field, const char* knob, std::string value) {
-    if (std::string plugin = changed_by(verdict, field); !plugin.empty() && !value.empty())
-      values.push_back({knob, std::move(value), std::move(plugin)});
-  };
-  add("linux.cpu.shares", "cpu.shares", std::to_string(requested.cpu_shares.value_or(kSharesOfRequest)));
-  add("linux.cpu.quota", "cpu.max",
-      limit_text(requested.cpu_quota_us) + " " + std::to_string(requested.cpu_period_us.value_or(kPeriodOfRequest)));
-  add("linux.memory.limit", "memory.max", limit_text(requested.memory_limit_bytes));
-  add("linux.cpuset.cpus", "cpuset.cpus", requested.cpus);
-  add("linux.cpuset.mems", "cpuset.mems", requested.mems);
+  for (const std::string_view field :
+       {"linux.cpu.shares", "linux.cpu.quota", "linux.memory.limit", "linux.cpuset.cpus", "linux.cpuset.mems"}) {
+    std::string plugin = changed_by(verdict, field);
+    std::optional<std::string> value = requested_text(field, plain);
+    if (!plugin.empty() && value) values.push_back({std::string(knob_of(field)), *std::move(value), std::move(plugin)});
+  }
   return values;
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/hook/composed_answers.hpp"
 #include "core/hook/nri/types.hpp"
 #include "core/host/hook_dispatcher.hpp"
 #include "core/knob/intent.hpp"
@@ -29,10 +30,12 @@ std::string why_bypassed(const state::Pod& pod, std::string_view own_uid);
 // Removes what the pod's owner excludes by the annotation, by knob or plugin.
 void drop_hands_off(host::HookVerdict& verdict, const state::Pod& pod);
 
-// The values that a container has instead of those in the runtime's request. On v2 a field without a place in NRI is a
-// file of the cgroup; on v1 it is left to the kept answers.
-nri::Resources resources_of(const host::HookVerdict& verdict, const nri::Resources& requested, bool is_v2);
-nri::Adjustment adjustment_of(const host::HookVerdict& verdict, const nri::Container& container, bool is_v2);
+// The values that a container has instead of those in the runtime's request, after choose_settings(). On v2 a field
+// without a place in NRI is a file of the cgroup; on v1 it is left to the kept answers.
+nri::Resources resources_of(const host::HookVerdict& verdict, const nri::Resources& requested, bool is_v2,
+                            const OtherPartsOf& others = {});
+nri::Adjustment adjustment_of(const host::HookVerdict& verdict, const nri::Container& container, bool is_v2,
+                              const OtherPartsOf& others = {});
 
 // koord_hook_request.cri_json: the members of CRI's PodSandboxConfig or ContainerConfig that NRI has, without labels
 // and annotations, which the request has already.

@@ -72,6 +72,10 @@ std::string_view knob_of(std::string_view field) {
   return known == nullptr ? std::string_view() : known->knob;
 }
 
+std::string knob_value_of(std::string_view field, const std::string& value, std::string_view period) {
+  return find(field)->value(value, period.empty() ? kDefaultPeriod : period);
+}
+
 void keep_knobs(host::HookSettings& answer) {
   std::erase_if(answer.fields, [](const auto& field) {
     return (find(field.first) == nullptr && field.first != kPeriod) || field.second.size() > kMostValue;

@@ -5,6 +5,7 @@
 // [any thread]
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,9 @@
 #include "core/knob/intent.hpp"
 
 namespace koord::hook {
+
+// Of all intents of hooks: above those of our strategies.
+inline constexpr std::int32_t kHookPriority = 1000;
 
 // The pod's or container's cgroup that an answer is for.
 struct AnswerTarget {
@@ -25,6 +29,9 @@ struct AnswerTarget {
 
 // The knob that a field sets on an existing pod; empty: none.
 std::string_view knob_of(std::string_view field);
+
+// The value of a field that is a knob, as an intent has it. `period`: of a quota, in µs; empty: that of runtimes.
+std::string knob_value_of(std::string_view field, const std::string& value, std::string_view period);
 
 // Drops what has no effect on an existing pod: fields that are no knob, and values longer than any knob's.
 void keep_knobs(host::HookSettings& answer);

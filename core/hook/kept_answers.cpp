@@ -156,7 +156,7 @@ void KeptAnswers::propose(const decision::Proposer& proposer, Hook& hook, const 
                    {.level = subject.container == nullptr ? decision::Level::pod : decision::Level::container,
                     .cgroup_dir = cgroup_dir,
                     .reason = "the answer for " + title_of(*subject.pod, subject.container),
-                    .priority = kPriority,
+                    .priority = kHookPriority,
                     .ttl = kTtl});
     std::move(intents.begin(), intents.end(), std::back_inserter(plan));
   }

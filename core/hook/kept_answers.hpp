@@ -39,8 +39,6 @@ class KeptAnswers {
   // For one hook in one update; the next one goes on.
   static constexpr Duration kMostTime = std::chrono::seconds(2);
   static constexpr Duration kTtl = std::chrono::minutes(1);
-  // Above those of our strategies.
-  static constexpr std::int32_t kPriority = 1000;
 
   struct Parts {
     std::function<std::vector<RunningHook>()> running;

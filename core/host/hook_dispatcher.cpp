@@ -89,6 +89,8 @@ void HookDispatcher::take_settings(const HookTarget& hook, HookSettings settings
           .counter("plugin_hook_conflicts_total", "Fields not set because another plugin had set another value before.",
                    {{"plugin", hook.plugin}})
           .add();
+    } else {
+      verdict.agreed.push_back({std::move(field), std::move(value), hook.plugin});
     }
   }
 }

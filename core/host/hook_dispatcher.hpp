@@ -59,6 +59,7 @@ struct HookVerdict {
   std::vector<Scale> scales;           // those of one field multiply
   std::vector<Setting> in_shadow;      // by hooks in shadow; a factor is "× 0.8"
   std::vector<Conflict> conflicts;
+  std::vector<Setting> agreed;  // by further plugins, with the value that is set
   std::vector<Silence> silent;
 };
 

@@ -60,6 +60,12 @@ struct Hierarchy {
   std::optional<Bound> cap = {}, floor = {};
 };
 
+// The parts of a knob's value that come from elsewhere than a container runtime's hooks.
+struct OtherParts {
+  std::vector<Proposal> proposals = {};
+  std::optional<Bound> cap = {};
+};
+
 // One part of a composed value.
 struct Part {
   decision::Role role = decision::Role::set;

@@ -79,6 +79,10 @@ class Governor final : public PlanSink {
   // name of one with items stands the item: "io.max 8:16".
   Result<std::string> base(std::string_view knob, std::string_view cgroup_dir) const;
 
+  // The parts of the value of a knob which a container runtime is about to set: intents in enforce, except for those of
+  // the plugins that the runtime has asked, and the cap of the cgroups around.
+  OtherParts other_parts(const Knob& knob, const std::string& cgroup_dir, const std::set<std::string>& asked) const;
+
   // Ends the intents that were not proposed again in time.
   void expire();
 

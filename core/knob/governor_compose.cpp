@@ -89,6 +89,18 @@ Governor::Intents Governor::intents_of(const KnobState& state, Mode least) const
   return intents;
 }
 
+OtherParts Governor::other_parts(const Knob& knob, const std::string& cgroup_dir,
+                                 const std::set<std::string>& asked) const {
+  const KnobKey key{cgroup_dir, std::string(knob.resource), {}};
+  OtherParts parts;
+  std::lock_guard lock(mutex_);
+  if (const auto state = states_.find(key); state != states_.end())
+    for (const ActiveIntent* intent : intents_of(state->second, Mode::enforce))
+      if (!asked.contains(intent->proposal.proposer.plugin)) parts.proposals.push_back(intent->proposal);
+  parts.cap = cap_around(key);
+  return parts;
+}
+
 Result<Composition> Governor::compose_intents(const KnobKey& key, const Intents& intents) const {
   std::vector<const Proposal*> proposals;
   proposals.reserve(intents.size());

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/hook/composed_answers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "core/hook/field_intents.hpp"
+
+namespace koord::hook {
+namespace {
+
+using Setting = host::HookVerdict::Setting;
+
+constexpr std::string_view kQuotaField = "linux.cpu.quota", kPeriodField = "linux.cpu.period";
+
+// All values of one field, in the order of the plugins' ids.
+struct FieldValues {
+  std::string field;
+  std::vector<Setting> values;
+  std::optional<std::size_t> chosen;
+};
+using AllValues = std::vector<FieldValues>;
+
+void add_value(AllValues& all, Setting setting) {
+  auto known = std::find_if(all.begin(), all.end(), [&](const FieldValues& one) { return one.field == setting.field; });
+  if (known == all.end()) known = all.insert(all.end(), {setting.field, {}, {}});
+  known->values.push_back(std::move(setting));
+}
+
+AllValues take_values(host::HookVerdict& verdict) {
+  AllValues all;
+  for (Setting& setting : std::exchange(verdict.settings, {})) add_value(all, std::move(setting));
+  for (Setting& setting : std::exchange(verdict.agreed, {})) add_value(all, std::move(setting));
+  for (host::HookVerdict::Conflict& one : std::exchange(verdict.conflicts, {}))
+    add_value(all, {std::move(one.field), std::move(one.value), std::move(one.plugin)});
+  for (FieldValues& field : all)
+    std::stable_sort(field.values.begin(), field.values.end(),
+                     [](const Setting& a, const Setting& b) { return a.plugin < b.plugin; });
+  return all;
+}
+
+FieldValues* find_values(AllValues& all, std::string_view field) {
+  const auto found = std::find_if(all.begin(), all.end(), [&](const FieldValues& one) { return one.field == field; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+std::optional<std::size_t> index_of(const FieldValues& field, std::string_view plugin) {
+  const auto found =
+      std::find_if(field.values.begin(), field.values.end(), [&](const Setting& one) { return one.plugin == plugin; });
+  if (found == field.values.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - field.values.begin());
+}
+
+Result<knob::Proposal> base_proposal(std::string_view field, const Setting& setting, std::string_view period) {
+  return knob::make_proposal({setting.plugin, {}}, {.level = decision::Level::container,
+                                                    .knob = std::string(knob_of(field)),
+                                                    .value = knob_value_of(field, setting.value, period),
+                                                    .priority = kHookPriority,
+                                                    .role = decision::Role::base});
+}
+
+std::vector<const knob::Proposal*> pointers_to(const std::vector<knob::Proposal>& proposals) {
+  std::vector<const knob::Proposal*> pointers;
+  for (const knob::Proposal& one : proposals) pointers.push_back(&one);
+  return pointers;
+}
+
+// The one that the governor would take. A value that is none for the knob, as an empty set, is left out there.
+std::size_t preferred(const FieldValues& field, const FieldValues* periods) {
+  std::vector<knob::Proposal> proposals;
+  std::vector<std::size_t> indices;
+  for (std::size_t i = 0; i < field.values.size(); ++i) {
+    const Setting& setting = field.values[i];
+    const auto period = periods ? index_of(*periods, setting.plugin) : std::nullopt;
+    Result<knob::Proposal> proposal = base_proposal(
+        field.field, setting, period ? std::string_view(periods->values[*period].value) : std::string_view());
+    if (!proposal) continue;
+    proposals.push_back(*std::move(proposal));
+    indices.push_back(i);
+  }
+  if (proposals.empty()) return 0;
+  const std::vector<const knob::Proposal*> pointers = pointers_to(proposals);
+  const Result<knob::Composition> made = knob::compose(
+      pointers, {}, []() -> Result<knob::Base> { return invalid("no base is needed where a hook gives one"); });
+  return made && made->chosen ? indices[*made->chosen] : 0;
+}
+
+void keep(host::HookVerdict& verdict, FieldValues field, std::string_view quota_by) {
+  const std::string value = field.chosen ? field.values[*field.chosen].value : std::string();
+  const std::string plugin = field.chosen ? field.values[*field.chosen].plugin : std::string(quota_by);
+  for (std::size_t i = 0; i < field.values.size(); ++i) {
+    Setting& one = field.values[i];
+    if (field.chosen == i)
+      verdict.settings.push_back(std::move(one));
+    else if (field.chosen && one.value == value)
+      verdict.agreed.push_back(std::move(one));
+    else
+      verdict.conflicts.push_back({std::move(one.field), std::move(one.value), std::move(one.plugin), plugin});
+  }
+}
+
+const Setting* find_setting(const host::HookVerdict& verdict, std::string_view field) {
+  const auto found = std::find_if(verdict.settings.begin(), verdict.settings.end(),
+                                  [&](const Setting& one) { return one.field == field; });
+  return found == verdict.settings.end() ? nullptr : &*found;
+}
+
+std::vector<knob::Proposal> proposals_of(const host::HookVerdict& verdict, std::string_view field) {
+  std::vector<knob::Proposal> proposals;
+  const auto add = [&](Result<knob::Proposal> proposal) {
+    if (proposal) proposals.push_back(*std::move(proposal));
+  };
+  if (const Setting* setting = find_setting(verdict, field)) {
+    const Setting* period = find_setting(verdict, kPeriodField);
+    add(base_proposal(field, *setting, period ? std::string_view(period->value) : std::string_view()));
+  }
+  for (const host::HookVerdict::Scale& scale : verdict.scales)
+    if (scale.field == field)
+      add(knob::make_proposal({scale.plugin, {}}, {.level = decision::Level::container,
+                                                   .knob = std::string(knob_of(field)),
+                                                   .value = fmt::format("{}", scale.factor),
+                                                   .priority = kHookPriority,
+                                                   .role = decision::Role::scale}));
+  return proposals;
+}
+
+}  // namespace
+
+void choose_settings(host::HookVerdict& verdict) {
+  AllValues all = take_values(verdict);
+  FieldValues* const quota = find_values(all, kQuotaField);
+  FieldValues* const period = find_values(all, kPeriodField);
+  std::string quota_by;
+  for (FieldValues& field : all)
+    if (&field != period) field.chosen = knob_of(field.field).empty() ? 0 : preferred(field, period);
+  if (quota != nullptr) quota_by = quota->values[*quota->chosen].plugin;
+  if (period != nullptr) period->chosen = quota == nullptr ? 0 : index_of(*period, quota_by);
+  for (FieldValues& field : all) keep(verdict, std::move(field), quota_by);
+}
+
+std::optional<knob::Value> compose_field(const host::HookVerdict& verdict, std::string_view field,
+                                         const std::optional<std::string>& requested, const OtherPartsOf& others) {
+  const knob::Knob& knob = *knob::find_knob(knob_of(field));
+  std::vector<knob::Proposal> proposals = proposals_of(verdict, field);
+  if (proposals.empty()) return std::nullopt;
+  knob::OtherParts more = others ? others(knob) : knob::OtherParts();
+  std::move(more.proposals.begin(), more.proposals.end(), std::back_inserter(proposals));
+  const std::vector<const knob::Proposal*> pointers = pointers_to(proposals);
+  const auto base_of = [&]() -> Result<knob::Base> {
+    if (!requested) return invalid("the runtime's request has no value");
+    return knob::Base{&knob, TRY(knob::parse_value(knob, *requested)), "request"};
+  };
+  Result<knob::Composition> made = knob::compose(pointers, {.cap = std::move(more.cap)}, base_of);
+  // A strategy's cpu.weight is no value of cpu.shares: the governor sets it when the container exists.
+  if (made && made->knob != &knob && others) return compose_field(verdict, field, requested, {});
+  return made ? std::optional(std::move(made->value)) : std::nullopt;
+}
+
+}  // namespace koord::hook
