@@ -223,6 +223,11 @@ std::string why_bypassed(const state::Pod& pod, std::string_view own_uid) {
   return {};
 }
 
+bool is_hands_off(const state::Pod& pod, const std::string& plugin) {
+  const decision::HandsOff hands_off = hands_off_of(pod);
+  return hands_off.all || std::find(hands_off.names.begin(), hands_off.names.end(), plugin) != hands_off.names.end();
+}
+
 void drop_hands_off(host::HookVerdict& verdict, const state::Pod& pod) {
   const decision::HandsOff hands_off = hands_off_of(pod);
   const auto is_covered = [&](const auto& one) {
@@ -299,6 +304,19 @@ std::vector<Unadjusted> unadjusted_of(const host::HookVerdict& verdict, const nr
     if (!plugin.empty() && value) values.push_back({std::string(knob_of(field)), *std::move(value), std::move(plugin)});
   }
   return values;
+}
+
+CreationRecord record_of(const host::HookVerdict& verdict, const std::string& pod_uid,
+                         const nri::Container& container) {
+  host::HookSettings set;
+  for (const host::HookVerdict::Setting& setting : verdict.settings) set.fields.emplace_back(setting.field, "");
+  return {.pod_uid = pod_uid,
+          .container = container.name,
+          .id = container.id,
+          .before_id = {},
+          .cgroup_dir = cgroup_dir_of(container.cgroups_path),
+          .unadjusted = unadjusted_of(verdict, container.resources),
+          .fields = creation_fields(set)};
 }
 
 }  // namespace koord::hook

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/hook/composed_answers.hpp"
+#include "core/hook/creation_file.hpp"
 #include "core/hook/nri/types.hpp"
 #include "core/host/hook_dispatcher.hpp"
 #include "core/knob/intent.hpp"
@@ -27,6 +28,8 @@ std::string cgroup_dir_of(std::string_view cgroups_path);
 
 // Why hooks are not asked: the pod is the agent's own, belongs to the node, or has hands off. Empty: they are.
 std::string why_bypassed(const state::Pod& pod, std::string_view own_uid);
+// Whether the pod's owner excludes all that the plugin does.
+bool is_hands_off(const state::Pod& pod, const std::string& plugin);
 // Removes what the pod's owner excludes by the annotation, by knob or plugin.
 void drop_hands_off(host::HookVerdict& verdict, const state::Pod& pod);
 
@@ -43,11 +46,8 @@ std::string cri_json_of(const nri::Pod& pod);
 std::string cri_json_of(const nri::Container& container);
 
 // The value that the runtime would have set, for each knob that the answers change.
-struct Unadjusted {
-  std::string knob, value, plugin;
-
-  bool operator==(const Unadjusted&) const = default;
-};
 std::vector<Unadjusted> unadjusted_of(const host::HookVerdict& verdict, const nri::Resources& requested);
+// What the answers change in a new container, for Creations. A container of a CRI request has no id.
+CreationRecord record_of(const host::HookVerdict& verdict, const std::string& pod_uid, const nri::Container& container);
 
 }  // namespace koord::hook

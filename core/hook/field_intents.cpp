@@ -7,6 +7,8 @@
 #include <iterator>
 #include <utility>
 
+#include "core/host/hook_paths.hpp"
+
 namespace koord::hook {
 namespace {
 
@@ -14,6 +16,9 @@ namespace {
 constexpr std::size_t kMostValue = 4096;
 // Without a hook's own period, that of runtimes.
 constexpr std::string_view kPeriod = "linux.cpu.period", kDefaultPeriod = "100000";
+
+constexpr std::string_view kCreationFields[] = {"env:", "annotation:", host::kDeviceField, host::kMountField};
+constexpr std::size_t kMostCreationFields = 32, kMostName = 128;
 
 // Values of the ABI's field as those of the knob. `period` in µs.
 std::string same(const std::string& value, std::string_view) { return value; }
@@ -74,6 +79,14 @@ std::string_view knob_of(std::string_view field) {
 
 std::string knob_value_of(std::string_view field, const std::string& value, std::string_view period) {
   return find(field)->value(value, period.empty() ? kDefaultPeriod : period);
+}
+
+std::vector<std::string> creation_fields(const host::HookSettings& answer) {
+  std::vector<std::string> names;
+  for (const auto& [field, value] : answer.fields)
+    for (const std::string_view kind : kCreationFields)
+      if (field.starts_with(kind) && names.size() < kMostCreationFields) names.push_back(field.substr(0, kMostName));
+  return names;
 }
 
 void keep_knobs(host::HookSettings& answer) {

@@ -33,6 +33,10 @@ std::string_view knob_of(std::string_view field);
 // The value of a field that is a knob, as an intent has it. `period`: of a quota, in µs; empty: that of runtimes.
 std::string knob_value_of(std::string_view field, const std::string& value, std::string_view period);
 
+// The names of the answer's fields that only a creation sets: environment, annotations, devices, mounts. The first 32,
+// each cut to 128 bytes.
+std::vector<std::string> creation_fields(const host::HookSettings& answer);
+
 // Drops what has no effect on an existing pod: fields that are no knob, and values longer than any knob's.
 void keep_knobs(host::HookSettings& answer);
 

@@ -50,6 +50,17 @@ void KeptAnswers::update(const state::SnapshotPtr& snapshot) {
     ask_all(running, hook, subjects);
     if (hook.is_new_plan) propose({running.plugin, running.name}, hook, subjects);
   }
+  for (const auto& [proposer, hook] : hooks_) pass_creation_fields(proposer.plugin, hook, subjects);
+}
+
+void KeptAnswers::pass_creation_fields(const std::string& plugin, const Hook& hook, const Subjects& subjects) const {
+  if (!parts_.creation_fields) return;
+  for (const Subject& subject : subjects) {
+    const auto answer = hook.answers.find(subject.handle);
+    const bool has_fields = answer != hook.answers.end() && !answer->second.creation_fields.empty();
+    if (has_fields && subject.container != nullptr)
+      parts_.creation_fields(plugin, *subject.pod, *subject.container, answer->second.creation_fields);
+  }
 }
 
 KeptAnswers::Subjects KeptAnswers::subjects_of(const state::Snapshot& snapshot) {
@@ -128,9 +139,10 @@ host::HookReply::Kind KeptAnswers::ask(const RunningHook& running, const Subject
                title_of(*subject.pod, subject.container), *reply.settings.rejection);
     reply.settings = {};
   }
+  std::vector<std::string> fields = creation_fields(reply.settings);
   keep_knobs(reply.settings);
   hook.is_new_plan = true;
-  answer = {inputs_of(running, subject), std::move(reply.settings), {}};
+  answer = {inputs_of(running, subject), std::move(reply.settings), std::move(fields), {}};
   return reply.kind;
 }
 

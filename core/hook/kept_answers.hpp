@@ -46,6 +46,10 @@ class KeptAnswers {
     std::function<bool(const decision::Proposer&)> has_ended;
     // Returns within kMostTime.
     std::function<host::HookReply(const RunningHook&, std::shared_ptr<const host::HookSubject>)> ask;
+    // Gets the fields of each container's answer that only a creation sets, in each update; may be null.
+    std::function<void(const std::string& plugin, const state::Pod& pod, const state::Container& container,
+                       const std::vector<std::string>& fields)>
+        creation_fields;
     knob::PlanSink& plans;
     const Clock& clock;  // both outlive it
   };
@@ -66,6 +70,7 @@ class KeptAnswers {
   struct Answer {
     std::optional<Inputs> inputs;  // of the last good one; nullopt: no good one yet
     host::HookSettings settings;
+    std::vector<std::string> creation_fields;
     Time again = {};  // after a failure
   };
   struct Hook {
@@ -87,6 +92,7 @@ class KeptAnswers {
   void note_failure(const RunningHook& running, const Subject& subject, Hook& hook, const std::string& why) const;
   void ask_all(const RunningHook& running, Hook& hook, const Subjects& subjects);
   host::HookReply::Kind ask(const RunningHook& running, const Subject& subject, Hook& hook, Answer& answer);
+  void pass_creation_fields(const std::string& plugin, const Hook& hook, const Subjects& subjects) const;
   void propose(const decision::Proposer& proposer, Hook& hook, const Subjects& subjects);
 
   const Parts parts_;

@@ -88,3 +88,16 @@ TEST_CASE("a factor becomes a scale of the knob") {
   CHECK(plan[0].role == decision::Role::scale);
   CHECK(knob::make_proposal({"hook-a", "main"}, plan[0]));
 }
+
+TEST_CASE("the fields that only a creation sets: so many names, each cut; knobs and swap are none") {
+  host::HookSettings answer{.fields = {{"linux.cpu.shares", "2"},
+                                       {"env:A", "1"},
+                                       {"annotation:b", "1"},
+                                       {"device:/dev/fuse", "c 10:229"},
+                                       {"mount:/m", "/m ro"},
+                                       {"linux.memory.swap", "-1"}}};
+  CHECK(creation_fields(answer) == std::vector<std::string>{"env:A", "annotation:b", "device:/dev/fuse", "mount:/m"});
+  answer.fields.assign(100, {"env:" + std::string(200, 'A'), ""});
+  CHECK(creation_fields(answer).size() == 32);
+  CHECK(creation_fields(answer)[0].size() == 128);
+}

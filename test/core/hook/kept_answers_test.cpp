@@ -55,6 +55,7 @@ struct Node {
   int asked = 0;
   Duration takes{};  // each answer
   std::function<void()> on_ask;
+  std::vector<std::string> only_at_creation;  // of the last update
   state::Snapshot state;
   KeptAnswers answers{{.running = [this] { return running; },
                        .has_ended = [this](const decision::Proposer&) { return has_ended; },
@@ -69,6 +70,12 @@ struct Node {
                              if (rejects) reply.settings.rejection = "no room";
                              return reply;
                            },
+                       .creation_fields =
+                           [this](const std::string& plugin, const state::Pod& of, const state::Container& container,
+                                  const std::vector<std::string>& fields) {
+                             for (const std::string& field : fields)
+                               only_at_creation.push_back(plugin + " " + of.name + "/" + container.name + " " + field);
+                           },
                        .plans = plans,
                        .clock = clock}};
 
@@ -77,7 +84,10 @@ struct Node {
     state.pods = std::move(pods);
     ++state.versions.pods;
   }
-  void update() { answers.update(std::make_shared<const state::Snapshot>(state)); }
+  void update() {
+    only_at_creation.clear();
+    answers.update(std::make_shared<const state::Snapshot>(state));
+  }
   const knob::Plan& plan() { return plans.plans.at({"hook-a", "main"}); }
 };
 
@@ -95,6 +105,19 @@ TEST_CASE("a hook is asked about each container once, and its knobs are one plan
   CHECK(node.asked == 2);
   CHECK(node.plans.taken == 1);
   CHECK(node.plans.repeated == 1);
+}
+
+TEST_CASE("fields that only a creation sets are passed on in each update, also while the hook does not run") {
+  Node node;
+  const std::vector<std::string> both = {"hook-a web/main env:A", "hook-a db/main env:A"};
+  node.update();
+  CHECK(node.only_at_creation == both);
+  node.running.clear();
+  node.update();
+  CHECK(node.only_at_creation == both);
+  node.set_pods({pod("db", 20)});
+  node.update();
+  CHECK(node.only_at_creation == std::vector<std::string>{"hook-a db/main env:A"});
 }
 
 TEST_CASE("at the pod's stage a hook is asked about pods, for their cgroups") {
