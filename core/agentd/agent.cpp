@@ -83,8 +83,15 @@ Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::
       workers_(config_.workers),
       layers_(layer_options(config_)),
       plugins_(plugin_parts()),
-      hooks_(services_, [this](std::uint32_t stages) { return plugins_.hooks(stages); }),
-      nri_hooks_(services_, config_.hooks, [this](std::uint32_t stages) { return plugins_.hooks(stages); }),
+      creations_(
+          config_.qos.directory.empty() ? std::string() : config_.qos.directory + "/creations", *clock_,
+          [this](std::span<const knob::Adjusted> values) { return services_.governor.hold(values, kUnproposedTime); }),
+      hooks_(
+          services_, creations_, [this](std::uint32_t stages) { return plugins_.hooks(stages); },
+          [this](kube::EventInput event) { strategy_watch_.tell_cluster(std::move(event)); }),
+      nri_hooks_(
+          services_, config_.hooks, creations_, [this](std::uint32_t stages) { return plugins_.hooks(stages); },
+          [this](std::string_view key) { return state_.keeps_annotation(key); }),
       state_(services_, config_),
       prediction_(services_, config_.predict),
       slo_watch_(hub_),

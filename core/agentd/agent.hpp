@@ -93,6 +93,7 @@ class Agent {
   child::SnapshotImages images_;
   child::Layers layers_;
   host::PluginManager plugins_;
+  hook::Creations creations_;
   HookModule hooks_;
   NriHooks nri_hooks_;
   StateFeeder state_;

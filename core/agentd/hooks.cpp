@@ -2,12 +2,17 @@
 #include "core/agentd/hooks.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
+#include "core/base/parse.hpp"
 #include "core/host/instance.hpp"
+#include "core/log/log.hpp"
 
 namespace koord::agentd {
 namespace {
+
+constexpr log::Category hook_log{"hooks"};
 
 // The start, end or failure of a hook does not change the snapshot, so it is polled.
 constexpr Duration kHookPeriod = std::chrono::seconds(1);
@@ -26,15 +31,31 @@ bool has_ended(const std::vector<host::PluginStatus>& plugins, const decision::P
 
 }  // namespace
 
-HookModule::HookModule(const Services& services, Find find)
+std::string own_pod_uid() {
+  const char* uid = std::getenv("POD_UID");
+  return uid == nullptr ? std::string() : uid;
+}
+
+HookModule::HookModule(const Services& services, hook::Creations& creations, Find find, TellCluster tell_cluster)
     : services_(services),
+      creations_(creations),
       find_(std::move(find)),
+      tell_cluster_(std::move(tell_cluster)),
       dispatcher_({.hooks = find_, .clock = services.clock, .metrics = services.metrics}),
+      missed_(
+          {.creations = creations,
+           .is_enforced =
+               [this](const std::string& plugin) { return services_.governor.mode(plugin) == koord::Mode::enforce; },
+           .report = [this](const hook::MissedFields::Missed& missed) { report(missed); },
+           .own_uid = own_pod_uid()}),
       answers_(
           {.running = [this] { return running(); },
            .has_ended = [this](const decision::Proposer& hook) { return has_ended(plugins_, hook); },
            .ask = [this](const hook::RunningHook& hook,
                          std::shared_ptr<const host::HookSubject> subject) { return ask(hook, std::move(subject)); },
+           .creation_fields =
+               [this](const std::string& plugin, const state::Pod& pod, const state::Container& container,
+                      const std::vector<std::string>& fields) { missed_.check(plugin, pod, container, fields); },
            .plans = services.governor,
            .clock = services.clock}) {}
 
@@ -61,7 +82,7 @@ void HookModule::stop() {
 
 void HookModule::request() {
   if (!strand_) {
-    if (find_(kAskedStages).empty()) return;
+    if (find_(kAskedStages).empty() && !creations_.has_pending()) return;
     thread_ = std::make_unique<event::WorkerPool>(1);
     strand_ = std::make_unique<event::Strand>(*thread_, "hooks");
   }
@@ -71,7 +92,44 @@ void HookModule::request() {
 void HookModule::step() {
   is_requested_ = false;
   plugins_ = services_.plugins();
-  answers_.update(services_.hub.current());
+  const state::SnapshotPtr snapshot = services_.hub.current();
+  creations_.update(*snapshot);  // before the kept answers: the journal gets the values from before the hooks
+  answers_.update(snapshot);
+  publish(missed_.end());
+}
+
+void HookModule::report(const hook::MissedFields::Missed& missed) {
+  const std::string pod = state::full_name(missed.pod);
+  const std::string what =
+      "container " + missed.container.name + " runs without " + join(missed.fields, ", ") + " of " + missed.plugin;
+  const std::string why =
+      "these fields have an effect only when a container is created, and this one was created without the hook";
+  log::warn(hook_log, "pod {}: {}: {}", pod, what, why);
+  services_.events.add({.number = 0,
+                        .time = services_.clock.now(),
+                        .plugin = {},
+                        .subject = {{"pod_uid", missed.pod.uid},
+                                    {"pod_name", missed.pod.name},
+                                    {"pod_namespace", missed.pod.namespace_},
+                                    {"container", missed.container.name}},
+                        .what = what,
+                        .why = why});
+  kube::EventInput event{.about = {"v1", "Pod", missed.pod.namespace_, missed.pod.name, missed.pod.uid},
+                         .warning = true,
+                         .reason = "HookFieldsMissed",
+                         .message = what + ": " + why};
+  services_.loop.post([this, alive = is_alive_, event = std::move(event)]() mutable {
+    if (!alive.expired()) tell_cluster_(std::move(event));
+  });
+}
+
+void HookModule::publish(const std::map<std::string, std::size_t>& missed) {
+  for (const auto& [plugin, containers] : missed)
+    services_.metrics
+        .gauge("host_hook_fields_missed",
+               "Containers that run without fields of the plugin's hooks, because only a creation sets them.",
+               {{"plugin", plugin}})
+        .set(static_cast<double>(containers));
 }
 
 std::vector<hook::RunningHook> HookModule::running() {

@@ -1,29 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hooks: keeps the answers of runtime hooks for the pods that exist (hook/kept_answers), on a thread of its own,
-// because a hook may be slow. Public functions and request(): [loop thread]; step(), running(), ask() and what they
-// keep of a step: [strand].
+// because a hook may be slow. Reports containers that run without fields which only a creation sets. Public functions
+// and request(): [loop thread]; step(), running(), ask() and what they keep of a step: [strand].
 #pragma once
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "core/agentd/services.hpp"
 #include "core/event/strand.hpp"
 #include "core/event/timer.hpp"
 #include "core/event/worker_pool.hpp"
+#include "core/hook/creations.hpp"
 #include "core/hook/kept_answers.hpp"
+#include "core/hook/missed_fields.hpp"
 #include "core/host/hook_dispatcher.hpp"
+#include "core/kube/events.hpp"
 
 namespace koord::agentd {
+
+// The uid of the agent's own pod; empty: unknown.
+std::string own_pod_uid();
+
+// The kept answers propose the values of a new container within that time; else they are reverted.
+inline constexpr Duration kUnproposedTime = std::chrono::seconds(30);
 
 class HookModule {
  public:
   // Returns the running hooks that name one of these stages (KOORD_STAGE_*). [any thread]
   using Find = std::function<std::vector<host::HookTarget>(std::uint32_t stages)>;
 
-  // The services must outlive it.
-  HookModule(const Services& services, Find find);
+  // Reports to the cluster. [loop thread]
+  using TellCluster = std::function<void(kube::EventInput)>;
+
+  // The services and the creations must outlive it.
+  HookModule(const Services& services, hook::Creations& creations, Find find, TellCluster tell_cluster);
   ~HookModule();
 
   // Looks for changes from now on, at once when the state has changed.
@@ -37,11 +52,16 @@ class HookModule {
   void request();
   void step();
   std::vector<hook::RunningHook> running();
+  void report(const hook::MissedFields::Missed& missed);
+  void publish(const std::map<std::string, std::size_t>& missed);
   host::HookReply ask(const hook::RunningHook& running, std::shared_ptr<const host::HookSubject> subject);
 
   const Services& services_;
+  hook::Creations& creations_;
   const Find find_;
+  const TellCluster tell_cluster_;
   host::HookDispatcher dispatcher_;
+  hook::MissedFields missed_;
   hook::KeptAnswers answers_;
   std::vector<host::PluginStatus> plugins_;  // of this step
   std::vector<host::HookTarget> targets_;    // of this step
@@ -51,6 +71,7 @@ class HookModule {
   std::unique_ptr<event::WorkerPool> thread_;  // from the first hook on
   std::unique_ptr<event::Strand> strand_;
   std::shared_ptr<Alive> alive_ = std::make_shared<Alive>();
+  const std::weak_ptr<Alive> is_alive_ = alive_;  // [any thread]
 };
 
 }  // namespace koord::agentd

@@ -4,13 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <set>
 #include <utility>
 
+#include "core/agentd/hooks.hpp"
 #include "core/base/backoff.hpp"
 #include "core/log/log.hpp"
-#include "core/state/annotation_keys.hpp"
 
 namespace koord::agentd {
 namespace {
@@ -19,26 +18,16 @@ constexpr log::Category nri_log{"nri"};
 
 // The start of a hook does not change the snapshot, so it is polled.
 constexpr Duration kLookPeriod = std::chrono::seconds(1);
-// The kept answers propose the same values within that time; else they are reverted.
-constexpr Duration kPatience = std::chrono::minutes(1);
-// Containers that were adjusted and did not start yet; the oldest are forgotten.
-constexpr std::size_t kMostWaiting = 1024;
 constexpr std::uint32_t kStages =
     KOORD_STAGE_PRE_RUN_POD_SANDBOX | KOORD_STAGE_PRE_CREATE_CONTAINER | KOORD_STAGE_PRE_UPDATE_CONTAINER_RESOURCES;
 
-std::string own_uid() {
-  const char* uid = std::getenv("POD_UID");
-  return uid == nullptr ? std::string() : uid;
-}
-
-nri::Options options_of(const config::HookConfig& config) {
+nri::Options options_of(const config::HookConfig& config, const nri::KeepAnnotation& keep) {
   nri::Options options;
   options.socket_path = config.nri_socket;
   options.plugin_index = fmt::format("{:02}", config.nri_index);
   options.events = nri::mask_of(nri::Stage::run_pod_sandbox) | nri::mask_of(nri::Stage::create_container) |
                    nri::mask_of(nri::Stage::start_container) | nri::mask_of(nri::Stage::update_container);
-  // A pod that the state knows has those of plugins' manifests, too.
-  options.keep_annotation = [](std::string_view key) { return state::AnnotationKeys().contains(key); };
+  options.keep_annotation = keep;
   options.deadline = config.deadline;
   options.seed = random_seed();
   return options;
@@ -51,11 +40,14 @@ std::optional<nri::Refusal> refusal_of(const host::HookVerdict& verdict) {
 
 }  // namespace
 
-NriHooks::NriHooks(const Services& services, const config::HookConfig& config, Find find)
+NriHooks::NriHooks(const Services& services, const config::HookConfig& config, hook::Creations& creations, Find find,
+                   nri::KeepAnnotation keep)
     : services_(services),
       config_(config),
+      creations_(creations),
       find_(std::move(find)),
-      own_uid_(own_uid()),
+      keep_(std::move(keep)),
+      own_uid_(own_pod_uid()),
       is_v2_(services.layout.hierarchy() == cgroup::Hierarchy::v2),
       dispatcher_({.hooks = [this](std::uint32_t stage) { return hooks(stage); },
                    .clock = services.clock,
@@ -78,7 +70,7 @@ void NriHooks::stop() {
 void NriHooks::connect_if_needed() {
   if (client_) return publish();
   if (find_(kStages).empty()) return;
-  const nri::Options options = options_of(config_);
+  const nri::Options options = options_of(config_, keep_);
   if (Result<void> checked = nri::check(options); !checked) {
     log::error(nri_log, "no connection to '{}': {}", config_.nri_socket, checked.error().message());
     timer_.reset();
@@ -153,7 +145,6 @@ void NriHooks::connected(const nri::Runtime& runtime) {
 
 void NriHooks::disconnected(const Error& why) {
   log::warn(nri_log, "the connection to '{}' has ended: {}; connecting again", config_.nri_socket, why.message());
-  adjusted_.clear();
 }
 
 void NriHooks::run_pod_sandbox(const nri::Pod& pod, nri::Done<nri::PodAnswer> done) {
@@ -164,21 +155,10 @@ void NriHooks::run_pod_sandbox(const nri::Pod& pod, nri::Done<nri::PodAnswer> do
 
 void NriHooks::create_container(const nri::Pod& pod, const nri::Container& container,
                                 nri::Done<nri::CreateAnswer> done) {
-  const auto then = [this, container, done, alive = std::weak_ptr(alive_)](const host::HookVerdict& verdict) {
+  const auto then = [this, pod_uid = pod.uid, container, done](const host::HookVerdict& verdict) {
+    remember(hook::record_of(verdict, pod_uid, container));
     const auto others = other_parts(KOORD_STAGE_PRE_CREATE_CONTAINER, container, verdict);
     done({.adjustment = hook::adjustment_of(verdict, container, is_v2_, others), .refusal = refusal_of(verdict)});
-    Adjusted adjusted;
-    for (hook::Unadjusted& one : hook::unadjusted_of(verdict, container.resources))
-      adjusted.push_back({.level = decision::Level::container,
-                          .knob = std::move(one.knob),
-                          .cgroup_dir = hook::cgroup_dir_of(container.cgroups_path),
-                          .before = std::move(one.value),
-                          .plugin = std::move(one.plugin)});
-    services_.loop.post([this, alive, id = container.id, adjusted = std::move(adjusted)]() mutable {
-      if (alive.expired() || adjusted.empty()) return;
-      if (adjusted_.size() >= kMostWaiting) adjusted_.erase(adjusted_.begin());
-      adjusted_[id] = std::move(adjusted);
-    });
   };
   if (!ask(KOORD_STAGE_PRE_CREATE_CONTAINER, pod, &container, then)) done({});
 }
@@ -198,19 +178,19 @@ void NriHooks::update_container(const nri::Pod& pod, const nri::Container& conta
 // The cgroup has the adjusted values now, and the container's program does not run yet.
 void NriHooks::notify(nri::Stage stage, const nri::Pod&, const nri::Container& container) {
   if (stage != nri::Stage::start_container) return;
-  const auto adjusted = adjusted_.extract(container.id);
-  if (!adjusted.empty()) thread_->post([this, values = adjusted.mapped()]() mutable { hold(std::move(values)); });
+  thread_->post([this, id = container.id] { creations_.begin(id); });
 }
 
-void NriHooks::hold(Adjusted adjusted) {
-  const std::string& cgroup_dir = adjusted.front().cgroup_dir;
-  if (Result<void> held = services_.governor.hold(adjusted, kPatience); !held)
-    log::warn(nri_log, "the original values of '{}' are not kept: {}", cgroup_dir, held.error().message());
-  else
-    log::debug(nri_log, "the original values of '{}' are kept", cgroup_dir);
+void NriHooks::remember(hook::CreationRecord record) {
+  const Result<void> written = creations_.remember(std::move(record));
+  using Change = ProblemTracker::Change;
+  if (problems_.update("creations", written ? "" : "not written") == Change::begun)
+    log::warn(nri_log, "{}: after a kill of the agent, values that hooks have set at creations stay",
+              written.error().message());
 }
 
 void NriHooks::late(nri::Stage stage, const std::string& id) {
+  if (stage == nri::Stage::create_container) thread_->post([this, id] { creations_.forget(id); });
   log::warn(nri_log, "the answer to {} of {} came after {} ms: existing pods get it later", nri::to_string(stage), id,
             config_.deadline / std::chrono::milliseconds(1));
 }

@@ -6,16 +6,17 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "core/agentd/services.hpp"
+#include "core/base/problem_tracker.hpp"
 #include "core/config/config.hpp"
 #include "core/event/timer.hpp"
 #include "core/event/worker_pool.hpp"
 #include "core/hook/creation.hpp"
+#include "core/hook/creations.hpp"
 #include "core/hook/nri/client.hpp"
 #include "core/host/hook_dispatcher.hpp"
 
@@ -26,8 +27,10 @@ class NriHooks final : public nri::Events {
   // Returns the running hooks that name one of these stages (KOORD_STAGE_*). [any thread]
   using Find = std::function<std::vector<host::HookTarget>(std::uint32_t stages)>;
 
-  // The services outlive it.
-  NriHooks(const Services& services, const config::HookConfig& config, Find find);
+  // The services and the creations outlive it.
+  // `keep`: the annotations of pods that hooks may read.
+  NriHooks(const Services& services, const config::HookConfig& config, hook::Creations& creations, Find find,
+           nri::KeepAnnotation keep);
   ~NriHooks() override;
 
   // From now on it connects when a hook runs.
@@ -36,9 +39,6 @@ class NriHooks final : public nri::Events {
   void stop();
 
  private:
-  // The knobs of one new container that hooks have changed.
-  using Adjusted = std::vector<knob::Adjusted>;
-
   void connected(const nri::Runtime& runtime) override;
   void disconnected(const Error& why) override;
   void run_pod_sandbox(const nri::Pod& pod, nri::Done<nri::PodAnswer> done) override;
@@ -57,21 +57,23 @@ class NriHooks final : public nri::Events {
   hook::OtherPartsOf other_parts(std::uint32_t stage, const nri::Container& container,
                                  const host::HookVerdict& verdict) const;
   void log_verdict(const host::HookVerdict& verdict, const state::Pod& pod, const std::string& container) const;
-  void hold(Adjusted adjusted);
+  void remember(hook::CreationRecord record);
   void publish();
 
   struct Alive {};
 
   const Services& services_;
   const config::HookConfig config_;
+  hook::Creations& creations_;
   const Find find_;
+  const nri::KeepAnnotation keep_;
   const std::string own_uid_;
   const bool is_v2_;
   host::HookDispatcher dispatcher_;
   std::unique_ptr<nri::Client> client_;
   std::unique_ptr<event::Timer> timer_;
   std::unique_ptr<event::WorkerPool> thread_;  // from the first hook on
-  std::map<std::string, Adjusted> adjusted_;   // by the container's id, until it starts
+  ProblemTracker problems_;                    // [its thread]
   std::shared_ptr<Alive> alive_ = std::make_shared<Alive>();
 };
 

@@ -37,6 +37,7 @@ class StateFeeder {
 
   // These annotations of pods are read by plugins; the configuration's are kept, too. [any]
   void keep_annotations(std::vector<std::string> keys);
+  bool keeps_annotation(std::string_view key) const { return annotations_.keys()->contains(key); }
 
   // Look for pods and containers soon. [any]
   void request();

@@ -26,6 +26,9 @@ class StrategyWatch {
   void start();
   void stop();
 
+  // Writes an Event, if there is a cluster.
+  void tell_cluster(kube::EventInput input);
+
  private:
   struct Alive {};
 
@@ -33,7 +36,6 @@ class StrategyWatch {
   void check_annotations();
   void check_archive();
   void tell(const std::vector<knob::Release>& releases);
-  void tell_cluster(kube::EventInput input);
 
   const Services& services_;
   const std::string node_name_;
