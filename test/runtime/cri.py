@@ -118,6 +118,13 @@ class Cri:
         status = self.call('ContainerStatus', container_id=container, verbose=True)
         return json.loads(status['info']['info'])['pid']
 
+    def remove_pod(self, name):
+        """One that run_pod() has made."""
+        for pod in [pod for pod, config in self.sandboxes.items() if config['metadata']['name'] == name]:
+            self.call('StopPodSandbox', pod_sandbox_id=pod)
+            self.call('RemovePodSandbox', pod_sandbox_id=pod)
+            del self.sandboxes[pod]
+
     def remove_pods(self):
         for pod in self.call('ListPodSandbox').get('items', []):
             self.call('StopPodSandbox', pod_sandbox_id=pod['id'])

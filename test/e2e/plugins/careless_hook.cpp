@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A runtime hook that does as the pod's annotation koordetector.sh/test-hook says: "sleep", "crash", "garbage" or
-// "reject". Without it, it sets an environment variable.
+// A runtime hook that does as the pod's annotation koordetector.sh/test-hook says: "sleep", "crash", "garbage", "rival"
+// or "reject". Without it, it sets an environment variable, and one with the annotations of example.org that it was
+// given.
 #include <csignal>
 #include <cstring>
 #include <koordetector/plugin.hpp>
@@ -16,14 +17,27 @@ struct CarelessHook : RuntimeHook {
     if (order == "sleep") std::this_thread::sleep_for(std::chrono::seconds(5));
     if (order == "crash") std::raise(SIGSEGV);
     if (order == "reject") check(response.reject(&response, str("no device is free")), "rejecting");
+    if (order == "rival") {  // one value is stricter than that of hook-batch-resource, the other is not
+      check(response.set(&response, str("linux.memory.limit"), str("33554432")), "setting");
+      check(response.set(&response, str("linux.cpu.shares"), str("1024")), "setting");
+    }
     if (order == "garbage") {
       for (const char* field : {"", "linux.cpu.quota", "no.such.field", "env:", "device:/dev/../sda", "mount:relative"})
         response.set(&response, str(field), str(std::string(100'000, '\xff')));
     }
     check(response.set(&response, str("env:FROM_CARELESS"), str("1")), "setting");
+    check(response.set(&response, str("env:ANNOTATIONS"), str(foreign_annotations_of(*request.pod))), "setting");
   }
 
  private:
+  static std::string foreign_annotations_of(const koord_pod& pod) {
+    std::string all;
+    for (const koord_label& one : Strided(pod.annotations, pod.n_annotations, sizeof(koord_label)))
+      if (view(one.key).starts_with("example.org/"))
+        all += std::string(view(one.key)) + "=" + std::string(view(one.value)) + ";";
+    return all;
+  }
+
   static std::string_view order_of(const koord_pod& pod) {
     for (const koord_label& one : Strided(pod.annotations, pod.n_annotations, sizeof(koord_label)))
       if (view(one.key) == "koordetector.sh/test-hook") return view(one.value);
@@ -31,5 +45,6 @@ struct CarelessHook : RuntimeHook {
   }
 };
 
-KOORD_PLUGIN("id=careless-hook\nversion=1.0.0\nkinds=koord.runtime-hook/1\ngate=Careless\n",
-             runtime_hook<CarelessHook, KOORD_STAGE_PRE_CREATE_CONTAINER>("careless"))
+KOORD_PLUGIN(
+    "id=careless-hook\nversion=1.0.0\nkinds=koord.runtime-hook/1\ngate=Careless\nannotations=example.org/declared\n",
+    runtime_hook<CarelessHook, KOORD_STAGE_PRE_CREATE_CONTAINER>("careless"))

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runtime hooks in real containers: values and refusals at a creation, through the NRI of containerd."""
+import agent_case
+import containerd
+from agent import RESOURCES
+
+
+class CreationTest(agent_case.AgentCase):
+    def test_the_values_of_a_hook_are_in_the_cgroup_before_the_first_instruction_of_the_program(self):
+        self.agent()
+        show = 'for file in cpu.shares cpu.weight cpu.cfs_quota_us cpu.max memory.limit_in_bytes memory.max; do ' \
+               'find /sys/fs/cgroup -name $file -maxdepth 3 2>/dev/null; done; exec sleep 100000'
+        parent, container = self.run_batch_pod('first', command=('sh', '-c', show))
+        files = agent_case.files_of_cgroup(parent, container)
+        self.assertEqual(self.values(parent, container), self.adjusted(files))
+
+    def test_in_shadow_a_container_is_as_in_its_spec(self):
+        self.agent(mode='shadow')
+        parent, container = self.run_batch_pod('shadow')
+        self.assertEqual(self.values(parent, container), self.plain(agent_case.files_of_cgroup(parent, container)))
+
+    def test_a_pod_with_hands_off_is_not_adjusted(self):
+        self.agent()
+        parent, container = self.run_batch_pod('bypassed', RESOURCES | {'koordetector.sh/hands-off': 'true'})
+        self.assertEqual(self.values(parent, container), self.plain(agent_case.files_of_cgroup(parent, container)))
+        excluded = RESOURCES | {'koordetector.sh/hands-off': 'memory.max'}
+        parent, container = self.run_batch_pod('excluded', excluded)
+        files = agent_case.files_of_cgroup(parent, container)
+        self.assertEqual(self.values(parent, container),
+                         self.adjusted(files) | {'memory': self.plain(files)['memory']})
+
+    def test_at_the_end_of_the_agent_containers_have_the_values_that_the_kubelet_had_asked_for(self):
+        agent = self.agent()
+        parent, container = self.run_batch_pod('ending')
+        files = agent_case.files_of_cgroup(parent, container)
+        agent.await_log('are kept')
+        agent.stop()
+        self.assertEqual(self.values(parent, container), self.plain(files))
+
+    def test_after_a_kill_of_the_agent_the_next_one_reverts_what_nobody_proposes(self):
+        agent = self.agent()
+        parent, container = self.run_batch_pod('orphan')
+        files = agent_case.files_of_cgroup(parent, container)
+        agent.await_log('are kept')
+        agent.kill()
+        self.assertEqual(self.values(parent, container), self.adjusted(files))
+        agent.config.write_text(agent.config.read_text().replace('BatchResource: true', 'BatchResource: false'))
+        agent.start()
+        containerd.eventually(lambda: self.values(parent, container) == self.plain(files), 'the values are reverted')
+
+    def test_fault_12_after_a_kill_of_containerd_there_is_one_connection_and_new_containers_are_adjusted(self):
+        agent = self.agent()
+        first = self.run_batch_pod('before')
+        agent_case.runtime.kill()
+        agent.await_log('has ended', 1)
+        agent_case.runtime.start()
+        agent.await_connection(2)
+        second = self.run_batch_pod('after')
+        for place in (first, second):
+            self.assertEqual(self.values(*place), self.adjusted(agent_case.files_of_cgroup(*place)))
+        self.assertEqual(agent.log().count('connected to containerd'), 2)
+
+    def test_fault_14_a_hook_that_sleeps_crashes_or_answers_garbage_costs_its_own_fields_only_and_is_named(self):
+        agent = self.agent(gates='BatchResource: true, Careless: true')
+        place, _ = self.careless_pod('good', '')
+        self.assertIn(b'FROM_CARELESS=1', self.environment_of(place[1]))
+        for order, named in (('sleep', 'did not answer within'), ('crash', 'process ended by signal 11'), ('garbage', '')):
+            with self.subTest(order):
+                agent.await_log('careless-hook is running', agent.log().count('careless-hook is running'))
+                place, seconds = self.careless_pod(order, order)
+                self.assertEqual(self.values(*place), self.adjusted(agent_case.files_of_cgroup(*place)))
+                self.assertLess(seconds, 4)  # not the 5 s that it sleeps
+                if named:
+                    self.assertNotIn(b'FROM_CARELESS=1', self.environment_of(place[1]))
+                    agent.await_log(f'careless-hook gave no answer for container main of koord-test/{order}')
+
+    def test_a_third_partys_hook_gets_the_annotations_that_its_manifest_declares_and_no_others(self):
+        self.agent(gates='Careless: true')
+        place, _ = self.careless_pod('annotated', '', {'example.org/declared': 'yes', 'example.org/undeclared': 'no'})
+        self.assertIn(b'ANNOTATIONS=example.org/declared=yes;', self.environment_of(place[1]))
+
+    def test_with_on_timeout_fail_a_hook_that_sleeps_refuses_the_container_in_its_name(self):
+        self.agent(gates='Careless: true', settings='{careless-hook: {onTimeout: fail}}')
+        with self.assertRaisesRegex(Exception, 'careless-hook: did not answer within'):
+            self.careless_pod('refused', 'sleep')
+
+    def test_a_rejection_reaches_the_kubelet_with_the_name_of_the_hook_but_not_in_shadow(self):
+        self.agent(gates='Careless: true')
+        with self.assertRaisesRegex(Exception, 'careless-hook: no device is free'):
+            self.careless_pod('rejected', 'reject')
+        agent_case.runtime.cri.remove_pods()
+        self.doCleanups()
+        self.addCleanup(lambda: agent_case.runtime.cri.remove_pods())
+        self.agent(gates='Careless: true', mode='shadow')
+        self.careless_pod('tolerated', 'reject')
+
+    def test_fault_15_the_agents_own_pod_starts_while_the_hooks_are_broken(self):
+        self.agent(gates='Careless: true', settings='{careless-hook: {onTimeout: fail}}', pod_uid='uid-of-own')
+        place, _ = self.careless_pod('own', 'sleep')
+        self.assertNotIn(b'FROM_CARELESS=1', self.environment_of(place[1]))
