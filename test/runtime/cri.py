@@ -75,6 +75,7 @@ class Cri:
         if self.channel:
             self.channel.close()
         self.channel = grpc.insecure_channel(f'unix:{self.socket}', options=[('grpc.default_authority', 'localhost'),
+                                                                             ('grpc.max_receive_message_length', -1),
                                                                              ('grpc.enable_http_proxy', 0)])
 
     def call(self, method, **fields):

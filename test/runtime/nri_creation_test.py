@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runtime hooks in real containers: values and refusals at a creation, through the NRI of containerd."""
+import os
+
 import agent_case
 import containerd
 from agent import RESOURCES
@@ -58,6 +60,21 @@ class CreationTest(agent_case.AgentCase):
         second = self.run_batch_pod('after')
         for place in (first, second):
             self.assertEqual(self.values(*place), self.adjusted(agent_case.files_of_cgroup(*place)))
+        self.assertEqual(agent.log().count('connected to containerd'), 2)
+
+    def test_fault_13_after_a_synchronize_with_large_annotations_new_containers_are_adjusted(self):
+        """In one message. Above 16 MiB, 62 such pods, this containerd does not even list them through CRI."""
+        agent = self.agent()
+        pods = int(os.environ.get('KOORD_SYNC_PODS', '12'))
+        for number in range(pods):
+            agent_case.runtime.cri.run_pod(f'large-{number}', f'{agent_case.runtime.cgroup}/besteffort-large-{number}',
+                                           {'example.org/unused': 'x' * (256 << 10)})
+        agent_case.runtime.kill()
+        agent.await_log('has ended', 1)
+        agent_case.runtime.start()
+        agent.await_connection(2)
+        place = self.run_batch_pod('after')
+        self.assertEqual(self.values(*place), self.adjusted(agent_case.files_of_cgroup(*place)))
         self.assertEqual(agent.log().count('connected to containerd'), 2)
 
     def test_fault_14_a_hook_that_sleeps_crashes_or_answers_garbage_costs_its_own_fields_only_and_is_named(self):
