@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CreationRecord: what hooks have changed in one container at its creation, and its file, in JSON. Pure. [any thread]
+// CreationRecord: the changes of hooks in one container at its creation, and its file, in JSON. Pure. [any thread]
 #pragma once
 
 #include <string>

@@ -15,7 +15,7 @@
 
 namespace koord::hook {
 
-// Of all intents of hooks: above those of our strategies.
+// The priority of all intents of hooks, above those of our strategies.
 inline constexpr std::int32_t kHookPriority = 1000;
 
 // The pod's or container's cgroup that an answer is for.

@@ -86,7 +86,7 @@ void HookDispatcher::take_settings(const HookTarget& hook, HookSettings settings
     } else if (known->value != value) {
       verdict.conflicts.push_back({std::move(field), std::move(value), hook.plugin, known->plugin});
       parts_.metrics
-          .counter("plugin_hook_conflicts_total", "Fields not set because another plugin had set another value before.",
+          .counter("plugin_hook_conflicts_total", "Fields that another plugin had set to another value before.",
                    {{"plugin", hook.plugin}})
           .add();
     } else {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole agent with the NRI socket of a runtime that has 250 pods with 256 KiB of annotations each, and sends them in
-// parts, as runtimes since NRI 0.7 do. The messages are composed: the packaged containerd has NRI 0.6.
+// The whole agent with the NRI socket of a runtime that has 250 pods with 256 KiB of annotations each, and sends them
+// in parts, as runtimes since NRI 0.7 do. The messages are composed: the packaged containerd has NRI 0.6.
 #include <doctest/doctest.h>
 
 #include "core/base/file.hpp"
@@ -58,19 +58,22 @@ std::size_t most_bytes(AgentProcess& agent) {
 
 }  // namespace
 
-TEST_CASE("fault 13: 250 pods with 256 KiB of annotations each are taken in parts, in bounded memory, on one connection") {
+TEST_CASE(
+    "fault 13: 250 pods with 256 KiB of annotations each are taken in parts, in bounded memory, on one connection") {
   const std::string annotation(kAnnotationBytes, 'x');
   LoopHere here;
   TemporaryFolder folder;
   const std::string socket = folder / "nri.sock";
   AgentProcess agent("state: {source: cgroup}\nqos: {mode: enforce, directory: " + folder / "qos" +
-                         "}\nfeatureGates: {BatchResource: true}\nhooks: {nri: {socket: " + socket + "}, deadline: 1s}\n",
+                         "}\nfeatureGates: {BatchResource: true}\nhooks: {nri: {socket: " + socket +
+                         "}, deadline: 1s}\n",
                      {built("plugins/hook-batch-resource")});
   agent.run_by({"env", "KOORD_SHARED_CGROUP_TREE=1"});
   REQUIRE(agent.start());
   const std::size_t before = most_bytes(agent);
-  FakeRuntime runtime(here.loop, socket,
-                      {.configure = configure_request("containerd", "2.1.0", "0.9.0"), .synchronize = parts(annotation)});
+  FakeRuntime runtime(
+      here.loop, socket,
+      {.configure = configure_request("containerd", "2.1.0", "0.9.0"), .synchronize = parts(annotation)});
   REQUIRE_MESSAGE(here.until([&] { return runtime.is_synchronized(); }), agent.log());
   for (const nri::Response& answer : runtime.synchronize_answers) CHECK(answer.status.code == nri::Code::ok);
   CHECK(runtime.synchronize_answers.size() == (kPods + kPodsOfPart - 1) / kPodsOfPart);

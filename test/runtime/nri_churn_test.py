@@ -85,7 +85,8 @@ class Churn:
 
 
 def is_of_a_killed_runtime(error):
-    return error.code() in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED)
+    """A kubelet repeats these calls. The text is that of a containerd which has just started."""
+    return error.details() == 'server is not initialized yet' or error.code() in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED)
 
 
 def connections():

@@ -42,8 +42,7 @@ TEST_CASE("without file and overrides every key has its default") {
   CHECK(config.plugins.directories.empty());
 }
 
-TEST_CASE(
-    "a hook with fields that only a creation can set fails a request that it does not answer, unless told otherwise") {
+TEST_CASE("a hook with fields that only a creation can set fails a request that it does not answer by default") {
   const Config config = good("plugins: {settings: {hook-gpu: {}, hook-rdma: {onTimeout: ignore}, hook-cpuset: {}}}");
   CHECK(config.plugins.of("hook-gpu").on_timeout == OnTimeout::fail);
   CHECK(config.plugins.of("hook-rdma").on_timeout == OnTimeout::ignore);

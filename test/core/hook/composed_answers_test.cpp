@@ -110,7 +110,7 @@ TEST_CASE("a container gets at its creation the values that kept answers of the 
       CHECK(created_value({a, b}, "linux.cpu.shares", "1024") == kept_value({a, b}, "cpu.shares", "1024"));
 }
 
-TEST_CASE("of two values of one knob the stricter is set, and the other is a conflict that names both hooks") {
+TEST_CASE("the stricter of two values of one knob is set, and the other is a conflict that names both hooks") {
   host::HookVerdict verdict = verdict_of({{.fields = {{"linux.memory.limit", "200"}, {"linux.cpu.shares", "2"}}},
                                           {.fields = {{"linux.memory.limit", "100"}, {"linux.cpu.shares", "2"}}}});
   choose_settings(verdict);
@@ -132,7 +132,7 @@ TEST_CASE("a quota has the period of its own hook; that of another hook is a con
         "linux.cpu.quota=80000 of hook-a, kept by hook-b; linux.cpu.period=50000 of hook-a, kept by hook-b; ");
 }
 
-TEST_CASE("of two values of a field that is no knob the first plugin's is set") {
+TEST_CASE("the first plugin's value of a field that is no knob is set") {
   host::HookVerdict verdict = verdict_of(
       {{.fields = {{"env:A", "2"}, {"mount:/m", "/a ro"}, {"annotation:k", "1"}, {"device:/dev/fuse", "c 10:229"}}},
        {.fields = {{"env:A", "1"}, {"mount:/m", "/b ro"}, {"annotation:k", "1"}, {"device:/dev/fuse", "c 1:3"}}}});
@@ -154,7 +154,7 @@ TEST_CASE("a hook that the pod's owner excludes leaves the field to the next") {
   CHECK(verdict.conflicts.empty());
 }
 
-TEST_CASE("what strategies hold counts at a creation, too: factors, and the cap of a cgroup around") {
+TEST_CASE("intents of strategies count at a creation, too: factors, and the cap of a cgroup around") {
   const auto others = [](const knob::Knob& knob) {
     knob::OtherParts parts;
     if (knob.name != "cpu.max") return parts;
