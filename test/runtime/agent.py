@@ -15,7 +15,7 @@ BATCH = {'koordinator.sh/qosClass': 'BE'}
 # 500 milli-cores requested, 800 at most, 64 MiB.
 AMOUNTS = {'requests': {'kubernetes.io/batch-cpu': '500', 'kubernetes.io/batch-memory': '64Mi'},
            'limits': {'kubernetes.io/batch-cpu': '800', 'kubernetes.io/batch-memory': '64Mi'}}
-# What Koordinator's webhook writes: the agent does not know the pod yet when the runtime asks.
+# As Koordinator's webhook writes it: the agent may not know the pod yet when the runtime asks.
 RESOURCES = {'node.koordinator.sh/extended-resource-spec': json.dumps({'containers': {'main': AMOUNTS}})}
 # The kubelet's request for a best-effort pod.
 OF_KUBELET = {'cpu_shares': 2, 'cpu_period': 100000}
@@ -24,7 +24,7 @@ CONFIG = """nodeName: test-node
 listen: {{metrics: "127.0.0.1:0", socket: "{folder}/agent.sock"}}
 store: {{path: ""}}
 state: {{source: file, file: {{pods: "{folder}/pods.yaml", node: "{folder}/node.yaml"}}}}
-log: {{level: debug}}
+log: {{level: {level}}}
 predict: {{directory: ""}}
 featureGates: {{{gates}}}
 plugins:
@@ -40,7 +40,7 @@ hooks: {{nri: {{socket: "{socket}"}}, deadline: 1s}}
 class Agent:
     """`socket`: of the runtime's NRI; empty: the runtime does not ask."""
 
-    def __init__(self, build, socket, mode='enforce', gates='BatchResource: true', settings='{}', pod_uid=''):
+    def __init__(self, build, socket, mode='enforce', gates='BatchResource: true', settings='{}', pod_uid='', level='debug'):
         self.build, self.folder = build, tempfile.TemporaryDirectory(prefix='koord-test-agent-')
         folder = pathlib.Path(self.folder.name)
         self.pods, self.config, self.log_path = folder / 'pods.yaml', folder / 'config.yaml', folder / 'log'
@@ -53,7 +53,7 @@ class Agent:
         shutil.copy(build + '/test/e2e/plugins/careless_hook.so', folder / 'third')
         own = ', '.join(f'"{build}/plugins/{hook}"' for hook in HOOKS)
         self.config.write_text(CONFIG.format(folder=folder, build=build, own=own, mode=mode, gates=gates,
-                                             settings=settings, socket=socket))
+                                             settings=settings, socket=socket, level=level))
         self.process, self.environment = None, {'KOORD_SHARED_CGROUP_TREE': '1', 'POD_UID': pod_uid}
         self.start()
 

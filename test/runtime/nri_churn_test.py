@@ -3,6 +3,7 @@
 its values, and the runtime has one connection. KOORD_CHURN_KILLS: kills in each test, 3 by default."""
 import os
 import pathlib
+import re
 import threading
 import time
 
@@ -20,8 +21,9 @@ PODS_OF_A_KILL = 3  # from one kill to the next
 
 
 class Churn:
-    """Runs a pod each second, as a kubelet does: a call that fails because the runtime is gone is made again, for a new
-    container. Describes the pods to the agent. Removes the oldest ones."""
+    """Runs a pod each second, as a kubelet does: a call that fails is made again, for a new pod. So a runtime that is
+    gone, or with files that a kill has damaged, delays a pod; an error that names hooks or NRI is a failure. Describes
+    the pods to the agent. Removes the oldest ones."""
 
     def __init__(self, agent):
         self.agent, self.pods, self.lock = agent, [], threading.RLock()
@@ -41,18 +43,18 @@ class Churn:
             self.ends.wait(max(0.0, begin + PERIOD - time.monotonic()))
 
     def add(self):
-        pod = batch(f'churn-{self.made}')
+        pod, end = batch(f'churn-{self.made}'), time.monotonic() + containerd.LIMIT
         while not self.ends.is_set():
             try:
                 pod.run(self.cri)
                 break
             except grpc.RpcError as error:
-                # The socket was closed, or the sandbox of before the kill is in the way: its name is reserved.
-                if not is_of_a_killed_runtime(error):
+                if is_of_the_agent(error) or time.monotonic() > end:
                     raise
+                print('again:', error.code(), error.details()[:200])
                 self.retries += 1
                 self.ends.wait(0.2)
-                pod = batch(f'churn-{self.made}-again-{self.retries}')
+                pod = batch(f'churn-{self.made}-again-{self.retries}')  # the name before is reserved
         else:
             return
         with self.lock:
@@ -72,7 +74,7 @@ class Churn:
         try:
             self.cri.remove_pod(oldest.name)
         except grpc.RpcError as error:
-            if not is_of_a_killed_runtime(error):
+            if is_of_the_agent(error):
                 raise
 
     def await_pods(self, more):
@@ -84,9 +86,8 @@ class Churn:
         self.thread.join()
 
 
-def is_of_a_killed_runtime(error):
-    """A kubelet repeats these calls. The text is that of a containerd which has just started."""
-    return error.details() == 'server is not initialized yet' or error.code() in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED)
+def is_of_the_agent(error):
+    return re.search(r'koordetector|hook-|\bNRI\b', error.details()) is not None
 
 
 def connections():
