@@ -103,12 +103,6 @@ void keep(host::HookVerdict& verdict, FieldValues field, std::string_view quota_
   }
 }
 
-const Setting* find_setting(const host::HookVerdict& verdict, std::string_view field) {
-  const auto found = std::find_if(verdict.settings.begin(), verdict.settings.end(),
-                                  [&](const Setting& one) { return one.field == field; });
-  return found == verdict.settings.end() ? nullptr : &*found;
-}
-
 std::vector<knob::Proposal> proposals_of(const host::HookVerdict& verdict, std::string_view field) {
   std::vector<knob::Proposal> proposals;
   const auto add = [&](Result<knob::Proposal> proposal) {
@@ -129,6 +123,12 @@ std::vector<knob::Proposal> proposals_of(const host::HookVerdict& verdict, std::
 }
 
 }  // namespace
+
+const host::HookVerdict::Setting* find_setting(const host::HookVerdict& verdict, std::string_view field) {
+  const auto found = std::find_if(verdict.settings.begin(), verdict.settings.end(),
+                                  [&](const Setting& one) { return one.field == field; });
+  return found == verdict.settings.end() ? nullptr : &*found;
+}
 
 void choose_settings(host::HookVerdict& verdict) {
   AllValues all = take_values(verdict);

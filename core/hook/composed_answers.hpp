@@ -13,6 +13,9 @@
 
 namespace koord::hook {
 
+// Returns the setting of this field; nullptr: no hook sets it.
+const host::HookVerdict::Setting* find_setting(const host::HookVerdict& verdict, std::string_view field);
+
 // Where hooks set one field to different values: keeps the strictest one of a field that is a knob, else that of the
 // first plugin by its id. A quota keeps the period of its own hook. The values that are not kept are conflicts.
 void choose_settings(host::HookVerdict& verdict);

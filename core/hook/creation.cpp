@@ -50,13 +50,6 @@ std::vector<state::Container> containers_of(const state::StringMap& annotations)
   return containers;
 }
 
-// nullptr: no hook sets it.
-const host::HookVerdict::Setting* find_setting(const host::HookVerdict& verdict, std::string_view field) {
-  const auto setting = std::find_if(verdict.settings.begin(), verdict.settings.end(),
-                                    [&](const host::HookVerdict::Setting& one) { return one.field == field; });
-  return setting == verdict.settings.end() ? nullptr : &*setting;
-}
-
 std::string text_of(const host::HookVerdict& verdict, std::string_view field) {
   const host::HookVerdict::Setting* setting = find_setting(verdict, field);
   return setting == nullptr ? std::string() : setting->value;
