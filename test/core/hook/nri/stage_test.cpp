@@ -3,8 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include "core/hook/nri/status.hpp"
-
 using namespace koord;
 using namespace koord::nri;
 using namespace std::chrono_literals;
@@ -44,17 +42,4 @@ TEST_CASE("a number of StateChange that is no event is found") {
   CHECK(stage_of_event(1) == Stage::run_pod_sandbox);
   CHECK(stage_of_event(13) == Stage::post_update_pod_sandbox);
   for (const std::int32_t number : {-1, 0, 14, 1000}) CHECK_FALSE(stage_of_event(number));
-}
-
-TEST_CASE("a latency is counted in the first bucket that holds it") {
-  Latency latency;
-  CHECK(latency.quantile(0.5) == 0);
-  for (const Duration each : {Duration(50us), Duration(100us), Duration(3ms), Duration(3s)}) latency.add(each);
-  CHECK(latency.count() == 4);
-  CHECK(latency.sum_seconds() == doctest::Approx(3.00315));
-  CHECK(latency.cumulative(0) == 2);
-  CHECK(latency.cumulative(Latency::kBounds.size() - 1) == 3);
-  CHECK(latency.quantile(0.5) == 0.0001);
-  CHECK(latency.quantile(0.75) == 0.005);
-  CHECK(latency.quantile(1) == 1);
 }
