@@ -56,6 +56,7 @@ void HookCall::fail(const std::string& text) { answer({HookReply::Kind::failed, 
 void HookCall::answer(HookReply reply) {
   std::lock_guard lock(mutex_);
   if (given_up_) return;
+  reply.took = age();
   reply_ = std::move(reply);
   answered_.notify_all();
 }
@@ -66,7 +67,11 @@ HookReply HookCall::await() {
   if (reply_) return *std::exchange(reply_, std::nullopt);
   given_up_ = true;
   if (response_) response_->close();
-  return {};
+  HookReply reply;
+  reply.took = age();
+  return reply;
 }
+
+Duration HookCall::age() const { return std::chrono::duration_cast<Duration>(Steady::now() - (due_ - patience_)); }
 
 }  // namespace koord::host

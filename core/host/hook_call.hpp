@@ -48,6 +48,7 @@ struct HookReply {
   Kind kind = Kind::timed_out;
   std::string text;       // of a failure, clean
   HookSettings settings;  // of an answer
+  Duration took = {};     // from the question on
 };
 
 class HookCall {
@@ -69,6 +70,7 @@ class HookCall {
 
  private:
   void answer(HookReply reply);
+  Duration age() const;
 
   const std::shared_ptr<const HookSubject> subject_;
   const Duration patience_;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/parse.hpp"
+#include "core/host/hook_statistics.hpp"
 #include "core/host/instance.hpp"
 #include "core/metric/host_metrics.hpp"
 
@@ -28,13 +29,15 @@ HookVerdict HookDispatcher::dispatch(HookRequest request) {
     asked.push_back({std::move(hook), std::move(call)});
   }
   HookVerdict verdict;
-  for (Asked& one : asked) take(one.hook, await(one.hook, *one.call), verdict);
+  verdict.stage = subject->stage();
+  for (Asked& one : asked) take(one.hook, await(one.hook, subject->stage(), *one.call), verdict);
   if (verdict.rejection) verdict.settings.clear(), verdict.scales.clear();
   return verdict;
 }
 
 HookReply HookDispatcher::ask(const HookTarget& hook, std::shared_ptr<const HookSubject> subject) {
-  return await(hook, *begin(hook, std::move(subject)));
+  const std::uint32_t stage = subject->stage();
+  return await(hook, stage, *begin(hook, std::move(subject)));
 }
 
 std::shared_ptr<HookCall> HookDispatcher::begin(const HookTarget& hook,
@@ -44,18 +47,18 @@ std::shared_ptr<HookCall> HookDispatcher::begin(const HookTarget& hook,
   return call;
 }
 
-HookReply HookDispatcher::await(const HookTarget& hook, HookCall& call) {
+HookReply HookDispatcher::await(const HookTarget& hook, std::uint32_t stage, HookCall& call) {
   HookReply reply = call.await();
-  if (reply.kind == HookReply::Kind::answered) {
-    count(hook, reply.settings.rejection ? "rejected" : "ok");
-    return reply;
-  }
   const bool timed_out = reply.kind == HookReply::Kind::timed_out;
-  count(hook, timed_out ? "timeout" : "failed");
   if (timed_out) {
     hook.instance->missed_hook();
     reply.text = "did not answer within " + format_duration(hook.deadline);
   }
+  if (reply.kind == HookReply::Kind::answered)
+    count(hook, reply.settings.rejection ? "rejected" : "ok");
+  else
+    count(hook, timed_out ? "timeout" : "failed");
+  if (parts_.statistics != nullptr) parts_.statistics->note(hook.plugin, hook.name, stage, reply);
   return reply;
 }
 
@@ -89,6 +92,7 @@ void HookDispatcher::take_settings(const HookTarget& hook, HookSettings settings
           .counter("plugin_hook_conflicts_total", "Fields that another plugin had set to another value before.",
                    {{"plugin", hook.plugin}})
           .add();
+      if (parts_.statistics != nullptr) parts_.statistics->note_conflict(hook.plugin, hook.name, verdict.stage);
     } else {
       verdict.agreed.push_back({std::move(field), std::move(value), hook.plugin});
     }

@@ -21,6 +21,7 @@ class HostMetrics;
 
 namespace koord::host {
 
+class HookStatistics;
 class Instance;
 
 // A hook that runs.
@@ -61,6 +62,7 @@ struct HookVerdict {
   std::vector<Conflict> conflicts;
   std::vector<Setting> agreed;  // by further plugins, with the value that is set
   std::vector<Silence> silent;
+  std::uint32_t stage = 0;  // KOORD_STAGE_*
 };
 
 class HookDispatcher {
@@ -70,6 +72,7 @@ class HookDispatcher {
     std::function<std::vector<HookTarget>(std::uint32_t stage)> hooks;
     const Clock& clock;  // these two outlive it
     metric::HostMetrics& metrics;
+    HookStatistics* statistics = nullptr;  // outlives it, too; null: none are kept
   };
   explicit HookDispatcher(Parts parts) : parts_(std::move(parts)) {}
 
@@ -80,7 +83,7 @@ class HookDispatcher {
 
  private:
   std::shared_ptr<HookCall> begin(const HookTarget& hook, std::shared_ptr<const HookSubject> subject) const;
-  HookReply await(const HookTarget& hook, HookCall& call);
+  HookReply await(const HookTarget& hook, std::uint32_t stage, HookCall& call);
   void take(const HookTarget& hook, HookReply reply, HookVerdict& verdict);
   void take_shadow(const HookTarget& hook, HookSettings settings, HookVerdict& verdict);
   void take_settings(const HookTarget& hook, HookSettings settings, HookVerdict& verdict);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/workshop/hook_stages.hpp"
+#include "core/host/hook_stages.hpp"
 
 #include "koordetector/plugin.h"
 
-namespace koord::workshop {
+namespace koord::host {
 
 const std::vector<HookStage>& hook_stages() {
   static const std::vector<HookStage> all{
@@ -19,4 +19,10 @@ const std::vector<HookStage>& hook_stages() {
   return all;
 }
 
-}  // namespace koord::workshop
+std::string_view name_of_stage(std::uint32_t bit) {
+  for (const HookStage& stage : hook_stages())
+    if (stage.bit == bit) return stage.name;
+  return {};
+}
+
+}  // namespace koord::host

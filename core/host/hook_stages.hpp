@@ -3,9 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
-namespace koord::workshop {
+namespace koord::host {
 
 struct HookStage {
   std::uint32_t bit;
@@ -14,4 +15,7 @@ struct HookStage {
 };
 const std::vector<HookStage>& hook_stages();
 
-}  // namespace koord::workshop
+// "PreCreateContainer"; empty for a number that is no stage.
+std::string_view name_of_stage(std::uint32_t bit);
+
+}  // namespace koord::host
