@@ -19,6 +19,10 @@ void Routes::get(std::string path, Handler handler) {
   entries_[std::move(path)].get = Route{.handler = std::move(handler)};
 }
 
+void Routes::get_slow(std::string path, SlowHandler handler) {
+  entries_[std::move(path)].get = Route{.slow = std::move(handler)};
+}
+
 void Routes::get_now(std::string path, SlowHandler handler) {
   entries_[std::move(path)].get = Route{.slow = std::move(handler), .on_loop = true};
 }
@@ -27,8 +31,8 @@ void Routes::post(std::string path, Handler handler, std::size_t max_body) {
   entries_[std::move(path)].post = Route{.handler = std::move(handler), .max_body = max_body};
 }
 
-void Routes::post_slow(std::string pattern, SlowHandler handler) {
-  entries_[std::move(pattern)].post = Route{.slow = std::move(handler)};
+void Routes::post_slow(std::string pattern, SlowHandler handler, std::size_t max_body) {
+  entries_[std::move(pattern)].post = Route{.max_body = max_body, .slow = std::move(handler)};
 }
 
 const Routes::Entry* Routes::entry_of(std::string_view path) const {

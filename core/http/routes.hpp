@@ -42,11 +42,13 @@ class Routes {
  public:
   // GET, and HEAD which is answered with the same headers and no body.
   void get(std::string path, Handler handler);
+  // The same, answered later.
+  void get_slow(std::string path, SlowHandler handler);
   // The same on the loop, also while all workers are busy: `handler` returns at once.
   void get_now(std::string path, SlowHandler handler);
   void post(std::string path, Handler handler, std::size_t max_body = kDefaultMaxBody);
   // `pattern`: a path with one part in braces, which stands for any text without '/'.
-  void post_slow(std::string pattern, SlowHandler handler);
+  void post_slow(std::string pattern, SlowHandler handler, std::size_t max_body = kDefaultMaxBody);
 
   bool has_path(std::string_view path) const;
   const Route* find(Method method, std::string_view path) const;
