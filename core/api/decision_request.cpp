@@ -2,6 +2,7 @@
 #include "core/api/decision_request.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <vector>
 
 #include "core/base/parse.hpp"
@@ -33,6 +34,13 @@ Result<std::uint64_t> parse_count(std::string_view name, std::string_view text, 
   return invalid(std::string(name) + " '" + std::string(text) + "' is no number from 1 to " + std::to_string(most));
 }
 
+// Records of hooks have the field of the hook instead of a knob.
+bool is_hook_field(std::string_view text) {
+  constexpr std::string_view kPrefixes[] = {"linux.", "env:", "annotation:", "device:", "mount:"};
+  return std::any_of(std::begin(kPrefixes), std::end(kPrefixes),
+                     [&](std::string_view prefix) { return text.starts_with(prefix); });
+}
+
 }  // namespace
 
 Result<decision::DecisionQuery> parse_decision_request(const http::Query& parameters, const Clock& clock) {
@@ -44,7 +52,8 @@ Result<decision::DecisionQuery> parse_decision_request(const http::Query& parame
   query.pod = parameters.get("pod").value_or("");
   query.cgroup = parameters.get("cgroup").value_or("");
   if (auto text = parameters.get("kind")) query.kind = TRY(decision::parse_decision_kind(*text));
-  if (auto text = parameters.get("knob")) query.knob = TRY(knob::knob_named(*text))->name;
+  if (auto text = parameters.get("knob"))
+    query.knob = is_hook_field(*text) ? *text : std::string_view(TRY(knob::knob_named(*text))->name);
   query.plugin = parameters.get("plugin").value_or("");
   if (auto text = parameters.get("outcome")) query.outcome = TRY(decision::parse_outcome(*text));
   if (auto text = parameters.get("before")) query.before = TRY(parse_count("before", *text, query.before));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// koordctl decisions: the intents of strategies, evictions and changes of modes, with their reasons and results.
+// koordctl decisions: the intents of strategies, evictions, changes of modes and answers of hooks, with their reasons
+// and results.
 #include "core/base/url.hpp"
 #include "core/ctl/command.hpp"
 #include "core/ctl/decision_view.hpp"
@@ -10,10 +11,12 @@ namespace {
 void describe_decisions(po::options_description& options) {
   const auto text = [](const char* value) { return po::value<std::string>()->value_name(value); };
   options.add_options()("pod,p", text("POD"), "of this pod: its uid, NAMESPACE/NAME or NAME")(
-      "cgroup", text("CGROUP"), "of this cgroup and those below it")(
-      "kind", text("KIND"), "of this kind: knob, eviction, mode")("knob,k", text("KNOB"), "of this knob, as cpu.max")(
-      "plugin", text("ID"), "of this strategy's intents")(
-      "outcome", text("RESULT"), "with this result, as applied, shadow, lost, failed, contested, hands_off, reverted")(
+      "cgroup", text("CGROUP"), "of this cgroup and those below it")("kind", text("KIND"),
+                                                                     "of this kind: knob, eviction, mode, hook")(
+      "knob,k", text("KNOB"), "of this knob, as cpu.max, or of this field of a hook, as linux.cpu.quota")(
+      "plugin", text("ID"), "of this strategy's intents or this hook's answers")(
+      "outcome", text("RESULT"),
+      "with this result, as applied, shadow, lost, failed, contested, hands_off, reverted, refused")(
       "since", text("TIME"), "not before: how long ago, as 10m, or Unix seconds")("until", text("TIME"), "not after")(
       "limit,n", text("COUNT"), "show at most this many of the newest; default 1000")(
       "before", text("NUMBER"), "only smaller numbers: the page before");
@@ -39,7 +42,7 @@ Result<void> run_decisions(const Invocation& invocation) {
 
 }  // namespace
 
-const Command kDecisions{"decisions", "", "List decisions on knobs, evictions and modes, with reason and result.",
+const Command kDecisions{"decisions", "", "List decisions on knobs, evictions, modes and hooks' fields, with result.",
                          describe_decisions, run_decisions};
 
 }  // namespace koord::ctl

@@ -18,6 +18,8 @@ std::string_view name_of(DecisionKind kind) {
       return "knob";
     case DecisionKind::eviction:
       return "eviction";
+    case DecisionKind::hook:
+      return "hook";
     case DecisionKind::mode:
       break;
   }
@@ -25,9 +27,9 @@ std::string_view name_of(DecisionKind kind) {
 }
 
 Result<DecisionKind> parse_decision_kind(std::string_view text) {
-  for (const DecisionKind kind : {DecisionKind::knob, DecisionKind::eviction, DecisionKind::mode})
+  for (const DecisionKind kind : {DecisionKind::knob, DecisionKind::eviction, DecisionKind::mode, DecisionKind::hook})
     if (name_of(kind) == text) return kind;
-  return invalid("'" + std::string(text) + "' is no kind of a decision, expected one of knob, eviction, mode");
+  return invalid("'" + std::string(text) + "' is no kind of a decision, expected one of knob, eviction, mode, hook");
 }
 
 bool matches(const DecisionQuery& query, const Decision& decision) {

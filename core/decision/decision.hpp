@@ -24,6 +24,7 @@ enum class DecisionKind : std::uint8_t {
   knob,
   eviction,  // of a pod
   mode,      // of a plugin or the node
+  hook,      // a field of a runtime hook's answer for a pod or container that was being made or updated
 };
 std::string_view name_of(DecisionKind kind);  // "eviction"
 // An error names all.
@@ -35,14 +36,15 @@ struct Decision {
   std::int64_t wall_ns = 0;  // the same by the wall clock then
   DecisionKind kind = DecisionKind::knob;
   std::string plugin, strategy;  // that proposed it
-  std::string cgroup_dir, knob;  // the knob is empty where the kind is another
+  std::string cgroup_dir, knob;  // empty where the kind is another; of a hook: its field, "env:NAME"
   // The owner of the cgroup at that time; empty: no pod, the pod itself.
   std::string pod_uid, pod_namespace, pod_name, container;
   Level level = Level::qos;
   std::int32_t priority = 0;
   std::string reason;
   std::vector<std::pair<std::string, std::string>> inputs;
-  std::string before, wanted, after;  // of the knob; empty: not known
+  std::string before, wanted, after;  // of the knob; empty: not known. Of a hook: requested by the runtime, answered by
+                                      // the hook, given to the runtime
   Outcome outcome = Outcome::off;
   std::string winner;   // the plugin of the winning intent
   std::string problem;  // the kernel's error

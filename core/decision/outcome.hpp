@@ -9,14 +9,14 @@
 namespace koord::decision {
 
 enum class Outcome {
-  applied,      // the knob has this value
+  applied,      // the knob has this value; of a hook: the runtime has got it
   shadow,       // it would have been written
   off,          // the strategy is switched off
   hands_off,    // the pod says, or an operator of the node, that this is not to be turned
   lost,         // to the winner
   unsupported,  // this node has no such knob
   gone,         // the cgroup has ended
-  failed,       // the kernel did not take it
+  failed,       // the kernel did not take it; of a hook: it gave no answer
   contested,    // another process keeps writing another value: left alone
   expired,      // not proposed again within its ttl
   reverted,     // no intent is left: it has its original value
@@ -26,7 +26,7 @@ enum class Outcome {
   evicted,     // the API server took it
   killed,      // its containers were ended: the API server did not take it, and memory was very short
   pending,     // it is going already
-  refused,     // by the API server, or it is not asked before a while
+  refused,     // by the API server, or it is not asked before a while; of a hook: it refused the pod or container
   budget,      // so many have gone that no more may for now
   brake,       // so many were picked that no pod is evicted for now
   opted_out,   // the pod does not allow it, or is not one to be evicted

@@ -45,7 +45,7 @@ TEST_CASE("a parameter that is wrong is named, with what is expected") {
   for (const auto& row : {std::pair("colour=red", "unknown parameter 'colour'"),
                           {"since=yesterday", "since 'yesterday' is neither"},
                           {"outcome=fine", "'fine' is no result"},
-                          {"kind=pod", "'pod' is no kind of a decision, expected one of knob, eviction, mode"},
+                          {"kind=pod", "'pod' is no kind of a decision, expected one of knob, eviction, mode, hook"},
                           {"limit=1001", "limit '1001' is no number from 1 to 1000"},
                           {"limit=0", "limit '0'"},
                           {"knob=cpu.mx", "'cpu.mx' is not a knob, did you mean 'cpu.max'?"},
