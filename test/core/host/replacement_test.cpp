@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <fstream>
 #include <future>
 #include <memory>
 
@@ -197,6 +198,14 @@ TEST_CASE_FIXTURE(Reloading, "a plugin without a file, or with its gate off, is 
   stage.apply("Puppet=true");
   CHECK(why_not(stage.replace("nobody", "")) == "no plugin directory has a plugin of this id");
   CHECK(why_not(stage.replace("second", "Second=false")) == "its feature gate Second is off");
+}
+
+TEST_CASE_FIXTURE(Reloading, "a file that cannot be read as a plugin is named when a plugin is missing") {
+  const std::string file = stage.shelf().file("broken");
+  std::ofstream(file) << "no plugin";
+  stage.apply("Puppet=true");
+  CHECK(why_not(stage.replace("com.acme.broken", ""))
+            .starts_with("no plugin directory has a plugin of this id; a refused file may have it: '" + file + "': "));
 }
 
 TEST_CASE_FIXTURE(Reloading, "the other plugins notice nothing") {
