@@ -193,7 +193,8 @@ CallResult PluginInstance::handle(Unpacker& in, Packer& out) {
   request.container = image->root().n_containers > 0 ? image->root().containers : nullptr;
   request.node_slo = in.str();
   request.cri_json = in.str();
-  host::HookResponse response(host_.host());
+  const bool devices = in.number<std::uint32_t>() != 0, mounts = in.number<std::uint32_t>() != 0;
+  host::HookResponse response(host_.host(), {devices, mounts});
   CallResult result = runner()->handle(request, response.table());
   const host::HookSettings settings = response.close();
   out.add(static_cast<std::uint32_t>(settings.fields.size()));

@@ -19,6 +19,7 @@
 #include "core/child/plugin_process.hpp"
 #include "core/child/protocol.hpp"
 #include "core/child/wire.hpp"
+#include "core/host/hook_reach.hpp"
 #include "core/host/stop_signal.hpp"
 #include "core/load/grants.hpp"
 #include "core/load/manifest.hpp"
@@ -156,7 +157,9 @@ class ChildRunner final : public host::Runner {
   CallResult handle(const koord_hook_request& asked, const koord_hook_response& response) override {
     Packer message = request(Call::handle);
     message.add(asked.stage).add(asked.deadline_ns).add(std::string_view(image_of(*asked.pod, asked.container)));
+    const host::HookReach reach = host::hook_reach(limits_.third_party, limits_.capabilities);
     message.add(asked.node_slo).add(asked.cri_json);
+    message.add(std::uint32_t{reach.devices}).add(std::uint32_t{reach.mounts});
     std::shared_lock alive(ending_, std::try_to_lock);
     if (!alive || !monitor_) return {.status = KOORD_E_AGAIN, .text = "the instance does not run"};
     return exchange(hooks_, plugin_process_->process().hooks(), message,

@@ -31,7 +31,8 @@ enum class Call : std::uint32_t {
   map_metrics,  // target, n names → n (status, its name)
   map_series,   // target, n (metric, n labels) → n (status, subject, n labels)
   map_samples,  // target, n (name, n labels, value) → n (status, value)
-  handle,       // request → n (field, value), whether it rejects and why
+  handle,  // request, whether devices and mounts are granted → n (field, value), n (field, factor), whether it rejects
+           // and why
   stop,
   destroy,
 };

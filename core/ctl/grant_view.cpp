@@ -83,11 +83,21 @@ json::array grants_json(const load::Manifest& manifest) {
 }
 
 std::vector<NeededSetting> needed_settings_of(const load::Manifest& manifest) {
-  const auto& kinds = manifest.kinds;
-  if (std::find(kinds.begin(), kinds.end(), "koord.external-advisor/1") == kinds.end()) return {};
-  return {{"network: [tcp]", "the agent scrapes the plugin's http:// and https:// endpoints"},
-          {"network: [unix]; writePaths: [/run/x.sock]",
-           "the agent scrapes the plugin's unix: endpoints at this path or below this directory"}};
+  std::vector<NeededSetting> needed;
+  for (const std::string& kind : manifest.kinds) {
+    if (kind == "koord.external-advisor/1") {
+      needed.push_back({"network: [tcp]", "the agent scrapes the plugin's http:// and https:// endpoints"});
+      needed.push_back({"network: [unix]; writePaths: [/run/x.sock]",
+                        "the agent scrapes the plugin's unix: endpoints at this path or below this directory"});
+    }
+    if (kind == "koord.runtime-hook/1") {
+      needed.push_back(
+          {"capabilities: [CAP_MKNOD]", "the hook gives containers devices of the node (device:/dev/NAME)"});
+      needed.push_back(
+          {"capabilities: [CAP_SYS_ADMIN]", "the hook mounts paths of the node into containers (mount:/PATH)"});
+    }
+  }
+  return needed;
 }
 
 std::string needed_settings_table(const load::Manifest& manifest) {

@@ -35,8 +35,8 @@ koord_hook_request HookSubject::record(Time deadline) const {
 HookCall::HookCall(std::shared_ptr<const HookSubject> subject, Time now, Duration patience)
     : subject_(std::move(subject)), patience_(patience), deadline_(now + patience), due_(Steady::now() + patience) {}
 
-void HookCall::run(const koord_host* host, const Handle& handle) {
-  HookResponse response(host);
+void HookCall::run(const koord_host* host, HookReach reach, const Handle& handle) {
+  HookResponse response(host, reach);
   {
     std::lock_guard lock(mutex_);
     if (given_up_ || Steady::now() >= due_) return;  // a call before this one took the time

@@ -60,7 +60,7 @@ class HookCall {
 
   // For the hook's side. Unless it is too late: makes the call.
   using Handle = std::function<service::CallResult(const koord_hook_request&, const koord_hook_response&)>;
-  void run(const koord_host* host, const Handle& handle);
+  void run(const koord_host* host, HookReach reach, const Handle& handle);
   // There will be no call.
   void fail(const std::string& text);
   Duration patience() const { return patience_; }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/host/hook_fields.hpp"
+#include "core/host/hook_paths.hpp"
 #include "core/host/hook_text.hpp"
 #include "core/service/arguments.hpp"
 
@@ -23,8 +24,9 @@ koord_status with(const koord_hook_response* response, Body&& body) noexcept {
 
 }  // namespace
 
-HookResponse::HookResponse(const koord_host* host)
+HookResponse::HookResponse(const koord_host* host, HookReach reach)
     : host_(host),
+      reach_(reach),
       table_{sizeof(koord_hook_response),
              0,
              this,
@@ -54,6 +56,7 @@ koord_status HookResponse::set(koord_str field, koord_str value) {
   if (!text) return fail(KOORD_E_INVALID, text.error().message());
   if (Result<void> sound = check_hook_field(*name, *text); !sound)
     return fail(KOORD_E_INVALID, sound.error().message());
+  if (Result<void> granted = check_reach(*name); !granted) return deny(granted.error().message());
   std::lock_guard lock(mutex_);
   if (closed_) return refused_late();
   auto& fields = settings_.fields;
@@ -65,6 +68,24 @@ koord_status HookResponse::set(koord_str field, koord_str value) {
   if (before != fields.end()) return before->second = *text, KOORD_OK;
   fields.emplace_back(*name, *text);
   return KOORD_OK;
+}
+
+Result<void> HookResponse::check_reach(std::string_view field) const {
+  const bool is_device = field.starts_with(kDeviceField), is_mount = field.starts_with(kMountField);
+  if ((!is_device || reach_.devices) && (!is_mount || reach_.mounts)) return {};
+  return invalid("the fields " + std::string(is_device ? "device:" : "mount:") + " need " +
+                 (is_device ? "CAP_MKNOD" : "CAP_SYS_ADMIN") + " in plugins.settings.ID.capabilities");
+}
+
+// The operator must see which grant is missing, even if the hook does not say it.
+koord_status HookResponse::deny(const std::string& why) {
+  bool is_first = false;
+  {
+    std::lock_guard lock(mutex_);
+    is_first = !std::exchange(has_denied_, true);
+  }
+  if (is_first && host_) host_->log(host_, KOORD_LOG_WARN, service::to_abi(why));
+  return fail(KOORD_E_DENIED, why);
 }
 
 bool HookResponse::take_room(std::size_t bytes, std::size_t before) {

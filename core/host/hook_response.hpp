@@ -6,9 +6,12 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "core/base/result.hpp"
+#include "core/host/hook_reach.hpp"
 #include "koordetector/plugin.h"
 
 namespace koord::host {
@@ -26,7 +29,7 @@ class HookResponse {
   static constexpr std::size_t kMostBytes = 256 << 10;
 
   // `host`: receives errors, so that a status which the hook passes on has its text; may be null.
-  explicit HookResponse(const koord_host* host);
+  explicit HookResponse(const koord_host* host, HookReach reach = {});
   HookResponse(const HookResponse&) = delete;
   HookResponse& operator=(const HookResponse&) = delete;
 
@@ -41,14 +44,18 @@ class HookResponse {
   koord_status scale(koord_str field, double factor);
   koord_status reject(koord_str why);
   koord_status refused_late() const;
+  Result<void> check_reach(std::string_view field) const;
+  koord_status deny(const std::string& why);
   koord_status fail(koord_status status, const std::string& why) const;
   // Whether there is room for so many bytes in place of others. Takes it.
   bool take_room(std::size_t bytes, std::size_t before);
 
   const koord_host* const host_;
+  const HookReach reach_;
   const koord_hook_response table_;
   std::mutex mutex_;  // of what follows
   bool closed_ = false;
+  bool has_denied_ = false;
   HookSettings settings_;
   std::size_t bytes_ = 0;  // of its fields
 };

@@ -199,16 +199,22 @@ void Instance::handle(std::shared_ptr<HookCall> call) {
   auto task = [self = shared_from_this(), call] {
     std::shared_ptr<Session> session = self->running_session();
     if (session == nullptr) return call->fail("it does not run");
-    call->run(session->host, [&](const koord_hook_request& request, const koord_hook_response& response) {
-      service::CallResult result = session->runner->handle(request, response);
-      std::lock_guard lock(self->mutex_);
-      self->record_.count("handle", result);
-      return result;
-    });
+    call->run(session->host, self->reach_of_hook(),
+              [&](const koord_hook_request& request, const koord_hook_response& response) {
+                service::CallResult result = session->runner->handle(request, response);
+                std::lock_guard lock(self->mutex_);
+                self->record_.count("handle", result);
+                return result;
+              });
   };
   const Duration patience =
       parts_.plugin->expendable() ? std::max<Duration>(3 * call->patience(), kLeastPatience) : wedged_after();
   if (!post_to(*hook_strand_, task, patience, "handle")) call->fail("a call of it did not come back");
+}
+
+HookReach Instance::reach_of_hook() const {
+  std::lock_guard lock(mutex_);
+  return hook_reach(settings_.runner.third_party, settings_.runner.capabilities);
 }
 
 void Instance::missed_hook() {

@@ -24,6 +24,7 @@
 #include "core/event/task.hpp"
 #include "core/evict/request.hpp"
 #include "core/host/call_record.hpp"
+#include "core/host/hook_reach.hpp"
 #include "core/host/plugin_status.hpp"
 #include "core/host/runner.hpp"
 #include "core/knob/plan_sink.hpp"
@@ -138,6 +139,7 @@ class Instance : public std::enable_shared_from_this<Instance> {
   void write_off_call(const std::string& call, const std::string& reason);
   Duration patience_of_tick() const;  // with the lock held
   Duration wedged_after() const;
+  HookReach reach_of_hook() const;
   void end(Session& session, Ending ending);
   void end_current(Ending ending);
   void enter(PluginState state);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runtime hooks of third parties, with both isolations: a request, their answers, and the result without an answer.
 #include <doctest/doctest.h>
+#include <linux/capability.h>
+
+#include <string>
 
 #include "core/base/parse.hpp"
 #include "core/host/hook_dispatcher.hpp"
@@ -124,6 +127,30 @@ TEST_CASE("an unknown field is refused to the hook, with the same text with both
     REQUIRE(verdict.silent.size() == 1);
     CHECK(verdict.silent[0].why.find("a hook cannot set 'linux.cpu.sharez', expected perhaps 'linux.cpu.shares'") !=
           std::string::npos);
+  }
+}
+
+TEST_CASE("a device or mount of the node needs a grant, with the same text with both isolations") {
+  struct Row {
+    const char *part, *field, *value;
+    unsigned capability;
+  };
+  for (config::Isolation isolation : kIsolations) {
+    for (const Row& row :
+         {Row{"device", "device:/dev/sda", "b 8:0", CAP_MKNOD}, Row{"mount", "mount:/host", "/", CAP_SYS_ADMIN}}) {
+      for (bool is_granted : {false, true}) {
+        Hooks hooks;
+        hooks.isolation = isolation;
+        hooks.configure_hook(kA, row.part, [&](config::PluginSettings& settings) {
+          if (is_granted) settings.capabilities = CapabilityMask{1} << row.capability;
+        });
+        REQUIRE(hooks.begin("Deputya=true"));
+        const HookVerdict verdict = hooks.ask();
+        CHECK(hooks.value_of(verdict, row.field) == (is_granted ? row.value : "not set"));
+        const std::string why = verdict.silent.empty() ? "" : verdict.silent[0].why;
+        CHECK((why.find("the fields " + std::string(row.part) + ": need CAP_") == std::string::npos) == is_granted);
+      }
+    }
   }
 }
 

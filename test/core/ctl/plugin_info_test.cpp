@@ -124,6 +124,13 @@ TEST_CASE("the settings that a third party's external advisor needs are shown wi
   CHECK(ask(shelf.file("vendor"), Output::json).says(R"("neededSettings":[])"));
 }
 
+TEST_CASE("the settings that a third party's hook needs for devices and mounts are shown") {
+  test::PluginShelf shelf{"hook"};
+  const Asked asked = ask(shelf.file("hook"));
+  CHECK(asked.value("capabilities: [CAP_MKNOD]").starts_with("the hook gives containers devices of the node"));
+  CHECK(asked.value("capabilities: [CAP_SYS_ADMIN]").starts_with("the hook mounts paths of the node"));
+}
+
 TEST_CASE("the grants of a plugin on this node are shown, and the minimum that its isolation needs") {
   test::PluginShelf shelf{"vendor", "puppet"};
   const test::AgentAnswers agent(R"({"plugins": [{"id": "other", "grants": {"files": ["run/x"]}},

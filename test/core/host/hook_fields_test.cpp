@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <string>
+#include <tuple>
 
 #include "core/host/hook_response.hpp"
 #include "core/host/hook_text.hpp"
@@ -153,4 +154,21 @@ TEST_CASE("a rejection is clean when the response is closed") {
   const koord_hook_response& table = response.table();
   CHECK(table.reject(&table, str("no\nroom\x1b]0;\x07")) == KOORD_OK);
   CHECK(response.close().rejection == "no room?]0;?");
+}
+
+TEST_CASE("a third party's hook gives devices with CAP_MKNOD and mounts with CAP_SYS_ADMIN, own hooks give both") {
+  const auto status_of = [](HookReach reach, const char* field, const char* value) {
+    HookResponse response(nullptr, reach);
+    return response.table().set(&response.table(), str(field), str(value));
+  };
+  const CapabilityMask mknod = CapabilityMask{1} << CAP_MKNOD, admin = CapabilityMask{1} << CAP_SYS_ADMIN;
+  for (const auto& [is_third_party, granted, devices, mounts] :
+       {std::tuple{false, CapabilityMask{}, KOORD_OK, KOORD_OK}, std::tuple{true, mknod | admin, KOORD_OK, KOORD_OK},
+        std::tuple{true, mknod, KOORD_OK, KOORD_E_DENIED}, std::tuple{true, admin, KOORD_E_DENIED, KOORD_OK},
+        std::tuple{true, ~(mknod | admin), KOORD_E_DENIED, KOORD_E_DENIED}}) {
+    const HookReach reach = hook_reach(is_third_party, granted);
+    CHECK(status_of(reach, "device:/dev/sda", "b 8:0") == devices);
+    CHECK(status_of(reach, "mount:/host", "/ ro") == mounts);
+    CHECK(status_of(reach, "env:A", "1") == KOORD_OK);
+  }
 }

@@ -117,6 +117,15 @@ void attack_hook_fields(raid *r) {
   try_paths(r);
 }
 
+/* Sound fields, each of which would be root on the node. */
+void attack_hook_node_access(raid *r) {
+  try_text(r, "root", "mount:/FORGED", "/");
+  try_text(r, "root-read-only", "mount:/FORGED", "/ ro");
+  try_text(r, "socket", "mount:/FORGED", "/run/containerd/containerd.sock");
+  try_text(r, "disk", "device:/dev/FORGED", "b 8:0 0666");
+  try_text(r, "memory", "device:/dev/FORGED", "c 1:1");
+}
+
 void attack_hook_many_fields(raid *r) {
   char name[32];
   char *big = filled(64 << 10);

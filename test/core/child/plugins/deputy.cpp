@@ -108,6 +108,8 @@ struct Hook : RuntimeHook {
     if (part == "throw") throw std::runtime_error("the hook's text");
     if (part == "reject") return check(response.reject(&response, str("no room for it")), "rejecting");
     if (part == "wrong") return check(response.set(&response, str("linux.cpu.sharez"), str("2")), "setting");
+    if (part == "device") return check(response.set(&response, str("device:/dev/sda"), str("b 8:0")), "setting");
+    if (part == "mount") return check(response.set(&response, str("mount:/host"), str("/")), "setting");
     const std::string uid(request.pod->uid.p, request.pod->uid.n);
     check(response.set(&response, str("linux.cpu.shares"), str(DEPUTY[0] == 'a' ? "2" : "1024")), "setting");
     check(response.set(&response, str("env:POD_UID_" DEPUTY), str(uid)), "setting");
