@@ -43,7 +43,7 @@ class Confinement {
   // replaced and the one that takes its place do not share their limits.
   static std::string free_name(const cgroup::Layout& layout, const std::string& plugin_id);
 
-  // Returns the processes of all children of a plugin; empty where no tree tells them apart.
+  // Returns the processes of all children of a plugin; empty where no tree assigns processes to plugins.
   static std::vector<std::int32_t> processes_of(const cgroup::Layout& layout, const std::string& plugin_id);
 
   // Which limit does not hold, and why; empty when all do.

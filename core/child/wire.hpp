@@ -78,7 +78,7 @@ class Unpacker {
   }
 
   bool ok() const { return ok_; }
-  // What was read makes no sense: ok() is false from now on.
+  // The content read so far makes no sense: ok() is false from now on.
   void refuse() { ok_ = false; }
   // All was read, and nothing was missing.
   bool complete() const { return ok_ && rest_.empty(); }

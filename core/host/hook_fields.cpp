@@ -68,7 +68,7 @@ Result<void> check_text(std::string_view field, std::string_view value) {
   return unfit(field, value, "at most " + std::to_string(kMostText) + " bytes of UTF-8 without a NUL");
 }
 
-// Of a variable or an annotation.
+// The name of a variable or an annotation.
 bool is_key(std::string_view key, std::size_t most) {
   return !key.empty() && key.size() <= most && !has_controls(key) && is_valid_utf8(key);
 }

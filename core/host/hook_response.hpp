@@ -25,7 +25,7 @@ struct HookSettings {
 class HookResponse {
  public:
   static constexpr std::size_t kMostFields = 256;
-  // Of the names and values of all fields. A runtime takes 4 MiB from all hooks together.
+  // The names and values of all fields. A runtime takes 4 MiB from all hooks together.
   static constexpr std::size_t kMostBytes = 256 << 10;
 
   // `host`: receives errors, so that a status which the hook passes on has its text; may be null.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SpaceWatch: notices that the free space of a file system falls. Reading it is cheap, and shows files of any kind,
-// those without a name too; who has written them is found out by measuring. [one thread]
+// those without a name too. Measurements find out which plugin has written them. [one thread]
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,7 @@ namespace {
 
 using cgroup::Controller;
 
-// By the neighbour (plugins/neighbour.c), and by attacks whose answer must not be taken (plugins/hooks.c).
+// By the neighbour (plugins/neighbour.c), and by attacks with an answer that must not be taken (plugins/hooks.c).
 constexpr std::string_view kShares = "777", kWeight = "30", kPoison = "33000";
 constexpr std::string_view kVariable = "OF_NEIGHBOUR", kForged = "FORGED";
 constexpr std::size_t kMostRefusal = 1200;

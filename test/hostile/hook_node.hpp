@@ -28,7 +28,7 @@ class HookNode {
   void change_pods();
   static constexpr long kSubjects = 4;  // pods and containers
 
-  // What differs from the neighbour's values in the pods' cgroups; empty: nothing does.
+  // The values in the pods' cgroups that are not the neighbour's; empty: all are as they must be.
   std::string difference() const;
   // The runtime creates a container: the answer. nullopt: none came.
   std::optional<nri::Response> create_container();

@@ -33,7 +33,7 @@ FieldAnswer answer_of(service::PluginSide& plugin, const FieldRow& row) {
   return {status, std::move(text), response.close()};
 }
 
-// What the agent reads from a child's answer; not `complete`: the child has not checked it, and is ended.
+// The agent's reading of a child's answer; not `complete`: the child has not checked it, and is ended.
 struct FromChild {
   host::HookSettings settings;
   bool complete;
