@@ -139,6 +139,22 @@ TEST_CASE_FIXTURE(SharedInterface, "pods have the number of their class and the 
   CHECK_MESSAGE(classes().empty(), classes());
 }
 
+TEST_CASE_FIXTURE(SharedInterface, "in shadow the classes are recorded, and neither interface nor pod is changed") {
+  if (!can_sort()) return;
+  mount_net_cls();
+  node.expect(class_file(node.pods.service), {kLs});
+  node.arguments.insert(node.arguments.end(), {"--set", "qos.mode=shadow"});
+  REQUIRE(node.start());
+  const auto decisions = [&] { return node.agent->ctl({"decisions", "--plugin", "hook-network"}).output; };
+  CHECK_MESSAGE(
+      eventually([&] { return decisions().find("tc.classes") != std::string::npos; }, std::chrono::minutes(1)),
+      decisions() << node.agent->log());
+  CHECK_MESSAGE(decisions().find("shadow") != std::string::npos, decisions());
+  CHECK_MESSAGE(classes().empty(), classes());
+  CHECK(node.agent->stop() == 0);
+  CHECK_MESSAGE(node.is_as_before(), node.differences());
+}
+
 TEST_CASE_FIXTURE(SharedInterface,
                   "a node without net_cls is a capability with its reason, and no interface is touched") {
   REQUIRE(node.start());
