@@ -66,6 +66,7 @@ Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::
       shared_{*clock_, config_.roots, registry_, feed_, hub_, cgroups_, capabilities_},
       qos_(*clock_, capabilities_, cgroups_.layout(), config_),
       inactive_(hub_),
+      hook_statistics_(*clock_, host_metrics_),
       services_{.loop = loop_,
                 .workers = workers_,
                 .clock = *clock_,
@@ -78,7 +79,8 @@ Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::
                 .metrics = host_metrics_,
                 .governor = qos_.governor(),
                 .client = [this] { return state_.cluster() == nullptr ? nullptr : &state_.cluster()->api(); },
-                .plugins = [this] { return plugins_.status(); }},
+                .plugins = [this] { return plugins_.status(); },
+                .hook_statistics = &hook_statistics_},
       evictions_(services_, config_),
       workers_(config_.workers),
       layers_(layer_options(config_)),
@@ -89,8 +91,12 @@ Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::
       hooks_(
           services_, creations_, [this](std::uint32_t stages) { return plugins_.hooks(stages); },
           [this](kube::EventInput event) { strategy_watch_.tell_cluster(std::move(event)); }),
-      nri_hooks_(
-          services_, config_.hooks, creations_, [this](std::uint32_t stages) { return plugins_.hooks(stages); },
+      hook_questions_(services_, config_.hooks, creations_,
+                      [this](std::uint32_t stages) { return plugins_.hooks(stages); }),
+      nri_hooks_(services_, config_.hooks, creations_, hook_questions_,
+                 [this](std::string_view key) { return state_.keeps_annotation(key); }),
+      hook_answers_(
+          services_, hook_questions_, [this] { return nri_hooks_.connection(); },
           [this](std::string_view key) { return state_.keeps_annotation(key); }),
       state_(services_, config_),
       prediction_(services_, config_.predict),
@@ -154,7 +160,8 @@ api::ApiSources Agent::api_sources() {
       .reporting = &reporting_,
       .restore = [this](const std::string& by) { return qos_.restore(by); },
       .takeover = &takeover_,
-      .minimum_isolation = [this] { return plugins_.minimum_isolation(); }};
+      .minimum_isolation = [this] { return plugins_.minimum_isolation(); },
+      .hooks = &hook_answers_};
 }
 
 std::function<void(std::string&)> Agent::koordlet_names() const {
@@ -306,7 +313,8 @@ void Agent::reload_plugin(const std::string& id, std::function<void(const Result
 
 void Agent::stop() {
   nri_hooks_.stop();  // no new container is adjusted
-  qos_.stop();        // knobs go back first: nothing else may keep them from it
+  hook_questions_.stop();
+  qos_.stop();  // knobs go back first: nothing else may keep them from it
   hooks_.stop();
   evictions_.stop();
   reporting_.stop();

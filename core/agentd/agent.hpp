@@ -11,6 +11,8 @@
 
 #include "core/agentd/command_line.hpp"
 #include "core/agentd/evictions.hpp"
+#include "core/agentd/hook_answers.hpp"
+#include "core/agentd/hook_questions.hpp"
 #include "core/agentd/hooks.hpp"
 #include "core/agentd/nri_hooks.hpp"
 #include "core/agentd/prediction.hpp"
@@ -84,6 +86,7 @@ class Agent {
 
   QosModule qos_;
   host::InactivePlugins inactive_;
+  host::HookStatistics hook_statistics_;
   const Services services_;  // of the modules; refers to what follows, too
 
   event::Loop loop_;
@@ -95,7 +98,9 @@ class Agent {
   host::PluginManager plugins_;
   hook::Creations creations_;
   HookModule hooks_;
+  HookQuestions hook_questions_;
   NriHooks nri_hooks_;
+  HookAnswers hook_answers_;
   StateFeeder state_;
   PredictionModule prediction_;
   SloWatch slo_watch_;

@@ -41,7 +41,10 @@ HookModule::HookModule(const Services& services, hook::Creations& creations, Fin
       creations_(creations),
       find_(std::move(find)),
       tell_cluster_(std::move(tell_cluster)),
-      dispatcher_({.hooks = find_, .clock = services.clock, .metrics = services.metrics}),
+      dispatcher_({.hooks = find_,
+                   .clock = services.clock,
+                   .metrics = services.metrics,
+                   .statistics = services.hook_statistics}),
       missed_(
           {.creations = creations,
            .is_enforced =

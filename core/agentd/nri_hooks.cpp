@@ -3,11 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <set>
 #include <utility>
 
-#include "core/agentd/hooks.hpp"
 #include "core/base/backoff.hpp"
 #include "core/log/log.hpp"
 
@@ -40,18 +37,14 @@ std::optional<nri::Refusal> refusal_of(const host::HookVerdict& verdict) {
 
 }  // namespace
 
-NriHooks::NriHooks(const Services& services, const config::HookConfig& config, hook::Creations& creations, Find find,
-                   nri::KeepAnnotation keep)
+NriHooks::NriHooks(const Services& services, const config::HookConfig& config, hook::Creations& creations,
+                   HookQuestions& questions, nri::KeepAnnotation keep)
     : services_(services),
       config_(config),
       creations_(creations),
-      find_(std::move(find)),
+      questions_(questions),
       keep_(std::move(keep)),
-      own_uid_(own_pod_uid()),
-      is_v2_(services.layout.hierarchy() == cgroup::Hierarchy::v2),
-      dispatcher_({.hooks = [this](std::uint32_t stage) { return hooks(stage); },
-                   .clock = services.clock,
-                   .metrics = services.metrics}) {}
+      is_v2_(questions.is_v2()) {}
 
 NriHooks::~NriHooks() { stop(); }
 
@@ -64,79 +57,26 @@ void NriHooks::stop() {
   timer_.reset();
   alive_.reset();
   client_.reset();
-  thread_.reset();
 }
 
 void NriHooks::connect_if_needed() {
-  if (client_) return publish();
-  if (find_(kStages).empty()) return;
+  if (client_ || questions_.running(kStages).empty()) return;
   const nri::Options options = options_of(config_, keep_);
   if (Result<void> checked = nri::check(options); !checked) {
     log::error(nri_log, "no connection to '{}': {}", config_.nri_socket, checked.error().message());
     timer_.reset();
     return;
   }
-  thread_ = std::make_unique<event::WorkerPool>(1);
+  set_connected(false);
   client_ = std::make_unique<nri::Client>(services_.loop, services_.clock, options, *this);
   client_->start();
 }
 
-// Leaves out hooks that are switched off. The others get the time that the runtime leaves.
-std::vector<host::HookTarget> NriHooks::hooks(std::uint32_t stage) const {
-  std::vector<host::HookTarget> targets = find_(stage);
-  std::erase_if(targets, [&](const host::HookTarget& target) {
-    return services_.governor.mode(target.plugin) == koord::Mode::off;
-  });
-  for (host::HookTarget& target : targets) {
-    target.in_shadow = services_.governor.mode(target.plugin) != koord::Mode::enforce;
-    target.deadline = std::min(target.deadline, config_.deadline * 8 / 10);
-  }
-  return targets;
-}
-
 bool NriHooks::ask(std::uint32_t stage, const nri::Pod& pod, const nri::Container* container,
-                   std::function<void(host::HookVerdict)> then) {
-  if (!alive_ || find_(stage).empty()) return false;  // modes are read on the thread: the governor may be writing
-  const state::SnapshotPtr snapshot = services_.hub.current();
-  host::HookRequest request{.stage = stage, .pod = hook::pod_of(pod, *snapshot), .node_slo = snapshot->node_slo};
-  request.cri_json = container == nullptr ? hook::cri_json_of(pod) : hook::cri_json_of(*container);
-  if (container != nullptr) request.container = hook::container_of(*container, request.pod);
-  if (const std::string why = hook::why_bypassed(request.pod, own_uid_); !why.empty()) {
-    services_.metrics.counter("host_hooks_bypassed_total", "Pods and containers that hooks were not asked about.")
-        .add();
-    log::debug(nri_log, "{}: hooks are not asked: {}", state::full_name(request.pod), why);
-    return false;
-  }
-  thread_->post([this, request = std::move(request), then = std::move(then)] {
-    host::HookVerdict verdict = dispatcher_.dispatch(request);
-    hook::drop_hands_off(verdict, request.pod);
-    hook::choose_settings(verdict);
-    log_verdict(verdict, request.pod, request.container ? request.container->name : std::string());
-    then(std::move(verdict));
-  });
-  return true;
-}
-
-// A hook without an answer has not been asked: its kept answer counts.
-hook::OtherPartsOf NriHooks::other_parts(std::uint32_t stage, const nri::Container& container,
-                                         const host::HookVerdict& verdict) const {
-  std::set<std::string> asked;
-  for (const host::HookTarget& target : find_(stage)) asked.insert(target.plugin);
-  for (const host::HookVerdict::Silence& silence : verdict.silent) asked.erase(silence.plugin);
-  return [this, asked = std::move(asked), cgroup_dir = hook::cgroup_dir_of(container.cgroups_path)](
-             const knob::Knob& knob) { return services_.governor.other_parts(knob, cgroup_dir, asked); };
-}
-
-void NriHooks::log_verdict(const host::HookVerdict& verdict, const state::Pod& pod,
-                           const std::string& container) const {
-  const std::string title =
-      container.empty() ? "pod " + state::full_name(pod) : "container " + container + " of " + state::full_name(pod);
-  for (const host::HookVerdict::Silence& silence : verdict.silent)
-    log::warn(nri_log, "{} gave no answer for {}: {}", silence.plugin, title, silence.why);
-  if (verdict.rejection)
-    log::warn(nri_log, "{} refuses {}: {}", verdict.rejection->plugin, title, verdict.rejection->why);
-  for (const host::HookVerdict::Setting& setting : verdict.in_shadow)
-    log::debug(nri_log, "shadow: {} would set {} = {} for {}", setting.plugin, setting.field, setting.value, title);
+                   const nri::Resources* requested, HookQuestions::Then then) {
+  const HookQuestion question{
+      .stage = stage, .asked_by = "NRI", .pod = pod, .container = container, .requested = requested};
+  return alive_ && questions_.ask(question, std::move(then));
 }
 
 void NriHooks::connected(const nri::Runtime& runtime) {
@@ -145,10 +85,19 @@ void NriHooks::connected(const nri::Runtime& runtime) {
 
 void NriHooks::disconnected(const Error& why) {
   log::warn(nri_log, "the connection to '{}' has ended: {}; connecting again", config_.nri_socket, why.message());
+  set_connected(false);
+}
+
+void NriHooks::synchronize(std::vector<nri::Pod>, std::vector<nri::Container>, nri::Done<nri::UpdateAnswer> done) {
+  if (client_->status().connections > 0)
+    services_.metrics.counter("host_nri_reconnects_total", "Connections to the container runtime after the first one.")
+        .add();
+  set_connected(true);
+  done({});
 }
 
 void NriHooks::run_pod_sandbox(const nri::Pod& pod, nri::Done<nri::PodAnswer> done) {
-  const bool asked = ask(KOORD_STAGE_PRE_RUN_POD_SANDBOX, pod, nullptr,
+  const bool asked = ask(KOORD_STAGE_PRE_RUN_POD_SANDBOX, pod, nullptr, nullptr,
                          [done](const host::HookVerdict& verdict) { done({.refusal = refusal_of(verdict)}); });
   if (!asked) done({});
 }
@@ -156,52 +105,50 @@ void NriHooks::run_pod_sandbox(const nri::Pod& pod, nri::Done<nri::PodAnswer> do
 void NriHooks::create_container(const nri::Pod& pod, const nri::Container& container,
                                 nri::Done<nri::CreateAnswer> done) {
   const auto then = [this, pod_uid = pod.uid, container, done](const host::HookVerdict& verdict) {
-    remember(hook::record_of(verdict, pod_uid, container));
-    const auto others = other_parts(KOORD_STAGE_PRE_CREATE_CONTAINER, container, verdict);
+    questions_.remember(hook::record_of(verdict, pod_uid, container));
+    const auto others =
+        questions_.other_parts(KOORD_STAGE_PRE_CREATE_CONTAINER, hook::cgroup_dir_of(container.cgroups_path), verdict);
     done({.adjustment = hook::adjustment_of(verdict, container, is_v2_, others), .refusal = refusal_of(verdict)});
   };
-  if (!ask(KOORD_STAGE_PRE_CREATE_CONTAINER, pod, &container, then)) done({});
+  if (!ask(KOORD_STAGE_PRE_CREATE_CONTAINER, pod, &container, nullptr, then)) done({});
 }
 
 void NriHooks::update_container(const nri::Pod& pod, const nri::Container& container, const nri::Resources& resources,
                                 nri::Done<nri::UpdateAnswer> done) {
   const auto then = [this, container, resources, done](const host::HookVerdict& verdict) {
     nri::UpdateAnswer answer{.refusal = refusal_of(verdict)};
-    const auto others = other_parts(KOORD_STAGE_PRE_UPDATE_CONTAINER_RESOURCES, container, verdict);
+    const auto others = questions_.other_parts(KOORD_STAGE_PRE_UPDATE_CONTAINER_RESOURCES,
+                                               hook::cgroup_dir_of(container.cgroups_path), verdict);
     const nri::Resources wanted = hook::resources_of(verdict, resources, is_v2_, others);
     if (wanted != nri::Resources()) answer.updates.push_back({.container_id = container.id, .resources = wanted});
     done(std::move(answer));
   };
-  if (!ask(KOORD_STAGE_PRE_UPDATE_CONTAINER_RESOURCES, pod, &container, then)) done({});
+  if (!ask(KOORD_STAGE_PRE_UPDATE_CONTAINER_RESOURCES, pod, &container, &resources, then)) done({});
 }
 
 // The cgroup has the adjusted values now, and the container's program does not run yet.
 void NriHooks::notify(nri::Stage stage, const nri::Pod&, const nri::Container& container) {
   if (stage != nri::Stage::start_container) return;
-  thread_->post([this, id = container.id] { creations_.begin(id); });
-}
-
-void NriHooks::remember(hook::CreationRecord record) {
-  const Result<void> written = creations_.remember(std::move(record));
-  using Change = ProblemTracker::Change;
-  if (problems_.update("creations", written ? "" : "not written") == Change::begun)
-    log::warn(nri_log, "{}: after a kill of the agent, values that hooks have set at creations stay",
-              written.error().message());
+  questions_.post([this, id = container.id] { creations_.begin(id); });
 }
 
 void NriHooks::late(nri::Stage stage, const std::string& id) {
-  if (stage == nri::Stage::create_container) thread_->post([this, id] { creations_.forget(id); });
+  if (stage == nri::Stage::create_container) questions_.post([this, id] { creations_.forget(id); });
   log::warn(nri_log, "the answer to {} of {} came after {} ms: existing pods get it later", nri::to_string(stage), id,
             config_.deadline / std::chrono::milliseconds(1));
 }
 
-void NriHooks::publish() {
-  const nri::Status& status = client_->status();
-  metric::HostMetrics& metrics = services_.metrics;
-  metrics.gauge("host_nri_connected", "1: the container runtime asks the agent.")
-      .set(status.state == nri::ConnectionState::active ? 1 : 0);
-  metrics.gauge("host_nri_connections", "Connections to the container runtime since the agent's start.")
-      .set(static_cast<double>(status.connections));
+void NriHooks::set_connected(bool is_connected) {
+  since_ = services_.clock.now();
+  services_.metrics.gauge("host_nri_connected", "1: the container runtime asks the agent.").set(is_connected ? 1 : 0);
+}
+
+api::HookConnection NriHooks::connection() const {
+  api::HookConnection connection{.socket = config_.nri_socket};
+  if (!client_) return connection;
+  connection.status = client_->status();
+  connection.since = since_;
+  return connection;
 }
 
 }  // namespace koord::agentd

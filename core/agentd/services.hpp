@@ -9,6 +9,7 @@
 #include "core/cgroup/layout.hpp"
 #include "core/event/loop.hpp"
 #include "core/event/worker_pool.hpp"
+#include "core/host/hook_statistics.hpp"
 #include "core/host/plugin_status.hpp"
 #include "core/knob/governor.hpp"
 #include "core/kube/client.hpp"
@@ -36,6 +37,7 @@ struct Services {
   // Returns the client of the API server; null: not available yet. [loop thread]
   std::function<kube::Client*()> client;
   std::function<std::vector<host::PluginStatus>()> plugins;  // [any thread]
+  host::HookStatistics* hook_statistics = nullptr;           // null: none are kept
 };
 
 }  // namespace koord::agentd

@@ -26,11 +26,16 @@
 //                                   seconds, or how long ago) &pod &cgroup &knob &plugin &outcome &limit=100; the
 //                                   answer's "before" is the argument for the page before it
 //   GET /api/v1/knobs               knobs that are changed or proposed: value, original, each intent with its result
-//   GET /api/v1/why?pod=P           the same for one pod and its parent cgroups, its last decisions and its events
-//   GET /api/v1/modes               the mode of each strategy, its source and its end
-//   POST /api/v1/modes/{target}?mode=M&for=D   overrides the mode of a strategy, or of "node", for a while;
-//   mode=configured ends it GET /api/v1/slo                 the effective NodeSLO, the received one and its rejected
-//   fields GET /api/v1/slo/explain?field=F the origin of a field's value; &pod=NAMESPACE/NAME: as it is for this pod
+//   GET /api/v1/why?pod=P           the same for one pod and its parent cgroups, its last decisions, the last answers
+//   of
+//                                   hooks for it, and its events
+//   GET /api/v1/modes               the mode of each strategy and runtime hook, its source and its end
+//   POST /api/v1/modes/{target}?mode=M&for=D   overrides such a mode, or that of "node", for a while; mode=configured
+//                                   ends it
+//   GET /api/v1/hooks               the connection to the container runtime, and the answers of each hook in numbers
+//   POST /api/v1/hooks/{stage}      the question of koord-cri-proxy about a pod or container (core/criproxy/README.md)
+//   GET /api/v1/slo                 the effective NodeSLO, the received one and its rejected fields
+//   GET /api/v1/slo/explain?field=F the origin of a field's value; &pod=NAMESPACE/NAME: as it is for this pod
 //
 // Times in answers are Unix seconds of the wall clock; unknown values are left out, never 0. Handlers run on workers,
 // several at a time.
@@ -52,6 +57,7 @@
 
 namespace koord::api {
 
+class HookSource;
 class ReportSource;
 class TakeoverSource;
 
@@ -75,6 +81,7 @@ struct ApiSources {
   std::function<std::vector<knob::Undone>(const std::string& by)> restore = {};
   const TakeoverSource* takeover = nullptr;                                     // null: not here
   std::function<std::vector<config::IsolationLayer>()> minimum_isolation = {};  // plugins.minimumIsolation
+  HookSource* hooks = nullptr;                                                  // null: not here
 };
 
 // Appends the text of /metrics.
@@ -112,6 +119,9 @@ http::Response get_why(const ApiSources& sources, const http::Request& request);
 http::Response get_modes(const ApiSources& sources, const http::Request& request);
 inline constexpr std::string_view kModePath = "/api/v1/modes/{target}";
 void post_mode(const ApiSources& sources, const http::Request& request, const http::Reply& reply);
+void get_hooks(const ApiSources& sources, const http::Request& request, const http::Reply& reply);
+inline constexpr std::string_view kHookQuestionPath = "/api/v1/hooks/{stage}";
+void post_hook_question(const ApiSources& sources, const http::Request& request, const http::Reply& reply);
 http::Response get_slo(const ApiSources& sources, const http::Request& request);
 http::Response get_slo_explanation(const ApiSources& sources, const http::Request& request);
 

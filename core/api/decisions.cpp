@@ -80,7 +80,8 @@ http::Response why_of_pod(const ApiSources& sources, const state::Pod& pod) {
   return json_answer({{"pod", std::move(about)},
                       {"nodeHandsOff", sources.governor.mode_view(decision::kNodeTarget).mode == koord::Mode::off},
                       {"knobs", std::move(knobs)},
-                      {"decisions", decisions_of(last_of(sources, pod.uid))},
+                      {"decisions", decisions_of(last_of(sources, pod.uid, decision::DecisionKind::knob))},
+                      {"hooks", decisions_of(last_of(sources, pod.uid, decision::DecisionKind::hook))},
                       {"evictions", decisions_of(last_of(sources, pod.uid, decision::DecisionKind::eviction))},
                       {"events", events_of(sources, pod.uid)}});
 }
@@ -93,7 +94,8 @@ http::Response why_of_past(const ApiSources& sources, std::string_view title) {
   return json_answer(
       {{"pod", {{"uid", last.pod_uid}, {"namespace", last.pod_namespace}, {"name", last.pod_name}, {"ended", true}}},
        {"knobs", json::array()},
-       {"decisions", decisions_of(page)},
+       {"decisions", decisions_of(last_of(sources, last.pod_uid, decision::DecisionKind::knob))},
+       {"hooks", decisions_of(last_of(sources, last.pod_uid, decision::DecisionKind::hook))},
        {"evictions", decisions_of(last_of(sources, last.pod_uid, decision::DecisionKind::eviction))},
        {"events", events_of(sources, last.pod_uid)}});
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// /api/v1/modes: which strategies may write, the source of the mode, and its end.
+// /api/v1/modes: which strategies and runtime hooks may write, the source of the mode, and its end.
 #include <map>
 #include <string>
 #include <string_view>
@@ -15,14 +15,14 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::string_view kStrategyKind = "koord.qos-strategy/1";
+bool has_mode(std::string_view kind) { return kind == "koord.qos-strategy/1" || kind == "koord.runtime-hook/1"; }
 
-// Their states, by plugin.
+// The states of strategies and hooks, by plugin.
 std::map<std::string, std::string_view> strategies(const ApiSources& sources) {
   std::map<std::string, std::string_view> states;
   for (const host::PluginStatus& plugin : sources.plugins())
     for (const std::string& kind : plugin.kinds)
-      if (kind == kStrategyKind) states.emplace(plugin.id, to_string(plugin.state));
+      if (has_mode(kind)) states.emplace(plugin.id, to_string(plugin.state));
   return states;
 }
 
@@ -54,7 +54,7 @@ Result<void> check_target(const ApiSources& sources, const std::string& target) 
   for (const std::string& one : known)
     if (one == target) return {};
   const std::string near = nearest(target, known);
-  return invalid("'" + target + "' is no strategy here" +
+  return invalid("'" + target + "' is neither a strategy nor a runtime hook here" +
                  (near.empty() ? ", expected 'node' or one of 'koordctl mode'" : ", did you mean '" + near + "'?"));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/api/api.hpp"
 #include "core/api/prediction_metrics.hpp"
+#include "core/hook/cri_question.hpp"
 
 namespace koord::api {
 namespace {
@@ -79,6 +80,15 @@ http::Routes local_routes(const ApiSources& sources, MetricsPage& page) {
   routes.post_slow(std::string(kModePath), [&sources](const http::Request& request, const http::Reply& reply) {
     post_mode(sources, request, reply);
   });
+  routes.get_slow("/api/v1/hooks", [&sources](const http::Request& request, const http::Reply& reply) {
+    get_hooks(sources, request, reply);
+  });
+  routes.post_slow(
+      std::string(kHookQuestionPath),
+      [&sources](const http::Request& request, const http::Reply& reply) {
+        post_hook_question(sources, request, reply);
+      },
+      hook::kMostQuestionBytes);
   add(routes, "/api/v1/slo", sources, get_slo);
   add(routes, "/api/v1/slo/explain", sources, get_slo_explanation);
   return routes;

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "core/base/utf8.hpp"
-#include "core/hook/creation.hpp"
 #include "core/hook/resource_fields.hpp"
 #include "core/host/hook_stages.hpp"
 
@@ -29,16 +28,15 @@ std::string harmless(std::string text) {
 class Records {
  public:
   Records(const AnswerSubject& subject, const host::HookVerdict& answered, const host::HookVerdict& given)
-      : subject_(subject),
-        answered_(answered),
-        given_(given),
-        resources_(resources_of(given, subject.requested.resources, subject.is_v2)) {}
+      : subject_(subject), answered_(answered), given_(given) {}
 
   std::vector<Decision> made() {
     if (answered_.rejection) add(answered_.rejection->plugin, "", Outcome::refused).reason = answered_.rejection->why;
     for (const auto& one : answered_.silent) add(one.plugin, "", Outcome::failed).problem = one.why;
-    for (const auto& one : answered_.conflicts) add_conflict(one);
+    for (const auto& one : given_.conflicts) add_conflict(one);
     for (const auto& one : answered_.settings) add_setting(one);
+    for (const auto& one : answered_.conflicts) add_setting({one.field, one.value, one.plugin});
+    for (const auto& one : answered_.agreed) add_setting(one);
     for (const auto& one : answered_.scales) add_scale(one);
     for (const auto& one : answered_.in_shadow) add_shadow(one);
     return finish();
@@ -62,9 +60,10 @@ class Records {
   }
 
   void add_setting(const host::HookVerdict::Setting& setting) {
-    const bool is_given = std::any_of(given_.settings.begin(), given_.settings.end(), [&](const auto& one) {
-      return one.field == setting.field && one.plugin == setting.plugin;
-    });
+    const auto is_its = [&](const auto& one) { return one.field == setting.field && one.plugin == setting.plugin; };
+    const auto has = [&](const auto& all) { return std::any_of(all.begin(), all.end(), is_its); };
+    if (has(given_.conflicts)) return;  // recorded as lost
+    const bool is_given = has(given_.settings) || has(given_.agreed);
     Decision& record = add(setting.plugin, setting.field, is_given ? Outcome::applied : Outcome::hands_off);
     record.wanted = setting.value;
     if (is_given) finish_given(record, setting.value);
@@ -89,7 +88,7 @@ class Records {
 
   // The value that the runtime gets: the composed one, or the hook's own.
   void finish_given(Decision& record, const std::string& otherwise) const {
-    const std::string composed = resource_text(resources_, record.knob);
+    const std::string composed = resource_text(subject_.resources, record.knob);
     record.after = composed.empty() ? otherwise : composed;
     record.composition = equation_of(record.knob, record.after);
   }
@@ -147,7 +146,6 @@ class Records {
   const AnswerSubject& subject_;
   const host::HookVerdict& answered_;
   const host::HookVerdict& given_;
-  const nri::Resources resources_;
   std::vector<Decision> records_;
 };
 

@@ -32,14 +32,15 @@ struct AnswerSubject {
   const state::Pod& pod;
   const state::Container* container = nullptr;  // null at the stages of pods
   const Requested& requested;
-  bool is_v2 = false;
+  nri::Resources resources = {};  // that the runtime gets
 };
 
 // Of one question. The last one says how many were left out.
 inline constexpr std::size_t kMostRecords = 64;
 inline constexpr std::size_t kMostRecordText = 256;
 
-// `answered`: by the hooks. `given`: to the runtime, without what the pod's owner excludes.
+// `answered`: by the hooks. `given`: to the runtime, without values that the pod's owner excludes, and after
+// choose_settings().
 std::vector<decision::Decision> records_of(const AnswerSubject& subject, const host::HookVerdict& answered,
                                            const host::HookVerdict& given);
 

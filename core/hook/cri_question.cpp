@@ -13,7 +13,6 @@
 #include "core/json/field.hpp"
 #include "core/json/reader.hpp"
 #include "core/json/writer.hpp"
-#include "core/state/annotation_keys.hpp"
 #include "koordetector/plugin.h"
 
 namespace koord::hook {
@@ -28,15 +27,15 @@ Result<std::string> cri_text(const JsonField& field) {
   return text;
 }
 
-Result<nri::TextMap> cri_annotations(const JsonField& field) {
+Result<nri::TextMap> cri_annotations(const JsonField& field, const nri::KeepAnnotation& keep) {
   const auto all = TRY(field.text_map());
   nri::TextMap kept;
   for (const auto& [key, value] : all)
-    if (state::AnnotationKeys().contains(key)) kept.emplace(key, value);
+    if (keep(key)) kept.emplace(key, value);
   return kept;
 }
 
-Result<nri::Pod> cri_pod(const JsonField& field) {
+Result<nri::Pod> cri_pod(const JsonField& field, const nri::KeepAnnotation& keep) {
   if (field.empty()) return field.wrong("expected a mapping");
   nri::Pod pod;
   pod.name = TRY(cri_text(field["name"]));
@@ -46,7 +45,7 @@ Result<nri::Pod> cri_pod(const JsonField& field) {
   pod.runtime_handler = TRY(field["runtimeHandler"].text());
   pod.cgroup_parent = TRY(field["cgroupParent"].text());
   pod.labels = TRY(field["labels"].text_map());
-  pod.annotations = TRY(cri_annotations(field["annotations"]));
+  pod.annotations = TRY(cri_annotations(field["annotations"], keep));
   return pod;
 }
 
@@ -60,12 +59,12 @@ Result<nri::Resources> cri_resources(const JsonField& field) {
   return resources;
 }
 
-Result<nri::Container> cri_container(const JsonField& field) {
+Result<nri::Container> cri_container(const JsonField& field, const nri::KeepAnnotation& keep) {
   if (field.empty()) return field.wrong("expected a mapping");
   nri::Container container;
   container.name = TRY(cri_text(field["name"]));
   container.id = TRY(field["id"].text());
-  container.annotations = TRY(cri_annotations(field["annotations"]));
+  container.annotations = TRY(cri_annotations(field["annotations"], keep));
   const auto variables = TRY(field["env"].list());
   for (const JsonField& variable : variables) {
     const std::string name = TRY(cri_text(variable["name"])), value = TRY(variable["value"].text());
@@ -92,20 +91,21 @@ Result<std::uint32_t> parse_cri_stage(std::string_view name) {
                  join(known, ", "));
 }
 
-Result<CriQuestion> read_cri_question(std::uint32_t stage, std::string_view json) {
+Result<CriQuestion> read_cri_question(std::uint32_t stage, std::string_view json, const nri::KeepAnnotation& keep) {
   const boost::json::value root = TRY(read_json(json, kMostQuestionBytes));
   const JsonField field(root);
   TRY(field.check_mapping());
   const std::string named = TRY(field["stage"].text());
   if (!named.empty() && named != host::name_of_stage(stage))
     return field["stage"].wrong("expected '" + std::string(host::name_of_stage(stage)) + "', as in the path");
-  CriQuestion question{.stage = stage, .pod = TRY(cri_pod(field["pod"]))};
-  if (stage != KOORD_STAGE_PRE_RUN_POD_SANDBOX) question.container = TRY(cri_container(field["container"]));
+  CriQuestion question{.stage = stage, .pod = TRY(cri_pod(field["pod"], keep))};
+  if (stage != KOORD_STAGE_PRE_RUN_POD_SANDBOX) question.container = TRY(cri_container(field["container"], keep));
   return question;
 }
 
-std::string cri_answer(const host::HookVerdict& verdict, const nri::Resources& requested, bool is_v2) {
-  const nri::Resources resources = resources_of(verdict, requested, is_v2);
+std::string cri_answer(const host::HookVerdict& verdict, const nri::Resources& requested, bool is_v2,
+                       const OtherPartsOf& others) {
+  const nri::Resources resources = resources_of(verdict, requested, is_v2, others);
   std::vector<std::pair<std::string, std::string>> fields;
   for (const std::string_view field : kResourceFields)
     if (std::string value = resource_text(resources, field); !value.empty()) fields.emplace_back(field, value);

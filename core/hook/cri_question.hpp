@@ -10,7 +10,9 @@
 #include <string_view>
 
 #include "core/base/result.hpp"
+#include "core/hook/composed_answers.hpp"
 #include "core/hook/nri/types.hpp"
+#include "core/hook/nri/wire.hpp"
 #include "core/host/hook_dispatcher.hpp"
 
 namespace koord::hook {
@@ -28,10 +30,12 @@ struct CriQuestion {
 Result<std::uint32_t> parse_cri_stage(std::string_view name);
 
 // An error names the field and what is expected: "pod.uid: expected a text that is not empty".
-Result<CriQuestion> read_cri_question(std::uint32_t stage, std::string_view json);
+// `keep`: the annotations of pods that hooks may read.
+Result<CriQuestion> read_cri_question(std::uint32_t stage, std::string_view json, const nri::KeepAnnotation& keep);
 
 // The values of a new container, composed with the requested ones, as the fields of an answer.
-std::string cri_answer(const host::HookVerdict& verdict, const nri::Resources& requested, bool is_v2);
+std::string cri_answer(const host::HookVerdict& verdict, const nri::Resources& requested, bool is_v2,
+                       const OtherPartsOf& others = {});
 // Refuses the pod or container.
 std::string cri_rejection(std::string_view why);
 

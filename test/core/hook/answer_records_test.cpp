@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/base/utf8.hpp"
+#include "core/hook/creation.hpp"
 #include "koordetector/plugin.h"
 
 using namespace koord;
@@ -39,8 +40,13 @@ struct Answered {
 
   Records records(host::HookVerdict answered, const std::optional<host::HookVerdict>& given = {}) const {
     answered.stage = KOORD_STAGE_PRE_CREATE_CONTAINER;
-    return records_of({.asked_by = "NRI", .pod = pod, .container = &container, .requested = requested}, answered,
-                      given.value_or(answered));
+    const host::HookVerdict& made = given ? *given : answered;
+    return records_of({.asked_by = "NRI",
+                       .pod = pod,
+                       .container = &container,
+                       .requested = requested,
+                       .resources = resources_of(made, requested.resources, false)},
+                      answered, made);
   }
 };
 
@@ -79,7 +85,7 @@ TEST_CASE_FIXTURE(Answered, "answers that the runtime does not get have the reas
                                    .in_shadow = {{"linux.cpu.quota", "× 0.8", "shy"}, {"reject", "no device", "shy"}},
                                    .conflicts = {{"env:A", "2", "second", "gpu"}},
                                    .silent = {{"sleepy", "did not answer within 160ms", true}}};
-  const Records made = records(answered, host::HookVerdict{});
+  const Records made = records(answered, host::HookVerdict{.conflicts = answered.conflicts});
   REQUIRE(made.size() == 5);
   CHECK((made[0].outcome == Outcome::failed && made[0].problem == "did not answer within 160ms"));
   CHECK((made[1].outcome == Outcome::lost && made[1].winner == "gpu" && made[1].wanted == "2"));
@@ -117,4 +123,15 @@ TEST_CASE_FIXTURE(Answered,
     CHECK(one.knob.size() <= kMostRecordText);
     CHECK(one.wanted.size() <= kMostRecordText);
   }
+}
+
+TEST_CASE_FIXTURE(Answered, "of two hooks that set one knob the stricter value is given, and the other is lost to it") {
+  host::HookVerdict answered{.settings = {{"linux.memory.limit", "67108864", "batch"}},
+                             .conflicts = {{"linux.memory.limit", "33554432", "rival", "batch"}}};
+  host::HookVerdict given = answered;
+  choose_settings(given);
+  const Records made = records(answered, given);
+  REQUIRE(made.size() == 2);
+  CHECK((made[0].outcome == Outcome::lost && made[0].plugin == "batch" && made[0].winner == "rival"));
+  CHECK((made[1].outcome == Outcome::applied && made[1].plugin == "rival" && made[1].after == "33554432"));
 }

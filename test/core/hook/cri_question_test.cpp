@@ -21,15 +21,17 @@ constexpr const char* kQuestion =
                "resources": {"linux.cpu.shares": "512", "linux.memory.limit": "67108864", "linux.cpuset.cpus": "0-3",
                              "linux.cpu.quota": "0", "linux.later": "x"}}})";
 
+bool keeps(std::string_view key) { return key.starts_with("node.koordinator.sh/"); }
+
 std::string why_invalid(std::uint32_t stage, std::string_view question) {
-  const Result<CriQuestion> read = read_cri_question(stage, question);
+  const Result<CriQuestion> read = read_cri_question(stage, question, keeps);
   return read ? "it is valid" : read.error().message();
 }
 
 }  // namespace
 
 TEST_CASE("a question of the proxy becomes a pod and a container; a value of zero is unset") {
-  const Result<CriQuestion> read = read_cri_question(kCreation, kQuestion);
+  const Result<CriQuestion> read = read_cri_question(kCreation, kQuestion, keeps);
   REQUIRE_MESSAGE(read, read.error().message());
   CHECK(read->pod.name == "web-0");
   CHECK(read->pod.namespace_name == "shop");
@@ -47,7 +49,7 @@ TEST_CASE("a question of the proxy becomes a pod and a container; a value of zer
 
 TEST_CASE("a question about a pod has no container") {
   const Result<CriQuestion> read =
-      read_cri_question(kPod, R"({"pod": {"name": "a", "namespace": "b", "uid": "c"}, "container": 5})");
+      read_cri_question(kPod, R"({"pod": {"name": "a", "namespace": "b", "uid": "c"}, "container": 5})", keeps);
   REQUIRE(read);
   CHECK_FALSE(read->container);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A runtime hook that does as the pod's annotation koordetector.sh/test-hook says: "sleep", "crash", "garbage", "rival"
-// or "reject". Without it, it sets an environment variable, and one with the annotations of example.org that it was
-// given.
+// A runtime hook that does as the pod's annotation koordetector.sh/test-hook says: "sleep", "crash", "garbage",
+// "rival", "reject", or "noise", a rejection with control characters and a text of 1 MiB. Without it, it sets an
+// environment variable, and one with the annotations of example.org that it was given.
 #include <csignal>
 #include <cstring>
 #include <koordetector/plugin.hpp>
@@ -20,6 +20,10 @@ struct CarelessHook : RuntimeHook {
     if (order == "rival") {  // one value is stricter than that of hook-batch-resource, the other is not
       check(response.set(&response, str("linux.memory.limit"), str("33554432")), "setting");
       check(response.set(&response, str("linux.cpu.shares"), str("1024")), "setting");
+    }
+    if (order == "noise") {
+      response.reject(&response, str("\x1b[2J\r\n" + std::string(1 << 20, 'x')));
+      check(response.reject(&response, str("\x1b[2J\r\nno device")), "rejecting");
     }
     if (order == "garbage") {
       for (const char* field : {"", "linux.cpu.quota", "no.such.field", "env:", "device:/dev/../sda", "mount:relative"})
