@@ -191,6 +191,33 @@ std::string evictions_of(const json::array& decisions) {
   return "\nConsidered for eviction:\n" + table.render();
 }
 
+// Answers of hooks for one pod.
+std::string hook_answers_of(const json::array& decisions) {
+  if (decisions.empty()) return "";
+  Table table({{"NUMBER", true},
+               {"TIME"},
+               {"HOOK"},
+               {"STAGE"},
+               {"TARGET"},
+               {"FIELD"},
+               {"REQUESTED"},
+               {"ANSWER"},
+               {"GIVEN"},
+               {"MODE"},
+               {"RESULT"},
+               {"WHY"}});
+  for (const json::value& decision : decisions) {
+    const json::value& inputs = json_mapping(decision, "inputs");
+    std::string why = parts_of(decision);
+    if (why.empty()) why = json_text(decision, "reason");
+    table.add({format_number(json_number(decision, "number")), time_of(decision, "time"), json_text(decision, "plugin"),
+               json_text(inputs, "stage"), owner_of(decision), or_dash(json_text(decision, "knob")),
+               or_dash(json_text(decision, "before")), or_dash(intent_of(decision)),
+               or_dash(json_text(decision, "after")), json_text(inputs, "mode"), result_of(decision), or_dash(why)});
+  }
+  return "\nAnswers of runtime hooks when it was made or updated:\n" + table.render();
+}
+
 json::array without_evictions(const json::array& decisions) {
   json::array kept;
   for (const json::value& decision : decisions)
@@ -289,6 +316,7 @@ Result<std::string> render_why(const std::string& answer) {
                         : table.render() + compositions_of(knobs, owner_of) + failed_reverts_of(knobs, owner_of);
   const json::array decisions = without_evictions(json_list(parsed, "decisions"));
   if (!decisions.empty()) text += "\n" + decision_table(decisions).render();
+  text += hook_answers_of(json_list(parsed, "hooks"));
   return text + evictions_of(json_list(parsed, "evictions")) + events_of(json_list(parsed, "events"));
 }
 

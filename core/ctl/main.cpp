@@ -15,11 +15,34 @@ namespace {
 constexpr std::string_view kDefaultSocket = "/run/koordetector/koordetector.sock";
 
 std::vector<const Command*> commands() {
-  return {&kTop,          &kPods,         &kNode,        &kQuery,         &kPlugins,   &kFeatures,
-          &kCapabilities, &kEvents,       &kDecisions,   &kKnobs,         &kWhy,       &kMode,
-          &kPredict,      &kReport,       &kRestore,     &kSlo,           &kSql,       &kTakeoverKoordlet,
-          &kPluginInfo,   &kPluginNew,    &kPluginCheck, &kPluginExplain, &kPluginRun, &kPluginBench,
-          &kPluginFuzz,   &kPluginRecord, &kPluginReload};
+  return {&kTop,
+          &kPods,
+          &kNode,
+          &kQuery,
+          &kPlugins,
+          &kFeatures,
+          &kCapabilities,
+          &kEvents,
+          &kDecisions,
+          &kKnobs,
+          &kWhy,
+          &kMode,
+          &kHooks,
+          &kPredict,
+          &kReport,
+          &kRestore,
+          &kSlo,
+          &kSql,
+          &kTakeoverKoordlet,
+          &kPluginInfo,
+          &kPluginNew,
+          &kPluginCheck,
+          &kPluginExplain,
+          &kPluginRun,
+          &kPluginBench,
+          &kPluginFuzz,
+          &kPluginRecord,
+          &kPluginReload};
 }
 
 po::options_description options_of(const Command& command) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koordctl mode: shows the mode of each strategy, and overrides it for a while.
+// koordctl mode: shows the mode of each strategy and runtime hook, and overrides it for a while.
 #include "core/base/parse.hpp"
 #include "core/base/url.hpp"
 #include "core/ctl/command.hpp"
@@ -41,7 +41,7 @@ Result<void> run_mode(const Invocation& invocation) {
 
 const Command kMode{
     "mode", "[STRATEGY] [MODE]",
-    "Show the modes of strategies (off, shadow, enforce); set one for a while, or that of 'node' as a ceiling.",
+    "Show the modes of strategies and hooks (off, shadow, enforce); set one for a while, or that of 'node' as a ceiling.",
     describe_mode, run_mode};
 
 }  // namespace koord::ctl
