@@ -15,12 +15,7 @@ build = None
 def files_of_cgroup(parent, container):
     """The files that the hook's values are in, by what they are."""
     def find(name_on_v1, name_on_v2):
-        for hierarchy in containerd.hierarchies():
-            for name in (name_on_v1, name_on_v2):
-                path = hierarchy / parent.lstrip('/') / container / name
-                if path.exists():
-                    return path
-        raise AssertionError(f'no {name_on_v1} of {container}')
+        return containerd.file_of(f'{parent}/{container}', name_on_v1, name_on_v2)
     return {'shares': find('cpu.shares', 'cpu.weight'), 'quota': find('cpu.cfs_quota_us', 'cpu.max'),
             'memory': find('memory.limit_in_bytes', 'memory.max')}
 

@@ -63,6 +63,16 @@ def hierarchies():
     return [pathlib.Path(mount[1]) for mount in mounts if mount[2] in ('cgroup', 'cgroup2')]
 
 
+def file_of(cgroup, name_on_v1, name_on_v2):
+    """The path of a file of a cgroup."""
+    for hierarchy in hierarchies():
+        for name in (name_on_v1, name_on_v2):
+            path = hierarchy / cgroup.lstrip('/') / name
+            if path.exists():
+                return path
+    raise AssertionError(f'no {name_on_v1} of {cgroup}')
+
+
 def may_lower_oom_score_adj():
     status = pathlib.Path('/proc/self/status').read_text()
     effective = int(next(line for line in status.splitlines() if line.startswith('CapEff')).split()[1], 16)

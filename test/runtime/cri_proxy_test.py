@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """koord-cri-proxy between a CRI client and a real containerd 1.7.
 
-usage: cri_proxy_test.py FOLDER PROGRAM
+usage: cri_proxy_test.py FOLDER PROGRAM BUILD
 
-FOLDER keeps the packages, PROGRAM is koord-cri-proxy. Ends with 77, which is meson's "skipped", where containerd is
+FOLDER keeps the packages, PROGRAM is koord-cri-proxy, BUILD the build folder with the agent. Ends with 77, which is meson's "skipped", where containerd is
 unavailable, and prints the reason.
 """
 import os
@@ -35,13 +35,16 @@ if __name__ == '__main__':
     if UNPACKED not in os.environ:
         run_again_on_unpacked_python()
     import containerd
+    import cri_agent_test
     import cri_case
     import cri_passing_test
+    from cri_agent_test import HooksOfTheRealAgent
     from cri_hooks_test import HookServers, HooksOfTheAgent, PassingToContainerd
     from cri_passing_test import PassingTest
     from cri_restart_test import Checkpoints, Restarts
     cri_case.program = cri_passing_test.PROGRAM = sys.argv[2]
+    cri_agent_test.build = sys.argv[3]
     # Short: a path of a socket has at most 107 bytes.
     with tempfile.TemporaryDirectory(prefix='koord-test-') as folder, \
             containerd.Containerd(pathlib.Path(os.environ[UNPACKED]), folder) as cri_case.runtime:
-        unittest.main(argv=sys.argv[:1] + sys.argv[3:], verbosity=2)
+        unittest.main(argv=sys.argv[:1] + sys.argv[4:], verbosity=2)
