@@ -43,8 +43,8 @@ struct Decision {
   std::int32_t priority = 0;
   std::string reason;
   std::vector<std::pair<std::string, std::string>> inputs;
-  std::string before, wanted, after;  // of the knob; empty: not known. Of a hook: requested by the runtime, answered by
-                                      // the hook, given to the runtime
+  std::string before, wanted, after;  // of the knob; empty: not known. In a hook's record they are the value that the
+                                      // runtime requested, that of the hook, and the one that the runtime got
   Outcome outcome = Outcome::off;
   std::string winner;   // the plugin of the winning intent
   std::string problem;  // the kernel's error

@@ -35,7 +35,7 @@ struct AnswerSubject {
   nri::Resources resources = {};  // that the runtime gets
 };
 
-// Of one question. The last one says how many were left out.
+// The limit for one question. The last record says how many were left out.
 inline constexpr std::size_t kMostRecords = 64;
 inline constexpr std::size_t kMostRecordText = 256;
 
