@@ -19,7 +19,7 @@ constexpr log::Category question_log{"hooks"};
 constexpr std::size_t kThreads = 4;
 
 // The cgroup of a container that exists, where the runtime does not say it.
-void add_cgroup(state::Container& container, const state::Pod& pod) {
+void add_known_cgroup(state::Container& container, const state::Pod& pod) {
   if (!container.cgroup_dir.empty() || container.id.empty()) return;
   for (const state::Container& known : pod.containers)
     if (known.id.ends_with("://" + container.id)) container.cgroup_dir = known.cgroup_dir;
@@ -89,7 +89,7 @@ bool HookQuestions::ask(const HookQuestion& question, Then then) {
       question.container == nullptr ? hook::cri_json_of(question.pod) : hook::cri_json_of(*question.container);
   if (question.container != nullptr) {
     asked->container = hook::container_of(*question.container, asked->pod);
-    add_cgroup(*asked->container, asked->pod);
+    add_known_cgroup(*asked->container, asked->pod);
     asked->request.container = asked->container;
     asked->requested = hook::requested_of(*question.container);
   }

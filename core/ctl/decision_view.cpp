@@ -32,11 +32,12 @@ std::string why_of(const json::value& decision) {
   std::string inputs;
   if (const json::value* given = json_member(decision, "inputs"); given != nullptr && given->is_object()) {
     for (const auto& [name, value] : given->as_object()) {
-      inputs += (inputs.empty() ? " (" : ", ") + std::string(name) + "=";
+      inputs += (inputs.empty() ? "(" : ", ") + std::string(name) + "=";
       inputs += value.is_string() ? std::string(value.as_string()) : json::serialize(value);
     }
   }
-  return json_text(decision, "reason") + (inputs.empty() ? "" : inputs + ")");
+  const std::string reason = json_text(decision, "reason");
+  return reason + (reason.empty() || inputs.empty() ? "" : " ") + (inputs.empty() ? "" : inputs + ")");
 }
 
 std::string pod_of(const json::value& object) {

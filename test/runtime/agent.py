@@ -79,6 +79,10 @@ class Agent:
     def await_connection(self, count=1):
         self.await_log('connected to containerd', count)
 
+    def ctl(self, *arguments):
+        return subprocess.run([self.build + '/core/ctl/koordctl', *arguments, '--socket', self.config.parent / 'agent.sock'],
+                              check=True, stdout=subprocess.PIPE, text=True).stdout
+
     def metric(self, name):
         """The sum over the series of the last start."""
         port = re.findall(r'metrics on .*, port (\d+)', self.log())[-1]

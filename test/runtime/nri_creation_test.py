@@ -21,6 +21,20 @@ class CreationTest(agent_case.AgentCase):
         parent, container = self.run_batch_pod('shadow')
         self.assertEqual(self.values(parent, container), self.plain(agent_case.files_of_cgroup(parent, container)))
 
+    def test_koordctl_shows_the_connection_the_hooks_and_each_field_with_its_reason(self):
+        agent = self.agent(gates='BatchResource: true, Careless: true', settings='{careless-hook: {mode: shadow}}')
+        self.run_batch_pod('explained')
+        containerd.eventually(lambda: 'FROM_CARELESS' in agent.ctl('decisions', '--kind', 'hook'), 'it is recorded')
+        why = agent.ctl('why', 'koord-test/explained')
+        self.assertRegex(why, r'hook-batch-resource +PreCreateContainer .* linux\.cpu\.shares +2 +512 +512 +enforce +applied')
+        self.assertRegex(why, r'careless-hook +PreCreateContainer .* env:FROM_CARELESS +- +1 +- +shadow +shadow')
+        self.assertIn('asked by=NRI', agent.ctl('decisions', '--plugin', 'hook-batch-resource', '--knob', 'linux.cpu.quota'))
+        hooks = agent.ctl('hooks')
+        self.assertRegex(hooks, r"NRI: active at '[^']*' since [-0-9 :]*, connections: 1\n  runtime: containerd 1\.7")
+        self.assertRegex(hooks, r'CreateContainer +1 +0 +0 +0 +0 ')
+        self.assertRegex(hooks, r'hook-batch-resource +PreCreateContainer +enforce +1 +0 +0 +0 ')
+        self.assertEqual(agent.metric('koordetector_host_nri_connected'), 1)
+
     def test_a_pod_with_hands_off_is_not_adjusted(self):
         self.agent()
         parent, container = self.run_batch_pod('bypassed', RESOURCES | {'koordetector.sh/hands-off': 'true'})

@@ -96,6 +96,25 @@ TEST_CASE("koordctl why says of a cap that is applied and does not bind that the
   CHECK(has(row("60000 100000", R"("value":"60000 100000","binds":true)"), "applied it is busy (usage=1)\n"));
 }
 
+TEST_CASE("koordctl why and decisions show the answers of hooks: requested, answered and given value, mode, result") {
+  const std::string answers =
+      R"([{"number":3,"time":1790000000,"kind":"hook","plugin":"hook-batch","knob":"linux.cpu.quota","level":"container",)"
+      R"("container":"main","before":"100000","wanted":"0.8","role":"scale","after":"80000","result":"applied",)"
+      R"("composition":"linux.cpu.quota 80000 = 100000 (requested) × 0.8 (hook-batch)",)"
+      R"("inputs":{"stage":"PreCreateContainer","asked by":"NRI","mode":"enforce"}},)"
+      R"({"number":4,"time":1790000000,"kind":"hook","plugin":"hook-gpu","level":"container","container":"main",)"
+      R"("result":"refused","reason":"no device","inputs":{"stage":"PreCreateContainer","mode":"enforce"}}])";
+  const std::string why = shown(render_why(R"({"pod":{"namespace":"a","name":"b"},"hooks":)" + answers + "}"));
+  INFO(why);
+  CHECK(has(why, "hook-batch PreCreateContainer main linux.cpu.quota 100000 scale 0.8 80000 enforce applied 100000 "
+                 "(requested) × 0.8 (hook-batch)\n"));
+  CHECK(has(why, "hook-gpu PreCreateContainer main - - - - enforce refused no device\n"));
+  const std::string decisions = shown(render_decisions(R"({"decisions":)" + answers + "}"));
+  INFO(decisions);
+  CHECK(has(decisions, "applied (stage=PreCreateContainer, asked by=NRI, mode=enforce) 100000 (requested)"));
+  CHECK(has(decisions, "hook - - refused no device (stage=PreCreateContainer, mode=enforce)"));
+}
+
 TEST_CASE("koordctl decisions says so where no decision matches") {
   CHECK(shown(render_decisions(R"({"decisions":[]})")) == "no decision matches\n");
 }
