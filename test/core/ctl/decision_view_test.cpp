@@ -100,7 +100,7 @@ TEST_CASE("koordctl why and decisions show the answers of hooks: requested, answ
   const std::string answers =
       R"([{"number":3,"time":1790000000,"kind":"hook","plugin":"hook-batch","knob":"linux.cpu.quota","level":"container",)"
       R"("container":"main","before":"100000","wanted":"0.8","role":"scale","after":"80000","result":"applied",)"
-      R"("composition":"linux.cpu.quota 80000 = 100000 (requested) × 0.8 (hook-batch)",)"
+      R"j("composition":"linux.cpu.quota 80000 = 100000 (requested) × 0.8 (hook-batch)",)j"
       R"("inputs":{"stage":"PreCreateContainer","asked by":"NRI","mode":"enforce"}},)"
       R"({"number":4,"time":1790000000,"kind":"hook","plugin":"hook-gpu","level":"container","container":"main",)"
       R"("result":"refused","reason":"no device","inputs":{"stage":"PreCreateContainer","mode":"enforce"}}])";

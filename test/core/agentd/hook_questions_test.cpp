@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// HookQuestions under more questions than its hooks answer, and at its end.
+#include "core/agentd/hook_questions.hpp"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <optional>
+#include <thread>
+
+#include "core/base/manual_clock.hpp"
+#include "koordetector/plugin.h"
+#include "test/support/eventually.hpp"
+#include "test/support/fake_node.hpp"
+
+using namespace koord;
+using namespace koord::agentd;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::uint32_t kCreation = KOORD_STAGE_PRE_CREATE_CONTAINER;
+
+// A hook that is found by the thread that asks. The threads of the questions wait for it to be open, and find none.
+struct SlowHook {
+  std::vector<host::HookTarget> find() {
+    if (std::this_thread::get_id() == asker) return std::vector<host::HookTarget>(1);
+    std::unique_lock lock(mutex);
+    ++entered;
+    opened.wait(lock, [this] { return is_open; });
+    return {};
+  }
+  void open() {
+    const std::lock_guard lock(mutex);
+    is_open = true;
+    opened.notify_all();
+  }
+
+  const std::thread::id asker = std::this_thread::get_id();
+  std::atomic<int> entered = 0;
+  std::mutex mutex;
+  std::condition_variable opened;
+  bool is_open = false;
+};
+
+struct Asking {
+  explicit Asking(Duration deadline) { config.deadline = deadline; }
+  ~Asking() { hook.open(); }
+
+  bool ask() {
+    return questions().ask({.stage = kCreation, .asked_by = "test", .pod = pod, .container = &container},
+                           [this](const host::HookVerdict&) { ++answered; });
+  }
+  HookQuestions& questions() {
+    if (!questions_) questions_.emplace(services, config, [this](std::uint32_t) { return hook.find(); });
+    return *questions_;
+  }
+  double busy() { return metrics.counter("host_hooks_bypassed_total", "", {{"reason", "busy"}}).value(); }
+
+  test::FakeNode tree{{"cgroup/cgroup.controllers", "cpu\n"}};
+  ManualClock clock;
+  state::Hub hub;
+  service::EventLog events;
+  knob::MemoryOriginals originals;
+  knob::Governor governor{clock, *cgroup::Layout::detect(tree.roots()), tree.roots(), originals};
+  event::Loop loop;
+  event::WorkerPool workers{1};
+  std::unique_ptr<store::Store> store = *store::Store::open({}, clock);
+  const cgroup::Layout layout = *cgroup::Layout::detect(tree.roots());
+  service::CapabilityBoard capabilities;
+  service::RefusalLog refusals;
+  metric::HostMetrics metrics{"test-node"};
+  const Services services{.loop = loop,
+                          .workers = workers,
+                          .clock = clock,
+                          .store = *store,
+                          .hub = hub,
+                          .layout = layout,
+                          .capabilities = capabilities,
+                          .events = events,
+                          .refusals = refusals,
+                          .metrics = metrics,
+                          .governor = governor,
+                          .client = [] { return nullptr; },
+                          .plugins = [] { return std::vector<host::PluginStatus>(); }};
+  config::HookConfig config;
+  SlowHook hook;
+  std::atomic<std::size_t> answered = 0;
+  const nri::Pod pod{.name = "web", .uid = "u1", .namespace_name = "shop"};
+  const nri::Container container{.name = "main"};
+
+ private:
+  std::optional<HookQuestions> questions_;  // last: its threads use the rest
+};
+
+}  // namespace
+
+TEST_CASE("questions beyond the limit are not asked, and counted; the others get their answer once") {
+  Asking asking(1h);
+  for (std::size_t i = 0; i < HookQuestions::kMostQuestions; ++i) REQUIRE(asking.ask());
+  CHECK_FALSE(asking.ask());
+  CHECK(asking.busy() == 1);
+  CHECK(asking.answered == 0);
+  asking.hook.open();
+  CHECK(test::eventually([&] { return asking.answered == HookQuestions::kMostQuestions; }));
+  CHECK(asking.ask());
+}
+
+TEST_CASE("a slow hook leaves threads to other questions") {
+  Asking asking(1h);
+  for (int i = 0; i < 10; ++i) REQUIRE(asking.ask());
+  CHECK(test::eventually([&] { return asking.hook.entered > 1; }));
+}
+
+TEST_CASE("a question that has waited beyond the deadline is answered without its hooks") {
+  Asking asking(0s);
+  REQUIRE(asking.ask());
+  CHECK(test::eventually([&] { return asking.answered == 1; }));
+  CHECK(asking.hook.entered == 0);
+  CHECK(asking.busy() == 1);
+}
+
+TEST_CASE("at its end waiting questions are answered without their hooks, and no further one is asked") {
+  Asking asking(1h);
+  for (int i = 0; i < 100; ++i) REQUIRE(asking.ask());
+  REQUIRE(test::eventually([&] { return asking.hook.entered > 0; }));
+  const int entered = asking.hook.entered;
+  std::thread end([&] { asking.questions().stop(); });
+  asking.hook.open();
+  end.join();
+  CHECK(asking.answered == 100);
+  CHECK(asking.hook.entered >= entered);
+  CHECK_FALSE(asking.ask());
+}
