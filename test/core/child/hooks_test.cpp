@@ -7,6 +7,7 @@
 
 #include "core/base/parse.hpp"
 #include "core/host/hook_dispatcher.hpp"
+#include "core/host/hook_statistics.hpp"
 #include "test/core/child/deputies.hpp"
 
 using namespace koord;
@@ -17,9 +18,11 @@ using host::HookVerdict;
 namespace {
 
 struct Hooks : Deputies {
+  host::HookStatistics statistics{stage.host().clock(), stage.metrics()};
   host::HookDispatcher dispatcher{{.hooks = [this](std::uint32_t stages) { return stage.manager().hooks(stages); },
                                    .clock = stage.host().clock(),
-                                   .metrics = stage.metrics()}};
+                                   .metrics = stage.metrics(),
+                                   .statistics = &statistics}};
 
   static host::HookRequest request() {
     host::HookRequest made{.stage = KOORD_STAGE_PRE_CREATE_CONTAINER};
@@ -99,6 +102,10 @@ TEST_CASE("if two hooks set one field differently the first by id keeps it, and 
   CHECK(verdict.conflicts[0].plugin == kB);
   CHECK(verdict.conflicts[0].kept_by == kA);
   CHECK(hooks.count_of("plugin_hook_conflicts_total", kB) == 1);
+  const std::vector<host::HookUse> uses = hooks.statistics.all();
+  REQUIRE(uses.size() == 2);
+  CHECK((uses[0].plugin == kA && uses[0].asked == 1 && uses[0].conflicts == 0));
+  CHECK((uses[1].plugin == kB && uses[1].asked == 1 && uses[1].conflicts == 1));
 }
 
 TEST_CASE("a hook's rejection is the request's, in its name") {
@@ -164,6 +171,9 @@ TEST_CASE(
   REQUIRE(verdict.silent.size() == 1);
   CHECK(verdict.silent[0].timed_out);
   CHECK(verdict.silent[0].why == "did not answer within 50ms");
+  REQUIRE(hooks.statistics.all().size() == 1);
+  CHECK(hooks.statistics.all()[0].late == 1);
+  CHECK(hooks.statistics.all()[0].last_error == "did not answer within 50ms");
 
   hooks.configure_hook(kA, "hang", soon_or_fail);
   hooks.stage.apply("Deputya=true");
