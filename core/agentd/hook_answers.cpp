@@ -107,8 +107,9 @@ std::string HookAnswers::answer_of(const hook::CriQuestion& question, const host
   }
   remember(question, verdict);
   const nri::Resources requested = question.container ? question.container->resources : nri::Resources();
-  std::string answer =
-      hook::cri_answer(verdict, requested, questions_.is_v2(), questions_.other_parts(question.stage, {}, verdict));
+  const std::string cgroup_dir = hook::new_cgroup_of(hook::pod_of(question.pod, *services_.hub.current()));
+  std::string answer = hook::cri_answer(verdict, requested, questions_.is_v2(),
+                                        questions_.other_parts(question.stage, cgroup_dir, verdict));
   count(answer == kNothing ? Answered::unchanged : Answered::changed);
   return answer;
 }

@@ -209,6 +209,8 @@ std::string cgroup_dir_of(std::string_view cgroups_path) {
   return cgroup::is_cgroup(path) ? path : std::string();
 }
 
+std::string new_cgroup_of(const state::Pod& pod) { return pod.cgroup_dir.empty() ? "" : pod.cgroup_dir + "/new"; }
+
 std::string why_bypassed(const state::Pod& pod, std::string_view own_uid) {
   if (!own_uid.empty() && pod.uid == own_uid) return "it is the agent's own pod";
   if (pod.priority >= kNodeCritical) return "its priority is system-node-critical";

@@ -26,6 +26,9 @@ state::Container container_of(const nri::Container& container, const state::Pod&
 // "kubepods-pod1.slice:cri-containerd:ID", as runtimes write it with systemd, or "/kubepods/pod1/ID".
 std::string cgroup_dir_of(std::string_view cgroups_path);
 
+// A cgroup of the pod that has no intents, for the caps around a container without an id; empty: the pod has none.
+std::string new_cgroup_of(const state::Pod& pod);
+
 // Why hooks are not asked: the pod is the agent's own, belongs to the node, or has hands off. Empty: they are.
 std::string why_bypassed(const state::Pod& pod, std::string_view own_uid);
 // Whether the pod's owner excludes all that the plugin does.

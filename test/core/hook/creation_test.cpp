@@ -75,6 +75,11 @@ TEST_CASE("the cgroup of a container: as runtimes write it with systemd and with
   CHECK(cgroup_dir_of(std::string(5000, '-') + ".slice:cri-containerd:abc") == "");
 }
 
+TEST_CASE("a container without an id is below its pod, so that caps around the pod count") {
+  CHECK(new_cgroup_of(pod_of(best_effort_pod(), {})) == "kubepods/besteffort/podu1/new");
+  CHECK(new_cgroup_of({}) == "");
+}
+
 TEST_CASE("hooks are not asked about the agent's own pod, pods of the node, and pods with hands off") {
   state::Pod pod;
   pod.uid = "u1";
