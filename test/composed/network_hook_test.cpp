@@ -66,9 +66,11 @@ struct SharedInterface {
     std::vector<fs::path> cgroups;
     for (const fs::directory_entry& one : fs::recursive_directory_iterator(tree_))
       if (one.is_directory()) cgroups.push_back(one.path());
-    for (auto cgroup = cgroups.rbegin(); cgroup != cgroups.rend(); ++cgroup) ::rmdir(cgroup->c_str());
-    ::umount(tree_.c_str());
-    ::rmdir(tree_.c_str());
+    // The kernel may need a moment to release what the agent had open.
+    for (auto cgroup = cgroups.rbegin(); cgroup != cgroups.rend(); ++cgroup)
+      CHECK(eventually([&] { return ::rmdir(cgroup->c_str()) == 0; }));
+    CHECK(eventually([&] { return ::umount(tree_.c_str()) == 0; }));
+    CHECK(eventually([&] { return ::rmdir(tree_.c_str()) == 0; }));
   }
   SharedInterface(const SharedInterface&) = delete;
   SharedInterface& operator=(const SharedInterface&) = delete;
