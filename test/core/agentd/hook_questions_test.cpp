@@ -53,7 +53,7 @@ struct Asking {
                            [this](const host::HookVerdict&) { ++answered; });
   }
   HookQuestions& questions() {
-    if (!questions_) questions_.emplace(services, config, [this](std::uint32_t) { return hook.find(); });
+    if (!questions_) questions_.emplace(services, config, creations, [this](std::uint32_t) { return hook.find(); });
     return *questions_;
   }
   double busy() { return metrics.counter("host_hooks_bypassed_total", "", {{"reason", "busy"}}).value(); }
@@ -84,6 +84,7 @@ struct Asking {
                           .governor = governor,
                           .client = [] { return nullptr; },
                           .plugins = [] { return std::vector<host::PluginStatus>(); }};
+  hook::Creations creations{"", clock, [](std::span<const knob::Adjusted>) { return Result<void>(); }};
   config::HookConfig config;
   SlowHook hook;
   std::atomic<std::size_t> answered = 0;
