@@ -78,7 +78,7 @@ TEST_CASE("the agent answers the question of koord-cri-proxy, and koordctl shows
   HookedAgent hooked;
   REQUIRE(hooked.start());
   CHECK(hooked.create(question("web")) ==
-        std::string(R"({"fields":{)") + kBatchFields + R"(,"env:FROM_CARELESS":"1"}})" + "\n");
+        std::string(R"({"fields":{)") + kBatchFields + R"(,"env:FROM_CARELESS":"1","env:ANNOTATIONS":""}})" + "\n");
   CHECK(hooked.post("PreRunPodSandbox", question("web")).status == 400);  // the stage of the body is another one
   std::string update = question("web");
   update.replace(update.find("PreCreateContainer"), std::string("PreCreateContainer").size(),
