@@ -8,7 +8,7 @@
 namespace koord::service {
 namespace {
 
-constexpr std::array<std::string_view, 38> kOfLevels = {"be",
+constexpr std::array<std::string_view, 40> kOfLevels = {"be",
                                                         "block_*",
                                                         "cpi",
                                                         "cpu_info",
@@ -20,9 +20,11 @@ constexpr std::array<std::string_view, 38> kOfLevels = {"be",
                                                         "gpu_core_usage",
                                                         "gpu_memory_total",
                                                         "gpu_memory_usage",
+                                                        "held_up_*",
                                                         "host_network_pods",
                                                         "hugepages",
                                                         "hugepages_free",
+                                                        "interference",
                                                         "llc_misses_per_kilo_instructions",
                                                         "memory_cold_page_size",
                                                         "memory_current_bytes",
@@ -47,9 +49,17 @@ constexpr std::array<std::string_view, 38> kOfLevels = {"be",
                                                         "scaled_cfs_quota_us",
                                                         "sched_latency_*"};
 
-constexpr std::array<std::string_view, 10> kOthers = {
-    "be_*",          "block_latency_*", "collect_node_*",     "host_application*", "memory_latency_*",
-    "performance_*", "rdma_port_*",     "resctrl_resource_*", "sched_latency_*",   "textfile_mtime_seconds"};
+constexpr std::array<std::string_view, 11> kOthers = {"be_*",
+                                                      "block_latency_*",
+                                                      "collect_node_*",
+                                                      "host_application*",
+                                                      "interference_*",
+                                                      "memory_latency_*",
+                                                      "performance_*",
+                                                      "rdma_port_*",
+                                                      "resctrl_resource_*",
+                                                      "sched_latency_*",
+                                                      "textfile_mtime_seconds"};
 
 bool is_in(std::span<const std::string_view> patterns, std::string_view name) {
   return std::any_of(patterns.begin(), patterns.end(),
