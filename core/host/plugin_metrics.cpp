@@ -36,7 +36,8 @@ PluginMetrics::Metrics& PluginMetrics::of(const std::string& plugin) {
           counter("plugin_refused_reloads_total", "Times the plugin's file was to be replaced and was not."),
       .refused_configs = counter("plugin_refused_configs_total", "Times the plugin kept its old configuration."),
       .soft_breaches = counter("plugin_soft_breaches_total", "Times the plugin came near one of its limits."),
-      .hard_breaches = counter("plugin_hard_breaches_total", "Times the plugin was begun anew for what it used."),
+      .hard_breaches =
+          counter("plugin_hard_breaches_total", "Times the plugin was restarted because it exceeded a limit."),
       .series = metrics_.gauge("plugin_series", "Living series of the plugin.", labels),
       .up = metrics_.gauge("plugin_up", "1 when the plugin runs.", labels),
       .cpu = metrics_.gauge("plugin_cpu_cores", "Cores that the plugin used lately.", labels),
