@@ -16,8 +16,15 @@ std::string reason_of(const std::string& body) {
   return body;
 }
 
+// The client's error may begin with the socket, too: it is named once.
+Error no_answer(const std::string& socket, Error error) {
+  const std::string named = "'" + socket + "': ";
+  if (error.text.starts_with(named)) error.text.erase(0, named.size());
+  return std::move(error).context("the agent does not answer on '" + socket + "'");
+}
+
 Result<std::string> answer_of(const Invocation& invocation, Result<http::ClientResponse> response) {
-  if (!response) return std::move(response).error().context("the agent does not answer on '" + invocation.socket + "'");
+  if (!response) return no_answer(invocation.socket, std::move(response).error());
   if (response->status != 200) return invalid(reason_of(response->body));
   return std::move(response->body);
 }

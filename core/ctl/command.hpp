@@ -37,6 +37,10 @@ struct Command {
   void (*describe)(po::options_description&);
   // Success is exit status 0, an error is printed and is 1.
   Result<void> (*run)(const Invocation&);
+  // Needs no agent: --help does not list --socket.
+  bool is_local = false;
+  // "--lang LANGUAGE": options that the command needs, for its usage line.
+  std::string_view needed_options = {};
 };
 
 // Describes a command without options of its own.

@@ -22,10 +22,10 @@ constexpr ServiceText kServiceTexts[] = {
     {"koord.config/1", "reads its own part of the configuration"},
     {"koord.evict/1", "asks for pods to be evicted; the host decides, by its budgets, modes and annotations of pods"},
     {"koord.fs/1",
-     "reads files of the node that any plugin may read, and those in plugins.settings.ID.files; never memory or environments; command lines of all processes, yes"},
+     "reads public files of /proc and /sys, all cgroups and resctrl, command lines of all processes, and files in plugins.settings.ID.files; never memory or environments"},
     {"koord.knobs/1",
      "proposes values for the cgroups of pods, and those in plugins.settings.ID.cgroups; the host writes them where the mode is enforce"},
-    {"koord.kv/1", "keeps small facts; reads those of all plugins"},
+    {"koord.kv/1", "stores small values; reads those of all plugins"},
     {"koord.metrics/1", "defines metrics, appends samples; reads the history of all metrics"},
     {"koord.state/1", "reads the node, its pods with labels and annotations, and the ids of their processes"},
 };
@@ -91,6 +91,10 @@ std::vector<NeededSetting> needed_settings_of(const load::Manifest& manifest) {
                         "the agent scrapes the plugin's unix: endpoints at this path or below this directory"});
     }
     if (kind == "koord.runtime-hook/1") {
+      needed.push_back(
+          {"mode: enforce",
+           "also by qos.mode: enforce: the hook sets environment, annotations and cgroup values of new containers, sets cgroup "
+           "values of existing ones, and refuses pods and containers"});
       needed.push_back(
           {"capabilities: [CAP_MKNOD]", "the hook gives containers devices of the node (device:/dev/NAME)"});
       needed.push_back(

@@ -45,12 +45,19 @@ std::vector<const Command*> commands() {
           &kPluginReload};
 }
 
+void describe_socket(po::options_description& options) {
+  options.add_options()("socket,s",
+                        po::value<std::string>()->default_value(std::string(kDefaultSocket))->value_name("PATH"),
+                        "the agent's socket");
+}
+
+// Returns the options that --help lists.
 po::options_description options_of(const Command& command) {
   po::options_description options("Options");
   options.add_options()("output,o", po::value<std::string>()->default_value("table")->value_name("table|json"),
-                        "how to print")(
-      "socket,s", po::value<std::string>()->default_value(std::string(kDefaultSocket))->value_name("PATH"),
-      "the agent's socket")("help,h", "print this help");
+                        "how to print");
+  if (!command.is_local) describe_socket(options);
+  options.add_options()("help,h", "print this help");
   command.describe(options);
   return options;
 }
@@ -80,7 +87,7 @@ bool is_group(std::string_view word) {
 
 void print_help(const Command& command, std::ostream& out) {
   out << "Usage: koordctl " << command.name << (command.arguments.empty() ? "" : " ") << command.arguments
-      << " [options]\n\n"
+      << (command.needed_options.empty() ? "" : " ") << command.needed_options << " [options]\n\n"
       << command.summary << "\n\n"
       << options_of(command);
 }
@@ -96,6 +103,7 @@ std::vector<std::pair<std::string, std::string>> positional_of(const Command& co
 
 Result<po::variables_map> parse(const Command& command, const std::vector<std::string>& arguments) {
   po::options_description options = options_of(command);
+  if (command.is_local) describe_socket(options);  // before the command it is accepted for all commands
   po::positional_options_description positional;
   for (const auto& [word, option] : positional_of(command)) {
     options.add_options()(option.c_str(), po::value<std::string>());

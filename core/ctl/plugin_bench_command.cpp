@@ -117,8 +117,12 @@ Result<void> bench_plugin(const Invocation& invocation) {
 }  // namespace
 
 const Command kPluginBench{
-    "plugin bench", "FILE",
-    "Measure the cost of a plugin's tick, or of a hook's answer, in process and in a process of its own.",
-    describe_bench, bench_plugin};
+    "plugin bench",
+    "FILE",
+    "Measure the cost of a plugin's tick, or of a hook's answer, in process and in a process of its own. Runs code of "
+    "the file with the rights of your user.",
+    describe_bench,
+    bench_plugin,
+    true};
 
 }  // namespace koord::ctl

@@ -121,11 +121,19 @@ Result<void> run_plugin_explain(const Invocation& invocation) {
 
 }  // namespace
 
-const Command kPluginCheck{"plugin check", "FILE",
-                           "Check a plugin's file against the rules for plugins; exits with 1 if one is broken.",
-                           describe_check, run_plugin_check};
-const Command kPluginExplain{"plugin explain", "RULE",
+const Command kPluginCheck{
+    "plugin check",
+    "FILE",
+    "Check a plugin's file against the rules for plugins; exits with 1 if one is broken. Runs code of the "
+    "file with the rights of your user, unless --file-only is given.",
+    describe_check,
+    run_plugin_check,
+    true};
+const Command kPluginExplain{"plugin explain",
+                             "RULE",
                              "Explain a rule such as K012: its meaning, its reason, and how to fix a violation.",
-                             no_options, run_plugin_explain};
+                             no_options,
+                             run_plugin_explain,
+                             true};
 
 }  // namespace koord::ctl

@@ -42,7 +42,12 @@ Result<void> fuzz(const Invocation& invocation) {
 
 }  // namespace
 
-const Command kPluginFuzz{"plugin fuzz", "FILE", "Run random sessions of a plugin, and print the seed of a failure.",
-                          describe_fuzz, fuzz};
+const Command kPluginFuzz{
+    "plugin fuzz",
+    "FILE",
+    "Run random sessions of a plugin, and print the seed of a failure. Runs code of the file with the rights of your user.",
+    describe_fuzz,
+    fuzz,
+    true};
 
 }  // namespace koord::ctl

@@ -53,8 +53,9 @@ Result<void> make_new(const Invocation& invocation) {
 
 }  // namespace
 
-const Command kPluginNew{"plugin new", "KIND NAME",
-                         "Create a plugin project: KIND is advisor, external-advisor, strategy or hook.", describe_new,
-                         make_new};
+const Command kPluginNew{
+    "plugin new",     "KIND NAME", "Create a plugin project: KIND is advisor, external-advisor, strategy or hook.",
+    describe_new,     make_new,    true,
+    "--lang LANGUAGE"};
 
 }  // namespace koord::ctl

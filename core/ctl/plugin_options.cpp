@@ -44,7 +44,7 @@ void describe_configuration(po::options_description& options) {
   options.add_options()("set", po::value<std::vector<std::string>>()->value_name("KEY=VALUE")->composing(),
                         "a part of the plugin's configuration; may be repeated")(
       "config", po::value<std::string>()->value_name("FILE"),
-      "an agent's configuration file to take the plugin's part of");
+      "take the plugin's settings from this agent configuration");
 }
 
 Result<config::Config> configuration_for(const Invocation& invocation, const std::string& plugin_id) {

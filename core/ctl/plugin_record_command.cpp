@@ -42,7 +42,8 @@ Result<void> record_node(const Invocation& invocation) {
 
 }  // namespace
 
-const Command kPluginRecord{"plugin record", "FILE", "Record this node's files for koordctl plugin run --node FILE.",
-                            describe_record, record_node};
+const Command kPluginRecord{
+    "plugin record", "FILE",      "Record this node's files for koordctl plugin run --node FILE.",
+    describe_record, record_node, true};
 
 }  // namespace koord::ctl

@@ -71,9 +71,12 @@ Result<void> run_plugin(const Invocation& invocation) {
 }  // namespace
 
 const Command kPluginRun{
-    "plugin run", "FILE",
-    "Run a plugin without an agent, and show its metrics, proposals and calls. Runs code of the file: without --confined "
-    "with rights of your user.",
-    describe_run, run_plugin};
+    "plugin run",
+    "FILE",
+    "Run a plugin without an agent, and show its metrics, proposals and calls. Runs code of the file with the rights of "
+    "your user, unless --confined is given.",
+    describe_run,
+    run_plugin,
+    true};
 
 }  // namespace koord::ctl

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koordctl slo: shows the effective NodeSLO, rejected figures and the origin of a value.
+// koordctl slo: shows the effective NodeSLO, rejected fields and the origin of a value.
 #include "core/base/url.hpp"
 #include "core/ctl/command.hpp"
 #include "core/ctl/json_view.hpp"
@@ -73,7 +73,7 @@ Result<void> run_slo(const Invocation& invocation) {
 
 const Command kSlo{
     "slo", "",
-    "Show the effective NodeSLO, rejected figures, features inactive because of them, and the origin of a value.",
+    "Show the effective NodeSLO, rejected fields, features inactive because of them, and the origin of a value.",
     describe_slo, run_slo};
 
 }  // namespace koord::ctl

@@ -45,7 +45,7 @@ Result<void> run_sql_command(const Invocation& invocation) {
 
 }  // namespace
 
-const Command kSql{"sql", "SELECT", "Query the metric cache's tables `samples` and `series` in SQL.", describe_sql,
-                   run_sql_command};
+const Command kSql{"sql",        "SELECT",        "Query the metric cache's tables `samples` and `series` in SQL.",
+                   describe_sql, run_sql_command, true};
 
 }  // namespace koord::ctl

@@ -152,6 +152,8 @@ const Command kCapabilities{
     "capabilities", "",
     "List the capabilities of this node, its kernel and each plugin, with reasons for missing ones.", no_options,
     run_capabilities};
-const Command kEvents{"events", "", "List events on this node with their subjects: OOM kills, changes of pace.",
-                      no_options, run_events};
+const Command kEvents{
+    "events", "",
+    "List events on this node with their subjects: OOM kills, verdicts of interference, evictions, slowed advisors.",
+    no_options, run_events};
 }  // namespace koord::ctl

@@ -103,6 +103,15 @@ TEST_CASE("options may stand before a command of two words, and the first of the
   CHECK(help.exit_status == 0);
   CHECK(contains(help.output, "plugin info"));
   CHECK_FALSE(contains(help.output, "takeover"));
+  const Finished of_new = ctl({"plugin", "new", "--help"});
+  CHECK(contains(of_new.output, "Usage: koordctl plugin new KIND NAME --lang LANGUAGE [options]"));
+  CHECK_FALSE(contains(of_new.output, "--socket"));  // no agent is asked
+  CHECK(contains(ctl({"plugin", "info", "--help"}).output, "--socket"));
+  CHECK(ctl({"-s", "/nowhere.sock", "plugin", "explain", "K012"}).exit_status == 0);
+  for (const char* command : {"run", "check", "bench", "fuzz"})
+    CHECK_MESSAGE(
+        contains(ctl({"plugin", command, "--help"}).output, "Runs code of the file with the rights of your user"),
+        command);
   CHECK(ctl({"takeover"}).exit_status == 2);
 }
 
