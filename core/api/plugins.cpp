@@ -101,6 +101,7 @@ json::object grants(const host::GrantStatus& of) {
   if (!of.cgroups.empty()) object["cgroups"] = json_strings(of.cgroups);
   if (!of.read_paths.empty()) object["readPaths"] = json_strings(of.read_paths);
   if (!of.write_paths.empty()) object["writePaths"] = json_strings(of.write_paths);
+  if (!of.hook_fields.empty()) object["hookFields"] = json_strings(of.hook_fields);
   return object;
 }
 

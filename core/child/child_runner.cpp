@@ -157,7 +157,7 @@ class ChildRunner final : public host::Runner {
   CallResult handle(const koord_hook_request& asked, const koord_hook_response& response) override {
     Packer message = request(Call::handle);
     message.add(asked.stage).add(asked.deadline_ns).add(std::string_view(image_of(*asked.pod, asked.container)));
-    const host::HookReach reach = host::hook_reach(limits_.third_party, limits_.capabilities);
+    const host::HookReach reach = host::hook_reach(limits_.third_party, limits_.hook_fields);
     message.add(asked.node_slo).add(asked.cri_json);
     message.add(std::uint32_t{reach.devices}).add(std::uint32_t{reach.mounts});
     std::shared_lock alive(ending_, std::try_to_lock);

@@ -76,8 +76,9 @@ struct PluginSettings {
   std::vector<std::string> cgroups;  // that it may propose for beyond those of pods
   NetworkMask network = 0;
   std::vector<std::string> read_paths, write_paths;
-  std::string sha256;       // of its file, 64 lower-case digits; "" = not pinned
-  std::string config_json;  // the plugin's own `config` mapping as one JSON object
+  std::vector<std::string> hook_fields;  // "device", "mount": that a third party's hook may set
+  std::string sha256;                    // of its file, 64 lower-case digits; "" = not pinned
+  std::string config_json;               // the plugin's own `config` mapping as one JSON object
 };
 
 struct PluginsSettings {

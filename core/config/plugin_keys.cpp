@@ -94,6 +94,11 @@ Schema<PluginSettings> make_plugin_schema() {
           "beside its state directory.",
           list_of(absolute_path()), [](P & p) -> auto& { return p.write_paths; }),
       plugin_key(
+          "hookFields", "[]",
+          "Fields of containers that a third party's hook may set beside environment, annotations and cgroup values: "
+          "device, mount. Each amounts to root on the node.",
+          list_of(hook_field()), [](P & p) -> auto& { return p.hook_fields; }),
+      plugin_key(
           "sha256", R"("")", "Required digest of its file, as printed by sha256sum.", sha256_or_empty(),
           [](P & p) -> auto& { return p.sha256; }),
       plugin_key(

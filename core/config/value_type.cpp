@@ -246,6 +246,16 @@ ValueType<NetworkMask> network_families() {
           }};
 }
 
+ValueType<std::string> hook_field() {
+  return {
+      "device or mount", [](const Node& node, const std::string& path, Report& report) -> std::optional<std::string> {
+        std::optional<std::string> word = any_text().read(node, path, report);
+        if (word && *word != "device" && *word != "mount")
+          report.add(node.place, path + ": '" + *word + "' is no field that is granted", ", expected device or mount");
+        return word;
+      }};
+}
+
 ValueType<std::vector<IsolationLayer>> isolation_layers() {
   const std::string name = "list of uid, landlock, seccomp, cgroup";
   return {name,

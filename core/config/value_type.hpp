@@ -46,6 +46,7 @@ ValueType<std::uint64_t> size(std::uint64_t least);        // bytes, as a Kubern
 ValueType<std::uint64_t> cpu(std::uint64_t least_millis);  // thousandths of a core, as a Kubernetes quantity
 ValueType<CapabilityMask> capabilities();                  // a list of names, "CAP_BPF"
 ValueType<NetworkMask> network_families();                 // a list of names, "tcp"
+ValueType<std::string> hook_field();                       // "device" or "mount"
 ValueType<std::vector<IsolationLayer>> isolation_layers();
 ValueType<GateMap> gate_map();
 ValueType<std::string> mapping_as_json();

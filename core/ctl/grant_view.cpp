@@ -95,10 +95,8 @@ std::vector<NeededSetting> needed_settings_of(const load::Manifest& manifest) {
           {"mode: enforce",
            "also by qos.mode: enforce: the hook sets environment, annotations and cgroup values of new containers, sets cgroup "
            "values of existing ones, and refuses pods and containers"});
-      needed.push_back(
-          {"capabilities: [CAP_MKNOD]", "the hook gives containers devices of the node (device:/dev/NAME)"});
-      needed.push_back(
-          {"capabilities: [CAP_SYS_ADMIN]", "the hook mounts paths of the node into containers (mount:/PATH)"});
+      needed.push_back({"hookFields: [device]", "the hook gives containers devices of the node (device:/dev/NAME)"});
+      needed.push_back({"hookFields: [mount]", "the hook mounts paths of the node into containers (mount:/PATH)"});
     }
   }
   return needed;
@@ -119,7 +117,7 @@ json::array needed_settings_json(const load::Manifest& manifest) {
 
 std::string granted_text(const json::value& grants) {
   std::string text;
-  for (std::string_view key : {"capabilities", "network", "files", "cgroups", "readPaths", "writePaths"})
+  for (std::string_view key : {"capabilities", "network", "files", "cgroups", "readPaths", "writePaths", "hookFields"})
     if (const std::string words = words_of(json_list(grants, key)); !words.empty())
       text += (text.empty() ? "" : "; ") + std::string(key) + " " + words;
   return text;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// HookReach: whether a hook may give a container devices and mounts of the node. Either amounts to root on the node. A
-// third party's hook needs the capability for which the kernel asks a program that does the same.
+// HookReach: whether a hook may give a container devices and mounts of the node. Either amounts to root on the node, so
+// a third party's hook needs a grant (plugins.settings.ID.hookFields).
 #pragma once
 
-#include <linux/capability.h>
-
-#include "core/base/linux_capability.hpp"
+#include <algorithm>
+#include <string>
+#include <vector>
 
 namespace koord::host {
 
@@ -13,9 +13,10 @@ struct HookReach {
   bool devices = true, mounts = true;
 };
 
-inline HookReach hook_reach(bool is_third_party, CapabilityMask granted) {
-  const auto has = [&](unsigned capability) { return (granted >> capability & 1) != 0; };
-  return {!is_third_party || has(CAP_MKNOD), !is_third_party || has(CAP_SYS_ADMIN)};
+// `granted`: "device", "mount".
+inline HookReach hook_reach(bool is_third_party, const std::vector<std::string>& granted) {
+  const auto has = [&](const char* field) { return std::find(granted.begin(), granted.end(), field) != granted.end(); };
+  return {!is_third_party || has("device"), !is_third_party || has("mount")};
 }
 
 }  // namespace koord::host

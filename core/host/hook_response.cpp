@@ -73,8 +73,8 @@ koord_status HookResponse::set(koord_str field, koord_str value) {
 Result<void> HookResponse::check_reach(std::string_view field) const {
   const bool is_device = field.starts_with(kDeviceField), is_mount = field.starts_with(kMountField);
   if ((!is_device || reach_.devices) && (!is_mount || reach_.mounts)) return {};
-  return invalid("the fields " + std::string(is_device ? "device:" : "mount:") + " need " +
-                 (is_device ? "CAP_MKNOD" : "CAP_SYS_ADMIN") + " in plugins.settings.ID.capabilities");
+  const std::string grant = is_device ? "device" : "mount";
+  return invalid("the fields " + grant + ": need " + grant + " in plugins.settings.ID.hookFields");
 }
 
 // The operator must see which grant is missing, even if the hook does not say it.

@@ -214,7 +214,7 @@ void Instance::handle(std::shared_ptr<HookCall> call) {
 
 HookReach Instance::reach_of_hook() const {
   std::lock_guard lock(mutex_);
-  return hook_reach(settings_.runner.third_party, settings_.runner.capabilities);
+  return hook_reach(settings_.runner.third_party, settings_.runner.hook_fields);
 }
 
 void Instance::missed_hook() {

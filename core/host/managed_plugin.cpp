@@ -299,6 +299,7 @@ RunnerLimits ManagedPlugin::runner_limits() const {
           .network = settings_.network,
           .readable = settings_.read_paths,
           .writable = settings_.write_paths,
+          .hook_fields = settings_.hook_fields,
           .third_party = file_.origin == load::Origin::third_party,
           .minimum_isolation = minimum_isolation_};
 }

@@ -264,7 +264,8 @@ void ManagedPlugin::set_grants(const config::PluginSettings& settings) {
              .files = settings.files,
              .cgroups = settings.cgroups,
              .read_paths = settings.read_paths,
-             .write_paths = settings.write_paths};
+             .write_paths = settings.write_paths,
+             .hook_fields = settings.hook_fields};
 }
 
 PluginStatus ManagedPlugin::status() const {

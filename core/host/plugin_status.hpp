@@ -99,7 +99,7 @@ struct BudgetStatus {
 struct GrantStatus {
   CapabilityMask capabilities = 0;
   NetworkMask network = 0;
-  std::vector<std::string> files, cgroups, read_paths, write_paths;
+  std::vector<std::string> files, cgroups, read_paths, write_paths, hook_fields;
 };
 
 struct PluginStatus {

@@ -51,6 +51,7 @@ struct RunnerLimits {
   CapabilityMask capabilities = 0;                        // all that it has
   NetworkMask network = 0;                                // sockets that it may make
   std::vector<std::string> readable = {}, writable = {};  // beside what all may
+  std::vector<std::string> hook_fields = {};              // as in config::PluginSettings
   bool third_party = false;                               // confined by all layers that the node has
   std::vector<config::IsolationLayer> minimum_isolation =
       {};                        // of a third party: without one of these it does not start

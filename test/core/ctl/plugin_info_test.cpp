@@ -129,8 +129,8 @@ TEST_CASE("the settings that a third party's hook needs to change containers, fo
   const Asked asked = ask(shelf.file("hook"));
   CHECK(asked.value("mode: enforce")
             .starts_with("also by qos.mode: enforce: the hook sets environment, annotations and cgroup values of new"));
-  CHECK(asked.value("capabilities: [CAP_MKNOD]").starts_with("the hook gives containers devices of the node"));
-  CHECK(asked.value("capabilities: [CAP_SYS_ADMIN]").starts_with("the hook mounts paths of the node"));
+  CHECK(asked.value("hookFields: [device]").starts_with("the hook gives containers devices of the node"));
+  CHECK(asked.value("hookFields: [mount]").starts_with("the hook mounts paths of the node"));
 }
 
 TEST_CASE("the grants of a plugin on this node are shown, and the minimum that its isolation needs") {
