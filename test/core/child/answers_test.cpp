@@ -37,15 +37,10 @@ TEST_CASE("a child's text is cut at 4096 bytes") {
   CHECK(take_text(in) == std::string(4096, 'x'));
 }
 
-TEST_CASE("a hook's settings are checked as in the agent, and a field that is cut off sets nothing") {
+TEST_CASE("a hook's settings are taken as they are, and a field that is cut off sets nothing") {
   Packer answer;
-  answer.add(std::uint32_t{2}).add(std::string_view("linux.cpu.shares")).add(std::string_view("1024"));
-  answer.add(std::string_view("linux.cpu.quota")).add(std::string_view("many"));
-  answer.add(std::uint32_t{2})
-      .add(std::string_view("linux.cpu.quota"))
-      .add(0.5)
-      .add(std::string_view("linux.cpu.shares"))
-      .add(2.0);
+  answer.add(std::uint32_t{1}).add(std::string_view("linux.cpu.shares")).add(std::string_view("1024"));
+  answer.add(std::uint32_t{1}).add(std::string_view("linux.cpu.quota")).add(0.5);
   answer.add(std::uint32_t{1}).add(std::string_view("no room"));
   const host::HookSettings whole = settings_of(answer.bytes());
   CHECK(whole.fields == decltype(whole.fields){{"linux.cpu.shares", "1024"}});
@@ -54,6 +49,23 @@ TEST_CASE("a hook's settings are checked as in the agent, and a field that is cu
   const host::HookSettings cut = settings_of(std::string_view(answer.bytes()).substr(0, 30));
   CHECK(cut.fields.empty());
   CHECK_FALSE(cut.rejection);
+}
+
+TEST_CASE("a value or factor that the child's own side would have refused makes the answer a forged one") {
+  const auto is_taken = [](std::string_view field, std::string_view value, std::string_view scaled, double factor) {
+    Packer answer;
+    answer.add(std::uint32_t{1}).add(field).add(value);
+    answer.add(std::uint32_t{1}).add(scaled).add(factor);
+    answer.add(std::uint32_t{0}).add(std::string_view());
+    host::HookResponse response(nullptr);
+    Unpacker given(answer.bytes());
+    take_adjustments(given, response.table());
+    return given.ok();
+  };
+  CHECK(is_taken("linux.cpu.shares", "1024", "linux.cpu.quota", 0.5));
+  CHECK_FALSE(is_taken("linux.cpu.quota", "many", "linux.cpu.quota", 0.5));
+  CHECK_FALSE(is_taken("linux.cpu.shares", "1024", "linux.cpu.shares", 2.0));
+  CHECK_FALSE(is_taken("no.such.field", "1024", "linux.cpu.quota", 0.5));
 }
 
 TEST_CASE("a child's targets are bounded, each has a name, and none comes twice") {
