@@ -152,6 +152,14 @@ __noinline int charge(__u32 victim, __u32 culprit, __u64 ns) {
   return 0;
 }
 
+// The cgroup that ran from `begin_ns` to the end of the wait. Returns where the rest of the wait ends.
+__noinline __u64 blame_segment(__u32 victim, __u32 culprit, __u64 begin_ns, __u64 from_ns, __u64 to_ns) {
+  __u64 begin = begin_ns > from_ns ? begin_ns : from_ns;
+  if (begin >= to_ns) return to_ns;
+  charge(victim, culprit, to_ns - begin);
+  return begin;
+}
+
 // Those of one epoch, the newest first, each with the part that lies in the wait. Returns where the rest of the wait
 // ends.
 __noinline __u64 blame_epoch(__u32 number, __u32 age, __u32 victim, __u64 from_ns, __u64 to_ns) {
@@ -179,16 +187,10 @@ __noinline __u64 blame_epoch(__u32 number, __u32 age, __u32 victim, __u64 from_n
 
 // Those who ran on a CPU between two times are charged with the wait of the victim.
 static __noinline int blame(const struct blame_cpu* cpu, __u32 number, __u32 victim, __u64 from_ns, __u64 to_ns) {
-  struct blame_segment segment = cpu->current;
-  for (__u32 i = 0; i <= BLAME_SEGMENTS; ++i) {
-    __u64 begin = segment.begin_ns > from_ns ? segment.begin_ns : from_ns;
-    if (begin < to_ns) {
-      charge(victim, segment.slot, to_ns - begin);
-      to_ns = begin;
-    }
-    if (to_ns <= from_ns) return 0;
-    if (i == BLAME_SEGMENTS || i >= cpu->n_segments) break;
-    segment = cpu->segments[(cpu->n_segments - 1 - i) % BLAME_SEGMENTS];
+  to_ns = blame_segment(victim, cpu->current.slot, cpu->current.begin_ns, from_ns, to_ns);
+  for (__u32 i = 0; i < BLAME_SEGMENTS && i < cpu->n_segments && to_ns > from_ns; ++i) {
+    const struct blame_segment* segment = &cpu->segments[(cpu->n_segments - 1 - i) % BLAME_SEGMENTS];
+    to_ns = blame_segment(victim, segment->slot, segment->begin_ns, from_ns, to_ns);
   }
   for (__u32 age = 0; age < BLAME_EPOCHS + BLAME_LONG_EPOCHS && to_ns > from_ns; ++age) {
     if (age < BLAME_EPOCHS ? age >= cpu->n_epochs : age - BLAME_EPOCHS >= cpu->n_long_epochs) break;

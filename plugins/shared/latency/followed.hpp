@@ -87,7 +87,10 @@ class Followed {
   // find_cgroups().
   template <class Visit>
   void for_each_cgroup(Visit&& visit) {
-    for (auto& [handle, entry] : entries_) entry.cgroups.for_each([&](std::uint64_t id) { visit(entry.series, id); });
+    for (auto& one : entries_) {
+      Series& series = one.second.series;
+      one.second.cgroups.for_each([&](std::uint64_t id) { visit(series, id); });
+    }
   }
 
  private:

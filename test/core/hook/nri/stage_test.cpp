@@ -3,9 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
+
 using namespace koord;
 using namespace koord::nri;
-using namespace std::chrono_literals;
 
 TEST_CASE("the mask has one bit for each event, in the order of the protocol") {
   CHECK(mask_of(Stage::run_pod_sandbox) == 0x0001);
