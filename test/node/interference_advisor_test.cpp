@@ -5,7 +5,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -65,6 +64,15 @@ std::unique_ptr<ChildProcess> start_in(const RealCgroup& cgroup, void (*body)())
   });
 }
 
+// 100 is the kernel's default.
+void set_weight(const RealCgroup& cgroup, int weight) {
+  const std::string directory = cgroup.path(koord::cgroup::Controller::cpu);
+  const bool is_v2 = ::access((directory + "/cpu.weight").c_str(), F_OK) == 0;
+  const auto written = is_v2 ? koord::write_value(directory + "/cpu.weight", std::to_string(weight))
+                             : koord::write_value(directory + "/cpu.shares", std::to_string(weight * 1024 / 100));
+  REQUIRE(written);
+}
+
 // Collects each half second until the condition holds.
 template <class Condition>
 bool collect_until(RealAdvisor& advisor, Condition&& condition, std::chrono::milliseconds timeout = 60s) {
@@ -88,38 +96,29 @@ std::optional<std::string> why_not() {
 
 TEST_CASE("a service beside a hog is interfered with, by the hog, until that ends") {
   const RealCgroup parent("interference");
-  // Before all that runs beside this test.
-  for (const char* file : {"cpu.shares", "cpu.weight"})
-    static_cast<void>(koord::write_value(parent.path(koord::cgroup::Controller::cpu) + "/" + file,
-                                         file == std::string("cpu.shares") ? "102400" : "10000")
-                          .has_value());
+  set_weight(parent, 10'000);  // before all that runs beside this test
   const RealCgroup service(parent, "service"), hog(parent, "hog");
+  set_weight(hog, 400);  // the service's share is less than it wants
   const koord::metric::Labels interfered = {{"resource", "cpu"}, {"kind", "interfered"}};
-  const koord::metric::Labels by_others = {{"resource", "cpu"}, {"cause", "others"}};
   RealAdvisor advisor({&service, &hog});
   const auto serving = start_in(service, serve);
-  const auto verdict = [&](const RealCgroup& of) { return advisor.value("container_interference", of, interfered); };
+  const auto has_verdict = [&] { return advisor.value("container_interference", service, interfered) == 1.0; };
+  const auto waited = [&](const char* cause) {
+    return advisor.value("container_held_up_seconds_total", service, {{"resource", "cpu"}, {"cause", cause}})
+        .value_or(0);
+  };
 
   int windows = 0;
   REQUIRE(collect_until(advisor, [&] { return ++windows > 10; }));
-  CHECK(verdict(service) == 0.0);
+  CHECK(waited("others") == 0);
 
   auto spinning = start_in(hog, spin);
-  REQUIRE(collect_until(advisor, [&] { return verdict(service) == 1.0; }));
+  REQUIRE(collect_until(advisor, [&] { return has_verdict() && waited("others") > 0.2; }));
   CHECK(advisor.value("container_held_up_ratio", service, {{"resource", "cpu"}, {"over", "1ms"}}).value_or(0) > 0.01);
-  const double waited = advisor.value("container_held_up_seconds_total", service, by_others).value_or(0);
-  const double unexplained =
-      advisor.value("container_held_up_seconds_total", service, {{"resource", "cpu"}, {"cause", "unexplained"}})
-          .value_or(1);
-  CHECK(waited > 0);
-  const auto events = advisor.host().events();
-  CHECK(std::any_of(events.begin(), events.end(), [&](const FakeHost::Report& event) {
-    return event.why.starts_with(service.dir()) && event.why.find(hog.dir() + " ") != std::string::npos;
-  }));
-  CHECK(unexplained < 0.1 * waited);
+  CHECK(waited("unexplained") < 0.1 * waited("others"));
 
   spinning.reset();
-  CHECK(collect_until(advisor, [&] { return verdict(service) == 0.0; }));
+  CHECK(collect_until(advisor, [&] { return !has_verdict(); }));
 }
 
 TEST_CASE("a container that its own quota throttles is at fault itself") {
