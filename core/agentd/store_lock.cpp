@@ -3,11 +3,21 @@
 
 #include <sys/file.h>
 
+#include <chrono>
 #include <filesystem>
+#include <thread>
 
 #include "core/base/file.hpp"
 
 namespace koord::agentd {
+namespace {
+
+// A process that an agent makes has its descriptors until it runs a program. After a kill in that moment it holds the
+// lock a little longer than the agent.
+constexpr std::chrono::seconds kLockPatience(2);
+constexpr std::chrono::milliseconds kLockPeriod(10);
+
+}  // namespace
 
 Result<UniqueFd> lock_store(const std::string& path) {
   if (path.empty()) return UniqueFd();
@@ -15,8 +25,13 @@ Result<UniqueFd> lock_store(const std::string& path) {
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
   Result<UniqueFd> lock = open_at(AT_FDCWD, path + ".lock", O_RDWR | O_CREAT, 0600);
   if (!lock) return UniqueFd();
-  if (::flock(lock->get(), LOCK_EX | LOCK_NB) != 0)
-    return system_error(errno, "the metric cache '" + path + "' belongs to another agent that runs");
+  const auto end = std::chrono::steady_clock::now() + kLockPatience;
+  while (::flock(lock->get(), LOCK_EX | LOCK_NB) != 0) {
+    const int why = errno;
+    if (why != EWOULDBLOCK || std::chrono::steady_clock::now() >= end)
+      return system_error(why, "the metric cache '" + path + "' belongs to another agent that runs");
+    std::this_thread::sleep_for(kLockPeriod);
+  }
   return lock;
 }
 

@@ -9,8 +9,8 @@
 
 namespace koord::agentd {
 
-// Holds "<path>.lock" until the descriptor is closed. Fails if another process holds it. Returns an empty descriptor if
-// no lock is needed: no path, or a folder that cannot be written, where the cache stays in memory anyhow.
+// Holds "<path>.lock" until the descriptor is closed. Fails if another process holds it for 2 s. Returns an empty
+// descriptor if no lock is needed: no path, or a folder that cannot be written, where the cache stays in memory anyhow.
 Result<UniqueFd> lock_store(const std::string& path);
 
 }  // namespace koord::agentd
