@@ -29,6 +29,7 @@ host::RunnerLimits limits_of(const config::PluginSettings& settings) {
           .network = settings.network,
           .readable = settings.read_paths,
           .writable = settings.write_paths,
+          .hook_fields = settings.hook_fields,
           .third_party = true};
 }
 
