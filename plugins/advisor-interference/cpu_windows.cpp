@@ -26,6 +26,17 @@ void add_wait(CpuWindow& window, SuspectKind kind, std::uint64_t subject, double
 
 }  // namespace
 
+std::unordered_set<std::uint64_t> waiting_for_themselves(const std::vector<Blame>& blames,
+                                                         const ContainerOfCgroup& container_of) {
+  std::unordered_set<std::uint64_t> handles;
+  for (const Blame& blame : blames) {
+    const auto victim = container_of.find(blame.victim), culprit = container_of.find(blame.culprit);
+    if (victim != container_of.end() && culprit != container_of.end() && victim->second == culprit->second)
+      handles.insert(victim->second);
+  }
+  return handles;
+}
+
 std::vector<CpuSubject> cpu_subjects(const std::vector<ContainerTimes>& containers, const std::vector<Blame>& blames,
                                      const ContainerOfCgroup& container_of, double seconds) {
   const auto per_second = [seconds](std::uint64_t ns) { return static_cast<double>(ns) / 1e9 / seconds; };

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "core/analysis/cpu_analysis.hpp"
@@ -22,6 +23,10 @@ struct ContainerTimes {
 
 // The container of each cgroup, by the inode number of its directory; others are outside.
 using ContainerOfCgroup = std::unordered_map<std::uint64_t, std::uint64_t>;
+
+// The containers with long waits behind their own threads. Only these are judged by the CPUs that they may use.
+std::unordered_set<std::uint64_t> waiting_for_themselves(const std::vector<Blame>& blames,
+                                                         const ContainerOfCgroup& container_of);
 
 // `seconds`: the length of the window, > 0. In the order of `containers`.
 std::vector<analysis::CpuSubject> cpu_subjects(const std::vector<ContainerTimes>& containers,

@@ -31,6 +31,7 @@ using koord::analysis::Kind;
 using koord::analysis::Suspect;
 using koord::analysis::SuspectKind;
 using koord::analysis::Verdict;
+using koord::interference::Blame;
 using koord::interference::ContainerTimes;
 using koord::interference::CpuBlame;
 using koord::interference::CpuReading;
@@ -117,7 +118,7 @@ class Interference final : public koord::plugin::Advisor {
     const double seconds = static_cast<double>(now_ns - std::exchange(last_ns_, now_ns)) / 1e9;
     if (seconds <= 0 || seconds > kLongestWindow) return;
     const std::vector<CpuSubject> subjects =
-        koord::interference::cpu_subjects(containers(), reading.blames, container_of_, seconds);
+        koord::interference::cpu_subjects(containers(reading.blames), reading.blames, container_of_, seconds);
     for (const CpuAnalysis::Event& event : analysis_.add(koord::from_ns(now_ns), subjects)) record(event);
     report(subjects, seconds);
     batch_.add(lost_, static_cast<double>(reading.unplaced_ns) / 1e9);
@@ -136,8 +137,10 @@ class Interference final : public koord::plugin::Advisor {
     // Cgroups outside of pods may be listed together with one above them: the innermost one counts.
     std::map<std::uint64_t, std::size_t> depths;
     followed_.for_each_cgroup([&](const Series& series, std::uint64_t id) {
-      const std::size_t depth = names_[series.handle].cgroup_dir.size() + 1;
-      if (series.kinds.empty() || depth <= depths[id]) return;
+      const auto names = names_.find(series.handle);
+      if (series.kinds.empty() || names == names_.end()) return;
+      const std::size_t depth = names->second.cgroup_dir.size() + 1;
+      if (depth <= depths[id]) return;
       container_of_[id] = series.handle;
       depths[id] = depth;
     });
@@ -161,13 +164,15 @@ class Interference final : public koord::plugin::Advisor {
     }
   }
 
-  std::vector<ContainerTimes> containers() {
+  std::vector<ContainerTimes> containers(const std::vector<Blame>& blames) {
+    const auto crowded = koord::interference::waiting_for_themselves(blames, container_of_);
     std::vector<ContainerTimes> all;
     followed_.for_each(windows_, [&](const Series& series, const CpuTimes& times) {
       const auto names = names_.find(series.handle);
       if (series.kinds.empty() || names == names_.end()) return;
-      // Only a container with waits is asked how many CPUs it may use.
-      const double usable = times.wait > 0 ? koord::interference::usable_cpus(*layout_, names->second.cgroup_dir) : 0;
+      // It costs several files.
+      const double usable =
+          crowded.contains(series.handle) ? koord::interference::usable_cpus(*layout_, names->second.cgroup_dir) : 0;
       all.push_back({series.handle, names->second.workload, times, usable});
     });
     return all;

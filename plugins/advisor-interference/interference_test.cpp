@@ -84,6 +84,14 @@ TEST_CASE("waits are charged to containers, the kernel and what is outside of po
   CHECK(window.unexplained == doctest::Approx(0.003));
 }
 
+TEST_CASE("only a container that waits behind its own threads is asked for its CPUs") {
+  const std::vector<Blame> blames = {by_cgroup(kEtlCgroup, kCartCgroup, kMs),
+                                     {kEtlCgroup, Occupant::idle, 0, kMs},
+                                     by_cgroup(kSystemCgroup, kSystemCgroup, kMs)};
+  CHECK(waiting_for_themselves(blames, kContainers).empty());
+  CHECK(waiting_for_themselves({by_cgroup(kCartChild, kCartCgroup, kMs)}, kContainers) == std::unordered_set{kCart});
+}
+
 TEST_CASE("a verdict names the figure for harm, the suspects and the method") {
   CHECK(describe(verdict(), name_of_container) ==
         "a request finds it held up for more than 1 ms during 4.2 % of the time (quiet 0.3 %, limit 1.0 %); waited for "
