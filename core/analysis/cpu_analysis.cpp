@@ -5,22 +5,6 @@
 
 namespace koord::analysis {
 
-std::string_view name_of(Kind kind) {
-  switch (kind) {
-    case Kind::none:
-      return "none";
-    case Kind::interfered:
-      return "interfered";
-    case Kind::self_quota:
-      return "self-quota";
-    case Kind::self_threads:
-      return "self-threads";
-  }
-  return "none";
-}
-
-std::string_view name_of(Method method) { return method == Method::exact ? "exact" : "estimated"; }
-
 std::vector<CpuAnalysis::Event> CpuAnalysis::add(Time at, const std::vector<CpuSubject>& subjects) {
   std::vector<CpuWindow> windows;
   std::set<Subject> living;

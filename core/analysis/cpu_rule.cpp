@@ -30,14 +30,9 @@ void charge_displaced(std::vector<Suspect>& suspects, double displaced, const Cp
   if (used <= 0) return;
   for (const CpuWindow& other : all) {
     if (other.subject == window.subject || other.run <= 0) continue;
-    const double part = displaced * other.run / used;
-    const auto known = std::find_if(suspects.begin(), suspects.end(), [&](const Suspect& suspect) {
-      return suspect.kind == SuspectKind::container && suspect.subject == other.subject;
-    });
-    if (known != suspects.end())
-      known->waited += part;
-    else
-      suspects.push_back({SuspectKind::container, other.subject, part, other.run});
+    Suspect& suspect = suspect_in(suspects, SuspectKind::container, other.subject);
+    if (suspect.waited == 0) suspect.usage = other.run;
+    suspect.waited += displaced * other.run / used;
   }
 }
 
@@ -55,8 +50,7 @@ Finding judge(const CpuWindow& window, const std::vector<CpuWindow>& all, double
     // Not worth a word where it is small beside what was counted.
     if (displaced > 0.1 * window.self + 0.1 * sum_of_waits(window.others)) finding.method = Method::estimated;
   }
-  std::stable_sort(finding.suspects.begin(), finding.suspects.end(),
-                   [](const Suspect& a, const Suspect& b) { return a.waited > b.waited; });
+  sort_by_wait(finding.suspects);
 
   const double others = sum_of_waits(finding.suspects);
   const double all_waits = others + finding.self + finding.unexplained;

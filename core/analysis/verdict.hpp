@@ -43,6 +43,10 @@ struct Suspect {
   bool operator==(const Suspect&) const = default;
 };
 
+// Returns the suspect of this kind and subject; one that is not in the list yet is added, without a wait.
+Suspect& suspect_in(std::vector<Suspect>& suspects, SuspectKind kind, Subject subject);
+void sort_by_wait(std::vector<Suspect>& suspects);  // the longest first
+
 // The figure that the verdict rests on.
 struct Statistic {
   std::string_view name;

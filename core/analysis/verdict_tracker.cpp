@@ -10,22 +10,14 @@ namespace {
 // Into the average of n values before it.
 void average(double& value, double next, int n) { value += (next - value) / (n + 1); }
 
-void average_suspects(std::vector<Suspect>& suspects, const std::vector<Suspect>& next, int n) {
-  for (Suspect& suspect : suspects) {
-    const auto same = std::find_if(next.begin(), next.end(), [&](const Suspect& other) {
-      return other.kind == suspect.kind && other.subject == suspect.subject;
-    });
-    average(suspect.waited, same == next.end() ? 0 : same->waited, n);
-    average(suspect.usage, same == next.end() ? 0 : same->usage, n);
-  }
+void average_suspects(std::vector<Suspect>& suspects, std::vector<Suspect> next, int n) {
+  for (const Suspect& suspect : suspects) suspect_in(next, suspect.kind, suspect.subject);
   for (const Suspect& other : next) {
-    const bool is_known = std::any_of(suspects.begin(), suspects.end(), [&](const Suspect& suspect) {
-      return other.kind == suspect.kind && other.subject == suspect.subject;
-    });
-    if (!is_known) suspects.push_back({other.kind, other.subject, other.waited / (n + 1), other.usage / (n + 1)});
+    Suspect& suspect = suspect_in(suspects, other.kind, other.subject);
+    average(suspect.waited, other.waited, n);
+    average(suspect.usage, other.usage, n);
   }
-  std::stable_sort(suspects.begin(), suspects.end(),
-                   [](const Suspect& a, const Suspect& b) { return a.waited > b.waited; });
+  sort_by_wait(suspects);
 }
 
 }  // namespace

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/advisor-interference/cpu_windows.hpp"
 
-#include <algorithm>
-
 namespace koord::interference {
 namespace {
 
@@ -15,13 +13,9 @@ using analysis::SuspectKind;
 constexpr std::size_t kOneMillisecond = 2;
 
 void add_wait(CpuWindow& window, SuspectKind kind, std::uint64_t subject, double waited, double usage) {
-  const auto known = std::find_if(window.others.begin(), window.others.end(), [&](const Suspect& suspect) {
-    return suspect.kind == kind && suspect.subject == subject;
-  });
-  if (known == window.others.end())
-    window.others.push_back({kind, subject, waited, usage});
-  else
-    known->waited += waited;
+  Suspect& suspect = analysis::suspect_in(window.others, kind, subject);
+  suspect.usage = usage;
+  suspect.waited += waited;
 }
 
 }  // namespace
