@@ -105,9 +105,10 @@ std::string HookAnswers::answer_of(const hook::CriQuestion& question, const host
     count(Answered::rejected);
     return hook::cri_rejection(verdict.rejection->plugin + ": " + verdict.rejection->why);
   }
-  remember(question, verdict);
+  const state::Pod pod = hook::pod_of(question.pod, *services_.hub.current());
+  remember(question, pod, verdict);
   const nri::Resources requested = question.container ? question.container->resources : nri::Resources();
-  const std::string cgroup_dir = hook::new_cgroup_of(hook::pod_of(question.pod, *services_.hub.current()));
+  const std::string cgroup_dir = hook::new_cgroup_of(pod);
   std::string answer = hook::cri_answer(verdict, requested, questions_.is_v2(),
                                         questions_.other_parts(question.stage, cgroup_dir, verdict));
   count(answer == kNothing ? Answered::unchanged : Answered::changed);
@@ -115,10 +116,10 @@ std::string HookAnswers::answer_of(const hook::CriQuestion& question, const host
 }
 
 // The request has no id: the container is the next one that the state shows with this name.
-void HookAnswers::remember(const hook::CriQuestion& question, const host::HookVerdict& verdict) {
+void HookAnswers::remember(const hook::CriQuestion& question, const state::Pod& pod, const host::HookVerdict& verdict) {
   if (question.stage != KOORD_STAGE_PRE_CREATE_CONTAINER) return;
   hook::CreationRecord record = hook::record_of(verdict, question.pod.uid, *question.container);
-  for (const state::Container& known : hook::pod_of(question.pod, *services_.hub.current()).containers)
+  for (const state::Container& known : pod.containers)
     if (known.name == record.container) record.before_id = hook::bare_id(known.id);
   questions_.remember(std::move(record));
 }

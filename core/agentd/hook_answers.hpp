@@ -33,7 +33,7 @@ class HookAnswers final : public api::HookSource {
   std::vector<api::HookLine> hooks() const;
   void count(Answered answered, const std::string& problem = {});
   std::string answer_of(const hook::CriQuestion& question, const host::HookVerdict& verdict);
-  void remember(const hook::CriQuestion& question, const host::HookVerdict& verdict);
+  void remember(const hook::CriQuestion& question, const state::Pod& pod, const host::HookVerdict& verdict);
 
   const Services& services_;
   HookQuestions& questions_;
