@@ -9,10 +9,9 @@
 #include <optional>
 #include <thread>
 
-#include "core/base/manual_clock.hpp"
 #include "koordetector/plugin.h"
+#include "test/core/agentd/node_services.hpp"
 #include "test/support/eventually.hpp"
-#include "test/support/fake_node.hpp"
 
 using namespace koord;
 using namespace koord::agentd;
@@ -44,7 +43,7 @@ struct SlowHook {
   bool is_open = false;
 };
 
-struct Asking {
+struct Asking : NodeServices {
   explicit Asking(Duration deadline) { config.deadline = deadline; }
   ~Asking() { hook.open(); }
 
@@ -58,32 +57,6 @@ struct Asking {
   }
   double busy() { return metrics.counter("host_hooks_bypassed_total", "", {{"reason", "busy"}}).value(); }
 
-  test::FakeNode tree{{"cgroup/cgroup.controllers", "cpu\n"}};
-  ManualClock clock;
-  state::Hub hub;
-  service::EventLog events;
-  knob::MemoryOriginals originals;
-  knob::Governor governor{clock, *cgroup::Layout::detect(tree.roots()), tree.roots(), originals};
-  event::Loop loop;
-  event::WorkerPool workers{1};
-  std::unique_ptr<store::Store> store = *store::Store::open({}, clock);
-  const cgroup::Layout layout = *cgroup::Layout::detect(tree.roots());
-  service::CapabilityBoard capabilities;
-  service::RefusalLog refusals;
-  metric::HostMetrics metrics{"test-node"};
-  const Services services{.loop = loop,
-                          .workers = workers,
-                          .clock = clock,
-                          .store = *store,
-                          .hub = hub,
-                          .layout = layout,
-                          .capabilities = capabilities,
-                          .events = events,
-                          .refusals = refusals,
-                          .metrics = metrics,
-                          .governor = governor,
-                          .client = [] { return nullptr; },
-                          .plugins = [] { return std::vector<host::PluginStatus>(); }};
   hook::Creations creations{"", clock, [](std::span<const knob::Adjusted>) { return Result<void>(); }};
   config::HookConfig config;
   SlowHook hook;

@@ -7,8 +7,7 @@
 #include <thread>
 
 #include "core/agentd/strategy_watch.hpp"
-#include "core/base/manual_clock.hpp"
-#include "test/support/fake_node.hpp"
+#include "test/core/agentd/node_services.hpp"
 
 using namespace koord;
 using namespace koord::agentd;
@@ -40,7 +39,15 @@ knob::Plan quota(int round) {
   return {intent};
 }
 
-struct Node {
+std::vector<host::PluginStatus> one_strategy() {
+  host::PluginStatus burst;
+  burst.id = "burst";
+  return {burst};
+}
+
+struct Node : NodeServices {
+  Node() : NodeServices({{"cgroup/kube/podu1/cpu.max", "50000 100000\n"}}, one_strategy) {}
+
   void propose(int round) {
     governor.take({"burst", "main"}, quota(round), [](auto) {});
   }
@@ -55,37 +62,6 @@ struct Node {
     return is_so();
   }
 
-  test::FakeNode tree{{"cgroup/cgroup.controllers", "cpu\n"}, {"cgroup/kube/podu1/cpu.max", "50000 100000\n"}};
-  ManualClock clock;
-  state::Hub hub;
-  service::EventLog events;
-  knob::MemoryOriginals originals;
-  knob::Governor governor{clock, *cgroup::Layout::detect(tree.roots()), tree.roots(), originals};
-  event::Loop loop;
-  event::WorkerPool workers{1};
-  std::unique_ptr<store::Store> store = *store::Store::open({}, clock);
-  const cgroup::Layout layout = *cgroup::Layout::detect(tree.roots());
-  service::CapabilityBoard capabilities;
-  service::RefusalLog refusals;
-  metric::HostMetrics metrics{"test-node"};
-  const Services services{.loop = loop,
-                          .workers = workers,
-                          .clock = clock,
-                          .store = *store,
-                          .hub = hub,
-                          .layout = layout,
-                          .capabilities = capabilities,
-                          .events = events,
-                          .refusals = refusals,
-                          .metrics = metrics,
-                          .governor = governor,
-                          .client = [] { return nullptr; },
-                          .plugins =
-                              [] {
-                                host::PluginStatus burst;
-                                burst.id = "burst";
-                                return std::vector{burst};
-                              }};
   std::optional<StrategyWatch> watch{std::in_place, services, "test-node"};
 };
 
