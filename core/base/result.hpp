@@ -116,7 +116,8 @@ class [[nodiscard]] Result<void> {
 }  // namespace koord
 
 // The value of a Result, or return its error from the enclosing function: `int n = TRY(parse_uint(text));`
-// Do not nest one TRY in another.
+// Do not nest one TRY in another. In a braced list, or an argument of `new`, only the first may be a TRY: when a TRY
+// returns, GCC and clang do not destroy what the list already has (a test in test/layers checks that).
 #define TRY(expression)                                                  \
   __extension__({                                                        \
     auto try_result_ = (expression);                                     \

@@ -86,8 +86,9 @@ Result<std::unique_ptr<Process>> Process::start(const std::string& program, cons
   auto [calls, its_calls] = TRY(Channel::pair());
   auto [hooks, its_hooks] = TRY(Channel::pair());
   auto [services, its_services] = TRY(Channel::pair());
+  SampleRing samples = TRY(SampleRing::make());
   std::unique_ptr<Process> process(
-      new Process(std::move(calls), std::move(hooks), std::move(services), TRY(SampleRing::make())));
+      new Process(std::move(calls), std::move(hooks), std::move(services), std::move(samples)));
   int output[2];
   if (::pipe2(output, O_CLOEXEC) != 0) return system_error(errno, "pipe for a child");
   process->output_.reset(output[0]);

@@ -93,8 +93,9 @@ std::string as_json(const std::vector<Row>& rows, std::uint64_t ticks) {
 
 Result<void> bench_plugin(const Invocation& invocation) {
   const workshop::OpenedPlugin piece = TRY(workshop::open_plugin(invocation.text("argument")));
+  const std::string config_json = TRY(configuration_of(invocation, piece.manifest.id));
   const workshop::BenchSettings settings{.class_name = invocation.text("class"),
-                                         .config_json = TRY(configuration_of(invocation, piece.manifest.id)),
+                                         .config_json = config_json,
                                          .ticks = invocation.options["ticks"].as<std::uint64_t>(),
                                          .allocations = allocation_count};
   auto make_node = [&] { return open_node(invocation, workshop::make_hasty_node); };

@@ -22,9 +22,10 @@ void describe_fuzz(po::options_description& options) {
 
 Result<void> fuzz(const Invocation& invocation) {
   const workshop::OpenedPlugin piece = TRY(workshop::open_plugin(invocation.text("argument")));
+  const std::string config_json = TRY(configuration_of(invocation, piece.manifest.id));
   const check::FuzzSettings settings{.seed = invocation.options["seed"].as<std::uint64_t>(),
                                      .sessions = invocation.options["sessions"].as<std::uint64_t>(),
-                                     .config_json = TRY(configuration_of(invocation, piece.manifest.id))};
+                                     .config_json = config_json};
   std::uint64_t lived = 0;
   const std::optional<check::FuzzFinding> finding =
       TRY(check::fuzz_plugin(piece.path, settings, [&](std::uint64_t sessions) { lived = sessions; }));

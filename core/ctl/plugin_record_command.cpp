@@ -24,11 +24,12 @@ Result<void> record_node(const Invocation& invocation) {
   if (!path.ends_with(".tar") && !path.ends_with(".tar.gz") && !path.ends_with(".tgz"))
     return invalid("wanted a FILE that ends in .tar, .tar.gz or .tgz, found '" + path + "'");
   const auto node = workshop::make_live_node({});
-  workshop::Recording recording{.node_name = node->name(),
-                                .frames = invocation.options["frames"].as<std::uint64_t>(),
-                                .interval = TRY(parse_duration(invocation.text("interval"))),
-                                .state = TRY(read_state(invocation)),
-                                .all_cgroup_files = invocation.options["all-cgroup-files"].as<bool>()};
+  workshop::Recording recording;
+  recording.node_name = node->name();
+  recording.frames = invocation.options["frames"].as<std::uint64_t>();
+  recording.interval = TRY(parse_duration(invocation.text("interval")));
+  recording.state = TRY(read_state(invocation));
+  recording.all_cgroup_files = invocation.options["all-cgroup-files"].as<bool>();
   if (recording.frames == 0) return invalid("--frames 0, wanted at least 1");
   if (recording.interval <= Duration())
     return invalid("--interval '" + invocation.text("interval") + "', wanted more than nothing");

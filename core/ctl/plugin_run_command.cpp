@@ -33,10 +33,11 @@ void describe_run(po::options_description& options) {
 
 Result<void> run_plugin(const Invocation& invocation) {
   const workshop::OpenedPlugin piece = TRY(workshop::open_plugin(invocation.text("argument")));
+  const std::string config_json = TRY(configuration_of(invocation, piece.manifest.id));
   workshop::RunSettings settings{.plugin_id = piece.manifest.id,
                                  .class_name = invocation.text("class"),
                                  .ticks = invocation.options["ticks"].as<std::uint64_t>(),
-                                 .config_json = TRY(configuration_of(invocation, piece.manifest.id))};
+                                 .config_json = config_json};
   if (invocation.has("period")) settings.period = TRY(parse_duration(invocation.text("period")));
   const bool in_process = invocation.options["inprocess"].as<bool>(),
              is_confined = invocation.options["confined"].as<bool>();

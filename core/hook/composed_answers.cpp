@@ -152,7 +152,8 @@ std::optional<knob::Value> compose_field(const host::HookVerdict& verdict, std::
   const std::vector<const knob::Proposal*> pointers = pointers_to(proposals);
   const auto base_of = [&]() -> Result<knob::Base> {
     if (!requested) return invalid("the runtime's request has no value");
-    return knob::Base{&knob, TRY(knob::parse_value(knob, *requested)), "request"};
+    knob::Value value = TRY(knob::parse_value(knob, *requested));
+    return knob::Base{&knob, std::move(value), "request"};
   };
   Result<knob::Composition> made = knob::compose(pointers, {.cap = std::move(more.cap)}, base_of);
   // A strategy's cpu.weight is no value of cpu.shares: the governor sets it when the container exists.

@@ -45,18 +45,20 @@ Result<CreationRecord> read_creation_record(std::string_view text) {
   const boost::json::value root = TRY(read_json(text, kMostRecordBytes));
   const JsonField field(root);
   TRY(field.check_mapping());
-  CreationRecord record{.pod_uid = TRY(field["podUid"].required_text()),
-                        .container = TRY(field["container"].required_text()),
-                        .id = TRY(field["id"].text()),
-                        .before_id = TRY(field["beforeId"].text()),
-                        .cgroup_dir = TRY(field["cgroup"].text()),
-                        .unadjusted = {},
-                        .fields = {}};
+  CreationRecord record;
+  record.pod_uid = TRY(field["podUid"].required_text());
+  record.container = TRY(field["container"].required_text());
+  record.id = TRY(field["id"].text());
+  record.before_id = TRY(field["beforeId"].text());
+  record.cgroup_dir = TRY(field["cgroup"].text());
   if (!record.cgroup_dir.empty() && !cgroup::is_cgroup(record.cgroup_dir))
     return invalid("cgroup: '" + record.cgroup_dir + "' is no cgroup");
-  for (const JsonField& one : TRY(field["unadjusted"].list()))
-    record.unadjusted.push_back(
-        {TRY(one["knob"].required_text()), TRY(one["value"].required_text()), TRY(one["plugin"].required_text())});
+  for (const JsonField& one : TRY(field["unadjusted"].list())) {
+    Unadjusted& value = record.unadjusted.emplace_back();
+    value.knob = TRY(one["knob"].required_text());
+    value.value = TRY(one["value"].required_text());
+    value.plugin = TRY(one["plugin"].required_text());
+  }
   for (const JsonField& one : TRY(field["fields"].list())) record.fields.push_back(TRY(one.required_text()));
   return record;
 }

@@ -98,7 +98,8 @@ Result<CriQuestion> read_cri_question(std::uint32_t stage, std::string_view json
   const std::string named = TRY(field["stage"].text());
   if (!named.empty() && named != host::name_of_stage(stage))
     return field["stage"].wrong("expected '" + std::string(host::name_of_stage(stage)) + "', as in the path");
-  CriQuestion question{.stage = stage, .pod = TRY(cri_pod(field["pod"], keep))};
+  CriQuestion question{.stage = stage};
+  question.pod = TRY(cri_pod(field["pod"], keep));
   if (stage != KOORD_STAGE_PRE_RUN_POD_SANDBOX) question.container = TRY(cri_container(field["container"], keep));
   return question;
 }

@@ -92,7 +92,8 @@ struct PemText {
 
 Result<PemText> pem_of(const std::string& text, const std::string& file, const char* what) {
   if (!text.empty()) return PemText{what, text};
-  return PemText{"'" + file + "'", TRY(read_file(file, kMaxPemBytes))};
+  std::string read = TRY(read_file(file, kMaxPemBytes));
+  return PemText{"'" + file + "'", std::move(read)};
 }
 
 // The certificates in a text, as far as they can be read; OpenSSL remembers why no further.

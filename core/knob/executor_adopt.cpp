@@ -41,11 +41,12 @@ Result<void> Executor::hold(std::span<const Adjusted> adjusted, Duration patienc
     Value before = TRY(parse_value(*knob, one.before));
     KnobFiles::Reading now = TRY(files_.read({*knob, one.cgroup_dir}));
     if (same(*knob, now.value, before)) continue;
+    Texts texts = TRY(files_.texts_of(*knob, before));
     originals.push_back({.key = key,
                          .level = one.level,
                          .knob = std::string(knob->name),
                          .cgroup = now.cgroup,
-                         .texts = TRY(files_.texts_of(*knob, before)),
+                         .texts = std::move(texts),
                          .written = std::move(now.texts),
                          .plugin = one.plugin});
   }

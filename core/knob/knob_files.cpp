@@ -162,7 +162,8 @@ Result<KnobFiles::Reading> KnobFiles::read_cgroup(const KnobTarget& target) cons
 
 Result<void> KnobFiles::write(const KnobTarget& target, const Texts& texts, const Texts& now) const {
   if (const KnobBackend* backend = backend_of(target.knob)) return backend->write(target, texts[0]);
-  return write_cgroup(target, texts, now, FileDirectory{{}, TRY(directory_of(target))});
+  const std::string directory = TRY(directory_of(target));
+  return write_cgroup(target, texts, now, FileDirectory{{}, directory});
 }
 
 Result<void> KnobFiles::replace(const KnobTarget& target, const Texts& texts, const Reading& now) const {
@@ -176,7 +177,9 @@ Result<void> KnobFiles::replace(const KnobTarget& target, const Texts& texts, co
 
 // The directory of the read, opened again where it was not kept open.
 Result<KnobFiles::FileDirectory> KnobFiles::directory_for_write(const KnobTarget& target, const Reading& now) const {
-  FileDirectory directory{now.directory, TRY(directory_of(target))};
+  FileDirectory directory;
+  directory.path = TRY(directory_of(target));
+  directory.fd = now.directory;
   if (directory.fd) return directory;
   Result<UniqueFd> opened = open_at(AT_FDCWD, directory.path, O_PATH | O_DIRECTORY);
   if (!opened && !opened.error().is(std::errc::no_such_file_or_directory)) return std::move(opened).error();

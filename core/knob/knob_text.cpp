@@ -108,8 +108,8 @@ Result<Value> decode_bandwidth(const Knob& knob, const Texts& texts, Version ver
   std::string_view rest = texts[0];
   std::string_view quota = next_word(rest).value_or("");
   std::string_view period = version == Version::v2 ? next_word(rest).value_or("") : std::string_view(texts[1]);
-  std::int64_t amount = TRY(read_number(knob, quota));
-  return Value{amount, TRY(read_number(knob, period))};
+  const std::int64_t amount = TRY(read_number(knob, quota)), period_us = TRY(read_number(knob, period));
+  return Value{amount, period_us};
 }
 
 Result<Value> decode_number(const Knob& knob, std::string_view text, Version version) {

@@ -125,7 +125,10 @@ Result<Amounts> allocatable_of(const state::Node& node) {
     if (!parsed) return std::move(parsed).error().context("the annotation " + std::string(kRawAllocatable));
     raw = std::move(parsed).value();
   }
-  return Amounts{TRY(amount_of(raw, node.allocatable, "cpu")), TRY(amount_of(raw, node.allocatable, "memory"))};
+  Amounts amounts;
+  amounts.cpu_milli = TRY(amount_of(raw, node.allocatable, "cpu"));
+  amounts.memory_bytes = TRY(amount_of(raw, node.allocatable, "memory"));
+  return amounts;
 }
 
 Result<ProdPrediction> predict_prod(Predictor predictor, const Forecast& forecast, const state::Snapshot& state,

@@ -20,6 +20,7 @@ namespace koord::sqlite {
 
 class Statement {
  public:
+  Statement() = default;  // of no SQL text; it can only be assigned to
   explicit Statement(sqlite3_stmt* statement) : statement_(statement) {}
 
   // Parameters are numbered from 1. Text and blobs are not copied: they must live until the statement is reset.

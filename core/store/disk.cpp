@@ -34,17 +34,17 @@ Result<std::unique_ptr<Disk>> Disk::open(const std::string& path, std::uint64_t 
 
 Result<void> Disk::prepare() {
   sqlite::Connection& c = connection_;
-  statements_.reset(new Statements{
-      TRY(c.prepare("INSERT OR REPLACE INTO metric VALUES(?1,?2,?3,?4)")),
-      TRY(c.prepare("INSERT OR REPLACE INTO identity VALUES(?1,?2,?3,?4)")),
-      TRY(c.prepare("INSERT INTO chunk VALUES(?1,?2,?3,?4,?5,?6,?7)")),
-      TRY(c.prepare("INSERT INTO journal VALUES(?1,?2,?3)")),
-      TRY(c.prepare("DELETE FROM journal WHERE id <= ?1")),
-      TRY(c.prepare("INSERT OR REPLACE INTO kv VALUES(?1,?2,?3)")),
-      TRY(c.prepare("DELETE FROM kv WHERE key = ?1")),
-      TRY(c.prepare("DELETE FROM chunk WHERE id <= ?1")),
-      TRY(c.prepare("DELETE FROM identity WHERE id = ?1")),
-  });
+  auto made = std::make_unique<Statements>();
+  made->metric = TRY(c.prepare("INSERT OR REPLACE INTO metric VALUES(?1,?2,?3,?4)"));
+  made->series = TRY(c.prepare("INSERT OR REPLACE INTO identity VALUES(?1,?2,?3,?4)"));
+  made->chunk = TRY(c.prepare("INSERT INTO chunk VALUES(?1,?2,?3,?4,?5,?6,?7)"));
+  made->journal = TRY(c.prepare("INSERT INTO journal VALUES(?1,?2,?3)"));
+  made->trim = TRY(c.prepare("DELETE FROM journal WHERE id <= ?1"));
+  made->value = TRY(c.prepare("INSERT OR REPLACE INTO kv VALUES(?1,?2,?3)"));
+  made->erase = TRY(c.prepare("DELETE FROM kv WHERE key = ?1"));
+  made->cut = TRY(c.prepare("DELETE FROM chunk WHERE id <= ?1"));
+  made->forget = TRY(c.prepare("DELETE FROM identity WHERE id = ?1"));
+  statements_ = std::move(made);
   return {};
 }
 

@@ -54,8 +54,8 @@ std::vector<HugePages> read_huge_pages(const std::string& directory) {
 }
 
 Result<MemoryNode> read_memory_node(std::uint32_t id, const std::string& meminfo, const std::string& hugepages) {
-  MemoryNode node{
-      .id = id, .meminfo = parse_meminfo(TRY(read_file(meminfo, 1u << 20))), .huge_pages = read_huge_pages(hugepages)};
+  const std::string text = TRY(read_file(meminfo, 1u << 20));
+  MemoryNode node{.id = id, .meminfo = parse_meminfo(text), .huge_pages = read_huge_pages(hugepages)};
   if (!node.meminfo.contains("MemTotal")) return invalid("'" + meminfo + "' has no line 'MemTotal'");
   return node;
 }

@@ -27,7 +27,8 @@ Result<SchedstatProbe::Waited> SchedstatProbe::waited(int tid) const {
   auto delay = next_word(rest);
   auto turns = next_word(rest);
   if (!delay || !turns) return invalid("schedstat of thread " + std::to_string(tid) + " is '" + text + "'");
-  return Waited{TRY(parse_uint(*delay)), TRY(parse_uint(*turns))};
+  const std::uint64_t waited_ns = TRY(parse_uint(*delay)), waits = TRY(parse_uint(*turns));
+  return Waited{waited_ns, waits};
 }
 
 void SchedstatProbe::update(Cgroup& cgroup, const std::string& path) const {

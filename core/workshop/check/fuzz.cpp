@@ -175,8 +175,8 @@ class RandomSession {
 
 Result<std::optional<FuzzFinding>> fuzz_plugin(const std::string& path, const FuzzSettings& settings,
                                                const std::function<void(std::uint64_t sessions)>& lived) {
-  Suspect suspect{
-      .path = path, .facts = {}, .manifest = TRY(load::read_manifest(path)), .config_json = settings.config_json};
+  load::Manifest manifest = TRY(load::read_manifest(path));
+  Suspect suspect{.path = path, .facts = {}, .manifest = std::move(manifest), .config_json = settings.config_json};
   const Tree tree = workshop::sample_node().frames.front().changed;
   NodeTree node;  // in this process, so that it is removed however a session ends
   workshop::apply({Duration(), tree, {}}, node);
