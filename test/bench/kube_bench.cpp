@@ -55,11 +55,12 @@ struct Asking : test::LoopHere {
 
   std::size_t bytes_of(const std::string& target) {
     std::size_t bytes = 0;
-    const auto pending = client.send({.target = target, .timeout = 60s}, [&](Result<kube::Reply> reply) {
-      if (!reply || !reply->ok()) fail(reply ? std::to_string(reply->status) : reply.error().message());
-      bytes = reply->body.size();
-      loop.stop();
-    });
+    const auto pending =
+        client.send({.target = target, .timeout = 60s, .max_body = 2 * kListBytes}, [&](Result<kube::Reply> reply) {
+          if (!reply || !reply->ok()) fail(reply ? std::to_string(reply->status) : reply.error().message());
+          bytes = reply->body.size();
+          loop.stop();
+        });
     loop.run();
     return bytes;
   }
