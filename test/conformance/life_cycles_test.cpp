@@ -47,6 +47,16 @@ Belongings belongings() {
           static_cast<std::size_t>(std::count(std::istreambuf_iterator<char>(maps), {}, '\n'))};
 }
 
+// Which file each open descriptor is, for the message of a failure.
+std::string open_files() {
+  std::string files;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code closed;
+    files += " " + entry.path().filename().string() + "=" + std::filesystem::read_symlink(entry, closed).string();
+  }
+  return files;
+}
+
 // All classes of a plugin on the real services, without a supervisor.
 class ClassCycles {
  public:
@@ -139,7 +149,7 @@ void check_cycles(config::Isolation isolation, int first, int then) {
     const bool settled = settles_at(before, after);
     INFO(before.threads, " threads, ", before.descriptors, " descriptors, ", before.mappings, " mappings before");
     CHECK_MESSAGE(settled, after.threads, " threads, ", after.descriptors, " descriptors, ", after.mappings,
-                  " mappings after");
+                  " mappings after; open:", open_files());
   }
 }
 
