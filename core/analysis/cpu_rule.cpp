@@ -36,12 +36,44 @@ void charge_displaced(std::vector<Suspect>& suspects, double displaced, const Cp
   }
 }
 
+double cpus_of(const std::vector<Suspect>& suspects) {
+  return std::accumulate(suspects.begin(), suspects.end(), 0.0,
+                         [](double sum, const Suspect& suspect) { return sum + suspect.usage; });
+}
+
+// The part of the throttled time that the sharers of a quota cause. A quota is used up by the CPU that each used.
+double throttled_by_sharers(const CpuWindow& window) {
+  const double used = cpus_of(window.sharers);
+  return used > 0 ? window.throttled_above * used / (window.run + used) : 0;
+}
+
+void judge_throttled(Finding& finding, const CpuWindow& window, double by_sharers, const CpuRule& rule) {
+  if (!window.is_quota_known) return;
+  if (by_sharers <= finding.throttled) {
+    finding.kind = Kind::self_quota;
+    finding.statistic = {"throttled", window.throttled, 0, rule.throttled};
+    return;
+  }
+  finding.kind = Kind::shared_parent;
+  finding.statistic = {"throttled_by_others", by_sharers, 0, rule.throttled};
+  finding.method = Method::estimated;
+  const double used = cpus_of(window.sharers);
+  for (const Suspect& sharer : window.sharers) {
+    if (sharer.usage <= 0) continue;
+    Suspect& suspect = suspect_in(finding.suspects, sharer.kind, sharer.subject);
+    suspect.usage = sharer.usage;
+    suspect.waited += by_sharers * sharer.usage / used;
+  }
+  sort_by_wait(finding.suspects);
+}
+
 }  // namespace
 
 Finding judge(const CpuWindow& window, const std::vector<CpuWindow>& all, double quiet, const CpuRule& rule) {
   Finding finding;
   finding.suspects = window.others;
-  finding.throttled = window.throttled;
+  const double by_sharers = throttled_by_sharers(window);
+  finding.throttled = window.throttled - by_sharers;
   finding.unexplained = window.unexplained;
   finding.self = std::min(window.self, surplus_of(window));
   const double displaced = window.self - finding.self;
@@ -59,8 +91,7 @@ Finding judge(const CpuWindow& window, const std::vector<CpuWindow>& all, double
   finding.statistic = {"held_up_by_others", finding.held_up_by_others, quiet, threshold};
 
   if (window.throttled >= rule.throttled && window.throttled >= others) {
-    finding.kind = Kind::self_quota;
-    finding.statistic = {"throttled", window.throttled, 0, rule.throttled};
+    judge_throttled(finding, window, by_sharers, rule);
   } else if (finding.self > longest_wait(finding.suspects) && window.held_up >= rule.held_up) {
     finding.kind = Kind::self_threads;
     finding.statistic = {"held_up", window.held_up, 0, rule.held_up};

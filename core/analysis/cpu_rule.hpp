@@ -16,18 +16,23 @@ struct CpuWindow {
   Subject subject = 0;
   double run = 0;          // CPUs that it used
   double wait = 0;         // in waits of any length
-  double throttled = 0;    // by its own quota, or that of its pod
+  double throttled = 0;    // by its own quota, or that of a cgroup above it
   double usable_cpus = 0;  // the smaller of cpuset and quota
   double held_up = 0;      // E(1 ms)
   // The parts of waits of 1 ms and more:
   double self = 0;         // behind its own threads
   double unexplained = 0;  // without a known cause
   std::vector<Suspect> others;
+  // The part of `throttled` by a cgroup above it, and the other containers below that: their usage counts, not
+  // `waited`.
+  double throttled_above = 0;
+  bool is_quota_known = true;  // false: which quota throttled it is not known yet
+  std::vector<Suspect> sharers;
 };
 
 // Each a setting. Seconds per second are the same as shares of time.
 struct CpuRule {
-  double throttled = 0.010;       // least throttled time for self_quota
+  double throttled = 0.010;       // least throttled time for self_quota and shared_parent
   double held_up = 0.010;         // least E(1 ms)
   double over_quiet = 2.5;        // E(1 ms) of others must be so many times that of quiet windows
   double latency_run = 1;         // a container that uses less than this is judged by E(1 ms) …
@@ -41,7 +46,7 @@ struct Finding {
   Statistic statistic;            // without a finding: held_up_by_others
   double held_up_by_others = 0;   // the part of E(1 ms)
   std::vector<Suspect> suspects;  // the longest wait first; waits for them, and those displaced (see README.md)
-  double self = 0, throttled = 0, unexplained = 0;
+  double self = 0, throttled = 0, unexplained = 0;  // throttled: without the part of sharers
   Method method = Method::exact;
 };
 

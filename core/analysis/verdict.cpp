@@ -15,6 +15,8 @@ std::string_view name_of(Kind kind) {
       return "self-quota";
     case Kind::self_threads:
       return "self-threads";
+    case Kind::shared_parent:
+      return "shared-parent";
   }
   return "none";
 }

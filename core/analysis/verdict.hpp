@@ -15,9 +15,10 @@ using Subject = std::uint64_t;
 
 enum class Kind {
   none,
-  interfered,    // others hold it up
-  self_quota,    // its own CPU quota
-  self_threads,  // it wants more CPUs than it may use
+  interfered,     // others hold it up
+  self_quota,     // its own CPU quota
+  self_threads,   // it wants more CPUs than it may use
+  shared_parent,  // the quota of a cgroup above it, which others below that use up
 };
 std::string_view name_of(Kind kind);
 
@@ -60,7 +61,8 @@ struct Verdict {
   Kind kind = Kind::none;
   Statistic statistic;
   std::vector<Suspect> suspects;  // the longest wait first
-  // In seconds per second: waits behind its own threads, time throttled by its own quota, waits without a known cause.
+  // In seconds per second: waits behind its own threads, time throttled by a quota through its own use, waits without a
+  // known cause.
   double self = 0, throttled = 0, unexplained = 0;
   Method method = Method::exact;
   Time from{}, to{};

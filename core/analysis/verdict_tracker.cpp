@@ -43,7 +43,7 @@ Change VerdictTracker::add(Time at, const Finding& finding) {
 }
 
 std::optional<Kind> VerdictTracker::confirmed_kind() const {
-  for (Kind kind : {Kind::interfered, Kind::self_quota, Kind::self_threads}) {
+  for (Kind kind : {Kind::interfered, Kind::shared_parent, Kind::self_quota, Kind::self_threads}) {
     const auto n =
         std::count_if(seen_.begin(), seen_.end(), [&](const Seen& seen) { return seen.finding.kind == kind; });
     if (n >= rule_.of_them) return kind;

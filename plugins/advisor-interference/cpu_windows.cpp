@@ -46,6 +46,14 @@ std::vector<CpuSubject> cpu_subjects(const std::vector<ContainerTimes>& containe
                          .usable_cpus = container.usable_cpus,
                          .held_up = per_second(container.times.excess[kOneMillisecond])}});
   }
+  for (std::size_t i = 0; i < containers.size(); ++i) {
+    CpuWindow& window = subjects[i].window;
+    window.is_quota_known = containers[i].is_quota_known;
+    window.throttled_above = window.throttled * containers[i].throttled_above;
+    for (std::uint64_t sharer : containers[i].sharers)
+      if (const auto known = index.find(sharer); known != index.end())
+        window.sharers.push_back({SuspectKind::container, sharer, 0, subjects[known->second].window.run});
+  }
   for (const Blame& blame : blames) {
     const auto victim = container_of.find(blame.victim);
     const auto at = victim == container_of.end() ? index.end() : index.find(victim->second);

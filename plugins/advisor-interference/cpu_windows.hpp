@@ -19,6 +19,9 @@ struct ContainerTimes {
   std::string workload;
   CpuTimes times;  // of all its cgroups
   double usable_cpus = 0;
+  bool is_quota_known = true;
+  double throttled_above = 0;               // share of its throttled time that the quota of a cgroup above took
+  std::vector<std::uint64_t> sharers = {};  // the other containers below that cgroup
 };
 
 // The container of each cgroup, by the inode number of its directory; others are outside.

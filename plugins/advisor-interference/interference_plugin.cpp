@@ -12,6 +12,7 @@
 #include "koordetector/plugin.hpp"
 #include "plugins/advisor-interference/cpu_blame.hpp"
 #include "plugins/advisor-interference/cpu_windows.hpp"
+#include "plugins/advisor-interference/quota_sources.hpp"
 #include "plugins/advisor-interference/usable_cpus.hpp"
 #include "plugins/advisor-interference/verdict_text.hpp"
 #include "plugins/shared/latency/followed.hpp"
@@ -53,7 +54,7 @@ constexpr std::chrono::nanoseconds kWindow = 1s;
 constexpr double kLongestWindow = 5;
 // Containers may divide their cgroup; looking for these costs more than a window.
 constexpr int kWindowsBetweenLooks = 5;
-constexpr Kind kKinds[] = {Kind::interfered, Kind::self_quota, Kind::self_threads};
+constexpr Kind kKinds[] = {Kind::interfered, Kind::shared_parent, Kind::self_quota, Kind::self_threads};
 
 // Causes of waits, in the order of their series.
 constexpr const char* kCauses[] = {"others", "self", "throttled", "kernel", "outside", "unexplained"};
@@ -104,6 +105,7 @@ class Interference final : public koord::plugin::Advisor {
                 .series(KOORD_NO_SUBJECT);
     const koord::NodeRoots roots = koord::node::roots_of(host());
     layout_ = value_or_fail(koord::cgroup::Layout::detect(roots), KOORD_E_UNSUPPORTED);
+    quotas_.emplace(*layout_);
     tree_ = std::make_unique<koord::latency::CgroupTree>(
         value_or_fail(koord::latency::CgroupTree::find("cpu", roots.cgroup, roots.proc), KOORD_E_UNSUPPORTED));
     marker_ = koord::tracing::mark_tracing(host(), "advisor-interference", roots.proc);
@@ -175,7 +177,23 @@ class Interference final : public koord::plugin::Advisor {
           crowded.contains(series.handle) ? koord::interference::usable_cpus(*layout_, names->second.cgroup_dir) : 0;
       all.push_back({series.handle, names->second.workload, times, usable});
     });
+    find_quotas(all);
     return all;
+  }
+
+  // Also costs files: for throttled containers only.
+  void find_quotas(std::vector<ContainerTimes>& all) {
+    quotas_->begin_window();
+    for (ContainerTimes& container : all) {
+      if (container.times.throttled == 0) continue;
+      const auto source = quotas_->of(names_.at(container.handle).cgroup_dir);
+      container.is_quota_known = source.is_known;
+      container.throttled_above = source.above;
+      if (source.cgroup.empty()) continue;
+      for (const ContainerTimes& other : all)
+        if (other.handle != container.handle && names_.at(other.handle).cgroup_dir.starts_with(source.cgroup + "/"))
+          container.sharers.push_back(other.handle);
+    }
   }
 
   void record(const CpuAnalysis::Event& event) {
@@ -228,6 +246,7 @@ class Interference final : public koord::plugin::Advisor {
   Metrics metrics_;
   std::uint64_t lost_ = 0, last_ns_ = 0;
   std::optional<koord::cgroup::Layout> layout_;
+  std::optional<koord::interference::QuotaSources> quotas_;
   std::unique_ptr<koord::latency::CgroupTree> tree_;
   std::optional<koord::tracing::TracingMarker> marker_;  // outlives the programs
   std::unique_ptr<CpuBlame> blame_;

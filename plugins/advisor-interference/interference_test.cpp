@@ -3,6 +3,7 @@
 
 #include "core/base/file.hpp"
 #include "plugins/advisor-interference/cpu_windows.hpp"
+#include "plugins/advisor-interference/quota_sources.hpp"
 #include "plugins/advisor-interference/usable_cpus.hpp"
 #include "plugins/advisor-interference/verdict_text.hpp"
 #include "test/support/fake_node.hpp"
@@ -84,6 +85,20 @@ TEST_CASE("waits are charged to containers, the kernel and what is outside of po
   CHECK(window.unexplained == doctest::Approx(0.003));
 }
 
+TEST_CASE("the part of a quota above and the containers that share it are in the window") {
+  CpuTimes cart, etl;
+  cart.throttled = 400 * kMs;
+  etl.run = 300 * kMs;
+  ContainerTimes victim{kCart, "shop/cart/app", cart, 2};
+  victim.throttled_above = 0.75;
+  victim.sharers = {kEtl, 99};
+  const analysis::CpuWindow window =
+      cpu_subjects({victim, {kEtl, "shop/cart/etl", etl, 2}}, {}, kContainers, 1)[0].window;
+  CHECK(window.throttled_above == doctest::Approx(0.3));
+  REQUIRE(window.sharers.size() == 1);
+  CHECK(window.sharers[0] == Suspect{SuspectKind::container, kEtl, 0, 0.3});
+}
+
 TEST_CASE("only a container that waits behind its own threads is asked for its CPUs") {
   const std::vector<Blame> blames = {by_cgroup(kEtlCgroup, kCartCgroup, kMs),
                                      {kEtlCgroup, Occupant::idle, 0, kMs},
@@ -111,6 +126,39 @@ TEST_CASE("a verdict about a quota or own threads names no suspect") {
   one.statistic = {"throttled", 0.4, 0, 0.01};
   CHECK(describe(one, name_of_container) ==
         "its CPU quota takes 400 ms/s from it (limit 10 ms/s); 3 of 3 windows; exact");
+}
+
+TEST_CASE("a verdict about a shared quota names those that used it up") {
+  analysis::Verdict one{.victim = kCart, .kind = analysis::Kind::shared_parent, .windows_over = 3, .windows_seen = 3};
+  one.statistic = {"throttled_by_others", 0.32, 0, 0.01};
+  one.suspects = {{SuspectKind::container, kEtl, 0.32, 0.4}};
+  one.method = analysis::Method::estimated;
+  CHECK(describe(one, name_of_container) ==
+        "a CPU quota above it, which others use up, takes 320 ms/s from it (limit 10 ms/s); waited for "
+        "batch/etl-5/main 320 ms/s (100 %); 3 of 3 windows; estimated");
+}
+
+TEST_CASE("throttled time is that of a container's own quota, or of a cgroup above it, as cpu.stat says") {
+  const auto stat = [](std::uint64_t ns) {
+    return "nr_periods 9\nnr_throttled 3\nthrottled_time " + std::to_string(ns) + "\n";
+  };
+  FakeNode node({{"cgroup/cpu/be/pod/app/cpu.stat", stat(0)},
+                 {"cgroup/cpu/be/pod/cpu.stat", stat(500)},
+                 {"cgroup/cpu/be/cpu.stat", "nonsense\n"}});
+  QuotaSources quotas(*cgroup::Layout::detect(node.roots()));
+  quotas.begin_window();
+  CHECK_FALSE(quotas.of("be/pod/app").is_known);
+  quotas.begin_window();
+  node.write("cgroup/cpu/be/pod/app/cpu.stat", stat(100));
+  node.write("cgroup/cpu/be/pod/cpu.stat", stat(800));
+  CHECK(quotas.of("be/pod/app").above == doctest::Approx(0.75));
+  CHECK(quotas.of("be/pod/app").cgroup == "be/pod");
+  CHECK(quotas.of("be/pod/sidecar").above == doctest::Approx(1));
+  quotas.begin_window();
+  node.write("cgroup/cpu/be/pod/app/cpu.stat", stat(900));
+  CHECK(quotas.of("be/pod/app").above == 0);
+  CHECK(quotas.of("be/pod/app").is_known);
+  CHECK(quotas.of("be/pod/app").cgroup.empty());
 }
 
 TEST_CASE("a container may use the CPUs of its cpuset, less if its quota or that of its pod is smaller") {

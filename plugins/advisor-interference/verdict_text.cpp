@@ -28,6 +28,9 @@ std::string figure(const Statistic& statistic) {
   if (statistic.name == "throttled")
     return "its CPU quota takes " + milliseconds(statistic.value) + " from it (limit " +
            milliseconds(statistic.threshold) + ")";
+  if (statistic.name == "throttled_by_others")
+    return "a CPU quota above it, which others use up, takes " + milliseconds(statistic.value) + " from it (limit " +
+           milliseconds(statistic.threshold) + ")";
   const std::string limit = "limit " + percent(statistic.threshold) + ")";
   if (statistic.name == "lost_throughput")
     return "others take " + percent(statistic.value) + " of its throughput (" + limit;

@@ -20,13 +20,18 @@ namespace {
 
 constexpr long kMicrosecond = 1000;
 
-void run_on_first_cpu() {
+// The nth that this process may use, from 0; of fewer the last.
+void run_on_cpu(int nth) {
   cpu_set_t cpus;
   sched_getaffinity(0, sizeof cpus, &cpus);
-  int first = 0;
-  while (!CPU_ISSET(first, &cpus)) ++first;
+  int found = 0;
+  for (int cpu = 0, left = nth; cpu < CPU_SETSIZE && left >= 0; ++cpu) {
+    if (!CPU_ISSET(cpu, &cpus)) continue;
+    found = cpu;
+    --left;
+  }
   CPU_ZERO(&cpus);
-  CPU_SET(first, &cpus);
+  CPU_SET(found, &cpus);
   sched_setaffinity(0, sizeof cpus, &cpus);
 }
 
@@ -38,7 +43,7 @@ timespec later_by(timespec time, long ns) {
 
 // 0.5 ms of work each 2 ms.
 [[noreturn]] void serve() {
-  run_on_first_cpu();
+  run_on_cpu(0);
   timespec next{};
   clock_gettime(CLOCK_MONOTONIC, &next);
   while (true) {
@@ -53,7 +58,12 @@ timespec later_by(timespec time, long ns) {
 }
 
 [[noreturn]] void spin() {
-  run_on_first_cpu();
+  run_on_cpu(0);
+  while (true) asm volatile("");
+}
+
+[[noreturn]] void spin_elsewhere() {
+  run_on_cpu(1);
   while (true) asm volatile("");
 }
 
@@ -131,4 +141,26 @@ TEST_CASE("a container that its own quota throttles is at fault itself") {
   };
   REQUIRE(collect_until(advisor, [&] { return verdict("self-quota") == 1.0; }));
   CHECK(verdict("interfered") == 0.0);
+}
+
+TEST_CASE("a container whose pod's quota a sibling uses up has a verdict that names the sibling") {
+  const RealCgroup pod("shared");
+  set_weight(pod, 10'000);  // before all that runs beside this test
+  const RealCgroup victim(pod, "victim"), sibling(pod, "sibling");
+  pod.limit_cpu(0.4);
+  RealAdvisor advisor({&victim, &sibling});
+  const auto serving = start_in(victim, serve), spinning = start_in(sibling, spin_elsewhere);
+  const auto verdict = [&](const RealCgroup& cgroup, const char* kind) {
+    return advisor.value("container_interference", cgroup, {{"resource", "cpu"}, {"kind", kind}});
+  };
+  REQUIRE(collect_until(advisor, [&] { return verdict(victim, "shared-parent") == 1.0; }));
+  CHECK(verdict(victim, "self-quota") == 0.0);
+  std::string text;
+  for (const auto& event : advisor.host().events()) {
+    CHECK_FALSE(event.why.starts_with(victim.dir() + ": self-quota"));
+    if (event.why.starts_with(victim.dir() + ": shared-parent")) text = event.why;
+  }
+  CHECK(text.find("waited for " + sibling.dir()) != std::string::npos);
+  // The sibling used the quota up itself.
+  CHECK(collect_until(advisor, [&] { return verdict(sibling, "self-quota") == 1.0; }));
 }

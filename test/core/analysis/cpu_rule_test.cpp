@@ -69,6 +69,43 @@ TEST_CASE("a container that its own quota stops for longer than others do is at 
   CHECK(judged(window).kind == Kind::none);
 }
 
+TEST_CASE("a container that a quota above it stops because another used it up has a verdict about that one") {
+  CpuWindow window{.subject = kCart, .run = 0.1, .throttled = 0.4, .usable_cpus = 0.5};
+  window.throttled_above = 0.4;
+  window.sharers = {{SuspectKind::container, kWeb, 0, 0.1}, {SuspectKind::container, kEtl, 0, 0.3}};
+  const Finding finding = judged(window);
+  CHECK(finding.kind == Kind::shared_parent);
+  CHECK(finding.statistic.name == "throttled_by_others");
+  CHECK(finding.statistic.value == doctest::Approx(0.32));
+  CHECK(finding.throttled == doctest::Approx(0.08));
+  CHECK(finding.method == Method::estimated);
+  REQUIRE(finding.suspects.size() == 2);
+  CHECK(finding.suspects[0].subject == kEtl);
+  CHECK(finding.suspects[0].waited == doctest::Approx(0.24));
+  CHECK(finding.suspects[1].subject == kWeb);
+}
+
+TEST_CASE("the fault is a container's own when it used the quota up itself, or its own quota took more time") {
+  CpuWindow window{.subject = kCart, .run = 0.3, .throttled = 0.4, .usable_cpus = 0.5};
+  window.throttled_above = 0.4;
+  window.sharers = {by(kEtl, 0)};
+  window.sharers[0].usage = 0.2;
+  CHECK(judged(window).kind == Kind::self_quota);
+  CHECK(judged(window).suspects.empty());
+  window.sharers[0].usage = 3;
+  window.throttled_above = 0.1;
+  CHECK(judged(window).kind == Kind::self_quota);
+  window.throttled_above = 0.4;
+  window.sharers.clear();  // the quota is shared with no other container
+  CHECK(judged(window).kind == Kind::self_quota);
+}
+
+TEST_CASE("a container has no finding about a quota as long as it is unknown which one throttles it") {
+  CpuWindow window{.subject = kCart, .run = 0.1, .throttled = 0.4, .usable_cpus = 0.5};
+  window.is_quota_known = false;
+  CHECK(judged(window).kind == Kind::none);
+}
+
 TEST_CASE("threads beyond the CPUs that a container may use wait through its own fault") {
   // Four threads on one CPU: one runs, three wait.
   const CpuWindow window{.subject = kCart, .run = 1, .wait = 3, .usable_cpus = 1, .held_up = 2.9, .self = 2.95};

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// QuotaSources finds which CPU quota throttled a container: its own, or one of the cgroups above it. Compares what
+// cpu.stat of each says in two windows. Used by one thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "core/cgroup/layout.hpp"
+
+namespace koord::interference {
+
+class QuotaSources {
+ public:
+  struct Source {
+    double above = 0;    // share of the throttled time that the cgroups above took
+    std::string cgroup;  // the one of them that took the most; empty: none took any
+    bool is_known = false;
+  };
+
+  explicit QuotaSources(cgroup::Layout layout) : layout_(std::move(layout)) {}
+
+  // Before the containers of a window are asked about.
+  void begin_window();
+  // Unknown: a cgroup that was not asked about in the last minute, or cpu.stat does not have the throttled time yet.
+  Source of(std::string_view cgroup);
+
+ private:
+  static constexpr int kForgetAfter = 60;  // windows
+
+  struct Throttled {
+    std::uint64_t ns = 0, before_ns = 0;
+    int read_in = 0;
+  };
+
+  std::uint64_t throttled_in_window(std::string_view cgroup);
+
+  cgroup::Layout layout_;
+  std::unordered_map<std::string, Throttled> cgroups_;
+  int window_ = 0;
+};
+
+}  // namespace koord::interference
