@@ -61,6 +61,17 @@ static __always_inline __u64 throttled_time_of(const struct cfs_rq* queue) {
   return 0;
 }
 
+/* Whether a CPU quota holds the run queue of a cgroup now. */
+static __always_inline bool is_throttled(const struct cfs_rq* queue) {
+  return bpf_core_field_exists(queue->throttle_count) && BPF_CORE_READ(queue, throttle_count) > 0;
+}
+
+/* The value of a per-CPU map's entry on another CPU; NULL before 5.19 (07343110b293), too. */
+static __always_inline void* value_on_cpu(void* map, const __u32* key, __u32 cpu) {
+  if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_map_lookup_percpu_elem)) return NULL;
+  return bpf_map_lookup_percpu_elem(map, key, cpu);
+}
+
 /* The inode number of the cgroup's directory: the whole id since 5.5 (67c0496e87d1), its lower half before. */
 static __always_inline __u64 directory_inode(const struct cgroup* cgroup) {
   const struct kernfs_node* node = BPF_CORE_READ(cgroup, kn);

@@ -53,6 +53,7 @@ struct rq {
 struct cfs_rq {
   struct rq* rq;
   __u64 throttled_clock_self_time;
+  int throttle_count; /* quotas, its own and those above it, that are used up */
 };
 
 struct sched_entity {

@@ -20,12 +20,12 @@ inline constexpr std::size_t kExcessLevels = 6;
 
 // The time and the waits of a cgroup's threads, in nanoseconds. Time throttled by a CPU quota is in `throttled` only.
 struct CpuTimes {
-  std::uint64_t run = 0, waits = 0, wait = 0;
-  std::uint64_t long_wait = 0;  // in waits of 1 ms and more
+  std::uint64_t run = 0, waits = 0, wait = 0;  // waits: those that have ended; the times have those that last, too
+  std::uint64_t long_wait = 0;                 // in waits of 1 ms and more
   std::uint64_t throttled = 0;
   std::array<std::uint64_t, kExcessLevels> excess{};  // Σ max(0, wait − x)
 
-  bool empty() const { return run == 0 && waits == 0; }
+  bool empty() const { return run == 0 && wait == 0 && throttled == 0; }
   CpuTimes& operator+=(const CpuTimes& other);
 };
 CpuTimes added(const CpuTimes& before, const CpuTimes& now);
@@ -60,6 +60,7 @@ class CpuBlame {
   // Fails with the reason where the kernel does not accept the programs.
   static Result<CpuBlame> open(const latency::CgroupTree& tree, const std::string& btf = {});
 
+  // Counts waits that last, up to now, before it reads.
   Result<CpuReading> read();
 
  private:

@@ -90,6 +90,9 @@ struct Workload {
       spin();
     });
   }
+  // Numbers of the first process's schedstat.
+  std::uint64_t delay_ns() const { return schedstat(1); }
+  std::uint64_t turns() const { return schedstat(2); }
   // From the kernel's own statistics.
   std::uint64_t throttled_ns() const {
     const std::string stat = must(koord::read_file(real_tree().path(cgroup.dir()) + "/cpu.stat"));
@@ -99,6 +102,11 @@ struct Workload {
         return must(koord::parse_uint(rest.substr(0, rest.find('\n')))) * (name == "throttled_usec " ? 1000 : 1);
       }
     return 0;
+  }
+
+  std::uint64_t schedstat(std::size_t field) const {
+    const std::string path = "/proc/" + std::to_string(processes[0]->pid()) + "/schedstat";
+    return must(koord::parse_uint(koord::trim(koord::split(must(koord::read_file(path)), ' ')[field])));
   }
 
   RealCgroup cgroup;
@@ -268,6 +276,40 @@ TEST_CASE("threads that are moved between CPUs leave little unexplained") {
   CHECK(observed.unexplained(first) <= 0.05);
 }
 
+TEST_CASE("a thread that starves is blamed on the one that runs, second by second, before its wait ends") {
+  const Parent parent;
+  Workload victim(parent, "victim"), hog(parent, "hog");
+  set_weight(victim.cgroup, 1);
+  set_weight(hog.cgroup, 10'000);
+  Observed observed;
+  const int cpu = first_cpu();
+  hog.spin_on(cpu);
+  victim.spin_on(cpu);
+  observed.until_waited(victim, kSecond);
+  const std::uint64_t turns = victim.turns();
+  for (int window = 0; window < 3; ++window) {
+    const std::uint64_t before = observed.by(victim, hog), excess = observed.times(victim).excess[2];
+    const auto begin = std::chrono::steady_clock::now();
+    // The look is at the clock of the run queue, which is up to a tick old.
+    observed.until_waited(victim, observed.all(victim) + kSecond / 2);
+    const auto passed = std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();
+    MESSAGE("blamed " << double(observed.by(victim, hog) - before) / 1e6 << " ms in " << double(passed) / 1e6 << " ms");
+    CHECK(double(observed.by(victim, hog) - before) >= 0.9 * double(passed) - 20e6);
+    CHECK(double(observed.by(victim, hog) - before) <= double(passed) + 20e6);
+    CHECK(double(observed.times(victim).excess[2] - excess) >= 0.9 * double(passed) - 20e6);
+  }
+  WARN(victim.turns() == turns);  // all of that was one wait
+  CHECK(observed.unexplained(victim) < 0.02);
+  // When it ends nothing is counted twice: all waits are what the kernel says.
+  hog.processes.clear();
+  REQUIRE(eventually([&] { return victim.turns() > turns; }));
+  observed.read();
+  const double kernel = double(victim.delay_ns()), ours = double(observed.times(victim).wait);
+  MESSAGE("waited " << ours / 1e6 << " ms, the kernel says " << kernel / 1e6 << " ms");
+  CHECK(ours <= 1.02 * kernel + 20e6);
+  CHECK(ours >= 0.95 * kernel - 20e6);
+}
+
 TEST_CASE("waits add up to what the kernel says of the threads") {
   const Parent parent;
   Workload victim(parent, "victim"), hog(parent, "hog");
@@ -276,14 +318,10 @@ TEST_CASE("waits add up to what the kernel says of the threads") {
   victim.spin_on(cpu);
   hog.spin_on(cpu);
   observed.until_waited(victim, 2 * kSecond);
-  // A wait counts when it ends: the kernel's figure is read between two readings of ours.
-  const auto delay = [&] {
-    const std::string path = "/proc/" + std::to_string(victim.processes[0]->pid()) + "/schedstat";
-    return must(koord::parse_uint(koord::split(must(koord::read_file(path)), ' ')[1]));
-  };
+  // The kernel's figure has waits that have ended; it is read between two readings of ours.
   observed.read();
   const std::uint64_t least = observed.times(victim).wait;
-  const std::uint64_t kernel = delay();
+  const std::uint64_t kernel = victim.delay_ns();
   observed.read();
   CHECK(least <= kernel);
   CHECK(observed.times(victim).wait + 100'000'000 >= kernel);

@@ -44,6 +44,9 @@ class Programs {
   // Until this object ends. A program that iterates is run once, to its end.
   Result<void> start();
 
+  // Runs a program that iterates once more, to its end.
+  Result<void> run(const char* iterator) { return start(iterator); }
+
   // How often the kernel left a program out because it had interrupted itself on a CPU; 0 before Linux 5.12, which does
   // not count it.
   std::uint64_t missed() const;

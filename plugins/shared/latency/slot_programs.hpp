@@ -62,6 +62,8 @@ class SlotPrograms {
   const CgroupSlots& slots() const { return slots_; }
   int map(const char* name) const { return programs_.map(name); }
   std::uint64_t missed() const { return programs_.missed(); }
+  // An iterator of the source, once more.
+  Result<void> run(const char* iterator) { return programs_.run(iterator); }
 
  private:
   SlotPrograms(std::string_view source, bpf::Programs programs, CgroupSlots slots)
