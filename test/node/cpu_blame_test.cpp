@@ -294,9 +294,9 @@ TEST_CASE("a thread that starves is blamed on the one that runs, second by secon
     observed.until_waited(victim, observed.all(victim) + kSecond / 2);
     const auto passed = std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();
     MESSAGE("blamed " << double(observed.by(victim, hog) - before) / 1e6 << " ms in " << double(passed) / 1e6 << " ms");
-    CHECK(double(observed.by(victim, hog) - before) >= 0.9 * double(passed) - 20e6);
-    CHECK(double(observed.by(victim, hog) - before) <= double(passed) + 20e6);
-    CHECK(double(observed.times(victim).excess[2] - excess) >= 0.9 * double(passed) - 20e6);
+    CHECK(double(observed.by(victim, hog) - before) >= 0.8 * double(passed));
+    CHECK(double(observed.by(victim, hog) - before) <= 1.2 * double(passed));
+    CHECK(double(observed.times(victim).excess[2] - excess) >= 0.8 * double(passed));
   }
   WARN(victim.turns() == turns);  // all of that was one wait
   CHECK(observed.unexplained(victim) < 0.02);
