@@ -7,6 +7,7 @@
 //
 // A request is known by its address: sectors repeat, an address is another request's only after the completion.
 #define LATENCY_HISTOGRAM_MAP BPF_MAP_TYPE_ARRAY
+#include "block_requests.bpf.h"
 #include "cgroup_histograms.bpf.h"
 
 #include "block_latency.h"
@@ -43,28 +44,9 @@ struct {
   __type(value, __u64);
 } lost_rows SEC(".maps");
 
-// Since 4.10: the operation is in the lowest byte.
-#define OPERATION_MASK 0xff
-
 static __always_inline __u32 operation_of(const struct request* request) {
-  __u32 operation = BPF_CORE_READ(request, cmd_flags) & OPERATION_MASK;
-  return operation < BLOCK_OTHER ? operation : BLOCK_OTHER;  // 0 reads, 1 writes
-}
-
-static __always_inline __u32 device_of(const struct request* request) {
-  const struct gendisk* disk = disk_of(request);
-  if (!disk) return 0;
-  return (__u32)BPF_CORE_READ(disk, major) << 20 | (__u32)BPF_CORE_READ(disk, first_minor);
-}
-
-// The cgroup that owns the data of the request, whichever task sends it: its blkio cgroup on v1, its io
-// cgroup on v2. NULL: no cgroup owns it, or the kernel lacks CONFIG_BLK_CGROUP.
-static __always_inline const struct cgroup_subsys_state* css_of(const struct request* request) {
-  const struct bio* bio = BPF_CORE_READ(request, bio);
-  if (!bio || !bpf_core_field_exists(bio->bi_blkg)) return NULL;
-  const struct blkcg_gq* group = BPF_CORE_READ(bio, bi_blkg);
-  const struct blkcg* blkcg = group ? BPF_CORE_READ(group, blkcg) : NULL;
-  return blkcg ? &blkcg->css : NULL;
+  __u32 operation = kernel_operation_of(request);
+  return operation < BLOCK_OTHER ? operation : BLOCK_OTHER;
 }
 
 static __always_inline struct block_row* row_of(__u32 slot, __u32 device) {

@@ -197,11 +197,15 @@ Result<void> read_array(int map, std::uint32_t n, void* values, std::size_t entr
 }
 
 Result<std::uint32_t> take_all(int map, std::span<std::uint32_t> keys, std::span<std::uint64_t> values) {
-  std::uint32_t next = 0, count = static_cast<std::uint32_t>(keys.size());
+  return TRY(take_some(map, static_cast<std::uint32_t>(keys.size()), keys.data(), values.data())).count;
+}
+
+Result<Taken> take_some(int map, std::uint32_t places, void* keys, void* values) {
+  std::uint32_t next = 0, count = places;
   bpf_map_batch_opts options{};
   options.sz = sizeof options;
-  const int status = bpf_map_lookup_and_delete_batch(map, nullptr, &next, keys.data(), values.data(), &count, &options);
-  if (status == 0 || errno == ENOENT) return count;
+  const int status = bpf_map_lookup_and_delete_batch(map, nullptr, &next, keys, values, &count, &options);
+  if (status == 0 || errno == ENOENT) return Taken{count, status != 0};
   return system_error(errno, "cannot take the entries of a hash of the programs");
 }
 

@@ -79,6 +79,13 @@ Result<void> read_array(int map, std::uint32_t n, void* values, std::size_t entr
 // Takes all entries out of a hash that has at most as many as `keys` and `values` have places. Returns their number.
 Result<std::uint32_t> take_all(int map, std::span<std::uint32_t> keys, std::span<std::uint64_t> values);
 
+// Takes entries out of a hash, at most as many as `keys` and `values` have places.
+struct Taken {
+  std::uint32_t count = 0;
+  bool is_empty = false;  // the hash, afterwards
+};
+Result<Taken> take_some(int map, std::uint32_t places, void* keys, void* values);
+
 class MappedArray {
  public:
   MappedArray() = default;

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cgroups that occupied a block device while requests of others waited for it. Each request takes a snapshot of the
+// cgroups with requests in flight when it is issued. When it completes, its latency is charged to them.
+//
+// A request is known by its address: sectors repeat, an address is another request's only after the completion. One
+// that is issued again leaves its device first. So does one of which the program did not see the completion, because
+// the kernel leaves a program out that would interrupt itself.
+#include "block_requests.bpf.h"
+#include "cgroup_slots.bpf.h"
+#include "delay_buckets.bpf.h"
+
+#include "block_blame.h"
+
+#include <bpf/bpf_tracing.h>
+
+char program_license[] SEC("license") = "Dual BSD/GPL";
+
+#define ENTRIES (BLOCK_BLAME_CGROUPS + 1)
+#define SNAPSHOT_BITS 16
+
+struct issue_record {
+  __u64 since_ns;
+  __u64 bytes;
+  __u32 device;
+  __u32 slot;
+  __u32 operation;
+  __u32 place;              // in the device's entries
+  __u32 snapshot[ENTRIES];  // slot << 16 | requests in flight, at most 65535
+  __u32 reserved;
+};
+
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(max_entries, 1);  // in flight on all devices; this and those below are set before loading
+  __type(key, __u64);
+  __type(value, struct issue_record);
+} issued_requests SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(max_entries, 1);  // devices
+  __type(key, __u32);
+  __type(value, struct block_blame_device);
+} devices SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(max_entries, 1);  // cgroups and devices
+  __type(key, struct block_blame_row_key);
+  __type(value, struct block_blame_row);
+} rows SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(max_entries, 1);  // victims, culprits and devices
+  __type(key, struct block_blame_pair_key);
+  __type(value, struct block_blame_pair);
+} pairs SEC(".maps");
+
+// ---- requests in flight
+
+static __always_inline struct block_blame_device* find_or_make_device(__u32 number) {
+  static const struct block_blame_device idle;
+  struct block_blame_device* device = bpf_map_lookup_elem(&devices, &number);
+  if (device) return device;
+  bpf_map_update_elem(&devices, &number, &idle, BPF_NOEXIST);
+  return bpf_map_lookup_elem(&devices, &number);
+}
+
+static __always_inline __u32 snapshot_of(__u64 slot, __u64 entry) {
+  __u64 number = entry & 0xffffffff;
+  if (!number) return 0;
+  return slot << SNAPSHOT_BITS | (number < 0xffff ? number : 0xffff);
+}
+
+static __always_inline void take_snapshot(const struct block_blame_device* device, struct issue_record* issued) {
+#pragma unroll
+  for (int i = 0; i < BLOCK_BLAME_CGROUPS; ++i) {
+    __u64 entry = *(const volatile __u64*)&device->entries[i];
+    issued->snapshot[i] = snapshot_of(entry >> 32, entry);
+  }
+  __u64 further = *(const volatile __u64*)&device->entries[BLOCK_BLAME_CGROUPS];
+  issued->snapshot[BLOCK_BLAME_CGROUPS] = snapshot_of(BLOCK_BLAME_FURTHER, further);
+}
+
+static __always_inline bool change(__u64* entry, __u64 from, __u64 to) {
+  return __sync_val_compare_and_swap(entry, from, to) == from;
+}
+
+// One request more. Returns the place in which it counts: that of the cgroup, a free one, or the last one when no place
+// is free or other CPUs were faster each time.
+static __always_inline __u32 join(struct block_blame_device* device, __u64 slot) {
+#pragma unroll
+  for (int attempt = 0; attempt < 2; ++attempt) {
+#pragma unroll
+    for (int i = 0; i < BLOCK_BLAME_CGROUPS; ++i) {
+      __u64 entry = *(volatile __u64*)&device->entries[i];
+      if (entry >> 32 == slot && change(&device->entries[i], entry, entry + 1)) return i;
+    }
+#pragma unroll
+    for (int i = 0; i < BLOCK_BLAME_CGROUPS; ++i) {
+      __u64 entry = *(volatile __u64*)&device->entries[i];
+      if (!(entry & 0xffffffff) && change(&device->entries[i], entry, slot << 32 | 1)) return i;
+    }
+  }
+  __sync_fetch_and_add(&device->entries[BLOCK_BLAME_CGROUPS], 1);
+  return BLOCK_BLAME_CGROUPS;
+}
+
+static __always_inline void leave(const struct issue_record* issued) {
+  __u32 number = issued->device;
+  __u64 place = issued->place;
+  struct block_blame_device* device = bpf_map_lookup_elem(&devices, &number);
+  asm volatile("" : "+r"(place)); /* or the compiler drops the check, which the verifier wants to see */
+  if (device && place < ENTRIES) __sync_fetch_and_add(&device->entries[place], -1);
+}
+
+static __always_inline int issue(const struct request* request) {
+  __u64 key = (__u64)request;
+  const struct cgroup_subsys_state* css = css_of(request);
+  struct issue_record issued = {.since_ns = bpf_ktime_get_ns(),
+                                .bytes = BPF_CORE_READ(request, __data_len),
+                                .device = device_of(request),
+                                .slot = css ? slot_of(css, BPF_CORE_READ(css, serial_nr)) : LATENCY_NO_CGROUP_SLOT,
+                                .operation = kernel_operation_of(request)};
+  struct block_blame_device* device = find_or_make_device(issued.device);
+  if (!device) {
+    count_lost_begin();
+    return 0;
+  }
+  take_snapshot(device, &issued);
+  issued.place = join(device, issued.slot);
+  if (!bpf_map_update_elem(&issued_requests, &key, &issued, BPF_NOEXIST)) return 0;
+  struct issue_record* before = bpf_map_lookup_elem(&issued_requests, &key);
+  leave(before ? before : &issued);
+  if (before)
+    bpf_map_update_elem(&issued_requests, &key, &issued, BPF_EXIST);
+  else
+    count_lost_begin();
+  return 0;
+}
+
+// ---- blame
+
+// A function that the verifier proves once, and not at each call: that takes plain numbers.
+__noinline int charge(__u32 device, __u32 victim_and_culprit, __u32 direction, __u64 requests, __u64 ns) {
+  static const struct block_blame_pair empty;
+  struct block_blame_pair_key key = {
+      .device = device, .victim = victim_and_culprit >> 16, .culprit = victim_and_culprit & 0xffff};
+  struct block_blame_pair* pair = bpf_map_lookup_elem(&pairs, &key);
+  if (!pair) {
+    bpf_map_update_elem(&pairs, &key, &empty, BPF_NOEXIST);
+    pair = bpf_map_lookup_elem(&pairs, &key);
+  }
+  if (!pair || direction >= BLOCK_BLAME_DIRECTIONS) {
+    count_lost_begin();
+    return 0;
+  }
+  __sync_fetch_and_add(&pair->requests[direction], requests);
+  __sync_fetch_and_add(&pair->ns[direction], ns);
+  return 0;
+}
+
+static __always_inline struct block_blame_row* find_or_make_row(const struct issue_record* issued) {
+  static const struct block_blame_row empty;
+  struct block_blame_row_key key = {.device = issued->device, .slot = issued->slot};
+  struct block_blame_row* row = bpf_map_lookup_elem(&rows, &key);
+  if (row) return row;
+  bpf_map_update_elem(&rows, &key, &empty, BPF_NOEXIST);
+  return bpf_map_lookup_elem(&rows, &key);
+}
+
+// The requests in flight at its issue: of all cgroups, and of its own.
+struct in_flight {
+  __u64 all, own;
+};
+
+static __always_inline void count(struct block_blame_stream* stream, const struct issue_record* issued,
+                                  const struct in_flight* flight, __u64 ns) {
+  __sync_fetch_and_add(&stream->requests, 1);
+  __sync_fetch_and_add(&stream->bytes, issued->bytes);
+  __sync_fetch_and_add(&stream->ns, ns);
+  __u64 bucket = bucket_of(ns);
+  asm volatile("" : "+r"(bucket));
+  if (bucket < LATENCY_BUCKETS) __sync_fetch_and_add(&stream->buckets[bucket], 1);
+  if (flight->own == flight->all) {
+    __sync_fetch_and_add(&stream->alone_requests, 1);
+    __sync_fetch_and_add(&stream->alone_ns, ns);
+  }
+  if (!flight->own) return;
+  __sync_fetch_and_add(&stream->own_requests, BLOCK_BLAME_REQUEST * flight->own / flight->all);
+  __sync_fetch_and_add(&stream->own_ns, ns * flight->own / flight->all);
+}
+
+// A latency is less than 2^40 ns (18 minutes), a number of requests less than 2^20: their product is less than 2^64.
+static __always_inline void blame(const struct issue_record* issued, __u64 ns) {
+  __u64 direction = issued->operation;
+  asm volatile("" : "+r"(direction));
+  if (direction >= BLOCK_BLAME_DIRECTIONS || ns >> 40) return;
+  struct in_flight flight = {};
+#pragma unroll
+  for (int i = 0; i < ENTRIES; ++i) {
+    __u32 number = issued->snapshot[i] & 0xffff;
+    flight.all += number;
+    if (issued->snapshot[i] >> SNAPSHOT_BITS == issued->slot) flight.own += number;
+  }
+  struct block_blame_row* row = find_or_make_row(issued);
+  if (!row) {
+    count_lost_begin();
+    return;
+  }
+  count(&row->streams[direction], issued, &flight, ns);
+  if (flight.own == flight.all) return;
+#pragma unroll
+  for (int i = 0; i < ENTRIES; ++i) {
+    __u64 number = issued->snapshot[i] & 0xffff;
+    __u32 culprit = issued->snapshot[i] >> SNAPSHOT_BITS;
+    if (!number || culprit == issued->slot) continue;
+    charge(issued->device, issued->slot << 16 | culprit, direction, BLOCK_BLAME_REQUEST * number / flight.all,
+           ns * number / flight.all);
+  }
+}
+
+// A request may complete in parts. One that was never issued is not lost: see bpf/block_latency.
+static __always_inline int complete(const struct request* request, __u32 bytes) {
+  __u64 key = (__u64)request;
+  struct issue_record* found = bpf_map_lookup_elem(&issued_requests, &key);
+  if (!found && bytes) count_lost_begin();
+  if (!found || bytes < BPF_CORE_READ(request, __data_len)) return 0;
+  struct issue_record issued = *found;
+  bpf_map_delete_elem(&issued_requests, &key);
+  leave(&issued);
+  blame(&issued, bpf_ktime_get_ns() - issued.since_ns);
+  return 0;
+}
+
+SEC("tp_btf/block_rq_issue")
+int blame_on_issue(__u64* context) { return issue(issued_request(context)); }
+
+SEC("tp_btf/block_rq_complete")
+int blame_on_complete(__u64* context) { return complete((const struct request*)context[0], context[2]); }
+
+SEC("tp_btf/cgroup_rmdir")
+int BPF_PROG(on_cgroup_rmdir, struct cgroup* cgroup) {
+  release_slot_of(cgroup);
+  return 0;
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/advisor-interference/block_blame.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <vector>
+
+#include "bpf/include/latency_slots.h"
+
+#include "bpf/block_blame/block_blame.h"
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wcast-qual"  // code that bpftool generates cannot be changed
+#pragma GCC diagnostic ignored "-Woverlength-strings"
+#include "bpf/block_blame/block_blame.skel.h"
+#pragma GCC diagnostic pop
+
+namespace koord::interference {
+namespace {
+
+using latency::CgroupSlots;
+using latency::SlotOwner;
+
+static_assert(latency::kBuckets == LATENCY_BUCKETS);
+static_assert(sizeof(block_blame_row_key) == 8);
+static_assert(sizeof(block_blame_pair_key) == 8);
+static_assert(sizeof(block_blame_row) == std::size_t{8} * BLOCK_BLAME_DIRECTIONS * (7 + LATENCY_BUCKETS));
+
+constexpr std::array kDirections = {Direction::read, Direction::write};
+static_assert(kDirections.size() == BLOCK_BLAME_DIRECTIONS);
+
+const latency::ProgramSource kBlockPrograms = {
+    "btf_tracepoint", {"on_cgroup_rmdir", "blame_on_complete", "blame_on_issue"}, {}};
+
+double requests_of(std::uint64_t parts) { return static_cast<double>(parts) / BLOCK_BLAME_REQUEST; }
+
+BlockStream stream_of(const block_blame_stream& from) {
+  BlockStream stream{.bytes = from.bytes,
+                     .latency = {.count = from.requests, .sum_ns = from.ns},
+                     .alone_requests = from.alone_requests,
+                     .alone_ns = from.alone_ns,
+                     .own_requests = requests_of(from.own_requests),
+                     .own_ns = from.own_ns};
+  std::copy(std::begin(from.buckets), std::end(from.buckets), stream.latency.buckets.begin());
+  return stream;
+}
+
+// Takes the entries of a hash: visit(key, value) for each. Programs may add some meanwhile: at most `most` are taken.
+template <class Key, class Value, class Visit>
+Result<void> take_each(int map, std::uint32_t most, Visit&& visit) {
+  constexpr std::uint32_t kPlaces = 128;
+  std::vector<Key> keys(kPlaces);
+  std::vector<Value> values(kPlaces);
+  for (std::uint32_t n = 0; n < most;) {
+    const bpf::Taken taken = TRY(bpf::take_some(map, kPlaces, keys.data(), values.data()));
+    for (std::uint32_t i = 0; i < taken.count; ++i) visit(keys[i], values[i]);
+    n += taken.count;
+    if (taken.is_empty || taken.count == 0) break;
+  }
+  return {};
+}
+
+// Slots, until their owners are known.
+Result<BlockReading> take(const latency::SlotPrograms& programs) {
+  BlockReading reading;
+  const auto take_row = [&](const block_blame_row_key& key, const block_blame_row& row) {
+    for (std::size_t d = 0; d < kDirections.size(); ++d) {
+      if (row.streams[d].requests == 0) continue;
+      BlockStream& stream = reading.streams.emplace_back(stream_of(row.streams[d]));
+      stream.cgroup = key.slot;
+      stream.device = key.device;
+      stream.direction = kDirections[d];
+    }
+  };
+  const auto take_pair = [&](const block_blame_pair_key& key, const block_blame_pair& pair) {
+    for (std::size_t d = 0; d < kDirections.size(); ++d)
+      if (pair.ns[d] > 0)
+        reading.parts.push_back(
+            {key.victim, key.device, kDirections[d], key.culprit, requests_of(pair.requests[d]), pair.ns[d]});
+  };
+  TRY((take_each<block_blame_row_key, block_blame_row>(programs.map("rows"), BlockBlame::kRows, take_row)));
+  TRY((take_each<block_blame_pair_key, block_blame_pair>(programs.map("pairs"), BlockBlame::kPairs, take_pair)));
+  return reading;
+}
+
+}  // namespace
+
+Result<BlockBlame> BlockBlame::open(const latency::CgroupTree& tree, const std::string& btf) {
+  latency::SlotObject object{
+      .kinds = 0,
+      .map_entries = {{"issued_requests", kRequests}, {"devices", kDevices}, {"rows", kRows}, {"pairs", kPairs}},
+      .slot_bytes = sizeof(block_blame_row)};
+  object.file.name = "block_blame";
+  object.file.bytes = block_blame__elf_bytes(&object.file.size);
+  return BlockBlame(TRY(latency::SlotPrograms::open(object, kBlockPrograms, tree, {btf, 0, {}})));
+}
+
+// The slots last: a cgroup that is in the other maps has a slot when the slots are read.
+Result<BlockReading> BlockBlame::read() {
+  BlockReading reading = TRY(take(programs_));
+  CgroupSlots& slots = programs_.slots();
+  TRY(slots.look());
+  std::unordered_map<std::uint32_t, std::uint64_t> cgroups;
+  for (const SlotOwner& owner : slots.living()) cgroups[owner.slot] = owner.cgroup;
+  for (const SlotOwner& owner : slots.ended()) cgroups[owner.slot] = owner.cgroup;
+
+  const auto to_cgroup = [&cgroups](std::uint64_t& slot) {
+    const auto found = cgroups.find(static_cast<std::uint32_t>(slot));
+    slot = found == cgroups.end() ? 0 : found->second;
+  };
+  for (BlockStream& stream : reading.streams) to_cgroup(stream.cgroup);
+  for (BlockPart& part : reading.parts) {
+    to_cgroup(part.victim);
+    to_cgroup(part.culprit);
+  }
+  reading.lost = slots.lost_begins() + programs_.missed();
+  TRY(slots.free_ended());
+  return reading;
+}
+
+}  // namespace koord::interference

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// BlockBlame owns the programs of bpf/block_blame while they run in the kernel; they leave it with this object. They
+// say how long the requests of each cgroup to block devices took, and which cgroups had requests in flight meanwhile.
+// Used by one thread at a time.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/result.hpp"
+#include "plugins/shared/latency/slot_programs.hpp"
+
+namespace koord::interference {
+
+enum class Direction { read, write };
+
+// All figures are of the time since the last reading.
+
+// Completed requests of a cgroup on a device in one direction.
+struct BlockStream {
+  std::uint64_t cgroup = 0;  // inode number of the cgroup's directory; 0: none
+  std::uint32_t device = 0;  // major << 20 | minor
+  Direction direction{};
+  std::uint64_t bytes = 0;
+  latency::Histogram latency;
+  std::uint64_t alone_requests = 0, alone_ns = 0;  // of those without requests of others in flight at their issue
+  double own_requests = 0;                         // parts that are charged to the cgroup itself
+  std::uint64_t own_ns = 0;
+};
+
+// The parts of such requests that are charged to another cgroup.
+struct BlockPart {
+  std::uint64_t victim = 0;
+  std::uint32_t device = 0;
+  Direction direction{};
+  std::uint64_t culprit = 0;  // 0: requests of no cgroup (flushes), of one without a slot, or that has ended
+  double requests = 0;
+  std::uint64_t ns = 0;
+};
+
+struct BlockReading {
+  std::vector<BlockStream> streams;
+  std::vector<BlockPart> parts;
+  std::uint64_t lost = 0;  // requests that the programs could not charge, since the start
+};
+
+class BlockBlame {
+ public:
+  static constexpr std::uint32_t kRows = 4096, kPairs = 8192, kDevices = 256, kRequests = 16384;
+
+  // `tree`: of the blkio controller. Fails with the reason where the kernel does not accept the programs.
+  static Result<BlockBlame> open(const latency::CgroupTree& tree, const std::string& btf = {});
+
+  Result<BlockReading> read();
+
+ private:
+  explicit BlockBlame(latency::SlotPrograms programs) : programs_(std::move(programs)) {}
+
+  latency::SlotPrograms programs_;
+};
+
+}  // namespace koord::interference
