@@ -109,7 +109,7 @@ class Executor {
   // Returns the knobs that this version does not know, or that this node no longer has: their originals stay kept.
   std::vector<KnobKey> adopt(const std::vector<Original>& left, Duration patience, bool and_ttl);
   // Holds the knobs as if they had been written: apply() reverts them after `patience`, unless an order came. A knob
-  // that has the value before is left out.
+  // that has the value before is left out. One that was written already gets the value before as its original.
   Result<void> hold(std::span<const Adjusted> adjusted, Duration patience);
   // Those without an order yet.
   std::size_t adopted() const;
@@ -198,6 +198,11 @@ class Executor {
   void report_reverts(Steps& steps, Report& report);
   void forget(const KnobKey& key);
   void fail(Step& step, const Error& error);
+
+  // executor_adopt.cpp
+  Result<Texts> texts_before(const Knob& knob, std::string_view before) const;
+  Result<void> correct_original(const KnobKey& key, Held& held, Texts texts);
+  Result<std::optional<Original>> original_to_hold(const Adjusted& adjusted);
 
   // executor_contested.cpp: other writers
   bool is_of_others(const Held& held, const KnobFiles::Reading& now) const;

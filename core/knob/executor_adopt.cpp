@@ -31,29 +31,72 @@ std::vector<KnobKey> Executor::adopt(const std::vector<Original>& left, Duration
   return unknown;
 }
 
+// "0 512" of cpu.idle: the kernel changes the weight with it, so the weight before is restored, too.
+Result<Texts> Executor::texts_before(const Knob& knob, std::string_view before) const {
+  const std::size_t space = knob.form == Form::idle ? before.find(' ') : std::string_view::npos;
+  const Value value = TRY(parse_value(knob, before.substr(0, space)));
+  Texts texts = TRY(files_.texts_of(knob, value));
+  if (space == std::string_view::npos || texts.size() < 2) return texts;
+  const Knob& of_shares = *find_knob("cpu.shares");
+  const Value shares = TRY(parse_value(of_shares, before.substr(space + 1)));
+  texts[1] = TRY(files_.texts_of(of_shares, shares))[0];
+  return texts;
+}
+
+// A strategy may have written the knob before the answer is held: its original is then what the hook had set.
+Result<void> Executor::correct_original(const KnobKey& key, Held& held, Texts texts) {
+  KnobFiles::Reading corrected = held.original;
+  corrected.texts = std::move(texts);
+  corrected.value = TRY(files_.decoded(*held.knob, corrected.texts, key.item));
+  corrected = original_in(key, *held.knob, std::move(corrected));
+  if (corrected.texts == held.original.texts) return {};
+  for (Original& kept : originals_.all()) {
+    if (kept.key != key) continue;
+    kept.texts = corrected.texts;
+    kept.asked = {kept.written};
+    TRY(originals_.keep(std::span(&kept, 1)));
+  }
+  held.original = std::move(corrected);
+  return {};
+}
+
+Result<std::optional<Original>> Executor::original_to_hold(const Adjusted& adjusted) {
+  const Knob* knob = find_knob(adjusted.knob);
+  if (knob == nullptr) return invalid("no knob has the name '" + adjusted.knob + "'");
+  KnobKey key{adjusted.cgroup_dir, std::string(knob->resource), {}};
+  Texts texts = TRY(texts_before(*knob, adjusted.before));
+  KnobFiles::Reading now = TRY(files_.read({*knob, adjusted.cgroup_dir}));
+  if (const auto held = held_.find(key); held != held_.end()) {
+    if (held->second.original.cgroup == now.cgroup) TRY(correct_original(key, held->second, std::move(texts)));
+    return std::optional<Original>();
+  }
+  const Value before = TRY(files_.decoded(*knob, texts, {}));
+  if (same(*knob, now.value, before)) return std::optional<Original>();
+  Original original{.key = std::move(key),
+                    .level = adjusted.level,
+                    .knob = std::string(knob->name),
+                    .cgroup = now.cgroup,
+                    .texts = std::move(texts),
+                    .written = std::move(now.texts),
+                    .plugin = adjusted.plugin};
+  return std::optional(std::move(original));
+}
+
+// What cannot be held does not keep the rest from it. A runtime cannot have set a knob that this kernel lacks.
 Result<void> Executor::hold(std::span<const Adjusted> adjusted, Duration patience) {
   std::vector<Original> originals;
+  Result<void> failed;
   for (const Adjusted& one : adjusted) {
-    const Knob* knob = find_knob(one.knob);
-    if (knob == nullptr) return invalid("no knob has the name '" + one.knob + "'");
-    const KnobKey key{one.cgroup_dir, std::string(knob->resource), {}};
-    if (held_.contains(key)) continue;
-    Value before = TRY(parse_value(*knob, one.before));
-    KnobFiles::Reading now = TRY(files_.read({*knob, one.cgroup_dir}));
-    if (same(*knob, now.value, before)) continue;
-    Texts texts = TRY(files_.texts_of(*knob, before));
-    originals.push_back({.key = key,
-                         .level = one.level,
-                         .knob = std::string(knob->name),
-                         .cgroup = now.cgroup,
-                         .texts = std::move(texts),
-                         .written = std::move(now.texts),
-                         .plugin = one.plugin});
+    Result<std::optional<Original>> original = original_to_hold(one);
+    if (!original && !original.error().is(std::errc::not_supported))
+      failed = std::move(original).error();
+    else if (original && *original)
+      originals.push_back(**std::move(original));
   }
-  if (originals.empty()) return {};
+  if (originals.empty()) return failed;
   TRY(originals_.keep(originals));
   adopt(originals, patience, false);
-  return {};
+  return failed;
 }
 
 // Between two writes, or two files of one knob, the process may have ended: any of what was on its way may be there.

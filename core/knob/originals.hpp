@@ -53,7 +53,7 @@ struct Original {
 // A knob of a new cgroup that a container runtime has set for a hook, and the value that it would have had else.
 struct Adjusted {
   decision::Level level = decision::Level::container;
-  std::string knob, cgroup_dir, before;  // `before` as in an intent
+  std::string knob, cgroup_dir, before;  // `before` as in an intent; of cpu.idle with the shares: "0 512"
   std::string plugin;                    // of the hook
 };
 

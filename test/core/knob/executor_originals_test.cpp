@@ -104,3 +104,54 @@ TEST_CASE_FIXTURE(ExecutorTree, "a limit of a device that had none is removed ag
   CHECK(limiting.apply({}).undone.at(0).done.outcome == Outcome::reverted);
   CHECK(read("pod/io.max") == "8:16 rbps=max wbps=max riops=max wiops=max");
 }
+
+namespace {
+
+Adjusted adjusted(const char* dir, const char* knob, const char* before) {
+  return {.knob = knob, .cgroup_dir = dir, .before = before, .plugin = "hook"};
+}
+
+}  // namespace
+
+TEST_CASE_FIXTURE(ExecutorTree,
+                  "a value that a hook had set before the first write is no original, nor in the journal") {
+  apply(order("pod/app", "cpu.max", "10000 100000", Level::container));  // the runtime made it with 20000
+  const Adjusted before = adjusted("pod/app", "cpu.max", "70000 100000");
+  REQUIRE(executor.hold(std::span(&before, 1), 30s));
+  CHECK(read("pod/app/cpu.max") == "10000 100000");
+  REQUIRE(originals.all().size() == 1);
+  CHECK(originals.all()[0].texts == Texts{"70000 100000"});
+  CHECK(originals.all()[0].written == Texts{"10000 100000"});
+  REQUIRE(executor.hold(std::span(&before, 1), 30s));  // the answer is held once more after a restart
+  CHECK(undo().outcome == Outcome::reverted);
+  CHECK(read("pod/app/cpu.max") == "70000 100000");
+}
+
+TEST_CASE_FIXTURE(ExecutorTree, "the original of shares that were written by their other name is corrected, too") {
+  apply(order("pod", "cpu.weight", "300"));
+  const Adjusted before = adjusted("pod", "cpu.shares", "2");
+  REQUIRE(executor.hold(std::span(&before, 1), 30s));
+  CHECK(undo().outcome == Outcome::reverted);
+  CHECK(read("pod/cpu.weight") == "1");
+}
+
+TEST_CASE_FIXTURE(ExecutorTree,
+                  "of several values those that can be held are; a knob that the kernel lacks is left out") {
+  const Adjusted values[] = {adjusted("pod", "cpu.idle", "0 512"), adjusted("gone", "cpu.weight", "7"),
+                             adjusted("pod", "cpu.weight", "7")};
+  CHECK_FALSE(executor.hold(values, 0s));
+  CHECK(executor.held() == 1);
+  CHECK(executor.hold(std::span(values, 1), 0s));
+  CHECK(undo().outcome == Outcome::reverted);
+  CHECK(read("pod/cpu.weight") == "7");
+}
+
+TEST_CASE_FIXTURE(ExecutorTree, "a cgroup that a hook has made idle gets back its weight with the end of the hook") {
+  write("pod/cpu.idle", "1");
+  write("pod/cpu.weight", "0");
+  const Adjusted before = adjusted("pod", "cpu.idle", "0 512");
+  REQUIRE(executor.hold(std::span(&before, 1), 0s));
+  CHECK(undo().outcome == Outcome::reverted);
+  CHECK(read("pod/cpu.idle") == "0");
+  CHECK(read("pod/cpu.weight") == "20");
+}
