@@ -15,6 +15,7 @@
 #include "core/json/field.hpp"
 #include "core/json/reader.hpp"
 #include "core/knob/knob.hpp"
+#include "core/knob/resctrl.hpp"
 #include "core/knob/subjects.hpp"
 #include "core/state/classes.hpp"
 #include "core/state/pod_resources.hpp"
@@ -142,6 +143,11 @@ std::string changed_by(const host::HookVerdict& verdict, std::string_view field)
   for (const host::HookVerdict::Scale& scale : verdict.scales)
     if (scale.field == field) return scale.plugin;
   return {};
+}
+
+// A group with our prefix is made and emptied by its strategy: a container leaves it with its end.
+bool is_own_group(const host::HookVerdict& verdict) {
+  return text_of(verdict, "linux.rdt.closid").starts_with(knob::Resctrl::kOwnPrefix);
 }
 
 decision::HandsOff hands_off_of(const state::Pod& pod) {
@@ -286,18 +292,23 @@ std::string cri_json_of(const nri::Container& container) {
                           {"linux", boost::json::object{{"resources", resources_json(container.resources)}}}});
 }
 
-std::vector<Unadjusted> unadjusted_of(const host::HookVerdict& verdict, const nri::Resources& requested) {
-  nri::Resources plain = requested;
-  plain.cpu_shares = requested.cpu_shares.value_or(kSharesOfRuntimes);
-  plain.cpu_quota_us = requested.cpu_quota_us.value_or(-1);
-  plain.memory_limit_bytes = requested.memory_limit_bytes.value_or(-1);
+std::vector<Unadjusted> unadjusted_of(const host::HookVerdict& verdict, const nri::Container& container) {
+  nri::Resources plain = container.resources;
+  plain.cpu_shares = plain.cpu_shares.value_or(kSharesOfRuntimes);
+  plain.cpu_quota_us = plain.cpu_quota_us.value_or(-1);
+  plain.memory_limit_bytes = plain.memory_limit_bytes.value_or(-1);
   std::vector<Unadjusted> values;
-  for (const std::string_view field :
-       {"linux.cpu.shares", "linux.cpu.quota", "linux.memory.limit", "linux.cpuset.cpus", "linux.cpuset.mems"}) {
+  const auto add = [&](std::string_view field, std::optional<std::string> value) {
     std::string plugin = changed_by(verdict, field);
-    std::optional<std::string> value = requested_text(field, plain);
     if (!plugin.empty() && value) values.push_back({std::string(knob_of(field)), *std::move(value), std::move(plugin)});
-  }
+  };
+  for (const std::string_view field :
+       {"linux.cpu.shares", "linux.cpu.quota", "linux.memory.limit", "linux.cpuset.cpus", "linux.cpuset.mems"})
+    add(field, requested_text(field, plain));
+  const auto idle = plain.unified.find("cpu.idle");
+  add("linux.cpu.idle", (idle == plain.unified.end() ? "0" : idle->second) + " " + std::to_string(*plain.cpu_shares));
+  add("linux.oom_score_adj", std::to_string(container.oom_score_adj.value_or(0)));
+  if (!is_own_group(verdict)) add("linux.rdt.closid", plain.rdt_class.value_or("/"));
   return values;
 }
 
@@ -310,7 +321,7 @@ CreationRecord record_of(const host::HookVerdict& verdict, const std::string& po
           .id = container.id,
           .before_id = {},
           .cgroup_dir = cgroup_dir_of(container.cgroups_path),
-          .unadjusted = unadjusted_of(verdict, container.resources),
+          .unadjusted = unadjusted_of(verdict, container),
           .fields = creation_fields(set)};
 }
 

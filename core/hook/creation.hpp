@@ -49,7 +49,7 @@ std::string cri_json_of(const nri::Pod& pod);
 std::string cri_json_of(const nri::Container& container);
 
 // The value that the runtime would have set, for each knob that the answers change.
-std::vector<Unadjusted> unadjusted_of(const host::HookVerdict& verdict, const nri::Resources& requested);
+std::vector<Unadjusted> unadjusted_of(const host::HookVerdict& verdict, const nri::Container& container);
 // Returns the changes of a new container, for Creations. A container of a CRI request has no id.
 CreationRecord record_of(const host::HookVerdict& verdict, const std::string& pod_uid, const nri::Container& container);
 

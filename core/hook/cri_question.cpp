@@ -59,6 +59,14 @@ Result<nri::Resources> cri_resources(const JsonField& field) {
   return resources;
 }
 
+Result<std::optional<std::int64_t>> cri_score(const JsonField& field) {
+  const std::string text = TRY(field.text());
+  if (text.empty()) return std::optional<std::int64_t>();
+  const Result<std::int64_t> score = parse_int(text);
+  if (!score) return field.wrong(score.error().message());
+  return std::optional(*score);
+}
+
 Result<nri::Container> cri_container(const JsonField& field, const nri::KeepAnnotation& keep) {
   if (field.empty()) return field.wrong("expected a mapping");
   nri::Container container;
@@ -71,6 +79,7 @@ Result<nri::Container> cri_container(const JsonField& field, const nri::KeepAnno
     container.env.push_back(name + "=" + value);
   }
   container.resources = TRY(cri_resources(field["resources"]));
+  container.oom_score_adj = TRY(cri_score(field["resources"]["linux.oom_score_adj"]));
   return container;
 }
 

@@ -31,7 +31,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                                     .scales = {{"linux.cpu.quota", 0.5, "a"}, {"linux.memory.limit", 1000, "a"}}};
     if (!read_json_object(hook::cri_answer(verdict, requested, size % 2 == 0))) std::abort();
     if (!read_json_object(hook::cri_rejection(text))) std::abort();
-    hook::unadjusted_of(verdict, requested);
+    hook::unadjusted_of(verdict, *question->container);
   }
   return 0;
 }

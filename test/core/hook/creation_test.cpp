@@ -164,14 +164,30 @@ TEST_CASE("the values of the runtime without hooks: for changed knobs, in the fo
   const host::HookVerdict answer =
       verdict({{"linux.cpu.shares", "512", "batch"}, {"linux.memory.limit", "1048576", "batch"}},
               {{"linux.cpu.quota", 0.8, "normalization"}});
-  CHECK(unadjusted_of(answer, {.cpu_shares = 2}) == std::vector<Unadjusted>{{"cpu.shares", "2", "batch"},
-                                                                            {"cpu.max", "max 100000", "normalization"},
-                                                                            {"memory.max", "max", "batch"}});
-  CHECK(unadjusted_of(answer, {.cpu_quota_us = 50000, .cpu_period_us = 50000, .memory_limit_bytes = 9}) ==
-        std::vector<Unadjusted>{{"cpu.shares", "1024", "batch"},
-                                {"cpu.max", "50000 50000", "normalization"},
-                                {"memory.max", "9", "batch"}});
+  CHECK(unadjusted_of(answer, {.resources = {.cpu_shares = 2}}) ==
+        std::vector<Unadjusted>{
+            {"cpu.shares", "2", "batch"}, {"cpu.max", "max 100000", "normalization"}, {"memory.max", "max", "batch"}});
+  CHECK(
+      unadjusted_of(answer, {.resources = {.cpu_quota_us = 50000, .cpu_period_us = 50000, .memory_limit_bytes = 9}}) ==
+      std::vector<Unadjusted>{
+          {"cpu.shares", "1024", "batch"}, {"cpu.max", "50000 50000", "normalization"}, {"memory.max", "9", "batch"}});
   CHECK(unadjusted_of(verdict({{"env:A", "1", "a"}}), {}).empty());
+}
+
+TEST_CASE(
+    "a runtime's container is not idle, has the score 0 and is in the root's resctrl group, unless it is asked for others") {
+  const host::HookVerdict answer =
+      verdict({{"linux.cpu.idle", "1", "a"}, {"linux.oom_score_adj", "500", "b"}, {"linux.rdt.closid", "gold", "c"}});
+  CHECK(unadjusted_of(answer, {.resources = {.cpu_shares = 512}}) ==
+        std::vector<Unadjusted>{{"cpu.idle", "0 512", "a"}, {"oom_score_adj", "0", "b"}, {"resctrl.group", "/", "c"}});
+  CHECK(unadjusted_of(answer,
+                      {.oom_score_adj = -998, .resources = {.rdt_class = "iron", .unified = {{"cpu.idle", "1"}}}}) ==
+        std::vector<Unadjusted>{
+            {"cpu.idle", "1 1024", "a"}, {"oom_score_adj", "-998", "b"}, {"resctrl.group", "iron", "c"}});
+}
+
+TEST_CASE("a resctrl group of our own is left to its strategy, which removes it") {
+  CHECK(unadjusted_of(verdict({{"linux.rdt.closid", "koord-pod-u1", "a"}}), {}).empty());
 }
 
 TEST_CASE("the runtime's request as JSON: members that CRI has, values that are set") {
