@@ -20,7 +20,7 @@ COLUMNS = [
     ['log'],
     ['event', 'config', 'cgroup', 'metric', 'exposition'],
     ['sqlite', 'http'],
-    ['kube', 'decision'],
+    ['kube', 'decision', 'verdict'],
     ['state', 'store'],
     ['knob', 'predict', 'evict'],
     ['report'],

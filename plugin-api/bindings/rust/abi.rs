@@ -226,6 +226,7 @@ pub const KOORD_ON_PODS: u32 = 2;
 pub const KOORD_ON_NODE_SLO: u32 = 4;
 pub const KOORD_ON_TOPOLOGY: u32 = 8;
 pub const KOORD_ON_CONFIG: u32 = 16;
+pub const KOORD_ON_VERDICTS: u32 = 32;
 pub const KOORD_QOS_NONE: u32 = 0;
 pub const KOORD_QOS_LSE: u32 = 1;
 pub const KOORD_QOS_LSR: u32 = 2;
@@ -663,6 +664,117 @@ pub struct koord_svc_audit {
     >,
 }
 
+// ---- koord.verdict/1: containers that are held up, the resource, and the cause
+
+pub const KOORD_VERDICT_INTERFERED: u32 = 1;
+pub const KOORD_VERDICT_SELF_QUOTA: u32 = 2;
+pub const KOORD_VERDICT_SELF_THREADS: u32 = 3;
+pub const KOORD_VERDICT_SELF_MEMORY_LIMIT: u32 = 4;
+pub const KOORD_VERDICT_SHARED_PARENT: u32 = 5;
+pub const KOORD_VERDICT_UNKNOWN: u32 = 6;
+pub const KOORD_RESOURCE_CPU: u32 = 1;
+pub const KOORD_RESOURCE_BLKIO: u32 = 2;
+pub const KOORD_RESOURCE_MEMORY: u32 = 3;
+pub const KOORD_RESOURCE_CACHE: u32 = 4;
+pub const KOORD_METHOD_EXACT: u32 = 1;
+pub const KOORD_METHOD_ESTIMATED: u32 = 2;
+pub const KOORD_METHOD_SUSPECTED: u32 = 3;
+pub const KOORD_SUSPECT_SUBJECT: u32 = 1;
+pub const KOORD_SUSPECT_OUTSIDE: u32 = 2;
+pub const KOORD_SUSPECT_KERNEL: u32 = 3;
+pub const KOORD_SUSPECT_OTHER: u32 = 4;
+pub const KOORD_ORIGIN_OWN: u32 = 1;
+pub const KOORD_ORIGIN_THIRD_PARTY: u32 = 2;
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct koord_suspect {
+    pub struct_size: u32,
+    pub kind: u32,
+    pub subject: u64,
+    pub name: koord_str,
+    pub value: f64,
+    pub share: f64,
+    pub excess: f64,
+    pub usage: f64,
+    pub request: f64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct koord_verdict {
+    pub struct_size: u32,
+    pub kind: u32,
+    pub resource: u32,
+    pub method: u32,
+    pub victim: u64,
+    pub from_ns: u64,
+    pub to_ns: u64,
+    pub windows_over: u32,
+    pub windows_seen: u32,
+    pub statistic: koord_str,
+    pub statistic_unit: koord_str,
+    pub value: f64,
+    pub baseline: f64,
+    pub threshold: f64,
+    pub amount_unit: koord_str,
+    pub own: f64,
+    pub throttled: f64,
+    pub unexplained: f64,
+    pub suspects: *const koord_suspect,
+    pub n_suspects: u32,
+    pub suspect_stride: u32,
+    pub others: *const koord_label,
+    pub n_others: u32,
+    pub other_stride: u32,
+    pub note: koord_str,
+    pub ttl_ns: u64,
+    pub id: u64,
+    pub since_ns: u64,
+    pub plugin: koord_str,
+    pub victim_name: koord_str,
+    pub origin: u32,
+    pub rsv: u32,
+}
+
+/// Opaque.
+#[repr(C)]
+pub struct koord_verdict_list {
+    opaque: [u8; 0],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct koord_svc_verdict {
+    pub struct_size: u32,
+    pub rsv: u32,
+    pub post: Option<
+        unsafe extern "C" fn(
+            host: *const koord_host,
+            verdicts: *const koord_verdict,
+            n: u32,
+            stride: u32,
+        ) -> koord_status,
+    >,
+    pub end: Option<
+        unsafe extern "C" fn(
+            host: *const koord_host,
+            victim: u64,
+            resource: u32,
+            kind: u32,
+            why: koord_str,
+        ) -> koord_status,
+    >,
+    pub acquire:
+        Option<unsafe extern "C" fn(host: *const koord_host, list: *mut *const koord_verdict_list) -> koord_status>,
+    pub release: Option<unsafe extern "C" fn(host: *const koord_host, list: *const koord_verdict_list)>,
+    pub verdicts: Option<
+        unsafe extern "C" fn(list: *const koord_verdict_list, n: *mut u32, stride: *mut u32) -> *const koord_verdict,
+    >,
+    pub generation: Option<unsafe extern "C" fn(list: *const koord_verdict_list) -> u64>,
+    pub subscribe: Option<unsafe extern "C" fn(host: *const koord_host, on: i32) -> koord_status>,
+}
+
 // ---- the four kinds of plugin
 
 #[repr(C)]
@@ -905,6 +1017,9 @@ mod sizes {
     const _: () = assert!(size_of::<koord_eviction>() == 72);
     const _: () = assert!(size_of::<koord_svc_evict>() == 16);
     const _: () = assert!(size_of::<koord_svc_audit>() == 16);
+    const _: () = assert!(size_of::<koord_suspect>() == 72);
+    const _: () = assert!(size_of::<koord_verdict>() == 256);
+    const _: () = assert!(size_of::<koord_svc_verdict>() == 64);
     const _: () = assert!(size_of::<koord_lifecycle>() == 56);
     const _: () = assert!(size_of::<koord_advisor>() == 64);
     const _: () = assert!(size_of::<koord_scrape_target>() == 160);

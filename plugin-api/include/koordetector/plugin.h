@@ -234,6 +234,8 @@ typedef struct koord_svc_metrics { /* "koord.metrics/1" */
 #define KOORD_ON_NODE_SLO 4u
 #define KOORD_ON_TOPOLOGY 8u
 #define KOORD_ON_CONFIG 16u /* on_event() only: this instance's configuration changed */
+/* Since 1.1. on_event() only, for those that subscribe() of koord.verdict/1 named; the version is the generation. */
+#define KOORD_ON_VERDICTS 32u
 
 #define KOORD_QOS_NONE 0u /* neither a label koordinator.sh/qosClass nor a Kubernetes class to go by */
 #define KOORD_QOS_LSE 1u
@@ -570,6 +572,104 @@ typedef struct koord_svc_audit { /* "koord.audit/1" */
   koord_status (*record)(const koord_host *host, uint64_t subject, koord_str what, koord_str why);
 } koord_svc_audit;
 
+/* ---- koord.verdict/1: containers that are held up, the resource, and the cause ------------------------------
+ * Since 1.1. Advisors post verdicts, others read them. A verdict stands for one victim, one resource and one kind, by one
+ * plugin. It stands until its plugin ends it, until ttl_ns has passed since the last post, until its victim has ended, or
+ * until its plugin has ended (stopped, crashed, parked, its gate switched off). The host shows standing and ended verdicts to
+ * operators, always with the id of their plugin.
+ *
+ * Limits of a plugin: 4096 standing verdicts with 4 MiB of text and suspects; of a third party's 256 and 256 KiB. */
+
+/* The cause. */
+#define KOORD_VERDICT_INTERFERED 1u        /* others */
+#define KOORD_VERDICT_SELF_QUOTA 2u        /* its own CPU quota */
+#define KOORD_VERDICT_SELF_THREADS 3u      /* it wants more CPUs than it may use */
+#define KOORD_VERDICT_SELF_MEMORY_LIMIT 4u /* its own memory limit */
+#define KOORD_VERDICT_SHARED_PARENT 5u     /* a limit of a cgroup above it, which others use up */
+#define KOORD_VERDICT_UNKNOWN 6u           /* it is held up, and the cause is unknown */
+
+#define KOORD_RESOURCE_CPU 1u
+#define KOORD_RESOURCE_BLKIO 2u
+#define KOORD_RESOURCE_MEMORY 3u
+#define KOORD_RESOURCE_CACHE 4u /* caches of the CPU and memory bandwidth */
+
+/* The method: how the suspects are known. */
+#define KOORD_METHOD_EXACT 1u     /* counted by the kernel */
+#define KOORD_METHOD_ESTIMATED 2u /* counted, but a part was distributed by a rule */
+#define KOORD_METHOD_SUSPECTED 3u /* correlation, or a rule of thumb */
+
+#define KOORD_SUSPECT_SUBJECT 1u /* a pod or container */
+#define KOORD_SUSPECT_OUTSIDE 2u /* cgroups of the node that belong to no pod */
+#define KOORD_SUSPECT_KERNEL 3u  /* the kernel's own threads */
+#define KOORD_SUSPECT_OTHER 4u   /* something else, which `name` names */
+
+#define KOORD_ORIGIN_OWN 1u         /* one of the node's own plugins (plugins.ownDirectories) */
+#define KOORD_ORIGIN_THIRD_PARTY 2u /* any other */
+
+/* One that used the resource while the victim waited for it. NaN in a double: unknown. No double is infinite or negative, but
+ * `excess` may be negative. */
+typedef struct koord_suspect {
+  uint32_t struct_size, kind; /* KOORD_SUSPECT_* */
+  uint64_t subject;           /* KOORD_SUSPECT_SUBJECT: its handle, from koord.state/1; else KOORD_NO_SUBJECT */
+  koord_str name;             /* at most 256 bytes; of a pod or container the host's: "shop/cart-7d9/app" */
+  double value;               /* the part of the victim's waits that it caused, in amount_unit of the verdict */
+  double share;               /* that part of all waits, own ones included: 0 to 1; those of all suspects at most 1 together */
+  double excess;              /* `value` minus its usual value in quiet times */
+  double usage, request;      /* of the resource: CPUs; bytes (memory, cache); bytes/s (blkio) */
+} koord_suspect;
+
+/* A verdict. All texts are UTF-8. NaN in a double: unknown. No double is infinite or negative. */
+typedef struct koord_verdict {
+  uint32_t struct_size, kind; /* KOORD_VERDICT_* */
+  uint32_t resource, method;  /* KOORD_RESOURCE_*, KOORD_METHOD_* */
+  uint64_t victim;            /* handle of a pod or container, from koord.state/1 */
+  uint64_t from_ns, to_ns;    /* host time: begin of the first and end of the last window with a finding */
+  uint32_t windows_over, windows_seen; /* windows in that time with a finding, and all; 0 and 0: the rule has no windows */
+  koord_str statistic, statistic_unit; /* the figure that the verdict rests on: "held_up", "ratio"; 1 to 64 bytes each */
+  double value, baseline, threshold;   /* of the statistic: now (required), in quiet times, and the rule's limit */
+  koord_str amount_unit;               /* of the next three and of the suspects' values: "seconds/second"; at most 64 bytes */
+  double own, throttled, unexplained;  /* parts that the victim causes, that its own limits cause, and without a known cause */
+  const koord_suspect *suspects;       /* the largest value first; at most 32 */
+  uint32_t n_suspects, suspect_stride;
+  const koord_label *others;           /* other resources looked at: ("memory", "0 refaults/s"); at most 16, 256 bytes each text */
+  uint32_t n_others, other_stride;
+  koord_str note;                      /* one sentence for operators, or empty; at most 1024 bytes */
+  uint64_t ttl_ns;                     /* ends unless posted again within this time; 0: 60 s; at most 1 h */
+  /* Written by the host. In post() they are zero and empty. */
+  uint64_t id;           /* the same for all posts of a standing verdict, and never used again while the host runs */
+  uint64_t since_ns;     /* host time of its first post */
+  koord_str plugin;      /* the id of the plugin that posted it */
+  koord_str victim_name; /* "shop/cart-7d9/app" */
+  uint32_t origin, rsv;  /* KOORD_ORIGIN_* */
+} koord_verdict;
+
+typedef struct koord_verdict_list koord_verdict_list; /* opaque, immutable, counted by the host */
+
+typedef struct koord_svc_verdict { /* "koord.verdict/1", since 1.1; granted to all kinds but runtime hooks */
+  uint32_t struct_size, rsv;
+
+  /* Adds these verdicts; one that stands for the same victim, resource and kind by this plugin is replaced and keeps its id. All
+   * or nothing: after an error none is taken, and those before stay. `stride` is the size of an element.
+   * KOORD_E_INVALID: a member is outside of what it may be, or one that the host writes is set. KOORD_E_GONE: a victim has ended,
+   * the text says which; a suspect that has ended is no error. KOORD_E_AGAIN: the plugin's limit is used up. [any] */
+  koord_status (*post)(const koord_host *host, const koord_verdict *verdicts, uint32_t n, uint32_t stride);
+  /* Ends a standing verdict of this plugin. `why` is for operators: UTF-8, at most 1024 bytes, may be empty.
+   * KOORD_E_NOT_FOUND: none stands, which is ordinary after its victim has ended. [any] */
+  koord_status (*end)(const koord_host *host, uint64_t victim, uint32_t resource, uint32_t kind, koord_str why);
+
+  /* All standing verdicts of all plugins, in the order of their ids; those of third parties too: look at `origin` and `plugin`
+   * before acting on one. KOORD_E_AGAIN: the plugin holds too many lists, release one. [any] */
+  koord_status (*acquire)(const koord_host *host, const koord_verdict_list **list);
+  void (*release)(const koord_host *host, const koord_verdict_list *list);
+  /* Functions of an acquired list; all their results are valid until release. */
+  const koord_verdict *(*verdicts)(const koord_verdict_list *list, uint32_t *n, uint32_t *stride);
+  /* Grows when a verdict begins, ends, or has another method or other suspects; not with values. Never 0. */
+  uint64_t (*generation)(const koord_verdict_list *list);
+  /* 1: call on_event(KOORD_ON_VERDICTS) when the generation has grown; several changes may be one call. 0: no longer.
+   * Apart from subscribe() of koord.state/1. [any] */
+  koord_status (*subscribe)(const koord_host *host, int32_t on);
+} koord_svc_verdict;
+
 /* ---- the four kinds of plugin ------------------------------------------------------------------------------- */
 
 typedef struct koord_class koord_class;
@@ -821,6 +921,9 @@ KOORD_ASSERT_(sizeof(koord_svc_knobs) == 32);
 KOORD_ASSERT_(sizeof(koord_eviction) == 72);
 KOORD_ASSERT_(sizeof(koord_svc_evict) == 16);
 KOORD_ASSERT_(sizeof(koord_svc_audit) == 16);
+KOORD_ASSERT_(sizeof(koord_suspect) == 72);
+KOORD_ASSERT_(sizeof(koord_verdict) == 256);
+KOORD_ASSERT_(sizeof(koord_svc_verdict) == 64);
 KOORD_ASSERT_(sizeof(koord_lifecycle) == 56);
 KOORD_ASSERT_(sizeof(koord_advisor) == 64);
 KOORD_ASSERT_(sizeof(koord_scrape_target) == 160);

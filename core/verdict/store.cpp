@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/verdict/store.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <set>
+#include <utility>
+
+namespace koord::verdict {
+namespace {
+
+const Limits& limits_of(Origin origin) { return origin == Origin::own ? kOwnLimits : kThirdPartyLimits; }
+
+bool names_the_same(const Suspect& a, const Suspect& b) {
+  return a.kind == b.kind && a.subject.handle == b.subject.handle && a.name == b.name;
+}
+
+bool differs(const Record& a, const Record& b) {
+  return a.method != b.method ||
+         !std::equal(a.suspects.begin(), a.suspects.end(), b.suspects.begin(), b.suspects.end(), names_the_same);
+}
+
+bool takes(const Query& query, const Record& record) {
+  if (query.victim && record.victim.handle != *query.victim) return false;
+  if (query.resource && record.resource != *query.resource) return false;
+  if (query.kind && record.kind != *query.kind) return false;
+  if (query.from && record.ended && *record.ended < *query.from) return false;
+  return !query.to || record.since <= *query.to;
+}
+
+Error over_limit(std::string_view plugin, const char* what, std::size_t limit) {
+  return Error{std::make_error_code(std::errc::resource_unavailable_try_again),
+               std::string(plugin) + " has more standing verdicts than " + std::to_string(limit) + what};
+}
+
+// The last of each key.
+std::vector<Record> one_of_each_key(std::vector<Record> records) {
+  std::set<Key> seen;
+  std::vector<Record> last;
+  for (auto record = records.rbegin(); record != records.rend(); ++record)
+    if (seen.insert(record->key()).second) last.push_back(std::move(*record));
+  std::reverse(last.begin(), last.end());
+  return last;
+}
+
+}  // namespace
+
+Result<void> Store::post(Time now, std::string_view plugin, Origin origin, std::vector<Record> records) {
+  records = one_of_each_key(std::move(records));
+  bool changed = false;
+  {
+    std::lock_guard lock(mutex_);
+    OfPlugin& of_plugin = plugins_[std::string(plugin)];
+    std::size_t n = of_plugin.standing.size(), bytes = of_plugin.standing_bytes;
+    for (Record& record : records) {
+      record.plugin = plugin;
+      record.origin = origin;
+      bytes += bytes_of(record);
+      const auto before = of_plugin.standing.find(record.key());
+      if (before == of_plugin.standing.end())
+        ++n;
+      else
+        bytes -= bytes_of(*before->second);
+    }
+    const Limits& limits = limits_of(origin);
+    if (n > limits.standing) return over_limit(plugin, "", limits.standing);
+    if (bytes > limits.standing_bytes) return over_limit(plugin, " bytes hold", limits.standing_bytes);
+    for (Record& record : records) {
+      record.posted = record.since = now;
+      changed |= replace(of_plugin, std::make_shared<Record>(std::move(record)));
+    }
+    posted_ += records.size();
+    if (changed) ++generation_;
+    if (!records.empty()) standing_.reset();
+  }
+  notify(changed);
+  return {};
+}
+
+// Whether that is a change of the generation.
+bool Store::replace(OfPlugin& of_plugin, std::shared_ptr<Record> record) {
+  RecordPtr& slot = of_plugin.standing[record->key()];
+  of_plugin.standing_bytes += bytes_of(*record);
+  bool changed = true;
+  if (slot) {
+    record->id = slot->id;
+    record->since = slot->since;
+    changed = differs(*slot, *record);
+    of_plugin.standing_bytes -= bytes_of(*slot);
+  } else {
+    record->id = ++last_id_;
+  }
+  slot = std::move(record);
+  return changed;
+}
+
+bool Store::end(Time now, std::string_view plugin, const Key& key, std::string why) {
+  return end_matching(now, why, [&](std::string_view id, const Record& record) {
+           return id == plugin && record.key() == key;
+         }) > 0;
+}
+
+std::size_t Store::end_all_of(Time now, std::string_view plugin, std::string_view why) {
+  return end_matching(now, why, [&](std::string_view id, const Record&) { return id == plugin; });
+}
+
+std::size_t Store::end_all_about(Time now, std::uint64_t victim, std::string_view why) {
+  return end_matching(now, why, [&](std::string_view, const Record& record) { return record.victim.handle == victim; });
+}
+
+std::size_t Store::expire(Time now) {
+  return end_matching(now, "its plugin did not post it again in time", [&](std::string_view, const Record& record) {
+    return later(record.posted, record.ttl) <= now;
+  });
+}
+
+template <class Matches>
+std::size_t Store::end_matching(Time now, std::string_view why, const Matches& matches) {
+  std::size_t n = 0;
+  {
+    std::lock_guard lock(mutex_);
+    for (auto& [id, of_plugin] : plugins_) {
+      for (auto standing = of_plugin.standing.begin(); standing != of_plugin.standing.end();) {
+        if (!matches(id, *standing->second)) {
+          ++standing;
+          continue;
+        }
+        of_plugin.standing_bytes -= bytes_of(*standing->second);
+        auto ended = std::make_shared<Record>(*standing->second);
+        ended->ended = now;
+        ended->why_ended = why;
+        keep_ended(of_plugin, std::move(ended));
+        standing = of_plugin.standing.erase(standing);
+        ++n;
+      }
+    }
+    if (n > 0) {
+      ++generation_;
+      standing_.reset();
+    }
+  }
+  notify(n > 0);
+  return n;
+}
+
+void Store::keep_ended(OfPlugin& of_plugin, RecordPtr ended) {
+  const Limits& limits = limits_of(ended->origin);
+  of_plugin.ended_bytes += bytes_of(*ended);
+  of_plugin.ended.push_back(std::move(ended));
+  while (of_plugin.ended.size() > limits.ended || of_plugin.ended_bytes > limits.ended_bytes) {
+    of_plugin.ended_bytes -= bytes_of(*of_plugin.ended.front());
+    of_plugin.ended.pop_front();
+  }
+}
+
+std::shared_ptr<const Standing> Store::standing() const {
+  std::lock_guard lock(mutex_);
+  if (standing_) return standing_;
+  auto standing = std::make_shared<Standing>();
+  standing->generation = generation_;
+  for (const auto& [id, of_plugin] : plugins_)
+    for (const auto& [key, record] : of_plugin.standing) standing->records.push_back(record);
+  std::sort(standing->records.begin(), standing->records.end(),
+            [](const RecordPtr& a, const RecordPtr& b) { return a->id < b->id; });
+  standing_ = std::move(standing);
+  return standing_;
+}
+
+std::vector<RecordPtr> Store::history(const Query& query) const {
+  std::vector<RecordPtr> found;
+  {
+    std::lock_guard lock(mutex_);
+    for (const auto& [id, of_plugin] : plugins_) {
+      for (const auto& [key, record] : of_plugin.standing)
+        if (takes(query, *record)) found.push_back(record);
+      for (const RecordPtr& record : of_plugin.ended)
+        if (takes(query, *record)) found.push_back(record);
+    }
+  }
+  std::sort(found.begin(), found.end(), [](const RecordPtr& a, const RecordPtr& b) { return a->id > b->id; });
+  if (found.size() > query.most) found.resize(query.most);
+  return found;
+}
+
+std::uint64_t Store::generation() const {
+  std::lock_guard lock(mutex_);
+  return generation_;
+}
+
+std::uint64_t Store::posted() const {
+  std::lock_guard lock(mutex_);
+  return posted_;
+}
+
+void Store::notify(bool changed) {
+  if (!changed) return;
+  std::lock_guard lock(subscribers_mutex_);
+  const std::uint64_t now = generation();
+  for (const auto& [id, on_change] : subscribers_) on_change(now);
+}
+
+std::uint64_t Store::subscribe(OnChange on_change) {
+  std::lock_guard lock(subscribers_mutex_);
+  subscribers_.emplace(++last_subscription_, std::move(on_change));
+  return last_subscription_;
+}
+
+void Store::remove(std::uint64_t subscription) {
+  std::lock_guard lock(subscribers_mutex_);
+  subscribers_.erase(subscription);
+}
+
+}  // namespace koord::verdict
