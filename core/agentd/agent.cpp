@@ -76,11 +76,13 @@ Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::
                 .capabilities = capabilities_,
                 .events = shared_.events,
                 .refusals = shared_.refusals,
+                .verdicts = shared_.verdicts,
                 .metrics = host_metrics_,
                 .governor = qos_.governor(),
                 .client = [this] { return state_.cluster() == nullptr ? nullptr : &state_.cluster()->api(); },
                 .plugins = [this] { return plugins_.status(); },
                 .hook_statistics = &hook_statistics_},
+      verdicts_(services_),
       evictions_(services_, config_),
       workers_(config_.workers),
       layers_(layer_options(config_)),
@@ -206,6 +208,7 @@ Result<void> Agent::start() {
   export_decisions(host_metrics_, qos_.governor());
   handle_signals();
   state_.start();
+  verdicts_.start();
   evictions_.start();
   prediction_.start();
   slo_watch_.start(loop_);
@@ -316,6 +319,7 @@ void Agent::stop() {
   hook_questions_.stop();
   qos_.stop();  // knobs go back first: nothing else may keep them from it
   hooks_.stop();
+  verdicts_.stop();
   evictions_.stop();
   reporting_.stop();
   state_.stop();

@@ -23,6 +23,7 @@
 #include "core/agentd/state_feeder.hpp"
 #include "core/agentd/strategy_watch.hpp"
 #include "core/agentd/takeover_koordlet.hpp"
+#include "core/agentd/verdicts.hpp"
 #include "core/agentd/volume_facts.hpp"
 #include "core/api/api.hpp"
 #include "core/base/clock.hpp"
@@ -91,6 +92,7 @@ class Agent {
 
   event::Loop loop_;
   std::unique_ptr<event::Timer> after_start_;
+  VerdictModule verdicts_;
   EvictionModule evictions_;  // longer than the workers, which bring it answers
   event::WorkerPool workers_;
   child::SnapshotImages images_;

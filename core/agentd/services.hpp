@@ -19,6 +19,7 @@
 #include "core/service/refusal_log.hpp"
 #include "core/state/hub.hpp"
 #include "core/store/store.hpp"
+#include "core/verdict/store.hpp"
 
 namespace koord::agentd {
 
@@ -32,6 +33,7 @@ struct Services {
   service::CapabilityBoard& capabilities;
   service::EventLog& events;
   service::RefusalLog& refusals;
+  verdict::Store& verdicts;
   metric::HostMetrics& metrics;
   knob::Governor& governor;
   // Returns the client of the API server; null: not available yet. [loop thread]

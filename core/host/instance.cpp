@@ -313,7 +313,10 @@ void Instance::write_off_call(const std::string& call, const std::string& reason
   if (session->runner != nullptr) session->runner->abort(reason, kAbortGrace);
   session->stop.fire();
   // Not here: reverting knobs takes writes, which may take a while, and this may be the watchdog's thread.
-  parts_.pool.post([self = shared_from_this(), session] { self->parts_.plans.withdraw(self->proposer(*session)); });
+  parts_.pool.post([self = shared_from_this(), session] {
+    self->parts_.plans.withdraw(self->proposer(*session));
+    if (session->context) session->context->end_verdicts("its plugin does not return");
+  });
   parts_.on_change(PluginState::wedged);
 }
 

@@ -59,6 +59,8 @@ class PluginContext final : public PluginSide {
   // From the next read on; the old one stays when this is not a JSON object.
   Result<void> set_config_json(std::string_view json);
   const std::shared_ptr<ServiceMeter>& meter() const { return meter_; }
+  // Ends the standing verdicts that it posted.
+  void end_verdicts(std::string_view why);
 
   // ---- for the services ----
   bool is_granted(std::string_view service) const { return granted_.contains(service); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // State shared by all plugins of one host. The host makes it once, before the first PluginContext, and it outlives them
-// all. Everything in it may be used from any thread. Its owner also connects the end of subjects to the registry:
+// all. Everything in it may be used from any thread. Its owner also connects the end of subjects to the registry and to
+// the verdicts, and ends those verdicts in time that were not posted again:
 //   hub.on_subject_end([&](std::uint64_t handle) { metrics.end_subject(handle); });
 #pragma once
 
@@ -20,6 +21,7 @@
 #include "core/service/snapshot_view.hpp"
 #include "core/service/store_feed.hpp"
 #include "core/state/hub.hpp"
+#include "core/verdict/store.hpp"
 
 namespace koord::service {
 
@@ -35,6 +37,7 @@ struct SharedServices {
   PluginPresence presence = {};
   EventLog events = {};
   RefusalLog refusals = {};
+  verdict::Store verdicts = {};
   // A plugin read a cgroup and found it gone: the state of the node is older than the node. [any thread]
   std::function<void()> on_cgroup_gone = {};
   // The base of a knob as the governor takes it, by the knob's name and its cgroup; empty: no governor. [any thread]

@@ -89,7 +89,8 @@ struct Record {
   std::uint64_t id = 0;  // from 1, in the order of the first posts; for one key as long as it stands
   std::string plugin;    // its source
   Origin origin = Origin::third_party;
-  Time since{}, posted{};  // of the first and of the last post
+  std::uint64_t session = 0;  // of the plugin, which posted it last
+  Time since{}, posted{};     // of the first and of the last post
   std::optional<Time> ended;
   std::string why_ended;
 
@@ -99,7 +100,7 @@ struct Record {
   Resource resource = Resource::cpu;
   Kind kind = Kind::unknown;
   Method method = Method::suspected;
-  Time from{}, to{};                              // begin of the first and end of the last window with a finding
+  Time from{}, to{};                                 // begin of the first and end of the last window with a finding
   std::uint32_t windows_over = 0, windows_seen = 0;  // 0 and 0: its rule has no windows
   Statistic statistic;
   std::string amount_unit;

@@ -28,9 +28,8 @@ bool takes(const Query& query, const Record& record) {
   return !query.to || record.since <= *query.to;
 }
 
-Error over_limit(std::string_view plugin, const char* what, std::size_t limit) {
-  return Error{std::make_error_code(std::errc::resource_unavailable_try_again),
-               std::string(plugin) + " has more standing verdicts than " + std::to_string(limit) + what};
+Error over_limit(std::string text) {
+  return Error{std::make_error_code(std::errc::resource_unavailable_try_again), std::move(text)};
 }
 
 // The last of each key.
@@ -45,48 +44,66 @@ std::vector<Record> one_of_each_key(std::vector<Record> records) {
 
 }  // namespace
 
-Result<void> Store::post(Time now, std::string_view plugin, Origin origin, std::vector<Record> records) {
+Result<void> Store::post(Time now, const Source& source, std::vector<Record> records) {
   records = one_of_each_key(std::move(records));
+  for (Record& record : records) {
+    record.plugin = source.plugin;
+    record.origin = source.origin;
+    record.session = source.session;
+    record.posted = record.since = now;
+    record.ended.reset();
+  }
   bool changed = false;
   {
     std::lock_guard lock(mutex_);
-    OfPlugin& of_plugin = plugins_[std::string(plugin)];
-    std::size_t n = of_plugin.standing.size(), bytes = of_plugin.standing_bytes;
-    for (Record& record : records) {
-      record.plugin = plugin;
-      record.origin = origin;
-      bytes += bytes_of(record);
-      const auto before = of_plugin.standing.find(record.key());
-      if (before == of_plugin.standing.end())
-        ++n;
-      else
-        bytes -= bytes_of(*before->second);
-    }
-    const Limits& limits = limits_of(origin);
-    if (n > limits.standing) return over_limit(plugin, "", limits.standing);
-    if (bytes > limits.standing_bytes) return over_limit(plugin, " bytes hold", limits.standing_bytes);
-    for (Record& record : records) {
-      record.posted = record.since = now;
-      changed |= replace(of_plugin, std::make_shared<Record>(std::move(record)));
-    }
+    OfPlugin& of_plugin = plugins_[source.plugin];
+    TRY(check_limits(of_plugin, source, records));
+    for (Record& record : records) changed |= replace(of_plugin, std::make_shared<Record>(std::move(record)));
     posted_ += records.size();
     if (changed) ++generation_;
-    if (!records.empty()) standing_.reset();
+    if (!records.empty()) outdate();
   }
   notify(changed);
   return {};
 }
 
+Result<void> Store::check_limits(const OfPlugin& of_plugin, const Source& source,
+                                 const std::vector<Record>& records) const {
+  std::size_t n = of_plugin.standing.size(), added = 0, removed = 0;
+  for (const Record& record : records) {
+    added += bytes_of(record);
+    const auto before = of_plugin.standing.find(record.key());
+    if (before == of_plugin.standing.end())
+      ++n;
+    else
+      removed += bytes_of(*before->second);
+  }
+  const Limits& limits = limits_of(source.origin);
+  if (n > limits.standing)
+    return over_limit("it has more than " + std::to_string(limits.standing) + " standing verdicts");
+  if (of_plugin.standing_bytes + added - removed > limits.standing_bytes)
+    return over_limit("its standing verdicts have more than " + std::to_string(limits.standing_bytes) + " bytes");
+  if (standing_bytes_ + added - removed > kMaxStandingBytes)
+    return over_limit("the standing verdicts of all plugins have more than " + std::to_string(kMaxStandingBytes) +
+                      " bytes");
+  return {};
+}
+
+void Store::outdate() {
+  ++version_;
+  standing_.reset();
+}
+
 // Whether that is a change of the generation.
 bool Store::replace(OfPlugin& of_plugin, std::shared_ptr<Record> record) {
   RecordPtr& slot = of_plugin.standing[record->key()];
-  of_plugin.standing_bytes += bytes_of(*record);
+  count(of_plugin, *record);
   bool changed = true;
   if (slot) {
     record->id = slot->id;
     record->since = slot->since;
     changed = differs(*slot, *record);
-    of_plugin.standing_bytes -= bytes_of(*slot);
+    uncount(of_plugin, *slot);
   } else {
     record->id = ++last_id_;
   }
@@ -94,24 +111,44 @@ bool Store::replace(OfPlugin& of_plugin, std::shared_ptr<Record> record) {
   return changed;
 }
 
-bool Store::end(Time now, std::string_view plugin, const Key& key, std::string why) {
-  return end_matching(now, why, [&](std::string_view id, const Record& record) {
-           return id == plugin && record.key() == key;
-         }) > 0;
+void Store::count(OfPlugin& of_plugin, const Record& record) {
+  of_plugin.standing_bytes += bytes_of(record);
+  standing_bytes_ += bytes_of(record);
 }
 
-std::size_t Store::end_all_of(Time now, std::string_view plugin, std::string_view why) {
-  return end_matching(now, why, [&](std::string_view id, const Record&) { return id == plugin; });
+void Store::uncount(OfPlugin& of_plugin, const Record& record) {
+  of_plugin.standing_bytes -= bytes_of(record);
+  standing_bytes_ -= bytes_of(record);
+}
+
+bool Store::end(Time now, std::string_view plugin, const Key& key, std::string why) {
+  {
+    std::lock_guard lock(mutex_);
+    const auto of_plugin = plugins_.find(plugin);
+    if (of_plugin == plugins_.end()) return false;
+    const auto standing = of_plugin->second.standing.find(key);
+    if (standing == of_plugin->second.standing.end()) return false;
+    end_one(now, of_plugin->second, standing->second, std::move(why));
+    of_plugin->second.standing.erase(standing);
+    ++generation_;
+    outdate();
+  }
+  notify(true);
+  return true;
+}
+
+std::size_t Store::end_session(Time now, std::string_view plugin, std::uint64_t session, std::string_view why) {
+  return end_matching(now, why,
+                      [&](const Record& record) { return record.session == session && record.plugin == plugin; });
 }
 
 std::size_t Store::end_all_about(Time now, std::uint64_t victim, std::string_view why) {
-  return end_matching(now, why, [&](std::string_view, const Record& record) { return record.victim.handle == victim; });
+  return end_matching(now, why, [&](const Record& record) { return record.victim.handle == victim; });
 }
 
 std::size_t Store::expire(Time now) {
-  return end_matching(now, "its plugin did not post it again in time", [&](std::string_view, const Record& record) {
-    return later(record.posted, record.ttl) <= now;
-  });
+  return end_matching(now, "its plugin did not post it again in time",
+                      [&](const Record& record) { return later(record.posted, record.ttl) <= now; });
 }
 
 template <class Matches>
@@ -121,26 +158,30 @@ std::size_t Store::end_matching(Time now, std::string_view why, const Matches& m
     std::lock_guard lock(mutex_);
     for (auto& [id, of_plugin] : plugins_) {
       for (auto standing = of_plugin.standing.begin(); standing != of_plugin.standing.end();) {
-        if (!matches(id, *standing->second)) {
+        if (!matches(*standing->second)) {
           ++standing;
           continue;
         }
-        of_plugin.standing_bytes -= bytes_of(*standing->second);
-        auto ended = std::make_shared<Record>(*standing->second);
-        ended->ended = now;
-        ended->why_ended = why;
-        keep_ended(of_plugin, std::move(ended));
+        end_one(now, of_plugin, standing->second, std::string(why));
         standing = of_plugin.standing.erase(standing);
         ++n;
       }
     }
     if (n > 0) {
       ++generation_;
-      standing_.reset();
+      outdate();
     }
   }
   notify(n > 0);
   return n;
+}
+
+void Store::end_one(Time now, OfPlugin& of_plugin, const RecordPtr& record, std::string why) {
+  uncount(of_plugin, *record);
+  auto ended = std::make_shared<Record>(*record);
+  ended->ended = now;
+  ended->why_ended = std::move(why);
+  keep_ended(of_plugin, std::move(ended));
 }
 
 void Store::keep_ended(OfPlugin& of_plugin, RecordPtr ended) {
@@ -158,6 +199,7 @@ std::shared_ptr<const Standing> Store::standing() const {
   if (standing_) return standing_;
   auto standing = std::make_shared<Standing>();
   standing->generation = generation_;
+  standing->version = version_;
   for (const auto& [id, of_plugin] : plugins_)
     for (const auto& [key, record] : of_plugin.standing) standing->records.push_back(record);
   std::sort(standing->records.begin(), standing->records.end(),

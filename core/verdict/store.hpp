@@ -28,11 +28,21 @@ struct Limits {
   std::size_t ended = 0, ended_bytes = 0;  // the oldest go first
 };
 inline constexpr Limits kOwnLimits{4096, 4u << 20, 1000, 1u << 20};
+inline constexpr std::size_t kMaxStandingBytes = 8u << 20;  // of all plugins together
 inline constexpr Limits kThirdPartyLimits{256, 256u << 10, 250, 256u << 10};
+
+// A plugin that posts. Each of its sessions has another number: it may run anew, and twice at a time while one replaces
+// the other.
+struct Source {
+  std::string plugin;
+  Origin origin = Origin::third_party;
+  std::uint64_t session = 0;
+};
 
 // The standing verdicts at one moment, in the order of their ids.
 struct Standing {
   std::uint64_t generation = 1;
+  std::uint64_t version = 1;  // grows with values, too
   std::vector<RecordPtr> records;
 };
 
@@ -56,12 +66,13 @@ class Store {
   Store& operator=(const Store&) = delete;
 
   // Adds these, and replaces those that stand for the same key by this plugin. All or nothing: an error, with the code
-  // of resource_unavailable_try_again, when the plugin would have more than its limits.
-  Result<void> post(Time now, std::string_view plugin, Origin origin, std::vector<Record> records);
+  // of resource_unavailable_try_again, beyond the plugin's limits or that of all.
+  Result<void> post(Time now, const Source& source, std::vector<Record> records);
   // False: none stands.
   bool end(Time now, std::string_view plugin, const Key& key, std::string why);
   // Return how many ended.
-  std::size_t end_all_of(Time now, std::string_view plugin, std::string_view why);
+  // Those that this session posted last.
+  std::size_t end_session(Time now, std::string_view plugin, std::uint64_t session, std::string_view why);
   std::size_t end_all_about(Time now, std::uint64_t victim, std::string_view why);
   // Ends those that were not posted again within their ttl.
   std::size_t expire(Time now);
@@ -91,13 +102,21 @@ class Store {
   // Ends those standing ones that `matches` takes.
   template <class Matches>
   std::size_t end_matching(Time now, std::string_view why, const Matches& matches);
+  // [with the lock held]
+  Result<void> check_limits(const OfPlugin& of_plugin, const Source& source, const std::vector<Record>& records) const;
+  void count(OfPlugin& of_plugin, const Record& record);
+  void uncount(OfPlugin& of_plugin, const Record& record);
+  void end_one(Time now, OfPlugin& of_plugin, const RecordPtr& record, std::string why);
   void keep_ended(OfPlugin& of_plugin, RecordPtr ended);
   bool replace(OfPlugin& of_plugin, std::shared_ptr<Record> record);
+  void outdate();
+
   void notify(bool changed);
 
   mutable std::mutex mutex_;  // of what follows
   Plugins plugins_;
-  std::uint64_t last_id_ = 0, generation_ = 1, posted_ = 0;
+  std::size_t standing_bytes_ = 0;  // of all plugins
+  std::uint64_t last_id_ = 0, generation_ = 1, version_ = 1, posted_ = 0;
   mutable std::shared_ptr<const Standing> standing_;  // null: made anew when it is asked for
 
   std::mutex subscribers_mutex_;  // of what follows; held while they are called

@@ -39,7 +39,10 @@ MemoryHost::MemoryHost(const NodeRoots& roots, const Clock& clock, std::string n
       metrics_(std::move(node_name), &feed_),
       cgroups_(layout_of(roots), clock),
       services_{clock, roots, metrics_, feed_, hub_, cgroups_, capabilities_} {
-  hub_.on_subject_end([this](std::uint64_t handle) { metrics_.end_subject(handle); });
+  hub_.on_subject_end([this](std::uint64_t handle) {
+    metrics_.end_subject(handle);
+    services_.verdicts.end_all_about(services_.clock.now(), handle, "the pod or container has ended");
+  });
 }
 
 MemoryHost::~MemoryHost() = default;

@@ -36,6 +36,7 @@ struct NodeServices {
   const cgroup::Layout layout = *cgroup::Layout::detect(tree.roots());
   service::CapabilityBoard capabilities;
   service::RefusalLog refusals;
+  verdict::Store verdicts;
   metric::HostMetrics metrics{"test-node"};
   Plugins running;
   const Services services{.loop = loop,
@@ -47,6 +48,7 @@ struct NodeServices {
                           .capabilities = capabilities,
                           .events = events,
                           .refusals = refusals,
+                          .verdicts = verdicts,
                           .metrics = metrics,
                           .governor = governor,
                           .client = [] { return nullptr; },

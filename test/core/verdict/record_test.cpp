@@ -30,13 +30,17 @@ TEST_CASE("a subject is named by pod and container") {
 TEST_CASE("the size of a record grows with all its texts") {
   const Record record = verdict_about(1);
   const std::size_t bytes = bytes_of(record);
-  for (auto grow : {+[](Record& r) { r.note.assign(100, 'x'); }, +[](Record& r) { r.plugin.assign(100, 'x'); },
-                    +[](Record& r) { r.victim_name.assign(113, 'x'); }, +[](Record& r) { r.why_ended.assign(100, 'x'); },
-                    +[](Record& r) { r.statistic.unit.assign(105, 'x'); },
-                    +[](Record& r) { r.amount_unit.assign(114, 'x'); },
-                    +[](Record& r) { r.victim.labels = {{"pod_name", std::string(92, 'x')}}; },
-                    +[](Record& r) { r.suspects.push_back(suspect(2, 1)); },
-                    +[](Record& r) { r.others = {{"memory", std::string(100, 'x')}}; }}) {
+  for (auto grow :
+       {+[](Record& r) { r.note.assign(100, 'x'); }, +[](Record& r) { r.plugin.assign(100, 'x'); },
+        +[](Record& r) { r.victim_name.assign(113, 'x'); }, +[](Record& r) { r.why_ended.assign(100, 'x'); },
+        +[](Record& r) { r.statistic.unit.assign(105, 'x'); }, +[](Record& r) { r.amount_unit.assign(114, 'x'); },
+        +[](Record& r) {
+          r.victim.labels = {{"pod_name", std::string(92, 'x')}};
+        },
+        +[](Record& r) { r.suspects.push_back(suspect(2, 1)); },
+        +[](Record& r) {
+          r.others = {{"memory", std::string(100, 'x')}};
+        }}) {
     Record larger = record;
     grow(larger);
     CHECK(bytes_of(larger) >= bytes + 100);

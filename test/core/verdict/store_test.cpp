@@ -14,11 +14,12 @@ namespace {
 
 struct Verdicts {
   Result<void> post(std::vector<Record> records, std::string_view plugin = "advisor", Origin origin = Origin::own) {
-    return store.post(now, plugin, origin, std::move(records));
+    return store.post(now, {std::string(plugin), origin, session}, std::move(records));
   }
   std::vector<RecordPtr> standing() const { return store.standing()->records; }
 
   Store store;
+  std::uint64_t session = 1;
   Time now = Time(100s);
 };
 
@@ -117,12 +118,43 @@ TEST_CASE_FIXTURE(Verdicts, "verdicts end with their plugin, with their victim, 
   REQUIRE(post({verdict_about(7), verdict_about(8)}));
   REQUIRE(post({verdict_about(7), verdict_about(9)}, "com.acme.rule", Origin::third_party));
   CHECK(store.end_all_about(now, 7, "the container has ended") == 2);
-  CHECK(store.end_all_of(now, "com.acme.rule", "its plugin has ended") == 1);
+  CHECK(store.end_session(now, "com.acme.rule", session, "its plugin has ended") == 1);
   REQUIRE(standing().size() == 1);
   CHECK(store.expire(now + 59s) == 0);
   CHECK(store.expire(now + 60s) == 1);
   CHECK(standing().empty());
   for (const RecordPtr& record : store.history()) CHECK_FALSE(record->why_ended.empty());
+}
+
+TEST_CASE_FIXTURE(Verdicts, "the end of a session leaves verdicts that the next one has posted again") {
+  REQUIRE(post({verdict_about(7), verdict_about(8)}));
+  session = 2;
+  REQUIRE(post({verdict_about(8)}));
+  CHECK(store.end_session(now, "com.acme.rule", 1, "") == 0);
+  CHECK(store.end_session(now, "advisor", 1, "its plugin has ended") == 1);
+  REQUIRE(standing().size() == 1);
+  CHECK(standing()[0]->victim.handle == 8);
+  CHECK(standing()[0]->id == 2);
+}
+
+TEST_CASE_FIXTURE(Verdicts, "the version of the standing verdicts grows with values, too") {
+  REQUIRE(post({verdict_about(7)}));
+  const auto before = store.standing();
+  CHECK(store.standing() == before);
+  REQUIRE(post({verdict_about(7)}));
+  CHECK(store.standing()->version > before->version);
+  CHECK(store.standing()->generation == before->generation);
+}
+
+TEST_CASE_FIXTURE(Verdicts, "all plugins together have a limit") {
+  Record large = verdict_about(1);
+  large.note.assign(3u << 20, 'x');
+  REQUIRE(post({large}, "a"));
+  REQUIRE(post({large}, "b"));
+  CHECK_FALSE(post({large}, "c"));
+  CHECK(post({verdict_about(1)}, "c"));
+  CHECK(store.end(now, "a", large.key(), ""));
+  CHECK(post({large}, "c"));
 }
 
 TEST_CASE_FIXTURE(Verdicts, "a query selects by victim, resource, kind and time, the newest first") {
@@ -145,11 +177,10 @@ TEST_CASE_FIXTURE(Verdicts, "beyond its limits a plugin's post is refused whole,
   std::vector<Record> many;
   for (std::uint64_t i = 1; i <= kThirdPartyLimits.standing; ++i) many.push_back(verdict_about(i));
   REQUIRE(post(many, "com.acme.rule", Origin::third_party));
-  const Result<void> refused =
-      post({verdict_about(1), verdict_about(10'000)}, "com.acme.rule", Origin::third_party);
+  const Result<void> refused = post({verdict_about(1), verdict_about(10'000)}, "com.acme.rule", Origin::third_party);
   REQUIRE_FALSE(refused);
   CHECK(refused.error().is(std::errc::resource_unavailable_try_again));
-  CHECK(refused.error().text == "com.acme.rule has more standing verdicts than 256");
+  CHECK(refused.error().text == "it has more than 256 standing verdicts");
   CHECK(post({verdict_about(1)}, "com.acme.rule", Origin::third_party));  // one that it has already
   CHECK(post({verdict_about(1)}, "com.acme.other", Origin::third_party));
   CHECK(standing().size() == kThirdPartyLimits.standing + 1);
@@ -165,7 +196,7 @@ TEST_CASE_FIXTURE(Verdicts, "large verdicts count by their bytes, standing and e
   large.victim.handle = 4;
   CHECK_FALSE(post({large}, "com.acme.rule", Origin::third_party));
   for (int i = 0; i < 100; ++i) {
-    store.end_all_of(now, "com.acme.rule", "");
+    store.end_session(now, "com.acme.rule", session, "");
     REQUIRE(post({large}, "com.acme.rule", Origin::third_party));
   }
   std::size_t bytes = 0;
@@ -175,10 +206,10 @@ TEST_CASE_FIXTURE(Verdicts, "large verdicts count by their bytes, standing and e
 
 TEST_CASE_FIXTURE(Verdicts, "ended verdicts of one plugin do not displace those of another") {
   REQUIRE(post({verdict_about(7)}));
-  store.end_all_of(now, "advisor", "");
+  store.end_session(now, "advisor", session, "");
   for (std::size_t i = 0; i < 2 * kThirdPartyLimits.ended; ++i) {
     REQUIRE(post({verdict_about(7)}, "com.acme.rule", Origin::third_party));
-    store.end_all_of(now, "com.acme.rule", "");
+    store.end_session(now, "com.acme.rule", session, "");
   }
   CHECK(store.history().size() == kThirdPartyLimits.ended + 1);
   CHECK(store.history().back()->plugin == "advisor");
@@ -194,7 +225,7 @@ TEST_CASE_FIXTURE(Verdicts, "subscribers learn the generation after each change,
   REQUIRE(post({verdict_about(7)}));
   CHECK(standing_then == 1);
   REQUIRE(post({verdict_about(7)}));
-  store.end_all_of(now, "advisor", "");
+  store.end_session(now, "advisor", session, "");
   CHECK(standing_then == 0);
   CHECK(seen == std::vector<std::uint64_t>{2, 3});
   store.remove(subscription);

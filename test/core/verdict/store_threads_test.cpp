@@ -20,7 +20,7 @@ TEST_CASE("verdicts are posted, ended and read by several threads at once") {
   for (const char* plugin : {"a", "b"}) {
     threads.emplace_back([&store, plugin] {
       for (int i = 0; i < kRounds; ++i) {
-        CHECK(store.post(Time(), plugin, Origin::own, {verdict_about(1), verdict_about(2)}));
+        CHECK(store.post(Time(), {plugin, Origin::own, 1}, {verdict_about(1), verdict_about(2)}));
         CHECK(store.end(Time(), plugin, verdict_about(1).key(), "over"));
       }
     });
