@@ -21,6 +21,7 @@
 #include "core/child/sample_ring.hpp"
 #include "core/child/wire.hpp"
 #include "core/service/plugin_side.hpp"
+#include "core/service/verdict_list.hpp"
 
 namespace koord::child {
 
@@ -58,6 +59,8 @@ class HostProxy final : public service::PluginSide {
   koord_status append(std::uint64_t t_ns, std::vector<koord_point> points);
   koord_status acquire(const koord_snapshot** snapshot);
   bool release(const koord_snapshot* snapshot);  // false: it does not hold it
+  koord_status acquire(const koord_verdict_list** list);
+  bool release(const koord_verdict_list* list);  // the same
   void log(std::int32_t level, std::string_view message);
   RemoteValues& values() { return values_; }
 
@@ -84,6 +87,10 @@ class HostProxy final : public service::PluginSide {
   std::uint64_t newest_serial_ = 0;
   std::shared_ptr<const Image> newest_;
   std::map<const koord_snapshot*, Held> held_;
+
+  service::PluginVerdictLists lists_;
+  std::mutex newest_list_mutex_;
+  service::VerdictListPtr newest_list_;  // null: none yet
 };
 
 // The table of this id, as a child offers it; nullptr: none.

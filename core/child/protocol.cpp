@@ -52,6 +52,12 @@ const char* table_of(Service service) {
     case Service::evict_request:
     case Service::refuse_eviction:
       return "koord.evict/1";
+    case Service::verdict_post:
+    case Service::refuse_verdicts:
+    case Service::verdict_end:
+    case Service::verdict_acquire:
+    case Service::verdict_subscribe:
+      return "koord.verdict/1";
     default:
       return nullptr;
   }

@@ -77,6 +77,11 @@ enum class Service : std::uint32_t {
   base,
   evict_request,
   refuse_eviction,  // as refuse_plan
+  verdict_post,     // n verdicts
+  refuse_verdicts,  // as refuse_plan
+  verdict_end,      // victim, resource, kind, why
+  verdict_acquire,  // version of the list that the child has → whether there is another, and that
+  verdict_subscribe,
 };
 
 // Returns the id of the table that the service belongs to and is granted with; nullptr if it needs no grant or is

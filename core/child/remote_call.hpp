@@ -7,11 +7,13 @@
 #include "core/child/host_proxy.hpp"
 #include "core/service/arguments.hpp"
 #include "core/service/record.hpp"
+#include "core/service/record_arguments.hpp"
 #include "core/service/serve.hpp"
 
 namespace koord::child {
 
 extern const koord_svc_metrics remote_metrics;
+extern const koord_svc_verdict remote_verdict;
 
 template <class Body>
 koord_status serve(const koord_host* host, Body&& body) noexcept {
@@ -54,6 +56,13 @@ inline Result<koord_status> take_bytes(HostProxy& remote, Packer& question, void
   std::string_view bytes = answer.rest.text();
   if (answer.ok() && bytes.size() <= cap && !bytes.empty()) std::memcpy(buf, bytes.data(), bytes.size());
   return remote.returned(answer);
+}
+
+// The host logs that this side refuses a record.
+inline koord_status refuse_record(HostProxy& remote, Service service, const service::Refusal& refusal) {
+  Packer question = request(service);
+  question.add(refusal.status).add(std::string_view(refusal.line)).add(std::string_view(refusal.text));
+  return remote.returned(remote.ask(question));
 }
 
 }  // namespace koord::child

@@ -287,12 +287,7 @@ koord_status base(const koord_host* host, koord_str knob, koord_str dir, char* b
 koord_status evict_request(const koord_host* host, const koord_eviction* eviction) {
   return serve(host, [&](HostProxy& remote) -> Result<koord_status> {
     const Result<evict::Request> taken = service::eviction_argument(eviction);
-    if (!taken) {
-      const service::Refusal refusal = service::refusal_of_eviction(taken.error());
-      Packer refused = request(Service::refuse_eviction);
-      return remote.returned(remote.ask(
-          refused.add(refusal.status).add(std::string_view(refusal.line)).add(std::string_view(refusal.text))));
-    }
+    if (!taken) return refuse_record(remote, Service::refuse_eviction, service::refusal_of_eviction(taken.error()));
     Packer question = request(Service::evict_request);
     question.add(static_cast<std::uint32_t>(taken->pods.size()));
     for (const std::uint64_t pod : taken->pods) question.add(pod);
@@ -329,6 +324,7 @@ constexpr struct {
     {"koord.kv/1", &kv},
     {"koord.metrics/1", &remote_metrics},
     {"koord.state/1", &state_table},
+    {"koord.verdict/1", &remote_verdict},
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/child/served_verdicts.hpp"
 #include "core/service/metric_queries.hpp"
 #include "core/service/record_arguments.hpp"
 #include "core/service/serve.hpp"
@@ -311,7 +312,16 @@ Result<koord_status> ServiceDispatcher::run(Service service, Unpacker& in, Packe
     case Service::evict_request:
       return evict_request(host(), in);
     case Service::refuse_eviction:
-      return service::refuse_eviction(host(), refusal_of(in));
+    case Service::refuse_verdicts:
+      return service::refuse_record(host(), refusal_of(in));
+    case Service::verdict_post:
+      return serve_verdict_post(host(), in);
+    case Service::verdict_end:
+      return serve_verdict_end(host(), in);
+    case Service::verdict_acquire:
+      return serve_verdict_acquire(context_, in, out);
+    case Service::verdict_subscribe:
+      return verdict_service.subscribe(host(), in.number<std::int32_t>());
     case Service::propose:
       return propose(host(), in);
     case Service::refuse_plan:

@@ -28,6 +28,7 @@ constexpr ServiceText kServiceTexts[] = {
     {"koord.kv/1", "stores small values; reads those of all plugins"},
     {"koord.metrics/1", "defines metrics, appends samples; reads the history of all metrics"},
     {"koord.state/1", "reads the node, its pods with labels and annotations, and the ids of their processes"},
+    {"koord.verdict/1", "posts verdicts about pods that are held up, shown under its name; reads those of all plugins"},
 };
 
 // "advisor" of "koord.advisor/1".

@@ -145,14 +145,23 @@ void Instance::tick() {
 }
 
 void Instance::notify(std::uint32_t parts, const state::Versions& versions) {
+  notify(parts, [&] { versions_ = versions; });
+}
+
+void Instance::notify_verdicts(std::uint64_t generation) {
+  notify(KOORD_ON_VERDICTS, [&] { verdict_generation_ = generation; });
+}
+
+// `keep` notes the versions, with the lock held.
+void Instance::notify(std::uint32_t changed, const std::function<void()>& keep) {
   std::shared_ptr<Session> session;
   {
     std::lock_guard lock(mutex_);
     session = session_;
     if (session == nullptr || !info_.takes_events) return;
-    versions_ = versions;
+    keep();
     bool queued = changed_parts_ != 0;
-    changed_parts_ |= parts;
+    changed_parts_ |= changed;
     if (queued || changed_parts_ == 0) return;
   }
   post(*session, &Instance::deliver_events);

@@ -86,6 +86,8 @@ class Instance : public std::enable_shared_from_this<Instance> {
   void tick();
   // Parts of the state changed (state::Part): calls the plugin for those it subscribed to.
   void notify(std::uint32_t parts, const state::Versions& versions);
+  // The standing verdicts changed: the same.
+  void notify_verdicts(std::uint64_t generation);
   // Gives it another configuration. It keeps the old one when on_event() refuses; a class without on_event()
   // ends, to begin anew.
   void reconfigure(std::string config_json);
@@ -136,6 +138,7 @@ class Instance : public std::enable_shared_from_this<Instance> {
   void post(Session& session, Step step);
   void post(Session& session, Step step, Duration patience);
   bool post_to(event::Strand& strand, event::Task task, Duration patience, const char* call);
+  void notify(std::uint32_t changed, const std::function<void()>& keep);
   void write_off_call(const std::string& call, const std::string& reason);
   Duration patience_of_tick() const;  // with the lock held
   Duration wedged_after() const;
@@ -204,6 +207,7 @@ class Instance : public std::enable_shared_from_this<Instance> {
   bool tick_queued_ = false;
   std::uint32_t changed_parts_ = 0;  // to be delivered
   state::Versions versions_;
+  std::uint64_t verdict_generation_ = 0;
   std::optional<std::string> new_config_;
   std::vector<knob::IntentResult> results_;  // to be delivered
   std::uint64_t config_version_ = 1;

@@ -142,17 +142,23 @@ service::CallResult Instance::call_tick(Session& session, Time now, Time deadlin
 void Instance::deliver_events(Session& session) {
   std::uint32_t changed;
   state::Versions versions;
+  std::uint64_t verdict_generation;
   {
     std::lock_guard lock(mutex_);
     changed = std::exchange(changed_parts_, 0);
     versions = versions_;
+    verdict_generation = verdict_generation_;
     if (state_ != PluginState::running) return;
   }
+  const std::uint32_t wanted =
+      changed & (session.context->subscribed_parts() | (session.context->wants_verdicts() ? KOORD_ON_VERDICTS : 0u));
   for (const VersionOfPart& part : kParts) {
-    if ((changed & session.context->subscribed_parts() & part.part) == 0) continue;
+    if ((wanted & part.part) == 0) continue;
     call(session, "on_event", [&] { return session.runner->on_event(part.part, versions.*part.version); });
     if (!is_current(session)) return;
   }
+  if ((wanted & KOORD_ON_VERDICTS) != 0)
+    call(session, "on_event", [&] { return session.runner->on_event(KOORD_ON_VERDICTS, verdict_generation); });
 }
 
 void Instance::deliver_results(Session& session) {

@@ -81,6 +81,7 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
 
   // [any]
   void notify(std::uint32_t changed, const state::Versions& versions);
+  void notify_verdicts(std::uint64_t generation);
   // Ends the processes of instances that were stopped and have not ended.
   void end_processes();
   // Gives up what has not ended; false when something had been or was given up.

@@ -197,6 +197,10 @@ void ManagedPlugin::notify(std::uint32_t changed, const state::Versions& version
   for (const auto& supervisor : supervisors()) supervisor->instance().notify(changed, versions);
 }
 
+void ManagedPlugin::notify_verdicts(std::uint64_t generation) {
+  for (const auto& supervisor : supervisors()) supervisor->instance().notify_verdicts(generation);
+}
+
 std::vector<HookTarget> ManagedPlugin::hooks(std::uint32_t stage) const {
   std::vector<HookTarget> hooks;
   std::lock_guard lock(mutex_);

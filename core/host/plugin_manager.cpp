@@ -16,7 +16,7 @@ PluginManager::PluginManager(Parts parts) : state_(std::make_shared<State>(std::
 
 PluginManager::~PluginManager() {
   stop();
-  state_->parts.services.hub.remove(state_->hub_subscription);
+  state_->unsubscribe();
 }
 
 void PluginManager::discover(const config::PluginsSettings& settings, config::FeatureGates& gates) {
@@ -108,6 +108,7 @@ void PluginManager::apply(const config::PluginsSettings& settings, const config:
 bool PluginManager::stop(Duration grace) {
   state_->budget_timer.reset();
   state_->space_timer.reset();
+  state_->verdict_timer.reset();
   for (const auto& replacement : std::exchange(state_->replacements, {})) replacement->give_up("the agent ends");
   Plugins plugins = state_->all_with_coming();
   plugins.insert(plugins.end(), state_->retired.begin(), state_->retired.end());

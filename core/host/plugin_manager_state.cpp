@@ -26,6 +26,9 @@ std::string format_cores(double cores) {
 // So many hooks may hang before another one waits for them.
 constexpr std::size_t kHookThreads = 4;
 
+// Between a change of the standing verdicts and the event.
+constexpr Duration kVerdictEventDelay = std::chrono::milliseconds(100);
+
 }  // namespace
 
 void PluginManager::State::subscribe() {
@@ -35,8 +38,31 @@ void PluginManager::State::subscribe() {
     for (const auto& plugin : self->all_with_coming()) plugin->notify(parts_changed, snapshot->versions);
   };
   hub_subscription = parts.services.hub.subscribe(on_change);
+  verdict_subscription = parts.services.verdicts.subscribe([weak = weak_from_this()](std::uint64_t) {
+    if (auto self = weak.lock()) self->verdicts_changed();
+  });
   parts.metrics.on_collect([weak = weak_from_this()] {
     if (auto self = weak.lock()) self->metrics.update(self->status());
+  });
+}
+
+void PluginManager::State::unsubscribe() {
+  parts.services.hub.remove(hub_subscription);
+  parts.services.verdicts.remove(verdict_subscription);
+}
+
+// [any] One event for all changes of a while: a plugin that posts and ends without pause costs others no more than
+// that.
+void PluginManager::State::verdicts_changed() {
+  if (verdict_event_due.exchange(true)) return;
+  parts.loop.post([weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (self == nullptr) return;
+    self->verdict_timer = self->parts.loop.after(kVerdictEventDelay, [state = self.get()] {
+      state->verdict_event_due = false;
+      const std::uint64_t generation = state->parts.services.verdicts.generation();
+      for (const auto& plugin : state->all_with_coming()) plugin->notify_verdicts(generation);
+    });
   });
 }
 

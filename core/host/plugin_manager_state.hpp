@@ -33,6 +33,8 @@ struct PluginManager::State : std::enable_shared_from_this<State> {
   }
 
   void subscribe();
+  void unsubscribe();
+  void verdicts_changed();
   void changed();
   void report();
   std::shared_ptr<ManagedPlugin> make(load::PluginFile file, unsigned nth, bool hold_ticks);
@@ -52,7 +54,9 @@ struct PluginManager::State : std::enable_shared_from_this<State> {
   Parts parts;
   PluginMetrics metrics;
   std::unique_ptr<event::WorkerPool> hook_pool;  // once there is a hook
-  std::uint64_t hub_subscription = 0;
+  std::uint64_t hub_subscription = 0, verdict_subscription = 0;
+  std::atomic<bool> verdict_event_due = false;
+  std::unique_ptr<event::Timer> verdict_timer;  // until that event
   unsigned next_nth = 0;
   std::unique_ptr<event::Timer> budget_timer;
   std::unique_ptr<event::Timer> space_timer;

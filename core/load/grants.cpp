@@ -33,10 +33,12 @@ struct Grant {
 };
 
 constexpr std::array kGrants = {
-    Grant{"koord.audit/1", kAll},   Grant{"koord.capabilities/1", kAll},  Grant{"koord.cgroup/1", kAll},
-    Grant{"koord.clock/1", kAll},   Grant{"koord.config/1", kAll},        Grant{"koord.evict/1", kQosStrategy},
-    Grant{"koord.fs/1", kAll},      Grant{"koord.knobs/1", kQosStrategy}, Grant{"koord.kv/1", kAll},
-    Grant{"koord.metrics/1", kAll}, Grant{"koord.state/1", kAll},
+    Grant{"koord.audit/1", kAll},  Grant{"koord.capabilities/1", kAll},
+    Grant{"koord.cgroup/1", kAll}, Grant{"koord.clock/1", kAll},
+    Grant{"koord.config/1", kAll}, Grant{"koord.evict/1", kQosStrategy},
+    Grant{"koord.fs/1", kAll},     Grant{"koord.knobs/1", kQosStrategy},
+    Grant{"koord.kv/1", kAll},     Grant{"koord.metrics/1", kAll},
+    Grant{"koord.state/1", kAll},  Grant{"koord.verdict/1", kAdvisor | kExternalAdvisor | kQosStrategy},
 };
 
 const Kind* find_kind(std::string_view id) {

@@ -27,6 +27,7 @@
 #include "core/service/rights.hpp"
 #include "core/service/service_meter.hpp"
 #include "core/service/shared_services.hpp"
+#include "core/service/verdict_list.hpp"
 #include "koordetector/plugin.h"
 
 namespace koord::service {
@@ -50,6 +51,8 @@ class PluginContext final : public PluginSide {
   std::optional<ReportedError> take_error() override;
   // KOORD_ON_* that on_event() is to be called for.
   std::uint32_t subscribed_parts() const { return subscribed_.load(std::memory_order_relaxed); }
+  // Whether on_event() is to be called for changes of the standing verdicts.
+  bool wants_verdicts() const { return wants_verdicts_.load(std::memory_order_relaxed); }
   // The intents proposed since the last take: after evaluate(), its plan.
   knob::Plan take_plan();
   // Is it the plan that was taken last, again?
@@ -81,6 +84,9 @@ class PluginContext final : public PluginSide {
   Result<metric::Subject> living_subject(std::uint64_t handle);
   void log(std::int32_t level, std::string_view message);
   void subscribe(std::uint32_t parts) { subscribed_.store(parts, std::memory_order_relaxed); }
+  void subscribe_verdicts(bool on) { wants_verdicts_.store(on, std::memory_order_relaxed); }
+  // Another one for each context.
+  std::uint64_t session() const { return serial_; }
   // The proposals so far repeat the first `n` intents of the plan that was taken last; null: they do not.
   struct PlanBefore {
     std::shared_ptr<const knob::Plan> plan;
@@ -92,6 +98,7 @@ class PluginContext final : public PluginSide {
   Result<void> request_eviction(evict::Request request);
   std::shared_ptr<const ConfigDocument> config() const;
   PluginSnapshots& snapshots() { return snapshots_; }
+  PluginVerdictLists& verdict_lists() { return verdict_lists_; }
   PluginCgroupFiles& cgroup_files() { return cgroup_files_; }
 
  private:
@@ -103,10 +110,12 @@ class PluginContext final : public PluginSide {
   koord_host host_;
   log::RateLimit log_limit_;
   std::atomic<std::uint32_t> subscribed_ = 0;
+  std::atomic<bool> wants_verdicts_ = false;
   std::atomic<std::uint64_t> latest_plausible_ns_ = 0;
   const std::shared_ptr<ServiceMeter> meter_ = std::make_shared<ServiceMeter>();
   std::atomic<std::uint64_t> lines_left_out_ = 0;
   PluginSnapshots snapshots_;
+  PluginVerdictLists verdict_lists_;
   PluginCgroupFiles cgroup_files_;
 
   mutable std::mutex mutex_;  // of what follows

@@ -8,6 +8,7 @@
 #include "core/knob/knob_files.hpp"
 #include "core/service/plugin_context.hpp"
 #include "core/service/record.hpp"
+#include "core/service/serve.hpp"
 
 namespace koord::service {
 namespace {
@@ -133,6 +134,10 @@ Refusal refusal_of_eviction(const Error& error) {
 Error logged(PluginContext& context, const Refusal& refusal) {
   context.note_refusal(refusal.line);
   return refuse(refusal.status, refusal.text);
+}
+
+koord_status refuse_record(const koord_host* host, const Refusal& refusal) {
+  return serve(host, [&](PluginContext& context) -> Result<void> { return logged(context, refusal); });
 }
 
 }  // namespace koord::service

@@ -38,8 +38,8 @@ Refusal refusal_of_eviction(const Error& error);
 Error logged(PluginContext& context, const Refusal& refusal);
 
 // For a plugin in another process, which has refused a record: judges the intents before it, and answers and logs as
-// propose() and request() would have done.
+// propose(), request() and post() would have done.
 koord_status refuse_plan(const koord_host* host, const koord_intent* before, std::uint32_t n, const Refusal& refusal);
-koord_status refuse_eviction(const koord_host* host, const Refusal& refusal);
+koord_status refuse_record(const koord_host* host, const Refusal& refusal);
 
 }  // namespace koord::service

@@ -22,10 +22,6 @@ koord_status request(const koord_host* host, const koord_eviction* eviction) {
 
 }  // namespace
 
-koord_status refuse_eviction(const koord_host* host, const Refusal& refusal) {
-  return serve(host, [&](PluginContext& context) -> Result<void> { return logged(context, refusal); });
-}
-
 const koord_svc_evict evict_service = {sizeof evict_service, 0, request};
 
 }  // namespace koord::service

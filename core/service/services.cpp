@@ -10,7 +10,7 @@ constexpr OfferedService offered[] = {
     {"koord.config/1", &config_service}, {"koord.evict/1", &evict_service},
     {"koord.fs/1", &fs_service},         {"koord.knobs/1", &knobs_service},
     {"koord.kv/1", &kv_service},         {"koord.metrics/1", &metrics_service},
-    {"koord.state/1", &state_service},
+    {"koord.state/1", &state_service},   {"koord.verdict/1", &verdict_service},
 };
 
 }  // namespace

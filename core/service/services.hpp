@@ -21,6 +21,7 @@ extern const koord_svc_audit audit_service;
 extern const koord_svc_capabilities capabilities_service;
 extern const koord_svc_knobs knobs_service;
 extern const koord_svc_evict evict_service;
+extern const koord_svc_verdict verdict_service;
 
 struct OfferedService {
   std::string_view id;  // "name/revision"

@@ -20,6 +20,7 @@
 #include "core/service/refusal_log.hpp"
 #include "core/service/snapshot_view.hpp"
 #include "core/service/store_feed.hpp"
+#include "core/service/verdict_list.hpp"
 #include "core/state/hub.hpp"
 #include "core/verdict/store.hpp"
 
@@ -38,6 +39,7 @@ struct SharedServices {
   EventLog events = {};
   RefusalLog refusals = {};
   verdict::Store verdicts = {};
+  VerdictLists verdict_lists = {};
   // A plugin read a cgroup and found it gone: the state of the node is older than the node. [any thread]
   std::function<void()> on_cgroup_gone = {};
   // The base of a knob as the governor takes it, by the knob's name and its cgroup; empty: no governor. [any thread]

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Record: a verdict as its plugin posted it: who is held up, on which resource, by whom, how much, and how that is
-// known. The numbers of the enumerations are those of the plugin ABI. Plain values. [any thread]
+// Record: a verdict as its plugin posted it: the pod or container that is held up, the resource, the others that use
+// it, how much, and how that is known. The numbers of the enumerations are those of the plugin ABI. Plain values. [any
+// thread]
 #pragma once
 
 #include <cstddef>
@@ -40,7 +41,7 @@ enum class SuspectKind : std::uint32_t {
   subject = 1,  // a pod or container
   outside,      // cgroups of the node that belong to no pod
   kernel,       // the kernel's own threads
-  other,        // its name tells
+  other,        // named by `name`
 };
 std::string_view name_of(SuspectKind kind);  // "outside"
 
@@ -75,7 +76,7 @@ struct Statistic {
   double value = kUnknown, baseline = kUnknown, threshold = kUnknown;
 };
 
-// What a verdict is about. A plugin has at most one standing verdict of a key.
+// Victim, resource and kind of a verdict. A plugin has at most one standing verdict of a key.
 struct Key {
   std::uint64_t victim = 0;  // handle in the state
   Resource resource = Resource::cpu;
@@ -113,7 +114,7 @@ struct Record {
   Key key() const { return {victim.handle, resource, kind}; }
 };
 
-// Of its texts and suspects, about what it takes in memory.
+// Returns about the memory of a record with its texts and suspects.
 std::size_t bytes_of(const Record& record);
 
 }  // namespace koord::verdict

@@ -194,10 +194,10 @@ void Store::keep_ended(OfPlugin& of_plugin, RecordPtr ended) {
   }
 }
 
-std::shared_ptr<const Standing> Store::standing() const {
+std::shared_ptr<const CurrentVerdicts> Store::standing() const {
   std::lock_guard lock(mutex_);
   if (standing_) return standing_;
-  auto standing = std::make_shared<Standing>();
+  auto standing = std::make_shared<CurrentVerdicts>();
   standing->generation = generation_;
   standing->version = version_;
   for (const auto& [id, of_plugin] : plugins_)

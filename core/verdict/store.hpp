@@ -22,7 +22,7 @@ namespace koord::verdict {
 
 using RecordPtr = std::shared_ptr<const Record>;  // never null
 
-// What one plugin may have.
+// Limits of one plugin.
 struct Limits {
   std::size_t standing = 0, standing_bytes = 0;
   std::size_t ended = 0, ended_bytes = 0;  // the oldest go first
@@ -40,7 +40,7 @@ struct Source {
 };
 
 // The standing verdicts at one moment, in the order of their ids.
-struct Standing {
+struct CurrentVerdicts {
   std::uint64_t generation = 1;
   std::uint64_t version = 1;  // grows with values, too
   std::vector<RecordPtr> records;
@@ -78,7 +78,7 @@ class Store {
   std::size_t expire(Time now);
 
   // Never null. It may contain verdicts that expire() has not ended yet.
-  std::shared_ptr<const Standing> standing() const;
+  std::shared_ptr<const CurrentVerdicts> standing() const;
   // Standing and ended ones that the query takes, the newest id first.
   std::vector<RecordPtr> history(const Query& query = {}) const;
   // Grows when a verdict begins, ends, or has another method or other suspects. Never 0.
@@ -117,7 +117,7 @@ class Store {
   Plugins plugins_;
   std::size_t standing_bytes_ = 0;  // of all plugins
   std::uint64_t last_id_ = 0, generation_ = 1, version_ = 1, posted_ = 0;
-  mutable std::shared_ptr<const Standing> standing_;  // null: made anew when it is asked for
+  mutable std::shared_ptr<const CurrentVerdicts> standing_;  // null: made anew when it is asked for
 
   std::mutex subscribers_mutex_;  // of what follows; held while they are called
   std::map<std::uint64_t, OnChange> subscribers_;

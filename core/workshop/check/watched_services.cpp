@@ -204,6 +204,18 @@ const koord_svc_audit audit = {
     watched<"koord.audit/1 record", service::audit_service, &koord_svc_audit::record>,
 };
 
+const koord_svc_verdict verdict_table = {
+    sizeof verdict_table,
+    0,
+    watched<"koord.verdict/1 post", service::verdict_service, &koord_svc_verdict::post>,
+    watched<"koord.verdict/1 end", service::verdict_service, &koord_svc_verdict::end>,
+    watched<"koord.verdict/1 acquire", service::verdict_service, &koord_svc_verdict::acquire>,
+    watched<"koord.verdict/1 release", service::verdict_service, &koord_svc_verdict::release>,
+    service::verdict_service.verdicts,
+    service::verdict_service.generation,
+    watched<"koord.verdict/1 subscribe", service::verdict_service, &koord_svc_verdict::subscribe>,
+};
+
 struct Bytes {
   const void* table;
   std::size_t size;
@@ -225,6 +237,7 @@ Bytes whole_table(std::string_view id, Lending lending) {
       {"koord.knobs/1", {&knobs, sizeof knobs}},
       {"koord.kv/1", {&kv, sizeof kv}},
       {"koord.metrics/1", {&metrics, sizeof metrics}},
+      {"koord.verdict/1", {&verdict_table, sizeof verdict_table}},
   };
   auto found = all.find(id);
   return found == all.end() ? Bytes{nullptr, 0} : found->second;

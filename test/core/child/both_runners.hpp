@@ -154,6 +154,8 @@ template <>
 inline constexpr const char* kServiceId<koord_svc_metrics> = "koord.metrics/1";
 template <>
 inline constexpr const char* kServiceId<koord_svc_state> = "koord.state/1";
+template <>
+inline constexpr const char* kServiceId<koord_svc_verdict> = "koord.verdict/1";
 
 // The functions of services that were called, each as its service and its place in the table.
 class CalledFunctions {
@@ -206,11 +208,11 @@ class Side {
               std::type_identity_t<Parameters>... arguments) const {
     return invoke(function, host_, arguments...);
   }
-  // A function of an acquired snapshot.
-  template <class Result, class... Parameters>
-  Result get(Result (*koord_svc_state::*function)(const koord_snapshot*, Parameters...), const koord_snapshot* snapshot,
+  // A function of an acquired snapshot or list.
+  template <class Table, class Acquired, class Result, class... Parameters>
+  Result get(Result (*Table::*function)(const Acquired*, Parameters...), std::type_identity_t<const Acquired*> acquired,
              std::type_identity_t<Parameters>... arguments) const {
-    return invoke(function, snapshot, arguments...);
+    return invoke(function, acquired, arguments...);
   }
 
  private:
