@@ -4,7 +4,7 @@
 // culprit).
 //
 // A thread that is moved while it waits is charged on the CPU that it leaves. A wait that lasts is charged each time
-// when user space looks, up to that time: one of three seconds is in each of three windows of a second. All times are
+// when user space reads, up to that time: one of three seconds is in each of three windows of a second. All times are
 // of the run queue's clock, which stands still in the scheduler, so that they add up to the nanosecond.
 #include "cpu_threads.bpf.h"
 
@@ -15,8 +15,8 @@ char program_license[] SEC("license") = "Dual BSD/GPL";
 #define PF_KTHREAD 0x00200000
 #define ON_RQ_MIGRATING 2
 
-// A wait at the time when user space looked: it goes on from here.
-struct thread_look {
+// A wait at the time when user space visited it: it goes on from here.
+struct thread_visit {
   __u64 charged_ns, at_ns, throttled_ns, waited_ns, cpu;  // as in thread_wait; at_ns: left_ns
 };
 
@@ -29,11 +29,11 @@ struct thread_wait {
   __u64 moved_ns;      // the part of that which is in no pair yet
   __u64 cpu;           // 1 + the CPU that it left; 0: it was moved since
   __u64 counted_ns;    // the part of waited_ns that is in the slot's figures
-  // The last look: (1 + charged_ns of the wait) << 1 | its index in `looks`. It holds as long as charged_ns is the
+  // The last visit: (1 + charged_ns of the wait) << 1 | its index in `visits`. It holds as long as charged_ns is the
   // same.
-  __u64 look_key;
-  __u64 taken_key;  // of the look from which a wait went on
-  struct thread_look looks[2];
+  __u64 visit_key;
+  __u64 taken_key;  // of the visit from which a wait went on
+  struct thread_visit visits[2];
 };
 
 struct {
@@ -238,9 +238,9 @@ static __always_inline __u64 throttled_part(struct blame_slot* slot, const struc
   return slot->throttled_end_ns - from;
 }
 
-// A look runs in a thread, which the scheduler may interrupt to change the same values.
-static __always_inline void add_to(__u64* sum, __u64 ns, bool is_look) {
-  if (is_look)
+// A visit runs in a thread, which the scheduler may interrupt to change the same values.
+static __always_inline void add_to(__u64* sum, __u64 ns, bool is_visit) {
+  if (is_visit)
     __sync_fetch_and_add(sum, ns);
   else
     *sum += ns;
@@ -248,29 +248,29 @@ static __always_inline void add_to(__u64* sum, __u64 ns, bool is_look) {
 
 // The figures of a wait that grew from `counted` to `waited`.
 static __always_inline void add_wait(struct blame_slot* slot, __u64 counted, __u64 waited, __u64 throttled,
-                                     bool is_look) {
-  add_to(&slot->wait_ns, waited - counted, is_look);
-  add_to(&slot->throttled_ns, throttled, is_look);
-  if (waited >= BLAME_LONG_NS) add_to(&slot->long_ns, waited - counted, is_look);
+                                     bool is_visit) {
+  add_to(&slot->wait_ns, waited - counted, is_visit);
+  add_to(&slot->throttled_ns, throttled, is_visit);
+  if (waited >= BLAME_LONG_NS) add_to(&slot->long_ns, waited - counted, is_visit);
   for (int level = 0; level < BLAME_LEVELS; ++level) {
     __u64 most = (__u64)BLAME_FIRST_LEVEL_NS << level;
     if (waited <= most) break;
-    add_to(&slot->excess_ns[level], waited - (counted > most ? counted : most), is_look);
+    add_to(&slot->excess_ns[level], waited - (counted > most ? counted : most), is_visit);
   }
 }
 
-// A wait that was looked at goes on from there.
-static __always_inline void continue_from_look(struct thread_wait* wait) {
-  __u64 key = *(volatile __u64*)&wait->look_key;
+// A wait that was visited goes on from there.
+static __always_inline void continue_from_visit(struct thread_wait* wait) {
+  __u64 key = *(volatile __u64*)&wait->visit_key;
   if (key >> 1 != wait->charged_ns + 1) return;
-  const struct thread_look* look = &wait->looks[key & 1];
+  const struct thread_visit* visit = &wait->visits[key & 1];
   *(volatile __u64*)&wait->taken_key = key;
-  *(volatile __u64*)&wait->charged_ns = look->charged_ns;
-  wait->left_ns = look->at_ns;
-  wait->throttled_ns = look->throttled_ns;
-  wait->waited_ns = wait->counted_ns = look->waited_ns;
+  *(volatile __u64*)&wait->charged_ns = visit->charged_ns;
+  wait->left_ns = visit->at_ns;
+  wait->throttled_ns = visit->throttled_ns;
+  wait->waited_ns = wait->counted_ns = visit->waited_ns;
   wait->moved_ns = 0;
-  wait->cpu = look->cpu;
+  wait->cpu = visit->cpu;
 }
 
 static __always_inline void end_wait(struct blame_cpu* cpu, __u32 number, struct task_struct* next, __u32 victim,
@@ -281,7 +281,7 @@ static __always_inline void end_wait(struct blame_cpu* cpu, __u32 number, struct
     if (!wait) count_lost_begin();
     return;
   }
-  continue_from_look(wait);
+  continue_from_visit(wait);
   __u64 run_delay = next->sched_info.run_delay + delay_until(next, now);
   __u64 waited = run_delay - wait->charged_ns;
   wait->charged_ns = run_delay;
@@ -343,7 +343,7 @@ int BPF_PROG(blame_on_migrate, struct task_struct* task, int destination) {
   if (task->on_rq != ON_RQ_MIGRATING || !task->pid || task->flags & PF_KTHREAD) return 0;
   struct thread_wait* wait = bpf_task_storage_get(&threads, task, 0, 0);
   if (!wait) return 0;
-  continue_from_look(wait);
+  continue_from_visit(wait);
   __u64 now = task->se.cfs_rq->rq->clock;
   __u32 number = task->se.cfs_rq->rq->cpu;
   __u64 run_delay = task->sched_info.run_delay;  // the kernel has added the wait until now
@@ -366,7 +366,7 @@ int BPF_PROG(blame_on_migrate, struct task_struct* task, int destination) {
 // ---- waits that last
 
 // The throttled part of a wait that lasts, on its CPU; all of it where that is unknown.
-static __always_inline __u64 throttled_until_now(const struct thread_look* from, __u32 victim, __u64 throttled,
+static __always_inline __u64 throttled_until_now(const struct thread_visit* from, __u32 victim, __u64 throttled,
                                                  __u64 begin, __u64 now, __u32 number) {
   if (from->cpu == number + 1 && begin <= from->at_ns) return throttled - from->throttled_ns;
   if (!throttled) return 0;
@@ -380,45 +380,45 @@ static __always_inline __u64 throttled_until_now(const struct thread_look* from,
 
 // Stores the wait up to now. Returns false if it ended meanwhile, and was counted as a whole. That is exact but for a
 // wait that ends in the same few nanoseconds.
-static __always_inline bool keep_look(struct thread_wait* wait, __u64 charged, __u64 key,
-                                      const struct thread_look* look) {
-  wait->looks[key & 1] = *look;
+static __always_inline bool keep_visit(struct thread_wait* wait, __u64 charged, __u64 key,
+                                       const struct thread_visit* visit) {
+  wait->visits[key & 1] = *visit;
   asm volatile("" ::: "memory");
-  *(volatile __u64*)&wait->look_key = key;
+  *(volatile __u64*)&wait->visit_key = key;
   if (*(volatile __u64*)&wait->charged_ns == charged) return true;
   return *(volatile __u64*)&wait->taken_key == key;
 }
 
 // Without the lock of the run queue: the thread may come to a CPU at any time.
-static __always_inline void look_at(struct task_struct* task, struct thread_wait* wait, __u64 queued) {
+static __always_inline void visit_waiting(struct task_struct* task, struct thread_wait* wait, __u64 queued) {
   const struct cfs_rq* queue = task->se.cfs_rq;
   __u64 now = queue->rq->clock;
   __u32 number = queue->rq->cpu;
-  __u64 charged = *(volatile __u64*)&wait->charged_ns, key = wait->look_key;
-  struct thread_look look = {charged, wait->left_ns, wait->throttled_ns, wait->waited_ns, wait->cpu};
+  __u64 charged = *(volatile __u64*)&wait->charged_ns, key = wait->visit_key;
+  struct thread_visit visit = {charged, wait->left_ns, wait->throttled_ns, wait->waited_ns, wait->cpu};
   __u64 counted = wait->counted_ns, moved = wait->moved_ns;
   if (key >> 1 == charged + 1) {
-    look = wait->looks[key & 1];
-    counted = look.waited_ns;
+    visit = wait->visits[key & 1];
+    counted = visit.waited_ns;
     moved = 0;
   }
   __u64 run_delay = task->sched_info.run_delay + (now > queued ? now - queued : 0);
-  if (run_delay <= look.charged_ns || now <= look.at_ns) return;
-  __u64 waited = run_delay - look.charged_ns;
-  if (look.at_ns && waited > now - look.at_ns) waited = now - look.at_ns;
+  if (run_delay <= visit.charged_ns || now <= visit.at_ns) return;
+  __u64 waited = run_delay - visit.charged_ns;
+  if (visit.at_ns && waited > now - visit.at_ns) waited = now - visit.at_ns;
   __u32 victim = slot_of_thread(task);
   __u64 throttled_time = throttled_time_of(queue);
-  __u64 throttled = throttled_until_now(&look, victim, throttled_time, now - waited, now, number);
+  __u64 throttled = throttled_until_now(&visit, victim, throttled_time, now - waited, now, number);
   if (throttled + BLAME_LONG_NS > waited) return;
   __u64 here = waited - throttled;
-  look.charged_ns = run_delay;
-  look.at_ns = now;
-  look.throttled_ns = throttled_time;
-  look.waited_ns += here;
-  look.cpu = number + 1;
-  if (!keep_look(wait, charged, (charged + 1) << 1 | (~key & 1), &look)) return;
+  visit.charged_ns = run_delay;
+  visit.at_ns = now;
+  visit.throttled_ns = throttled_time;
+  visit.waited_ns += here;
+  visit.cpu = number + 1;
+  if (!keep_visit(wait, charged, (charged + 1) << 1 | (~key & 1), &visit)) return;
   struct blame_slot* slot = bpf_map_lookup_elem(&blame_slots, &victim);
-  if (slot) add_wait(slot, counted, look.waited_ns, throttled, true);
+  if (slot) add_wait(slot, counted, visit.waited_ns, throttled, true);
   struct blame_cpu* cpu = bpf_map_lookup_elem(&cpus, &number);
   if (cpu) blame(cpu, number, victim, now - here, now);
   if (moved) charge(victim, BLAME_MOVED, moved);
@@ -432,6 +432,6 @@ int for_each_waiting_thread(struct bpf_iter__task* context) {
   __u64 queued = task->sched_info.last_queued;
   if (!queued || is_throttled(task->se.cfs_rq)) return 0;
   struct thread_wait* wait = bpf_task_storage_get(&threads, task, 0, 0);
-  if (wait) look_at(task, wait, queued);
+  if (wait) visit_waiting(task, wait, queued);
   return 0;
 }

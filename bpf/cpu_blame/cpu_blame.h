@@ -31,7 +31,7 @@
 /* The times of a cgroup on one CPU, since it has its slot. */
 struct blame_slot {
   __u64 run_ns; /* interrupts in that time included */
-  __u64 waits;  /* that have ended; the figures below have those that last, too, up to the last look */
+  __u64 waits;  /* that have ended; the figures below have those that last, too, up to the last visit */
   __u64 wait_ns;
   __u64 long_ns;      /* of waits of at least BLAME_LONG_NS */
   __u64 throttled_ns; /* of threads that were waiting otherwise */

@@ -4,10 +4,10 @@
 namespace koord::analysis {
 
 double Baseline::quiet() const {
-  if (windows_ < kFewestWindows) return 0;
-  const double level = histogram_.percentile(kQuietShare);
+  if (windows_ < rule_.windows) return 0;
+  const double level = histogram_.percentile(rule_.quiet_share);
   // The first bucket has everything from 0 on.
-  return level <= kShares.first ? 0 : level;
+  return level <= buckets_.first ? 0 : level;
 }
 
 }  // namespace koord::analysis

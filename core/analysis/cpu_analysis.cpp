@@ -1,32 +1,98 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/analysis/cpu_analysis.hpp"
 
-#include <set>
+#include <algorithm>
 
 namespace koord::analysis {
+namespace {
+
+// Buckets of the waits for one suspect. A shorter wait is not worth the memory.
+constexpr Buckets kWaits{0.001, 16};
+
+// No workload has such a name.
+constexpr const char* kKernel = ":kernel";
+constexpr const char* kOutside = ":outside";
+
+// Empty: a container that has ended.
+std::string key_of(const Suspect& suspect, const std::map<Subject, const std::string*>& names) {
+  if (suspect.kind == SuspectKind::kernel) return kKernel;
+  if (suspect.kind == SuspectKind::outside) return kOutside;
+  const auto name = names.find(suspect.subject);
+  return name == names.end() ? std::string() : *name->second;
+}
+
+// How many samples the histogram counts for at that time.
+double samples_at(const Histogram& histogram, Time at) {
+  return histogram.state().weights.empty() ? 0 : histogram.state().total / histogram.weight_at(at);
+}
+
+double middle_of(const Buckets& buckets, std::size_t bucket) {
+  return (bucket_start(buckets, bucket) + bucket_start(buckets, bucket + 1)) / 2;
+}
+
+}  // namespace
 
 std::vector<CpuAnalysis::Event> CpuAnalysis::add(Time at, const std::vector<CpuSubject>& subjects) {
   std::vector<CpuWindow> windows;
-  std::set<Subject> living;
+  Names names;
   for (const CpuSubject& subject : subjects) {
     windows.push_back(subject.window);
-    living.insert(subject.window.subject);
+    names[subject.window.subject] = &subject.workload;
   }
   std::vector<Event> events;
   for (const CpuSubject& subject : subjects) {
-    Workload& workload = workloads_[subject.workload];
+    Workload& workload =
+        workloads_.try_emplace(subject.workload, Workload{Baseline(rules_.baseline), at, {}}).first->second;
     workload.seen = at;
-    const Finding finding = judge(subject.window, windows, workload.baseline.quiet(), rule_);
+    Finding finding = judge(subject.window, windows, workload.baseline.quiet(), rules_.cpu);
+    compare_with_quiet(workload, at, finding.suspects, names);
     workload.baseline.add(at, finding.held_up_by_others);
     VerdictTracker& tracker =
-        trackers_.try_emplace(subject.window.subject, subject.window.subject, confirmation_).first->second;
+        trackers_.try_emplace(subject.window.subject, subject.window.subject, rules_.confirmation).first->second;
     const Change change = tracker.add(at, finding);
     if (change == Change::confirmed) events.push_back({change, *tracker.verdict()});
     if (change == Change::cleared) events.push_back({change, *tracker.last()});
   }
-  std::erase_if(trackers_, [&](const auto& one) { return !living.contains(one.first); });
-  std::erase_if(workloads_, [&](const auto& one) { return at - one.second.seen > kForgetAfter; });
+  std::erase_if(trackers_, [&](const auto& one) { return !names.contains(one.first); });
+  forget(at);
   return events;
+}
+
+// Before the workload's baseline has this window. A suspect without a baseline was not there in the windows before.
+void CpuAnalysis::compare_with_quiet(Workload& workload, Time at, std::vector<Suspect>& suspects,
+                                     const Names& names) const {
+  std::map<std::string, double> waited;
+  for (const Suspect& suspect : suspects)
+    if (std::string key = key_of(suspect, names); !key.empty()) waited[std::move(key)] += suspect.waited;
+  for (Suspect& suspect : suspects) {
+    const auto known = workload.suspects.find(key_of(suspect, names));
+    // Containers of one workload share its quiet level.
+    if (known != workload.suspects.end() && suspect.waited > 0)
+      suspect.quiet = known->second.quiet() * suspect.waited / waited.at(known->first);
+  }
+  for (const auto& [key, seconds] : waited) {
+    if (seconds < kWaits.first || workload.suspects.contains(key)) continue;
+    if (workload.suspects.size() >= kMaxQuietSuspects) {
+      const auto gone = std::find_if(workload.suspects.begin(), workload.suspects.end(),
+                                     [&](const auto& one) { return !waited.contains(one.first); });
+      if (gone == workload.suspects.end()) continue;
+      workload.suspects.erase(gone);
+    }
+    Baseline& baseline = workload.suspects.try_emplace(key, rules_.baseline, kWaits).first->second;
+    if (const double samples = samples_at(workload.baseline.histogram(), at); samples > 0)
+      baseline.add_known(at, 0, samples, workload.baseline.windows());
+  }
+  for (auto& [key, baseline] : workload.suspects) {
+    const auto now = waited.find(key);
+    baseline.add(at, now == waited.end() ? 0 : now->second);
+  }
+}
+
+void CpuAnalysis::forget(Time at) {
+  std::erase_if(workloads_, [&](const auto& one) { return at - one.second.seen > rules_.baseline.forget_after; });
+  while (workloads_.size() > kMaxWorkloads)
+    workloads_.erase(std::min_element(workloads_.begin(), workloads_.end(),
+                                      [](const auto& a, const auto& b) { return a.second.seen < b.second.seen; }));
 }
 
 std::vector<Verdict> CpuAnalysis::verdicts() const {
@@ -34,6 +100,45 @@ std::vector<Verdict> CpuAnalysis::verdicts() const {
   for (const auto& one : trackers_)
     if (const Verdict* verdict = one.second.verdict()) verdicts.push_back(*verdict);
   return verdicts;
+}
+
+std::vector<SavedBaseline> CpuAnalysis::save(Time now) const {
+  std::vector<SavedBaseline> all;
+  for (const auto& [name, workload] : workloads_) {
+    const Histogram& histogram = workload.baseline.histogram();
+    SavedBaseline saved{name, std::min(workload.seen, now), workload.baseline.windows(), {}, {}};
+    for (std::size_t i = 0; i < histogram.state().weights.size(); ++i) {
+      const double weight = histogram.state().weights[i] / histogram.weight_at(saved.seen);
+      if (weight >= kEmptyBucket) saved.weights.emplace_back(histogram.state().lowest + i, weight);
+    }
+    for (const auto& [suspect, baseline] : workload.suspects)
+      if (const double quiet = baseline.quiet(); quiet > 0) saved.quiet.emplace_back(suspect, quiet);
+    all.push_back(std::move(saved));
+  }
+  return all;
+}
+
+void CpuAnalysis::restore(const std::vector<SavedBaseline>& all, Time now) {
+  for (const SavedBaseline& saved : all) {
+    const Time seen = std::min(saved.seen, now);
+    if (now - seen > rules_.baseline.forget_after || workloads_.size() >= kMaxWorkloads) continue;
+    Workload workload{Baseline(rules_.baseline), seen, {}};
+    double samples = 0;
+    for (const auto& [bucket, weight] : saved.weights) {
+      if (weight < kEmptyBucket) continue;
+      const double held_up = middle_of(Baseline::kShares, bucket);
+      workload.baseline.add_known(seen, held_up, weight, samples > 0 ? 0 : saved.windows);
+      samples += weight;
+    }
+    if (samples <= 0) continue;
+    for (const auto& [suspect, level] : saved.quiet) {
+      // A level is the end of its bucket; this lies in it.
+      constexpr double kBelowEnd = 0.98;
+      workload.suspects.try_emplace(suspect, rules_.baseline, kWaits)
+          .first->second.add_known(seen, kBelowEnd * level, samples, saved.windows);
+    }
+    workloads_.insert_or_assign(saved.workload, std::move(workload));
+  }
 }
 
 }  // namespace koord::analysis

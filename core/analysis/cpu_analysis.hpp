@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // CpuAnalysis: the verdicts about the CPU of all containers of a node, from their windows. Keeps the baseline of each
-// workload, which its containers share, and the standing verdict of each container. Pure. [one thread at a time]
+// workload, which its containers share: how much it is held up in quiet windows, in all and by each suspect. Keeps the
+// standing verdict of each container. Pure. [one thread at a time]
 #pragma once
 
 #include <map>
@@ -8,9 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "core/analysis/baseline.hpp"
-#include "core/analysis/cpu_rule.hpp"
-#include "core/analysis/verdict_tracker.hpp"
+#include "core/analysis/baseline_record.hpp"
+#include "core/analysis/rules.hpp"
 
 namespace koord::analysis {
 
@@ -28,8 +28,7 @@ class CpuAnalysis {
     Verdict verdict;
   };
 
-  explicit CpuAnalysis(CpuRule rule = {}, ConfirmationRule confirmation = {})
-      : rule_(rule), confirmation_(confirmation) {}
+  explicit CpuAnalysis(Rules rules = {}) : rules_(rules) {}
 
   // The windows of all containers that exist, which ended at this time. A container that is missing has ended: its
   // verdict goes without an event.
@@ -38,17 +37,26 @@ class CpuAnalysis {
   // In the order of their subjects.
   std::vector<Verdict> verdicts() const;
 
+  // Returns the baselines of all workloads, to keep over restarts.
+  std::vector<SavedBaseline> save(Time now) const;
+  // Before the first windows. Drops those that were not seen for too long.
+  void restore(const std::vector<SavedBaseline>& saved, Time now);
+
  private:
-  // So that a workload that is made anew is known.
-  static constexpr Duration kForgetAfter = std::chrono::hours(24);
+  static constexpr std::size_t kMaxWorkloads = 4000;  // those not seen for longest are forgotten first
 
   struct Workload {
     Baseline baseline;
     Time seen{};
+    std::map<std::string, Baseline> suspects;  // the wait for each: a workload, or another occupant
   };
+  // The workload of each container in the window.
+  using Names = std::map<Subject, const std::string*>;
 
-  CpuRule rule_;
-  ConfirmationRule confirmation_;
+  void compare_with_quiet(Workload& workload, Time at, std::vector<Suspect>& suspects, const Names& names) const;
+  void forget(Time at);
+
+  Rules rules_;
   std::map<std::string, Workload> workloads_;
   std::map<Subject, VerdictTracker> trackers_;
 };

@@ -79,8 +79,7 @@ Finding judge(const CpuWindow& window, const std::vector<CpuWindow>& all, double
   const double displaced = window.self - finding.self;
   if (displaced > 0) {
     charge_displaced(finding.suspects, displaced, window, all);
-    // Not worth a word where it is small beside what was counted.
-    if (displaced > 0.1 * window.self + 0.1 * sum_of_waits(window.others)) finding.method = Method::estimated;
+    if (displaced > rule.estimated * (window.self + sum_of_waits(window.others))) finding.method = Method::estimated;
   }
   sort_by_wait(finding.suspects);
 

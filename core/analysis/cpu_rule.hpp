@@ -38,6 +38,7 @@ struct CpuRule {
   double latency_run = 1;         // a container that uses less than this is judged by E(1 ms) …
   double throughput_run = 0.3;    // … one that uses at least this by the throughput that it loses, too
   double lost_throughput = 0.15;  // of what it would have had
+  double estimated = 0.1;         // a finding with a larger displaced part of all waits is estimated
 };
 
 // The result for one window; Kind::none: nothing holds it up.

@@ -68,14 +68,16 @@ Result<Histogram> Histogram::restore(Buckets buckets, Duration half_life, State 
   return histogram;
 }
 
-void Histogram::add(double value, Time at) {
+void Histogram::add(double value, Time at, double samples) {
   if (!std::isfinite(value)) return;
   if (state_.weights.empty()) state_.reference = rounded(at, state_.half_life);
   if (at > state_.reference + kHalfLivesToReference * state_.half_life) move_reference(at);
-  const double weight = std::exp2(half_lives(at - state_.reference, state_.half_life));
+  const double weight = samples * weight_at(at);
   weight_of(bucket_of(buckets_, std::max(value, 0.0))) += weight;
   state_.total += weight;
 }
+
+double Histogram::weight_at(Time at) const { return std::exp2(half_lives(at - state_.reference, state_.half_life)); }
 
 double Histogram::percentile(double share) const {
   const auto counts = [](double weight) { return weight >= kEmptyBucket; };

@@ -40,7 +40,9 @@ struct Suspect {
   Subject subject = 0;  // of SuspectKind::container
   double waited = 0;    // by the victim, in seconds per second
   double usage = 0;     // of the suspect in that time, in CPUs
+  double quiet = 0;     // `waited` in quiet windows of the victim; 0 while that is unknown
 
+  double over_quiet() const { return waited > quiet ? waited - quiet : 0; }
   bool operator==(const Suspect&) const = default;
 };
 

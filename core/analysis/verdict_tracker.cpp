@@ -11,6 +11,7 @@ namespace {
 void average(double& value, double next, int n) { value += (next - value) / (n + 1); }
 
 void average_suspects(std::vector<Suspect>& suspects, std::vector<Suspect> next, int n) {
+  for (const Suspect& suspect : next) suspect_in(suspects, suspect.kind, suspect.subject).quiet = suspect.quiet;
   for (const Suspect& suspect : suspects) suspect_in(next, suspect.kind, suspect.subject);
   for (const Suspect& other : next) {
     Suspect& suspect = suspect_in(suspects, other.kind, other.subject);

@@ -51,8 +51,8 @@ class FieldReader {
 
   Result<std::string_view> text();
   Result<std::uint64_t> count(std::uint64_t largest);
-  Result<double> amount();        // finite, at least 0
-  Result<std::int64_t> whole();   // from 0 to 2^61, so that differences and sums do not overflow
+  Result<double> amount();       // finite, at least 0
+  Result<std::int64_t> whole();  // from 0 to 2^61, so that differences and sums do not overflow
   Result<Time> time();
   bool at_end() const;
 

@@ -23,12 +23,12 @@ using latency::SlotOwner;
 
 static_assert(kExcessLevels == BLAME_LEVELS);
 
-constexpr const char* kLook = "for_each_waiting_thread";
+constexpr const char* kVisit = "for_each_waiting_thread";
 
 // No thread may be missed between the program that lists threads and those that need what it made.
 const latency::ProgramSource kPrograms = {"sched_info",
                                           {"on_cgroup_rmdir", "for_each_new_thread", "for_each_existing_thread",
-                                           "blame_on_migrate", "blame_on_switch", kLook},
+                                           "blame_on_migrate", "blame_on_switch", kVisit},
                                           {}};
 
 CpuTimes times_of(const blame_slot& slot) {
@@ -108,7 +108,7 @@ Result<void> CpuBlame::clear_ended() const {
 
 // The matrix first: a cgroup that is in it has a slot when the slots are read.
 Result<CpuReading> CpuBlame::read() {
-  TRY(programs_.run(kLook));
+  TRY(programs_.run(kVisit));
   const std::uint32_t n = TRY(bpf::take_all(programs_.map("matrix"), pairs_, pair_ns_));
   CgroupSlots& slots = programs_.slots();
   TRY(slots.look());

@@ -12,7 +12,9 @@
 #include "koordetector/plugin.hpp"
 #include "plugins/advisor-interference/cpu_blame.hpp"
 #include "plugins/advisor-interference/cpu_windows.hpp"
+#include "plugins/advisor-interference/kept_baselines.hpp"
 #include "plugins/advisor-interference/quota_sources.hpp"
+#include "plugins/advisor-interference/settings.hpp"
 #include "plugins/advisor-interference/usable_cpus.hpp"
 #include "plugins/advisor-interference/verdict_text.hpp"
 #include "plugins/shared/latency/followed.hpp"
@@ -43,9 +45,10 @@ using koord::plugin::Metric;
 using koord::plugin::Snapshot;
 using koord::plugin::value_or_fail;
 
-constexpr auto kConfigSchema = koord::settings::joined(R"({
+constexpr auto kConfigSchema =
+    koord::settings::joined(R"({
   "type": "object", "additionalProperties": false, "properties": {)",
-                                                       koord::tracing::kMarkerSettings, R"(,
+                            koord::tracing::kMarkerSettings, ",", koord::interference::kRuleSettings, R"(,
     "btf": {"type": "string", "description": "file with the kernel's types, if the kernel itself has none"}
   }})");
 
@@ -89,6 +92,10 @@ struct Names {
 class Interference final : public koord::plugin::Advisor {
  public:
   void init() override {
+    const koord::plugin::Config config(host());
+    const koord::analysis::Rules rules = koord::interference::read_rules(config);
+    analysis_ = CpuAnalysis(rules);
+    kept_.emplace(host(), rules.baseline.save_interval);
     state_ = koord::plugin::require<koord_svc_state>(host(), "koord.state/1");
     audit_ = koord::plugin::require<koord_svc_audit>(host(), "koord.audit/1");
     batch_ = Batch(host());
@@ -109,7 +116,7 @@ class Interference final : public koord::plugin::Advisor {
     tree_ = std::make_unique<koord::latency::CgroupTree>(
         value_or_fail(koord::latency::CgroupTree::find("cpu", roots.cgroup, roots.proc), KOORD_E_UNSUPPORTED));
     marker_ = koord::tracing::mark_tracing(host(), "advisor-interference", roots.proc);
-    const std::string btf = koord::plugin::Config(host()).string("/btf").value_or("");
+    const std::string btf = config.string("/btf").value_or("");
     blame_ = std::make_unique<CpuBlame>(value_or_fail(CpuBlame::open(*tree_, btf), KOORD_E_UNSUPPORTED));
   }
 
@@ -117,11 +124,15 @@ class Interference final : public koord::plugin::Advisor {
     follow();
     const CpuReading reading = value_or_fail(blame_->read());
     windows_.advance(reading.times);
+    const koord::Time now = koord::from_ns(now_ns);
+    for (const std::string& problem : kept_->restore_once(analysis_, now))
+      log(KOORD_LOG_WARN, "kept baselines: " + problem + "; it is left out");
     const double seconds = static_cast<double>(now_ns - std::exchange(last_ns_, now_ns)) / 1e9;
     if (seconds <= 0 || seconds > kLongestWindow) return;
     const std::vector<CpuSubject> subjects =
         koord::interference::cpu_subjects(containers(reading.blames), reading.blames, container_of_, seconds);
-    for (const CpuAnalysis::Event& event : analysis_.add(koord::from_ns(now_ns), subjects)) record(event);
+    for (const CpuAnalysis::Event& event : analysis_.add(now, subjects)) record(event);
+    kept_->save_if_due(analysis_, now);
     report(subjects, seconds);
     batch_.add(lost_, static_cast<double>(reading.unplaced_ns) / 1e9);
     batch_.send(now_ns);
@@ -256,6 +267,7 @@ class Interference final : public koord::plugin::Advisor {
   koord::interference::ContainerOfCgroup container_of_;
   std::map<std::uint64_t, Names> names_;  // by the container's handle
   CpuAnalysis analysis_;
+  std::optional<koord::interference::KeptBaselines> kept_;
   Batch batch_;
 };
 
@@ -263,7 +275,7 @@ class Interference final : public koord::plugin::Advisor {
 
 KOORD_PLUGIN("id=advisor-interference\nversion=1.0.0\nkinds=koord.advisor/1\n"
              "gate=InterferenceCollector\nstage=alpha\ndefault=false\n"
-             "requires=koord.metrics/1,koord.state/1,koord.fs/1,koord.config/1,koord.audit/1\n"
+             "requires=koord.metrics/1,koord.state/1,koord.fs/1,koord.config/1,koord.audit/1,koord.kv/1\n"
              "license=Apache-2.0\n"
              "description=Containers that are held up, by which others, and how much\n",
              koord::plugin::advisor<Interference>("interference", kWindow, kConfigSchema.data()))

@@ -42,7 +42,7 @@ analysis::Verdict verdict() {
   analysis::Verdict verdict{.victim = kCart, .kind = analysis::Kind::interfered};
   verdict.statistic = {"held_up_by_others", 0.042, 0.003, 0.01};
   verdict.suspects = {{SuspectKind::container, kEtl, 0.0381, 1.7},
-                      {SuspectKind::outside, 0, 0.0122, 0},
+                      {SuspectKind::outside, 0, 0.0122, 0, 0.0112},
                       {SuspectKind::kernel, 0, 0.0064, 0}};
   verdict.self = 0.003;
   verdict.unexplained = 0.0013;
@@ -110,7 +110,8 @@ TEST_CASE("only a container that waits behind its own threads is asked for its C
 TEST_CASE("a verdict names the figure for harm, the suspects and the method") {
   CHECK(describe(verdict(), name_of_container) ==
         "a request finds it held up for more than 1 ms during 4.2 % of the time (quiet 0.3 %, limit 1.0 %); waited for "
-        "batch/etl-5/main 38 ms/s (62 %), outside pods 12 ms/s (20 %), kernel threads 6.4 ms/s (10 %); "
+        "batch/etl-5/main 38 ms/s (62 %, +38 ms/s over quiet), outside pods 12 ms/s (20 %, +1.0 ms/s over quiet), "
+        "kernel threads 6.4 ms/s (10 %, +6.4 ms/s over quiet); "
         "28 of 30 windows; exact");
 }
 
@@ -118,7 +119,8 @@ TEST_CASE("a verdict names a suspect that has ended, and only the first three") 
   analysis::Verdict one = verdict();
   one.suspects.insert(one.suspects.begin(), {SuspectKind::container, 99, 0.05, 0});
   CHECK(describe(one, name_of_container).find("waited for a container that has ended 50 ms/s") != std::string::npos);
-  CHECK(describe(one, name_of_container).find("outside pods 12 ms/s (11 %), …;") != std::string::npos);
+  CHECK(describe(one, name_of_container).find("outside pods 12 ms/s (11 %, +1.0 ms/s over quiet), …;") !=
+        std::string::npos);
 }
 
 TEST_CASE("a verdict about a quota or own threads names no suspect") {
@@ -135,7 +137,7 @@ TEST_CASE("a verdict about a shared quota names those that used it up") {
   one.method = analysis::Method::estimated;
   CHECK(describe(one, name_of_container) ==
         "a CPU quota above it, which others use up, takes 320 ms/s from it (limit 10 ms/s); waited for "
-        "batch/etl-5/main 320 ms/s (100 %); 3 of 3 windows; estimated");
+        "batch/etl-5/main 320 ms/s (100 %, +320 ms/s over quiet); 3 of 3 windows; estimated");
 }
 
 TEST_CASE("throttled time is that of a container's own quota, or of a cgroup above it, as cpu.stat says") {

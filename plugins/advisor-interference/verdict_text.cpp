@@ -57,7 +57,7 @@ std::string describe(const Verdict& verdict, const NameOf& name_of) {
   for (std::size_t i = 0; i < n; ++i) {
     const Suspect& suspect = verdict.suspects[i];
     text += (i == 0 ? "; waited for " : ", ") + name_of_suspect(suspect, name_of) + " " + milliseconds(suspect.waited) +
-            " (" + percent(suspect.waited / all) + ")";
+            " (" + percent(suspect.waited / all) + ", +" + milliseconds(suspect.over_quiet()) + " over quiet)";
   }
   if (verdict.suspects.size() > n) text += ", …";
   text += "; " + std::to_string(verdict.windows_over) + " of " + std::to_string(verdict.windows_seen) + " windows; ";

@@ -290,7 +290,7 @@ TEST_CASE("a thread that starves is blamed on the one that runs, second by secon
   for (int window = 0; window < 3; ++window) {
     const std::uint64_t before = observed.by(victim, hog), excess = observed.times(victim).excess[2];
     const auto begin = std::chrono::steady_clock::now();
-    // The look is at the clock of the run queue, which is up to a tick old.
+    // Waits count up to the clock of the run queue, which is up to a tick old.
     observed.until_waited(victim, observed.all(victim) + kSecond / 2);
     const auto passed = std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();
     MESSAGE("blamed " << double(observed.by(victim, hog) - before) / 1e6 << " ms in " << double(passed) / 1e6 << " ms");

@@ -64,3 +64,78 @@ TEST_CASE("a container that ends takes its verdict with it") {
   CHECK(analysis.add(kBegin + 5s, {}).empty());
   CHECK(analysis.verdicts().empty());
 }
+
+TEST_CASE("the wait for a suspect in quiet windows is known, and how much longer it is now") {
+  CpuAnalysis analysis;
+  const auto add = [&](int second, double waited) { analysis.add(kBegin + second * 1s, {service(waited), hog()}); };
+  for (int second = 0; second < 100; ++second) add(second, 0.008);
+  for (int second = 100; second < 110; ++second) add(second, 0.05);
+  REQUIRE(analysis.verdicts().size() == 1);
+  const Suspect& suspect = analysis.verdicts()[0].suspects.at(0);
+  CHECK(suspect.waited == doctest::Approx(0.05));
+  CHECK(suspect.quiet == doctest::Approx(0.008).epsilon(0.06));
+  CHECK(suspect.over_quiet() == doctest::Approx(0.042).epsilon(0.06));
+}
+
+TEST_CASE("all of the wait for a suspect that is new is more than in quiet windows") {
+  CpuAnalysis analysis;
+  for (int second = 0; second < 100; ++second) analysis.add(kBegin + second * 1s, {service(0), hog()});
+  // Longer than it takes to know a workload.
+  for (int second = 100; second < 300; ++second) analysis.add(kBegin + second * 1s, {service(0.05), hog()});
+  REQUIRE(analysis.verdicts().size() == 1);
+  CHECK(analysis.verdicts()[0].suspects.at(0).quiet == 0);
+}
+
+TEST_CASE("an analysis that starts during interference knows from the one before what is quiet") {
+  CpuAnalysis before;
+  for (int second = 0; second < 100; ++second) before.add(kBegin + second * 1s, {service(0.004), hog()});
+  const std::string kept = write_baselines(before.save(kBegin + 100s));
+
+  CpuAnalysis after;
+  const ReadBaselines read = read_baselines(kept);
+  CHECK(read.problems.empty());
+  after.restore(read.baselines, kBegin + 105s);
+  for (int second = 105; second < 405; ++second) after.add(kBegin + second * 1s, {service(0.05), hog()});
+  REQUIRE(after.verdicts().size() == 1);
+  CHECK(after.verdicts()[0].windows_over == 300);
+  CHECK(after.verdicts()[0].statistic.baseline == doctest::Approx(0.004).epsilon(0.1));
+  CHECK(after.verdicts()[0].suspects.at(0).quiet == doctest::Approx(0.004).epsilon(0.1));
+
+  // Without it, interference of some minutes is all that is known, and seems to be quiet.
+  CpuAnalysis fresh;
+  for (int second = 105; second < 405; ++second) fresh.add(kBegin + second * 1s, {service(0.05), hog()});
+  CHECK(fresh.verdicts().empty());
+}
+
+TEST_CASE("baselines that are saved again and again do not drift") {
+  CpuAnalysis analysis;
+  for (int second = 0; second < 100; ++second) analysis.add(kBegin + second * 1s, {service(0.02), hog()});
+  const auto first = analysis.save(kBegin + 100s);
+  for (int i = 0; i < 20; ++i) {
+    CpuAnalysis next;
+    next.restore(read_baselines(write_baselines(analysis.save(kBegin + 100s))).baselines, kBegin + 100s);
+    analysis = next;
+  }
+  const auto last = analysis.save(kBegin + 100s);
+  REQUIRE(first.size() == 2);
+  REQUIRE(last.size() == 2);
+  for (std::size_t i = 0; i < last.size(); ++i) {
+    CHECK(last[i].workload == first[i].workload);
+    CHECK(last[i].windows == 100);
+    REQUIRE(last[i].weights.size() == first[i].weights.size());
+    CHECK(last[i].weights[0].first == first[i].weights[0].first);
+    CHECK(last[i].weights[0].second == doctest::Approx(first[i].weights[0].second).epsilon(0.02));
+    CHECK(last[i].quiet.size() == first[i].quiet.size());
+  }
+  CHECK(last[1].quiet.at(0).second == doctest::Approx(first[1].quiet.at(0).second).epsilon(0.02));
+}
+
+TEST_CASE("a workload that was not seen for a day is not restored, and one of the future is of now") {
+  CpuAnalysis analysis;
+  analysis.restore({{"old/a/x", kBegin - 25h, 100, {{0, 100}}, {}}, {"new/b/x", kBegin + 99h, 100, {{0, 100}}, {}}},
+                   kBegin);
+  const auto saved = analysis.save(kBegin);
+  REQUIRE(saved.size() == 1);
+  CHECK(saved[0].workload == "new/b/x");
+  CHECK(saved[0].seen == kBegin);
+}

@@ -62,7 +62,8 @@ TEST_CASE("a text with blanks, an empty or a long one cannot be a field") {
 TEST_CASE("ten problems are named, the others counted") {
   std::string text;
   for (int i = 0; i < 12; ++i) text += "broken\n";
-  const auto problems = read_records(text, [](std::string_view line) { return Result<void>(open_record(1, line).error()); });
+  const auto problems =
+      read_records(text, [](std::string_view line) { return Result<void>(open_record(1, line).error()); });
   REQUIRE(problems.size() == 11);
   CHECK(problems[0] == "line 1: it ends too early");
   CHECK(problems[10] == "and 2 more lines");

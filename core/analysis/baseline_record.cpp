@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/analysis/baseline_record.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/analysis/baseline.hpp"
+#include "core/base/record.hpp"
+
+namespace koord::analysis {
+namespace {
+
+constexpr std::string_view kCpu = "cpu";
+// More than a window each 100 ms has in the longest half-life.
+constexpr double kMaxWeight = 1e8;
+constexpr std::size_t kMaxWindows = 1'000'000'000'000;
+
+// Three digits: a record of all buckets has less than 2 KiB.
+double rounded(double value) {
+  if (value <= 0) return 0;
+  const double unit = std::pow(10, std::floor(std::log10(value)) - 2);
+  return std::round(value / unit) * unit;
+}
+
+std::string line_of(const SavedBaseline& saved) {
+  RecordWriter record;
+  record << kCpu << saved.workload << saved.seen << std::uint64_t{saved.windows} << std::uint64_t{saved.weights.size()};
+  for (const auto& [bucket, weight] : saved.weights) record << std::uint64_t{bucket} << float(rounded(weight));
+  record << std::uint64_t{saved.quiet.size()};
+  for (const auto& [suspect, level] : saved.quiet) record << suspect << float(rounded(level));
+  return record.line(kBaselineVersion);
+}
+
+Result<SavedBaseline> read_baseline(std::string_view line) {
+  FieldReader fields(TRY(open_record(kBaselineVersion, line)));
+  if (TRY(fields.text()) != kCpu) return invalid("it is no baseline for the CPU");
+  SavedBaseline saved;
+  saved.workload = TRY(fields.text());
+  saved.seen = TRY(fields.time());
+  saved.windows = TRY(fields.count(kMaxWindows));
+  const std::size_t buckets = bucket_count(Baseline::kShares);
+  saved.weights.resize(TRY(fields.count(buckets)));
+  for (auto& [bucket, weight] : saved.weights) {
+    bucket = TRY(fields.count(buckets - 1));
+    weight = TRY(fields.amount());
+    if (weight > kMaxWeight) return invalid("a weight is larger than it can be");
+  }
+  saved.quiet.resize(TRY(fields.count(kMaxQuietSuspects)));
+  for (auto& [suspect, level] : saved.quiet) {
+    suspect = TRY(fields.text());
+    level = TRY(fields.amount());
+    if (level > Baseline::kShares.largest) return invalid("a quiet level is larger than it can be");
+  }
+  if (!can_be_a_field(saved.workload) || !fields.at_end()) return invalid("its fields do not fit together");
+  return saved;
+}
+
+}  // namespace
+
+std::string write_baselines(std::vector<SavedBaseline> baselines, std::size_t max_bytes) {
+  std::stable_sort(baselines.begin(), baselines.end(),
+                   [](const SavedBaseline& a, const SavedBaseline& b) { return a.seen > b.seen; });
+  std::string text;
+  for (SavedBaseline& saved : baselines) {
+    if (!can_be_a_field(saved.workload)) continue;
+    std::erase_if(saved.quiet, [](const auto& one) { return !can_be_a_field(one.first); });
+    const std::string line = line_of(saved);
+    if (text.size() + line.size() > max_bytes) break;
+    text += line;
+  }
+  return text;
+}
+
+ReadBaselines read_baselines(std::string_view text) {
+  ReadBaselines read;
+  read.problems = read_records(text, [&](std::string_view line) -> Result<void> {
+    read.baselines.push_back(TRY(read_baseline(line)));
+    return {};
+  });
+  return read;
+}
+
+}  // namespace koord::analysis

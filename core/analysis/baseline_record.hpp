@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Baselines as text, to keep them over restarts: records of core/base/record.hpp, one for each workload. Pure.
+// [any thread]
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/clock.hpp"
+
+namespace koord::analysis {
+
+// The format and Baseline::kShares.
+inline constexpr int kBaselineVersion = 1;
+inline constexpr std::size_t kMaxBaselineBytes = 256u << 10;
+inline constexpr std::size_t kMaxQuietSuspects = 8;
+
+struct SavedBaseline {
+  std::string workload;
+  Time seen{};                                          // its last window
+  std::size_t windows = 0;                              // that it had
+  std::vector<std::pair<std::size_t, double>> weights;  // bucket of Baseline::kShares, samples that count at `seen`
+  std::vector<std::pair<std::string, double>> quiet;    // suspects, and the wait for each in quiet windows
+
+  bool operator==(const SavedBaseline&) const = default;
+};
+
+// Those seen last come first, as many as fit into `max_bytes`. A workload is left out if its name cannot be a field.
+std::string write_baselines(std::vector<SavedBaseline> baselines, std::size_t max_bytes = kMaxBaselineBytes);
+
+struct ReadBaselines {
+  std::vector<SavedBaseline> baselines;
+  std::vector<std::string> problems;  // as of read_records()
+};
+ReadBaselines read_baselines(std::string_view text);
+
+}  // namespace koord::analysis

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// KeptBaselines keeps what an analysis knows of workloads over restarts of the agent, as the key "baselines/cpu" of
+// koord.kv/1. Header-only. Used on the plugin's strand.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "core/analysis/cpu_analysis.hpp"
+#include "koordetector/plugin.hpp"
+
+namespace koord::interference {
+
+class KeptBaselines {
+ public:
+  static constexpr const char* kKey = "baselines/cpu";
+
+  KeptBaselines(const koord_host* host, Duration interval) : kv_(host), interval_(interval) {}
+
+  // In the first window. Returns problems with single workloads.
+  std::vector<std::string> restore_once(analysis::CpuAnalysis& analysis, Time now) {
+    if (is_restored_) return {};
+    is_restored_ = true;
+    saved_ = now;
+    const analysis::ReadBaselines read = analysis::read_baselines(kv_.get(kKey).value_or(""));
+    analysis.restore(read.baselines, now);
+    return read.problems;
+  }
+
+  void save_if_due(const analysis::CpuAnalysis& analysis, Time now) {
+    if (now - saved_ < interval_) return;
+    saved_ = now;
+    kv_.set(kKey, analysis::write_baselines(analysis.save(now)));
+  }
+
+ private:
+  plugin::Kv kv_;
+  Duration interval_;
+  bool is_restored_ = false;
+  Time saved_{};
+};
+
+}  // namespace koord::interference

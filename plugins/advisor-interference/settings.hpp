@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The settings of the rule in the plugin's configuration. README.md has the meaning of each.
+#pragma once
+
+#include "core/analysis/rules.hpp"
+#include "koordetector/plugin.hpp"
+
+namespace koord::interference {
+
+// JSON Schema: members of `properties`, for settings::joined().
+inline constexpr char kRuleSettings[] = R"(
+    "rule": {"type": "object", "additionalProperties": false, "properties": {
+      "throttledMsPerSecond": {"type": "number", "minimum": 0.1, "maximum": 10000, "description": "default 10"},
+      "heldUpMsPerSecond": {"type": "number", "minimum": 0.1, "maximum": 10000, "description": "default 10"},
+      "overQuiet": {"type": "number", "minimum": 1, "maximum": 100, "description": "default 2.5"},
+      "latencyCpus": {"type": "number", "minimum": 0, "maximum": 1024, "description": "default 1"},
+      "throughputCpus": {"type": "number", "minimum": 0, "maximum": 1024, "description": "default 0.3"},
+      "lostThroughputPercent": {"type": "number", "minimum": 0.1, "maximum": 100, "description": "default 15"},
+      "estimatedPercent": {"type": "number", "minimum": 0, "maximum": 100, "description": "default 10"},
+      "windows": {"type": "integer", "minimum": 1, "maximum": 60, "description": "default 5"},
+      "windowsWithFinding": {"type": "integer", "minimum": 1, "maximum": 60, "description": "default 3"},
+      "clearAfter": {"type": "string", "description": "from 1s to 1h; default 10s"},
+      "quietPercentile": {"type": "number", "minimum": 1, "maximum": 50, "description": "default 10"},
+      "quietWindows": {"type": "integer", "minimum": 1, "maximum": 86400, "description": "default 60"},
+      "quietHalfLife": {"type": "string", "description": "from 1m to 720h; default 6h"},
+      "forgetAfter": {"type": "string", "description": "from 1m to 720h; default 24h"},
+      "saveInterval": {"type": "string", "description": "from 1s to 24h; default 1m"}}})";
+
+// Throws a Failure that names the setting, its value and what is expected.
+analysis::Rules read_rules(const plugin::Config& config);
+
+}  // namespace koord::interference
