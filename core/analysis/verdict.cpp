@@ -17,11 +17,23 @@ std::string_view name_of(Kind kind) {
       return "self-threads";
     case Kind::shared_parent:
       return "shared-parent";
+    case Kind::self_memory_limit:
+      return "self-memory-limit";
   }
   return "none";
 }
 
-std::string_view name_of(Method method) { return method == Method::exact ? "exact" : "estimated"; }
+std::string_view name_of(Method method) {
+  switch (method) {
+    case Method::exact:
+      return "exact";
+    case Method::estimated:
+      return "estimated";
+    case Method::suspected:
+      return "suspected";
+  }
+  return "suspected";
+}
 
 Suspect& suspect_in(std::vector<Suspect>& suspects, SuspectKind kind, Subject subject) {
   const auto known = std::find_if(suspects.begin(), suspects.end(), [&](const Suspect& suspect) {

@@ -15,16 +15,18 @@ using Subject = std::uint64_t;
 
 enum class Kind {
   none,
-  interfered,     // others hold it up
-  self_quota,     // its own CPU quota
-  self_threads,   // it wants more CPUs than it may use
-  shared_parent,  // the quota of a cgroup above it, which others below that use up
+  interfered,         // others hold it up
+  self_quota,         // its own CPU quota
+  self_threads,       // it wants more CPUs than it may use
+  shared_parent,      // the quota of a cgroup above it, which others below that use up
+  self_memory_limit,  // its own memory limit
 };
 std::string_view name_of(Kind kind);
 
 enum class Method {
   exact,      // counted by the kernel
   estimated,  // counted, but a part was distributed by a rule
+  suspected,  // nothing was counted: a rule of thumb
 };
 std::string_view name_of(Method method);
 

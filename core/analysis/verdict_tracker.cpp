@@ -44,7 +44,8 @@ Change VerdictTracker::add(Time at, const Finding& finding) {
 }
 
 std::optional<Kind> VerdictTracker::confirmed_kind() const {
-  for (Kind kind : {Kind::interfered, Kind::shared_parent, Kind::self_quota, Kind::self_threads}) {
+  for (Kind kind :
+       {Kind::interfered, Kind::shared_parent, Kind::self_quota, Kind::self_threads, Kind::self_memory_limit}) {
     const auto n =
         std::count_if(seen_.begin(), seen_.end(), [&](const Seen& seen) { return seen.finding.kind == kind; });
     if (n >= rule_.of_them) return kind;
@@ -76,7 +77,7 @@ void VerdictTracker::extend(Time at, const Finding& finding) {
   average(verdict_->throttled, finding.throttled, n);
   average(verdict_->unexplained, finding.unexplained, n);
   average_suspects(verdict_->suspects, finding.suspects, n);
-  if (finding.method == Method::estimated) verdict_->method = Method::estimated;
+  verdict_->method = std::max(verdict_->method, finding.method);
 }
 
 }  // namespace koord::analysis

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/analysis/io_analysis.hpp"
+
+#include <set>
+
+namespace koord::analysis {
+
+void IoBaseline::Median::add(double value, Time at) {
+  ++windows;
+  histogram.add(value, at);
+}
+
+// Half of the requests must be alone: those few that are alone beside a busy neighbour come at its pauses. The p99 has
+// no parts, so nearly all must be.
+void IoBaseline::add(Time at, const IoStream& stream, const IoRule& rule) {
+  if (stream.alone_requests < rule.requests_for_mean) return;
+  if (stream.alone_requests >= 0.5 * stream.requests) mean_.add(stream.alone_mean, at);
+  if (stream.requests >= rule.requests_for_p99 && stream.alone_requests >= 0.95 * stream.requests)
+    p99_.add(stream.p99, at);
+}
+
+QuietLatency IoBaseline::quiet() const { return {mean_.value(), p99_.value()}; }
+
+QuietLatency IoAnalysis::quiet_of(const std::string& workload, const IoStream& stream) const {
+  const auto known = [&](const std::string& name) {
+    const auto found = baselines_.find({name, stream.device, stream.is_write});
+    return found == baselines_.end() ? QuietLatency{} : found->second.baseline.quiet();
+  };
+  if (const QuietLatency own = known(workload); own.mean > 0) return own;
+  QuietLatency of_device = known("");
+  of_device.is_own = false;
+  return of_device;
+}
+
+void IoAnalysis::learn(Time at, const std::string& workload, const IoStream& stream) {
+  for (const std::string& name : {workload, std::string()}) {
+    Known& known = baselines_[{name, stream.device, stream.is_write}];
+    known.seen = at;
+    known.baseline.add(at, stream, rule_);
+  }
+}
+
+std::vector<VerdictEvent> IoAnalysis::add(Time at, const std::vector<IoSubject>& subjects) {
+  std::vector<VerdictEvent> events;
+  std::set<Subject> living;
+  for (const IoSubject& subject : subjects) {
+    const IoWindow& window = subject.window;
+    living.insert(window.subject);
+    std::vector<QuietLatency> quiet;
+    for (const IoStream& stream : window.streams) quiet.push_back(quiet_of(subject.workload, stream));
+    if (const IoStream* worst = worst_stream(window, quiet, rule_)) devices_[window.subject] = worst->device;
+    if (auto event = verdicts_.add(at, window.subject, judge_io(window, quiet, rule_))) events.push_back(*event);
+    for (const IoStream& stream : window.streams) learn(at, subject.workload, stream);
+  }
+  verdicts_.keep_only(living);
+  std::erase_if(devices_, [&](const auto& one) { return !living.contains(one.first); });
+  std::erase_if(baselines_, [&](const auto& one) { return at - one.second.seen > kForgetAfter; });
+  return events;
+}
+
+std::uint32_t IoAnalysis::device_of(Subject subject) const {
+  const auto found = devices_.find(subject);
+  return found == devices_.end() ? 0 : found->second;
+}
+
+}  // namespace koord::analysis

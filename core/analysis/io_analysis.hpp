@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// IoAnalysis: the verdicts about block I/O of all containers of a node, from their windows. Keeps the quiet latencies of
+// each workload and of each device, and the standing verdict of each container. Pure. [one thread at a time]
+#pragma once
+
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "core/analysis/histogram.hpp"
+#include "core/analysis/io_rule.hpp"
+#include "core/analysis/verdicts.hpp"
+
+namespace koord::analysis {
+
+// A container in a window.
+struct IoSubject {
+  std::string workload;  // containers of the same workload have the same: owner and container name
+  IoWindow window;
+};
+
+// The latencies of requests that met no requests of others: their median is the quiet level. It needs no quiet times.
+class IoBaseline {
+ public:
+  static constexpr std::size_t kFewestWindows = 10;  // before that nothing is known
+  static constexpr Duration kHalfLife = std::chrono::hours(6);
+  static constexpr Buckets kLatencies{0.000001, 100};  // seconds
+
+  void add(Time at, const IoStream& stream, const IoRule& rule);
+  QuietLatency quiet() const;
+
+ private:
+  struct Median {
+    Histogram histogram{kLatencies, kHalfLife};
+    std::size_t windows = 0;
+
+    void add(double value, Time at);
+    double value() const { return windows < kFewestWindows ? 0 : histogram.percentile(0.5); }
+  };
+
+  Median mean_, p99_;
+};
+
+class IoAnalysis {
+ public:
+  explicit IoAnalysis(IoRule rule = {}, ConfirmationRule confirmation = {}) : rule_(rule), verdicts_(confirmation) {}
+
+  // The windows of all containers that exist, which ended at this time. A container that is missing has ended.
+  std::vector<VerdictEvent> add(Time at, const std::vector<IoSubject>& subjects);
+
+  std::vector<Verdict> standing() const { return verdicts_.standing(); }
+  // The device of the container's last finding; 0: none.
+  std::uint32_t device_of(Subject subject) const;
+
+ private:
+  static constexpr Duration kForgetAfter = std::chrono::hours(24);
+
+  // Workload, empty for all; device; direction.
+  using Key = std::tuple<std::string, std::uint32_t, bool>;
+  struct Known {
+    IoBaseline baseline;
+    Time seen{};
+  };
+
+  QuietLatency quiet_of(const std::string& workload, const IoStream& stream) const;
+  void learn(Time at, const std::string& workload, const IoStream& stream);
+
+  IoRule rule_;
+  std::map<Key, Known> baselines_;
+  std::map<Subject, std::uint32_t> devices_;
+  Verdicts verdicts_;
+};
+
+}  // namespace koord::analysis

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// MemoryAnalysis: the verdicts about memory of all containers of a node, from their windows. Keeps the quiet level of
+// each workload and the standing verdict of each container. Pure. [one thread at a time]
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/analysis/baseline.hpp"
+#include "core/analysis/memory_rule.hpp"
+#include "core/analysis/verdicts.hpp"
+
+namespace koord::analysis {
+
+// A container in a window.
+struct MemorySubject {
+  std::string workload;  // containers of the same workload have the same: owner and container name
+  MemoryWindow window;
+};
+
+class MemoryAnalysis {
+ public:
+  explicit MemoryAnalysis(MemoryRule rule = {}, ConfirmationRule confirmation = {})
+      : rule_(rule), verdicts_(confirmation) {}
+
+  // The windows of all containers that exist, which ended at this time. A container that is missing has ended.
+  std::vector<VerdictEvent> add(Time at, const std::vector<MemorySubject>& subjects);
+
+  std::vector<Verdict> standing() const { return verdicts_.standing(); }
+
+ private:
+  static constexpr Duration kForgetAfter = std::chrono::hours(24);
+
+  struct Workload {
+    Baseline refault_time;
+    Time seen{};
+  };
+
+  MemoryRule rule_;
+  std::map<std::string, Workload> workloads_;
+  Verdicts verdicts_;
+};
+
+}  // namespace koord::analysis

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include "core/analysis/memory_analysis.hpp"
+
+using namespace koord;
+using namespace koord::analysis;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr Subject kCart = 1, kEtl = 2, kCache = 3;
+
+MemorySharer sharer(Subject subject, double reclaimed, double share) {
+  return {SuspectKind::container, subject, reclaimed, share, 0, 0, 1e9 * share};
+}
+
+// 200 refaults/s of 0.2 ms are 40 ms/s.
+MemoryWindow refaulting(MemoryLimit limit, std::vector<MemorySharer> sharers = {}) {
+  return {.subject = kCart, .refaults = 200, .read_time = 0.0002, .limit = limit, .sharers = std::move(sharers)};
+}
+
+}  // namespace
+
+TEST_CASE("the figure for harm is the time for reading pages again, by refaults and the time of a read") {
+  const Finding finding = judge_memory(refaulting(MemoryLimit::none), 0);
+  CHECK(finding.statistic.name == "refault_time");
+  CHECK(finding.statistic.value == doctest::Approx(0.040));
+  CHECK(finding.statistic.threshold == doctest::Approx(0.010));
+  CHECK(finding.kind == Kind::none);
+}
+
+TEST_CASE("less than 1 % of the time, or than 2.5 times that of quiet windows, is no harm") {
+  MemoryWindow window = refaulting(MemoryLimit::own);
+  window.refaults = 49;
+  CHECK(judge_memory(window, 0).kind == Kind::none);
+  window.refaults = 51;
+  CHECK(judge_memory(window, 0).kind == Kind::self_memory_limit);
+  CHECK(judge_memory(refaulting(MemoryLimit::own), 0.015).kind == Kind::self_memory_limit);
+  CHECK(judge_memory(refaulting(MemoryLimit::own), 0.017).kind == Kind::none);
+}
+
+TEST_CASE("refaults of unknown cost are no finding") {
+  MemoryWindow window = refaulting(MemoryLimit::own);
+  window.read_time = 0;
+  CHECK(judge_memory(window, 0).kind == Kind::none);
+}
+
+TEST_CASE("a container that meets its own limit is at fault itself, even if others need memory") {
+  const Finding finding = judge_memory(refaulting(MemoryLimit::own, {sharer(kEtl, 1000, 0.9)}), 0);
+  CHECK(finding.kind == Kind::self_memory_limit);
+  CHECK(finding.suspects.empty());
+  CHECK(finding.self == doctest::Approx(0.040));
+}
+
+TEST_CASE("a limit above it is the fault of the one that needs memory and has much of it") {
+  struct {
+    const char* name;
+    MemorySharer victim, etl, cache;
+    Kind kind;
+    Subject first;
+  } rows[] = {
+      {"a stream through the page cache", sharer(kCart, 100, 0.3), sharer(kEtl, 5000, 0.6), sharer(kCache, 0, 0.1),
+       Kind::shared_parent, kEtl},
+      {"a large decoy that needs nothing", sharer(kCart, 100, 0.1), sharer(kEtl, 5000, 0.2), sharer(kCache, 0, 0.7),
+       Kind::shared_parent, kEtl},
+      {"a small decoy that needs a lot", sharer(kCart, 100, 0.2), sharer(kEtl, 3000, 0.78), sharer(kCache, 4000, 0.02),
+       Kind::shared_parent, kEtl},
+      {"the container itself", sharer(kCart, 5000, 0.6), sharer(kEtl, 10, 0.3), sharer(kCache, 0, 0.1),
+       Kind::self_memory_limit, 0},
+  };
+  for (const auto& row : rows) {
+    CAPTURE(row.name);
+    const Finding finding =
+        judge_memory(refaulting(MemoryLimit::ancestor, {row.victim, row.etl, row.cache}), 0);
+    CHECK(finding.kind == row.kind);
+    CHECK(finding.method == Method::estimated);
+    if (row.first == 0) continue;
+    REQUIRE_FALSE(finding.suspects.empty());
+    CHECK(finding.suspects[0].subject == row.first);
+    double all = finding.self;
+    for (const Suspect& suspect : finding.suspects) all += suspect.waited;
+    CHECK(all == doctest::Approx(0.040));
+  }
+}
+
+TEST_CASE("a node short of memory is the fault of those that make it reclaim") {
+  const Finding finding =
+      judge_memory(refaulting(MemoryLimit::node, {sharer(kCart, 10, 0.2), sharer(kEtl, 3000, 0.5)}), 0);
+  CHECK(finding.kind == Kind::interfered);
+  CHECK(finding.method == Method::estimated);
+  CHECK(finding.suspects[0].subject == kEtl);
+}
+
+TEST_CASE("where only kswapd frees pages, those that grow and read again are suspected") {
+  MemorySharer growing = sharer(kEtl, 0, 0.3), still = sharer(kCache, 0, 0.5);
+  growing.growth = 50e6;
+  still.growth = -10e6;
+  const Finding finding = judge_memory(refaulting(MemoryLimit::node, {sharer(kCart, 0, 0.2), growing, still}), 0);
+  CHECK(finding.kind == Kind::interfered);
+  CHECK(finding.method == Method::suspected);
+  REQUIRE(finding.suspects.size() == 1);
+  CHECK(finding.suspects[0].subject == kEtl);
+}
+
+TEST_CASE("a shortage without a cause has no verdict") {
+  CHECK(judge_memory(refaulting(MemoryLimit::node), 0).kind == Kind::none);
+  CHECK(judge_memory(refaulting(MemoryLimit::ancestor, {sharer(kCart, 0, 0), sharer(kEtl, 0, 0)}), 0).kind ==
+        Kind::none);
+}
+
+TEST_CASE("a container at its memory limit has a verdict after three windows, and none when it has ended") {
+  MemoryAnalysis analysis;
+  std::vector<VerdictEvent> events;
+  for (int i = 0; i < 3; ++i) events = analysis.add(Time(i * 1s), {{"shop/cart", refaulting(MemoryLimit::own)}});
+  REQUIRE(events.size() == 1);
+  CHECK(events[0].verdict.kind == Kind::self_memory_limit);
+  CHECK(analysis.standing().size() == 1);
+  CHECK(analysis.add(Time(3s), {}).empty());
+  CHECK(analysis.standing().empty());
+}
