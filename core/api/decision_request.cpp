@@ -3,36 +3,13 @@
 
 #include <algorithm>
 #include <iterator>
-#include <vector>
 
+#include "core/api/request_parts.hpp"
 #include "core/base/parse.hpp"
 #include "core/knob/knob.hpp"
 
 namespace koord::api {
 namespace {
-
-using Names = std::vector<std::string>;
-
-Result<void> check_names(const http::Query& parameters, const Names& known) {
-  for (const auto& [name, value] : parameters.parameters())
-    if (std::find(known.begin(), known.end(), name) == known.end())
-      return invalid("unknown parameter '" + name + "', known are " + join(known, ", "));
-  return {};
-}
-
-Result<std::int64_t> parse_moment(std::string_view name, std::string_view text, const Clock& clock) {
-  const Result<double> seconds = parse_double(text);
-  if (seconds && *seconds >= 0 && *seconds < 9e9) return static_cast<std::int64_t>(*seconds * 1e9);
-  if (Result<Duration> ago = parse_duration(text); ago && ago->count() >= 0) return clock.wall_ns() - ago->count();
-  return invalid(std::string(name) + " '" + std::string(text) +
-                 "' is neither a time in Unix seconds nor how long ago, as 10m");
-}
-
-Result<std::uint64_t> parse_count(std::string_view name, std::string_view text, std::uint64_t most) {
-  const Result<std::uint64_t> number = parse_uint(text);
-  if (number && *number >= 1 && *number <= most) return *number;
-  return invalid(std::string(name) + " '" + std::string(text) + "' is no number from 1 to " + std::to_string(most));
-}
 
 // Records of hooks have the field of the hook instead of a knob.
 bool is_hook_field(std::string_view text) {
