@@ -34,6 +34,12 @@
 //                                   ends it
 //   GET /api/v1/hooks               the connection to the container runtime, and the answers of each hook in numbers
 //   POST /api/v1/hooks/{stage}      the question of koord-cri-proxy about a pod or container (core/criproxy/README.md)
+//   GET /api/v1/interference        verdicts: which container is held up, and by which others: &pod &namespace
+//   &container &resource
+//                                   &kind &state=standing|ended|any &since &until &limit=100; the newest first. Without
+//                                   a time and a state those that stand
+//   GET /api/v1/interference/matrix the pairs of victim and culprit of the last window: &pod &namespace &container
+//                                   &resource &limit=100
 //   GET /api/v1/slo                 the effective NodeSLO, the received one and its rejected fields
 //   GET /api/v1/slo/explain?field=F the origin of a field's value; &pod=NAMESPACE/NAME: as it is for this pod
 //
@@ -122,6 +128,8 @@ void post_mode(const ApiSources& sources, const http::Request& request, const ht
 void get_hooks(const ApiSources& sources, const http::Request& request, const http::Reply& reply);
 inline constexpr std::string_view kHookQuestionPath = "/api/v1/hooks/{stage}";
 void post_hook_question(const ApiSources& sources, const http::Request& request, const http::Reply& reply);
+http::Response get_interference(const ApiSources& sources, const http::Request& request);
+http::Response get_wait_matrix(const ApiSources& sources, const http::Request& request);
 http::Response get_slo(const ApiSources& sources, const http::Request& request);
 http::Response get_slo_explanation(const ApiSources& sources, const http::Request& request);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // /api/v1/plugins, /features and /capabilities: the plugins, the feature gates and the capabilities of the node.
 #include "core/api/json_answer.hpp"
+#include "core/api/verdict_judges.hpp"
 #include "core/base/linux_capability.hpp"
 #include "core/base/network_families.hpp"
 #include "core/base/parse.hpp"
@@ -203,13 +204,19 @@ http::Response get_features(const ApiSources& sources, const http::Request&) {
 
 http::Response get_capabilities(const ApiSources& sources, const http::Request&) {
   json::array capabilities;
-  for (const service::Capability& capability : sources.services.capabilities.list())
+  const auto add = [&](const service::Capability& capability) {
     capabilities.push_back({{"name", capability.name},
                             {"state", name_of(capability.state)},
                             {"detail", capability.detail},
                             {"plugin", capability.plugin}});
+  };
+  const std::vector<service::Capability> reported = sources.services.capabilities.list();
+  const std::vector<host::PluginStatus> plugins = sources.plugins();
+  for (const service::Capability& capability : reported)
+    if (!is_verdict_capability(capability.name)) add(capability);
+  for (const service::Capability& capability : verdict_capabilities(reported, plugins)) add(capability);
   const state::SnapshotPtr snapshot = sources.services.hub.current();
-  for (const host::PluginStatus& one : sources.plugins())
+  for (const host::PluginStatus& one : plugins)
     if (!one.id.empty()) capabilities.push_back(plugin_capability(one, snapshot->node_slo));
   return json_answer({{"capabilities", std::move(capabilities)}});
 }

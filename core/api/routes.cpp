@@ -89,6 +89,8 @@ http::Routes local_routes(const ApiSources& sources, MetricsPage& page) {
         post_hook_question(sources, request, reply);
       },
       hook::kMostQuestionBytes);
+  add(routes, "/api/v1/interference", sources, get_interference);
+  add(routes, "/api/v1/interference/matrix", sources, get_wait_matrix);
   add(routes, "/api/v1/slo", sources, get_slo);
   add(routes, "/api/v1/slo/explain", sources, get_slo_explanation);
   return routes;

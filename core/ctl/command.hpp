@@ -15,7 +15,7 @@ namespace koord::ctl {
 
 namespace po = boost::program_options;
 
-enum class Output { table, json };
+enum class Output { table, wide, json };
 
 // A command's line after its name, taken apart.
 struct Invocation {
@@ -41,14 +41,17 @@ struct Command {
   bool is_local = false;
   // "--lang LANGUAGE": options that the command needs, for its usage line.
   std::string_view needed_options = {};
+  // Takes --output wide: more columns or lines.
+  bool has_wide = false;
 };
 
 // Describes a command without options of its own.
 inline void no_options(po::options_description&) {}
 
 extern const Command kTop, kPods, kNode, kQuery, kPlugins, kFeatures, kCapabilities, kEvents, kDecisions, kKnobs, kWhy,
-    kMode, kHooks, kPredict, kReport, kRestore, kSlo, kSql, kTakeoverKoordlet, kPluginBench, kPluginCheck,
-    kPluginExplain, kPluginFuzz, kPluginInfo, kPluginNew, kPluginRecord, kPluginReload, kPluginRun;
+    kMode, kHooks, kInterference, kInterferenceMatrix, kPredict, kReport, kRestore, kSlo, kSql, kTakeoverKoordlet,
+    kPluginBench, kPluginCheck, kPluginExplain, kPluginFuzz, kPluginInfo, kPluginNew, kPluginRecord, kPluginReload,
+    kPluginRun;
 
 // Returns the agent's answer to GET `target` if it is 200; its own error text otherwise.
 Result<std::string> ask_agent(const Invocation& invocation, const std::string& target);

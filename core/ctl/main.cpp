@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <optional>
 #include <system_error>
 
 #include "core/base/parse.hpp"
@@ -28,6 +29,8 @@ std::vector<const Command*> commands() {
           &kWhy,
           &kMode,
           &kHooks,
+          &kInterferenceMatrix,  // before the command with its first word
+          &kInterference,
           &kPredict,
           &kReport,
           &kRestore,
@@ -54,8 +57,10 @@ void describe_socket(po::options_description& options) {
 // Returns the options that --help lists.
 po::options_description options_of(const Command& command) {
   po::options_description options("Options");
-  options.add_options()("output,o", po::value<std::string>()->default_value("table")->value_name("table|json"),
-                        "how to print");
+  options.add_options()(
+      "output,o",
+      po::value<std::string>()->default_value("table")->value_name(command.has_wide ? "table|wide|json" : "table|json"),
+      "how to print");
   if (!command.is_local) describe_socket(options);
   options.add_options()("help,h", "print this help");
   command.describe(options);
@@ -138,6 +143,13 @@ std::string socket_of(const std::string& given) {
   return error ? given : absolute.string();
 }
 
+// nullopt: the command has no such form.
+std::optional<Output> output_named(std::string_view name, const Command& command) {
+  if (name == "table") return Output::table;
+  if (name == "json") return Output::json;
+  return name == "wide" && command.has_wide ? std::optional(Output::wide) : std::nullopt;
+}
+
 int run(const Command& command, const std::vector<std::string>& arguments) {
   std::string hint = "; see koordctl " + std::string(command.name) + " --help";
   Result<po::variables_map> values = parse(command, arguments);
@@ -146,12 +158,14 @@ int run(const Command& command, const std::vector<std::string>& arguments) {
     print_help(command, std::cout);
     return 0;
   }
-  std::string output = (*values)["output"].as<std::string>();
-  if (output != "table" && output != "json")
-    return complain("--output '" + output + "' is neither table nor json" + hint, 2);
+  const std::string name = (*values)["output"].as<std::string>();
+  const std::optional<Output> output = output_named(name, command);
+  if (!output)
+    return complain("--output '" + name + "' is " +
+                        (command.has_wide ? "none of table, wide, json" : "neither table nor json") + hint,
+                    2);
 
-  Invocation invocation{*values, socket_of((*values)["socket"].as<std::string>()),
-                        output == "json" ? Output::json : Output::table, std::cout};
+  Invocation invocation{*values, socket_of((*values)["socket"].as<std::string>()), *output, std::cout};
   if (Result<void> done = command.run(invocation); !done) return complain(done.error().message(), 1);
   return std::cout.flush() ? 0 : 1;
 }

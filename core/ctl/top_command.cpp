@@ -34,10 +34,15 @@ ScreenSize screen_size() {
   return {size.ws_col, size.ws_row};
 }
 
+// The verdicts that stand; empty of an agent that has none.
+std::string standing_verdicts(const Invocation& invocation) {
+  return ask_agent(invocation, "/api/v1/interference?limit=1000").value_or("");
+}
+
 Result<TopView> fetch(const Invocation& invocation, TopOrder order) {
   std::string node = TRY(ask_agent(invocation, "/api/v1/node"));
   std::string pods = TRY(ask_agent(invocation, "/api/v1/pods"));
-  TopView view = TRY(parse_top(node, pods));
+  TopView view = TRY(parse_top(node, pods, standing_verdicts(invocation)));
   sort_rows(view.rows, order);
   return view;
 }
@@ -47,6 +52,10 @@ Result<void> print_json(const Invocation& invocation) {
   std::string pods = TRY(ask_agent(invocation, "/api/v1/pods"));
   json::object all = TRY(parse_object(pods));
   all["node"] = TRY(parse_object(node));
+  if (const std::string verdicts = standing_verdicts(invocation); !verdicts.empty()) {
+    const json::value answer = TRY(parse_object(verdicts));
+    all["verdicts"] = json_list(answer, "verdicts");
+  }
   invocation.out << json::serialize(all) << "\n";
   return {};
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/ctl/format.hpp"
+#include "core/ctl/interference_view.hpp"
 #include "core/ctl/json_view.hpp"
 #include "core/ctl/table.hpp"
 
@@ -40,6 +41,17 @@ void add_pod(const json::value& pod, std::vector<TopRow>& rows) {
   rows.push_back({"pod", name, qos, usage_of(pod, "pod")});
   for (const json::value& container : json_list(pod, "containers"))
     rows.push_back(container_row(container, name + "/", qos));
+}
+
+// By the victim's name; a pod has the one of its first container that has one.
+void add_verdicts(const json::value& answer, std::vector<TopRow>& rows) {
+  for (const json::value& verdict : json_list(answer, "verdicts")) {
+    const std::string name = json_text(json_mapping(verdict, "victim"), "name"), brief = brief_verdict(verdict);
+    for (TopRow& row : rows) {
+      const bool is_its = row.name == name || (row.kind == "pod" && name.starts_with(row.name + "/"));
+      if (is_its && row.interference.empty()) row.interference = brief;
+    }
+  }
 }
 
 std::optional<double> order_key(const Usage& usage, TopOrder order) {
@@ -87,7 +99,7 @@ Result<TopOrder> parse_top_order(std::string_view name) {
   return invalid("--sort '" + std::string(name) + "' is not one of cpu, memory, latency, throttled, stalled, name");
 }
 
-Result<TopView> parse_top(const std::string& node_text, const std::string& pods_text) {
+Result<TopView> parse_top(const std::string& node_text, const std::string& pods_text, const std::string& verdicts) {
   json::value node = TRY(parse_object(node_text));
   json::value pods = TRY(parse_object(pods_text));
   TopView view;
@@ -99,6 +111,7 @@ Result<TopView> parse_top(const std::string& node_text, const std::string& pods_
   for (const json::value& pod : json_list(pods, "pods")) add_pod(pod, view.rows);
   for (const json::value& container : json_list(pods, "containers"))
     view.rows.push_back(container_row(container, "", ""));
+  if (!verdicts.empty()) add_verdicts(TRY(parse_object(verdicts)), view.rows);
   return view;
 }
 
@@ -120,12 +133,13 @@ std::string render_top(const TopView& view, std::size_t max_width, std::size_t m
                {"WAIT P95", true},
                {"WAIT P99", true},
                {"THROTTLED", true},
-               {"STALLED", true}});
+               {"STALLED", true},
+               {"INTERFERENCE", true}});
   for (const TopRow& row : view.rows)
     table.add({row.kind, row.name, row.qos, format_cores(row.usage.cpu_cores), format_bytes(row.usage.memory_bytes),
                format_seconds(row.usage.latency_p50), format_seconds(row.usage.latency_p95),
                format_seconds(row.usage.latency_p99), format_percent(row.usage.throttled),
-               format_percent(row.usage.stalled)});
+               format_percent(row.usage.stalled), row.interference.empty() ? "-" : row.interference});
   std::string text = header(view) + table.render(max_width);
   return max_lines == 0 ? text : first_lines(text, max_lines);
 }

@@ -24,6 +24,7 @@ struct TopRow {
   std::string name;  // "namespace/pod", "namespace/pod/container", or the name of what is outside pods
   std::string qos;
   Usage usage;
+  std::string interference = {};  // "cpu 4.2%", the first verdict that stands; empty: none
 };
 
 struct TopView {
@@ -39,8 +40,8 @@ enum class TopOrder { cpu, memory, latency, throttled, stalled, name };
 
 Result<TopOrder> parse_top_order(std::string_view name);
 
-// From the answers of /api/v1/node and /api/v1/pods.
-Result<TopView> parse_top(const std::string& node, const std::string& pods);
+// From the answers of /api/v1/node, /api/v1/pods and /api/v1/interference. `verdicts`: empty of an agent that has none.
+Result<TopView> parse_top(const std::string& node, const std::string& pods, const std::string& verdicts = {});
 
 // The largest first, what is not known last; by name where equal.
 void sort_rows(std::vector<TopRow>& rows, TopOrder order);

@@ -61,8 +61,9 @@ struct NoisyNeighbourFixture {
     std::string_view line = std::string_view(table).substr(name, table.find('\n', name) - name);
     std::vector<std::string> columns;
     while (auto word = koord::next_word(line)) columns.emplace_back(*word);
-    // From the end: WAIT P50, P95, P99, THROTTLED, STALLED; values and units are one word.
-    return columns.size() < 5 ? std::string() : columns[columns.size() - 4];
+    // From the end: WAIT P50, P95, P99, THROTTLED, STALLED, INTERFERENCE; values and units are one word, and without
+    // advisor-interference the last is "-".
+    return columns.size() < 6 ? std::string() : columns[columns.size() - 5];
   }
   bool is_calm() const { return throttled() == 0 && value("memory_stall_ratio") == 0; }
 

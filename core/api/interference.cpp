@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// /api/v1/interference: verdicts, standing and ended. /api/v1/interference/matrix: which container waits for which.
+#include <algorithm>
+#include <vector>
+
+#include "core/api/interference_request.hpp"
+#include "core/api/json_answer.hpp"
+#include "core/api/pods_named.hpp"
+#include "core/api/verdict_json.hpp"
+#include "core/api/verdict_judges.hpp"
+#include "core/api/wait_matrix.hpp"
+
+namespace koord::api {
+namespace {
+
+namespace json = boost::json;
+
+json::object judge_json(const std::vector<host::PluginStatus>& plugins) {
+  const host::PluginStatus* judge = judge_of(plugins);
+  if (judge == nullptr) return {{"plugin", kJudge}, {"state", "missing"}};
+  return {{"plugin", judge->id},
+          {"gate", judge->gate},
+          {"state", to_string(judge->state)},
+          {"reason", judge->reason}};
+}
+
+json::array resources_json(const ApiSources& sources, const std::vector<host::PluginStatus>& plugins) {
+  json::array resources;
+  for (const service::Capability& one : verdict_capabilities(sources.services.capabilities.list(), plugins)) {
+    const bool is_judged = one.state == service::CapabilityState::supported;
+    resources.push_back({{"resource", one.name.substr(one.name.find('.') + 1)},
+                         {"state", name_of(one.state)},
+                         {"method", is_judged ? method_of(one.detail) : std::string_view()},
+                         {"detail", one.detail},
+                         {"plugin", one.plugin}});
+  }
+  return resources;
+}
+
+std::vector<verdict::RecordPtr> matching(const ApiSources& sources, const InterferenceRequest& request) {
+  verdict::Query query;
+  query.resource = request.resource;
+  query.kind = request.kind;
+  query.from = request.since;
+  query.to = request.until;
+  std::vector<verdict::RecordPtr> records = sources.services.verdicts.history(query);
+  std::erase_if(records, [&](const verdict::RecordPtr& record) { return !request.accepts(*record); });
+  return records;
+}
+
+// Of the same filter, whatever the state.
+std::size_t count_ended(const ApiSources& sources, InterferenceRequest request) {
+  request.state = InterferenceRequest::State::ended;
+  return matching(sources, request).size();
+}
+
+// A name that neither a pod nor a verdict has is an error, so that a typing error does not read as "nothing found".
+// Nothing is said against it before the first list of pods.
+bool is_unknown_pod(const ApiSources& sources, const VictimFilter& victim) {
+  if (victim.pod.empty() || why_pods_unknown(sources)) return false;
+  const state::SnapshotPtr snapshot = sources.services.hub.current();
+  const bool is_container =
+      std::any_of(snapshot->standalone.begin(), snapshot->standalone.end(),
+                  [&](const state::Container& container) { return container.name == victim.pod; });
+  return !is_container && pods_named(*snapshot, victim.pod).empty();
+}
+
+json::object head_of(const ApiSources& sources) {
+  const std::vector<host::PluginStatus> plugins = sources.plugins();
+  const Clock& clock = sources.services.clock;
+  return {{"time", wall_seconds(clock, clock.now())},
+          {"judge", judge_json(plugins)},
+          {"resources", resources_json(sources, plugins)}};
+}
+
+}  // namespace
+
+http::Response get_interference(const ApiSources& sources, const http::Request& request) {
+  const Result<InterferenceRequest> asked = parse_interference_request(request.query, sources.services.clock);
+  if (!asked) return json_error(400, asked.error().message());
+  std::vector<verdict::RecordPtr> records = matching(sources, *asked);
+  const std::size_t ended = count_ended(sources, *asked);
+  if (records.empty() && ended == 0 && is_unknown_pod(sources, asked->victim))
+    return json_error(404, no_pod_named(asked->victim.pod));
+  const bool has_older = records.size() > asked->limit;
+  if (has_older) records.resize(asked->limit);
+  json::array verdicts;
+  for (const verdict::RecordPtr& record : records) verdicts.push_back(json_of(*record, sources.services.clock));
+  json::object answer = head_of(sources);
+  answer["pod"] = asked->victim.pod;
+  answer["history"] = asked->state != InterferenceRequest::State::standing;
+  answer["verdicts"] = std::move(verdicts);
+  answer["ended"] = ended;
+  answer["hasOlder"] = has_older;
+  return json_answer(answer);
+}
+
+http::Response get_wait_matrix(const ApiSources& sources, const http::Request& request) {
+  const Result<MatrixRequest> asked = parse_matrix_request(request.query);
+  if (!asked) return json_error(400, asked.error().message());
+  json::object answer = head_of(sources);
+  answer["matrices"] = matrices_json(sources, *asked);
+  return json_answer(answer);
+}
+
+}  // namespace koord::api
