@@ -104,6 +104,7 @@ Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::
       prediction_(services_, config_.predict),
       slo_watch_(hub_),
       strategy_watch_(services_, config_.node_name),
+      verdict_watch_(services_, [this](kube::EventInput event) { strategy_watch_.tell_cluster(std::move(event)); }),
       volume_facts_(hub_, *store_),
       reporting_(services_, prediction_.prediction(), config_),
       takeover_(*clock_, cgroups_.layout(), config_.roots, hub_, qos_.governor(),
@@ -213,6 +214,7 @@ Result<void> Agent::start() {
   prediction_.start();
   slo_watch_.start(loop_);
   strategy_watch_.start();
+  verdict_watch_.start();
   volume_facts_.start(loop_);
   reporting_.start();
   qos_.start(loop_, workers_);
@@ -325,6 +327,7 @@ void Agent::stop() {
   state_.stop();
   prediction_.stop();
   slo_watch_.stop();
+  verdict_watch_.stop();
   strategy_watch_.stop();
   volume_facts_.stop();
   bool plugins_ended = plugins_.stop(kPluginGrace);

@@ -23,6 +23,7 @@
 #include "core/agentd/state_feeder.hpp"
 #include "core/agentd/strategy_watch.hpp"
 #include "core/agentd/takeover_koordlet.hpp"
+#include "core/agentd/verdict_watch.hpp"
 #include "core/agentd/verdicts.hpp"
 #include "core/agentd/volume_facts.hpp"
 #include "core/api/api.hpp"
@@ -107,6 +108,7 @@ class Agent {
   PredictionModule prediction_;
   SloWatch slo_watch_;
   StrategyWatch strategy_watch_;
+  VerdictWatch verdict_watch_;
   VolumeFacts volume_facts_;
   ReportingModule reporting_;
   const KoordletTakeover takeover_;

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// VerdictEvents: which verdicts are told to the cluster as Events at the victim's pod, and when: those that have stood
+// for a minute, again each hour while they stand, and at most one in ten minutes for a pod, resource and plugin. An
+// Event is readable for everyone who may read the pod's namespace, so it names no pod of another namespace. Pure: the time is
+// passed in. [one thread]
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/clock.hpp"
+#include "core/kube/event_aggregator.hpp"
+#include "core/verdict/store.hpp"
+
+namespace koord::agentd {
+
+class VerdictEvents {
+ public:
+  static constexpr Duration kStands = std::chrono::minutes(1);
+  static constexpr Duration kBetween = std::chrono::minutes(10);
+  static constexpr Duration kRepeat = std::chrono::hours(1);
+  static constexpr std::size_t kMostPerPlugin = 256;  // pods and resources that are remembered
+
+  // The Events that are due now. Verdicts about containers outside of pods have none.
+  std::vector<kube::EventInput> due(const std::vector<verdict::RecordPtr>& standing, Time now);
+
+ private:
+  struct Told {
+    std::uint64_t id = 0;  // of the verdict
+    Time at{};
+  };
+
+  using OfPlugin = std::map<std::pair<std::string, verdict::Resource>, Told>;  // by the pod's uid
+
+  bool admit(const verdict::Record& record, const std::string& pod_uid, Time now);
+
+  std::map<std::string, OfPlugin> told_;  // by plugin: verdicts of one do not keep those of others from being told
+};
+
+// "container app is held up on cpu for 1m0s: a request finds …; waited for etl-5/main 62 %, a pod of another namespace 20 %"
+kube::EventInput event_of(const verdict::Record& record, Time now);
+
+}  // namespace koord::agentd

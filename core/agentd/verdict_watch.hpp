@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// VerdictWatch: tells the cluster of verdicts that have stood for a while, as Events at the pods of their victims.
+// Functions are [loop thread].
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "core/agentd/services.hpp"
+#include "core/agentd/verdict_events.hpp"
+#include "core/event/timer.hpp"
+
+namespace koord::agentd {
+
+class VerdictWatch {
+ public:
+  using TellCluster = std::function<void(kube::EventInput)>;
+
+  // The services must outlive it.
+  VerdictWatch(const Services& services, TellCluster tell_cluster);
+
+  void start();
+  void stop();
+
+ private:
+  void poll();
+
+  const Services& services_;
+  const TellCluster tell_cluster_;
+  VerdictEvents events_;
+  std::unique_ptr<event::Timer> timer_;
+};
+
+}  // namespace koord::agentd
