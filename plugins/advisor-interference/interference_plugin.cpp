@@ -17,6 +17,7 @@
 #include "plugins/advisor-interference/settings.hpp"
 #include "plugins/advisor-interference/usable_cpus.hpp"
 #include "plugins/advisor-interference/verdict_text.hpp"
+#include "plugins/advisor-interference/wait_pairs.hpp"
 #include "plugins/shared/latency/followed.hpp"
 #include "plugins/shared/node/host.hpp"
 #include "plugins/shared/result/value_or_fail.hpp"
@@ -118,6 +119,10 @@ class Interference final : public koord::plugin::Advisor {
     marker_ = koord::tracing::mark_tracing(host(), "advisor-interference", roots.proc);
     const std::string btf = config.string("/btf").value_or("");
     blame_ = std::make_unique<CpuBlame>(value_or_fail(CpuBlame::open(*tree_, btf), KOORD_E_UNSUPPORTED));
+    pairs_ = koord::interference::WaitPairs(host(), "cpu");
+    koord::plugin::require<koord_svc_capabilities>(host(), "koord.capabilities/1")
+        ->report(host(), koord::plugin::str("verdict.cpu"), KOORD_CAPABILITY_SUPPORTED,
+                 koord::plugin::str("exact: run segments of each CPU (eBPF)"));
   }
 
   void collect(std::uint64_t now_ns, std::uint64_t) override {
@@ -134,6 +139,8 @@ class Interference final : public koord::plugin::Advisor {
     for (const CpuAnalysis::Event& event : analysis_.add(now, subjects)) record(event);
     kept_->save_if_due(analysis_, now);
     report(subjects, seconds);
+    pairs_.report(
+        subjects, [this](std::uint64_t subject) { return name_of_container(subject); }, batch_);
     batch_.add(lost_, static_cast<double>(reading.unplaced_ns) / 1e9);
     batch_.send(now_ns);
   }
@@ -268,6 +275,7 @@ class Interference final : public koord::plugin::Advisor {
   std::map<std::uint64_t, Names> names_;  // by the container's handle
   CpuAnalysis analysis_;
   std::optional<koord::interference::KeptBaselines> kept_;
+  koord::interference::WaitPairs pairs_;
   Batch batch_;
 };
 
@@ -275,7 +283,7 @@ class Interference final : public koord::plugin::Advisor {
 
 KOORD_PLUGIN("id=advisor-interference\nversion=1.0.0\nkinds=koord.advisor/1\n"
              "gate=InterferenceCollector\nstage=alpha\ndefault=false\n"
-             "requires=koord.metrics/1,koord.state/1,koord.fs/1,koord.config/1,koord.audit/1,koord.kv/1\n"
+             "requires=koord.metrics/1,koord.state/1,koord.fs/1,koord.config/1,koord.audit/1,koord.kv/1,koord.capabilities/1\n"
              "license=Apache-2.0\n"
              "description=Containers that are held up, by which others, and how much\n",
              koord::plugin::advisor<Interference>("interference", kWindow, kConfigSchema.data()))
