@@ -99,8 +99,8 @@ kube::EventInput event_of(const Record& record, Time now) {
           .warning = record.kind == Kind::interfered || record.kind == Kind::shared_parent,
           .reason = event_reason(record.kind),
           .message = who + " is held up on " + std::string(name_of(record.resource)) + " for " +
-                     format_duration(stood) + ": " + verdict::felt(record.statistic) +
-                     suspects_of(record, name_space) + "; " + std::string(name_of(record.method)) + origin_of(record)};
+                     format_duration(stood) + ": " + verdict::felt(record.statistic) + suspects_of(record, name_space) +
+                     "; " + std::string(name_of(record.method)) + origin_of(record)};
 }
 
 }  // namespace koord::agentd

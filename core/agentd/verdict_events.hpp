@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // VerdictEvents: which verdicts are told to the cluster as Events at the victim's pod, and when: those that have stood
 // for a minute, again each hour while they stand, and at most one in ten minutes for a pod, resource and plugin. An
-// Event is readable for everyone who may read the pod's namespace, so it names no pod of another namespace. Pure: the time is
-// passed in. [one thread]
+// Event is readable for everyone who may read the pod's namespace, so it names no pod of another namespace. Pure: the
+// time is passed in. [one thread]
 #pragma once
 
 #include <cstddef>
@@ -41,7 +41,8 @@ class VerdictEvents {
   std::map<std::string, OfPlugin> told_;  // by plugin: verdicts of one do not keep those of others from being told
 };
 
-// "container app is held up on cpu for 1m0s: a request finds …; waited for etl-5/main 62 %, a pod of another namespace 20 %"
+// "container app is held up on cpu for 1m0s: a request finds …; waited for etl-5/main 62 %, a pod of another namespace
+// 20 %"
 kube::EventInput event_of(const verdict::Record& record, Time now);
 
 }  // namespace koord::agentd

@@ -18,10 +18,7 @@ namespace json = boost::json;
 json::object judge_json(const std::vector<host::PluginStatus>& plugins) {
   const host::PluginStatus* judge = judge_of(plugins);
   if (judge == nullptr) return {{"plugin", kJudge}, {"state", "missing"}};
-  return {{"plugin", judge->id},
-          {"gate", judge->gate},
-          {"state", to_string(judge->state)},
-          {"reason", judge->reason}};
+  return {{"plugin", judge->id}, {"gate", judge->gate}, {"state", to_string(judge->state)}, {"reason", judge->reason}};
 }
 
 json::array resources_json(const ApiSources& sources, const std::vector<host::PluginStatus>& plugins) {

@@ -36,8 +36,7 @@ bool is_verdict_capability(std::string_view name) {
 }
 
 std::string_view method_of(std::string_view detail) {
-  for (const verdict::Method method :
-       {verdict::Method::exact, verdict::Method::estimated, verdict::Method::suspected})
+  for (const verdict::Method method : {verdict::Method::exact, verdict::Method::estimated, verdict::Method::suspected})
     if (detail.starts_with(name_of(method)) && detail.substr(name_of(method).size()).starts_with(": "))
       return name_of(method);
   return {};

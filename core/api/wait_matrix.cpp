@@ -43,10 +43,9 @@ WaitMatrices read_matrices(const ApiSources& sources, const MatrixRequest& reque
     const std::string resource = own_label(series.own_labels, "resource");
     if (request.resource && resource != name_of(*request.resource)) return;
     if (!request.victim.accepts(series.subject_labels, verdict::name_of_subject(series.subject_labels))) return;
-    matrices[{std::string(series.owner), resource}].push_back({series.subject_labels,
-                                                               own_label(series.own_labels, "culprit"),
-                                                               own_label(series.own_labels, "kind"), series.value,
-                                                               series.time});
+    matrices[{std::string(series.owner), resource}].push_back(
+        {series.subject_labels, own_label(series.own_labels, "culprit"), own_label(series.own_labels, "kind"),
+         series.value, series.time});
   });
   return matrices;
 }

@@ -33,9 +33,9 @@ void describe_interference(po::options_description& options) {
 
 void describe_matrix(po::options_description& options) {
   options.add_options()("pod,p", word("POD"), "waits of this pod: its uid, NAMESPACE/NAME or NAME")(
-      "namespace", word("NAMESPACE"), "of pods of this namespace")("container", word("NAME"),
-                                                                   "of containers of this name")(
-      "resource", word("RESOURCE"), "on this resource: cpu, blkio, memory, cache")(
+      "namespace", word("NAMESPACE"), "of pods of this namespace")(
+      "container", word("NAME"), "of containers of this name")("resource", word("RESOURCE"),
+                                                               "on this resource: cpu, blkio, memory, cache")(
       "limit,n", word("COUNT"), "show at most this many pairs of a resource; default 100");
 }
 
@@ -44,8 +44,8 @@ std::string with_options(const Invocation& invocation, std::string target, std::
   for (const char* name : names) {
     if (!invocation.has(name)) continue;
     const std::string parameter = std::string(name) == "argument" ? "pod" : name;
-    target += (target.find('?') == std::string::npos ? '?' : '&') + parameter + "=" +
-              percent_encode(invocation.text(name));
+    target +=
+        (target.find('?') == std::string::npos ? '?' : '&') + parameter + "=" + percent_encode(invocation.text(name));
   }
   return target;
 }
@@ -71,6 +71,13 @@ void print_changes(const Invocation& invocation, const json::value& answer, std:
   invocation.out << std::flush;
 }
 
+Result<void> print_verdicts(const Invocation& invocation) {
+  const std::string answer = TRY(ask_agent(invocation, verdicts_target_of(invocation)));
+  const std::string text = TRY(render_interference(answer, invocation.output == Output::wide));
+  invocation.out << (invocation.output == Output::json ? answer : text);
+  return {};
+}
+
 Result<void> watch(const Invocation& invocation) {
   std::string target = verdicts_target_of(invocation);
   if (!invocation.has("since")) {
@@ -83,7 +90,7 @@ Result<void> watch(const Invocation& invocation) {
     const std::string answer = TRY(ask_agent(invocation, target));
     const json::value parsed = TRY(parse_object(answer));
     if (is_first && json_list(parsed, "verdicts").empty() && invocation.output != Output::json)
-      invocation.out << TRY(render_interference(answer, false));
+      TRY(print_verdicts(invocation));
     print_changes(invocation, parsed, printed);
     ::poll(nullptr, 0, kWatchPeriodMs);
   }
@@ -91,16 +98,12 @@ Result<void> watch(const Invocation& invocation) {
 }
 
 Result<void> run_interference(const Invocation& invocation) {
-  if (invocation.options["watch"].as<bool>()) return watch(invocation);
-  const std::string answer = TRY(ask_agent(invocation, verdicts_target_of(invocation)));
-  const std::string text = TRY(render_interference(answer, invocation.output == Output::wide));
-  invocation.out << (invocation.output == Output::json ? answer : text);
-  return {};
+  return invocation.options["watch"].as<bool>() ? watch(invocation) : print_verdicts(invocation);
 }
 
 Result<void> run_matrix(const Invocation& invocation) {
-  const std::string target = with_options(invocation, "/api/v1/interference/matrix",
-                                          {"pod", "namespace", "container", "resource", "limit"});
+  const std::string target =
+      with_options(invocation, "/api/v1/interference/matrix", {"pod", "namespace", "container", "resource", "limit"});
   const std::string answer = TRY(ask_agent(invocation, target));
   const std::string text = TRY(render_matrix(answer));
   invocation.out << (invocation.output == Output::json ? answer : text);

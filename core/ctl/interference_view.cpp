@@ -43,9 +43,13 @@ std::string suspect_name(const json::value& suspect) {
 // "ran 1.71 CPU, requests 0.50": of the resource, by its unit.
 std::string use_of(const json::value& suspect, const std::string& resource) {
   const auto usage = json_number(suspect, "usage"), request = json_number(suspect, "request");
-  const auto text = [&](double value) { return resource == "cpu" ? fmt::format("{:.2f}", value) : format_bytes(value); };
+  const auto text = [&](double value) {
+    return resource == "cpu" ? fmt::format("{:.2f}", value) : format_bytes(value);
+  };
   std::string use;
-  if (usage) use = resource == "cpu" ? "ran " + text(*usage) + " CPU" : "used " + text(*usage) + (resource == "blkio" ? "/s" : "");
+  if (usage)
+    use =
+        resource == "cpu" ? "ran " + text(*usage) + " CPU" : "used " + text(*usage) + (resource == "blkio" ? "/s" : "");
   if (request) use += (use.empty() ? "requests " : ", requests ") + text(*request);
   return use;
 }
@@ -62,9 +66,8 @@ std::string rows_of_suspects(const json::value& record, bool is_wide) {
   Table table({{""}, {"", true}, {"", true}, {""}, {""}});
   for (std::size_t i = 0; i < shown; ++i) {
     const auto share = json_number(suspects[i], "share");
-    table.add({fmt::format("{}. {}", i + 1, suspect_name(suspects[i])),
-               amount_of(suspects[i], "value", unit), share ? verdict::percent(*share) : "",
-               use_of(suspects[i], resource), excess_of(suspects[i], unit)});
+    table.add({fmt::format("{}. {}", i + 1, suspect_name(suspects[i])), amount_of(suspects[i], "value", unit),
+               share ? verdict::percent(*share) : "", use_of(suspects[i], resource), excess_of(suspects[i], unit)});
   }
   std::string rows = table.render().substr(1);  // without the line of titles, which is empty
   if (shown < suspects.size()) rows += fmt::format("and {} more, shown by -o wide\n", suspects.size() - shown);
@@ -141,8 +144,9 @@ std::string silence_of(const json::value& judge) {
   const std::string state = json_text(judge, "state"), reason = json_text(judge, "reason");
   if (state.empty() || state == "running") return "";
   if (state == "disabled")
-    return "The feature gate " + gate + " is off, so " + plugin + " does not judge.\nTurn it on: --feature-gates=" + gate +
-           "=true, or featureGates: {" + gate + ": true} in the configuration and SIGHUP.\n";
+    return "The feature gate " + gate + " is off, so " + plugin +
+           " does not judge.\nTurn it on: --feature-gates=" + gate + "=true, or featureGates: {" + gate +
+           ": true} in the configuration and SIGHUP.\n";
   if (state == "missing") return "The plugin " + plugin + " is not installed, so nothing is judged.\n";
   return plugin + " is " + state + (reason.empty() ? "" : ": " + reason) + "\n";
 }
@@ -187,8 +191,8 @@ std::string render_verdict(const json::value& record, bool is_wide) {
   text += under("method", json_text(record, "method") + (note.empty() ? "" : ": " + note));
   if (const std::string why = json_text(record, "endReason"); !why.empty()) text += under("ended", why);
   if (is_wide)
-    text += under("source", "plugin " + json_text(record, "plugin") + ", verdict " +
-                                format_number(json_number(record, "id")));
+    text += under("source",
+                  "plugin " + json_text(record, "plugin") + ", verdict " + format_number(json_number(record, "id")));
   return text;
 }
 

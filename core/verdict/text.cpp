@@ -10,13 +10,33 @@ namespace {
 
 constexpr double kMostPlain = 1e7;  // larger numbers are written with an exponent
 
+// How one of the agent's own statistics is said: before and after its value.
+struct Saying {
+  std::string_view name, before, after;
+  bool has_baseline = true;
+  std::string_view unit = {};  // another one than the statistic's: a share of time reads better as ms/s
+};
+constexpr Saying kSayings[] = {
+    {"held_up_by_others", "a request finds the container held up for > 1 ms during ", " of the time"},
+    {"held_up", "a request finds the container held up for > 1 ms during ", " of the time, behind its own threads",
+     false},
+    {"lost_throughput", "others take ", " of its throughput", false},
+    {"throttled", "its CPU quota takes ", " from it", false, "seconds/second"},
+    {"throttled_by_others", "a CPU quota above it, which others use up, takes ", " from it", false, "seconds/second"},
+    {"refault_time", "it reads pages again that the kernel took from it, for ", "", true, "seconds/second"},
+    {"io_limit_used", "it uses ", " of its own I/O limit", false},
+    {"read_latency", "its reads take ", " on average"},
+    {"read_latency_p99", "one in a hundred of its reads takes more than ", ""},
+    {"write_latency", "its writes take ", " on average"},
+    {"write_latency_p99", "one in a hundred of its writes takes more than ", ""},
+};
+
 // "(quiet 0.3 %, limit 1.0 %)" with a blank before; empty: both are unknown.
-std::string bounds(const Statistic& statistic, bool with_baseline) {
+std::string bounds(const Statistic& statistic, std::string_view unit, bool with_baseline) {
   std::string text;
-  if (with_baseline && std::isfinite(statistic.baseline))
-    text = "quiet " + amount(statistic.baseline, statistic.unit);
+  if (with_baseline && std::isfinite(statistic.baseline)) text = "quiet " + amount(statistic.baseline, unit);
   if (std::isfinite(statistic.threshold))
-    text += (text.empty() ? "limit " : ", limit ") + amount(statistic.threshold, statistic.unit);
+    text += (text.empty() ? "limit " : ", limit ") + amount(statistic.threshold, unit);
   return text.empty() ? text : " (" + text + ")";
 }
 
@@ -45,13 +65,14 @@ std::string amount(double value, std::string_view unit) {
 }
 
 std::string felt(const Statistic& statistic) {
-  const std::string value = amount(statistic.value, statistic.unit);
-  const std::string finds = "a request finds the container held up for > 1 ms during " + value + " of the time";
-  if (statistic.name == "held_up_by_others") return finds + bounds(statistic, true);
-  if (statistic.name == "held_up") return finds + ", behind its own threads" + bounds(statistic, false);
-  if (statistic.name == "lost_throughput") return "others take " + value + " of its throughput" + bounds(statistic, false);
-  if (statistic.name == "throttled") return "its CPU quota takes " + value + " from it" + bounds(statistic, false);
-  return statistic.name + " " + value + bounds(statistic, true);
+  for (const Saying& saying : kSayings) {
+    if (saying.name != statistic.name) continue;
+    const std::string_view unit =
+        statistic.unit == "ratio" && !saying.unit.empty() ? saying.unit : std::string_view(statistic.unit);
+    return std::string(saying.before) + amount(statistic.value, unit) + std::string(saying.after) +
+           bounds(statistic, unit, saying.has_baseline);
+  }
+  return statistic.name + " " + amount(statistic.value, statistic.unit) + bounds(statistic, statistic.unit, true);
 }
 
 }  // namespace koord::verdict

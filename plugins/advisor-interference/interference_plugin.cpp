@@ -171,7 +171,7 @@ class Interference final : public koord::plugin::Advisor {
     const Snapshot snapshot(host(), state_);
     for (const koord_pod& pod : snapshot.pods()) {
       const std::string ns(koord::plugin::view(pod.ns)), owner(koord::plugin::view(pod.owner_name));
-      const std::string name = ns + "/" + std::string(koord::plugin::view(pod.name));
+      const std::string name = (ns.empty() ? ns : ns + "/") + std::string(koord::plugin::view(pod.name));
       for (const koord_container& container : koord::plugin::containers_of(pod)) {
         const std::string own(koord::plugin::view(container.name));
         names_[container.handle] = {name + "/" + own, owner.empty() ? name + "/" + own : ns + "/" + owner + "/" + own,

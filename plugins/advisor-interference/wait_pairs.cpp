@@ -25,7 +25,8 @@ std::string culprit_name(const Suspect& suspect, const NameOf& name_of) {
 
 }  // namespace
 
-std::vector<WaitPair> longest_pairs(const std::vector<analysis::CpuSubject>& subjects, const NameOf& name_of, std::size_t most) {
+std::vector<WaitPair> longest_pairs(const std::vector<analysis::CpuSubject>& subjects, const NameOf& name_of,
+                                    std::size_t most) {
   std::vector<WaitPair> pairs;
   for (const analysis::CpuSubject& subject : subjects) {
     const CpuWindow& window = subject.window;
@@ -38,7 +39,8 @@ std::vector<WaitPair> longest_pairs(const std::vector<analysis::CpuSubject>& sub
     add("throttled", "its own quota", window.throttled);
     add("unexplained", "unexplained", window.unexplained);
   }
-  std::stable_sort(pairs.begin(), pairs.end(), [](const WaitPair& a, const WaitPair& b) { return a.waited > b.waited; });
+  std::stable_sort(pairs.begin(), pairs.end(),
+                   [](const WaitPair& a, const WaitPair& b) { return a.waited > b.waited; });
   if (pairs.size() > most) pairs.resize(most);
   return pairs;
 }
@@ -47,11 +49,14 @@ WaitPairs::WaitPairs(const koord_host* host, std::string resource)
     : host_(host),
       metrics_(plugin::require<koord_svc_metrics>(host, "koord.metrics/1")),
       resource_(std::move(resource)),
-      metric_(host, {.name = "container_waits_for_ratio",
-                     .unit = "ratio",
-                     .help = "Share of the last second that threads of a container spent in waits of 1 ms and more for a culprit.",
-                     .resolution = 1e-6,
-                     .flags = 0}) {}
+      metric_(
+          host,
+          {.name = "container_waits_for_ratio",
+           .unit = "ratio",
+           .help =
+               "Share of the last second that threads of a container spent in waits of 1 ms and more for a culprit.",
+           .resolution = 1e-6,
+           .flags = 0}) {}
 
 void WaitPairs::report(const std::vector<analysis::CpuSubject>& subjects, const NameOf& name_of, plugin::Batch& batch) {
   for (auto& entry : series_) ++entry.second.idle;

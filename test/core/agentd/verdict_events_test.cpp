@@ -80,17 +80,19 @@ TEST_CASE("a plugin that accuses for every pod there is has a limit, and does no
 
 TEST_CASE("an Event is at the victim's pod, says what it feels, and names no pod of another namespace") {
   Record record = about();
-  record.suspects = {suspect(of_pod("u2", "secret", "etl", "main"), 0.62), suspect(of_pod("u3", "shop", "job", "run"), 0.2),
+  record.suspects = {suspect(of_pod("u2", "secret", "etl", "main"), 0.62),
+                     suspect(of_pod("u3", "shop", "job", "run"), 0.2),
                      suspect({{"container_name", "backup.service"}}, 0.1), suspect({}, 0.01)};
   record.suspects[3].kind = verdict::SuspectKind::kernel;
   const kube::EventInput event = event_of(record, kStart + 90s);
   CHECK(event.about == kube::ObjectReference{"v1", "Pod", "shop", "cart", "u1"});
   CHECK(event.warning);
   CHECK(event.reason == "Interfered");
-  CHECK(event.message ==
-        "container app is held up on cpu for 1m30s: a request finds the container held up for > 1 ms during 4.2 % of the "
-        "time (quiet 0.3 %, limit 1.0 %); caused by a pod of another namespace 62 %, job/run 20 %, a container outside of "
-        "pods 10 %, …; exact");
+  CHECK(
+      event.message ==
+      "container app is held up on cpu for 1m30s: a request finds the container held up for > 1 ms during 4.2 % of the "
+      "time (quiet 0.3 %, limit 1.0 %); caused by a pod of another namespace 62 %, job/run 20 %, a container outside of "
+      "pods 10 %, …; exact");
 }
 
 TEST_CASE("a pod's own limits are no warning, and a third party is named") {

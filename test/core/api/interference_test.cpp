@@ -89,9 +89,8 @@ struct JudgedNode : ApiNode {
     desc.resolution = 1e-6;
     const auto id = registry.define("advisor-interference", desc);
     REQUIRE(id);
-    const auto series =
-        registry.series("advisor-interference", *id, {victim, victim_labels},
-                        {{"resource", "cpu"}, {"kind", "container"}, {"culprit", culprit}});
+    const auto series = registry.series("advisor-interference", *id, {victim, victim_labels},
+                                        {{"resource", "cpu"}, {"kind", "container"}, {"culprit", culprit}});
     REQUIRE(series);
     const metric::Point points[] = {{*series, waited}};
     REQUIRE(registry.record("advisor-interference", clock.now(), points));
@@ -114,9 +113,10 @@ TEST_CASE("a posted verdict is in the answer with victim, suspects, statistic, m
   CHECK(verdict.at("plugin") == "advisor-interference");
   CHECK(verdict.at("origin") == "own");
   CHECK(verdict.at("method") == "exact");
-  CHECK(verdict.at("victim") ==
-        json::parse(
-            R"({"name": "shop/cart/app", "container": "app", "pod": {"uid": "u1", "name": "cart", "namespace": "shop"}})"));
+  CHECK(
+      verdict.at("victim") ==
+      json::parse(
+          R"({"name": "shop/cart/app", "container": "app", "pod": {"uid": "u1", "name": "cart", "namespace": "shop"}})"));
   CHECK(verdict.at("statistic") ==
         json::parse(
             R"({"name": "held_up_by_others", "unit": "ratio", "value": 0.042, "baseline": 0.003, "threshold": 0.01})"));
@@ -159,8 +159,8 @@ TEST_CASE("an ended verdict is history: it is shown with a time or a state only"
   JudgedNode node;
   node.post(about_cart(node.clock.now()));
   node.clock.advance(20s);
-  REQUIRE(node.shared.verdicts.end(node.clock.now(), "advisor-interference",
-                                   about_cart(node.clock.now()).key(), "10 s without a finding"));
+  REQUIRE(node.shared.verdicts.end(node.clock.now(), "advisor-interference", about_cart(node.clock.now()).key(),
+                                   "10 s without a finding"));
   CHECK(verdicts_of(node.ask()) == 0);
   CHECK(node.text().starts_with("Nothing holds a container up now.\nVerdicts that have ended: 1; --since 1h"));
   for (const char* query : {"since=1h", "state=ended", "state=any", "since=1h&kind=interfered&resource=cpu"}) {
@@ -177,7 +177,8 @@ TEST_CASE("an ended verdict is history: it is shown with a time or a state only"
   CHECK(verdicts_of(node.ask("since=30m")) == 0);
 }
 
-TEST_CASE("a pod that neither the node nor a verdict has is an error, so a typing error does not read as nothing found") {
+TEST_CASE(
+    "a pod that neither the node nor a verdict has is an error, so a typing error does not read as nothing found") {
   JudgedNode node;
   CHECK(node.get(get_interference, "pod=cart").status == 200);
   CHECK(node.get(get_interference, "pod=shop/cart").status == 200);
@@ -224,12 +225,12 @@ TEST_CASE("capabilities say for each resource whether it is judged, how, and why
   std::string seen;
   for (const json::value& one : answer.at("capabilities").as_array())
     if (const std::string name(one.at("name").as_string()); name.starts_with("verdict."))
-      seen += name + " " + std::string(one.at("state").as_string()) + ", " + std::string(one.at("detail").as_string()) + "\n";
-  CHECK(seen ==
-        "verdict.cpu supported, exact: run segments\n"
-        "verdict.blkio absent, advisor-interference does not judge it\n"
-        "verdict.memory absent, advisor-interference does not judge it\n"
-        "verdict.cache absent, advisor-interference does not judge it\n");
+      seen += name + " " + std::string(one.at("state").as_string()) + ", " + std::string(one.at("detail").as_string()) +
+              "\n";
+  CHECK(seen == "verdict.cpu supported, exact: run segments\n"
+                "verdict.blkio absent, advisor-interference does not judge it\n"
+                "verdict.memory absent, advisor-interference does not judge it\n"
+                "verdict.cache absent, advisor-interference does not judge it\n");
   const json::array resources = node.ask().at("resources").as_array();
   CHECK(resources[0].at("method") == "exact");
   CHECK(resources[1].at("method") == "");

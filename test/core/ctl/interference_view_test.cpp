@@ -39,7 +39,8 @@ TEST_CASE("three suspects are shown, all of them wide, with the source of the ve
 }
 
 TEST_CASE("an ended verdict has its end, with the day only if it is another") {
-  CHECK(render(answer(R"(, "state": "ended")")).starts_with("2026-01-02 03:00:00 - 03:00:30  shop/cart/app  INTERFERED"));
+  CHECK(
+      render(answer(R"(, "state": "ended")")).starts_with("2026-01-02 03:00:00 - 03:00:30  shop/cart/app  INTERFERED"));
   CHECK(render(answer(R"(, "state": "ended", "to": 1767409230)"))
             .starts_with("2026-01-02 03:00:00 - 2026-01-03 03:00:30  shop/cart/app"));
 }
@@ -85,9 +86,10 @@ TEST_CASE("top has the verdict of a container in its row and in that of its pod"
 TEST_CASE("an answer of any content is text or an error") {
   CHECK_FALSE(render_interference("[]", false));
   CHECK_FALSE(render_matrix("<html>"));
-  for (const char* odd : {R"({})", R"({"verdicts": 5})", R"({"verdicts": [5, null, {}, []]})",
-                          R"({"verdicts": [{"victim": 1, "suspects": [7], "others": {"a": {}}, "windows": {"seen": "x"}}]})",
-                          R"({"verdicts": [], "judge": {"state": "disabled"}, "resources": [1]})"}) {
+  for (const char* odd :
+       {R"({})", R"({"verdicts": 5})", R"({"verdicts": [5, null, {}, []]})",
+        R"({"verdicts": [{"victim": 1, "suspects": [7], "others": {"a": {}}, "windows": {"seen": "x"}}]})",
+        R"({"verdicts": [], "judge": {"state": "disabled"}, "resources": [1]})"}) {
     CAPTURE(odd);
     CHECK_FALSE(render(odd).empty());
   }

@@ -35,11 +35,17 @@ TEST_CASE("an amount is in its unit, and unknown is said") {
 TEST_CASE("the agent's own statistics are said in words, others by their name, unknown bounds are left out") {
   CHECK(felt({"held_up_by_others", "ratio", 0.042, 0.003, 0.01}) ==
         "a request finds the container held up for > 1 ms during 4.2 % of the time (quiet 0.3 %, limit 1.0 %)");
-  CHECK(felt({"held_up", "ratio", 0.06, 0, 0.01}) ==
-        "a request finds the container held up for > 1 ms during 6.0 % of the time, behind its own threads (limit 1.0 %)");
+  CHECK(
+      felt({"held_up", "ratio", 0.06, 0, 0.01}) ==
+      "a request finds the container held up for > 1 ms during 6.0 % of the time, behind its own threads (limit 1.0 %)");
   CHECK(felt({"lost_throughput", "ratio", 0.22, 0, 0.15}) == "others take 22 % of its throughput (limit 15 %)");
-  CHECK(felt({"throttled", "seconds/second", 0.08, 0, 0.01}) ==
-        "its CPU quota takes 80 ms/s from it (limit 10 ms/s)");
-  CHECK(felt({"read_latency", "seconds", 0.0009, 0.0003, kUnknown}) == "read_latency 0.9 ms (quiet 0.3 ms)");
+  CHECK(felt({"throttled", "seconds/second", 0.08, 0, 0.01}) == "its CPU quota takes 80 ms/s from it (limit 10 ms/s)");
+  CHECK(felt({"throttled_by_others", "ratio", 0.08, kUnknown, 0.01}) ==
+        "a CPU quota above it, which others use up, takes 80 ms/s from it (limit 10 ms/s)");
+  CHECK(felt({"refault_time", "ratio", 0.08, 0.001, 0.01}) ==
+        "it reads pages again that the kernel took from it, for 80 ms/s (quiet 1.0 ms/s, limit 10 ms/s)");
+  CHECK(felt({"io_limit_used", "ratio", 0.97, kUnknown, 0.95}) == "it uses 97 % of its own I/O limit (limit 95 %)");
+  CHECK(felt({"read_latency", "seconds", 0.0009, 0.0003, kUnknown}) ==
+        "its reads take 0.9 ms on average (quiet 0.3 ms)");
   CHECK(felt({"x", "y", 1, kUnknown, kUnknown}) == "x 1.0 y");
 }
