@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// The agent's verdict about a service with a hog of another cgroup on its CPU, as koordctl shows it.
+#include <doctest/doctest.h>
+
+#include <boost/json.hpp>
+#include <chrono>
+
+#include "test/support/agent_process.hpp"
+#include "test/support/pinned_load.hpp"
+
+using namespace koord::test;
+using namespace std::chrono_literals;
+namespace json = boost::json;
+
+namespace {
+
+constexpr const char* kConfig = R"(state: {source: cgroup, cgroup: {paths: ["koord-test-*", "koord-test-*/*"]}})";
+constexpr auto kMinute = 1min;
+
+struct InterferenceFixture {
+  bool start(const std::vector<std::string>& arguments = {"--feature-gates=InterferenceCollector=true"}) {
+    return agent.start(arguments);
+  }
+
+  // The verdicts of koordctl about the service.
+  json::array verdicts(std::vector<std::string> options = {}) const {
+    std::vector<std::string> arguments{"interference", service.dir(), "-o", "json"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const Finished finished = agent.ctl(arguments);
+    if (finished.exit_status != 0) return {};
+    return json::parse(finished.output).at("verdicts").as_array();
+  }
+  // The newest verdict that names the hog first; null: none.
+  json::value against_hog(const std::vector<std::string>& options = {}) const {
+    for (const json::value& verdict : verdicts(options)) {
+      const json::array& suspects = verdict.at("suspects").as_array();
+      if (!suspects.empty() && suspects[0].at("name").as_string() == hog.dir()) return verdict;
+    }
+    return {};
+  }
+  std::string text(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), "interference");
+    return agent.ctl(arguments).output;
+  }
+
+  RealCgroup service_pod{"service"}, hog_pod{"hog"};
+  RealCgroup service{service_pod, "main"}, hog{hog_pod, "main"};
+  AgentProcess agent{kConfig, {built("plugins/advisor-interference")}};
+};
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("a hog beside a service is found, named first, shown by all commands, and cleared after its end") {
+  InterferenceFixture fixture;
+  const auto service = start_in(fixture.service, serve);
+  REQUIRE(fixture.start());
+  REQUIRE(eventually([&] {
+    return find_metric(fixture.agent.metrics(), "koordetector_container_held_up_ratio",
+                       {"container_name=\"" + fixture.service.dir() + '"'})
+        .has_value();
+  }));
+  CHECK(fixture.against_hog({"--state", "any"}).is_null());
+  auto hog = start_in(fixture.hog, spin);
+  const auto begin = std::chrono::steady_clock::now();
+  REQUIRE(eventually([&] { return !fixture.against_hog().is_null(); }, kMinute));
+  const double found_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  CHECK(found_s < 20);
+  const json::value verdict = fixture.against_hog();
+  CHECK(verdict.at("state") == "standing");
+  CHECK(verdict.at("kind") == "interfered");
+  CHECK(verdict.at("victim").at("name").as_string() == fixture.service.dir());
+  CHECK(verdict.at("plugin") == "advisor-interference");
+
+  const std::string text = fixture.text({fixture.service.dir()});
+  CHECK_MESSAGE(has(text, fixture.service.dir() + "  INTERFERED  resource cpu  ("), text);
+  CHECK_MESSAGE(has(text, "  caused   1. " + fixture.hog.dir()), text);
+  CHECK_MESSAGE(has(fixture.agent.ctl({"top", "--once"}).output, "cpu "), fixture.agent.ctl({"top", "--once"}).output);
+  CHECK(has(fixture.agent.ctl({"capabilities"}).output, "verdict.cpu"));
+  const auto matrix = [&] { return fixture.text({"matrix", "--pod", fixture.service.dir()}); };
+  CHECK_MESSAGE(eventually([&] { return has(matrix(), fixture.hog.dir()); }, kMinute), matrix());
+
+  hog.reset();
+  const auto end = std::chrono::steady_clock::now();
+  REQUIRE(eventually([&] { return fixture.against_hog().is_null(); }, kMinute));
+  const double cleared_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - end).count();
+  CHECK(cleared_s < 30);
+  const json::value ended = fixture.against_hog({"--since", "5m"});
+  REQUIRE_FALSE(ended.is_null());
+  CHECK(ended.at("state") == "ended");
+  MESSAGE("found after ", found_s, " s, cleared after ", cleared_s, " s");
+  CHECK(fixture.agent.stop() == 0);
+}
+
+TEST_CASE("with the gate off koordctl says which gate to turn on, and a wrong option or pod is an error") {
+  InterferenceFixture fixture;
+  REQUIRE(fixture.start({}));
+  CHECK_MESSAGE(has(fixture.text({}), "The feature gate InterferenceCollector is off"), fixture.text({}));
+  CHECK_MESSAGE(has(fixture.text({"matrix"}), "The feature gate InterferenceCollector is off"), fixture.text({"matrix"}));
+  CHECK(has(fixture.agent.ctl({"capabilities"}).output, "the feature gate InterferenceCollector is off"));
+  const Finished unknown = fixture.agent.ctl({"interference", "no-such-pod", "--state", "over"});
+  CHECK(unknown.exit_status == 1);
+  CHECK_MESSAGE(has(unknown.output, "state 'over' is not one of standing, ended, any"), unknown.output);
+  CHECK(fixture.agent.ctl({"interference", "-o", "yaml"}).exit_status == 2);
+  CHECK(fixture.agent.ctl({"plugins", "-o", "wide"}).exit_status == 2);
+  CHECK(fixture.agent.status_of("/api/v1/interference?pod=%00%ff") == 400);
+  CHECK(fixture.agent.status_of("/api/v1/interference?limit=99999999999999999999") == 400);
+  CHECK(fixture.agent.stop() == 0);
+}
+
+TEST_CASE("a verdict stands again after a restart of the agent, under a new session") {
+  InterferenceFixture fixture;
+  const auto service = start_in(fixture.service, serve), hog = start_in(fixture.hog, spin);
+  for (int session = 0; session < 2; ++session) {
+    CAPTURE(session);
+    REQUIRE(fixture.start());
+    CHECK(eventually([&] { return !fixture.against_hog().is_null(); }, kMinute));
+    fixture.agent.kill();
+  }
+}
