@@ -302,9 +302,10 @@ std::vector<Unadjusted> unadjusted_of(const host::HookVerdict& verdict, const nr
     std::string plugin = changed_by(verdict, field);
     if (!plugin.empty() && value) values.push_back({std::string(knob_of(field)), *std::move(value), std::move(plugin)});
   };
-  for (const std::string_view field :
-       {"linux.cpu.shares", "linux.cpu.quota", "linux.memory.limit", "linux.cpuset.cpus", "linux.cpuset.mems"})
+  for (const std::string_view field : {"linux.cpu.shares", "linux.cpu.quota", "linux.memory.limit"})
     add(field, requested_text(field, plain));
+  add("linux.cpuset.cpus", plain.cpus);
+  add("linux.cpuset.mems", plain.mems);
   const auto idle = plain.unified.find("cpu.idle");
   add("linux.cpu.idle", (idle == plain.unified.end() ? "0" : idle->second) + " " + std::to_string(*plain.cpu_shares));
   add("linux.oom_score_adj", std::to_string(container.oom_score_adj.value_or(0)));

@@ -56,7 +56,7 @@ Result<CreationRecord> read_creation_record(std::string_view text) {
   for (const JsonField& one : TRY(field["unadjusted"].list())) {
     Unadjusted& value = record.unadjusted.emplace_back();
     value.knob = TRY(one["knob"].required_text());
-    value.value = TRY(one["value"].required_text());
+    value.value = TRY(one["value"].text());
     value.plugin = TRY(one["plugin"].required_text());
   }
   for (const JsonField& one : TRY(field["fields"].list())) record.fields.push_back(TRY(one.required_text()));

@@ -10,7 +10,8 @@
 
 namespace koord::hook {
 
-// The value that the runtime would have set for a knob that a hook has changed.
+// The value that the runtime would have set for a knob that a hook has changed. A set of CPUs that it was not asked for
+// is empty. Behind the value of cpu.idle stand the shares: "0 512".
 struct Unadjusted {
   std::string knob, value, plugin;
 

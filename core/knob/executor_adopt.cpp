@@ -4,6 +4,18 @@
 #include "core/knob/executor.hpp"
 
 namespace koord::knob {
+namespace {
+
+// A runtime that is asked for no set gives a new cgroup of v1 that of the cgroup around it.
+Result<Texts> texts_without_set(const KnobFiles& files, const Knob& knob, std::string_view cgroup_dir) {
+  if (!files.is_nested(knob)) return Texts{""};
+  const std::size_t end = cgroup_dir.rfind('/');
+  KnobFiles::Reading around =
+      TRY(files.read({knob, end == std::string_view::npos ? std::string_view() : cgroup_dir.substr(0, end)}));
+  return std::move(around.texts);
+}
+
+}  // namespace
 
 std::vector<KnobKey> Executor::adopt(const std::vector<Original>& left, Duration patience, bool and_ttl) {
   const Time now = clock_.now();
@@ -64,7 +76,9 @@ Result<std::optional<Original>> Executor::original_to_hold(const Adjusted& adjus
   const Knob* knob = find_knob(adjusted.knob);
   if (knob == nullptr) return invalid("no knob has the name '" + adjusted.knob + "'");
   KnobKey key{adjusted.cgroup_dir, std::string(knob->resource), {}};
-  Texts texts = TRY(texts_before(*knob, adjusted.before));
+  const bool is_no_set = knob->form == Form::set && adjusted.before.empty();
+  Texts texts =
+      TRY(is_no_set ? texts_without_set(files_, *knob, adjusted.cgroup_dir) : texts_before(*knob, adjusted.before));
   KnobFiles::Reading now = TRY(files_.read({*knob, adjusted.cgroup_dir}));
   if (const auto held = held_.find(key); held != held_.end()) {
     if (held->second.original.cgroup == now.cgroup) TRY(correct_original(key, held->second, std::move(texts)));
@@ -82,7 +96,7 @@ Result<std::optional<Original>> Executor::original_to_hold(const Adjusted& adjus
   return std::optional(std::move(original));
 }
 
-// What cannot be held does not keep the rest from it. A runtime cannot have set a knob that this kernel lacks.
+// Holds the others where one fails. A runtime cannot have set a knob that this kernel lacks.
 Result<void> Executor::hold(std::span<const Adjusted> adjusted, Duration patience) {
   std::vector<Original> originals;
   Result<void> failed;

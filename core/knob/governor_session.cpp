@@ -11,7 +11,7 @@ std::vector<KnobKey> Governor::adopt(const std::vector<Original>& left, Duration
 
 Result<void> Governor::hold(std::span<const Adjusted> adjusted, Duration patience) {
   std::lock_guard lock(mutex_);
-  if (has_ended_) return {};
+  if (has_ended_) return invalid("knobs are left or reverted already");  // the next session holds them
   return executor_.hold(adjusted, patience);
 }
 

@@ -186,6 +186,12 @@ TEST_CASE(
             {"cpu.idle", "1 1024", "a"}, {"oom_score_adj", "-998", "b"}, {"resctrl.group", "iron", "c"}});
 }
 
+TEST_CASE("the set of CPUs that a runtime was not asked for is empty") {
+  const host::HookVerdict answer = verdict({{"linux.cpuset.cpus", "1", "a"}, {"linux.cpuset.mems", "0", "a"}});
+  CHECK(unadjusted_of(answer, {.resources = {.cpus = "0-3"}}) ==
+        std::vector<Unadjusted>{{"cpuset.cpus", "0-3", "a"}, {"cpuset.mems", "", "a"}});
+}
+
 TEST_CASE("a resctrl group of our own is left to its strategy, which removes it") {
   CHECK(unadjusted_of(verdict({{"linux.rdt.closid", "koord-pod-u1", "a"}}), {}).empty());
 }

@@ -155,3 +155,26 @@ TEST_CASE_FIXTURE(ExecutorTree, "a cgroup that a hook has made idle gets back it
   CHECK(read("pod/cpu.idle") == "0");
   CHECK(read("pod/cpu.weight") == "20");
 }
+
+TEST_CASE_FIXTURE(ExecutorTree, "without a set before, a cgroup of v2 has none again") {
+  write("pod/cpuset.cpus", "1");
+  const Adjusted before = adjusted("pod", "cpuset.cpus", "");
+  REQUIRE(executor.hold(std::span(&before, 1), 0s));
+  CHECK(undo().outcome == Outcome::reverted);
+  CHECK(read("pod/cpuset.cpus") == "");
+}
+
+TEST_CASE("without a set before, a cgroup of v1 has that of the cgroup around it, as the runtime had made it") {
+  test::FakeNode node{{"cgroup/cpuset/cpuset.cpus", "0-3\n"},
+                      {"cgroup/cpuset/pod/app/cpuset.cpus", "1\n"},
+                      {"cgroup/cpuset/pod/cpuset.cpus", "0-2\n"},
+                      {"cgroup/cpu/cpu.shares", "1024\n"}};
+  KnobFiles files{*cgroup::Layout::detect(node.roots()), node.roots()};
+  MemoryOriginals originals;
+  ManualClock clock;
+  Executor executor{files, originals, clock};
+  const Adjusted before = adjusted("pod/app", "cpuset.cpus", "");
+  REQUIRE(executor.hold(std::span(&before, 1), 0s));
+  CHECK(executor.apply({}).undone.at(0).done.outcome == Outcome::reverted);
+  CHECK(*read_file(node.path("cgroup/cpuset/pod/app/cpuset.cpus")) == "0-2");
+}
