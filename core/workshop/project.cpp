@@ -33,6 +33,7 @@ constexpr Part kServicesHeader{"include/koordetector/services.hpp", "sdk/koordet
 constexpr Part kCacheHeader{"include/koordetector/cache.hpp", "sdk/koordetector/cache.hpp"};
 constexpr Part kStrategiesHeader{"include/koordetector/strategies.hpp", "sdk/koordetector/strategies.hpp"};
 constexpr Part kSubjectsHeader{"include/koordetector/subjects.hpp", "sdk/koordetector/subjects.hpp"};
+constexpr Part kVerdictsHeader{"include/koordetector/verdicts.hpp", "sdk/koordetector/verdicts.hpp"};
 constexpr Part kTestHeader{"include/koordetector/test.h", "sdk/koordetector/test.h"};
 constexpr Part kMap{"koordetector-plugin.map", "sdk/koordetector-plugin.map"};
 constexpr Part kGoHeader{"include/koordetector/go.h", "sdk/koordetector/go.h"};
@@ -40,8 +41,8 @@ constexpr Part kGoPackage{"bindings/go/", "sdk/go/"};
 constexpr Part kCrate{"bindings/rust/", "sdk/rust/"};
 
 constexpr std::array kSdkOfC = {kHeader, kTestHeader, kMap};
-constexpr std::array kSdkOfCpp = {kHeader,           kCppHeader,      kServicesHeader, kCacheHeader,
-                                  kStrategiesHeader, kSubjectsHeader, kTestHeader,     kMap};
+constexpr std::array kSdkOfCpp = {kHeader,         kCppHeader,      kServicesHeader, kCacheHeader, kStrategiesHeader,
+                                  kSubjectsHeader, kVerdictsHeader, kTestHeader,     kMap};
 constexpr std::array kSdkOfRust = {kHeader, kCrate};
 constexpr std::array kSdkOfGo = {kHeader, kGoHeader, kGoPackage, kMap};
 

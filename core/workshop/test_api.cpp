@@ -17,6 +17,7 @@
 #include "core/base/parse.hpp"
 #include "core/host/hook_response.hpp"
 #include "core/service/status.hpp"
+#include "core/service/verdict_list.hpp"
 #include "core/workshop/loading.hpp"
 #include "core/workshop/memory_host.hpp"
 #include "core/workshop/node_state.hpp"
@@ -64,7 +65,8 @@ struct koord_test {
   std::vector<knob::Intent> proposals;
   koord_intent shown = {};  // to the caller, with what it points to
   std::vector<koord_label> shown_inputs;
-  host::HookSettings answer;  // of the last handle()
+  std::unique_ptr<service::VerdictList> listed;  // of the last koord_test_verdict()
+  host::HookSettings answer;                     // of the last handle()
   std::string why, url, mapped;
 
   koord_status fail(koord_status status, std::string text) {
@@ -319,6 +321,15 @@ const koord_intent* koord_test_proposal(koord_test* test, uint32_t index) {
                  static_cast<std::uint32_t>(intent.role),
                  0};
   return &test->shown;
+}
+
+const koord_verdict* koord_test_verdict(koord_test* test, uint32_t index) {
+  if (!test->memory_host) return nullptr;
+  verdict::Store& verdicts = test->memory_host->services().verdicts;
+  verdicts.expire(test->clock.now());
+  test->listed = std::make_unique<service::VerdictList>(verdicts.standing());  // other plugins post none here
+  const std::span<const koord_verdict> standing = test->listed->verdicts();
+  return index < standing.size() ? &standing[index] : nullptr;
 }
 
 const char* koord_test_adjustment(koord_test* test, const char* field) {

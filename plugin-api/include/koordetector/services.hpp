@@ -113,7 +113,7 @@ class Strided {
   std::uint32_t n_, stride_;
 };
 
-// The size that revision /1 of a service had when 1.0 was published. Each host has so much; ask KOORD_HAS() for later
+// The size that revision /1 of a service had when it was published. Each host has so much; ask KOORD_HAS() for later
 // members.
 template <class Table>
 constexpr std::size_t published_size = sizeof(std::uint32_t);
@@ -139,6 +139,8 @@ template <>
 inline constexpr std::size_t published_size<koord_svc_evict> = 16;
 template <>
 inline constexpr std::size_t published_size<koord_svc_audit> = 16;
+template <>
+inline constexpr std::size_t published_size<koord_svc_verdict> = 64;
 
 // A service that the plugin cannot do without; name it in the manifest's `requires` as well.
 template <class Table>

@@ -81,6 +81,9 @@ KOORD_EXPORT uint64_t koord_test_series(koord_test *test, const char *metric);
 /* An intent that the last evaluate() proposed; its texts are also NUL-terminated. NULL: the index is too
  * large. */
 KOORD_EXPORT const koord_intent *koord_test_proposal(koord_test *test, uint32_t index);
+/* A standing verdict that the plugin posted, in the order of the first posts; valid as other results. NULL: the index
+ * is too large. Since 1.1. */
+KOORD_EXPORT const koord_verdict *koord_test_verdict(koord_test *test, uint32_t index);
 /* The value that the last handle() set the field to, and the reason of its reject(); NULL: it did not. */
 KOORD_EXPORT const char *koord_test_adjustment(koord_test *test, const char *field);
 KOORD_EXPORT const char *koord_test_rejection(koord_test *test);
