@@ -16,6 +16,7 @@
 #include "plugins/advisor-interference/quota_sources.hpp"
 #include "plugins/advisor-interference/settings.hpp"
 #include "plugins/advisor-interference/usable_cpus.hpp"
+#include "plugins/advisor-interference/verdict_post.hpp"
 #include "plugins/advisor-interference/verdict_text.hpp"
 #include "plugins/advisor-interference/wait_pairs.hpp"
 #include "plugins/shared/latency/followed.hpp"
@@ -99,6 +100,7 @@ class Interference final : public koord::plugin::Advisor {
     kept_.emplace(host(), rules.baseline.save_interval);
     state_ = koord::plugin::require<koord_svc_state>(host(), "koord.state/1");
     audit_ = koord::plugin::require<koord_svc_audit>(host(), "koord.audit/1");
+    posts_ = koord::interference::VerdictPost(host(), kWindow);
     batch_ = Batch(host());
     metrics_.interference =
         define({"container_interference", "ratio", "1: a verdict of this kind stands about the container."});
@@ -143,6 +145,7 @@ class Interference final : public koord::plugin::Advisor {
         subjects, [this](std::uint64_t subject) { return name_of_container(subject); }, batch_);
     batch_.add(lost_, static_cast<double>(reading.unplaced_ns) / 1e9);
     batch_.send(now_ns);
+    posts_.update(analysis_.verdicts());
   }
 
  private:
@@ -276,14 +279,17 @@ class Interference final : public koord::plugin::Advisor {
   CpuAnalysis analysis_;
   std::optional<koord::interference::KeptBaselines> kept_;
   koord::interference::WaitPairs pairs_;
+  koord::interference::VerdictPost posts_;
   Batch batch_;
 };
 
 }  // namespace
 
-KOORD_PLUGIN("id=advisor-interference\nversion=1.0.0\nkinds=koord.advisor/1\n"
-             "gate=InterferenceCollector\nstage=alpha\ndefault=false\n"
-             "requires=koord.metrics/1,koord.state/1,koord.fs/1,koord.config/1,koord.audit/1,koord.kv/1,koord.capabilities/1\n"
-             "license=Apache-2.0\n"
-             "description=Containers that are held up, by which others, and how much\n",
-             koord::plugin::advisor<Interference>("interference", kWindow, kConfigSchema.data()))
+KOORD_PLUGIN(
+    "id=advisor-interference\nversion=1.0.0\nkinds=koord.advisor/1\n"
+    "gate=InterferenceCollector\nstage=alpha\ndefault=false\n"
+    "requires=koord.metrics/1,koord.state/1,koord.fs/1,koord.config/1,koord.audit/1,koord.kv/1,koord.capabilities/1,"
+    "koord.verdict/1\n"
+    "license=Apache-2.0\n"
+    "description=Containers that are held up, by which others, and how much\n",
+    koord::plugin::advisor<Interference>("interference", kWindow, kConfigSchema.data()))

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// VerdictPost: gives the standing verdicts to the host through koord.verdict/1, and ends those that stand no longer.
+// [one thread at a time]
+#pragma once
+
+#include <chrono>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include "core/analysis/verdict.hpp"
+#include "koordetector/verdicts.hpp"
+
+namespace koord::interference {
+
+// Resource of verdicts, and the units of their figures. The default is that of the CPU.
+struct Units {
+  std::uint32_t resource = KOORD_RESOURCE_CPU;
+  const char* statistic = "ratio";  // shares of time, and of throughput
+  const char* amounts = "seconds/second";
+};
+
+// Returns it as the host takes it. A verdict begins a window before the end of its first one.
+plugin::Verdict posted_verdict(const analysis::Verdict& verdict, Duration window, const Units& units = {});
+
+class VerdictPost {
+ public:
+  // Values are posted again after so many windows, changes at once.
+  static constexpr int kRepeat = 5;
+
+  VerdictPost() = default;
+  VerdictPost(const koord_host* host, Duration window, const Units& units = {})
+      : verdicts_(host), window_(window), units_(units) {}
+
+  // All that stand about the resource after a window.
+  void update(const std::vector<analysis::Verdict>& standing);
+
+ private:
+  using Key = std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>;  // victim, resource, kind
+
+  bool post(const std::vector<plugin::Verdict>& verdicts) const;
+
+  plugin::Verdicts verdicts_;
+  Duration window_{};
+  Units units_;
+  std::set<Key> posted_;
+  int windows_ = 0;  // since the last post of values
+};
+
+}  // namespace koord::interference
