@@ -151,6 +151,9 @@ TEST_CASE_FIXTURE(OnNode, "every service gives an advisor the host's data") {
                                                   {"config i64", 0},
                                                   {"long file", 5000},
                                                   {"broken", KOORD_CAPABILITY_BROKEN},
+                                                  {"verdict", 4},
+                                                  {"verdict is whole", 1},
+                                                  {"verdicts after the end", 0},
                                                   {"ticks", 1}};
   for (const auto& fact : expected) {
     CAPTURE(fact.first);
@@ -166,7 +169,7 @@ TEST_CASE_FIXTURE(OnNode, "an advisor's samples are in the cache, and its histog
   std::string text;
   host.metrics().write_text(text, host.clock().now());
   for (const std::string of : {"of=\"rows\"", "of=\"samples\""})
-    CHECK(find_metric(text, "koordetector_test_history_count", {of}) == 18);
+    CHECK(find_metric(text, "koordetector_test_history_count", {of}) == 21);
   CHECK(find_metric(text, "koordetector_test_history_bucket", {"of=\"samples\"", "le=\"1\""}) == 1);
   CHECK(find_metric(text, "koordetector_test_history_sum", {"of=\"samples\""}) == 2.5);
 }

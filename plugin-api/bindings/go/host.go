@@ -139,6 +139,12 @@ func (h Host) Evict() (Evict, error) {
 	return Evict{s}, err
 }
 
+// Verdicts is koord.verdict/1: containers that are held up. Hosts of 1.0 do not have it.
+func (h Host) Verdicts() (Verdicts, error) {
+	s, err := ask[C.koord_svc_verdict](h, "koord.verdict/1")
+	return Verdicts{s}, err
+}
+
 // Audit is koord.audit/1: the decision records.
 func (h Host) Audit() (Audit, error) {
 	s, err := ask[C.koord_svc_audit](h, "koord.audit/1")

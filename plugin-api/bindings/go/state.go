@@ -70,7 +70,8 @@ const (
 	OnPods     Parts = C.KOORD_ON_PODS
 	OnNodeSLO  Parts = C.KOORD_ON_NODE_SLO
 	OnTopology Parts = C.KOORD_ON_TOPOLOGY
-	OnConfig   Parts = C.KOORD_ON_CONFIG // in OnEvent only: this instance's configuration changed
+	OnConfig   Parts = C.KOORD_ON_CONFIG   // in OnEvent only: this instance's configuration changed
+	OnVerdicts Parts = C.KOORD_ON_VERDICTS // in OnEvent only, after Verdicts.Subscribe
 )
 
 // Snapshot gives the newest one, to be closed. ErrAgain: nothing is known yet, which is not "no pods".

@@ -104,6 +104,8 @@ services! {
     Knobs(koord_svc_knobs) = knobs "koord.knobs/1";
     /// Requests to evict pods.
     Evict(koord_svc_evict) = evict "koord.evict/1";
+    /// Verdicts about containers that are held up.
+    Verdicts(koord_svc_verdict) = verdicts "koord.verdict/1";
     /// Lines of the decision records.
     Audit(koord_svc_audit) = audit "koord.audit/1";
 }

@@ -33,10 +33,11 @@ mod services;
 mod state;
 mod strategy;
 mod thunks;
+mod verdict;
 mod views;
 
 pub use failure::{Failure, Result};
-pub use host::{Audit, Capabilities, Cgroup, Clock, Config, Evict, Fs, Host, Knobs, Kv, Metrics, State};
+pub use host::{Audit, Capabilities, Cgroup, Clock, Config, Evict, Fs, Host, Knobs, Kv, Metrics, State, Verdicts};
 pub use metrics::{Batch, Metric, MetricSpec, Query, Series};
 #[doc(hidden)]
 pub use module::kinds;
@@ -45,8 +46,10 @@ pub use plugin::{Advisor, ExternalAdvisor, HookResponse, Plugin, QosStrategy, Ru
 pub use services::CgroupFile;
 pub use state::Snapshot;
 pub use strategy::{Eviction, Intent};
+pub use verdict::{Suspect, Verdict, VerdictList};
 pub use views::{
-    Container, Cpu, HookRequest, IntentResult, Label, Node, NumaNode, Pod, Resource, Strided, Topology, View,
+    Container, Cpu, HookRequest, IntentResult, Label, Node, NumaNode, Pod, PostedSuspect, PostedVerdict, Resource, Strided,
+    Topology, View,
 };
 
 #[cfg(panic = "abort")]

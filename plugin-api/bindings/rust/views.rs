@@ -116,6 +116,19 @@ views! {
     }
     /// The result of an intent; `winner` is the plugin of the winning intent.
     IntentResult(koord_intent_result) { text: knob, cgroup_dir, final_value, winner; plain: status: koord_status; }
+    /// One that used the resource; `kind`: `KOORD_SUSPECT_*`, NaN: unknown.
+    PostedSuspect(koord_suspect) {
+        text: name;
+        plain: kind: u32, subject: u64, value: f64, share: f64, excess: f64, usage: f64, request: f64;
+    }
+    /// A standing verdict; `origin`: `KOORD_ORIGIN_*`, NaN: unknown.
+    PostedVerdict(koord_verdict) {
+        text: statistic, statistic_unit, amount_unit, note, plugin, victim_name;
+        plain: kind: u32, resource: u32, method: u32, victim: u64, from_ns: u64, to_ns: u64, windows_over: u32,
+            windows_seen: u32, value: f64, baseline: f64, threshold: f64, own: f64, throttled: f64, unexplained: f64,
+            ttl_ns: u64, id: u64, since_ns: u64, origin: u32;
+        list: suspects: PostedSuspect(n_suspects, suspect_stride), others: Label(n_others, other_stride);
+    }
     /// A request to a hook; `stage`: `KOORD_STAGE_*`, `node_slo` and `cri_json`: JSON.
     HookRequest(koord_hook_request) { text: node_slo, cri_json; plain: stage: u32, deadline_ns: u64; }
 }

@@ -65,7 +65,11 @@ impl Probe {
         let stat = self.host.cgroup()?.open(container.cgroup_dir(), "cpu.stat", &["nr_periods", "nr_throttled"])?;
         let mut periods = [0; 2];
         let read_ns = stat.read(&mut periods)?;
+        let verdict = self.verdict(container.handle(), now_ns)?;
         Ok(vec![
+            ("verdict", verdict.0),
+            ("verdict is whole", truth(verdict.1)),
+            ("verdicts after the end", self.host.verdicts()?.list()?.verdicts().len() as f64),
             ("pods", snapshot.pods().len() as f64),
             ("pod is u1", truth(pod.uid() == "u1")),
             ("pod has no start time", truth(pod.start_time_ns().is_none())),
@@ -84,6 +88,36 @@ impl Probe {
             ("long file", fs.read(KOORD_ROOT_PROC, "long")?.len() as f64),
             ("broken", self.host.capabilities()?.get("probe")?.into()),
         ])
+    }
+
+    // Posts a verdict, reads it back and ends it: its value, and whether all else of it came back.
+    fn verdict(&self, victim: u64, now_ns: u64) -> Result<(f64, bool)> {
+        let verdicts = self.host.verdicts()?;
+        verdicts.subscribe(true)?;
+        let suspects = [Suspect { kind: KOORD_SUSPECT_KERNEL, share: 0.5, ..Suspect::default() }];
+        verdicts.post(&[Verdict {
+            victim,
+            from_ns: 1,
+            to_ns: now_ns,
+            statistic: "probed",
+            statistic_unit: "1",
+            value: 4.0,
+            suspects: &suspects,
+            others: &[("memory", "idle")],
+            ..Verdict::default()
+        }])?;
+        let list = verdicts.list()?;
+        let posted = list.verdicts().next().ok_or_else(|| Failure::new(KOORD_E_NOT_FOUND, "no verdict stands"))?;
+        let is_whole = posted.plugin() == "test"
+            && posted.victim_name() == "c1"
+            && posted.origin() == KOORD_ORIGIN_OWN
+            && posted.baseline().is_nan()
+            && posted.ttl_ns() == 60_000_000_000
+            && posted.suspects().map(|suspect| suspect.share()).sum::<f64>() == 0.5
+            && posted.others().all(|other| other.key() == "memory" && other.value() == "idle")
+            && list.generation() > 1;
+        verdicts.end(victim, posted.resource(), posted.kind(), "it was a probe")?;
+        Ok((posted.value(), is_whole))
     }
 
     // How much of test_fact is in the cache, as the counts of two histograms, which are not kept in it.

@@ -19,6 +19,7 @@ import "C"
 import (
 	"context"
 	"errors"
+	"math"
 	"time"
 
 	k "koordinator.sh/koordetector"
@@ -150,6 +151,9 @@ func (p *probe) ask(facts map[string]float64, now k.Time) error {
 	for _, process := range processes {
 		facts["processes"] += float64(process)
 	}
+	if err := p.askVerdicts(facts, pod.Containers[len(pod.Containers)-1].Handle, now); err != nil {
+		return err
+	}
 	facts["no node"] = truth(snapshot.Node() == nil)
 	facts["read now"] = truth(must(p.host.Clock()).Now() == now)
 	p.askKV(facts)
@@ -164,6 +168,35 @@ func (p *probe) ask(facts map[string]float64, now k.Time) error {
 		return reported
 	}
 	facts["broken"] = float64(must(capabilities.Get("probe")))
+	return err
+}
+
+// Posts a verdict, reads it back and ends it.
+func (p *probe) askVerdicts(facts map[string]float64, victim k.Subject, now k.Time) error {
+	verdicts, unknown := must(p.host.Verdicts()), math.NaN()
+	if err := verdicts.Subscribe(true); err != nil {
+		return err
+	}
+	posted := k.Verdict{Kind: k.Interfered, Resource: k.CPUResource, Method: k.Suspected, Victim: victim, From: 1, To: now,
+		Statistic: "probed", StatisticUnit: "1", Value: 4, Baseline: unknown, Others: k.Labels{"memory": "idle"},
+		Suspects: []k.Suspect{{Kind: k.SuspectKernel, Value: unknown, Share: 0.5}}}
+	if err := verdicts.Post(posted); err != nil {
+		return err
+	}
+	list, generation, err := verdicts.List()
+	if err != nil || len(list) != 1 {
+		return k.Errorf(k.ErrNotFound, "%d verdicts stand: %v", len(list), err)
+	}
+	one := list[0]
+	facts["verdict"] = one.Value
+	facts["verdict is whole"] = truth(one.Plugin == "test" && one.VictimName == "c1" && one.Origin == k.OwnOrigin &&
+		math.IsNaN(one.Baseline) && one.TTL == time.Minute && len(one.Suspects) == 1 && one.Suspects[0].Share == 0.5 &&
+		one.Others["memory"] == "idle" && generation > 1)
+	if err := verdicts.End(victim, one.Resource, one.Kind, "it was a probe"); err != nil {
+		return err
+	}
+	list, _, err = verdicts.List()
+	facts["verdicts after the end"] = float64(len(list))
 	return err
 }
 
