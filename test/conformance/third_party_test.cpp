@@ -53,6 +53,8 @@ const Example kExamples[] = {
     {"external-advisor-cpp", "external_advisor.so", "com.example.endpoint", "EndpointExample",
      "5 tests, 0 checks failed"},
     {"strategy-cpp", "strategy.so", "com.example.ceiling", "CeilingExample", "6 tests, 0 checks failed"},
+    {"interference-rule", "rule.so", "com.example.throttling-rule", "ThrottlingRuleExample",
+     "5 tests, 0 checks failed"},
     {"hook-c", "hook.so", "com.example.qos-shares", "QosSharesExample", "4 tests, 0 checks failed"},
 };
 
