@@ -7,6 +7,7 @@
 // when user space reads, up to that time: one of three seconds is in each of three windows of a second. All times are
 // of the run queue's clock, which stands still in the scheduler, so that they add up to the nanosecond.
 #include "cpu_threads.bpf.h"
+#include "throttled_waits.bpf.h"
 
 #include "cpu_blame.h"
 
@@ -214,30 +215,6 @@ static __noinline int blame(const struct blame_cpu* cpu, __u32 number, __u32 vic
 
 // ---- waits
 
-// Finds the last throttled time of a slot on a CPU.
-static __always_inline void find_throttled(const struct blame_slot* slot, __u64 throttled, __u64 now, __u64* begin,
-                                           __u64* end) {
-  *begin = slot->throttled_begin_ns;
-  *end = slot->throttled_end_ns;
-  if (!slot->throttled_seen || throttled < slot->throttled_seen) return;
-  __u64 length = throttled - (slot->throttled_seen - 1);
-  *end = slot->left_ns + length < now ? slot->left_ns + length : now;
-  *begin = *end > length ? *end - length : 0;
-}
-
-// The throttled part of a wait of the slot on this CPU that ends now.
-static __always_inline __u64 throttled_part(struct blame_slot* slot, const struct thread_wait* wait, __u64 throttled,
-                                            __u64 begin, __u64 now, __u64 cpu) {
-  find_throttled(slot, throttled, now, &slot->throttled_begin_ns, &slot->throttled_end_ns);
-  slot->throttled_seen = throttled + 1;
-  // It waits since it left the CPU: all throttled times since then lie in the wait.
-  if (wait->cpu == cpu + 1 && begin <= wait->left_ns) return throttled - wait->throttled_ns;
-  // It was woken later, or moved: the last throttled time may reach into the wait.
-  if (begin >= slot->throttled_end_ns) return 0;
-  __u64 from = begin > slot->throttled_begin_ns ? begin : slot->throttled_begin_ns;
-  return slot->throttled_end_ns - from;
-}
-
 // A visit runs in a thread, which the scheduler may interrupt to change the same values.
 static __always_inline void add_to(__u64* sum, __u64 ns, bool is_visit) {
   if (is_visit)
@@ -288,7 +265,10 @@ static __always_inline void end_wait(struct blame_cpu* cpu, __u32 number, struct
   // Time that the kernel counted while the thread's storage was out of reach belongs to another wait.
   if (wait->left_ns && waited > now - wait->left_ns) waited = now - wait->left_ns;
   if (!waited && !wait->waited_ns) return;
-  __u64 throttled = throttled_part(slot, wait, throttled_time_of(next->se.cfs_rq), now - waited, now, number);
+  __u64 throttled_time = throttled_time_of(next->se.cfs_rq);
+  __u64 throttled = throttled_part(&slot->throttled, throttled_time, now - waited, now);
+  // It waits since it left the CPU: all throttled times since then lie in the wait.
+  if (wait->cpu == number + 1 && now - waited <= wait->left_ns) throttled = throttled_time - wait->throttled_ns;
   if (throttled > waited) throttled = waited;
   __u64 here = waited - throttled;
   __u64 all = here + wait->waited_ns;
@@ -325,9 +305,9 @@ int BPF_PROG(blame_on_switch, bool preempt, struct task_struct* prev, struct tas
     struct blame_slot* slot = bpf_map_lookup_elem(&blame_slots, &slot_index);
     if (slot) {
       slot->run_ns += now - cpu->switched_ns;
-      slot->left_ns = now;
+      slot->throttled.left_ns = now;
     }
-    if (slot_index < BLAME_MAX_SLOTS && (preempt || is_in_running_state(prev))) begin_wait(prev, number, now);
+    if (slot_index < BLAME_MAX_SLOTS && (preempt || is_runnable(prev))) begin_wait(prev, number, now);
   }
   cpu->switched_ns = now;
   if (next_slot < BLAME_MAX_SLOTS) end_wait(cpu, number, next, next_slot, now);
@@ -371,9 +351,9 @@ static __always_inline __u64 throttled_until_now(const struct thread_visit* from
   if (from->cpu == number + 1 && begin <= from->at_ns) return throttled - from->throttled_ns;
   if (!throttled) return 0;
   const struct blame_slot* slot = value_on_cpu(&blame_slots, &victim, number);
-  if (!slot || !slot->throttled_seen) return now - begin;
+  if (!slot || !slot->throttled.seen) return now - begin;
   __u64 throttled_begin, throttled_end;
-  find_throttled(slot, throttled, now, &throttled_begin, &throttled_end);
+  find_throttled(&slot->throttled, throttled, now, &throttled_begin, &throttled_end);
   if (begin >= throttled_end) return 0;
   return throttled_end - (begin > throttled_begin ? begin : throttled_begin);
 }

@@ -7,9 +7,7 @@
  * the wait: it is counted apart. */
 #pragma once
 
-#ifndef __BPF__
-#include <linux/types.h>
-#endif
+#include "bpf/include/latency_slots.h"
 
 /* Only waits of this length are blamed on culprits: shorter ones do no harm, and there are many more of them. */
 #define BLAME_LONG_NS 1000000
@@ -36,9 +34,7 @@ struct blame_slot {
   __u64 long_ns;      /* of waits of at least BLAME_LONG_NS */
   __u64 throttled_ns; /* of threads that were waiting otherwise */
   __u64 excess_ns[BLAME_LEVELS];
-  /* For the programs: the time when a thread last left the CPU; 1 + the throttled time in the kernel when one last came
-   * to it, and the last interval of that. */
-  __u64 left_ns, throttled_seen, throttled_begin_ns, throttled_end_ns;
+  struct latency_throttled throttled; /* for the programs */
 };
 
 /* The occupants of a CPU, in three rings, each older than the one before: *segments* of one cgroup each; *epochs* of at

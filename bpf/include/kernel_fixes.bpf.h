@@ -47,6 +47,13 @@ static __always_inline bool is_in_running_state(const struct task_struct* task) 
   return BPF_CORE_READ(old, state) == 0;
 }
 
+/* The same without a helper, for programs with pointers that the verifier follows. */
+static __always_inline bool is_runnable(const struct task_struct* task) {
+  const struct task_struct___before_5_14* old = (const void*)task;
+  if (bpf_core_field_exists(task->__state)) return task->__state == 0;
+  return old->state == 0;
+}
+
 /* The time that CPU quotas, its own or those above it, took from a run queue of a cgroup. It changes when such a time
  * ends. 6.6 counts it for each queue (677ea015f231); the older field, renamed in 5.19 (64eaf50731ac), also runs while
  * no thread is waiting. 0: the kernel has no quotas. */
@@ -54,6 +61,21 @@ static __always_inline __u64 throttled_time_of(const struct cfs_rq* queue) {
   const struct cfs_rq___before_6_6* before_6_6 = (const void*)queue;
   const struct cfs_rq___before_5_19* before_5_19 = (const void*)queue;
   if (bpf_core_field_exists(queue->throttled_clock_self_time)) return queue->throttled_clock_self_time;
+  if (bpf_core_field_exists(before_6_6->throttled_clock_pelt_time))
+    return BPF_CORE_READ(before_6_6, throttled_clock_pelt_time);
+  if (bpf_core_field_exists(before_5_19->throttled_clock_task_time))
+    return BPF_CORE_READ(before_5_19, throttled_clock_task_time);
+  return 0;
+}
+
+/* The same of a thread's cgroup on another CPU. */
+static __always_inline __u64 throttled_time_on(const struct task_struct* task, __u32 cpu) {
+  struct cfs_rq** queues = BPF_CORE_READ(task, sched_task_group, cfs_rq);
+  const struct cfs_rq* queue = NULL;
+  if (bpf_probe_read_kernel(&queue, sizeof(queue), &queues[cpu])) return 0;
+  const struct cfs_rq___before_6_6* before_6_6 = (const void*)queue;
+  const struct cfs_rq___before_5_19* before_5_19 = (const void*)queue;
+  if (bpf_core_field_exists(queue->throttled_clock_self_time)) return BPF_CORE_READ(queue, throttled_clock_self_time);
   if (bpf_core_field_exists(before_6_6->throttled_clock_pelt_time))
     return BPF_CORE_READ(before_6_6, throttled_clock_pelt_time);
   if (bpf_core_field_exists(before_5_19->throttled_clock_task_time))

@@ -56,6 +56,10 @@ struct cfs_rq {
   int throttle_count; /* quotas, its own and those above it, that are used up */
 };
 
+struct task_group {
+  struct cfs_rq** cfs_rq;
+};
+
 struct sched_entity {
   struct cfs_rq* cfs_rq;
 };
@@ -72,6 +76,7 @@ struct task_struct {
   int on_rq;
   struct sched_entity se;
   struct sched_info sched_info;
+  struct task_group* sched_task_group;
   int pid;
   struct css_set* cgroups;
 };

@@ -31,6 +31,12 @@ struct latency_histogram {
 #define LATENCY_SLOT_UNAVAILABLE 0xffff
 #define LATENCY_MAX_SLOTS 0xffff
 
+/* Throttled times of a cgroup on one CPU, as far as the programs know them: when a thread last left the CPU; 1 + the
+ * kernel's count when one last came to it; the last interval. */
+struct latency_throttled {
+  __u64 left_ns, seen, begin_ns, end_ns;
+};
+
 struct latency_ended {
   __u64 cgroup;
   __u32 slot;

@@ -9,13 +9,20 @@
 #include <linux/errno.h>
 #include "cgroup_histograms.bpf.h"
 #include "cpu_threads.bpf.h"
+#include "throttled_waits.bpf.h"
+
+#include "sched_latency.h"
 
 char program_license[] SEC("license") = "Dual BSD/GPL";
+
+#define CLOCKS_DIFFER_NS 1000000  // of two CPUs, at most
 
 // State of a thread between its events.
 struct thread_waits {
   __u64 charged_ns;         // sched_info: its run delay when it was last charged
   __u64 runnable_since_ns;  // task_storage: when its wait began; 0: it does not wait
+  // sched_info: when it last left a CPU and went on waiting, the throttled time of its run queue then, and 1 + the CPU.
+  __u64 left_ns, left_throttled_ns, left_cpu;
 };
 
 // ---- storage of threads, for sched_info and task_storage
@@ -34,12 +41,55 @@ static __always_inline void make_storage(struct task_struct* task) {
 
 // ---- sched_info
 
+struct {
+  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+  __uint(max_entries, 1);  // slots, set before loading
+  __type(key, __u32);
+  __type(value, struct sched_throttled);
+} throttled_slots SEC(".maps");
+
+static __always_inline void leave_cpu(struct task_struct* prev, bool preempt, __u32 number, __u64 now) {
+  __u64 throttled = throttled_time_of(prev->se.cfs_rq);
+  struct thread_waits* waits = preempt || is_runnable(prev) ? bpf_task_storage_get(&threads, prev, 0, 0) : NULL;
+  if (waits) {
+    waits->left_ns = now;
+    waits->left_throttled_ns = throttled;
+    waits->left_cpu = number + 1;
+  }
+  if (!throttled) return;
+  const struct cgroup_subsys_state* css = css_of(prev);
+  __u32 index = slot_of(css, css->serial_nr);
+  struct sched_throttled* slot = bpf_map_lookup_elem(&throttled_slots, &index);
+  if (slot) slot->last.left_ns = now;
+}
+
+// The throttled part of a wait that ends now, which the kernel counts in the run delay. `throttled`: the throttled time
+// of the run queue.
+static __always_inline __u64 take_throttled(struct task_struct* next, struct thread_waits* waits, __u32 index,
+                                            __u64 throttled, __u64 delay, __u64 now) {
+  __u32 number = bpf_get_smp_processor_id();
+  struct sched_throttled* slot = bpf_map_lookup_elem(&throttled_slots, &index);
+  if (!slot) return 0;
+  __u64 part = throttled_part(&slot->last, throttled, now - delay, now);
+  if (waits->left_cpu == number + 1 && now - delay <= waits->left_ns) {
+    part = throttled - waits->left_throttled_ns;  // it waits since it left the CPU
+  } else if (waits->left_cpu && waits->left_cpu != number + 1 && delay + CLOCKS_DIFFER_NS >= now - waits->left_ns) {
+    __u64 there = throttled_time_on(next, waits->left_cpu - 1);  // since it left another CPU
+    part = there > waits->left_throttled_ns ? there - waits->left_throttled_ns : 0;
+  }
+  if (part > delay) part = delay;
+  slot->throttled_ns += part;
+  return part;
+}
+
 // A thread's run delay is remembered from its last turn: part of its wait may have been added since.
 SEC("tp_btf/sched_switch")
 int BPF_PROG(sched_info_on_switch, bool preempt, struct task_struct* prev, struct task_struct* next) {
+  __u64 now = next->se.cfs_rq->rq->clock;
+  if (prev->pid) leave_cpu(prev, preempt, bpf_get_smp_processor_id(), now);
   if (!next->pid) return 0;
   __u64 queued = next->sched_info.last_queued;
-  __u64 delay = delay_until(next, next->se.cfs_rq->rq->clock);
+  __u64 delay = delay_until(next, now);
   struct thread_waits* waits = bpf_task_storage_get(&threads, next, 0, 0);
   if (waits) {
     __u64 run_delay = next->sched_info.run_delay + delay;
@@ -50,7 +100,10 @@ int BPF_PROG(sched_info_on_switch, bool preempt, struct task_struct* prev, struc
   }
   if (!queued && !delay) return 0;
   const struct cgroup_subsys_state* css = css_of(next);
-  add_delay(slot_of(css, css->serial_nr), delay);
+  __u32 index = slot_of(css, css->serial_nr);
+  __u64 throttled = throttled_time_of(next->se.cfs_rq);
+  if (throttled && waits) delay -= take_throttled(next, waits, index, throttled, delay, now);
+  add_delay(index, delay);
   return 0;
 }
 

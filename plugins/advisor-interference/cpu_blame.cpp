@@ -87,23 +87,10 @@ Result<CpuBlame> CpuBlame::open(const latency::CgroupTree& tree, const std::stri
 
 // By slot, up to the highest in use.
 Result<std::vector<CpuTimes>> CpuBlame::read_times() const {
-  const CgroupSlots& slots = programs_.slots();
-  std::uint32_t n = CgroupSlots::kNobody + 1;
-  for (const SlotOwner& owner : slots.living()) n = std::max(n, owner.slot + 1);
-  for (const SlotOwner& owner : slots.ended()) n = std::max(n, owner.slot + 1);
-  std::vector<blame_slot> copies(std::size_t{n} * cpus_);
-  TRY(bpf::read_array(programs_.map("blame_slots"), n, copies.data(), sizeof(blame_slot) * cpus_));
-  std::vector<CpuTimes> times(n);
+  const std::vector<blame_slot> copies = TRY(programs_.read_slots<blame_slot>("blame_slots", cpus_));
+  std::vector<CpuTimes> times(copies.size() / cpus_);
   for (std::size_t i = 0; i < copies.size(); ++i) times[i / cpus_] += times_of(copies[i]);
   return times;
-}
-
-Result<void> CpuBlame::clear_ended() const {
-  const std::vector<blame_slot> zeros(cpus_);
-  for (const SlotOwner& owner : programs_.slots().ended())
-    if (bpf_map_update_elem(programs_.map("blame_slots"), &owner.slot, zeros.data(), BPF_ANY) != 0)
-      return system_error(errno, "cannot clear a slot");
-  return {};
 }
 
 // The matrix first: a cgroup that is in it has a slot when the slots are read.
@@ -130,7 +117,7 @@ Result<CpuReading> CpuBlame::read() {
   const std::uint32_t zero = 0;
   if (bpf_map_lookup_elem(programs_.map("unplaced"), &zero, &reading.unplaced_ns) != 0)
     return system_error(errno, "cannot read what the matrix had no place for");
-  TRY(clear_ended());
+  TRY(programs_.clear_ended("blame_slots", sizeof(blame_slot) * cpus_));
   TRY(slots.free_ended());
   return reading;
 }

@@ -67,7 +67,6 @@ class CpuBlame {
   CpuBlame(latency::SlotPrograms programs, std::uint32_t cpus) : programs_(std::move(programs)), cpus_(cpus) {}
 
   Result<std::vector<CpuTimes>> read_times() const;
-  Result<void> clear_ended() const;
 
   latency::SlotPrograms programs_;
   std::uint32_t cpus_;

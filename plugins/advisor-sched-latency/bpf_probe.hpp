@@ -21,10 +21,12 @@ class BpfProbe final : public Probe {
   Result<Reading> read(std::span<const latency::CgroupDirectory> watched) override;
 
  private:
-  BpfProbe(Source source, latency::SlotPrograms programs) : source_(source), programs_(std::move(programs)) {}
+  BpfProbe(Source source, latency::SlotPrograms programs, std::uint32_t cpus)
+      : source_(source), programs_(std::move(programs)), cpus_(cpus) {}
 
   Source source_;
   latency::SlotPrograms programs_;
+  std::uint32_t cpus_;
 };
 
 }  // namespace koord::sched_latency

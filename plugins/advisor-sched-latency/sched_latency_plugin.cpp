@@ -22,7 +22,6 @@ namespace {
 using namespace std::chrono_literals;
 using koord::latency::CgroupTree;
 using koord::latency::CumulativeCounts;
-using koord::latency::Histogram;
 using koord::latency::LatencyMetrics;
 using koord::latency::LatencySeries;
 using koord::latency::LevelSeries;
@@ -34,6 +33,7 @@ using koord::sched_latency::Probe;
 using koord::sched_latency::ProbeOptions;
 using koord::sched_latency::Reading;
 using koord::sched_latency::Source;
+using koord::sched_latency::Waits;
 
 constexpr auto kConfigSchema = koord::settings::joined(R"({
   "type": "object", "additionalProperties": false, "properties": {)",
@@ -45,19 +45,46 @@ constexpr auto kConfigSchema = koord::settings::joined(R"({
     "btf": {"type": "string", "description": "file with the kernel's types, if the kernel itself has none"}
   }})");
 
-LatencyMetrics metrics_of(const koord_host* host, const std::string& level) {
-  return {host,
-          {level + "_sched",
-           "the threads of a " + level + " waited for a CPU before they ran, time throttled by a CPU quota included",
-           {50, 95, 99}}};
-}
+struct SchedMetrics {
+  SchedMetrics() = default;
+  SchedMetrics(const koord_host* host, const std::string& level)
+      : waits(host, {level + "_sched",
+                     "the threads of a " + level +
+                         " waited for a CPU before they ran; without time throttled by a CPU quota if "
+                         "sched_latency_info says source sched_info, otherwise with it",
+                     {50, 95, 99}}),
+        throttled(host, {level + "_sched_latency_throttled_seconds_total", "seconds",
+                         "Time that a CPU quota held threads of a " + level +
+                             " that were ready to run, in seconds. The quota is that of their cgroup or one above it.",
+                         1e-6, KOORD_COUNTER}) {}
+
+  LatencyMetrics waits;
+  koord::plugin::Metric throttled;
+};
+
+class SchedSeries {
+ public:
+  SchedSeries() = default;
+  SchedSeries(const SchedMetrics& metrics, std::uint64_t subject)
+      : waits_(metrics.waits, subject), throttled_(metrics.throttled.series(subject)) {}
+
+  void report(const Waits& window, bool knows_throttled, Batch& batch, CumulativeCounts& counts) {
+    waits_.report(window, batch, counts);
+    throttled_ns_ += window.throttled_ns;
+    if (knows_throttled) batch.add(throttled_, static_cast<double>(throttled_ns_) / 1e9);
+  }
+
+ private:
+  LatencySeries waits_;
+  std::uint64_t throttled_ = 0, throttled_ns_ = 0;
+};
 
 class SchedLatency final : public koord::plugin::Advisor {
  public:
   void init() override {
     state_ = koord::plugin::require<koord_svc_state>(host(), "koord.state/1");
     batch_ = Batch(host());
-    series_ = {metrics_of(host(), "container"), metrics_of(host(), "pod"), metrics_of(host(), "node")};
+    series_ = {SchedMetrics(host(), "container"), SchedMetrics(host(), "pod"), SchedMetrics(host(), "node")};
     itself_ = MeasurementSeries(host(), "sched", "waits");
     const koord::NodeRoots roots = koord::node::roots_of(host());
     tree_ = std::make_unique<CgroupTree>(
@@ -68,9 +95,11 @@ class SchedLatency final : public koord::plugin::Advisor {
   void collect(std::uint64_t now_ns, std::uint64_t) override {
     const Reading reading = value_or_fail(probe_->read(series_.follow(host(), state_, *tree_)));
     CumulativeCounts counts;
-    series_.report(reading,
-                   [&](LatencySeries& series, const Histogram& window) { series.report(window, batch_, counts); });
-    itself_.report(reading, reading.unassigned.value_or(Histogram{}).count, batch_);
+    const bool knows_throttled = probe_->source() == Source::sched_info;
+    series_.report(reading, [&](SchedSeries& series, const Waits& window) {
+      series.report(window, knows_throttled, batch_, counts);
+    });
+    itself_.report(reading, reading.unassigned.value_or(Waits{}).count, batch_);
     batch_.send(now_ns);
   }
 
@@ -104,7 +133,7 @@ class SchedLatency final : public koord::plugin::Advisor {
   std::unique_ptr<CgroupTree> tree_;
   std::optional<koord::tracing::TracingMarker> marker_;  // outlives the programs
   std::unique_ptr<Probe> probe_;
-  LevelSeries<Histogram, LatencyMetrics, LatencySeries> series_;
+  LevelSeries<Waits, SchedMetrics, SchedSeries> series_;
   Batch batch_;
 };
 

@@ -18,7 +18,17 @@
 
 namespace koord::sched_latency {
 
-using Reading = latency::Reading<latency::Histogram>;
+// Waits of a cgroup's threads. Time in which a CPU quota held them is in `throttled_ns` only; other sources than
+// sched_info do not know it, and have it in the waits.
+struct Waits : latency::Histogram {
+  std::uint64_t throttled_ns = 0;
+
+  bool empty() const { return count == 0 && throttled_ns == 0; }
+  Waits& operator+=(const Waits& other);
+};
+Waits added(const Waits& before, const Waits& now);
+
+using Reading = latency::Reading<Waits>;
 
 // Cheapest first. The first three are programs in the kernel (bpf/sched_latency); the last only reads /proc.
 enum class Source { sched_info, task_storage, raw_tracepoint, schedstat };

@@ -27,7 +27,7 @@ class SchedstatProbe final : public Probe {
   };
   struct Cgroup {
     std::unordered_map<int, Waited> threads;
-    latency::Histogram total;
+    Waits total;
     bool begun = false;
   };
 

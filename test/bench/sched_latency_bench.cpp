@@ -27,7 +27,7 @@ namespace {
 
 using koord::bench::gate;
 using koord::bench::pipe_us_per_op;
-using CgroupTotal = koord::latency::CgroupTotal<koord::latency::Histogram>;
+using CgroupTotal = koord::latency::CgroupTotal<koord::sched_latency::Waits>;
 using koord::interference::CpuBlame;
 using koord::latency::CgroupTree;
 using koord::latency::Histogram;

@@ -19,6 +19,7 @@
 #include "core/base/parse.hpp"
 #include "plugins/advisor-sched-latency/sched_latency_probe.hpp"
 #include "test/support/child_process.hpp"
+#include "test/support/cpu_workloads.hpp"
 #include "test/support/real_cgroup.hpp"
 
 namespace {
@@ -30,7 +31,8 @@ using koord::sched_latency::Probe;
 using koord::sched_latency::ProbeOptions;
 using koord::sched_latency::Reading;
 using koord::sched_latency::Source;
-using Windows = koord::latency::Windows<koord::latency::Histogram>;
+using koord::sched_latency::Waits;
+using Windows = koord::latency::Windows<Waits>;
 using koord::test::ChildProcess;
 using koord::test::eventually;
 using koord::test::RealCgroup;
@@ -244,7 +246,7 @@ void check_known_answer(Source source) {
 const CgroupDirectory* no_directories = nullptr;
 Reading read_all(Probe& probe) { return must(probe.read({no_directories, 0})); }
 
-bool has(const std::vector<koord::latency::CgroupTotal<Histogram>>& cgroups, std::uint64_t id) {
+bool has(const std::vector<koord::latency::CgroupTotal<Waits>>& cgroups, std::uint64_t id) {
   for (const auto& cgroup : cgroups)
     if (cgroup.cgroup == id) return true;
   return false;
@@ -342,6 +344,48 @@ TEST_CASE("a source that the kernel refuses is an error with the reason in it") 
   auto opened = koord::sched_latency::open_probe(real_tree(), options);
   REQUIRE_FALSE(opened);
   CHECK(opened.error().message().find("sched_info: ") != std::string::npos);
+}
+
+TEST_CASE("time that a container's own quota takes is throttled time, and no wait, as cpu.stat says") {
+  auto probe = open_or_skip(Source::sched_info);
+  if (!probe) return;
+  RealCgroup limited("limited");
+  koord::test::set_weight(limited, 10'000);  // before all that runs beside this test
+  limited.limit_cpu(0.2);
+  const std::uint64_t id = must(real_tree().directory(limited.dir())).id;
+  Windows windows;
+  windows.advance(read_all(*probe));
+  Waits all;
+  auto spinning = std::make_unique<ChildProcess>([&] {
+    limited.add_process(::getpid());
+    pin_to_first_cpu();
+    for (;;) asm volatile("");
+  });
+  const auto read = [&] {
+    windows.advance(read_all(*probe));
+    all += windows.of(id);
+  };
+  REQUIRE(eventually(
+      [&] {
+        read();
+        return all.throttled_ns > 2'000'000'000;
+      },
+      std::chrono::seconds(60)));
+  const std::uint64_t delay = run_delay_ns(*spinning);
+  read();
+  // Waits and throttled time together are what the kernel calls the run delay, which was all waits before.
+  MESSAGE("waited " << double(all.sum_ns) / 1e6 << " ms, throttled " << double(all.throttled_ns) / 1e6
+                    << " ms, run delay " << double(delay) / 1e6 << " ms");
+  CHECK(double(all.sum_ns + all.throttled_ns) == doctest::Approx(double(delay)).epsilon(0.05));
+  spinning.reset();
+  read();
+  const std::string stat = must(koord::read_file(limited.path(koord::cgroup::Controller::cpu) + "/cpu.stat"));
+  const double kernel = double(koord::find_flat_key(stat, "throttled_time")
+                                   .value_or(koord::find_flat_key(stat, "throttled_usec").value_or(0) * 1000));
+  MESSAGE("the kernel says " << kernel / 1e6 << " ms");
+  // The process may have ended throttled: at most a period.
+  CHECK(double(all.throttled_ns) <= 1.01 * kernel);
+  CHECK(double(all.throttled_ns) >= 0.99 * kernel - 100e6);
 }
 
 int main(int argc, char** argv) {

@@ -111,6 +111,13 @@ std::uint32_t CgroupSlots::slots_to_read() const {
   return n;
 }
 
+std::uint32_t CgroupSlots::end_of_used() const {
+  std::uint32_t end = kNobody + 1;
+  for (const SlotOwner& owner : living_) end = std::max(end, owner.slot + 1);
+  for (const SlotOwner& owner : ended_) end = std::max(end, owner.slot + 1);
+  return end;
+}
+
 Result<void> CgroupSlots::read_values(std::uint32_t n) {
   values_.resize(std::size_t{n} * kinds_ * copies_);
   return bpf::read_array(histograms_, n * kinds_, values_.data(), sizeof(latency_histogram) * copies_);

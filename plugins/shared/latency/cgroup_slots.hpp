@@ -53,6 +53,8 @@ class CgroupSlots {
   std::span<const SlotOwner> ended() const { return ended_; }
   Histogram total(std::uint32_t slot, std::uint32_t kind = 0) const;
   std::uint64_t lost_begins() const { return lost_begins_; }
+  // 1 + the highest slot of living() and ended().
+  std::uint32_t end_of_used() const;
   // That can be given to cgroups.
   std::uint32_t size() const { return slots_ - 1; }
 

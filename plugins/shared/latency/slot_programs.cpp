@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/shared/latency/slot_programs.hpp"
 
+#include <bpf/bpf.h>
+
+#include <cerrno>
+
 namespace koord::latency {
 
 Result<SlotPrograms> SlotPrograms::open(const SlotObject& object, const ProgramSource& source, const CgroupTree& tree,
@@ -37,6 +41,14 @@ Result<SlotPrograms> SlotPrograms::open_first(const SlotObject& object, std::spa
     refused.push_back({source.name, opened.error().message()});
   }
   return invalid(reasons.empty() ? "there is no source '" + options.only + "'" : reasons);
+}
+
+Result<void> SlotPrograms::clear_ended(const char* map, std::size_t entry_bytes) const {
+  const std::vector<char> zeros(entry_bytes);
+  for (const SlotOwner& owner : slots_.ended())
+    if (bpf_map_update_elem(programs_.map(map), &owner.slot, zeros.data(), BPF_ANY) != 0)
+      return system_error(errno, "cannot clear a slot");
+  return {};
 }
 
 }  // namespace koord::latency

@@ -61,6 +61,17 @@ class SlotPrograms {
   CgroupSlots& slots() { return slots_; }
   const CgroupSlots& slots() const { return slots_; }
   int map(const char* name) const { return programs_.map(name); }
+  // Returns the content of a per-CPU map with an entry for each slot, up to the highest slot in use: entry n of CPU c
+  // is at n * cpus + c.
+  template <class Entry>
+  Result<std::vector<Entry>> read_slots(const char* map, std::uint32_t cpus) const {
+    const std::uint32_t n = slots_.end_of_used();
+    std::vector<Entry> entries(std::size_t{n} * cpus);
+    TRY(bpf::read_array(programs_.map(map), n, entries.data(), sizeof(Entry) * cpus));
+    return entries;
+  }
+  // Clears the entries of ended slots in such a map. `entry_bytes`: with all CPUs' copies.
+  Result<void> clear_ended(const char* map, std::size_t entry_bytes) const;
   std::uint64_t missed() const { return programs_.missed(); }
   // An iterator of the source, once more.
   Result<void> run(const char* iterator) { return programs_.run(iterator); }
