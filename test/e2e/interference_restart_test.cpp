@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The agent is killed and started again while a service is interfered with: it knows from before what is quiet.
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <string>
+
+#include "test/support/agent_process.hpp"
+#include "test/support/cpu_workloads.hpp"
+
+using namespace koord::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr const char* kConfig = R"(state: {source: cgroup, cgroup: {paths: ["koord-test-*/*"]}})";
+constexpr int kQuietWindows = 10;
+const std::string kSettings = "plugins.settings={advisor-interference: {config: {rule: {saveInterval: 1s, quietWindows: " +
+                              std::to_string(kQuietWindows) + "}}}}";
+
+struct Node {
+  Node() {
+    set_weight(parent, 10'000);  // before all that runs beside this test
+    set_weight(hog, 400);        // the service's share is less than it wants
+  }
+
+  bool start() { return agent.start({"--feature-gates=InterferenceCollector=true", "--set", kSettings}); }
+  // Windows of the service that this agent has judged.
+  double windows() const {
+    const Finished query = agent.ctl({"query", "container_held_up_ratio", "--agg", "count", "--window", "10m", "--label",
+                                      "container_name=" + service.dir(), "-o", "json"});
+    const std::size_t at = query.output.find("\"count\":");
+    return at == std::string::npos ? 0 : std::strtod(query.output.c_str() + at + 8, nullptr);
+  }
+  bool has_windows(double n) const {
+    return eventually([&] { return windows() >= n; }, 2min);
+  }
+  bool is_interfered() const {
+    return find_metric(agent.metrics(), "koordetector_container_interference",
+                       {"container_name=\"" + service.dir() + '"', "kind=\"interfered\""}) == 1.0;
+  }
+
+  RealCgroup parent{"restart"};
+  RealCgroup service{parent, "service"}, hog{parent, "hog"};
+  AgentProcess agent{kConfig, {built("plugins/advisor-interference")}};
+};
+
+}  // namespace
+
+TEST_CASE("an agent that is killed and started during interference has the verdict within 15 s, and keeps it") {
+  Node node;
+  const auto serving = start_in(node.service, serve);
+  REQUIRE(node.start());
+  REQUIRE(node.has_windows(2 * kQuietWindows));
+  const auto spinning = start_in(node.hog, spin);
+  REQUIRE(eventually([&] { return node.is_interfered(); }, 1min));
+
+  const double before = node.windows();
+  node.agent.kill();
+  REQUIRE(node.start());
+  CHECK(eventually([&] { return node.is_interfered(); }, 15s));
+  // An agent that learnt from these windows that they are quiet would have cleared the verdict by now.
+  REQUIRE(node.has_windows(before + 3 * kQuietWindows));
+  CHECK(node.is_interfered());
+}
