@@ -47,7 +47,8 @@ std::string use_of(const json::value& suspect, const std::string& resource) {
     return resource == "cpu" ? fmt::format("{:.2f}", value) : format_bytes(value);
   };
   std::string use;
-  if (usage)
+  // Of the kernel and of what is outside of pods it is unknown.
+  if (usage && *usage > 0)
     use =
         resource == "cpu" ? "ran " + text(*usage) + " CPU" : "used " + text(*usage) + (resource == "blkio" ? "/s" : "");
   if (request) use += (use.empty() ? "requests " : ", requests ") + text(*request);
@@ -212,6 +213,8 @@ std::string brief_verdict(const json::value& record) {
   const auto value = json_number(statistic, "value");
   const std::string unit = json_text(statistic, "unit");
   std::string text = (json_text(record, "kind").starts_with("self") ? "own " : "") + json_text(record, "resource");
+  if (value && verdict::is_share_of_time(statistic_of(statistic)))
+    return text + " " + format_percent(std::min(*value, 1.0));
   if (value && (unit == "ratio" || unit == "seconds/second")) return text + " " + format_percent(value);
   return value ? text + " " + amount_of(statistic, "value", unit) : text;
 }

@@ -64,12 +64,19 @@ std::string amount(double value, std::string_view unit) {
   return figures(value) + " " + std::string(unit);
 }
 
+bool is_share_of_time(const Statistic& statistic) {
+  return statistic.unit == "ratio" && (statistic.name == "held_up" || statistic.name == "held_up_by_others");
+}
+
 std::string felt(const Statistic& statistic) {
   for (const Saying& saying : kSayings) {
     if (saying.name != statistic.name) continue;
     const std::string_view unit =
         statistic.unit == "ratio" && !saying.unit.empty() ? saying.unit : std::string_view(statistic.unit);
-    return std::string(saying.before) + amount(statistic.value, unit) + std::string(saying.after) +
+    // The time that a container is held up is a sum over its threads.
+    const bool is_always = is_share_of_time(statistic) && statistic.value > 1;
+    return std::string(saying.before) + amount(is_always ? 1 : statistic.value, unit) + std::string(saying.after) +
+           (is_always ? ", " + figures(statistic.value) + " threads at a time" : "") +
            bounds(statistic, unit, saying.has_baseline);
   }
   return statistic.name + " " + amount(statistic.value, statistic.unit) + bounds(statistic, statistic.unit, true);

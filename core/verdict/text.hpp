@@ -17,7 +17,10 @@ std::string percent(double share);  // "4.2 %" of 0.042
 // number and the unit. "unknown" of kUnknown.
 std::string amount(double value, std::string_view unit);
 
-// What the victim feels: "a request finds the container held up for > 1 ms during 4.2 % of the time (quiet 0.3 %, limit
+// Is it the time that a request finds the container held up? It is more than 1 while several threads wait.
+bool is_share_of_time(const Statistic& statistic);
+
+// The harm in words: "a request finds the container held up for > 1 ms during 4.2 % of the time (quiet 0.3 %, limit
 // 1.0 %)". A statistic that is not one of the agent's own is shown by its name. Unknown bounds are left out.
 std::string felt(const Statistic& statistic);
 

@@ -48,6 +48,8 @@ TEST_CASE("an ended verdict has its end, with the day only if it is another") {
 TEST_CASE("use and request are in the unit of the resource") {
   CHECK(render(answer(R"(, "resource": "blkio", "suspects": [{"name": "a", "value": 0.1, "usage": 1048576}])"))
             .find("used 1.00Mi/s\n") != std::string::npos);
+  CHECK(render(answer(R"(, "suspects": [{"kind": "outside", "value": 0.1, "usage": 0}])")).find("ran") ==
+        std::string::npos);
   CHECK(render(answer(R"(, "resource": "memory", "suspects": [{"name": "a", "value": 0.1, "request": 1048576}])"))
             .find("requests 1.00Mi\n") != std::string::npos);
 }
@@ -64,6 +66,7 @@ TEST_CASE("the cell of a table has resource and figure, own faults are marked, e
   CHECK(brief(verdict(R"(, "resource": "memory", "statistic": {"unit": "refaults/s", "value": 12})")) ==
         "memory 12 refaults/s");
   CHECK(brief(verdict(R"(, "statistic": {})")) == "cpu");
+  CHECK(brief(verdict(R"(, "statistic": {"name": "held_up", "unit": "ratio", "value": 1.84})")) == "cpu 100.0%");
 }
 
 TEST_CASE("top has the verdict of a container in its row and in that of its pod") {

@@ -38,6 +38,10 @@ TEST_CASE("the agent's own statistics are said in words, others by their name, u
   CHECK(
       felt({"held_up", "ratio", 0.06, 0, 0.01}) ==
       "a request finds the container held up for > 1 ms during 6.0 % of the time, behind its own threads (limit 1.0 %)");
+  CHECK(
+      felt({"held_up_by_others", "ratio", 1.84, 0.003, 0.01}) ==
+      "a request finds the container held up for > 1 ms during 100 % of the time, 1.8 threads at a time (quiet 0.3 %, "
+      "limit 1.0 %)");
   CHECK(felt({"lost_throughput", "ratio", 0.22, 0, 0.15}) == "others take 22 % of its throughput (limit 15 %)");
   CHECK(felt({"throttled", "seconds/second", 0.08, 0, 0.01}) == "its CPU quota takes 80 ms/s from it (limit 10 ms/s)");
   CHECK(felt({"throttled_by_others", "ratio", 0.08, kUnknown, 0.01}) ==
