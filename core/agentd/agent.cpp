@@ -319,7 +319,8 @@ void Agent::reload_plugin(const std::string& id, std::function<void(const Result
 void Agent::stop() {
   nri_hooks_.stop();  // no new container is adjusted
   hook_questions_.stop();
-  qos_.stop();  // knobs go back first: nothing else may keep them from it
+  creations_.update(*hub_.current());  // values before the hooks, of containers that have just begun
+  qos_.stop();                         // knobs go back first: nothing else may keep them from it
   hooks_.stop();
   verdicts_.stop();
   evictions_.stop();

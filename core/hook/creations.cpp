@@ -81,16 +81,12 @@ void Creations::forget(std::string_view container_id) {
   if (found != entries_.end() && !container_id.empty()) remove(found);
 }
 
+// The journal is synced to the disk with the governor's lock, for which the next creation may wait: update() does it,
+// for all at once.
 void Creations::begin(std::string_view container_id) {
-  Key key;
-  {
-    std::lock_guard lock(mutex_);
-    const auto found = std::find_if(entries_.begin(), entries_.end(),
-                                    [&](const auto& entry) { return entry.second.record.id == container_id; });
-    if (found == entries_.end()) return;
-    key = found->first;
-  }
-  hold(key);
+  std::lock_guard lock(mutex_);
+  for (auto& [key, entry] : entries_)
+    if (entry.record.id == container_id) entry.is_shown = true;
 }
 
 void Creations::update(const state::Snapshot& snapshot) {
@@ -102,7 +98,7 @@ void Creations::update(const state::Snapshot& snapshot) {
       if (entry.is_shown && !entry.record.unadjusted.empty() && !entry.record.cgroup_dir.empty())
         to_hold.push_back(key);
   }
-  for (const Key& key : to_hold) hold(key);
+  hold(to_hold);
 }
 
 // Without pods the state is unknown, not empty.
@@ -130,17 +126,21 @@ void Creations::refresh_entries(const state::Snapshot& snapshot) {
   }
 }
 
-// Without the lock while the governor writes.
-void Creations::hold(const Key& key) {
-  std::vector<knob::Adjusted> values;
+// Without the lock while the governor writes. If one of several fails, each is tried alone.
+void Creations::hold(const std::vector<Key>& keys) {
+  std::vector<std::pair<Key, std::vector<knob::Adjusted>>> values;
+  std::vector<knob::Adjusted> all;
   {
     std::lock_guard lock(mutex_);
-    const auto entry = entries_.find(key);
-    if (entry == entries_.end()) return;
-    values = adjusted_of(entry->second.record);
+    for (const Key& key : keys)
+      if (const auto entry = entries_.find(key); entry != entries_.end())
+        values.emplace_back(key, adjusted_of(entry->second.record));
   }
-  if (values.empty()) return;
-  end_hold(key, values.front().cgroup_dir, hold_(values));
+  for (const auto& [key, of_one] : values) all.insert(all.end(), of_one.begin(), of_one.end());
+  if (all.empty()) return;
+  const Result<void> held = hold_(all);
+  for (const auto& [key, of_one] : values)
+    if (!of_one.empty()) end_hold(key, of_one.front().cgroup_dir, held || values.size() == 1 ? held : hold_(of_one));
 }
 
 void Creations::end_hold(const Key& key, const std::string& cgroup_dir, const Result<void>& held) {

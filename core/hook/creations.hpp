@@ -16,6 +16,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "core/base/clock.hpp"
 #include "core/hook/creation_file.hpp"
@@ -42,9 +43,10 @@ class Creations {
   Result<void> remember(CreationRecord record);
   // The runtime did not take the answer.
   void forget(std::string_view container_id);
-  // The cgroup of the container has the changed values now, and its program does not run yet.
+  // The cgroup of the container has the changed values now, and its program does not run yet: the next update() holds
+  // the values before. Does not wait.
   void begin(std::string_view container_id);
-  // Holds the values of containers that the state shows, and ends records.
+  // Holds the values of containers that have begun, or that the state shows, and ends records.
   void update(const state::Snapshot& snapshot);
 
   // Whether the container got this field at its creation.
@@ -63,7 +65,7 @@ class Creations {
   };
 
   void load();
-  void hold(const Key& key);
+  void hold(const std::vector<Key>& keys);
   void end_hold(const Key& key, const std::string& cgroup_dir, const Result<void>& held);
   void refresh_entries(const state::Snapshot& snapshot);
   Result<void> write(const CreationRecord& record) const;

@@ -21,7 +21,7 @@ CreationRecord record(std::string id = "c1", std::string container = "main") {
           .id = std::move(id),
           .before_id = {},
           .cgroup_dir = "kubepods/podu1/c1",
-          .unadjusted = {{"cpu.shares", "2", "hook-a"}, {"memory.max", "max", "hook-b"}},
+          .unadjusted = {{"cpu.shares", "2", "hook-a"}, {"cpuset.cpus", "", "hook-b"}},
           .fields = {"env:A", "device:/dev/fuse"}};
 }
 
@@ -30,6 +30,7 @@ struct Node {
   test::TemporaryDirectory folder;
   ManualClock clock;
   bool has_cgroup = true;
+  std::string missing;  // a cgroup
   std::vector<knob::Adjusted> held;
   std::optional<Creations> creations;
   state::Snapshot state;
@@ -44,7 +45,8 @@ struct Node {
   // After a kill: nothing but the files is left.
   void start() {
     creations.emplace(path(), clock, [this](std::span<const knob::Adjusted> values) -> Result<void> {
-      if (!has_cgroup) return invalid("no such cgroup");
+      for (const knob::Adjusted& one : values)
+        if (!has_cgroup || one.cgroup_dir == missing) return invalid("no such cgroup");
       held.assign(values.begin(), values.end());
       return {};
     });
@@ -74,8 +76,11 @@ TEST_CASE("values from before the hooks go to the journal when the runtime start
   REQUIRE(node.creations->remember(record()));
   CHECK(node.held.empty());
   node.creations->begin("c2");
+  node.creations->update({});
   CHECK(node.held.empty());
   node.creations->begin("c1");
+  CHECK(node.held.empty());  // the runtime waits
+  node.creations->update({});
   REQUIRE(node.held.size() == 2);
   CHECK(node.held[0].cgroup_dir == "kubepods/podu1/c1");
   CHECK(node.held[0].knob == "cpu.shares");
@@ -85,6 +90,32 @@ TEST_CASE("values from before the hooks go to the journal when the runtime start
   node.held.clear();
   node.show("containerd://c1");
   CHECK(node.held.empty());
+}
+
+TEST_CASE("values of several containers go to the journal at once; one that fails does not keep the others from it") {
+  Node node;
+  CreationRecord other = record("c2", "other");
+  other.cgroup_dir = "kubepods/podu1/c2";
+  REQUIRE(node.creations->remember(record()));
+  REQUIRE(node.creations->remember(other));
+  node.creations->begin("c1");
+  node.creations->begin("c2");
+  node.missing = "kubepods/podu1/c2";
+  node.creations->update({});
+  REQUIRE(node.held.size() == 2);
+  CHECK(node.held[0].cgroup_dir == "kubepods/podu1/c1");
+  CHECK(node.creations->has_pending());
+  node.missing.clear();
+  node.creations->update({});
+  CHECK(node.held[0].cgroup_dir == "kubepods/podu1/c2");
+  CHECK_FALSE(node.creations->has_pending());
+  REQUIRE(node.creations->remember(record("c3")));
+  other.id = "c4";
+  REQUIRE(node.creations->remember(other));
+  node.creations->begin("c3");
+  node.creations->begin("c4");
+  node.creations->update({});
+  CHECK(node.held.size() == 4);
 }
 
 TEST_CASE("a runtime that reports no start: the values go to the journal when the state shows the container") {
