@@ -23,19 +23,40 @@ bool is_of(const api::HookLine& line, const host::HookTarget& target, std::uint3
 
 HookAnswers::HookAnswers(const Services& services, HookQuestions& questions, Connection connection,
                          nri::KeepAnnotation keep)
-    : services_(services), questions_(questions), connection_(std::move(connection)), keep_(std::move(keep)) {}
+    : services_(services), questions_(questions), connection_(std::move(connection)), keep_(std::move(keep)) {
+  constexpr std::pair<Answered, const char*> kNames[] = {{Answered::changed, "changed"},
+                                                         {Answered::unchanged, "unchanged"},
+                                                         {Answered::rejected, "rejected"},
+                                                         {Answered::invalid, "invalid"}};
+  for (const auto& [answered, name] : kNames)
+    counter(answered) = services_.metrics.counter("host_hook_proxy_questions_total",
+                                                  "Questions of koord-cri-proxy about pods and containers, by answer.",
+                                                  {{"result", name}});
+}
 
 void HookAnswers::report(std::function<void(const api::HookReport&)> done) {
   auto report = std::make_shared<api::HookReport>();
   report->hooks = hooks();
-  {
-    const std::lock_guard lock(mutex_);
-    report->proxy = counts_;
-  }
+  report->proxy = proxy_questions();
   services_.loop.post([this, report, done = std::move(done)] {
     report->connection = connection_();
     done(*report);
   });
+}
+
+api::ProxyQuestions HookAnswers::proxy_questions() const {
+  const auto count_of = [this](Answered answered) {
+    return static_cast<std::uint64_t>(counters_[static_cast<std::size_t>(answered)].value());
+  };
+  api::ProxyQuestions questions{.changed = count_of(Answered::changed),
+                                .unchanged = count_of(Answered::unchanged),
+                                .rejected = count_of(Answered::rejected),
+                                .invalid = count_of(Answered::invalid)};
+  questions.asked = questions.changed + questions.unchanged + questions.rejected + questions.invalid;
+  const std::lock_guard lock(mutex_);
+  questions.last_problem = last_problem_;
+  questions.last = last_;
+  return questions;
 }
 
 std::vector<api::HookLine> HookAnswers::hooks() const {
@@ -58,34 +79,26 @@ std::vector<api::HookLine> HookAnswers::hooks() const {
   return lines;
 }
 
-void HookAnswers::count(Answered answered, const std::string& problem) {
-  constexpr std::pair<Answered, const char*> kNames[] = {{Answered::changed, "changed"},
-                                                         {Answered::unchanged, "unchanged"},
-                                                         {Answered::rejected, "rejected"},
-                                                         {Answered::invalid, "invalid"}};
-  for (const auto& [known, name] : kNames)
-    if (known == answered)
-      services_.metrics
-          .counter("host_hook_proxy_questions_total",
-                   "Questions of koord-cri-proxy about pods and containers, by answer.", {{"result", name}})
-          .add();
+metric::HostCounter& HookAnswers::counter(Answered answered) { return counters_[static_cast<std::size_t>(answered)]; }
+
+void HookAnswers::count(Answered answered) {
+  counter(answered).add();
   const std::lock_guard lock(mutex_);
-  ++counts_.asked;
-  counts_.last = services_.clock.now();
-  counts_.changed += answered == Answered::changed;
-  counts_.unchanged += answered == Answered::unchanged;
-  counts_.rejected += answered == Answered::rejected;
-  counts_.invalid += answered == Answered::invalid;
-  if (problem.empty()) return;
-  counts_.last_problem = problem;
-  cut_utf8(counts_.last_problem, host::HookStatistics::kMostText);
+  last_ = services_.clock.now();
+}
+
+void HookAnswers::keep_problem(std::string problem) {
+  cut_utf8(problem, host::HookStatistics::kMostText);
+  const std::lock_guard lock(mutex_);
+  last_problem_ = std::move(problem);
 }
 
 void HookAnswers::answer(std::uint32_t stage, const std::string& question,
                          std::function<void(Result<std::string>)> done) {
   Result<hook::CriQuestion> read = hook::read_cri_question(stage, question, keep_);
   if (!read) {
-    count(Answered::invalid, read.error().message());
+    count(Answered::invalid);
+    keep_problem(read.error().message());
     return done(std::move(read).error());
   }
   auto asked = std::make_shared<const hook::CriQuestion>(*std::move(read));

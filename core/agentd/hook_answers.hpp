@@ -5,14 +5,17 @@
 // thread]
 #pragma once
 
+#include <array>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "core/agentd/hook_questions.hpp"
 #include "core/agentd/services.hpp"
 #include "core/api/hook_source.hpp"
 #include "core/hook/nri/wire.hpp"
+#include "core/metric/host_metrics.hpp"
 
 namespace koord::agentd {
 
@@ -30,8 +33,11 @@ class HookAnswers final : public api::HookSource {
  private:
   enum class Answered { changed, unchanged, rejected, invalid };
 
+  api::ProxyQuestions proxy_questions() const;
   std::vector<api::HookLine> hooks() const;
-  void count(Answered answered, const std::string& problem = {});
+  metric::HostCounter& counter(Answered answered);
+  void count(Answered answered);
+  void keep_problem(std::string problem);
   std::string answer_of(const hook::CriQuestion& question, const host::HookVerdict& verdict);
   void remember(const hook::CriQuestion& question, const state::Pod& pod, const host::HookVerdict& verdict);
 
@@ -39,8 +45,10 @@ class HookAnswers final : public api::HookSource {
   HookQuestions& questions_;
   const Connection connection_;
   const nri::KeepAnnotation keep_;
+  std::array<metric::HostCounter, 4> counters_;  // by answer; the report reads them, too
   mutable std::mutex mutex_;
-  api::ProxyQuestions counts_;  // [mutex_]
+  std::string last_problem_;  // of an invalid question [mutex_]
+  std::optional<Time> last_;  // question [mutex_]
 };
 
 }  // namespace koord::agentd

@@ -99,7 +99,12 @@ TEST_CASE("the agent answers the question of koord-cri-proxy, and koordctl shows
   const std::string metrics = hooked.agent.metrics();
   CHECK(find_metric(metrics, "koordetector_host_hook_seconds_count",
                     {R"(plugin="hook-batch-resource")", R"(stage="PreCreateContainer")"}) == 1);
-  CHECK(find_metric(metrics, "koordetector_host_hook_proxy_questions_total", {R"(result="changed")"}) == 1);
+  for (const char* result : {"changed", "unchanged", "invalid"}) {
+    INFO(result);
+    CHECK(find_metric(metrics, "koordetector_host_hook_proxy_questions_total",
+                      {"result=\"" + std::string(result) + "\""}) == 1);
+  }
+  CHECK(find_metric(metrics, "koordetector_host_hook_proxy_questions_total", {R"(result="rejected")"}) == 0);
   CHECK(hooked.agent.stop() == 0);
 }
 
