@@ -114,7 +114,7 @@ void HookModule::report(const hook::MissedFields::Missed& missed) {
                         .subject = {{"pod_uid", missed.pod.uid},
                                     {"pod_name", missed.pod.name},
                                     {"pod_namespace", missed.pod.namespace_},
-                                    {"container", missed.container.name}},
+                                    {"container_name", missed.container.name}},
                         .what = what,
                         .why = why});
   kube::EventInput event{.about = {"v1", "Pod", missed.pod.namespace_, missed.pod.name, missed.pod.uid},
