@@ -21,8 +21,16 @@ AgentClient::AgentClient(std::string socket, Duration wait, Counters& counters)
 HookAnswer AgentClient::ask(std::string_view stage, const wire::Checkpoint& about) {
   if (socket_.empty() || std::find(std::begin(kAgentStages), std::end(kAgentStages), stage) == std::end(kAgentStages))
     return {};
+  const std::string question = agent_request(stage, about);
+  if (question.size() > kMostQuestionBytes) {
+    counters_.passed_unhooked(Unhooked::too_large);
+    log::warn(proxy_log,
+              "{}: the question at {} has {} bytes, expected at most {}; it passes without the agent's hooks",
+              title_of(about), stage, question.size(), kMostQuestionBytes);
+    return {};
+  }
   const auto begin = std::chrono::steady_clock::now();
-  Result<HookAnswer> answer = post(stage, about);
+  Result<HookAnswer> answer = post(stage, question);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   report(answer ? "" : answer.error().message());
   HookResult result = HookResult::failed;
@@ -34,10 +42,9 @@ HookAnswer AgentClient::ask(std::string_view stage, const wire::Checkpoint& abou
   return answer ? *std::move(answer) : HookAnswer{};
 }
 
-Result<HookAnswer> AgentClient::post(std::string_view stage, const wire::Checkpoint& about) const {
-  const http::ClientResponse response =
-      TRY(http::post(socket_, "/api/v1/hooks/" + std::string(stage), agent_request(stage, about), wait_,
-                     {{"Content-Type", std::string(http::kJson)}}));
+Result<HookAnswer> AgentClient::post(std::string_view stage, std::string_view question) const {
+  const http::ClientResponse response = TRY(http::post(socket_, "/api/v1/hooks/" + std::string(stage), question, wait_,
+                                                       {{"Content-Type", std::string(http::kJson)}}));
   if (response.status != 200)
     return invalid("status " + std::to_string(response.status) + ": " + response.body.substr(0, 200));
   return read_agent_answer(response.body);

@@ -23,7 +23,7 @@ class AgentClient {
   HookAnswer ask(std::string_view stage, const wire::Checkpoint& about);
 
  private:
-  Result<HookAnswer> post(std::string_view stage, const wire::Checkpoint& about) const;
+  Result<HookAnswer> post(std::string_view stage, std::string_view question) const;
   void report(const std::string& problem);
 
   const std::string socket_;

@@ -2,6 +2,7 @@
 #include "core/criproxy/agent_question.hpp"
 
 #include "core/base/parse.hpp"
+#include "core/base/utf8.hpp"
 #include "core/criproxy/cri.pb.h"
 #include "core/json/field.hpp"
 #include "core/json/reader.hpp"
@@ -10,7 +11,7 @@
 namespace koord::criproxy {
 namespace {
 
-constexpr std::size_t kMaxAnswerBytes = 16u << 20;
+constexpr std::size_t kMaxAnswerBytes = 16u << 20, kMaxTitleBytes = 512;
 
 struct NumberField {
   std::string_view name;
@@ -68,10 +69,7 @@ void write_container(JsonWriter& json, const wire::Checkpoint& about) {
   write_texts(json, "annotations", about.annotations());
   json.key("env").begin_array();
   for (const wire::KeyValue& env : about.envs())
-    json.begin_object()
-        .member("name", std::string_view(env.key()))
-        .member("value", std::string_view(env.value()))
-        .end_object();
+    json.begin_object().member("name", std::string_view(env.key())).end_object();
   json.end_array();
   write_resources(json, about.resources());
   json.end_object();
@@ -130,6 +128,15 @@ std::string agent_request(std::string_view stage, const wire::Checkpoint& about)
   if (about.has_container()) write_container(json, about);
   json.end_object();
   return json.text();
+}
+
+std::string title_of(const wire::Checkpoint& about) {
+  const wire::PodMetadata& pod = about.pod().metadata();
+  std::string title = about.has_container() ? "container " + about.container().name() + " of " : "pod ";
+  title += pod.namespace_() + "/" + pod.name();
+  cut_utf8(title, kMaxTitleBytes);
+  replace_control_characters(title);
+  return title;
 }
 
 Result<HookAnswer> read_agent_answer(std::string_view json) {

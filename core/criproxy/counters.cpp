@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kSources[] = {"agent", "hookserver"};
 constexpr std::string_view kResults[] = {"changed", "unchanged", "rejected", "failed"};
-constexpr std::string_view kReasons[] = {"overload", "unknown", "unreadable", "skipped"};
+constexpr std::string_view kReasons[] = {"overload", "unknown", "unreadable", "skipped", "too_large"};
 
 void head(std::string& out, std::string_view name, std::string_view type, std::string_view help) {
   fmt::format_to(std::back_inserter(out), "# HELP {0} {2}\n# TYPE {0} {1}\n", name, type, help);
@@ -51,7 +51,7 @@ std::string Counters::text() const {
   for (std::size_t s = 0; s < 2; ++s)
     fmt::format_to(add, "koord_cri_proxy_hook_seconds_total{{source=\"{}\"}} {}\n", kSources[s], seconds_[s].load());
   head(out, "koord_cri_proxy_passed_unhooked_total", "counter", "Calls that passed without asking hooks, by reason.");
-  for (std::size_t r = 0; r < 4; ++r)
+  for (std::size_t r = 0; r < unhooked_.size(); ++r)
     fmt::format_to(add, "koord_cri_proxy_passed_unhooked_total{{reason=\"{}\"}} {}\n", kReasons[r],
                    unhooked_[r].load());
   head(out, "koord_cri_proxy_checkpoints_damaged_total", "counter", "Checkpoint files that were set aside.");

@@ -12,7 +12,7 @@ namespace koord::criproxy {
 enum class HookResult { changed, unchanged, rejected, failed };
 enum class HookSource { agent, hook_server };
 // Why a call that hooks are asked about passed without them.
-enum class Unhooked { overload, unknown, unreadable, skipped };
+enum class Unhooked { overload, unknown, unreadable, skipped, too_large };
 
 class Counters {
  public:
@@ -34,7 +34,7 @@ class Counters {
   std::array<std::atomic<std::uint64_t>, kStatuses> calls_{};
   std::array<std::array<std::atomic<std::uint64_t>, 4>, 2> asked_{};
   std::array<std::atomic<double>, 2> seconds_{};
-  std::array<std::atomic<std::uint64_t>, 4> unhooked_{};
+  std::array<std::atomic<std::uint64_t>, 5> unhooked_{};
   std::atomic<std::uint64_t> damaged_ = 0, unwritten_ = 0;
 };
 

@@ -91,7 +91,7 @@ class HooksOfTheAgent(cri_case.ProxyCase):
             'name': 'hooked', 'namespace': 'koord-test', 'uid': 'uid-of-hooked', 'sandboxId': pod, 'runtimeHandler': '',
             'cgroupParent': parent, 'labels': None, 'annotations': {'koord.test/in': 'x'}})
         self.assertEqual(container_question['container'], {
-            'name': 'main', 'id': '', 'annotations': {}, 'env': [{'name': 'FROM_SPEC', 'value': '1'}],
+            'name': 'main', 'id': '', 'annotations': {}, 'env': [{'name': 'FROM_SPEC'}],
             'resources': {'linux.cpu.shares': '512'}})
 
     def test_an_update_of_the_kubelet_is_merged_with_what_is_known(self):
@@ -110,6 +110,16 @@ class HooksOfTheAgent(cri_case.ProxyCase):
             self.run_container(pod)
         self.assertEqual(raised.exception.details(), 'hook-gpu: no device is free')
         self.assertEqual(cri_case.runtime.cri.call('ListContainers'), {})
+
+    def test_a_question_that_is_too_large_passes_without_hooks_is_counted_and_names_its_pod(self):
+        agent = self.agent(lambda *_: {'fields': {'linux.cpu.shares': '777'}})
+        pod, parent = self.run_pod('large', {'example.org/unused': 'x' * (3 << 20)})
+        container = self.run_container(pod)
+        self.assertEqual(cri_case.shares_of(parent, container), 512)
+        self.assertEqual(agent.questions, [])
+        self.assertEqual(self.proxy.metric('koord_cri_proxy_passed_unhooked_total{reason="too_large"}'), 2)
+        self.assertIn('container main of koord-test/large: the question at PreCreateContainer has', self.proxy.log())
+        self.assertEqual(self.proxy.metric('koord_cri_proxy_hook_requests_total{source="agent",result="failed"}'), 0)
 
     def test_calls_pass_unchanged_if_the_agent_is_absent_late_or_answers_nonsense(self):
         ended = threading.Event()

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "core/criproxy/cri.pb.h"
+#include "core/hook/cri_question.hpp"
 
 using namespace koord;
 using namespace koord::criproxy;
@@ -32,7 +33,7 @@ TEST_CASE("a question about a sandbox has the pod only") {
   CHECK(agent_request("PreRunPodSandbox", pod_of_shop()) == R"({"stage":"PreRunPodSandbox",)" + kPodJson + "}");
 }
 
-TEST_CASE("a question about a container has its environment in order, and the resources that are set") {
+TEST_CASE("a question about a container has the names of its environment in order, and the resources that are set") {
   wire::Checkpoint about = pod_of_shop();
   about.mutable_container()->set_name("main");
   for (const char* name : {"Z", "A"}) {
@@ -43,8 +44,8 @@ TEST_CASE("a question about a container has its environment in order, and the re
   about.mutable_resources()->set_cpuset_cpus("0-1");
   CHECK(agent_request("PreCreateContainer", about) ==
         R"({"stage":"PreCreateContainer",)" + kPodJson +
-            R"(,"container":{"name":"main","id":"","annotations":{},"env":[{"name":"Z","value":"1"},)"
-            R"({"name":"A","value":"1"}],"resources":{"linux.cpu.quota":"-1","linux.cpuset.cpus":"0-1"}}})");
+            R"(,"container":{"name":"main","id":"","annotations":{},"env":[{"name":"Z"},)"
+            R"({"name":"A"}],"resources":{"linux.cpu.quota":"-1","linux.cpuset.cpus":"0-1"}}})");
 }
 
 TEST_CASE("an answer has the fields of a hook, and those that CRI does not have are skipped") {
@@ -87,4 +88,26 @@ TEST_CASE("an answer with one wrong value is refused whole, and the field is nam
     CAPTURE(answer.error().text);
     CHECK(answer.error().text.find(expected) != std::string::npos);
   }
+}
+
+TEST_CASE("the agent takes each question that the proxy asks") {
+  static_assert(kMostQuestionBytes == hook::kMostQuestionBytes);
+  wire::Checkpoint about = pod_of_shop();
+  about.mutable_container()->set_name("main");
+  about.add_envs()->set_key("LARGE");
+  about.mutable_envs(0)->set_value(std::string(4 << 20, 'x'));  // many ConfigMaps
+  const auto question =
+      hook::read_cri_question(KOORD_STAGE_PRE_CREATE_CONTAINER, agent_request("PreCreateContainer", about),
+                              [](std::string_view) { return true; });
+  REQUIRE(question);
+  CHECK(question->container->env == std::vector<std::string>{"LARGE="});
+}
+
+TEST_CASE("a pod is named in one short line, whatever its names are") {
+  wire::Checkpoint about = pod_of_shop();
+  CHECK(title_of(about) == "pod shop/web-0");
+  about.mutable_container()->set_name("a\nb");
+  CHECK(title_of(about) == "container a?b of shop/web-0");
+  about.mutable_container()->set_name(std::string(1 << 20, 'x'));
+  CHECK(title_of(about).size() <= 512);
 }
