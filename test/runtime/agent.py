@@ -40,7 +40,7 @@ hooks: {{nri: {{socket: "{socket}"}}, deadline: 1s}}
 class Agent:
     """`socket`: of the runtime's NRI; empty: the runtime does not ask."""
 
-    def __init__(self, build, socket, mode='enforce', gates='BatchResource: true', settings='{}', pod_uid='', level='debug'):
+    def __init__(self, build, socket, mode='enforce', gates='BatchResource: true', settings='{}', pod_uid='', level='debug', hooks=HOOKS):
         self.build, self.folder = build, tempfile.TemporaryDirectory(prefix='koord-test-agent-')
         folder = pathlib.Path(self.folder.name)
         self.pods, self.config, self.log_path = folder / 'pods.yaml', folder / 'config.yaml', folder / 'log'
@@ -51,7 +51,7 @@ class Agent:
         (folder / 'own').mkdir()
         (folder / 'third').mkdir(mode=0o755)
         shutil.copy(build + '/test/e2e/plugins/careless_hook.so', folder / 'third')
-        own = ', '.join(f'"{build}/plugins/{hook}"' for hook in HOOKS)
+        own = ', '.join(f'"{build}/plugins/{hook}"' for hook in hooks)
         self.config.write_text(CONFIG.format(folder=folder, build=build, own=own, mode=mode, gates=gates,
                                              settings=settings, socket=socket, level=level))
         self.process, self.environment = None, {'KOORD_SHARED_CGROUP_TREE': '1', 'POD_UID': pod_uid}

@@ -1,20 +1,48 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runtime hooks in real containers: values and refusals at a creation, through the NRI of containerd."""
+import json
 import os
 
 import agent_case
 import containerd
-from agent import RESOURCES
+from agent import HOOKS, RESOURCES
+from nri_reconcile_test import CPUSET, LIMITS, OF_A_LIMIT, Kind
+from nri_reconcile_test import batch as batch_kind
+
+GPU = {'scheduling.koordinator.sh/device-allocated': json.dumps({'gpu': [{'minor': 1}]})}
 
 
 class CreationTest(agent_case.AgentCase):
-    def test_the_values_of_a_hook_are_in_the_cgroup_before_the_first_instruction_of_the_program(self):
-        self.agent()
-        show = 'for file in cpu.shares cpu.weight cpu.cfs_quota_us cpu.max memory.limit_in_bytes memory.max; do ' \
-               'find /sys/fs/cgroup -name $file -maxdepth 3 2>/dev/null; done; exec sleep 100000'
-        parent, container = self.run_batch_pod('first', command=('sh', '-c', show))
-        files = agent_case.files_of_cgroup(parent, container)
-        self.assertEqual(self.values(parent, container), self.adjusted(files))
+    def test_the_first_instruction_of_a_program_finds_the_values_of_all_hooks(self):
+        agent = self.agent(gates='BatchResource: true, CPUSetAllocator: true, GPUEnvInject: true', hooks=HOOKS + ('hook-gpu',))
+        for hook in ('hook-batch-resource', 'hook-cpuset', 'hook-gpu'):
+            agent.await_log(hook + ' is running')
+        batch = self.printed(agent, batch_kind('batch'))
+        if 'cpu.max' in batch:
+            self.assertEqual((batch['cpu.max'], batch['memory.max']), ('80000 100000', str(64 << 20)))
+        else:
+            self.assertEqual([batch[name] for name in ('cpu.shares', 'cpu.cfs_quota_us', 'memory.limit_in_bytes')],
+                             ['512', '80000', str(64 << 20)])
+        lsr = {'koordinator.sh/qosClass': 'LSR'}
+        pinned = self.printed(agent, Kind('pinned', '', 'Guaranteed', lsr, CPUSET, OF_A_LIMIT, LIMITS))
+        self.assertEqual(pinned['Cpus_allowed_list:'], '0')
+        self.assertIn(pinned.get('cpu.cfs_quota_us', pinned.get('cpu.max')), ('-1', 'max 100000'))
+        gpu = self.printed(agent, Kind('gpu', '/burstable', 'Burstable', {}, GPU, OF_A_LIMIT, LIMITS))
+        self.assertEqual(gpu['NVIDIA_VISIBLE_DEVICES'], '1')
+
+    def printed(self, agent, kind):
+        """Returns the first lines that the program of a new container prints, by their first word."""
+        show = 'for file in cpu.shares cpu.cfs_quota_us cpu.max memory.limit_in_bytes memory.max; do ' \
+               'for path in /sys/fs/cgroup/$file /sys/fs/cgroup/*/$file; do [ -f $path ] && echo $file $(cat $path); done; done; ' \
+               'grep Cpus_allowed_list /proc/self/status; echo NVIDIA_VISIBLE_DEVICES $NVIDIA_VISIBLE_DEVICES; echo ready; ' \
+               'exec sleep 100000'
+        agent.show([kind.object()])  # it is scheduled, and has no container yet
+        containerd.eventually(lambda: kind.name in agent.ctl('pods'), f'{kind.name} is known')
+        kind.run(command=('sh', '-c', show))
+        log = agent_case.runtime.cri.logs / kind.name / 'main.log'
+        containerd.eventually(lambda: log.exists() and ' F ready' in log.read_text(), f'{kind.name} prints')
+        lines = [line.split(' F ', 1)[1].split(None, 1) for line in log.read_text().splitlines() if ' stdout F ' in line]
+        return {line[0]: line[1] for line in lines if len(line) == 2}
 
     def test_in_shadow_a_container_is_as_in_its_spec(self):
         self.agent(mode='shadow')

@@ -4,7 +4,7 @@ import json
 
 import agent_case
 import containerd
-from agent import AMOUNTS, BATCH, OF_KUBELET, RESOURCES, Agent, pod_object
+from agent import AMOUNTS, BATCH, HOOKS, OF_KUBELET, RESOURCES, Agent, pod_object
 
 GATES = 'BatchResource: true, CPUSetAllocator: true, CPUNormalization: true, Careless: true'
 CPUSET = {'scheduling.koordinator.sh/resource-status': json.dumps({'cpuset': '0'})}
@@ -22,10 +22,10 @@ class Kind:
         self.parent = f'{agent_case.runtime.cgroup}/kubepods{qos_dir}/pod{self.uid}'
         self.container = None
 
-    def run(self, cri=None):
+    def run(self, cri=None, **options):
         cri = cri or agent_case.runtime.cri
         pod = cri.run_pod(self.name, self.parent, self.annotations, self.labels)
-        self.container = cri.create_container(pod, 'main', self.requested)
+        self.container = cri.create_container(pod, 'main', self.requested, **options)
         cri.start(self.container)
 
     def object(self):
@@ -97,6 +97,26 @@ class ReconcileTest(agent_case.AgentCase):
             self.assertNotEqual(kind.knobs(), created[kind.name])
         silent.show([kind.object() for kind in later])
         containerd.eventually(lambda: not differences(later, created), f'{differences(later, created)}')
+
+    def test_with_all_hooks_off_each_file_is_as_the_runtime_was_asked(self):
+        without = kinds()
+        for kind in without:
+            kind.run()
+        asked = {kind.name: kind.knobs() for kind in without}
+        agent_case.runtime.cri.remove_pods()
+        agent = self.agent(gates=GATES)
+        agent.await_log('careless-hook is running')
+        with_hooks = kinds()
+        agent.show([kind.object() for kind in with_hooks])
+        containerd.eventually(lambda: agent.metric('koordetector_plugin_hook_requests_total') > 0, 'the pods are known')
+        for kind in with_hooks:
+            kind.run()
+            self.assertNotEqual(kind.knobs(), asked[kind.name], kind.name)
+        agent.show([kind.object() for kind in with_hooks])
+        containerd.eventually(lambda: agent.metric('koordetector_host_active_intents') >= 8, 'the hooks propose')
+        for hook in HOOKS + ('careless-hook', ):
+            agent.ctl('mode', hook, 'off', '--for', '1h')
+        containerd.eventually(lambda: not differences(with_hooks, asked), f'{differences(with_hooks, asked)}')
 
     def test_fields_that_only_a_creation_sets_are_reported_once_for_each_container_without_them(self):
         agent = self.agent_without_nri(gates='Careless: true')
