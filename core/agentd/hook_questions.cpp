@@ -174,9 +174,10 @@ void HookQuestions::log_verdict(const host::HookVerdict& verdict, const Asked& a
                title);
 }
 
-// The values that the runtime gets.
+// The values that the runtime gets. A question of CRI has no cgroup yet: the caps around it count, as in the answer.
 nri::Resources HookQuestions::resources_of(const Asked& asked, const host::HookVerdict& given) const {
-  const std::string cgroup_dir = asked.container ? asked.container->cgroup_dir : std::string();
+  std::string cgroup_dir = asked.container ? asked.container->cgroup_dir : std::string();
+  if (cgroup_dir.empty()) cgroup_dir = hook::new_cgroup_of(asked.pod);
   return hook::resources_of(given, asked.requested.resources, is_v2_, other_parts(given.stage, cgroup_dir, given));
 }
 

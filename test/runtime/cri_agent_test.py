@@ -2,6 +2,7 @@
 """Pods and containers of a real containerd through koord-cri-proxy, with the hooks of a real agent."""
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -19,41 +20,57 @@ CONFIG = """nodeName: test-node
 roots: {{cgroup: "{folder}/cgroup"}}
 listen: {{metrics: "127.0.0.1:0", socket: "{socket}"}}
 store: {{path: ""}}
-state: {{source: file, file: {{pods: "{folder}/pods.yaml"}}}}
+state: {{source: file, file: {{pods: "{folder}/pods.yaml", node: "{folder}/node.yaml", nodeSLO: "{folder}/slo.yaml"}}}}
 log: {{level: debug}}
 predict: {{directory: ""}}
 featureGates: {{BatchResource: true, Careless: true}}
 plugins:
   childProgram: "{build}/core/plugin_host/koord-plugin-host"
-  ownDirectories: ["{build}/plugins/hook-batch-resource"]
+  ownDirectories: [{own}]
   directories: ["{folder}/third"]
 qos: {{mode: {mode}, directory: "{folder}/qos"}}
 hooks: {{nri: {{socket: ""}}, deadline: 1s}}
 """
+NODE = """kind: Node
+metadata: {name: test-node}
+status: {capacity: {cpu: 2, memory: 8Gi}, allocatable: {cpu: 2, memory: 8Gi}}
+"""
+NO_SLO = 'kind: NodeSLO\nmetadata: {name: test-node}\nspec: {}\n'
+# Nothing is left to best-effort pods: they get the least quota, 2 ms.
+SUPPRESS = NO_SLO.replace('{}', '{resourceUsedThresholdWithBE: {enable: true, cpuSuppressThresholdPercent: 0, '
+                          'cpuSuppressPolicy: cfsQuota}}')
+SUPPRESSION = ('advisor-node-resource', 'advisor-pod-resource', 'qos-cpu-suppress')
 NO_PODS = 'kind: PodList\napiVersion: v1\nitems: []\n'
-POD = """kind: PodList
-items:
-- metadata: {{uid: uid-of-{name}, name: {name}, namespace: koord-test, labels: {{koordinator.sh/qosClass: BE}}}}
+POD = """- metadata: {{uid: uid-of-{name}, name: {name}, namespace: koord-test, labels: {{koordinator.sh/qosClass: BE}}}}
   spec: {{containers: [{{name: main, resources: {{requests: {{kubernetes.io/batch-cpu: 500, kubernetes.io/batch-memory: 64Mi}},
     limits: {{kubernetes.io/batch-cpu: 800, kubernetes.io/batch-memory: 64Mi}}}}}}]}}
-  status: {{phase: Running, qosClass: BestEffort, containerStatuses: [{{name: main, containerID: "containerd://{container}",
-    state: {{running: {{}}}}}}]}}
+  status: {{phase: Running, qosClass: BestEffort{status}}}
 """
+CONTAINER = ', containerStatuses: [{{name: main, containerID: "containerd://{}", state: {{running: {{}}}}}}]'
+
+
+def pod_list(**containers):
+    """The pods by name, each with the id of its container; None: it is not made yet."""
+    return 'kind: PodList\nitems:\n' + ''.join(
+        POD.format(name=name, status=CONTAINER.format(container) if container else '') for name, container in containers.items())
 
 
 class Agent:
     """Listens at `socket`. It sees the cgroups of the test's runtime only, as those of a whole node."""
 
-    def __init__(self, socket, mode='enforce'):
+    def __init__(self, socket, mode='enforce', plugins=(), slo=NO_SLO):
         self.temporary = tempfile.TemporaryDirectory(prefix='koord-test-agent-')
         self.folder, self.socket = pathlib.Path(self.temporary.name), socket
         (self.folder / 'third').mkdir(mode=0o755)
         shutil.copy(build + '/test/e2e/plugins/careless_hook.so', self.folder / 'third')
         self.pods = self.folder / 'pods.yaml'
         self.pods.write_text(NO_PODS)
+        (self.folder / 'node.yaml').write_text(NODE)
+        (self.folder / 'slo.yaml').write_text(slo)
         self.show_cgroups()
         config = self.folder / 'config.yaml'
-        config.write_text(CONFIG.format(folder=self.folder, socket=socket, build=build, mode=mode))
+        own = ', '.join(f'"{build}/plugins/{plugin}"' for plugin in ('hook-batch-resource', *plugins))
+        config.write_text(CONFIG.format(folder=self.folder, socket=socket, build=build, mode=mode, own=own))
         with open(self.folder / 'log', 'w', encoding='utf-8') as log:
             self.process = subprocess.Popen([build + '/core/agentd/koordetector', '--config', config], stdout=log, stderr=log,
                                             env=os.environ | {'KOORD_SHARED_CGROUP_TREE': '1'})
@@ -70,6 +87,11 @@ class Agent:
         for controller in ('cpu', 'cpuacct', 'cpuset', 'memory', 'blkio'):
             if pathlib.Path(f'/sys/fs/cgroup/{controller}').exists():
                 (seen / controller).symlink_to(f'/sys/fs/cgroup/{controller}/{top}')
+
+    def show(self, pods):
+        fresh = self.folder / 'pods.new'
+        fresh.write_text(pods)
+        fresh.rename(self.pods)
 
     def log(self):
         return (self.folder / 'log').read_text()
@@ -155,8 +177,27 @@ class HooksOfTheRealAgent(cri_case.ProxyCase):
         agent = self.real_agent()
         place = self.run_batch('ending')
         self.assert_adjusted(place)
-        agent.pods.write_text(POD.format(name='ending', container=place[1]))
+        agent.show(pod_list(ending=place[1]))
         agent.await_log('are kept')
         self.assert_adjusted(place)
         agent.stop()
         self.assert_plain(place)
+
+    def test_a_container_that_is_made_while_a_strategy_caps_its_class_has_the_cap_and_koordctl_shows_base_and_cap(self):
+        _, before = self.run_batch('before')  # the strategy needs the usage of a pod
+        agent = self.real_agent(plugins=SUPPRESSION, slo=SUPPRESS)
+        agent.show(pod_list(before=before, capped=None))
+        of_class = containerd.file_of(f'{cri_case.runtime.cgroup}/kubepods/besteffort', 'cpu.cfs_quota_us', 'cpu.max')
+        containerd.eventually(lambda: of_class.read_text().split()[0] == '2000', f'the class has its cap: {agent.log()}')
+        place = self.run_batch('capped')
+        self.assertEqual(self.values(*place)[1], '2000')
+        agent.show(pod_list(before=before, capped=place[1]))
+        agent.await_log('are kept')
+        parts = r'capped/main .* 2000 100000 .* base 80000 \(hook-batch-resource\), cap 2000 \(qos-cpu-suppress on kubepods/besteffort\)'
+        containerd.eventually(lambda: re.search(parts, agent.ctl('why', 'koord-test/capped')), 'the parts are shown')
+        self.assertRegex(agent.ctl('why', 'koord-test/capped'),
+                         r'hook-batch-resource +PreCreateContainer +main +linux\.cpu\.quota +- +80000 +2000 +enforce +applied')
+        self.assertEqual(self.values(*place)[1], '2000')
+        agent.stop()
+        self.assert_plain(place)
+        self.assertIn(of_class.read_text().split()[0], ('-1', 'max'))
