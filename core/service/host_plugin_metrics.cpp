@@ -8,7 +8,7 @@
 namespace koord::service {
 namespace {
 
-constexpr std::array<std::string_view, 40> kOfLevels = {"be",
+constexpr std::array<std::string_view, 41> kOfLevels = {"be",
                                                         "block_*",
                                                         "cpi",
                                                         "cpu_info",
@@ -25,6 +25,7 @@ constexpr std::array<std::string_view, 40> kOfLevels = {"be",
                                                         "hugepages",
                                                         "hugepages_free",
                                                         "interference",
+                                                        "interference_step",
                                                         "llc_misses_per_kilo_instructions",
                                                         "memory_cold_page_size",
                                                         "memory_current_bytes",

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+// The inputs and intents of the ladder, and the plugin on the host's real services and a fake node.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "koordetector/verdicts.hpp"
+#include "plugins/qos-interference/inputs.hpp"
+#include "plugins/qos-interference/intents.hpp"
+#include "test/support/fake_samples.hpp"
+
+using namespace koord::mitigation;
+using koord::plugin::str;
+using koord::plugin::Strided;
+using koord::test::FakeHost;
+using koord::test::FakeInstance;
+using koord::test::FakeNode;
+using koord::test::FakeSamples;
+
+namespace {
+
+constexpr std::uint64_t kCartPod = 1, kCart = 11, kEtlPod = 2, kEtl = 12, kEtlSidecar = 22;
+const PodOfSubject kPods = {
+    {kCartPod, kCartPod}, {kCart, kCartPod}, {kEtlPod, kEtlPod}, {kEtl, kEtlPod}, {kEtlSidecar, kEtlPod}};
+
+koord_suspect suspect(std::uint64_t subject, double value, double share) {
+  koord_suspect suspect = {};
+  suspect.struct_size = sizeof suspect;
+  suspect.kind = KOORD_SUSPECT_SUBJECT;
+  suspect.subject = subject;
+  suspect.value = value;
+  suspect.share = share;
+  return suspect;
+}
+
+koord_verdict verdict(std::vector<koord_suspect>& suspects) {
+  koord_verdict verdict = {};
+  verdict.struct_size = sizeof verdict;
+  verdict.kind = KOORD_VERDICT_INTERFERED;
+  verdict.resource = KOORD_RESOURCE_CPU;
+  verdict.method = KOORD_METHOD_EXACT;
+  verdict.victim = kCart;
+  verdict.windows_over = 28;
+  verdict.statistic = str("held_up");
+  verdict.statistic_unit = str("ratio");
+  verdict.value = 0.042;
+  verdict.threshold = 0.01;
+  verdict.amount_unit = str("seconds/second");
+  verdict.suspects = &suspects.front();
+  verdict.n_suspects = static_cast<std::uint32_t>(suspects.size());
+  verdict.suspect_stride = sizeof(koord_suspect);
+  verdict.id = 12;
+  verdict.plugin = str("advisor-interference");
+  verdict.victim_name = str("shop/cart-7d9/app");
+  verdict.origin = KOORD_ORIGIN_OWN;
+  return verdict;
+}
+
+std::vector<Verdict> read(const koord_verdict& one, const Trusted& trusted = {}) {
+  return verdicts_of(Strided<koord_verdict>(&one, 1, sizeof one), kPods, trusted);
+}
+
+Restraint restraint(Resource resource, Step step) {
+  Restraint restraint;
+  restraint.pod = kEtlPod;
+  restraint.cgroup_dir = "kubepods/burstable/podetl";
+  restraint.resource = resource;
+  restraint.step = step;
+  restraint.has_weight = true;
+  restraint.used = 1.7;
+  restraint.cause = {12,
+                     kCartPod,
+                     "advisor-interference",
+                     "shop/cart-7d9/app",
+                     "exact",
+                     "held_up 0.042, limit 0.01 ratio",
+                     "seconds/second",
+                     0.0381,
+                     0.62};
+  return restraint;
+}
+
+koord::state::Pod state_pod(const std::string& name, koord::state::KoordQos qos) {
+  koord::state::Pod pod;
+  pod.uid = name;
+  pod.namespace_ = "shop";
+  pod.name = name;
+  pod.koord_qos = qos;
+  pod.phase = koord::state::Phase::running;
+  pod.cgroup_dir = "kubepods/burstable/pod" + name;
+  pod.containers.resize(1);
+  pod.containers[0].id = "containerd://" + name;
+  pod.containers[0].name = "app";
+  pod.containers[0].state = koord::state::ContainerState::running;
+  return pod;
+}
+
+// The plugin beside a service `cart` and a best-effort pod `etl`; an advisor posts verdicts.
+struct PluginFixture {
+  explicit PluginFixture(const std::string& config = "{}") : host(node, config) {
+    host.hub().publish({.pods = std::vector{state_pod("cart", koord::state::KoordQos::ls),
+                                            state_pod("etl", koord::state::KoordQos::be)}});
+    samples.add("pod_cpu_usage", 1.6, pod(1).handle);
+    REQUIRE(strategy.init() == KOORD_OK);
+  }
+  const koord::state::Pod& pod(std::size_t index) { return host.hub().current()->pods[index]; }
+
+  void blame(koord::service::PluginContext& plugin) {
+    koord::plugin::Verdict verdict;
+    verdict.victim = pod(0).containers[0].handle;
+    verdict.method = KOORD_METHOD_EXACT;
+    verdict.from_ns = verdict.to_ns = koord::to_ns(host.clock().now());
+    verdict.statistic = "held_up";
+    verdict.statistic_unit = "ratio";
+    verdict.value = 0.042;
+    verdict.amount_unit = "seconds/second";
+    verdict.suspects.resize(1);
+    verdict.suspects[0].subject = pod(1).containers[0].handle;
+    verdict.suspects[0].value = 0.038;
+    verdict.suspects[0].share = 0.62;
+    koord::plugin::Verdicts(plugin.host()).post({verdict});
+  }
+  // The knobs of the plan, each with its value.
+  std::map<std::string, std::string> evaluate() {
+    REQUIRE_MESSAGE(strategy.evaluate() == KOORD_OK, strategy.why());
+    std::map<std::string, std::string> knobs;
+    for (const koord::knob::Intent& intent : host.context().take_plan()) {
+      CHECK(intent.cgroup_dir == "kubepods/burstable/podetl");
+      CHECK(intent.role == koord::decision::Role::cap);
+      knobs[intent.knob] = intent.value;
+    }
+    return knobs;
+  }
+  void result(const std::string& knob, koord::decision::Outcome outcome) {
+    REQUIRE(strategy.on_applied({{outcome, knob, "kubepods/burstable/podetl", "", ""}}) == KOORD_OK);
+  }
+  void pass(int seconds) {
+    host.clock().advance(std::chrono::seconds(seconds));
+    samples.add("pod_cpu_usage", 1.6, pod(1).handle);
+  }
+
+  const FakeNode node{{{"cgroup/cgroup.controllers", "cpu\n"}}};
+  FakeHost host;
+  FakeSamples samples{host};
+  std::unique_ptr<koord::service::PluginContext> advisor =
+      host.make_context("advisor-interference", koord::workshop::all_services(), "{}", {.host_plugin = true});
+  FakeInstance strategy{host, koord_entry_v1()};
+};
+
+using Plan = std::map<std::string, std::string>;
+
+}  // namespace
+
+TEST_CASE("a verdict's suspects are added up by pod, and those outside of pods are left out") {
+  std::vector<koord_suspect> suspects(1, suspect(kEtl, 0.03, 0.5));
+  std::vector<koord_suspect> all = {suspect(kEtl, 0.03, 0.5), suspect(kEtlSidecar, 0.01, 0.2), suspect(99, 0.01, 0.2)};
+  all.push_back(suspect(kCartPod, 0.1, 0.1));
+  all.back().kind = KOORD_SUSPECT_KERNEL;
+  koord_verdict one = verdict(suspects);
+  one.suspects = all.data();
+  one.n_suspects = static_cast<std::uint32_t>(all.size());
+  const std::vector<Verdict> verdicts = read(one);
+  REQUIRE(verdicts.size() == 1);
+  CHECK(verdicts[0].id == 12);
+  CHECK(verdicts[0].victim == kCartPod);
+  CHECK(verdicts[0].victim_name == "shop/cart-7d9/app");
+  CHECK(verdicts[0].windows == 28);
+  REQUIRE(verdicts[0].suspects.size() == 1);
+  CHECK(verdicts[0].suspects[0].pod == kEtlPod);
+  CHECK(verdicts[0].suspects[0].waited == doctest::Approx(0.04));
+  CHECK(verdicts[0].suspects[0].share == doctest::Approx(0.7));
+}
+
+TEST_CASE("only exact and estimated verdicts about others count, of the node's own plugins and trusted ones") {
+  std::vector<koord_suspect> suspects(1, suspect(kEtl, 0.03, 0.5));
+  koord_verdict one = verdict(suspects);
+  Trusted trusted;
+  std::size_t expected = 0;
+  SUBCASE("an estimated one") {
+    one.method = KOORD_METHOD_ESTIMATED;
+    expected = 1;
+  }
+  SUBCASE("a suspected one") { one.method = KOORD_METHOD_SUSPECTED; }
+  SUBCASE("its own quota") { one.kind = KOORD_VERDICT_SELF_QUOTA; }
+  SUBCASE("caches") { one.resource = KOORD_RESOURCE_CACHE; }
+  SUBCASE("a victim outside of pods") { one.victim = 99; }
+  SUBCASE("one by a third party") { one.origin = KOORD_ORIGIN_THIRD_PARTY; }
+  SUBCASE("one by a third party with a name that begins like a trusted one") {
+    one.origin = KOORD_ORIGIN_THIRD_PARTY;
+    one.plugin = str("com.example.judge2");
+    trusted = {"com.example.judge"};
+  }
+  SUBCASE("one by a trusted third party") {
+    one.origin = KOORD_ORIGIN_THIRD_PARTY;
+    one.plugin = str("com.example.judge");
+    trusted = {"com.example.judge"};
+    expected = 1;
+  }
+  CHECK(read(one, trusted).size() == expected);
+}
+
+TEST_CASE("unknown figures of a suspect blame no pod") {
+  std::vector<koord_suspect> suspects(1, suspect(kEtl, NAN, NAN));
+  const std::vector<Verdict> verdicts = read(verdict(suspects));
+  REQUIRE(verdicts.size() == 1);
+  CHECK(verdicts[0].suspects[0].share == 0);
+  CHECK(verdicts[0].suspects[0].waited == 0);
+}
+
+TEST_CASE("the class of a pod is its QoS class, else its priority class, else prod") {
+  const auto rank = [](std::uint32_t qos, std::uint32_t priority) {
+    koord_pod pod = {};
+    pod.qos = qos;
+    pod.priority_class = priority;
+    return rank_of(pod);
+  };
+  CHECK(rank(KOORD_QOS_BE, KOORD_PRIORITY_PROD) == Rank::best_effort);
+  CHECK(rank(KOORD_QOS_LS, KOORD_PRIORITY_FREE) == Rank::best_effort);
+  CHECK(rank(KOORD_QOS_LS, KOORD_PRIORITY_BATCH) == Rank::batch);
+  CHECK(rank(KOORD_QOS_NONE, KOORD_PRIORITY_MID) == Rank::mid);
+  CHECK(rank(KOORD_QOS_LS, KOORD_PRIORITY_NONE) == Rank::prod);
+  CHECK(rank(KOORD_QOS_NONE, KOORD_PRIORITY_NONE) == Rank::prod);
+  for (const std::uint32_t qos : {KOORD_QOS_SYSTEM, KOORD_QOS_LSE, KOORD_QOS_LSR})
+    CHECK(rank(qos, KOORD_PRIORITY_BATCH) == Rank::prod);
+}
+
+TEST_CASE("each step is a cap of the pod with the verdict as its reason") {
+  Restraint capped = restraint(Resource::cpu, Step::cap);
+  capped.limit = 0.85;
+  const auto intents = intents_of({capped}, {});
+  REQUIRE(intents.size() == 2);
+  CHECK(intents[0].knob == "cpu.weight");
+  CHECK(intents[0].value == "1");
+  CHECK(intents[1].knob == "cpu.max");
+  CHECK(intents[1].value == "85000 100000");
+  for (const auto& intent : intents) {
+    CHECK(intent.role == KOORD_ROLE_CAP);
+    CHECK(intent.level == KOORD_LEVEL_POD);
+    CHECK(intent.cgroup_dir == "kubepods/burstable/podetl");
+  }
+  CHECK(intents[1].reason ==
+        "step cap: it holds up shop/cart-7d9/app (cpu, 38.1 ms/s of its waits, 62 %, exact), verdict 12 of "
+        "advisor-interference");
+  CHECK(intents[1].inputs[0] == std::pair<std::string, std::string>("verdict", "12"));
+  CHECK(intents[1].inputs.back() == std::pair<std::string, std::string>("used_before", "1.7"));
+}
+
+TEST_CASE("both steps of memory are one knob, and a knob that the kernel lacks is not proposed") {
+  Restraint squeezed = restraint(Resource::memory, Step::weight);
+  squeezed.high = 9e8;
+  CHECK(intents_of({squeezed}, {})[0].value == "900000000");
+  squeezed.step = Step::cap;
+  squeezed.limit = 5e8;
+  const auto intents = intents_of({squeezed}, {});
+  REQUIRE(intents.size() == 1);
+  CHECK(intents[0].knob == "memory.high");
+  CHECK(intents[0].value == "500000000");
+  CHECK(intents_of({squeezed}, {"memory.high"}).empty());
+  CHECK(intents_of({restraint(Resource::blkio, Step::weight)}, {})[0].value == "default 1");
+}
+
+TEST_CASE_FIXTURE(PluginFixture, "the plugin proposes the steps of the ladder, and shows the pod's step") {
+  CHECK(evaluate().empty());
+  blame(*advisor);
+  CHECK(evaluate() == Plan{{"cpu.weight", "1"}});
+  CHECK(host.value("pod_interference_step", {{"pod_name", "etl"}}) == 1);
+  CHECK(host.value("interference_restrained_pods") == 1);
+  REQUIRE(host.events().size() == 1);
+  CHECK(host.events()[0].what == "interference: cpu restraint none -> weight");
+  CHECK(host.events()[0].why == "it holds up shop/cart/app: verdict 1 of advisor-interference");
+  result("cpu.weight", koord::decision::Outcome::applied);
+  pass(60);
+  CHECK(evaluate() == Plan{{"cpu.max", "80000 100000"}, {"cpu.weight", "1"}});
+  CHECK(host.value("pod_interference_step", {{"pod_name", "etl"}, {"resource", "cpu"}}) == 2);
+}
+
+TEST_CASE_FIXTURE(PluginFixture,
+                  "a pod that its cap does not tame is to be evicted, for a reason that names the verdict") {
+  blame(*advisor);
+  evaluate();
+  result("cpu.weight", koord::decision::Outcome::applied);
+  pass(60);
+  evaluate();
+  CHECK(host.context().take_evictions().empty());
+  result("cpu.max", koord::decision::Outcome::applied);
+  pass(60);
+  evaluate();
+  const auto requests = host.context().take_evictions();
+  REQUIRE(requests.size() == 1);
+  CHECK(requests[0].pods == std::vector{pod(1).handle});
+  CHECK(requests[0].resource == "cpu");
+  CHECK(
+      requests[0].reason ==
+      "step evict: it holds up shop/cart/app (cpu, 38 ms/s of its waits, 62 %, exact), verdict 1 of advisor-interference");
+  CHECK(requests[0].inputs.back() == std::pair<std::string, std::string>("feature", "InterferenceMitigation"));
+}
+
+TEST_CASE_FIXTURE(PluginFixture, "in shadow the plugin stays at the first step") {
+  blame(*advisor);
+  for (int minute = 0; minute < 5; ++minute) {
+    CHECK(evaluate() == Plan{{"cpu.weight", "1"}});
+    result("cpu.weight", koord::decision::Outcome::shadow);
+    pass(60);
+    blame(*advisor);
+  }
+  CHECK(host.context().take_evictions().empty());
+}
+
+TEST_CASE_FIXTURE(PluginFixture, "a knob that the kernel lacks is followed by the next step at once") {
+  blame(*advisor);
+  CHECK(evaluate().size() == 1);
+  result("cpu.weight", koord::decision::Outcome::unsupported);
+  CHECK(evaluate() == Plan{{"cpu.max", "80000 100000"}});
+}
+
+TEST_CASE_FIXTURE(PluginFixture, "an ended verdict ends the intents, and the series of the pod") {
+  blame(*advisor);
+  CHECK(evaluate().size() == 1);
+  advisor->end_verdicts("the test is over");
+  host.hub().publish({.pods = std::vector{state_pod("etl", koord::state::KoordQos::be)}});
+  host.clock().advance(std::chrono::seconds(60));
+  CHECK(evaluate().empty());
+  CHECK(host.series("pod_interference_step").empty());
+  CHECK(host.value("interference_restrained_pods") == 0);
+}
+
+TEST_CASE("a third party's verdict counts only if the configuration names the plugin") {
+  for (const bool is_trusted : {false, true}) {
+    PluginFixture fixture(is_trusted ? R"({"verdictsFrom": ["com.example.judge"]})" : "{}");
+    const auto judge =
+        fixture.host.make_context("com.example.judge", koord::workshop::all_services(), "{}", {.host_plugin = false});
+    fixture.blame(*judge);
+    CHECK(fixture.evaluate().size() == (is_trusted ? 1 : 0));
+  }
+}
+
+TEST_CASE("pods of a class that is not configured are left alone") {
+  for (const char* classes : {R"({"classes": ["batch"]})", R"({"classes": []})"}) {
+    PluginFixture fixture(classes);
+    fixture.blame(*fixture.advisor);
+    CHECK(fixture.evaluate().empty());
+  }
+}

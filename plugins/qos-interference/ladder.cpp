@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/qos-interference/ladder.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace koord::mitigation {
+namespace {
+
+constexpr double kSqueezed = 0.9, kCapped = 0.5;  // parts of the use
+constexpr double kLeastCpus = 0.05;               // of a cap
+// A pod wants what it had if it uses at least this part of its cap, or of its use before.
+constexpr double kWantsOfCap = 0.8, kWantsOfUse = 0.5;
+constexpr unsigned kMostDoublings = 5;
+
+std::string_view parent_of(std::string_view dir) { return dir.substr(0, std::min(dir.rfind('/'), dir.size())); }
+
+std::optional<double> use_of(const Pod& pod, Resource resource) {
+  if (resource == Resource::cpu) return pod.cpus;
+  if (resource == Resource::memory) return pod.memory_bytes;
+  return std::nullopt;
+}
+
+// The limit of a step; nothing: unknown, or it would take nothing from the pod.
+std::optional<double> limit_of(const Pod& pod, Resource resource, double part) {
+  const std::optional<double> use = use_of(pod, resource);
+  if (!use) return std::nullopt;
+  const double least = resource == Resource::cpu ? std::max(pod.cpu_request, kLeastCpus) : pod.memory_request;
+  const double limit = std::max(*use * part, least);
+  return limit < *use ? std::optional(limit) : std::nullopt;
+}
+
+Cause cause_of(const Verdict& verdict, const Suspect& suspect) {
+  return {verdict.id,        verdict.victim, verdict.source, verdict.victim_name, verdict.method,
+          verdict.statistic, verdict.unit,   suspect.waited, suspect.share};
+}
+
+// All waits of the victim.
+double all_waits(const Suspect& suspect) { return suspect.share > 0 ? suspect.waited / suspect.share : 0; }
+
+}  // namespace
+
+std::string_view name_of(Rank rank) {
+  constexpr std::string_view kNames[] = {"BE", "batch", "mid", "prod"};
+  return kNames[static_cast<std::size_t>(rank)];
+}
+
+std::string_view name_of(Resource resource) {
+  constexpr std::string_view kNames[] = {"cpu", "blkio", "memory"};
+  return kNames[static_cast<std::size_t>(resource)];
+}
+
+std::string_view name_of(Step step) {
+  constexpr std::string_view kNames[] = {"none", "weight", "cap", "evict"};
+  return kNames[static_cast<std::size_t>(step)];
+}
+
+std::string_view knob_of(Resource resource, Step step) {
+  if (step != Step::weight && step != Step::cap) return "";
+  switch (resource) {
+    case Resource::cpu:
+      return step == Step::weight ? "cpu.weight" : "cpu.max";
+    case Resource::blkio:
+      return step == Step::weight ? "io.weight" : "";
+    case Resource::memory:
+      return "memory.high";
+  }
+  return "";
+}
+
+Decision Ladder::decide(const Situation& situation) {
+  situation_ = &situation;
+  pods_.clear();
+  for (const Pod& pod : situation.pods) pods_.emplace(pod.handle, &pod);
+  std::erase_if(states_, [&](const auto& one) {
+    const Pod* pod = pod_of(one.first.first);
+    return !pod || !rules_.restrained.contains(pod->rank);
+  });
+  Decision decision;
+  const Blames blames = blames_of(situation);
+  std::vector<const Blames::value_type*> worst_first;
+  for (const auto& blame : blames) worst_first.push_back(&blame);
+  std::stable_sort(worst_first.begin(), worst_first.end(), [](const auto* one, const auto* other) {
+    return one->second.suspect.waited > other->second.suspect.waited;
+  });
+  for (auto& [key, state] : states_) state.restraint.is_blamed = blames.contains(key);
+  for (const auto* blame : worst_first) raise(blame->first, blame->second, decision);
+  for (auto at = states_.begin(); at != states_.end();) {
+    const bool is_over = !blames.contains(at->first) && lower(at->second, decision);
+    at = is_over ? states_.erase(at) : std::next(at);
+  }
+  for (const auto& [key, state] : states_)
+    if (state.restraint.step != Step::none) decision.restraints.push_back(state.restraint);
+  return decision;
+}
+
+bool Ladder::knows(std::uint64_t pod) const {
+  const auto first = states_.lower_bound({pod, Resource::cpu});
+  return first != states_.end() && first->first.first == pod;
+}
+
+void Ladder::applied(std::string_view cgroup_dir, std::string_view knob, bool is_in_effect) {
+  for (auto& [key, state] : states_) {
+    if (state.restraint.cgroup_dir != cgroup_dir) continue;
+    if (is_in_effect)
+      state.in_effect.emplace(knob);
+    else
+      state.in_effect.erase(std::string(knob));
+  }
+}
+
+// For each pod the verdict that blames it most.
+Ladder::Blames Ladder::blames_of(const Situation& situation) const {
+  Blames blames;
+  for (const Verdict& verdict : situation.verdicts) {
+    for (const Suspect& culprit : culprits_of(verdict)) {
+      const auto [known, is_new] = blames.try_emplace({culprit.pod, verdict.resource}, Blame{&verdict, culprit});
+      if (!is_new && known->second.suspect.waited < culprit.waited) known->second = {&verdict, culprit};
+    }
+  }
+  return blames;
+}
+
+// Pods of the lowest class among the suspects. Higher classes are added once those below can be restrained no further.
+std::vector<Suspect> Ladder::culprits_of(const Verdict& verdict) const {
+  const Pod* victim = pod_of(verdict.victim);
+  std::vector<Suspect> culprits;
+  if (!victim) return culprits;
+  std::map<Rank, std::vector<Suspect>> by_rank;
+  for (const Suspect& suspect : verdict.suspects) {
+    const Pod* pod = pod_of(suspect.pod);
+    const bool is_lower = pod && pod->rank < victim->rank && rules_.restrained.contains(pod->rank);
+    if (is_lower && suspect.share >= rules_.least_share) by_rank[pod->rank].push_back(suspect);
+  }
+  for (const auto& [rank, suspects] : by_rank) {
+    culprits.insert(culprits.end(), suspects.begin(), suspects.end());
+    const auto used_up = [&](const Suspect& suspect) { return is_used_up(suspect, verdict.resource); };
+    if (!std::all_of(suspects.begin(), suspects.end(), used_up)) break;
+  }
+  return culprits;
+}
+
+// Whether the pod has been at its last step for the time of a step.
+bool Ladder::is_used_up(const Suspect& suspect, Resource resource) const {
+  const auto known = states_.find({suspect.pod, resource});
+  if (known == states_.end()) return false;
+  const State& state = known->second;
+  if (state.restraint.step == Step::none || situation_->now_ns - state.changed_ns < rules_.step_ns) return false;
+  return state.restraint.step == Step::evict ||
+         next_step(state, *pod_of(suspect.pod), state.restraint.cause.victim) == Step::none;
+}
+
+void Ladder::raise(const Key& key, const Blame& blame, Decision& decision) {
+  const auto known = states_.find(key);
+  if (known == states_.end()) return begin(key, blame, decision);
+  State& state = known->second;
+  const Pod& pod = *pod_of(key.first);
+  state.blamed_ns = situation_->now_ns;
+  if (!restore(state, pod, blame, decision)) climb(state, pod, blame, decision);
+}
+
+void Ladder::begin(const Key& key, const Blame& blame, Decision& decision) {
+  const Pod& pod = *pod_of(key.first);
+  State state;
+  state.restraint.pod = pod.handle;
+  state.restraint.name = pod.name;
+  state.restraint.cgroup_dir = pod.cgroup_dir;
+  state.restraint.resource = key.second;
+  state.restraint.used = use_of(pod, key.second).value_or(0);
+  state.restraint.is_blamed = true;
+  state.blamed_ns = situation_->now_ns;
+  const Step first = next_step(state, pod, blame.verdict->victim);
+  const bool counts_already = std::any_of(states_.begin(), states_.end(), [&](const auto& one) {
+    return one.first.first == key.first && one.second.restraint.step != Step::none;
+  });
+  if (first == Step::none)
+    decision.left_alone.emplace_back(pod.name, "no step of the ladder would take anything from it");
+  else if (!counts_already && restrained_pods() >= rules_.most_pods)
+    decision.left_alone.emplace_back(
+        pod.name, "the budget of " + std::to_string(rules_.most_pods) + " restrained pods is used up");
+  else
+    take_step(states_.emplace(key, std::move(state)).first->second, pod, first, blame, decision);
+}
+
+// A verdict after a step back: the step is restored.
+bool Ladder::restore(State& state, const Pod& pod, const Blame& blame, Decision& decision) {
+  if (state.probed_from <= state.restraint.step) return false;
+  if (state.restraint.step == Step::none && restrained_pods() >= rules_.most_pods) return true;
+  const Step step = std::exchange(state.probed_from, Step::none);
+  ++state.returns;
+  // The cap is that from before: now the pod may use less than it wants.
+  take_step(state, pod, std::min(step, Step::cap), blame, decision);
+  return true;
+}
+
+void Ladder::climb(State& state, const Pod& pod, const Blame& blame, Decision& decision) {
+  const Step step = state.restraint.step;
+  const std::string_view knob = knob_of(state.restraint.resource, step);
+  const bool is_missing = situation_->missing_knobs.contains(knob);  // it has no effect to wait for
+  if (!is_missing && !knob.empty() && !state.in_effect.contains(knob)) {
+    state.mark = mark_of(blame);
+    state.changed_ns = situation_->now_ns;  // its time begins with its effect
+    return;
+  }
+  if (!is_missing && situation_->now_ns - state.changed_ns < rules_.step_ns) return;
+  if (!is_missing && !is_blamed_since_step(state, blame)) return;
+  const Step next = step == Step::evict ? Step::evict : next_step(state, pod, blame.verdict->victim);
+  if (next == Step::evict)
+    evict(state, blame, decision);
+  else if (next != Step::none)
+    take_step(state, pod, next, blame, decision);
+}
+
+// One pod of the node in the time of a step: its end may be enough.
+void Ladder::evict(State& state, const Blame& blame, Decision& decision) {
+  const std::uint64_t now = situation_->now_ns;
+  if (evicted_ns_ && now - *evicted_ns_ < rules_.step_ns) return;
+  evicted_ns_ = now;
+  const Pod& pod = *pod_of(state.restraint.pod);
+  take_step(state, pod, Step::evict, blame, decision);
+  decision.evictions.push_back({pod.handle, pod.name, state.restraint.resource, state.restraint.cause});
+}
+
+bool Ladder::lower(State& state, Decision& decision) {
+  const Pod& pod = *pod_of(state.restraint.pod);
+  const std::uint64_t now = situation_->now_ns, wait = wait_of(state, pod);
+  if (now - std::max(state.blamed_ns, state.changed_ns) < wait) return false;
+  Restraint& restraint = state.restraint;
+  if (restraint.step == Step::none) return true;
+  const Step from = restraint.step;
+  const bool has_cap = restraint.limit.has_value();
+  restraint.step = from == Step::evict && has_cap                 ? Step::cap
+                   : from != Step::weight && restraint.has_weight ? Step::weight
+                                                                  : Step::none;
+  state.probed_from = std::max(state.probed_from, from);
+  state.changed_ns = now;
+  decision.changes.push_back(
+      {pod.handle, restraint.resource, from, restraint.step,
+       "no verdict has blamed it for " + std::to_string((now - state.blamed_ns) / 1'000'000'000) + " s"});
+  return false;
+}
+
+// Before the next step back. A step that was restored before waits longer; one that takes nothing from the pod, or from
+// which no victim is left to profit, waits the time of a step.
+std::uint64_t Ladder::wait_of(const State& state, const Pod& pod) const {
+  const Restraint& restraint = state.restraint;
+  const std::optional<double> use = use_of(pod, restraint.resource);
+  bool wants = true;
+  if (!pod_of(restraint.cause.victim))
+    wants = false;
+  else if (restraint.step == Step::weight && restraint.high)
+    wants = !use || *use >= kWantsOfCap * *restraint.high;
+  else if (restraint.step == Step::weight || restraint.step == Step::none)
+    wants = !use || *use >= kWantsOfUse * restraint.used;
+  else if (restraint.limit)
+    wants = !use || *use >= kWantsOfCap * *restraint.limit;
+  return (wants || restraint.step == Step::none ? rules_.probe_ns : rules_.step_ns)
+         << std::min(state.returns, kMostDoublings);
+}
+
+Step Ladder::next_step(const State& state, const Pod& pod, std::uint64_t victim) const {
+  for (const Step step : {Step::weight, Step::cap, Step::evict})
+    if (step > state.restraint.step && is_available(step, state, pod, victim)) return step;
+  return Step::none;
+}
+
+bool Ladder::is_available(Step step, const State& state, const Pod& pod, std::uint64_t victim) const {
+  const Resource resource = state.restraint.resource;
+  if (step == Step::evict) return rules_.evicts && pod.may_be_evicted && state.restraint.step >= Step::cap;
+  const std::string_view knob = knob_of(resource, step);
+  if (knob.empty() || situation_->missing_knobs.contains(knob)) return false;
+  if (resource == Resource::memory)
+    return limit_of(pod, resource, step == Step::weight ? kSqueezed : kCapped).has_value();
+  if (step == Step::cap) return limit_of(pod, resource, kCapped).has_value();
+  // Weights are compared among the cgroups of one parent only.
+  const Pod* other = pod_of(victim);
+  return !(resource == Resource::cpu && pod.is_idle) && other &&
+         parent_of(other->cgroup_dir) == parent_of(pod.cgroup_dir);
+}
+
+Ladder::Mark Ladder::mark_of(const Blame& blame) {
+  const std::uint32_t windows = blame.verdict->windows;
+  return {blame.verdict->id, windows, blame.suspect.waited * windows, all_waits(blame.suspect) * windows};
+}
+
+// Whether windows after the last step blame the pod: its part of the average may be from before.
+bool Ladder::is_blamed_since_step(const State& state, const Blame& blame) const {
+  const Verdict& verdict = *blame.verdict;
+  const Mark& mark = state.mark;
+  if (verdict.id != mark.verdict || verdict.windows == 0) return true;
+  if (verdict.windows <= mark.windows) return false;
+  const double waited = blame.suspect.waited * verdict.windows - mark.waited;
+  const double all = all_waits(blame.suspect) * verdict.windows - mark.all;
+  return all > 0 && waited >= rules_.least_share * all;
+}
+
+void Ladder::take_step(State& state, const Pod& pod, Step step, const Blame& blame, Decision& decision) const {
+  Restraint& restraint = state.restraint;
+  const Step from = restraint.step;
+  const Verdict& verdict = *blame.verdict;
+  if (step == Step::weight) {
+    restraint.has_weight = true;
+    if (restraint.resource == Resource::memory && !restraint.high)
+      restraint.high = limit_of(pod, restraint.resource, kSqueezed);
+  }
+  if (step == Step::cap && !restraint.limit) restraint.limit = limit_of(pod, restraint.resource, kCapped);
+  restraint.step = step;
+  restraint.cause = cause_of(verdict, blame.suspect);
+  state.mark = mark_of(blame);
+  state.changed_ns = situation_->now_ns;
+  decision.changes.push_back(
+      {pod.handle, restraint.resource, from, step,
+       "it holds up " + verdict.victim_name + ": verdict " + std::to_string(verdict.id) + " of " + verdict.source});
+}
+
+std::size_t Ladder::restrained_pods() const {
+  std::set<std::uint64_t> pods;
+  for (const auto& [key, state] : states_)
+    if (state.restraint.step != Step::none) pods.insert(key.first);
+  return pods.size();
+}
+
+const Pod* Ladder::pod_of(std::uint64_t handle) const {
+  const auto found = pods_.find(handle);
+  return found == pods_.end() ? nullptr : found->second;
+}
+
+}  // namespace koord::mitigation

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ladder: how far each pod is restrained that holds up a pod of a higher class. A step is taken up while a verdict
+// blames the pod, at most one in so much time, and withdrawn in reverse when no verdict blames it any more. Where the
+// pod still wants what it had, a step back is a probe: when a verdict follows, the step is restored at once, and the
+// next probe waits twice as long. Pure: no clock, no files. [one thread]
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace koord::mitigation {
+
+// Classes of pods, the lowest first. A pod is restrained only for pods of a higher class.
+enum class Rank : std::uint8_t { best_effort, batch, mid, prod };
+std::string_view name_of(Rank rank);
+
+enum class Resource : std::uint8_t { cpu, blkio, memory };
+std::string_view name_of(Resource resource);  // "cpu"
+
+// Each step contains those before it.
+enum class Step : std::uint8_t {
+  none,
+  weight,  // the least weight; of memory: memory.high at nine tenths of its use
+  cap,     // half of its use
+  evict,
+};
+std::string_view name_of(Step step);
+
+// The knob of a step; empty: it has none.
+std::string_view knob_of(Resource resource, Step step);
+
+struct Pod {
+  std::uint64_t handle = 0;
+  std::string name, cgroup_dir;
+  Rank rank = Rank::prod;
+  double cpu_request = 0, memory_request = 0;  // CPUs, bytes; a cap is never lower
+  std::optional<double> cpus, memory_bytes;    // that it uses; nothing: unknown
+  bool is_idle = false;                        // cpu.idle: its weight has no effect
+  bool may_be_evicted = true;                  // by its own annotation
+};
+
+// A pod that a verdict blames.
+struct Suspect {
+  std::uint64_t pod = 0;
+  double waited = 0;  // the victim's waits for it, in the unit of the verdict
+  double share = 0;   // of all its waits, 0 to 1
+};
+
+// A standing verdict of a trusted plugin. Its figures are averages over `windows`.
+struct Verdict {
+  std::uint64_t id = 0;
+  std::string source;        // the plugin
+  std::uint64_t victim = 0;  // a pod
+  std::string victim_name;   // "shop/cart-7d9/app"
+  Resource resource = Resource::cpu;
+  std::string method;         // "exact"
+  std::string statistic;      // "held_up 0.042 ratio, limit 0.01"
+  std::string unit;           // of waits
+  std::uint32_t windows = 0;  // with a finding; 0: its rule has no windows
+  std::vector<Suspect> suspects;
+};
+
+struct Rules {
+  std::uint64_t step_ns = 60'000'000'000;    // between two steps of a pod
+  std::uint64_t probe_ns = 600'000'000'000;  // until a step is withdrawn of a pod that still wants what it had
+  double least_share = 0.2;                  // of the victim's waits, to be restrained for
+  std::size_t most_pods = 5;                 // restrained at the same time
+  bool evicts = true;
+  std::set<Rank> restrained = {Rank::best_effort, Rank::batch, Rank::mid};
+};
+
+struct Situation {
+  std::uint64_t now_ns = 0;
+  std::vector<Pod> pods;
+  std::vector<Verdict> verdicts;
+  std::set<std::string, std::less<>> missing_knobs;  // of this kernel
+};
+
+// The verdict behind a step, as it was when the step was taken.
+struct Cause {
+  std::uint64_t verdict = 0, victim = 0;
+  std::string source, victim_name, method, statistic, unit;
+  double waited = 0, share = 0;
+};
+
+struct Restraint {
+  std::uint64_t pod = 0;
+  std::string name, cgroup_dir;
+  Resource resource = Resource::cpu;
+  Step step = Step::none;
+  bool has_weight = false;            // the step `weight` holds, too
+  std::optional<double> high, limit;  // bytes of the step `weight` of memory; CPUs or bytes of the step `cap`
+  double used = 0;                    // before the first step
+  Cause cause;
+  bool is_blamed = false;  // by a verdict that stands now
+};
+
+struct Eviction {
+  std::uint64_t pod = 0;
+  std::string name;
+  Resource resource = Resource::cpu;
+  Cause cause;
+};
+
+struct Change {
+  std::uint64_t pod = 0;
+  Resource resource = Resource::cpu;
+  Step from = Step::none, to = Step::none;
+  std::string why;  // a sentence for an operator
+};
+
+struct Decision {
+  std::vector<Restraint> restraints;
+  std::vector<Eviction> evictions;
+  std::vector<Change> changes;
+  std::vector<std::pair<std::string, std::string>> left_alone;  // a pod that is blamed and not restrained, and why
+};
+
+class Ladder {
+ public:
+  explicit Ladder(Rules rules = {}) : rules_(std::move(rules)) {}
+  void set_rules(Rules rules) { rules_ = std::move(rules); }
+
+  Decision decide(const Situation& situation);
+  // Nothing is restrained or remembered: without verdicts, decide() returns nothing.
+  bool is_empty() const { return states_.empty(); }
+  // Whether a pod is restrained or remembered.
+  bool knows(std::uint64_t pod) const;
+
+  // Whether the knob of a step has the proposed value or a stricter one. No further step follows one that is not in
+  // effect (in shadow, or under hands-off).
+  void applied(std::string_view cgroup_dir, std::string_view knob, bool is_in_effect);
+
+ private:
+  using Key = std::pair<std::uint64_t, Resource>;  // a pod
+
+  // The figures of a verdict when the last step was taken.
+  struct Mark {
+    std::uint64_t verdict = 0;
+    std::uint32_t windows = 0;
+    double waited = 0, all = 0;  // over these windows
+  };
+  struct State {
+    Restraint restraint;
+    Mark mark;
+    std::uint64_t changed_ns = 0, blamed_ns = 0;
+    Step probed_from = Step::none;                 // above `step`: a step back that a verdict undoes
+    unsigned returns = 0;                          // how often a step back was undone
+    std::set<std::string, std::less<>> in_effect;  // knobs
+  };
+  struct Blame {
+    const Verdict* verdict;
+    Suspect suspect;
+  };
+  using Blames = std::map<Key, Blame>;
+
+  Blames blames_of(const Situation& situation) const;
+  std::vector<Suspect> culprits_of(const Verdict& verdict) const;
+  bool is_used_up(const Suspect& suspect, Resource resource) const;
+  void raise(const Key& key, const Blame& blame, Decision& decision);
+  void begin(const Key& key, const Blame& blame, Decision& decision);
+  void climb(State& state, const Pod& pod, const Blame& blame, Decision& decision);
+  bool restore(State& state, const Pod& pod, const Blame& blame, Decision& decision);
+  void evict(State& state, const Blame& blame, Decision& decision);
+  // Returns whether nothing is left to remember.
+  bool lower(State& state, Decision& decision);
+  std::uint64_t wait_of(const State& state, const Pod& pod) const;
+  Step next_step(const State& state, const Pod& pod, std::uint64_t victim) const;
+  bool is_available(Step step, const State& state, const Pod& pod, std::uint64_t victim) const;
+  static Mark mark_of(const Blame& blame);
+  bool is_blamed_since_step(const State& state, const Blame& blame) const;
+  void take_step(State& state, const Pod& pod, Step step, const Blame& blame, Decision& decision) const;
+  std::size_t restrained_pods() const;
+  const Pod* pod_of(std::uint64_t handle) const;
+
+  Rules rules_;
+  std::map<Key, State> states_;
+  std::optional<std::uint64_t> evicted_ns_;
+  // For the current decide():
+  const Situation* situation_ = nullptr;
+  std::map<std::uint64_t, const Pod*> pods_;
+};
+
+}  // namespace koord::mitigation

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/qos-interference/ladder.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace koord::mitigation;
+
+namespace {
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
+constexpr std::uint64_t kCart = 1, kEtl = 2, kReport = 3, kNightly = 4, kOther = 5;
+
+Pod pod(std::uint64_t handle, const std::string& name, Rank rank, double cpus) {
+  Pod pod;
+  pod.handle = handle;
+  pod.name = name;
+  pod.cgroup_dir = "kubepods/burstable/" + name;
+  pod.rank = rank;
+  pod.cpus = cpus;
+  pod.memory_bytes = 1e9;
+  return pod;
+}
+
+Verdict verdict(std::vector<Suspect> suspects, Resource resource = Resource::cpu, std::uint64_t id = 12) {
+  Verdict verdict;
+  verdict.id = id;
+  verdict.source = "advisor-interference";
+  verdict.victim = kCart;
+  verdict.victim_name = "shop/cart/app";
+  verdict.resource = resource;
+  verdict.method = "exact";
+  verdict.suspects = std::move(suspects);
+  return verdict;
+}
+
+// A node on which a test puts verdicts and lets time pass; every step takes effect.
+struct LadderFixture {
+  LadderFixture() {
+    situation.now_ns = 1000 * kSecond;
+    situation.pods = {pod(kCart, "cart", Rank::prod, 0.3), pod(kEtl, "etl", Rank::batch, 1.6),
+                      pod(kReport, "report", Rank::mid, 1), pod(kNightly, "nightly", Rank::best_effort, 1.2),
+                      pod(kOther, "other", Rank::prod, 2)};
+  }
+  Pod& at(std::uint64_t handle) { return situation.pods[handle - 1]; }
+  void blame(std::vector<Suspect> suspects, Resource resource = Resource::cpu) {
+    situation.verdicts = {verdict(std::move(suspects), resource)};
+  }
+  Decision decide(bool is_in_effect = true) {
+    Decision decision = ladder.decide(situation);
+    for (const Restraint& restraint : decision.restraints)
+      for (const Step step : {Step::weight, Step::cap})
+        ladder.applied(restraint.cgroup_dir, knob_of(restraint.resource, step), is_in_effect);
+    return decision;
+  }
+  Decision after(std::uint64_t seconds) {
+    situation.now_ns += seconds * kSecond;
+    return decide();
+  }
+  Step step_of(std::uint64_t pod, const Decision& decision) const {
+    for (const Restraint& restraint : decision.restraints)
+      if (restraint.pod == pod) return restraint.step;
+    return Step::none;
+  }
+
+  Ladder ladder;
+  Situation situation;
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(LadderFixture,
+                  "a batch pod that holds up a service goes from weight to cap to eviction, a minute each") {
+  blame({{kEtl, 0.038, 0.62}});
+  const Decision first = decide();
+  CHECK(step_of(kEtl, first) == Step::weight);
+  CHECK(first.restraints[0].cause.verdict == 12);
+  CHECK(first.restraints[0].cause.victim_name == "shop/cart/app");
+  CHECK(step_of(kEtl, after(59)) == Step::weight);
+  const Decision second = after(1);
+  CHECK(step_of(kEtl, second) == Step::cap);
+  CHECK(second.restraints[0].limit == 0.8);
+  CHECK(second.restraints[0].has_weight);
+  CHECK(second.evictions.empty());
+  const Decision third = after(60);
+  REQUIRE(third.evictions.size() == 1);
+  CHECK(third.evictions[0].pod == kEtl);
+  CHECK(step_of(kEtl, third) == Step::evict);
+  CHECK(after(30).evictions.empty());
+  CHECK(after(30).evictions.size() == 1);
+}
+
+TEST_CASE_FIXTURE(LadderFixture, "only pods of a lower class than the victim are restrained") {
+  blame({{kOther, 0.5, 0.6}, {kCart, 0.2, 0.3}});
+  CHECK(decide().restraints.empty());
+  at(kOther).rank = Rank::mid;
+  at(kCart).rank = Rank::mid;
+  CHECK(after(100).restraints.empty());
+  at(kCart).rank = Rank::batch;
+  CHECK(after(100).restraints.empty());
+  at(kCart).rank = Rank::prod;
+  CHECK(step_of(kOther, after(100)) == Step::weight);
+}
+
+TEST_CASE_FIXTURE(LadderFixture,
+                  "best-effort pods are restrained as far as possible before batch pods are, then mid ones") {
+  blame({{kEtl, 0.04, 0.4}, {kReport, 0.03, 0.3}, {kNightly, 0.02, 0.2}});
+  ladder.set_rules({.evicts = false});
+  Decision now = decide();
+  CHECK(step_of(kNightly, now) == Step::weight);
+  CHECK(now.restraints.size() == 1);
+  CHECK(after(60).restraints.size() == 1);
+  now = after(60);
+  CHECK(step_of(kNightly, now) == Step::cap);
+  CHECK(step_of(kEtl, now) == Step::weight);
+  CHECK(now.restraints.size() == 2);
+  after(60);
+  CHECK(step_of(kReport, after(60)) == Step::weight);
+}
+
+TEST_CASE_FIXTURE(LadderFixture, "a pod with a small part of the waits is left alone") {
+  blame({{kEtl, 0.01, 0.19}});
+  CHECK(decide().restraints.empty());
+  blame({{kEtl, 0.01, 0.2}});
+  CHECK(decide().restraints.size() == 1);
+}
+
+TEST_CASE_FIXTURE(LadderFixture, "pods beyond the budget of the node are left alone, and the reason is given") {
+  ladder.set_rules({.most_pods = 1});
+  at(kNightly).rank = Rank::batch;
+  blame({{kEtl, 0.03, 0.4}, {kNightly, 0.02, 0.3}});
+  for (int minute = 0; minute < 10; ++minute) {
+    const Decision now = after(60);
+    CHECK(now.restraints.size() == 1);
+    CHECK(step_of(kEtl, now) != Step::none);
+    REQUIRE(now.left_alone.size() == 1);
+    CHECK(now.left_alone[0].first == "nightly");
+  }
+}
+
+TEST_CASE_FIXTURE(LadderFixture, "the steps that can have no effect are left out") {
+  blame({{kEtl, 0.038, 0.62}});
+  SUBCASE("weights of cgroups with different parents") { at(kEtl).cgroup_dir = "kubepods/besteffort/etl"; }
+  SUBCASE("the weight of an idle cgroup") { at(kEtl).is_idle = true; }
+  SUBCASE("a weight that the kernel lacks") { situation.missing_knobs = {"cpu.weight"}; }
+  const Decision first = decide();
+  CHECK(step_of(kEtl, first) == Step::cap);
+  CHECK_FALSE(first.restraints[0].has_weight);
+}
+
+TEST_CASE_FIXTURE(LadderFixture,
+                  "a pod that uses no more than it requests, or an unknown amount, is neither capped nor evicted") {
+  blame({{kEtl, 0.038, 0.62}});
+  SUBCASE("no more than it requests") { at(kEtl).cpu_request = 1.6; }
+  SUBCASE("unknown") { at(kEtl).cpus.reset(); }
+  for (int minute = 0; minute < 10; ++minute) {
+    const Decision now = after(60);
+    CHECK(step_of(kEtl, now) == Step::weight);
+    CHECK(now.evictions.empty());
+  }
+}
+
+TEST_CASE_FIXTURE(LadderFixture, "a cap is not below the pod's request") {
+  at(kEtl).cpu_request = 1.2;
+  blame({{kEtl, 0.038, 0.62}});
+  decide();
+  CHECK(after(60).restraints[0].limit == 1.2);
+}
+
+TEST_CASE_FIXTURE(LadderFixture, "a step that is not in effect, as in shadow, is followed by no other") {
+  blame({{kEtl, 0.038, 0.62}});
+  for (int minute = 0; minute < 10; ++minute) {
+    situation.now_ns += 60 * kSecond;
+    CHECK(step_of(kEtl, decide(false)) == Step::weight);
+  }
+}
+
+TEST_CASE_FIXTURE(LadderFixture, "the time of a step begins with its effect, as when an operator ends shadow") {
+  blame({{kEtl, 0.038, 0.62}});
+  for (int second = 0; second < 600; ++second) {
+    situation.now_ns += kSecond;
+    decide(false);
+  }
+  decide();
+  CHECK(step_of(kEtl, after(59)) == Step::weight);
+  CHECK(step_of(kEtl, after(1)) == Step::cap);
+}
+
+TEST_CASE_FIXTURE(LadderFixture, "findings from before a step are no reason for the next one") {
+  blame({{kEtl, 0.04, 0.8}});
+  situation.verdicts[0].windows = 100;
+  decide();
+  SUBCASE("no window since the step") { CHECK(step_of(kEtl, after(60)) == Step::weight); }
+  SUBCASE("windows that blame others") {
+    situation.verdicts[0].windows = 160;
+    situation.verdicts[0].suspects = {{kEtl, 0.026, 0.5}};  // 100 × 0.04 + 60 × 0.0027 of 100 × 0.05 + 60 × 0.055
+    CHECK(step_of(kEtl, after(60)) == Step::weight);
+  }
+  SUBCASE("windows that blame it") {
+    situation.verdicts[0].windows = 160;
+    CHECK(step_of(kEtl, after(60)) == Step::cap);
+  }
+  SUBCASE("a new verdict") {
+    situation.verdicts[0].id = 13;
+    CHECK(step_of(kEtl, after(60)) == Step::cap);
+  }
+}
+
+TEST_CASE_FIXTURE(LadderFixture, "a pod that wants no more is released in reverse, a minute for each step") {
+  blame({{kEtl, 0.038, 0.62}});
+  decide();
+  after(60);
+  situation.verdicts.clear();
+  at(kEtl).cpus = 0.1;
+  CHECK(step_of(kEtl, after(59)) == Step::cap);
+  CHECK(step_of(kEtl, after(1)) == Step::weight);
+  CHECK(step_of(kEtl, after(59)) == Step::weight);
+  CHECK(step_of(kEtl, after(1)) == Step::none);
+  after(600);
+  CHECK(ladder.is_empty());
+}
+
+TEST_CASE_FIXTURE(LadderFixture, "a pod that has no victim left is released after a minute") {
+  blame({{kEtl, 0.038, 0.62}});
+  decide();
+  situation.verdicts.clear();
+  at(kCart).handle = 77;
+  CHECK(step_of(kEtl, after(60)) == Step::none);
+}
+
+TEST_CASE_FIXTURE(LadderFixture,
+                  "a pod that still wants what it had is released late, restored at once, and then still later") {
+  blame({{kEtl, 0.038, 0.62}});
+  decide();
+  for (const std::uint64_t wait : {600, 1200, 2400}) {
+    situation.verdicts.clear();
+    CHECK(step_of(kEtl, after(wait - 1)) == Step::weight);
+    CHECK(step_of(kEtl, after(1)) == Step::none);
+    blame({{kEtl, 0.038, 0.62}});
+    CHECK(step_of(kEtl, after(5)) == Step::weight);
+  }
+}
+
+TEST_CASE_FIXTURE(LadderFixture, "a restored cap is the one from before, though the pod uses less now") {
+  blame({{kEtl, 0.038, 0.62}});
+  decide();
+  REQUIRE(after(60).restraints[0].limit == 0.8);
+  situation.verdicts.clear();
+  at(kEtl).cpus = 0.8;
+  REQUIRE(step_of(kEtl, after(600)) == Step::weight);
+  blame({{kEtl, 0.038, 0.62}});
+  const Decision now = after(5);
+  CHECK(step_of(kEtl, now) == Step::cap);
+  CHECK(now.restraints[0].limit == 0.8);
+}
+
+TEST_CASE_FIXTURE(LadderFixture, "memory is reclaimed by memory.high: nine tenths of the use, then half") {
+  blame({{kEtl, 10, 0.62}}, Resource::memory);
+  const Decision first = decide();
+  CHECK(first.restraints[0].high == 0.9e9);
+  const Decision second = after(60);
+  CHECK(second.restraints[0].limit == 0.5e9);
+}
+
+TEST_CASE_FIXTURE(LadderFixture, "of block I/O only the weight is lowered") {
+  blame({{kEtl, 0.01, 0.62}}, Resource::blkio);
+  for (int minute = 0; minute < 10; ++minute) {
+    const Decision now = after(60);
+    CHECK(step_of(kEtl, now) == Step::weight);
+    CHECK(now.evictions.empty());
+  }
+}
+
+TEST_CASE_FIXTURE(LadderFixture, "a pod that forbids it, and one of a class that is not configured, stay") {
+  SUBCASE("its annotation forbids eviction") {
+    at(kEtl).may_be_evicted = false;
+    blame({{kEtl, 0.038, 0.62}});
+    for (int minute = 0; minute < 10; ++minute) CHECK(after(60).evictions.empty());
+    CHECK(step_of(kEtl, decide()) == Step::cap);
+  }
+  SUBCASE("its class is not configured") {
+    ladder.set_rules({.restrained = {Rank::best_effort}});
+    blame({{kEtl, 0.038, 0.62}});
+    CHECK(decide().restraints.empty());
+  }
+}
+
+TEST_CASE_FIXTURE(LadderFixture, "a pod that ended is forgotten, and one of another class is released at once") {
+  blame({{kEtl, 0.038, 0.62}});
+  decide();
+  at(kEtl).rank = Rank::prod;
+  CHECK(after(1).restraints.empty());
+  CHECK(ladder.is_empty());
+}
+
+TEST_CASE_FIXTURE(LadderFixture, "one pod of the node is evicted in the time of a step") {
+  at(kNightly).rank = Rank::batch;
+  blame({{kEtl, 0.03, 0.4}, {kNightly, 0.02, 0.3}});
+  decide();
+  after(60);
+  CHECK(after(60).evictions.size() == 1);
+  CHECK(after(1).evictions.empty());
+}
