@@ -16,8 +16,9 @@ namespace {
 
 constexpr const char* kConfig = R"(state: {source: cgroup, cgroup: {paths: ["koord-test-*/*"]}})";
 constexpr int kQuietWindows = 10;
-const std::string kSettings = "plugins.settings={advisor-interference: {config: {rule: {saveInterval: 1s, quietWindows: " +
-                              std::to_string(kQuietWindows) + "}}}}";
+const std::string kSettings =
+    "plugins.settings={advisor-interference: {config: {rule: {saveInterval: 1s, quietWindows: " +
+    std::to_string(kQuietWindows) + "}}}}";
 
 struct Node {
   Node() {
@@ -28,8 +29,8 @@ struct Node {
   bool start() { return agent.start({"--feature-gates=InterferenceCollector=true", "--set", kSettings}); }
   // Windows of the service that this agent has judged.
   double windows() const {
-    const Finished query = agent.ctl({"query", "container_held_up_ratio", "--agg", "count", "--window", "10m", "--label",
-                                      "container_name=" + service.dir(), "-o", "json"});
+    const Finished query = agent.ctl({"query", "container_held_up_ratio", "--agg", "count", "--window", "10m",
+                                      "--label", "container_name=" + service.dir(), "-o", "json"});
     const std::size_t at = query.output.find("\"count\":");
     return at == std::string::npos ? 0 : std::strtod(query.output.c_str() + at + 8, nullptr);
   }
