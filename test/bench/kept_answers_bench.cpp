@@ -44,12 +44,13 @@ state::SnapshotPtr snapshot_of(const PodTree& tree) {
   return snapshot;
 }
 
-// Of hook-batch-resource and hook-cpu-normalization for a container.
+// Returns the answer of hook-batch-resource or hook-cpu-normalization for a container.
 host::HookReply answer_of(const hook::RunningHook& running) {
   host::HookReply reply;
   reply.kind = host::HookReply::Kind::answered;
   if (running.name == "batch")
-    reply.settings.fields = {{"linux.cpu.shares", "512"}, {"linux.cpu.quota", "80000"}, {"linux.memory.limit", "67108864"}};
+    reply.settings.fields = {
+        {"linux.cpu.shares", "512"}, {"linux.cpu.quota", "80000"}, {"linux.memory.limit", "67108864"}};
   if (running.name == "normalization") reply.settings.scales = {{"linux.cpu.quota", 0.8}};
   return reply;
 }

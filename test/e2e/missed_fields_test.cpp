@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A container that runs without what only a creation sets: the agent tells the operator and the cluster.
+// A container that runs without fields that only a creation sets: the agent reports it to the operator and the cluster.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -26,17 +26,17 @@ constexpr const char* kPod =
 struct Node {
   Node() {
     tree.write("cgroup/cgroup.controllers", "cpu memory\n");
-    tree.make_directory(
-        "cgroup/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-podu1.slice/"
-        "cri-containerd-" +
-        std::string(64, 'a') + ".scope");
+    tree.make_directory("cgroup/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-podu1.slice/"
+                        "cri-containerd-" +
+                        std::string(64, 'a') + ".scope");
     cluster.put(kPod);
     cluster.set_pods("[" + std::string(kPod) + "]");
-    agent.emplace("featureGates: {Careless: true}\nqos: {mode: enforce}\nroots: {cgroup: \"" + tree.path("cgroup") +
-                  "\"}\ncluster: {kubeconfig: \"" + cluster.kubeconfig() + "\"}\nhooks: {nri: {socket: \"\"}, deadline: 1s}\n" +
-                  "state: {source: kubelet, kubelet: {caFile: \"" + cluster.kubelet_ca() +
-                  "\", timeout: 5s, syncPeriod: 1s}}\n");
-    std::filesystem::copy_file(built("test/e2e/plugins/careless_hook.so"), agent->plugin_folder() + "/careless_hook.so");
+    agent.emplace(
+        "featureGates: {Careless: true}\nqos: {mode: enforce}\nroots: {cgroup: \"" + tree.path("cgroup") +
+        "\"}\ncluster: {kubeconfig: \"" + cluster.kubeconfig() + "\"}\nhooks: {nri: {socket: \"\"}, deadline: 1s}\n" +
+        "state: {source: kubelet, kubelet: {caFile: \"" + cluster.kubelet_ca() + "\", timeout: 5s, syncPeriod: 1s}}\n");
+    std::filesystem::copy_file(built("test/e2e/plugins/careless_hook.so"),
+                               agent->plugin_folder() + "/careless_hook.so");
   }
 
   NodeTree tree;
@@ -55,9 +55,8 @@ TEST_CASE("a container without a hook's environment is an Event of its pod in th
     return contains(events, "HookFieldsMissed");
   };
   CHECK_MESSAGE(eventually(is_told), node.agent->log());
-  for (const char* part :
-       {"container app runs without env:FROM_CARELESS, env:ANNOTATIONS of careless-hook", "\"web\"", "\"shop\"",
-        "Warning"})
+  for (const char* part : {"container app runs without env:FROM_CARELESS, env:ANNOTATIONS of careless-hook", "\"web\"",
+                           "\"shop\"", "Warning"})
     CHECK_MESSAGE(contains(events, part), part << " is not in " << events);
   const std::string own = node.agent->get("/api/v1/events");
   CHECK_MESSAGE(contains(own, R"("container_name":"app")"), own);
