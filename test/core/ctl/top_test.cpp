@@ -58,7 +58,7 @@ TEST_CASE("an unknown value is a dash, not a zero") {
   auto view = parse_top(kNode, R"({"pods": [], "containers": [{"name": "x", "kind": "cgroup", "values": {}}]})");
   REQUIRE(view);
   std::string text = render_top(*view, 0, 0);
-  CHECK(text.find("cgroup  x            -       -         -         -         -          -        -\n") !=
+  CHECK(text.find("cgroup  x            -       -         -         -         -          -        -             -\n") !=
         std::string::npos);
   CHECK(text.find("cpu 0.500 of 1 cores   memory - of 2.00Ki") != std::string::npos);
 }
