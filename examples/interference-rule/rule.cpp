@@ -108,7 +108,7 @@ KOORD_PLUGIN("id=com.example.throttling-rule\n"
              "gate=ThrottlingRuleExample\n"
              "requires=koord.cgroup/1,koord.config/1,koord.state/1,koord.verdict/1\n"
              "license=Apache-2.0\n"
-             "description=posts a verdict about containers whose CPU quota throttles them\n",
+             "description=posts a verdict about containers that their CPU quota throttles\n",
              advisor<ThrottlingRule>("throttling-rule", std::chrono::seconds(1), R"({
   "type": "object", "additionalProperties": false, "properties": {
     "limit": {"type": "number", "exclusiveMinimum": 0, "maximum": 1,

@@ -53,10 +53,9 @@ static koord_test* started(const char* config) {
   koord_test* test = koord_test_open(koord_entry_v1);
   koord_test_file(test, "cgroup/cgroup.controllers", "cpu\n");
   throttle(test, 0);
-  koord_test_pods(test,
-                  "items:\n- metadata: {uid: u1, namespace: shop, name: cart, annotations: "
-                  "{koordetector.sh/cgroup-dir: pod1, koordetector.sh/cgroup-dir.app: pod1/app}}\n"
-                  "  spec: {containers: [{name: app}]}\n  status: {phase: Running}\n");
+  koord_test_pods(test, "items:\n- metadata: {uid: u1, namespace: shop, name: cart, annotations: "
+                        "{koordetector.sh/cgroup-dir: pod1, koordetector.sh/cgroup-dir.app: pod1/app}}\n"
+                        "  spec: {containers: [{name: app}]}\n  status: {phase: Running}\n");
   CHECK(koord_test_start(test, nullptr, config) == KOORD_OK);
   CHECK(koord_test_tick(test) == KOORD_OK);
   return test;

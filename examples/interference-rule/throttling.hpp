@@ -15,7 +15,7 @@ class Throttling {
 
   explicit Throttling(double limit) : limit_(limit) {}
 
-  // What is known of a container that is throttled.
+  // The windows of a container that is throttled.
   struct Finding {
     std::uint64_t from_ns = 0, to_ns = 0;  // begin of the first and end of the last window above the limit
     std::uint32_t over = 0, seen = 0;      // windows above the limit, and all, in that time

@@ -11,11 +11,12 @@ namespace {
 
 constexpr std::size_t kMostSuspects = 32;  // that the host takes
 
-constexpr std::pair<std::string_view, std::uint32_t> kKinds[] = {{"interfered", KOORD_VERDICT_INTERFERED},
-                                                                 {"self-quota", KOORD_VERDICT_SELF_QUOTA},
-                                                                 {"self-threads", KOORD_VERDICT_SELF_THREADS},
-                                                                 {"shared-parent", KOORD_VERDICT_SHARED_PARENT},
-                                                                 {"self-memory-limit", KOORD_VERDICT_SELF_MEMORY_LIMIT}};
+constexpr std::pair<std::string_view, std::uint32_t> kKinds[] = {
+    {"interfered", KOORD_VERDICT_INTERFERED},
+    {"self-quota", KOORD_VERDICT_SELF_QUOTA},
+    {"self-threads", KOORD_VERDICT_SELF_THREADS},
+    {"shared-parent", KOORD_VERDICT_SHARED_PARENT},
+    {"self-memory-limit", KOORD_VERDICT_SELF_MEMORY_LIMIT}};
 constexpr std::pair<std::string_view, std::uint32_t> kMethods[] = {{"exact", KOORD_METHOD_EXACT},
                                                                    {"estimated", KOORD_METHOD_ESTIMATED}};
 
@@ -64,9 +65,9 @@ plugin::Verdict posted_verdict(const analysis::Verdict& verdict, Duration window
   posted.own = verdict.self;
   posted.throttled = verdict.throttled;
   posted.unexplained = verdict.unexplained;
-  const double all_waits = std::accumulate(
-      verdict.suspects.begin(), verdict.suspects.end(), verdict.self + verdict.unexplained,
-      [](double sum, const analysis::Suspect& suspect) { return sum + suspect.waited; });
+  const double all_waits =
+      std::accumulate(verdict.suspects.begin(), verdict.suspects.end(), verdict.self + verdict.unexplained,
+                      [](double sum, const analysis::Suspect& suspect) { return sum + suspect.waited; });
   const std::size_t n = std::min(verdict.suspects.size(), kMostSuspects);
   for (std::size_t i = 0; i < n; ++i) posted.suspects.push_back(posted_suspect(verdict.suspects[i], all_waits));
   return posted;

@@ -31,8 +31,7 @@ struct OnHost {
     verdict.victim = handle(victim);
     verdict.kind = kind;
     verdict.statistic = {"held_up_by_others", 0.042, 0.003, 0.01};
-    verdict.suspects = {{SuspectKind::container, handle(2), 0.06, 1.7, 0.02},
-                        {SuspectKind::outside, 0, 0.02, 0.3, 0}};
+    verdict.suspects = {{SuspectKind::container, handle(2), 0.06, 1.7, 0.02}, {SuspectKind::outside, 0, 0.02, 0.3, 0}};
     verdict.self = 0.01;
     verdict.unexplained = 0.01;
     verdict.from = host.clock().now() - 10s;

@@ -38,10 +38,9 @@ class VerdictReader : public Advisor {
  private:
   std::uint64_t series_of(const koord_verdict& verdict) const {
     const std::string kind = std::to_string(verdict.kind), origin = std::to_string(verdict.origin);
-    return standing_.series(KOORD_NO_SUBJECT, {{"from", view(verdict.plugin)},
-                                               {"kind", kind},
-                                               {"origin", origin},
-                                               {"victim", view(verdict.victim_name)}});
+    return standing_.series(
+        KOORD_NO_SUBJECT,
+        {{"from", view(verdict.plugin)}, {"kind", kind}, {"origin", origin}, {"victim", view(verdict.victim_name)}});
   }
 
   Verdicts verdicts_;
