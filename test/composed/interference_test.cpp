@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // qos-interference on this kernel's files: a pod that uses all CPUs beside a service and an equal of that. A plugin of
-// the test posts the verdicts. The steps are taken, withdrawn, restored after SIGKILL, and combined with hooks.
+// the test posts the verdicts; in one case the advisor does. The steps are taken, withdrawn, restored after SIGKILL,
+// and combined with hooks.
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,6 +27,8 @@ constexpr std::string_view kPeerId = "9ee29ee29ee29ee29ee29ee29ee29ee29ee29ee29e
 constexpr std::string_view kServiceId = "5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e";
 constexpr const char* kEtlHolds = "default/service default/etl 0.038 0.62";
 constexpr const char* kPeerHolds = "default/service default/peer 0.038 0.62";
+
+bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 std::string pod_yaml(const std::string& name, const std::string& qos, std::string_view id,
                      const std::string& resources = "{}", const std::string& annotations = "{}") {
@@ -120,8 +125,6 @@ struct InterferenceFixture {
   std::optional<AgentProcess> agent;
 };
 
-bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
-
 }  // namespace
 
 TEST_CASE_FIXTURE(
@@ -152,6 +155,36 @@ TEST_CASE_FIXTURE(
   CHECK(becomes([&] { return differences().empty(); }));
   CHECK(agent->stop() == 0);
   CHECK(differences() == "");
+}
+
+TEST_CASE_FIXTURE(InterferenceFixture,
+                  "by the verdicts of advisor-interference a hog is restrained, and released after its end") {
+  if (!std::filesystem::exists(built("plugins/advisor-interference/advisor-interference.so"))) {
+    MESSAGE("left out here: advisor-interference is not built");
+    return;
+  }
+  pods.set_shares(pods.top, 262'144);  // other load of the machine is not to be the cause
+  pods.set_shares(pods.service_pod, 256);
+  pods.set_shares(etl_pod, 2048);
+  before = knobs();
+  ChildProcess service([] {
+    for (;;) {
+      const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(500);
+      while (std::chrono::steady_clock::now() < end) asm volatile("");
+      ::usleep(1500);
+    }
+  });
+  pods.service.add_process(service.pid());
+  start("", {"plugins/advisor-interference"}, ",InterferenceCollector=true");
+  if (!eventually([&] { return has(agent->log(), "advisor-interference is running"); }, std::chrono::seconds(20))) {
+    MESSAGE("left out here: ", agent->log());
+    return;
+  }
+  REQUIRE(becomes([&] { return has_least_weight(); }));
+  CHECK_MESSAGE(has(why(), "default/service/main (cpu, "), why());
+  CHECK_MESSAGE(has(why(), " of advisor-interference"), why());
+  hogs.clear();
+  CHECK(becomes([&] { return differences().empty(); }));
 }
 
 TEST_CASE_FIXTURE(InterferenceFixture,
