@@ -10,6 +10,7 @@
 #include "throttled_waits.bpf.h"
 
 #include "cpu_blame.h"
+#include "cpu_history.bpf.h"
 
 char program_license[] SEC("license") = "Dual BSD/GPL";
 
@@ -92,59 +93,6 @@ static __always_inline __u32 slot_of_thread(const struct task_struct* task) {
   if (task->flags & PF_KTHREAD) return BLAME_KERNEL;
   const struct cgroup_subsys_state* css = css_of(task);
   return slot_of(css, css->serial_nr);
-}
-
-// ---- what ran on a CPU
-
-static __always_inline void begin_epoch(struct blame_epoch* epoch, __u64 begin_ns) {
-  epoch->begin_ns = begin_ns;
-  for (int i = 0; i < BLAME_EPOCH_SLOTS; ++i) epoch->ns[i] = 0;
-}
-
-// A fifth cgroup has no place: that time is unknown later.
-static __always_inline void add_to_epoch(struct blame_epoch* epoch, __u64 slot, __u64 ns) {
-  if (!ns) return;
-  for (int i = 0; i < BLAME_EPOCH_SLOTS; ++i) {
-    if (epoch->ns[i] && epoch->slots[i] != slot) continue;
-    epoch->slots[i] = slot;
-    epoch->ns[i] += ns;
-    return;
-  }
-}
-
-// The oldest epoch becomes a part of a long one.
-static __noinline int age_epoch(struct blame_cpu* cpu) {
-  const struct blame_epoch* oldest = &cpu->epochs[cpu->n_epochs % BLAME_EPOCHS];
-  struct blame_epoch* epoch = &cpu->long_epochs[(cpu->n_long_epochs - 1) % BLAME_LONG_EPOCHS];
-  if (!cpu->n_long_epochs || oldest->begin_ns - epoch->begin_ns >= BLAME_LONG_EPOCH_NS) {
-    epoch = &cpu->long_epochs[cpu->n_long_epochs % BLAME_LONG_EPOCHS];
-    cpu->n_long_epochs++;
-    begin_epoch(epoch, oldest->begin_ns);
-  }
-  for (int i = 0; i < BLAME_EPOCH_SLOTS; ++i) add_to_epoch(epoch, oldest->slots[i], oldest->ns[i]);
-  return 0;
-}
-
-// The oldest segment becomes a part of an epoch.
-static __noinline int age_segment(struct blame_cpu* cpu) {
-  const struct blame_segment* oldest = &cpu->segments[cpu->n_segments % BLAME_SEGMENTS];
-  __u64 end_ns = cpu->segments[(cpu->n_segments + 1) % BLAME_SEGMENTS].begin_ns;
-  struct blame_epoch* epoch = &cpu->epochs[(cpu->n_epochs - 1) % BLAME_EPOCHS];
-  if (!cpu->n_epochs || oldest->begin_ns - epoch->begin_ns >= BLAME_EPOCH_NS) {
-    if (cpu->n_epochs >= BLAME_EPOCHS) age_epoch(cpu);
-    epoch = &cpu->epochs[cpu->n_epochs % BLAME_EPOCHS];
-    cpu->n_epochs++;
-    begin_epoch(epoch, oldest->begin_ns);
-  }
-  add_to_epoch(epoch, oldest->slot, end_ns - oldest->begin_ns);
-  return 0;
-}
-
-// The current segment has ended.
-static __always_inline void keep_segment(struct blame_cpu* cpu) {
-  if (cpu->n_segments >= BLAME_SEGMENTS) age_segment(cpu);
-  cpu->segments[cpu->n_segments % BLAME_SEGMENTS] = cpu->current;
-  cpu->n_segments++;
 }
 
 // ---- blame
