@@ -44,12 +44,17 @@ std::string_view floor_for(std::string_view prefix, const Floor& floor) {
   return {};
 }
 
+// The number of the release that brought a version, which is its own but for packed relocations.
+std::string_view release_of(std::string_view version, std::size_t line) {
+  return version == "GLIBC_ABI_DT_RELR" ? "2.36" : version.substr(line + 1);
+}
+
 bool is_above(const std::string& version, const Floor& floor) {
   const std::size_t line = version.find('_');
   if (line == std::string::npos) return false;
   const std::string_view highest = floor_for(std::string_view(version).substr(0, line), floor);
   // "PRIVATE" and the like are above every number: no plugin may use them.
-  return !highest.empty() && numbers_of(highest) < numbers_of(std::string_view(version).substr(line + 1));
+  return !highest.empty() && numbers_of(highest) < numbers_of(release_of(version, line));
 }
 
 }  // namespace
