@@ -70,13 +70,13 @@ std::string origin_of(const Record& record) {
 }  // namespace
 
 bool VerdictEvents::admit(const Record& record, const std::string& pod_uid, Time now) {
-  OfPlugin& told = told_[record.plugin];
-  std::erase_if(told, [&](const auto& entry) { return now - entry.second.at >= kRepeat; });
+  OfPlugin& reported = reported_[record.plugin];
+  std::erase_if(reported, [&](const auto& entry) { return now - entry.second.at >= kRepeat; });
   const std::pair key(pod_uid, record.resource);
-  const auto found = told.find(key);
-  if (found == told.end() && told.size() >= kMostPerPlugin) return false;
-  if (found != told.end() && (found->second.id == record.id || now - found->second.at < kBetween)) return false;
-  told[key] = {record.id, now};
+  const auto found = reported.find(key);
+  if (found == reported.end() && reported.size() >= kMostPerPlugin) return false;
+  if (found != reported.end() && (found->second.id == record.id || now - found->second.at < kBetween)) return false;
+  reported[key] = {record.id, now};
   return true;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// VerdictEvents: which verdicts are told to the cluster as Events at the victim's pod, and when: those that have stood
+// VerdictEvents: which verdicts become Events at the victim's pod, and when: those that have stood
 // for a minute, again each hour while they stand, and at most one in ten minutes for a pod, resource and plugin. An
 // Event is readable for everyone who may read the pod's namespace, so it names no pod of another namespace. Pure: the
 // time is passed in. [one thread]
@@ -29,16 +29,17 @@ class VerdictEvents {
   std::vector<kube::EventInput> due(const std::vector<verdict::RecordPtr>& standing, Time now);
 
  private:
-  struct Told {
+  struct Reported {
     std::uint64_t id = 0;  // of the verdict
     Time at{};
   };
 
-  using OfPlugin = std::map<std::pair<std::string, verdict::Resource>, Told>;  // by the pod's uid
+  using OfPlugin = std::map<std::pair<std::string, verdict::Resource>, Reported>;  // by the pod's uid
 
   bool admit(const verdict::Record& record, const std::string& pod_uid, Time now);
 
-  std::map<std::string, OfPlugin> told_;  // by plugin: verdicts of one do not keep those of others from being told
+  std::map<std::string, OfPlugin>
+      reported_;  // by plugin: verdicts of one do not keep those of others from being reported
 };
 
 // "container app is held up on cpu for 1m0s: a request finds …; waited for etl-5/main 62 %, a pod of another namespace

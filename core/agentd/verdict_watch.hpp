@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// VerdictWatch: tells the cluster of verdicts that have stood for a while, as Events at the pods of their victims.
+// VerdictWatch: reports verdicts that have stood for a while to the cluster, as Events at the pods of their victims.
 // Functions are [loop thread].
 #pragma once
 

@@ -45,14 +45,14 @@ std::vector<verdict::RecordPtr> matching(const ApiSources& sources, const Interf
   return records;
 }
 
-// Of the same filter, whatever the state.
+// The number of ended verdicts that the same filter selects.
 std::size_t count_ended(const ApiSources& sources, InterferenceRequest request) {
   request.state = InterferenceRequest::State::ended;
   return matching(sources, request).size();
 }
 
 // A name that neither a pod nor a verdict has is an error, so that a typing error does not read as "nothing found".
-// Nothing is said against it before the first list of pods.
+// Before the first list of pods every name may exist.
 bool is_unknown_pod(const ApiSources& sources, const VictimFilter& victim) {
   if (victim.pod.empty() || why_pods_unknown(sources)) return false;
   const state::SnapshotPtr snapshot = sources.services.hub.current();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The matrix "who waits for whom": the latest values of the metric kWaitsFor, whose series have a victim as their
-// subject and name the culprit in a label. The metric is not on /metrics: there are as many series as pairs. Includes
+// The matrix of waits between containers: the latest values of the metric kWaitsFor. Each series has a victim as its
+// subject and names the culprit in a label. The metric is not on /metrics: there are as many series as pairs. Includes
 // Boost.JSON: for api_*.cpp only.
 #pragma once
 

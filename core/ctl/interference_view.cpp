@@ -47,7 +47,7 @@ std::string use_of(const json::value& suspect, const std::string& resource) {
     return resource == "cpu" ? fmt::format("{:.2f}", value) : format_bytes(value);
   };
   std::string use;
-  // Of the kernel and of what is outside of pods it is unknown.
+  // The use of the kernel and of processes outside of pods is unknown.
   if (usage && *usage > 0)
     use =
         resource == "cpu" ? "ran " + text(*usage) + " CPU" : "used " + text(*usage) + (resource == "blkio" ? "/s" : "");

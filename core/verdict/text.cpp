@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kMostPlain = 1e7;  // larger numbers are written with an exponent
 
-// How one of the agent's own statistics is said: before and after its value.
+// The words before and after the value of one of the agent's own statistics.
 struct Saying {
   std::string_view name, before, after;
   bool has_baseline = true;

@@ -38,7 +38,7 @@ TEST_CASE("the pairs of a window are its waits by culprit, the longest first, wi
                               {kCart, "container", "a container that has ended", 0.001}});
 }
 
-TEST_CASE("of more pairs than may be kept the longest waits stay") {
+TEST_CASE("the longest waits stay when there are more pairs than may be kept") {
   const std::vector<WaitPair> pairs = longest_pairs(one_window(), name_of, 2);
   REQUIRE(pairs.size() == 2);
   CHECK(pairs[1].kind == "outside");

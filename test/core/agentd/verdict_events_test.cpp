@@ -42,7 +42,7 @@ std::vector<RecordPtr> one(const Record& record) { return {std::make_shared<cons
 
 }  // namespace
 
-TEST_CASE("a verdict is told once it has stood for a minute, again after an hour, and not before") {
+TEST_CASE("a verdict is reported once it has stood for a minute, again after an hour, and not before") {
   VerdictEvents events;
   CHECK(events.due(one(about()), kStart + 59s).empty());
   REQUIRE(events.due(one(about()), kStart + 60s).size() == 1);
@@ -51,7 +51,7 @@ TEST_CASE("a verdict is told once it has stood for a minute, again after an hour
   CHECK(events.due(one(about()), kStart + 61min).size() == 1);
 }
 
-TEST_CASE("verdicts about a pod that come and go are told once in ten minutes for each resource and plugin") {
+TEST_CASE("verdicts about a pod that come and go are reported once in ten minutes for each resource and plugin") {
   VerdictEvents events;
   CHECK(events.due(one(about("u1", 1)), kStart + 1min).size() == 1);
   CHECK(events.due(one(about("u1", 2)), kStart + 5min).empty());
@@ -65,7 +65,7 @@ TEST_CASE("verdicts about a pod that come and go are told once in ten minutes fo
   CHECK(events.due(one(about("u1", 6)), kStart + 11min).size() == 1);
 }
 
-TEST_CASE("a plugin that accuses for every pod there is has a limit, and does not keep others from being told") {
+TEST_CASE("a plugin that accuses for every pod there is has a limit, and does not keep others from being reported") {
   VerdictEvents events;
   std::vector<RecordPtr> flood;
   for (int i = 0; i < 1000; ++i) {

@@ -23,7 +23,7 @@ TEST_CASE("a figure has at most two digits that count below 100") {
   }
 }
 
-TEST_CASE("an amount is in its unit, and unknown is said") {
+TEST_CASE("an amount is in its unit, and an unknown one is called so") {
   CHECK(amount(0.042, "ratio") == "4.2 %");
   CHECK(amount(0.0381, "seconds/second") == "38 ms/s");
   CHECK(amount(0.0004, "seconds") == "0.4 ms");
@@ -32,7 +32,7 @@ TEST_CASE("an amount is in its unit, and unknown is said") {
   CHECK(amount(std::numeric_limits<double>::infinity(), "ratio") == "unknown");
 }
 
-TEST_CASE("the agent's own statistics are said in words, others by their name, unknown bounds are left out") {
+TEST_CASE("the agent's own statistics are put into words, others by their name, unknown bounds are left out") {
   CHECK(felt({"held_up_by_others", "ratio", 0.042, 0.003, 0.01}) ==
         "a request finds the container held up for > 1 ms during 4.2 % of the time (quiet 0.3 %, limit 1.0 %)");
   CHECK(
