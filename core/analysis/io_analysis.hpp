@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// IoAnalysis: the verdicts about block I/O of all containers of a node, from their windows. Keeps the quiet latencies of
-// each workload and of each device, and the standing verdict of each container. Pure. [one thread at a time]
+// IoAnalysis: the verdicts about block I/O of all containers of a node, from their windows. Keeps the quiet latencies
+// of each workload and of each device, and the standing verdict of each container. Pure. [one thread at a time]
 #pragma once
 
 #include <map>

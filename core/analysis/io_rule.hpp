@@ -47,11 +47,11 @@ struct QuietLatency {
 
 // Each a setting.
 struct IoRule {
-  double over_quiet = 1.5;           // a latency must be so many times that of quiet times …
-  double excess = 0.0005;            // … and so many seconds longer
-  double requests_for_mean = 10;     // per second; fewer prove nothing
-  double requests_for_p99 = 100;     // the same
-  double limit_used = 0.95;          // of its own limit, for self_quota
+  double over_quiet = 1.5;        // a latency must be so many times that of quiet times …
+  double excess = 0.0005;         // … and so many seconds longer
+  double requests_for_mean = 10;  // per second; fewer prove nothing
+  double requests_for_p99 = 100;  // the same
+  double limit_used = 0.95;       // of its own limit, for self_quota
 };
 
 // `quiet`: of each stream, in their order.

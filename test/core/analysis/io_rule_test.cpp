@@ -58,8 +58,10 @@ TEST_CASE("requests that are not 1.5 times as slow as in quiet times, or not 0.5
   struct {
     double quiet, mean;
     Kind kind;
-  } rows[] = {{0.1 * kMs, 0.59 * kMs, Kind::none}, {0.1 * kMs, 0.62 * kMs, Kind::interfered},
-              {4 * kMs, 5.9 * kMs, Kind::none},    {4 * kMs, 6.1 * kMs, Kind::interfered},
+  } rows[] = {{0.1 * kMs, 0.59 * kMs, Kind::none},
+              {0.1 * kMs, 0.62 * kMs, Kind::interfered},
+              {4 * kMs, 5.9 * kMs, Kind::none},
+              {4 * kMs, 6.1 * kMs, Kind::interfered},
               {0, 6.1 * kMs, Kind::none}};
   for (const auto& row : rows) {
     IoStream stream = harmed();

@@ -71,8 +71,7 @@ TEST_CASE("a limit above it is the fault of the one that needs memory and has mu
   };
   for (const auto& row : rows) {
     CAPTURE(row.name);
-    const Finding finding =
-        judge_memory(refaulting(MemoryLimit::ancestor, {row.victim, row.etl, row.cache}), 0);
+    const Finding finding = judge_memory(refaulting(MemoryLimit::ancestor, {row.victim, row.etl, row.cache}), 0);
     CHECK(finding.kind == row.kind);
     CHECK(finding.method == Method::estimated);
     if (row.first == 0) continue;
