@@ -13,6 +13,7 @@
 #include "plugins/advisor-interference/cpu_blame.hpp"
 #include "plugins/advisor-interference/cpu_windows.hpp"
 #include "plugins/advisor-interference/kept_baselines.hpp"
+#include "plugins/advisor-interference/other_resources.hpp"
 #include "plugins/advisor-interference/quota_sources.hpp"
 #include "plugins/advisor-interference/settings.hpp"
 #include "plugins/advisor-interference/usable_cpus.hpp"
@@ -41,6 +42,8 @@ using koord::interference::ContainerTimes;
 using koord::interference::CpuBlame;
 using koord::interference::CpuReading;
 using koord::interference::CpuTimes;
+using koord::interference::KnownContainer;
+using koord::interference::OtherResources;
 using koord::plugin::Batch;
 using koord::plugin::Failure;
 using koord::plugin::Metric;
@@ -125,6 +128,7 @@ class Interference final : public koord::plugin::Advisor {
     koord::plugin::require<koord_svc_capabilities>(host(), "koord.capabilities/1")
         ->report(host(), koord::plugin::str("verdict.cpu"), KOORD_CAPABILITY_SUPPORTED,
                  koord::plugin::str("exact: run segments of each CPU (eBPF)"));
+    others_ = std::make_unique<OtherResources>(host(), *layout_, roots, btf, metrics_.interference, kWindow);
   }
 
   void collect(std::uint64_t now_ns, std::uint64_t) override {
@@ -138,14 +142,20 @@ class Interference final : public koord::plugin::Advisor {
     if (seconds <= 0 || seconds > kLongestWindow) return;
     const std::vector<CpuSubject> subjects =
         koord::interference::cpu_subjects(containers(reading.blames), reading.blames, container_of_, seconds);
-    for (const CpuAnalysis::Event& event : analysis_.add(now, subjects)) record(event);
+    for (const CpuAnalysis::Event& event : analysis_.add(now, subjects)) record(event.change, event.verdict, "cpu");
+    for (const OtherResources::Event& one :
+         others_->collect(now, seconds, known_containers(), windows_since_look_ == 0))
+      record(one.event.change, one.event.verdict,
+             std::string(one.resource) + (one.device.empty() ? "" : " " + one.device));
     kept_->save_if_due(analysis_, now);
     report(subjects, seconds);
     pairs_.report(
         subjects, [this](std::uint64_t subject) { return name_of_container(subject); }, batch_);
+    others_->report(batch_);
     batch_.add(lost_, static_cast<double>(reading.unplaced_ns) / 1e9);
     batch_.send(now_ns);
     posts_.update(analysis_.verdicts());
+    others_->post();
   }
 
  private:
@@ -217,11 +227,16 @@ class Interference final : public koord::plugin::Advisor {
     }
   }
 
-  void record(const CpuAnalysis::Event& event) {
-    const Verdict& verdict = event.verdict;
-    const std::string what = event.change == Change::confirmed ? "interference" : "interference ended";
+  std::vector<KnownContainer> known_containers() const {
+    std::vector<KnownContainer> all;
+    for (const auto& [handle, names] : names_) all.push_back({handle, names.workload, names.cgroup_dir});
+    return all;
+  }
+
+  void record(Change change, const Verdict& verdict, const std::string& resource) {
+    const std::string what = change == Change::confirmed ? "interference" : "interference ended";
     const std::string why =
-        name_of_container(verdict.victim) + ": " + std::string(name_of(verdict.kind)) + ", cpu: " +
+        name_of_container(verdict.victim) + ": " + std::string(name_of(verdict.kind)) + ", " + resource + ": " +
         koord::interference::describe(verdict, [this](std::uint64_t subject) { return name_of_container(subject); });
     audit_->record(host(), verdict.victim, koord::plugin::str(what), koord::plugin::str(why));
   }
@@ -271,6 +286,7 @@ class Interference final : public koord::plugin::Advisor {
   std::unique_ptr<koord::latency::CgroupTree> tree_;
   std::optional<koord::tracing::TracingMarker> marker_;  // outlives the programs
   std::unique_ptr<CpuBlame> blame_;
+  std::unique_ptr<OtherResources> others_;
   koord::latency::Windows<CpuTimes> windows_;
   koord::latency::Followed<Series> followed_;
   int windows_since_look_ = 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/advisor-interference/verdict_text.hpp"
 
+#include "plugins/advisor-interference/resource_text.hpp"
+
 #include <array>
 #include <cstdio>
 #include <numeric>
@@ -25,6 +27,7 @@ std::string percent(double share) { return number(100 * share, "%"); }
 std::string milliseconds(double share) { return number(1000 * share, "ms/s"); }
 
 std::string figure(const Statistic& statistic) {
+  if (std::string text = figure_of_resource(statistic); !text.empty()) return text;
   if (statistic.name == "throttled")
     return "its CPU quota takes " + milliseconds(statistic.value) + " from it (limit " +
            milliseconds(statistic.threshold) + ")";

@@ -18,10 +18,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/unique_fd.hpp"
 #include "plugins/advisor-block-latency/block_latency_probe.hpp"
+#include "plugins/advisor-interference/block_blame.hpp"
+#include "plugins/advisor-interference/memory_blame.hpp"
 #include "plugins/advisor-memory-latency/memory_latency_probe.hpp"
 #include "plugins/advisor-sched-latency/sched_latency_probe.hpp"
 #include "test/bench/measure.hpp"
@@ -73,6 +76,16 @@ Running memory() {
 Running block() {
   using koord::block_latency::BlockLatencyProbe;
   return std::make_shared<BlockLatencyProbe>(must(BlockLatencyProbe::open(tree_of("blkio"), {})));
+}
+
+Running block_blame() {
+  using koord::interference::BlockBlame;
+  return std::make_shared<BlockBlame>(must(BlockBlame::open(tree_of("blkio"))));
+}
+Running block_and_blame() { return std::make_shared<std::pair<Running, Running>>(block(), block_blame()); }
+Running memory_blame() {
+  using koord::interference::MemoryBlame;
+  return std::make_shared<MemoryBlame>(must(MemoryBlame::open(tree_of("memory"))));
 }
 
 struct Variant {
@@ -140,10 +153,12 @@ std::vector<Work> works(const LoopDisk* disk) {
        {{"sched", sched, 1.05}, {"memory", memory, 1}, {"block", block, 1}}}};
   if (!disk) return all;
   all.push_back(
-      {"direct reads", [disk] { return seconds_of([&] { return read_direct(*disk); }); }, {{"block", block, 1.05}}});
+      {"direct reads",
+       [disk] { return seconds_of([&] { return read_direct(*disk); }); },
+       {{"block", block, 1.05}, {"block_blame", block_blame, 1.05}, {"block and block_blame", block_and_blame, 1.1}}});
   all.push_back({"reads at a memory limit",
                  [disk] { return seconds_of([&] { return read_at_limit(*disk); }); },
-                 {{"memory", memory, 1.02}}});
+                 {{"memory", memory, 1.02}, {"memory_blame", memory_blame, 1.02}}});
   return all;
 }
 

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// MemoryWindows: windows of containers for the analysis of memory, from files of their cgroups and from what the
+// programs count. Reads the files only while so many pages are read again on the node that a container may be harmed.
+// Used by one thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/analysis/io_analysis.hpp"
+#include "core/analysis/memory_analysis.hpp"
+#include "core/cgroup/layout.hpp"
+#include "plugins/advisor-interference/container_cgroups.hpp"
+#include "plugins/advisor-interference/memory_blame.hpp"
+
+namespace koord::interference {
+
+// Pages that the threads of each container freed in a window, by the container's handle; 0: outside of all.
+using FreedByContainer = std::unordered_map<std::uint64_t, FreedPages>;
+
+FreedByContainer freed_by_container(const latency::Windows<FreedPages>& windows,
+                                    const latency::Reading<FreedPages>& reading, const ContainerOfCgroup& container_of);
+
+class MemoryWindows {
+ public:
+  // `proc`: where /proc is.
+  MemoryWindows(cgroup::Layout layout, std::string proc) : layout_(std::move(layout)), proc_(std::move(proc)) {}
+
+  // `io`: the windows of the same containers, in the same order: their reads say what reading a page again costs.
+  // `seconds`: the length of the window, > 0.
+  std::vector<analysis::MemorySubject> next(const std::vector<KnownContainer>& containers,
+                                            const std::vector<analysis::IoSubject>& io, const FreedByContainer& freed,
+                                            double seconds);
+
+ private:
+  // A running total, in this window and in the one before.
+  struct Counter {
+    std::uint64_t now = 0, before = 0;
+    int read_in = -1;
+  };
+  struct Memory {
+    double usage = 0, growth = 0, refaults = 0;
+  };
+
+  // Returns what was added since the last window; 0 if it was not read then. Without a value the file is missing.
+  double added_to(const std::string& name, std::optional<std::uint64_t> value);
+  bool is_worth_reading(const std::vector<analysis::IoSubject>& io, double seconds);
+  Memory memory_of(const KnownContainer& container, double seconds);
+  bool met_limit(const std::string& cgroup);
+  // The cgroup at its limit, nearest to the container; empty: none above it.
+  std::pair<analysis::MemoryLimit, std::string> limit_of(const std::string& cgroup);
+  std::vector<analysis::MemorySharer> sharers_below(const std::string& cgroup,
+                                                    const std::vector<KnownContainer>& containers,
+                                                    const FreedByContainer& freed, double seconds) const;
+
+  cgroup::Layout layout_;
+  std::string proc_;
+  int window_ = 0;
+  bool is_node_short_ = false;
+  std::unordered_map<std::string, Counter> counters_;
+  std::unordered_map<std::uint64_t, Memory> memory_;  // of this window, by handle
+  std::unordered_map<std::string, bool> met_;         // of this window
+};
+
+}  // namespace koord::interference

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/advisor-interference/other_resources.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "plugins/shared/node/value_file.hpp"
+#include "plugins/shared/result/value_or_fail.hpp"
+
+namespace koord::interference {
+namespace {
+
+using analysis::IoSubject;
+using analysis::Kind;
+using analysis::MemorySubject;
+using analysis::Verdict;
+using analysis::VerdictEvent;
+using latency::CgroupTree;
+using plugin::value_or_fail;
+
+constexpr std::string_view kBlkio = "blkio", kMemory = "memory";
+// Limits change rarely; a file each is read for the containers with requests.
+constexpr int kWindowsBetweenLimits = 5;
+
+const std::vector<Kind>& kinds_of(std::string_view resource) {
+  static const std::vector<Kind> kOfIo = {Kind::interfered, Kind::self_quota};
+  static const std::vector<Kind> kOfMemory = {Kind::interfered, Kind::shared_parent, Kind::self_memory_limit};
+  return resource == kBlkio ? kOfIo : kOfMemory;
+}
+
+std::string device_name(const std::string& sys, std::uint32_t device) {
+  const std::string number = std::to_string(device >> 20) + ":" + std::to_string(device & ((1u << 20) - 1));
+  return node::link_name(sys + "/dev/block/" + number).value_or(number);
+}
+
+}  // namespace
+
+struct OtherResources::BlockPart {
+  BlockBlame blame;
+  ContainerCgroups cgroups;
+  analysis::IoAnalysis analysis = analysis::IoAnalysis();
+  std::unordered_map<std::uint64_t, IoLimits> limits = {};
+  int windows_since_limits = 0;
+
+  const IoLimits& limits_of(const cgroup::Layout& layout, const KnownContainer& container) {
+    const auto [at, is_new] = limits.try_emplace(container.handle);
+    if (is_new) at->second = read_io_limits(layout, container.cgroup_dir);
+    return at->second;
+  }
+  std::vector<IoSubject> next(const cgroup::Layout& layout, const std::vector<KnownContainer>& containers,
+                              double seconds) {
+    if (++windows_since_limits >= kWindowsBetweenLimits) {
+      windows_since_limits = 0;
+      limits.clear();
+    }
+    const BlockReading reading = value_or_fail(blame.read());
+    return io_subjects(
+        containers, reading, cgroups.container_of(), seconds,
+        [&](const KnownContainer& container) -> const IoLimits& { return limits_of(layout, container); });
+  }
+};
+
+struct OtherResources::MemoryPart {
+  MemoryBlame blame;
+  ContainerCgroups cgroups;
+  MemoryWindows files;
+  latency::Windows<FreedPages> windows = {};
+  analysis::MemoryAnalysis analysis = analysis::MemoryAnalysis();
+
+  std::vector<MemorySubject> next(const std::vector<KnownContainer>& containers, const std::vector<IoSubject>& io,
+                                  double seconds) {
+    const latency::Reading<FreedPages> reading = value_or_fail(blame.read());
+    windows.advance(reading);
+    const FreedByContainer freed = freed_by_container(windows, reading, cgroups.container_of());
+    return files.next(containers, io, freed, seconds);
+  }
+};
+
+OtherResources::OtherResources(const koord_host* host, const cgroup::Layout& layout, const NodeRoots& roots,
+                               const std::string& btf, plugin::Metric interference, Duration window)
+    : host_(host),
+      layout_(layout),
+      sys_(roots.sys),
+      interference_(std::move(interference)),
+      latencies_(host, window, {.resource = KOORD_RESOURCE_BLKIO, .statistic = "seconds"}),
+      io_limits_(host, window, {.resource = KOORD_RESOURCE_BLKIO}),
+      refaults_(host, window, {.resource = KOORD_RESOURCE_MEMORY, .statistic = "seconds/second"}) {
+  report_capability("verdict.blkio", open_block(roots, btf), "exact: requests in flight on each device (eBPF)");
+  // The cost of reading a page again comes from the requests.
+  report_capability("verdict.memory", block_ ? open_memory(roots, btf) : Result<void>(invalid("needs verdict.blkio")),
+                    "estimated: refaults, and pages that threads had to free (eBPF)");
+}
+
+OtherResources::~OtherResources() = default;
+
+Result<void> OtherResources::open_block(const NodeRoots& roots, const std::string& btf) {
+  CgroupTree tree = TRY(CgroupTree::find("blkio", roots.cgroup, roots.proc));
+  BlockBlame blame = TRY(BlockBlame::open(tree, btf));
+  block_ = std::make_unique<BlockPart>(BlockPart{std::move(blame), ContainerCgroups(std::move(tree))});
+  return {};
+}
+
+Result<void> OtherResources::open_memory(const NodeRoots& roots, const std::string& btf) {
+  CgroupTree tree = TRY(CgroupTree::find("memory", roots.cgroup, roots.proc));
+  MemoryBlame blame = TRY(MemoryBlame::open(tree, btf));
+  memory_ = std::make_unique<MemoryPart>(
+      MemoryPart{std::move(blame), ContainerCgroups(std::move(tree)), MemoryWindows(layout_, roots.proc)});
+  return {};
+}
+
+void OtherResources::report_capability(std::string_view name, const Result<void>& opened,
+                                       std::string_view method) const {
+  const auto* capabilities = plugin::require<koord_svc_capabilities>(host_, "koord.capabilities/1");
+  const std::string detail = opened ? std::string(method) : opened.error().message();
+  capabilities->report(host_, plugin::str(name), opened ? KOORD_CAPABILITY_SUPPORTED : KOORD_CAPABILITY_ABSENT,
+                       plugin::str(detail));
+}
+
+std::vector<OtherResources::Event> OtherResources::collect(Time now, double seconds,
+                                                           const std::vector<KnownContainer>& containers, bool look) {
+  std::vector<Event> events;
+  handles_.clear();
+  for (const KnownContainer& container : containers) handles_.push_back(container.handle);
+  if (!block_) return events;
+  if (look) block_->cgroups.look(containers);
+  const std::vector<IoSubject> io = block_->next(layout_, containers, seconds);
+  for (VerdictEvent& event : block_->analysis.add(now, io)) {
+    const bool has_device = event.verdict.kind == Kind::interfered;
+    const std::string device =
+        has_device ? device_name(sys_, block_->analysis.device_of(event.verdict.victim)) : std::string();
+    events.push_back({kBlkio, device, std::move(event)});
+  }
+  if (!memory_) return events;
+  if (look) memory_->cgroups.look(containers);
+  for (VerdictEvent& event : memory_->analysis.add(now, memory_->next(containers, io, seconds)))
+    events.push_back({kMemory, {}, std::move(event)});
+  return events;
+}
+
+void OtherResources::report(plugin::Batch& batch) {
+  std::erase_if(series_, [this](const auto& one) {
+    return std::find(handles_.begin(), handles_.end(), one.first.second) == handles_.end();
+  });
+  if (block_) report(batch, kBlkio, block_->analysis.standing());
+  if (memory_) report(batch, kMemory, memory_->analysis.standing());
+}
+
+// The use of a limit is a ratio, a latency is a time.
+void OtherResources::post() {
+  std::vector<Verdict> latencies, limits;
+  if (block_)
+    for (const Verdict& verdict : block_->analysis.standing())
+      (verdict.kind == Kind::self_quota ? limits : latencies).push_back(verdict);
+  latencies_.update(latencies);
+  io_limits_.update(limits);
+  if (memory_) refaults_.update(memory_->analysis.standing());
+}
+
+void OtherResources::report(plugin::Batch& batch, std::string_view resource, const std::vector<Verdict>& verdicts) {
+  std::map<std::uint64_t, Kind> standing;
+  for (const Verdict& verdict : verdicts) standing[verdict.victim] = verdict.kind;
+  for (std::uint64_t handle : handles_) {
+    const auto [at, is_new] = series_.try_emplace({resource, handle});
+    if (is_new)
+      for (Kind kind : kinds_of(resource))
+        at->second[kind] = interference_.series(handle, {{"resource", resource}, {"kind", analysis::name_of(kind)}});
+    const auto verdict = standing.find(handle);
+    for (const auto& [kind, series] : at->second)
+      batch.add(series, verdict != standing.end() && verdict->second == kind ? 1 : 0);
+  }
+}
+
+}  // namespace koord::interference
