@@ -163,7 +163,6 @@ TEST_CASE_FIXTURE(InterferenceFixture,
     MESSAGE("left out here: advisor-interference is not built");
     return;
   }
-  pods.set_shares(pods.top, 262'144);  // other load of the machine is not to be the cause
   pods.set_shares(pods.service_pod, 256);
   pods.set_shares(etl_pod, 2048);
   before = knobs();
@@ -180,6 +179,8 @@ TEST_CASE_FIXTURE(InterferenceFixture,
     MESSAGE("left out here: ", agent->log());
     return;
   }
+  // Other load of the machine is not to be the cause. Earlier the plugin would not get the CPU to load its programs.
+  pods.set_shares(pods.top, 262'144);
   REQUIRE(becomes([&] { return has_least_weight(); }));
   CHECK_MESSAGE(has(why(), "default/service/main (cpu, "), why());
   CHECK_MESSAGE(has(why(), " of advisor-interference"), why());
