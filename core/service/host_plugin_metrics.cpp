@@ -8,7 +8,7 @@
 namespace koord::service {
 namespace {
 
-constexpr std::array<std::string_view, 41> kOfLevels = {"be",
+constexpr std::array<std::string_view, 42> kOfLevels = {"be",
                                                         "block_*",
                                                         "cpi",
                                                         "cpu_info",
@@ -48,7 +48,8 @@ constexpr std::array<std::string_view, 41> kOfLevels = {"be",
                                                         "psi_*",
                                                         "scaled_cfs_burst_us",
                                                         "scaled_cfs_quota_us",
-                                                        "sched_latency_*"};
+                                                        "sched_latency_*",
+                                                        "waits_for_ratio"};
 
 constexpr std::array<std::string_view, 11> kOthers = {"be_*",
                                                       "block_latency_*",
