@@ -3,8 +3,7 @@
 // cgroups with requests in flight when it is issued. When it completes, its latency is charged to them.
 //
 // A request is known by its address: sectors repeat, an address is another request's only after the completion. One
-// that is issued again leaves its device first. So does one of which the program did not see the completion, because
-// the kernel leaves a program out that would interrupt itself.
+// that is issued again leaves its device first. So does one of which the program did not see the completion.
 #include "block_requests.bpf.h"
 #include "cgroup_slots.bpf.h"
 #include "delay_buckets.bpf.h"

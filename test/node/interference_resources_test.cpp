@@ -97,6 +97,17 @@ std::string sample_path() { return "/var/tmp/koord-test-interference-" + std::to
   }
 }
 
+// The mean of 200 reads of one page, in ms, as any process would have it.
+double read_ms(const std::string& path) {
+  constexpr int kReads = 200;
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_DIRECT | O_CLOEXEC));
+  const std::unique_ptr<void, void (*)(void*)> buffer(std::aligned_alloc(kPage, kPage), std::free);
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < kReads; ++i)
+    REQUIRE(::pread(fd.get(), buffer.get(), kPage, static_cast<off_t>(i * 7 * kPage)) == kPage);
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count() / kReads;
+}
+
 bool make_disk_file(const std::string& path) {
   const UniqueFd fd(::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600));
   struct stat status {};
@@ -192,13 +203,20 @@ TEST_CASE(
     const Process streaming = start_in(small, [&] { transfer(path, O_WRONLY, kPage, 20'000us); });
     CHECK(collect(advisor, 16));
     CHECK_FALSE(has_verdict(advisor, reader, "blkio", "interfered"));
+    const double alone_ms = read_ms(path);
     Process writing = start_in(
         writer, [&] { transfer(path, O_WRONLY, kMiB, 0us); }, 48);
-    CHECK(collect_until(advisor, [&] { return has_verdict(advisor, reader, "blkio", "interfered"); }));
+    const bool is_found = collect_until(
+        advisor, [&] { return has_verdict(advisor, reader, "blkio", "interfered"); }, 20s);
+    const double beside_ms = read_ms(path), added_ms = beside_ms - alone_ms;
     const std::string text = verdict(advisor, reader, "blkio");
-    MESSAGE(text);
-    CHECK(names_first(text, writer));
-    CHECK(text.find("reads take") != std::string::npos);
+    MESSAGE("a read takes ", alone_ms, " ms alone, ", beside_ms, " ms beside the writer: ", text);
+    // The rule asks for 0.5 ms more, which a fast disk does not add. Near that either answer is right.
+    CHECK((is_found || added_ms < 0.8));
+    if (is_found) {
+      CHECK(names_first(text, writer));
+      CHECK(text.find("reads take") != std::string::npos);
+    }
     writing.reset();
     CHECK(collect_until(advisor, [&] { return !has_verdict(advisor, reader, "blkio", "interfered"); }));
   } else {
