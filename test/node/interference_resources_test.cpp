@@ -159,15 +159,16 @@ bool make_disk_file(const std::string& path) {
   while (true) ::pause();
 }
 
-constexpr std::uint64_t kVictimSize = 24 * kMiB, kStreamSize = 512 * kMiB, kParentLimit = 96 * kMiB;
+constexpr std::uint64_t kVictimSize = 24 * kMiB, kStreamSize = 96 * kMiB, kParentLimit = 96 * kMiB;
 
-// A victim with 24 MiB of page cache, which fit below the parent's limit of 96 MiB, and others below it.
+// A victim with 24 MiB of page cache, which fit below the parent's limit of 96 MiB, and others below it. A stream that
+// comes back to a page within about the limit's size displaces pages that others use; a longer one only its own.
 struct MemoryFixture {
   MemoryFixture() { parent.limit_memory(kParentLimit); }
   bool works() const { return victim_disk && other_disk; }
   // The victim has its pages.
   void begin(RealAdvisor& advisor) {
-    reading = start_in(victim, [this] { read_at_random(*victim_disk, kVictimSize, 200us); });
+    reading = start_in(victim, [this] { read_at_random(*victim_disk, kVictimSize, 100us); });
     REQUIRE(collect(advisor, 8));
   }
 
@@ -244,7 +245,8 @@ TEST_CASE(
   const Process holding = start_in(fixture.decoy, [] { hold(40 * kMiB); });
   fixture.begin(advisor);
   CHECK_FALSE(has_verdict(advisor, fixture.victim, "memory", "shared-parent"));
-  const Process streaming = start_in(fixture.culprit, [&] { stream(*fixture.other_disk, kStreamSize); });
+  const Process streaming = start_in(
+      fixture.culprit, [&] { stream(*fixture.other_disk, kStreamSize); }, 2);
   check_shared_parent(fixture, advisor);
 }
 
@@ -268,6 +270,7 @@ TEST_CASE("a neighbour that streams within a small limit of its own is not at fa
   RealAdvisor advisor({&fixture.victim, &fixture.culprit, &fixture.decoy});
   const Process decoying = start_in(fixture.decoy, [&] { stream(*decoy_disk, kStreamSize); });
   fixture.begin(advisor);
-  const Process growing = start_in(fixture.culprit, [&] { stream(*fixture.other_disk, kStreamSize); });
+  const Process growing = start_in(
+      fixture.culprit, [&] { stream(*fixture.other_disk, kStreamSize); }, 2);
   check_shared_parent(fixture, advisor);
 }
