@@ -99,6 +99,14 @@ TEST_CASE("a plugin that needs a newer C library than it may breaks K004, and na
   CHECK_MESSAGE(broken.at("K004").find("GLIBC_2.32 (sigabbrev_np)") != std::string::npos, broken.at("K004"));
 }
 
+TEST_CASE("packed relocations need the C library of Debian 12") {
+  check::CheckOptions older;
+  older.floor.glibc = "2.35";
+  const Broken broken = broken_by("sound", older);
+  REQUIRE(broken.size() == 1);
+  CHECK_MESSAGE(broken.at("K004").find("GLIBC_ABI_DT_RELR") != std::string::npos, broken.at("K004"));
+}
+
 TEST_CASE("the plugin that the bad ones are made of breaks no rule") {
   const Broken broken = broken_by("sound");
   CHECK_MESSAGE(broken.empty(), broken.begin()->first << ": " << broken.begin()->second);
