@@ -45,6 +45,8 @@ const char* event_reason(Kind kind) {
 std::string name_for(const Suspect& suspect, const std::string& name_space) {
   if (suspect.kind == SuspectKind::kernel) return "kernel threads";
   if (suspect.kind == SuspectKind::outside) return "processes outside of pods";
+  if (suspect.kind == SuspectKind::other) return "another cause";  // its name may be any text
+  if (suspect.subject.labels.empty()) return "a pod or container that has ended";
   const std::string of_namespace = label_of(suspect.subject.labels, "pod_namespace");
   if (of_namespace.empty()) return "a container outside of pods";
   if (of_namespace != name_space) return "a pod of another namespace";
@@ -71,17 +73,24 @@ std::string origin_of(const Record& record) {
 
 bool VerdictEvents::admit(const Record& record, const std::string& pod_uid, Time now) {
   OfPlugin& reported = reported_[record.plugin];
-  std::erase_if(reported, [&](const auto& entry) { return now - entry.second.at >= kRepeat; });
+  if (reported.verdicts.contains(record.id)) return false;
   const std::pair key(pod_uid, record.resource);
-  const auto found = reported.find(key);
-  if (found == reported.end() && reported.size() >= kMostPerPlugin) return false;
-  if (found != reported.end() && (found->second.id == record.id || now - found->second.at < kBetween)) return false;
-  reported[key] = {record.id, now};
+  if (const auto last = reported.pods.find(key); last != reported.pods.end() && now - last->second < kBetween)
+    return false;
+  const auto recent = std::count_if(reported.verdicts.begin(), reported.verdicts.end(),
+                                    [&](const auto& entry) { return now - entry.second < kBetween; });
+  if (recent >= (record.origin == verdict::Origin::own ? kMostOwn : kMostThirdParty)) return false;
+  reported.verdicts[record.id] = reported.pods[key] = now;
   return true;
 }
 
 std::vector<kube::EventInput> VerdictEvents::due(const std::vector<verdict::RecordPtr>& standing, Time now) {
   std::vector<kube::EventInput> events;
+  const auto is_old = [&](const auto& entry) { return now - entry.second >= kRepeat; };
+  for (auto& [plugin, reported] : reported_) {
+    std::erase_if(reported.verdicts, is_old);
+    std::erase_if(reported.pods, is_old);
+  }
   for (const verdict::RecordPtr& record : standing) {
     const std::string uid = label_of(record->victim.labels, "pod_uid");
     if (record->ended || uid.empty() || now - record->since < kStands) continue;

@@ -23,18 +23,18 @@ class VerdictEvents {
   static constexpr Duration kStands = std::chrono::minutes(1);
   static constexpr Duration kBetween = std::chrono::minutes(10);
   static constexpr Duration kRepeat = std::chrono::hours(1);
-  static constexpr std::size_t kMostPerPlugin = 256;  // pods and resources that are remembered
+  // The Events of one plugin in kBetween. All Events of the agent leave at one in six seconds.
+  static constexpr std::ptrdiff_t kMostOwn = 64, kMostThirdParty = 10;
 
   // The Events that are due now. Verdicts about containers outside of pods have none.
   std::vector<kube::EventInput> due(const std::vector<verdict::RecordPtr>& standing, Time now);
 
  private:
-  struct Reported {
-    std::uint64_t id = 0;  // of the verdict
-    Time at{};
+  // When each was last reported, within kRepeat.
+  struct OfPlugin {
+    std::map<std::uint64_t, Time> verdicts;
+    std::map<std::pair<std::string, verdict::Resource>, Time> pods;  // by the pod's uid
   };
-
-  using OfPlugin = std::map<std::pair<std::string, verdict::Resource>, Reported>;  // by the pod's uid
 
   bool admit(const verdict::Record& record, const std::string& pod_uid, Time now);
 
@@ -42,7 +42,7 @@ class VerdictEvents {
       reported_;  // by plugin: verdicts of one do not keep those of others from being reported
 };
 
-// "container app is held up on cpu for 1m0s: a request finds …; waited for etl-5/main 62 %, a pod of another namespace
+// "container app is held up on cpu for 1m0s: a request finds …; caused by etl-5/main 62 %, a pod of another namespace
 // 20 %"
 kube::EventInput event_of(const verdict::Record& record, Time now);
 

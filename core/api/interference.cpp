@@ -42,6 +42,9 @@ std::vector<verdict::RecordPtr> matching(const ApiSources& sources, const Interf
   query.to = request.until;
   std::vector<verdict::RecordPtr> records = sources.services.verdicts.history(query);
   std::erase_if(records, [&](const verdict::RecordPtr& record) { return !request.accepts(*record); });
+  // Many verdicts of a third party do not displace those of the node's own plugins.
+  std::stable_partition(records.begin(), records.end(),
+                        [](const verdict::RecordPtr& record) { return record->origin == verdict::Origin::own; });
   return records;
 }
 
@@ -59,7 +62,11 @@ bool is_unknown_pod(const ApiSources& sources, const VictimFilter& victim) {
   const bool is_container =
       std::any_of(snapshot->standalone.begin(), snapshot->standalone.end(),
                   [&](const state::Container& container) { return container.name == victim.pod; });
-  return !is_container && pods_named(*snapshot, victim.pod).empty();
+  if (is_container || !pods_named(*snapshot, victim.pod).empty()) return false;
+  InterferenceRequest any_time;
+  any_time.state = InterferenceRequest::State::any;
+  any_time.victim.pod = victim.pod;
+  return matching(sources, any_time).empty();
 }
 
 json::object head_of(const ApiSources& sources) {
@@ -77,7 +84,7 @@ http::Response get_interference(const ApiSources& sources, const http::Request& 
   if (!asked) return json_error(400, asked.error().message());
   std::vector<verdict::RecordPtr> records = matching(sources, *asked);
   const std::size_t ended = count_ended(sources, *asked);
-  if (records.empty() && ended == 0 && is_unknown_pod(sources, asked->victim))
+  if (records.empty() && is_unknown_pod(sources, asked->victim))
     return json_error(404, no_pod_named(asked->victim.pod));
   const bool has_older = records.size() > asked->limit;
   if (has_older) records.resize(asked->limit);

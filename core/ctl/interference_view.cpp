@@ -37,6 +37,7 @@ std::string suspect_name(const json::value& suspect) {
   const std::string kind = json_text(suspect, "kind"), name = json_text(suspect, "name");
   if (kind == "kernel") return "kernel threads";
   if (kind == "outside") return "node, outside pods";
+  if (kind == "other") return "'" + name + "'";  // any text of a plugin
   return name.empty() ? "a container that has ended" : name;
 }
 
@@ -44,7 +45,8 @@ std::string suspect_name(const json::value& suspect) {
 std::string use_of(const json::value& suspect, const std::string& resource) {
   const auto usage = json_number(suspect, "usage"), request = json_number(suspect, "request");
   const auto text = [&](double value) {
-    return resource == "cpu" ? fmt::format("{:.2f}", value) : format_bytes(value);
+    if (resource != "cpu") return format_bytes(value);
+    return value < 1e6 ? fmt::format("{:.2f}", value) : verdict::figures(value);
   };
   std::string use;
   // The use of the kernel and of processes outside of pods is unknown.
@@ -215,7 +217,8 @@ std::string brief_verdict(const json::value& record) {
   std::string text = (json_text(record, "kind").starts_with("self") ? "own " : "") + json_text(record, "resource");
   if (value && verdict::is_share_of_time(statistic_of(statistic)))
     return text + " " + format_percent(std::min(*value, 1.0));
-  if (value && (unit == "ratio" || unit == "seconds/second")) return text + " " + format_percent(value);
+  if (value && (unit == "ratio" || unit == "seconds/second"))
+    return text + " " + (*value < 1e4 ? format_percent(value) : verdict::percent(*value));
   return value ? text + " " + amount_of(statistic, "value", unit) : text;
 }
 

@@ -43,9 +43,10 @@ void add_pod(const json::value& pod, std::vector<TopRow>& rows) {
     rows.push_back(container_row(container, name + "/", qos));
 }
 
-// By the victim's name; a pod has the one of its first container that has one.
+// By the victim's name; a pod has the one of its first container that has one. Verdicts of third parties are left out.
 void add_verdicts(const json::value& answer, std::vector<TopRow>& rows) {
   for (const json::value& verdict : json_list(answer, "verdicts")) {
+    if (json_text(verdict, "origin") == "third-party") continue;  // any text and figures
     const std::string name = json_text(json_mapping(verdict, "victim"), "name"), brief = brief_verdict(verdict);
     for (TopRow& row : rows) {
       const bool is_its = row.name == name || (row.kind == "pod" && name.starts_with(row.name + "/"));

@@ -309,10 +309,12 @@ void Instance::write_off(const std::string& reason) {
 
 void Instance::write_off_call(const std::string& call, const std::string& reason) {
   std::shared_ptr<Session> session;
+  std::function<void(std::string_view why)> close_verdicts;
   {
     std::lock_guard lock(mutex_);
     if (session_ == nullptr || state_ == PluginState::wedged) return;
     session = session_;
+    close_verdicts = session->close_verdicts;
     state_ = PluginState::wedged;
     reason_ = call + "() " + reason;
     ending_.reset();
@@ -322,9 +324,9 @@ void Instance::write_off_call(const std::string& call, const std::string& reason
   if (session->runner != nullptr) session->runner->abort(reason, kAbortGrace);
   session->stop.fire();
   // Not here: reverting knobs takes writes, which may take a while, and this may be the watchdog's thread.
-  parts_.pool.post([self = shared_from_this(), session] {
+  parts_.pool.post([self = shared_from_this(), session, close_verdicts = std::move(close_verdicts)] {
     self->parts_.plans.withdraw(self->proposer(*session));
-    if (session->context) session->context->end_verdicts("its plugin does not return");
+    if (close_verdicts) close_verdicts("its plugin does not return");
   });
   parts_.on_change(PluginState::wedged);
 }

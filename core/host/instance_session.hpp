@@ -8,7 +8,9 @@
 #include <chrono>
 #include <cstdint>
 #include <ctime>
+#include <functional>
 #include <memory>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -24,9 +26,10 @@ struct Instance::Session : std::enable_shared_from_this<Session> {
   const std::uint64_t number = next_number();  // unique in this process
   std::unique_ptr<service::PluginContext> context;
   std::shared_ptr<service::ServiceMeter>
-      meter;                         // the context's, set by begin(); on the strand, or with the instance's lock held
-  const koord_host* host = nullptr;  // the context's
-  std::unique_ptr<Runner> runner;    // uses the context
+      meter;  // the context's, set by begin(); on the strand, or with the instance's lock held
+  std::function<void(std::string_view why)> close_verdicts;  // likewise
+  const koord_host* host = nullptr;                          // the context's
+  std::unique_ptr<Runner> runner;                            // uses the context
   StopSignal stop;
 
   // For an external advisor; on the strand.

@@ -49,6 +49,7 @@ void Instance::begin(Session& session) {
   {
     std::lock_guard lock(mutex_);
     session.meter = session.context->meter();
+    session.close_verdicts = session.context->verdict_closer();
   }
   std::unique_ptr<Runner> runner = parts_.plugin->make_runner(parts_.class_index, *session.context, limits);
   runner->on_lost([weak = weak_from_this(), weak_session = session.weak_from_this()](const std::string& reason) {

@@ -92,15 +92,17 @@ PluginContext::PluginContext(SharedServices& shared, std::string plugin_id, std:
 
 PluginContext::~PluginContext() {
   if (lines_left_out_ > 0) log::warn(plugin_log, "{}: its last {} lines were left out", id_, lines_left_out_.load());
-  end_verdicts("its plugin has ended");
+  shared_.verdicts.end_session(shared_.clock.now(), id_, serial_, "its plugin has ended");
   shared_.presence.leave(id_, [this] {
     shared_.metrics.end_owner(id_);
     shared_.capabilities.forget(id_);
   });
 }
 
-void PluginContext::end_verdicts(std::string_view why) {
-  shared_.verdicts.end_session(shared_.clock.now(), id_, serial_, why);
+std::function<void(std::string_view why)> PluginContext::verdict_closer() const {
+  return [&shared = shared_, id = id_, session = serial_](std::string_view why) {
+    shared.verdicts.close_session(shared.clock.now(), id, session, why);
+  };
 }
 
 std::uint64_t PluginContext::latest_plausible_ns() const { return to_ns(shared_.clock.now() + kMostAhead); }

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -63,7 +64,9 @@ class PluginContext final : public PluginSide {
   Result<void> set_config_json(std::string_view json);
   const std::shared_ptr<ServiceMeter>& meter() const { return meter_; }
   // Ends the standing verdicts that it posted.
-  void end_verdicts(std::string_view why);
+  // Ends the verdicts of this context, and refuses further ones. It may be called after the context has ended, as long
+  // as what all plugins share is there. [any thread]
+  std::function<void(std::string_view why)> verdict_closer() const;
 
   // ---- for the services ----
   bool is_granted(std::string_view service) const { return granted_.contains(service); }

@@ -17,9 +17,10 @@ verdict::Source source_of(const PluginContext& context) {
   return {context.id(), is_own ? verdict::Origin::own : verdict::Origin::third_party, context.session()};
 }
 
-// Adds labels and names to victims and suspects.
-Result<void> name_subjects(PluginContext& context, std::vector<verdict::Record>& records) {
-  const SnapshotViewPtr view = context.shared().views.of(context.shared().hub.current());
+// Adds labels and names to victims and suspects. A third party cannot name a pod or container that is unknown.
+Result<void> name_subjects(const state::SnapshotPtr& state, PluginContext& context,
+                           std::vector<verdict::Record>& records) {
+  const SnapshotViewPtr view = context.shared().views.of(state);
   for (std::size_t i = 0; i < records.size(); ++i) {
     verdict::Record& record = records[i];
     std::optional<metric::Subject> victim = view->subject(record.victim.handle);
@@ -30,6 +31,7 @@ Result<void> name_subjects(PluginContext& context, std::vector<verdict::Record>&
     record.victim_name = verdict::name_of_subject(record.victim.labels);
     for (verdict::Suspect& suspect : record.suspects) {
       if (suspect.kind != verdict::SuspectKind::subject) continue;
+      if (!context.rights().host_plugin) suspect.name.clear();
       std::optional<metric::Subject> living = view->subject(suspect.subject.handle);
       if (!living) continue;
       suspect.subject = *std::move(living);
@@ -46,15 +48,31 @@ Result<void> check_times(PluginContext& context, const std::vector<verdict::Reco
   return {};
 }
 
+// The end of a victim ends the verdicts that stand then. One that was posted meanwhile is ended here.
+void end_about_ended(SharedServices& shared, const state::SnapshotPtr& known,
+                     const std::vector<std::uint64_t>& victims) {
+  const state::SnapshotPtr now = shared.hub.current();
+  if (now == known) return;
+  const SnapshotViewPtr view = shared.views.of(now);
+  for (const std::uint64_t victim : victims)
+    if (!view->subject(victim))
+      shared.verdicts.end_all_about(shared.clock.now(), victim, "the pod or container has ended");
+}
+
 koord_status post(const koord_host* host, const koord_verdict* verdicts, std::uint32_t n, std::uint32_t stride) {
   return serve(host, [&](PluginContext& context) -> Result<void> {
     Result<std::vector<verdict::Record>> records = verdicts_argument(verdicts, n, stride);
     if (!records) return logged(context, refusal_of_verdict(records.error()));
     TRY(check_times(context, *records));
-    TRY(name_subjects(context, *records));
     SharedServices& shared = context.shared();
+    const state::SnapshotPtr state = shared.hub.current();
+    TRY(name_subjects(state, context, *records));
+    std::vector<std::uint64_t> victims;
+    for (const verdict::Record& record : *records) victims.push_back(record.victim.handle);
     const Result<void> posted = shared.verdicts.post(shared.clock.now(), source_of(context), *std::move(records));
+    if (!posted && posted.error().is(std::errc::operation_canceled)) return refuse(KOORD_E_GONE, posted.error().text);
     if (!posted) return context.over_quota("verdicts", posted.error().text);
+    end_about_ended(shared, state, victims);
     return {};
   });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/service/verdict_arguments.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -110,6 +111,11 @@ Result<void> take_suspects(const koord_verdict& from, verdict::Record& record) {
   }
   if (shares > kWhole)
     return invalid("the shares of the suspects are " + std::to_string(shares) + " together, expected at most 1");
+  // Unknown values come last.
+  std::stable_sort(record.suspects.begin(), record.suspects.end(),
+                   [](const verdict::Suspect& a, const verdict::Suspect& b) {
+                     return a.value > b.value || (std::isnan(b.value) && !std::isnan(a.value));
+                   });
   return {};
 }
 

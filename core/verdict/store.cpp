@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <set>
 #include <utility>
 
 namespace koord::verdict {
@@ -15,9 +14,10 @@ bool names_the_same(const Suspect& a, const Suspect& b) {
   return a.kind == b.kind && a.subject.handle == b.subject.handle && a.name == b.name;
 }
 
+// Their order changes with their values.
 bool differs(const Record& a, const Record& b) {
-  return a.method != b.method ||
-         !std::equal(a.suspects.begin(), a.suspects.end(), b.suspects.begin(), b.suspects.end(), names_the_same);
+  return a.method != b.method || !std::is_permutation(a.suspects.begin(), a.suspects.end(), b.suspects.begin(),
+                                                      b.suspects.end(), names_the_same);
 }
 
 bool takes(const Query& query, const Record& record) {
@@ -56,6 +56,8 @@ Result<void> Store::post(Time now, const Source& source, std::vector<Record> rec
   bool changed = false;
   {
     std::lock_guard lock(mutex_);
+    if (closed_sessions_.contains(source.session))
+      return Error{std::make_error_code(std::errc::operation_canceled), "its plugin has been written off"};
     OfPlugin& of_plugin = plugins_[source.plugin];
     TRY(check_limits(of_plugin, source, records));
     for (Record& record : records) changed |= replace(of_plugin, std::make_shared<Record>(std::move(record)));
@@ -137,7 +139,20 @@ bool Store::end(Time now, std::string_view plugin, const Key& key, std::string w
   return true;
 }
 
+std::size_t Store::close_session(Time now, std::string_view plugin, std::uint64_t session, std::string_view why) {
+  {
+    std::lock_guard lock(mutex_);
+    closed_sessions_.insert(session);
+  }
+  return end_matching(now, why,
+                      [&](const Record& record) { return record.session == session && record.plugin == plugin; });
+}
+
 std::size_t Store::end_session(Time now, std::string_view plugin, std::uint64_t session, std::string_view why) {
+  {
+    std::lock_guard lock(mutex_);
+    closed_sessions_.erase(session);
+  }
   return end_matching(now, why,
                       [&](const Record& record) { return record.session == session && record.plugin == plugin; });
 }

@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -73,6 +74,9 @@ class Store {
   // Return how many ended.
   // Those that this session posted last.
   std::size_t end_session(Time now, std::string_view plugin, std::uint64_t session, std::string_view why);
+  // The same for a session of a plugin that may still run: its posts are refused from now on, with the code of
+  // operation_canceled, until end_session().
+  std::size_t close_session(Time now, std::string_view plugin, std::uint64_t session, std::string_view why);
   std::size_t end_all_about(Time now, std::uint64_t victim, std::string_view why);
   // Ends those that were not posted again within their ttl.
   std::size_t expire(Time now);
@@ -115,6 +119,7 @@ class Store {
 
   mutable std::mutex mutex_;  // of what follows
   Plugins plugins_;
+  std::set<std::uint64_t> closed_sessions_;
   std::size_t standing_bytes_ = 0;  // of all plugins
   std::uint64_t last_id_ = 0, generation_ = 1, version_ = 1, posted_ = 0;
   mutable std::shared_ptr<const CurrentVerdicts> standing_;  // null: made anew when it is asked for

@@ -74,8 +74,30 @@ TEST_CASE("a plugin that accuses for every pod there is has a limit, and does no
     record.origin = verdict::Origin::third_party;
     flood.push_back(std::make_shared<const Record>(record));
   }
-  CHECK(events.due(flood, kStart + 1min).size() == VerdictEvents::kMostPerPlugin);
-  CHECK(events.due(one(about()), kStart + 1min).size() == 1);
+  CHECK(events.due(flood, kStart + 1min).size() == VerdictEvents::kMostThirdParty);
+  CHECK(events.due(flood, kStart + 10min).empty());
+  CHECK(events.due(one(about()), kStart + 10min).size() == 1);
+  CHECK(events.due(flood, kStart + 11min).size() == VerdictEvents::kMostThirdParty);
+}
+
+TEST_CASE("two verdicts that stand about one pod and resource are each reported once an hour") {
+  VerdictEvents events;
+  const std::vector<RecordPtr> both = {one(about("u1", 1))[0], one(about("u1", 2))[0]};
+  std::size_t reported = 0;
+  for (int minute = 1; minute < 61; ++minute)
+    reported += events.due(both, kStart + std::chrono::minutes(minute)).size();
+  CHECK(reported == 2);
+  CHECK(events.due(both, kStart + 61min).size() == 1);
+}
+
+TEST_CASE("a cause that a plugin has named, and one that has ended, have no name in an Event") {
+  Record record = about();
+  record.suspects = {suspect({}, 0.6), suspect({}, 0.2)};
+  record.suspects[0].kind = verdict::SuspectKind::other;
+  record.suspects[0].name = "secret/etl";
+  const std::string message = event_of(record, kStart + 60s).message;
+  CHECK(message.find("; caused by another cause 60 %, a pod or container that has ended 20 %; exact") !=
+        std::string::npos);
 }
 
 TEST_CASE("an Event is at the victim's pod, says what it feels, and names no pod of another namespace") {

@@ -187,6 +187,24 @@ TEST_CASE(
   CHECK(unknown.body.find("no pod 'carr' on this node") != std::string::npos);
   CHECK(node.text("pod=cart").starts_with("Nothing holds cart up now.\n"));
   CHECK(node.get(get_interference, "limit=0").status == 400);
+  verdict::Record gone = about_cart(node.clock.now());
+  gone.victim = {9, labels("u9", "shop", "gone", "app")};
+  node.post(gone);
+  CHECK(node.shared.verdicts.end_all_about(node.clock.now(), 9, "the container has ended") == 1);
+  CHECK(node.get(get_interference, "pod=gone&resource=memory").status == 200);
+}
+
+TEST_CASE("verdicts of the node's own plugins come before those of third parties") {
+  JudgedNode node;
+  node.post(about_cart(node.clock.now()));
+  for (std::uint64_t victim = 10; victim < 15; ++victim) {
+    verdict::Record record = about_cart(node.clock.now());
+    record.victim.handle = victim;
+    node.post(std::move(record), "com.acme.judge", verdict::Origin::third_party);
+  }
+  const json::object answer = node.ask("limit=2");
+  REQUIRE(verdicts_of(answer) == 2);
+  CHECK(answer.at("verdicts").as_array()[0].at("origin") == "own");
 }
 
 TEST_CASE("a limit shows the newest and says that there are older ones") {

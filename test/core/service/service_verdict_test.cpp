@@ -262,7 +262,8 @@ TEST_CASE_FIXTURE(Verdicts, "the array of verdicts is checked, and its stride is
   CHECK(standing().size() == 2);
 }
 
-TEST_CASE_FIXTURE(Verdicts, "a suspect that has ended keeps its handle and the plugin's name") {
+TEST_CASE_FIXTURE(Verdicts,
+                  "a suspect that has ended keeps its handle, and the name that a plugin of the node gives it") {
   koord_verdict verdict = abi_verdict(cart);
   const koord_suspect ended = abi_suspect(KOORD_SUSPECT_SUBJECT, 4711, "batch/etl-5/main");
   verdict.suspects = &ended;
@@ -271,6 +272,41 @@ TEST_CASE_FIXTURE(Verdicts, "a suspect that has ended keeps its handle and the p
   REQUIRE(post(verdict) == KOORD_OK);
   CHECK(standing()[0]->suspects[0].name == "batch/etl-5/main");
   CHECK(standing()[0]->suspects[0].subject.labels.empty());
+  service::PluginContext other(host.services(), "com.acme.rule", {"koord.verdict/1"}, "{}",
+                               service::Rights{.host_plugin = false, .files = {}, .cgroups = {}});
+  REQUIRE(service->post(other.host(), &verdict, 1, sizeof verdict) == KOORD_OK);
+  CHECK(standing()[1]->suspects[0].subject.handle == 4711);
+  CHECK(standing()[1]->suspects[0].name.empty());
+}
+
+TEST_CASE_FIXTURE(Verdicts, "suspects are listed by their values, unknown ones last") {
+  koord_suspect suspects[] = {abi_suspect(KOORD_SUSPECT_OUTSIDE, KOORD_NO_SUBJECT, ""),
+                              abi_suspect(KOORD_SUSPECT_KERNEL, KOORD_NO_SUBJECT, ""),
+                              abi_suspect(KOORD_SUSPECT_OTHER, KOORD_NO_SUBJECT, "interrupts")};
+  suspects[0].value = std::numeric_limits<double>::quiet_NaN();
+  suspects[1].value = 0.01;
+  suspects[2].value = 0.9;
+  for (koord_suspect& one : suspects) one.share = 0.1;
+  koord_verdict verdict = abi_verdict(cart);
+  verdict.suspects = suspects;
+  verdict.n_suspects = 3;
+  verdict.suspect_stride = sizeof suspects[0];
+  REQUIRE(post(verdict) == KOORD_OK);
+  const std::vector<verdict::Suspect>& listed = standing()[0]->suspects;
+  REQUIRE(listed.size() == 3);
+  CHECK(listed[0].name == "interrupts");
+  CHECK(listed[1].kind == verdict::SuspectKind::kernel);
+  CHECK(listed[2].kind == verdict::SuspectKind::outside);
+}
+
+TEST_CASE_FIXTURE(Verdicts, "a plugin that was written off while it runs has no verdicts, and posts no further ones") {
+  service::PluginContext hanging(host.services(), "com.acme.rule", {"koord.verdict/1"}, "{}");
+  const koord_verdict verdict = abi_verdict(cart);
+  REQUIRE(service->post(hanging.host(), &verdict, 1, sizeof verdict) == KOORD_OK);
+  hanging.verdict_closer()("its plugin does not return");
+  CHECK(standing().empty());
+  CHECK(service->post(hanging.host(), &verdict, 1, sizeof verdict) == KOORD_E_GONE);
+  CHECK(standing().empty());
 }
 
 TEST_CASE_FIXTURE(Verdicts, "a third party's verdict is marked as such, whatever its method") {

@@ -85,6 +85,9 @@ TEST_CASE_FIXTURE(Verdicts, "the generation grows with begin, end, method and su
   CHECK(standing()[0]->statistic.value == 0.5);
   std::swap(record.suspects[0], record.suspects[1]);
   REQUIRE(post({record}));
+  CHECK(store.generation() == begin + 1);
+  record.suspects[0].subject.handle = 4;
+  REQUIRE(post({record}));
   CHECK(store.generation() == begin + 2);
   record.method = Method::estimated;
   REQUIRE(post({record}));
@@ -135,6 +138,20 @@ TEST_CASE_FIXTURE(Verdicts, "the end of a session leaves verdicts that the next 
   REQUIRE(standing().size() == 1);
   CHECK(standing()[0]->victim.handle == 8);
   CHECK(standing()[0]->id == 2);
+}
+
+TEST_CASE_FIXTURE(Verdicts, "a closed session has no verdicts and posts none until it has ended") {
+  REQUIRE(post({verdict_about(7)}));
+  CHECK(store.close_session(now, "advisor", session, "its plugin does not return") == 1);
+  CHECK(standing().empty());
+  const Result<void> refused = post({verdict_about(7)});
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().is(std::errc::operation_canceled));
+  const std::uint64_t closed = session;
+  session = 2;
+  CHECK(post({verdict_about(7)}));
+  CHECK(store.end_session(now, "advisor", closed, "its plugin has ended") == 0);
+  CHECK(standing().size() == 1);
 }
 
 TEST_CASE_FIXTURE(Verdicts, "the version of the standing verdicts grows with values, too") {
