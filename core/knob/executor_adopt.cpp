@@ -84,8 +84,10 @@ Result<std::optional<Original>> Executor::original_to_hold(const Adjusted& adjus
     if (held->second.original.cgroup == now.cgroup) TRY(correct_original(key, held->second, std::move(texts)));
     return std::optional<Original>();
   }
+  // The texts of a value may round it: shares become a weight on v2.
+  const Result<Value> asked = parse_value(*knob, adjusted.before);
   const Value before = TRY(files_.decoded(*knob, texts, {}));
-  if (same(*knob, now.value, before)) return std::optional<Original>();
+  if ((asked && same(*knob, now.value, *asked)) || same(*knob, now.value, before)) return std::optional<Original>();
   Original original{.key = std::move(key),
                     .level = adjusted.level,
                     .knob = std::string(knob->name),
