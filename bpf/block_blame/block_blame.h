@@ -4,10 +4,10 @@
  *
  * Cgroups are named by their slots (latency_slots.h), devices by major << 20 | minor. A request is *in flight* from its
  * issue to its completion; that time is its latency. At its completion the latency is charged to the cgroups that had
- * requests in flight on the device when it was issued, in parts by their numbers of requests.
- *
- * The includer includes bpf/include/latency_slots.h. */
+ * requests in flight on the device when it was issued, in parts by their numbers of requests. */
 #pragma once
+
+#include "bpf/include/latency_slots.h"
 
 #ifndef __BPF__
 #include <linux/types.h>
