@@ -106,12 +106,21 @@ static __always_inline __u32 join(struct block_blame_device* device, __u64 slot)
   return BLOCK_BLAME_CGROUPS;
 }
 
-static __always_inline void leave(const struct issue_record* issued) {
-  __u32 number = issued->device;
-  __u64 place = issued->place;
-  struct block_blame_device* device = bpf_map_lookup_elem(&devices, &number);
+// One request less in a place. Never below zero: the half above the number is the slot. As charge(), a function that
+// the verifier proves once.
+__noinline int leave(__u32 device_number, __u32 place_number) {
+  __u64 place = place_number;
+  struct block_blame_device* device = bpf_map_lookup_elem(&devices, &device_number);
   asm volatile("" : "+r"(place)); /* or the compiler drops the check, which the verifier wants to see */
-  if (device && place < ENTRIES) __sync_fetch_and_add(&device->entries[place], -1);
+  if (!device || place >= ENTRIES) return 0;
+#pragma unroll
+  for (int attempt = 0; attempt < 8; ++attempt) {
+    __u64 entry = *(volatile __u64*)&device->entries[place];
+    if (!(entry & 0xffffffff) || change(&device->entries[place], entry, entry - 1)) return 0;
+  }
+  /* Other CPUs were faster each time, and it was never zero. */
+  __sync_fetch_and_add(&device->entries[place], -1);
+  return 0;
 }
 
 static __always_inline int issue(const struct request* request) {
@@ -131,11 +140,16 @@ static __always_inline int issue(const struct request* request) {
   issued.place = join(device, issued.slot);
   if (!bpf_map_update_elem(&issued_requests, &key, &issued, BPF_NOEXIST)) return 0;
   struct issue_record* before = bpf_map_lookup_elem(&issued_requests, &key);
-  leave(before ? before : &issued);
-  if (before)
-    bpf_map_update_elem(&issued_requests, &key, &issued, BPF_EXIST);
-  else
-    count_lost_begin();
+  if (before) {
+    __u32 device_before = before->device, place_before = before->place;
+    /* The place is left once, by the program that takes the record away. The kernel may refuse that with -EBUSY. */
+    if (!bpf_map_update_elem(&issued_requests, &key, &issued, BPF_EXIST)) {
+      leave(device_before, place_before);
+      return 0;
+    }
+  }
+  count_lost_begin();
+  leave(issued.device, issued.place);
   return 0;
 }
 
@@ -227,8 +241,11 @@ static __always_inline int complete(const struct request* request, __u32 bytes) 
   if (!found && bytes) count_lost_begin();
   if (!found || bytes < BPF_CORE_READ(request, __data_len)) return 0;
   struct issue_record issued = *found;
-  bpf_map_delete_elem(&issued_requests, &key);
-  leave(&issued);
+  if (bpf_map_delete_elem(&issued_requests, &key)) {
+    count_lost_begin();
+    return 0;
+  }
+  leave(issued.device, issued.place);
   blame(&issued, bpf_ktime_get_ns() - issued.since_ns);
   return 0;
 }
