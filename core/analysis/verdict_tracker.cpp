@@ -55,6 +55,7 @@ std::optional<Kind> VerdictTracker::confirmed_kind() const {
 
 void VerdictTracker::begin(Kind kind) {
   verdict_ = Verdict{.victim = subject_, .kind = kind};
+  windows_of_statistic_ = 0;
   for (const Seen& seen : seen_) {
     if (verdict_->windows_over > 0) ++verdict_->windows_seen;
     if (seen.finding.kind != kind) continue;
@@ -69,10 +70,12 @@ void VerdictTracker::begin(Kind kind) {
 void VerdictTracker::extend(Time at, const Finding& finding) {
   const int n = verdict_->windows_over++;
   verdict_->to = at;
+  // Figures of two names have no average.
+  if (verdict_->statistic.name != finding.statistic.name) windows_of_statistic_ = 0;
   verdict_->statistic.name = finding.statistic.name;
   verdict_->statistic.baseline = finding.statistic.baseline;
   verdict_->statistic.threshold = finding.statistic.threshold;
-  average(verdict_->statistic.value, finding.statistic.value, n);
+  average(verdict_->statistic.value, finding.statistic.value, windows_of_statistic_++);
   average(verdict_->self, finding.self, n);
   average(verdict_->throttled, finding.throttled, n);
   average(verdict_->unexplained, finding.unexplained, n);

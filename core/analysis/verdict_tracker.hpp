@@ -27,7 +27,8 @@ class VerdictTracker {
   // is confirmed itself.
   Change add(Time at, const Finding& finding);
 
-  // Averages over the windows with a finding since the first one of them; null: none stands.
+  // Averages over the windows with a finding since the first one of them; null: none stands. `statistic` is the average
+  // of the last ones, which have the same figure.
   const Verdict* verdict() const { return verdict_ ? &*verdict_ : nullptr; }
   // The one that was cleared last.
   const std::optional<Verdict>& last() const { return last_; }
@@ -46,6 +47,7 @@ class VerdictTracker {
   Subject subject_;
   std::deque<Seen> seen_;  // the last windows
   std::optional<Verdict> verdict_, last_;
+  int windows_of_statistic_ = 0;  // that `verdict_->statistic` is the average of
 };
 
 }  // namespace koord::analysis

@@ -98,3 +98,31 @@ TEST_CASE("a verdict has the averages of the windows with a finding, the suspect
   CHECK(verdict.statistic.value == doctest::Approx(0.04));
   CHECK(verdict.statistic.baseline == doctest::Approx(0.003));
 }
+
+TEST_CASE("figures of two names have no average: that of the last name begins anew, waits go on") {
+  VerdictTracker tracker(kCart);
+  int second = 0;
+  const auto add = [&](Statistic statistic) {
+    Finding finding = interfered();
+    finding.statistic = statistic;
+    tracker.add(kBegin + ++second * 1s, finding);
+  };
+  for (int i = 0; i < 4; ++i) add({"held_up_by_others", 0.04, 0.003, 0.01});
+  add({"lost_throughput", 0.2, 0, 0.15});
+  CHECK(tracker.verdict()->statistic == Statistic{"lost_throughput", 0.2, 0, 0.15});
+  add({"lost_throughput", 0.4, 0, 0.15});
+  CHECK(tracker.verdict()->statistic.value == doctest::Approx(0.3));
+  add({"held_up_by_others", 0.06, 0.003, 0.01});
+  CHECK(tracker.verdict()->statistic.value == doctest::Approx(0.06));
+  CHECK(tracker.verdict()->suspects[0].waited == doctest::Approx(0.04));
+  CHECK(tracker.verdict()->windows_over == 7);
+}
+
+TEST_CASE("the figure of a verdict is that of its own windows, not of the verdict before") {
+  VerdictTracker tracker(kCart);
+  changes(tracker, "iii");
+  Finding throttled{.kind = Kind::self_quota, .statistic = {"held_up_by_others", 0.4, 0, 0.01}};
+  for (int i = 3; i < 6; ++i) tracker.add(kBegin + i * 1s, throttled);
+  REQUIRE(tracker.verdict()->kind == Kind::self_quota);
+  CHECK(tracker.verdict()->statistic.value == doctest::Approx(0.4));
+}
