@@ -54,7 +54,7 @@ std::vector<CpuAnalysis::Event> CpuAnalysis::add(Time at, const std::vector<CpuS
     if (change == Change::cleared) events.push_back({change, *tracker.last()});
   }
   std::erase_if(trackers_, [&](const auto& one) { return !names.contains(one.first); });
-  forget(at);
+  keep_last_seen(workloads_, at - rules_.baseline.forget_after);
   return events;
 }
 
@@ -86,13 +86,6 @@ void CpuAnalysis::compare_with_quiet(Workload& workload, Time at, std::vector<Su
     const auto now = waited.find(key);
     baseline.add(at, now == waited.end() ? 0 : now->second);
   }
-}
-
-void CpuAnalysis::forget(Time at) {
-  std::erase_if(workloads_, [&](const auto& one) { return at - one.second.seen > rules_.baseline.forget_after; });
-  while (workloads_.size() > kMaxWorkloads)
-    workloads_.erase(std::min_element(workloads_.begin(), workloads_.end(),
-                                      [](const auto& a, const auto& b) { return a.second.seen < b.second.seen; }));
 }
 
 std::vector<Verdict> CpuAnalysis::verdicts() const {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/analysis/baseline_record.hpp"
+#include "core/analysis/last_seen.hpp"
 #include "core/analysis/rules.hpp"
 
 namespace koord::analysis {
@@ -43,8 +44,6 @@ class CpuAnalysis {
   void restore(const std::vector<SavedBaseline>& saved, Time now);
 
  private:
-  static constexpr std::size_t kMaxWorkloads = 4000;  // those not seen for longest are forgotten first
-
   struct Workload {
     Baseline baseline;
     Time seen{};
@@ -54,7 +53,6 @@ class CpuAnalysis {
   using Names = std::map<Subject, const std::string*>;
 
   void compare_with_quiet(Workload& workload, Time at, std::vector<Suspect>& suspects, const Names& names) const;
-  void forget(Time at);
 
   Rules rules_;
   std::map<std::string, Workload> workloads_;

@@ -54,7 +54,7 @@ std::vector<VerdictEvent> IoAnalysis::add(Time at, const std::vector<IoSubject>&
   }
   verdicts_.keep_only(living);
   std::erase_if(devices_, [&](const auto& one) { return !living.contains(one.first); });
-  std::erase_if(baselines_, [&](const auto& one) { return at - one.second.seen > kForgetAfter; });
+  keep_last_seen(baselines_, at - kForgetAfter);
   return events;
 }
 

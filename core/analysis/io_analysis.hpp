@@ -10,6 +10,7 @@
 
 #include "core/analysis/histogram.hpp"
 #include "core/analysis/io_rule.hpp"
+#include "core/analysis/last_seen.hpp"
 #include "core/analysis/verdicts.hpp"
 
 namespace koord::analysis {
@@ -56,7 +57,7 @@ class IoAnalysis {
  private:
   static constexpr Duration kForgetAfter = std::chrono::hours(24);
 
-  // Workload, empty for all; device; direction.
+  // Workload, empty for all (so that these are the first ones); device; direction.
   using Key = std::tuple<std::string, std::uint32_t, bool>;
   struct Known {
     IoBaseline baseline;

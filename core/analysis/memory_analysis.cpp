@@ -17,7 +17,7 @@ std::vector<VerdictEvent> MemoryAnalysis::add(Time at, const std::vector<MemoryS
     if (auto event = verdicts_.add(at, subject.window.subject, finding)) events.push_back(std::move(*event));
   }
   verdicts_.keep_only(living);
-  std::erase_if(workloads_, [&](const auto& one) { return at - one.second.seen > kForgetAfter; });
+  keep_last_seen(workloads_, at - kForgetAfter);
   return events;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/analysis/baseline.hpp"
+#include "core/analysis/last_seen.hpp"
 #include "core/analysis/memory_rule.hpp"
 #include "core/analysis/verdicts.hpp"
 
