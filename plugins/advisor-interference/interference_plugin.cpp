@@ -131,6 +131,10 @@ class Interference final : public koord::plugin::Advisor {
     others_ = std::make_unique<OtherResources>(host(), *layout_, roots, btf, metrics_.interference, kWindow);
   }
 
+  void stop() override {
+    if (kept_) kept_->save(analysis_, koord::from_ns(last_ns_));
+  }
+
   void collect(std::uint64_t now_ns, std::uint64_t) override {
     follow();
     const CpuReading reading = value_or_fail(blame_->read());

@@ -18,18 +18,23 @@ class KeptBaselines {
 
   KeptBaselines(const koord_host* host, Duration interval) : kv_(host), interval_(interval) {}
 
-  // In the first window. Returns problems with single workloads.
+  // In the first window; what fails is tried again in the next one. Returns problems with single workloads.
   std::vector<std::string> restore_once(analysis::CpuAnalysis& analysis, Time now) {
     if (is_restored_) return {};
+    const analysis::ReadBaselines read = analysis::read_baselines(kv_.get(kKey).value_or(""));
     is_restored_ = true;
     saved_ = now;
-    const analysis::ReadBaselines read = analysis::read_baselines(kv_.get(kKey).value_or(""));
     analysis.restore(read.baselines, now);
     return read.problems;
   }
 
   void save_if_due(const analysis::CpuAnalysis& analysis, Time now) {
-    if (now - saved_ < interval_) return;
+    if (now - saved_ >= interval_) save(analysis, now);
+  }
+
+  // Not before they were restored: those that are kept would be lost.
+  void save(const analysis::CpuAnalysis& analysis, Time now) {
+    if (!is_restored_) return;
     saved_ = now;
     kv_.set(kKey, analysis::write_baselines(analysis.save(now)));
   }
