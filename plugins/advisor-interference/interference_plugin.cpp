@@ -143,7 +143,7 @@ class Interference final : public koord::plugin::Advisor {
     for (const std::string& problem : kept_->restore_once(analysis_, now))
       log(KOORD_LOG_WARN, "kept baselines: " + problem + "; it is left out");
     const double seconds = static_cast<double>(now_ns - std::exchange(last_ns_, now_ns)) / 1e9;
-    if (seconds <= 0 || seconds > kLongestWindow) return;
+    if (seconds <= 0 || seconds > kLongestWindow) return others_->skip(known_containers(), windows_since_look_ == 0);
     const std::vector<CpuSubject> subjects =
         koord::interference::cpu_subjects(containers(reading.blames), reading.blames, container_of_, seconds);
     for (const CpuAnalysis::Event& event : analysis_.add(now, subjects)) record(event.change, event.verdict, "cpu");

@@ -76,6 +76,11 @@ struct OtherResources::MemoryPart {
   }
 };
 
+struct OtherResources::Windows {
+  std::vector<IoSubject> io;
+  std::vector<MemorySubject> memory;
+};
+
 OtherResources::OtherResources(const koord_host* host, const cgroup::Layout& layout, const NodeRoots& roots,
                                const std::string& btf, plugin::Metric interference, Duration window)
     : host_(host),
@@ -116,23 +121,37 @@ void OtherResources::report_capability(std::string_view name, const Result<void>
                        plugin::str(detail));
 }
 
+OtherResources::Windows OtherResources::next(const std::vector<KnownContainer>& containers, double seconds, bool look) {
+  Windows windows;
+  if (!block_) return windows;
+  if (look) block_->cgroups.look(containers);
+  windows.io = block_->next(layout_, containers, seconds);
+  if (!memory_) return windows;
+  if (look) memory_->cgroups.look(containers);
+  windows.memory = memory_->next(containers, windows.io, seconds);
+  return windows;
+}
+
+void OtherResources::skip(const std::vector<KnownContainer>& containers, bool look) {
+  constexpr double kAnyLength = 1;
+  next(containers, kAnyLength, look);
+}
+
 std::vector<OtherResources::Event> OtherResources::collect(Time now, double seconds,
                                                            const std::vector<KnownContainer>& containers, bool look) {
   std::vector<Event> events;
   handles_.clear();
   for (const KnownContainer& container : containers) handles_.push_back(container.handle);
+  const Windows windows = next(containers, seconds, look);
   if (!block_) return events;
-  if (look) block_->cgroups.look(containers);
-  const std::vector<IoSubject> io = block_->next(layout_, containers, seconds);
-  for (VerdictEvent& event : block_->analysis.add(now, io)) {
+  for (VerdictEvent& event : block_->analysis.add(now, windows.io)) {
     const bool has_device = event.verdict.kind == Kind::interfered;
     const std::string device =
         has_device ? device_name(sys_, block_->analysis.device_of(event.verdict.victim)) : std::string();
     events.push_back({kBlkio, device, std::move(event)});
   }
   if (!memory_) return events;
-  if (look) memory_->cgroups.look(containers);
-  for (VerdictEvent& event : memory_->analysis.add(now, memory_->next(containers, io, seconds)))
+  for (VerdictEvent& event : memory_->analysis.add(now, windows.memory))
     events.push_back({kMemory, {}, std::move(event)});
   return events;
 }

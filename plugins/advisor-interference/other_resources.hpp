@@ -35,6 +35,8 @@ class OtherResources {
 
   // Once in each window. `look`: containers may have other cgroups than in the last one.
   std::vector<Event> collect(Time now, double seconds, const std::vector<KnownContainer>& containers, bool look);
+  // Instead, for a window that is not judged: takes what happened in it away from the next one.
+  void skip(const std::vector<KnownContainer>& containers, bool look);
   void report(plugin::Batch& batch);
   // Posts the verdicts that stand.
   void post();
@@ -42,12 +44,14 @@ class OtherResources {
  private:
   struct BlockPart;
   struct MemoryPart;
+  struct Windows;
   // The series of a container, by kind.
   using Series = std::map<analysis::Kind, std::uint64_t>;
 
   void report_capability(std::string_view name, const Result<void>& opened, std::string_view method) const;
   Result<void> open_block(const NodeRoots& roots, const std::string& btf);
   Result<void> open_memory(const NodeRoots& roots, const std::string& btf);
+  Windows next(const std::vector<KnownContainer>& containers, double seconds, bool look);
   void report(plugin::Batch& batch, std::string_view resource, const std::vector<analysis::Verdict>& verdicts);
 
   const koord_host* host_;
