@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "bpf/include/latency_slots.h"
@@ -83,6 +84,21 @@ Result<BlockReading> take(const latency::SlotPrograms& programs) {
   return reading;
 }
 
+// The slots of cgroups with requests in flight. One of which no completion was seen counts until its memory is used for
+// another request. Each device counts for a few cgroups: such slots are half of all at most.
+Result<std::unordered_set<std::uint32_t>> slots_in_flight(const latency::SlotPrograms& programs) {
+  std::vector<std::uint32_t> keys(BlockBlame::kDevices);
+  std::vector<block_blame_device> devices(BlockBlame::kDevices);
+  const std::uint32_t n =
+      TRY(bpf::read_hash(programs.map("devices"), BlockBlame::kDevices, keys.data(), devices.data()));
+  std::unordered_set<std::uint32_t> slots;
+  for (std::uint32_t i = 0; i < n; ++i)
+    for (std::size_t place = 0; place < BLOCK_BLAME_CGROUPS; ++place)
+      if (const std::uint64_t entry = devices[i].entries[place]; static_cast<std::uint32_t>(entry) > 0)
+        slots.insert(static_cast<std::uint32_t>(entry >> 32));
+  return slots;
+}
+
 }  // namespace
 
 Result<BlockBlame> BlockBlame::open(const latency::CgroupTree& tree, const std::string& btf) {
@@ -99,10 +115,14 @@ Result<BlockBlame> BlockBlame::open(const latency::CgroupTree& tree, const std::
 Result<BlockReading> BlockBlame::read() {
   BlockReading reading = TRY(take(programs_));
   CgroupSlots& slots = programs_.slots();
+  // Those of cgroups that had ended by the last reading: no user knows these any more.
+  std::unordered_set<std::uint32_t> left_over;
+  for (const SlotOwner& owner : slots.ended()) left_over.insert(owner.slot);
   TRY(slots.look());
   std::unordered_map<std::uint32_t, std::uint64_t> cgroups;
   for (const SlotOwner& owner : slots.living()) cgroups[owner.slot] = owner.cgroup;
-  for (const SlotOwner& owner : slots.ended()) cgroups[owner.slot] = owner.cgroup;
+  for (const SlotOwner& owner : slots.ended())
+    if (!left_over.contains(owner.slot)) cgroups[owner.slot] = owner.cgroup;
 
   const auto to_cgroup = [&cgroups](std::uint64_t& slot) {
     const auto found = cgroups.find(static_cast<std::uint32_t>(slot));
@@ -114,7 +134,10 @@ Result<BlockReading> BlockBlame::read() {
     to_cgroup(part.culprit);
   }
   reading.lost = slots.lost_begins() + programs_.missed();
-  TRY(slots.free_ended());
+  // Another cgroup that was given a slot with requests in flight would have them.
+  if (slots.ended().empty()) return reading;
+  const std::unordered_set<std::uint32_t> in_use = TRY(slots_in_flight(programs_));
+  TRY(slots.free_ended(in_use));
   return reading;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Blame for waits behind requests of others on the real kernel, in situations in which the answer is known.
+#include <bpf/bpf.h>
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -11,13 +12,18 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "bpf/include/latency_slots.h"
+
+#include "bpf/block_blame/block_blame.h"
 #include "core/base/unique_fd.hpp"
 #include "plugins/advisor-interference/block_blame.hpp"
 #include "test/support/child_process.hpp"
@@ -119,10 +125,13 @@ class Observed {
   }
   // Null: all culprits.
   BlockPart by(const Workload& victim, const Workload* culprit, Direction direction) const {
+    return culprit ? by(victim, std::optional(culprit->id), direction) : by(victim, std::nullopt, direction);
+  }
+  BlockPart by(const Workload& victim, std::optional<std::uint64_t> culprit, Direction direction) const {
     BlockPart sum;
     for (const BlockPart& one : parts_) {
       if (one.victim != victim.id || one.device != device_ || one.direction != direction) continue;
-      if (culprit && one.culprit != culprit->id) continue;
+      if (culprit && one.culprit != *culprit) continue;
       sum.requests += one.requests;
       sum.ns += one.ns;
     }
@@ -145,6 +154,42 @@ double mean_us(const BlockStream& stream) {
 // The time over `quiet_us` in parts of requests, for each of the victim's requests.
 double excess_us(const BlockPart& part, double quiet_us, const BlockStream& victim) {
   return (double(part.ns) / 1000 - part.requests * quiet_us) / double(victim.latency.count);
+}
+
+// A map of the programs that this process has loaded.
+int map_of_programs(const std::string& name) {
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    const int fd = std::stoi(entry.path().filename());
+    bpf_map_info info{};
+    std::uint32_t size = sizeof info;
+    if (std::filesystem::read_symlink(entry.path()) == "anon_inode:bpf-map" &&
+        bpf_obj_get_info_by_fd(fd, &info, &size) == 0 && info.name == name)
+      return fd;
+  }
+  throw std::runtime_error("the programs have no map " + name);
+}
+
+// 0: none.
+std::uint32_t slot_of(const Workload& workload) {
+  std::uint32_t slot = 0;
+  bpf_map_lookup_elem(map_of_programs("cgroup_slots"), &workload.id, &slot);
+  return slot;
+}
+
+std::uint64_t owner_of(std::uint32_t slot) {
+  std::uint64_t cgroup = 0;
+  bpf_map_lookup_elem(map_of_programs("slot_owners"), &slot, &cgroup);
+  return cgroup;
+}
+
+// Enters so many requests in flight of a cgroup, as the programs do; the device must be idle.
+void count_in_flight(dev_t device, std::uint64_t slot, std::uint64_t n) {
+  const std::uint32_t number = major(device) << 20 | minor(device);
+  const int devices = map_of_programs("devices");
+  block_blame_device counts{};
+  REQUIRE(bpf_map_lookup_elem(devices, &number, &counts) == 0);
+  counts.entries[BLOCK_BLAME_CGROUPS - 1] = slot << 32 | n;
+  REQUIRE(bpf_map_update_elem(devices, &number, &counts, BPF_EXIST) == 0);
 }
 
 // A file on a disk of this machine, with its device; nothing where no disk holds files.
@@ -271,6 +316,38 @@ TEST_CASE("a bulk writer is blamed with what it adds to the latency of a reader,
   std::sort(small_shares.begin(), small_shares.end());
   CHECK(shares[3] == doctest::Approx(1).epsilon(0.15));
   CHECK(small_shares[3] <= 0.05);
+}
+
+TEST_CASE("a cgroup does not inherit requests in flight from one that has ended: its slot waits until they are over") {
+  const auto disk = LoopDisk::attach(kDiskSize);
+  if (!disk) return;
+  const auto read_once = [&] { transfer(disk->path(), O_RDONLY, kBlock, 1); };
+  Observed observed(disk->number());
+  auto ended = std::make_unique<Workload>("ended");
+  ended->run(read_once);
+  const std::uint32_t slot = slot_of(*ended);
+  const std::uint64_t ended_id = ended->id;
+  REQUIRE(slot > 0);
+  REQUIRE(owner_of(slot) == ended_id);
+  count_in_flight(disk->number(), slot, 3);  // as if their completions had been missed
+  ended.reset();
+  observed.read();
+
+  Workload fresh("fresh"), victim("victim");
+  fresh.run(read_once);
+  CHECK(slot_of(fresh) > 0);
+  CHECK(slot_of(fresh) != slot);
+  victim.run(read_once);
+  observed.read();
+  CHECK(observed.of(victim, Direction::read).latency.count == 1);
+  CHECK(observed.by(victim, &fresh, Direction::read).requests == 0);
+  constexpr std::uint64_t kNothingKnown = 0;
+  CHECK(observed.by(victim, kNothingKnown, Direction::read).requests == doctest::Approx(1));
+
+  CHECK(owner_of(slot) == ended_id);
+  count_in_flight(disk->number(), slot, 0);
+  observed.read();
+  CHECK(owner_of(slot) != ended_id);
 }
 
 int main(int argc, char** argv) {

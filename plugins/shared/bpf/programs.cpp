@@ -209,6 +209,15 @@ Result<Taken> take_some(int map, std::uint32_t places, void* keys, void* values)
   return system_error(errno, "cannot take the entries of a hash of the programs");
 }
 
+Result<std::uint32_t> read_hash(int map, std::uint32_t places, void* keys, void* values) {
+  std::uint32_t next = 0, count = places;
+  bpf_map_batch_opts options{};
+  options.sz = sizeof options;
+  const int status = bpf_map_lookup_batch(map, nullptr, &next, keys, values, &count, &options);
+  if (status == 0 || errno == ENOENT) return count;
+  return system_error(errno, "cannot read the entries of a hash of the programs");
+}
+
 Result<MappedArray> MappedArray::open(int map, std::size_t entries) {
   void* memory = ::mmap(nullptr, entries * sizeof(std::uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED, map, 0);
   if (memory == MAP_FAILED) return system_error(errno, "cannot map an array of the programs");

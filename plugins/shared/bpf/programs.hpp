@@ -86,6 +86,9 @@ struct Taken {
 };
 Result<Taken> take_some(int map, std::uint32_t places, void* keys, void* values);
 
+// Reads the entries of a hash that has at most as many as `keys` and `values` have places. Returns their number.
+Result<std::uint32_t> read_hash(int map, std::uint32_t places, void* keys, void* values);
+
 class MappedArray {
  public:
   MappedArray() = default;

@@ -140,8 +140,11 @@ Result<void> CgroupSlots::read_lost_begins() {
   return {};
 }
 
-Result<void> CgroupSlots::free_ended() {
-  while (!ended_.empty()) {
+Result<void> CgroupSlots::free_ended(const std::unordered_set<std::uint32_t>& in_use) {
+  const auto first_unused = std::partition(ended_.begin(), ended_.end(),
+                                           [&in_use](const SlotOwner& owner) { return in_use.contains(owner.slot); });
+  const auto kept = static_cast<std::size_t>(first_unused - ended_.begin());
+  while (ended_.size() > kept) {
     TRY(clear(ended_.back().slot));
     ended_.pop_back();
   }

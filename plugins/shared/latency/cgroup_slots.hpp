@@ -59,7 +59,8 @@ class CgroupSlots {
   std::uint32_t size() const { return slots_ - 1; }
 
   // Clears the slots of ended() and offers them to other cgroups; what else the user keeps for them must be cleared.
-  Result<void> free_ended();
+  // Those in `in_use` stay, for a later call: something still counts for them.
+  Result<void> free_ended(const std::unordered_set<std::uint32_t>& in_use = {});
 
  private:
   CgroupSlots(std::uint32_t slots, std::uint32_t kinds, std::uint32_t copies);
