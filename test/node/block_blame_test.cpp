@@ -182,14 +182,23 @@ std::uint64_t owner_of(std::uint32_t slot) {
   return cgroup;
 }
 
+block_blame_device entries_of(dev_t device) {
+  const std::uint32_t number = major(device) << 20 | minor(device);
+  block_blame_device counts{};
+  REQUIRE(bpf_map_lookup_elem(map_of_programs("devices"), &number, &counts) == 0);
+  return counts;
+}
+
+void set_entries(dev_t device, const block_blame_device& counts) {
+  const std::uint32_t number = major(device) << 20 | minor(device);
+  REQUIRE(bpf_map_update_elem(map_of_programs("devices"), &number, &counts, BPF_EXIST) == 0);
+}
+
 // Enters so many requests in flight of a cgroup, as the programs do; the device must be idle.
 void count_in_flight(dev_t device, std::uint64_t slot, std::uint64_t n) {
-  const std::uint32_t number = major(device) << 20 | minor(device);
-  const int devices = map_of_programs("devices");
-  block_blame_device counts{};
-  REQUIRE(bpf_map_lookup_elem(devices, &number, &counts) == 0);
+  block_blame_device counts = entries_of(device);
   counts.entries[BLOCK_BLAME_CGROUPS - 1] = slot << 32 | n;
-  REQUIRE(bpf_map_update_elem(devices, &number, &counts, BPF_EXIST) == 0);
+  set_entries(device, counts);
 }
 
 // A file on a disk of this machine, with its device; nothing where no disk holds files.
@@ -348,6 +357,22 @@ TEST_CASE("a cgroup does not inherit requests in flight from one that has ended:
   count_in_flight(disk->number(), slot, 0);
   observed.read();
   CHECK(owner_of(slot) != ended_id);
+}
+
+TEST_CASE("a completion for which no request is counted leaves the number at zero") {
+  const auto disk = LoopDisk::attach(kDiskSize);
+  if (!disk) return;
+  Workload crowd("crowd");
+  Observed observed(disk->number());
+  crowd.run([&] { transfer(disk->path(), O_RDONLY, kBlock, 1); });
+  crowd.start(8, [&] { transfer(disk->path(), O_RDONLY, kBlock, kReads); });
+  // Again and again, some of them are in flight.
+  for (bool is_over = false; !is_over;) {
+    is_over = crowd.processes[0]->wait(std::chrono::milliseconds(1)).has_value();
+    if (!is_over) set_entries(disk->number(), {});
+  }
+  const block_blame_device counts = entries_of(disk->number());
+  for (const std::uint64_t entry : counts.entries) CHECK(static_cast<std::uint32_t>(entry) <= 8);
 }
 
 int main(int argc, char** argv) {
