@@ -320,7 +320,7 @@ TEST_CASE_FIXTURE(PluginFixture, "a knob that the kernel lacks is followed by th
 TEST_CASE_FIXTURE(PluginFixture, "an ended verdict ends the intents, and the series of the pod") {
   blame(*advisor);
   CHECK(evaluate().size() == 1);
-  advisor->end_verdicts("the test is over");
+  advisor->verdict_closer()("the test is over");
   host.hub().publish({.pods = std::vector{state_pod("etl", koord::state::KoordQos::be)}});
   host.clock().advance(std::chrono::seconds(60));
   CHECK(evaluate().empty());
