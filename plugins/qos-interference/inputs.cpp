@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/qos-interference/inputs.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
 #include <optional>
 
 #include "koordetector/verdicts.hpp"
-#include "plugins/shared/eviction/opt_outs.hpp"
-#include "plugins/shared/slo/pod_slo.hpp"
+#include "plugins/shared/eviction/candidate.hpp"
 
 namespace koord::mitigation {
 namespace {
@@ -16,11 +16,9 @@ namespace {
 using plugin::Strided;
 using plugin::view;
 
-double request_of(const koord_pod& pod, std::string_view name) {
-  for (const koord_resource& resource : Strided<koord_resource>(pod.resources, pod.n_resources, pod.resource_stride))
-    if (view(resource.name) == name && resource.request != KOORD_ABSENT && resource.request > 0)
-      return static_cast<double>(resource.request);
-  return 0;
+// The largest of all tiers: a batch pod has its request under a name of its own.
+double largest_of(const eviction::Requests& requests) {
+  return static_cast<double>(std::max({requests.native, requests.mid, requests.batch}));
 }
 
 Pod pod_of(const koord_pod& record) {
@@ -29,10 +27,10 @@ Pod pod_of(const koord_pod& record) {
   pod.name = std::string(view(record.ns)) + "/" + std::string(view(record.name));
   pod.cgroup_dir = view(record.cgroup_dir);
   pod.rank = rank_of(record);
-  pod.cpu_request = request_of(record, "cpu") / 1000;
-  pod.memory_request = request_of(record, "memory");
-  const auto policy = slo::annotation_of(record, eviction::kPolicyAnnotation);
-  pod.may_be_evicted = record.ns.n != 0 && (!policy || eviction::Policy(*policy).allows(kFeature));
+  const eviction::Candidate candidate = eviction::candidate_of(record);
+  pod.cpu_request = largest_of(candidate.cpu) / 1000;
+  pod.memory_request = largest_of(candidate.memory);
+  pod.may_be_evicted = record.ns.n != 0 && candidate.policy.allows(kFeature);
   return pod;
 }
 
