@@ -32,6 +32,7 @@ using koord::mitigation::Situation;
 using koord::mitigation::Trusted;
 using koord::mitigation::Verdict;
 using koord::plugin::Config;
+using koord::plugin::Failure;
 using koord::plugin::Snapshot;
 using koord::plugin::str;
 using koord::plugin::Strided;
@@ -63,6 +64,7 @@ class InterferenceMitigation final : public koord::plugin::QosStrategy {
     verdicts_ = koord::plugin::Verdicts(host());
     evict_ = koord::plugin::Evict(host());
     audit_ = koord::plugin::require<koord_svc_audit>(host(), "koord.audit/1");
+    config_ = koord::plugin::require<koord_svc_config>(host(), "koord.config/1");
     metrics_ = MetricQuery(host());
     batch_ = koord::plugin::Batch(host());
     steps_ = koord::node::LiveSeries(host());
@@ -110,7 +112,11 @@ class InterferenceMitigation final : public koord::plugin::QosStrategy {
     if (const auto percent = config.i64("/leastSharePercent")) rules.least_share = static_cast<double>(*percent) / 100;
     if (const auto pods = config.i64("/mostPods")) rules.most_pods = static_cast<std::size_t>(*pods);
     rules.evicts = config.boolean("/evict").value_or(rules.evicts);
-    if (config.json().find("\"classes\"") != std::string::npos) {
+    if (rules.probe_ns < rules.step_ns)
+      throw Failure(KOORD_E_INVALID, "probeSeconds is " + std::to_string(rules.probe_ns / kSecondNs) +
+                                         ", less than stepSeconds, which is " +
+                                         std::to_string(rules.step_ns / kSecondNs));
+    if (has(str("/classes"))) {
       const std::set<std::string> names = texts(config, "/classes/");
       std::erase_if(rules.restrained,
                     [&](Rank rank) { return !names.contains(std::string(koord::mitigation::name_of(rank))); });
@@ -118,6 +124,12 @@ class InterferenceMitigation final : public koord::plugin::QosStrategy {
     trusted_.clear();
     for (const std::string& plugin : texts(config, "/verdictsFrom/")) trusted_.insert(plugin);
     ladder_.set_rules(std::move(rules));
+  }
+
+  // Whether a setting of any type is there.
+  bool has(koord_str pointer) const {
+    std::int64_t value = 0;
+    return config_->i64(host(), pointer, &value) != KOORD_E_NOT_FOUND;
   }
 
   static std::uint64_t seconds(const Config& config, std::string_view pointer, std::uint64_t otherwise_ns) {
@@ -155,7 +167,8 @@ class InterferenceMitigation final : public koord::plugin::QosStrategy {
     for (const Verdict& verdict : situation.verdicts)
       for (const auto& suspect : verdict.suspects) blamed.insert(suspect.pod);
     const auto cpus = metrics_.by_subject("pod_cpu_usage", KOORD_AGG_AVG, situation.now_ns, kUseNs);
-    const auto memory = metrics_.by_subject("pod_memory_usage", KOORD_AGG_AVG, situation.now_ns, kUseNs);
+    // With page cache: that is what memory.high limits.
+    const auto memory = metrics_.by_subject("pod_memory_current_bytes", KOORD_AGG_AVG, situation.now_ns, kUseNs);
     for (Pod& pod : situation.pods) {
       if (!blamed.contains(pod.handle) && !ladder_.knows(pod.handle)) continue;
       if (const auto found = cpus.find(pod.handle); found != cpus.end()) pod.cpus = found->second.value;
@@ -219,6 +232,7 @@ class InterferenceMitigation final : public koord::plugin::QosStrategy {
   koord::plugin::Verdicts verdicts_;
   koord::plugin::Evict evict_;
   const koord_svc_audit* audit_ = nullptr;
+  const koord_svc_config* config_ = nullptr;
   MetricQuery metrics_;
   koord::plugin::Batch batch_;
   koord::node::LiveSeries steps_;

@@ -109,8 +109,9 @@ struct PluginFixture {
   }
   const koord::state::Pod& pod(std::size_t index) { return host.hub().current()->pods[index]; }
 
-  void blame(koord::service::PluginContext& plugin) {
+  void blame(koord::service::PluginContext& plugin, std::uint32_t resource = KOORD_RESOURCE_CPU) {
     koord::plugin::Verdict verdict;
+    verdict.resource = resource;
     verdict.victim = pod(0).containers[0].handle;
     verdict.method = KOORD_METHOD_EXACT;
     verdict.from_ns = verdict.to_ns = koord::to_ns(host.clock().now());
@@ -310,6 +311,13 @@ TEST_CASE_FIXTURE(PluginFixture, "in shadow the plugin stays at the first step")
   CHECK(host.context().take_evictions().empty());
 }
 
+TEST_CASE_FIXTURE(PluginFixture, "memory.high is a part of what it limits, which page cache belongs to") {
+  samples.add("pod_memory_usage", 200e6, pod(1).handle);
+  samples.add("pod_memory_current_bytes", 8e9, pod(1).handle);
+  blame(*advisor, KOORD_RESOURCE_MEMORY);
+  CHECK(evaluate() == Plan{{"memory.high", "7200000000"}});
+}
+
 TEST_CASE_FIXTURE(PluginFixture, "a knob that the kernel lacks is followed by the next step at once") {
   blame(*advisor);
   CHECK(evaluate().size() == 1);
@@ -343,5 +351,26 @@ TEST_CASE("pods of a class that is not configured are left alone") {
     PluginFixture fixture(classes);
     fixture.blame(*fixture.advisor);
     CHECK(fixture.evaluate().empty());
+  }
+}
+
+TEST_CASE("a plugin of the name of a setting is no setting") {
+  PluginFixture fixture(R"({"verdictsFrom": ["classes"]})");
+  fixture.blame(*fixture.advisor);
+  CHECK(fixture.evaluate().size() == 1);
+}
+
+TEST_CASE("probes in less than the time of a step are refused, and the text names both") {
+  struct Row {
+    const char *config, *why;
+  };
+  for (const Row& row :
+       {Row{R"({"stepSeconds": 60, "probeSeconds": 59})", "probeSeconds is 59, less than stepSeconds, which is 60"},
+        Row{R"({"stepSeconds": 601})", "probeSeconds is 600, less than stepSeconds, which is 601"}}) {
+    const FakeNode node{{{"cgroup/cgroup.controllers", "cpu\n"}}};
+    FakeHost host{node, row.config};
+    FakeInstance strategy{host, koord_entry_v1()};
+    CHECK(strategy.init() == KOORD_E_INVALID);
+    CHECK(strategy.why() == row.why);
   }
 }

@@ -73,9 +73,9 @@ struct InterferenceFixture {
                      const std::string& trusted = "[]") const {
     return "  settings: {judge: {config: {blames: \"" + blames + "\"}}, com.example.slanderer: {config: {blames: \"" +
            slander + "\"}}, qos-interference: {config: {stepSeconds: " + std::to_string(step_seconds) +
-           ", probeSeconds: 2, evict: false, verdictsFrom: " + trusted + "}}}\nroots: {cgroup: " + root +
-           "}\nstate: {source: file, file: {pods: " + folder / "pods.yaml" + ", nodeSLO: " + folder / "slo.yaml" +
-           "}}\nqos: {mode: " + mode + "}";
+           ", probeSeconds: " + std::to_string(step_seconds) + ", evict: false, verdictsFrom: " + trusted +
+           "}}}\nroots: {cgroup: " + root + "}\nstate: {source: file, file: {pods: " + folder / "pods.yaml" +
+           ", nodeSLO: " + folder / "slo.yaml" + "}}\nqos: {mode: " + mode + "}";
   }
 
   void start(const std::string& blames, const std::vector<std::string>& more = {}, const std::string& gates = "",
