@@ -126,6 +126,7 @@ std::vector<Verdict> verdicts_of(Strided<koord_verdict> verdicts, const PodOfSub
     verdict.statistic = statistic_of(record);
     verdict.unit = view(record.amount_unit);
     verdict.windows = record.windows_over;
+    verdict.to_ns = record.to_ns;
     verdict.suspects = suspects_of(record, pods);
     all.push_back(std::move(verdict));
   }

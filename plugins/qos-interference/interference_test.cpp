@@ -124,6 +124,7 @@ struct PluginFixture {
     verdict.suspects[0].value = 0.038;
     verdict.suspects[0].share = 0.62;
     koord::plugin::Verdicts(plugin.host()).post({verdict});
+    is_blamed = true;
   }
   // The knobs of the plan, each with its value.
   std::map<std::string, std::string> evaluate() {
@@ -142,6 +143,7 @@ struct PluginFixture {
   void pass(int seconds) {
     host.clock().advance(std::chrono::seconds(seconds));
     samples.add("pod_cpu_usage", 1.6, pod(1).handle);
+    if (is_blamed) blame(*advisor);
   }
 
   const FakeNode node{{{"cgroup/cgroup.controllers", "cpu\n"}}};
@@ -150,6 +152,7 @@ struct PluginFixture {
   std::unique_ptr<koord::service::PluginContext> advisor =
       host.make_context("advisor-interference", koord::workshop::all_services(), "{}", {.host_plugin = true});
   FakeInstance strategy{host, koord_entry_v1()};
+  bool is_blamed = false;
 };
 
 using Plan = std::map<std::string, std::string>;
@@ -306,7 +309,6 @@ TEST_CASE_FIXTURE(PluginFixture, "in shadow the plugin stays at the first step")
     CHECK(evaluate() == Plan{{"cpu.weight", "1"}});
     result("cpu.weight", koord::decision::Outcome::shadow);
     pass(60);
-    blame(*advisor);
   }
   CHECK(host.context().take_evictions().empty());
 }

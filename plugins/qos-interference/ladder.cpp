@@ -12,6 +12,8 @@ constexpr double kLeastCpus = 0.05;               // of a cap
 // A pod wants what it had if it uses at least this part of its cap, or of its use before.
 constexpr double kWantsOfCap = 0.8, kWantsOfUse = 0.5;
 constexpr unsigned kMostDoublings = 5;
+// A verdict is posted so late: its windows end before that.
+constexpr std::uint64_t kPostingNs = 5'000'000'000;
 
 std::string_view parent_of(std::string_view dir) { return dir.substr(0, std::min(dir.rfind('/'), dir.size())); }
 
@@ -34,9 +36,6 @@ Cause cause_of(const Verdict& verdict, const Suspect& suspect) {
   return {verdict.id,        verdict.victim, verdict.source, verdict.victim_name, verdict.method,
           verdict.statistic, verdict.unit,   suspect.waited, suspect.share};
 }
-
-// All waits of the victim.
-double all_waits(const Suspect& suspect) { return suspect.share > 0 ? suspect.waited / suspect.share : 0; }
 
 }  // namespace
 
@@ -76,6 +75,7 @@ Decision Ladder::decide(const Situation& situation) {
     const Pod* pod = pod_of(one.first.first);
     return !pod || !rules_.restrained.contains(pod->rank);
   });
+  recent_.follow(situation.verdicts, situation.now_ns, rules_.step_ns);
   Decision decision;
   const Blames blames = blames_of(situation);
   std::vector<const Blames::value_type*> worst_first;
@@ -130,7 +130,7 @@ std::vector<Suspect> Ladder::culprits_of(const Verdict& verdict) const {
   for (const Suspect& suspect : verdict.suspects) {
     const Pod* pod = pod_of(suspect.pod);
     const bool is_lower = pod && pod->rank < victim->rank && rules_.restrained.contains(pod->rank);
-    if (is_lower && suspect.share >= rules_.least_share) by_rank[pod->rank].push_back(suspect);
+    if (is_lower && recent_.share(verdict, suspect) >= rules_.least_share) by_rank[pod->rank].push_back(suspect);
   }
   for (const auto& [rank, suspects] : by_rank) {
     culprits.insert(culprits.end(), suspects.begin(), suspects.end());
@@ -185,6 +185,7 @@ void Ladder::begin(const Key& key, const Blame& blame, Decision& decision) {
 // A verdict after a step back: the step is restored.
 bool Ladder::restore(State& state, const Pod& pod, const Blame& blame, Decision& decision) {
   if (state.probed_from <= state.restraint.step) return false;
+  if (blame.verdict->to_ns <= state.changed_ns) return true;  // found before the step back
   if (state.restraint.step == Step::none && restrained_pods() >= rules_.most_pods) return true;
   const Step step = std::exchange(state.probed_from, Step::none);
   ++state.returns;
@@ -198,8 +199,7 @@ void Ladder::climb(State& state, const Pod& pod, const Blame& blame, Decision& d
   const std::string_view knob = knob_of(state.restraint.resource, step);
   const bool is_missing = situation_->missing_knobs.contains(knob);  // it has no effect to wait for
   if (!is_missing && !knob.empty() && !state.in_effect.contains(knob)) {
-    state.mark = mark_of(blame);
-    state.changed_ns = situation_->now_ns;  // its time begins with its effect
+    mark(state, blame, situation_->now_ns);  // its time begins with its effect
     return;
   }
   if (!is_missing && situation_->now_ns - state.changed_ns < rules_.step_ns) return;
@@ -278,20 +278,18 @@ bool Ladder::is_available(Step step, const State& state, const Pod& pod, std::ui
          parent_of(other->cgroup_dir) == parent_of(pod.cgroup_dir);
 }
 
-Ladder::Mark Ladder::mark_of(const Blame& blame) {
-  const std::uint32_t windows = blame.verdict->windows;
-  return {blame.verdict->id, windows, blame.suspect.waited * windows, all_waits(blame.suspect) * windows};
+void Ladder::mark(State& state, const Blame& blame, std::uint64_t now_ns) {
+  state.mark = sums_of(*blame.verdict, blame.suspect);
+  state.found_ns = blame.verdict->to_ns;
+  state.changed_ns = now_ns;
 }
 
-// Whether windows after the last step blame the pod: its part of the average may be from before.
+// Whether a finding after the last step blames the pod: its part of the average may be from before.
 bool Ladder::is_blamed_since_step(const State& state, const Blame& blame) const {
   const Verdict& verdict = *blame.verdict;
-  const Mark& mark = state.mark;
-  if (verdict.id != mark.verdict || verdict.windows == 0) return true;
-  if (verdict.windows <= mark.windows) return false;
-  const double waited = blame.suspect.waited * verdict.windows - mark.waited;
-  const double all = all_waits(blame.suspect) * verdict.windows - mark.all;
-  return all > 0 && waited >= rules_.least_share * all;
+  if (verdict.to_ns <= std::max(state.changed_ns + kPostingNs, state.found_ns)) return false;
+  if (verdict.id != state.mark.verdict || verdict.windows == 0) return true;
+  return share_between(state.mark, sums_of(verdict, blame.suspect)).value_or(0) >= rules_.least_share;
 }
 
 void Ladder::take_step(State& state, const Pod& pod, Step step, const Blame& blame, Decision& decision) const {
@@ -306,8 +304,7 @@ void Ladder::take_step(State& state, const Pod& pod, Step step, const Blame& bla
   if (step == Step::cap && !restraint.limit) restraint.limit = limit_of(pod, restraint.resource, kCapped);
   restraint.step = step;
   restraint.cause = cause_of(verdict, blame.suspect);
-  state.mark = mark_of(blame);
-  state.changed_ns = situation_->now_ns;
+  mark(state, blame, situation_->now_ns);
   decision.changes.push_back(
       {pod.handle, restraint.resource, from, step,
        "it holds up " + verdict.victim_name + ": verdict " + std::to_string(verdict.id) + " of " + verdict.source});

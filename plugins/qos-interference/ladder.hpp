@@ -15,14 +15,14 @@
 #include <utility>
 #include <vector>
 
+#include "plugins/qos-interference/recent_waits.hpp"
+#include "plugins/qos-interference/verdict.hpp"
+
 namespace koord::mitigation {
 
 // Classes of pods, the lowest first. A pod is restrained only for pods of a higher class.
 enum class Rank : std::uint8_t { best_effort, batch, mid, prod };
 std::string_view name_of(Rank rank);
-
-enum class Resource : std::uint8_t { cpu, blkio, memory };
-std::string_view name_of(Resource resource);  // "cpu"
 
 // Each step contains those before it.
 enum class Step : std::uint8_t {
@@ -44,27 +44,6 @@ struct Pod {
   std::optional<double> cpus, memory_bytes;    // that it uses; nothing: unknown
   bool is_idle = false;                        // cpu.idle: its weight has no effect
   bool may_be_evicted = true;                  // by its own annotation
-};
-
-// A pod that a verdict blames.
-struct Suspect {
-  std::uint64_t pod = 0;
-  double waited = 0;  // the victim's waits for it, in the unit of the verdict
-  double share = 0;   // of all its waits, 0 to 1
-};
-
-// A standing verdict of a trusted plugin. Its figures are averages over `windows`.
-struct Verdict {
-  std::uint64_t id = 0;
-  std::string source;        // the plugin
-  std::uint64_t victim = 0;  // a pod
-  std::string victim_name;   // "shop/cart-7d9/app"
-  Resource resource = Resource::cpu;
-  std::string method;         // "exact"
-  std::string statistic;      // "held_up 0.042 ratio, limit 0.01"
-  std::string unit;           // of waits
-  std::uint32_t windows = 0;  // with a finding; 0: its rule has no windows
-  std::vector<Suspect> suspects;
 };
 
 struct Rules {
@@ -141,16 +120,11 @@ class Ladder {
  private:
   using Key = std::pair<std::uint64_t, Resource>;  // a pod
 
-  // The figures of a verdict when the last step was taken.
-  struct Mark {
-    std::uint64_t verdict = 0;
-    std::uint32_t windows = 0;
-    double waited = 0, all = 0;  // over these windows
-  };
   struct State {
     Restraint restraint;
-    Mark mark;
+    Sums mark;  // of the verdict when the last step was taken
     std::uint64_t changed_ns = 0, blamed_ns = 0;
+    std::uint64_t found_ns = 0;                    // Verdict::to_ns when the last step was taken
     Step probed_from = Step::none;                 // above `step`: a step back that a verdict undoes
     unsigned returns = 0;                          // how often a step back was undone
     std::set<std::string, std::less<>> in_effect;  // knobs
@@ -174,7 +148,7 @@ class Ladder {
   std::uint64_t wait_of(const State& state, const Pod& pod) const;
   Step next_step(const State& state, const Pod& pod, std::uint64_t victim) const;
   bool is_available(Step step, const State& state, const Pod& pod, std::uint64_t victim) const;
-  static Mark mark_of(const Blame& blame);
+  static void mark(State& state, const Blame& blame, std::uint64_t now_ns);
   bool is_blamed_since_step(const State& state, const Blame& blame) const;
   void take_step(State& state, const Pod& pod, Step step, const Blame& blame, Decision& decision) const;
   std::size_t restrained_pods() const;
@@ -182,6 +156,7 @@ class Ladder {
 
   Rules rules_;
   std::map<Key, State> states_;
+  RecentWaits recent_;
   std::optional<std::uint64_t> evicted_ns_;
   // For the current decide():
   const Situation* situation_ = nullptr;

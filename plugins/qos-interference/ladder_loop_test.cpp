@@ -112,6 +112,7 @@ class Loop {
     verdict.id = id_;
     verdict.victim = kVictim;
     verdict.windows = windows_;
+    verdict.to_ns = static_cast<std::uint64_t>(last_over_) * 1'000'000'000;
     for (std::size_t i = 0; i < waited.size(); ++i)
       verdict.suspects.push_back({i + 2, sums_[i] / windows_, sum > 0 ? sums_[i] / sum : 0});
     situation_.verdicts = {verdict};

@@ -1,72 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/qos-interference/ladder.hpp"
-
 #include <doctest/doctest.h>
 
+#include "plugins/qos-interference/ladder_fixture.hpp"
+
 using namespace koord::mitigation;
-
-namespace {
-
-constexpr std::uint64_t kSecond = 1'000'000'000;
-constexpr std::uint64_t kCart = 1, kEtl = 2, kReport = 3, kNightly = 4, kOther = 5;
-
-Pod pod(std::uint64_t handle, const std::string& name, Rank rank, double cpus) {
-  Pod pod;
-  pod.handle = handle;
-  pod.name = name;
-  pod.cgroup_dir = "kubepods/burstable/" + name;
-  pod.rank = rank;
-  pod.cpus = cpus;
-  pod.memory_bytes = 1e9;
-  return pod;
-}
-
-Verdict verdict(std::vector<Suspect> suspects, Resource resource = Resource::cpu, std::uint64_t id = 12) {
-  Verdict verdict;
-  verdict.id = id;
-  verdict.source = "advisor-interference";
-  verdict.victim = kCart;
-  verdict.victim_name = "shop/cart/app";
-  verdict.resource = resource;
-  verdict.method = "exact";
-  verdict.suspects = std::move(suspects);
-  return verdict;
-}
-
-// A node on which a test puts verdicts and lets time pass; every step takes effect.
-struct LadderFixture {
-  LadderFixture() {
-    situation.now_ns = 1000 * kSecond;
-    situation.pods = {pod(kCart, "cart", Rank::prod, 0.3), pod(kEtl, "etl", Rank::batch, 1.6),
-                      pod(kReport, "report", Rank::mid, 1), pod(kNightly, "nightly", Rank::best_effort, 1.2),
-                      pod(kOther, "other", Rank::prod, 2)};
-  }
-  Pod& at(std::uint64_t handle) { return situation.pods[handle - 1]; }
-  void blame(std::vector<Suspect> suspects, Resource resource = Resource::cpu) {
-    situation.verdicts = {verdict(std::move(suspects), resource)};
-  }
-  Decision decide(bool is_in_effect = true) {
-    Decision decision = ladder.decide(situation);
-    for (const Restraint& restraint : decision.restraints)
-      for (const Step step : {Step::weight, Step::cap})
-        ladder.applied(restraint.cgroup_dir, knob_of(restraint.resource, step), is_in_effect);
-    return decision;
-  }
-  Decision after(std::uint64_t seconds) {
-    situation.now_ns += seconds * kSecond;
-    return decide();
-  }
-  Step step_of(std::uint64_t pod, const Decision& decision) const {
-    for (const Restraint& restraint : decision.restraints)
-      if (restraint.pod == pod) return restraint.step;
-    return Step::none;
-  }
-
-  Ladder ladder;
-  Situation situation;
-};
-
-}  // namespace
+using namespace koord::mitigation::test;
 
 TEST_CASE_FIXTURE(LadderFixture,
                   "a batch pod that holds up a service goes from weight to cap to eviction, a minute each") {
