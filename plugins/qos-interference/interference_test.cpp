@@ -327,6 +327,20 @@ TEST_CASE_FIXTURE(PluginFixture, "a knob that the kernel lacks is followed by th
   CHECK(evaluate() == Plan{{"cpu.max", "80000 100000"}});
 }
 
+TEST_CASE_FIXTURE(PluginFixture, "a cap that the kernel lacks is withdrawn, and is followed by no eviction") {
+  blame(*advisor);
+  evaluate();
+  result("cpu.weight", koord::decision::Outcome::applied);
+  pass(60);
+  CHECK(evaluate().size() == 2);
+  result("cpu.max", koord::decision::Outcome::unsupported);
+  for (int minute = 0; minute < 5; ++minute) {
+    CHECK(evaluate() == Plan{{"cpu.weight", "1"}});
+    pass(60);
+  }
+  CHECK(host.context().take_evictions().empty());
+}
+
 TEST_CASE_FIXTURE(PluginFixture, "an ended verdict ends the intents, and the series of the pod") {
   blame(*advisor);
   CHECK(evaluate().size() == 1);

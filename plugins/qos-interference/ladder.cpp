@@ -71,12 +71,13 @@ Decision Ladder::decide(const Situation& situation) {
   situation_ = &situation;
   pods_.clear();
   for (const Pod& pod : situation.pods) pods_.emplace(pod.handle, &pod);
-  std::erase_if(states_, [&](const auto& one) {
-    const Pod* pod = pod_of(one.first.first);
-    return !pod || !rules_.restrained.contains(pod->rank);
-  });
-  recent_.follow(situation.verdicts, situation.now_ns, rules_.step_ns);
   Decision decision;
+  for (auto at = states_.begin(); at != states_.end();) {
+    const Pod* pod = pod_of(at->first.first);
+    const bool is_over = !pod || !rules_.restrained.contains(pod->rank) || trim(at->second, decision);
+    at = is_over ? states_.erase(at) : std::next(at);
+  }
+  recent_.follow(situation.verdicts, situation.now_ns, rules_.step_ns);
   const Blames blames = blames_of(situation);
   std::vector<const Blames::value_type*> worst_first;
   for (const auto& blame : blames) worst_first.push_back(&blame);
@@ -134,20 +135,57 @@ std::vector<Suspect> Ladder::culprits_of(const Verdict& verdict) const {
   }
   for (const auto& [rank, suspects] : by_rank) {
     culprits.insert(culprits.end(), suspects.begin(), suspects.end());
-    const auto used_up = [&](const Suspect& suspect) { return is_used_up(suspect, verdict.resource); };
+    const auto used_up = [&](const Suspect& suspect) { return is_used_up(suspect, verdict); };
     if (!std::all_of(suspects.begin(), suspects.end(), used_up)) break;
   }
   return culprits;
 }
 
-// Whether the pod has been at its last step for the time of a step.
-bool Ladder::is_used_up(const Suspect& suspect, Resource resource) const {
-  const auto known = states_.find({suspect.pod, resource});
-  if (known == states_.end()) return false;
+// Whether the pod has been at its last step for the time of a step, or has none at all.
+bool Ladder::is_used_up(const Suspect& suspect, const Verdict& verdict) const {
+  const Pod& pod = *pod_of(suspect.pod);
+  const auto known = states_.find({suspect.pod, verdict.resource});
+  if (known == states_.end()) {
+    State none;
+    none.restraint.resource = verdict.resource;
+    return next_step(none, pod, verdict.victim) == Step::none;
+  }
   const State& state = known->second;
-  if (state.restraint.step == Step::none || situation_->now_ns - state.changed_ns < rules_.step_ns) return false;
-  return state.restraint.step == Step::evict ||
-         next_step(state, *pod_of(suspect.pod), state.restraint.cause.victim) == Step::none;
+  if (state.restraint.step == Step::none) return next_step(state, pod, verdict.victim) == Step::none;
+  if (situation_->now_ns - state.changed_ns < rules_.step_ns) return false;
+  return state.restraint.step == Step::evict || next_step(state, pod, state.restraint.cause.victim) == Step::none;
+}
+
+// Raises limits to the pod's request, and drops the steps that take nothing: the kernel lacks the knob, or the request
+// has grown to what the pod used. Returns whether nothing is left to remember.
+bool Ladder::trim(State& state, Decision& decision) const {
+  Restraint& restraint = state.restraint;
+  const Pod& pod = *pod_of(restraint.pod);
+  const double request = restraint.resource == Resource::cpu ? pod.cpu_request : pod.memory_request;
+  std::string why = "its request has grown to what it used";
+  const auto takes = [&](Step step, std::optional<double>& limit) {
+    const std::string_view knob = knob_of(restraint.resource, step);
+    if (situation_->missing_knobs.contains(knob)) {
+      why = "this node has no " + std::string(knob);
+      return false;
+    }
+    if (limit) limit = std::max(*limit, request);
+    return !limit || restraint.used <= 0 || *limit < restraint.used;
+  };
+  if (!takes(Step::cap, restraint.limit)) restraint.limit.reset();
+  if (!takes(Step::weight, restraint.high)) {
+    restraint.high.reset();
+    restraint.has_weight = false;
+  }
+  const Step below = restraint.has_weight ? Step::weight : Step::none;
+  const Step from = restraint.step;
+  if (!restraint.limit) state.probed_from = std::min(state.probed_from, below);
+  if (from == Step::none) return state.probed_from == Step::none;
+  if (from == below || (from >= Step::cap && restraint.limit)) return false;
+  restraint.step = below;
+  state.changed_ns = situation_->now_ns;
+  decision.changes.push_back({pod.handle, restraint.resource, from, below, std::move(why)});
+  return below == Step::none && state.probed_from == Step::none;
 }
 
 void Ladder::raise(const Key& key, const Blame& blame, Decision& decision) {
@@ -197,13 +235,12 @@ bool Ladder::restore(State& state, const Pod& pod, const Blame& blame, Decision&
 void Ladder::climb(State& state, const Pod& pod, const Blame& blame, Decision& decision) {
   const Step step = state.restraint.step;
   const std::string_view knob = knob_of(state.restraint.resource, step);
-  const bool is_missing = situation_->missing_knobs.contains(knob);  // it has no effect to wait for
-  if (!is_missing && !knob.empty() && !state.in_effect.contains(knob)) {
+  if (!knob.empty() && !state.in_effect.contains(knob)) {
     mark(state, blame, situation_->now_ns);  // its time begins with its effect
     return;
   }
-  if (!is_missing && situation_->now_ns - state.changed_ns < rules_.step_ns) return;
-  if (!is_missing && !is_blamed_since_step(state, blame)) return;
+  if (situation_->now_ns - state.changed_ns < rules_.step_ns) return;
+  if (!is_blamed_since_step(state, blame)) return;
   const Step next = step == Step::evict ? Step::evict : next_step(state, pod, blame.verdict->victim);
   if (next == Step::evict)
     evict(state, blame, decision);
@@ -301,7 +338,10 @@ void Ladder::take_step(State& state, const Pod& pod, Step step, const Blame& bla
     if (restraint.resource == Resource::memory && !restraint.high)
       restraint.high = limit_of(pod, restraint.resource, kSqueezed);
   }
-  if (step == Step::cap && !restraint.limit) restraint.limit = limit_of(pod, restraint.resource, kCapped);
+  if (step == Step::cap && !restraint.limit) {
+    restraint.limit = limit_of(pod, restraint.resource, kCapped);
+    restraint.used = std::max(restraint.used, use_of(pod, restraint.resource).value_or(0));
+  }
   restraint.step = step;
   restraint.cause = cause_of(verdict, blame.suspect);
   mark(state, blame, situation_->now_ns);

@@ -137,7 +137,8 @@ class Ladder {
 
   Blames blames_of(const Situation& situation) const;
   std::vector<Suspect> culprits_of(const Verdict& verdict) const;
-  bool is_used_up(const Suspect& suspect, Resource resource) const;
+  bool is_used_up(const Suspect& suspect, const Verdict& verdict) const;
+  bool trim(State& state, Decision& decision) const;
   void raise(const Key& key, const Blame& blame, Decision& decision);
   void begin(const Key& key, const Blame& blame, Decision& decision);
   void climb(State& state, const Pod& pod, const Blame& blame, Decision& decision);

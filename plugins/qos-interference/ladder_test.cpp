@@ -55,6 +55,18 @@ TEST_CASE_FIXTURE(LadderFixture,
   CHECK(step_of(kReport, after(60)) == Step::weight);
 }
 
+TEST_CASE_FIXTURE(LadderFixture, "a pod that cannot be restrained does not protect those of higher classes") {
+  at(kNightly).cgroup_dir = "kubepods/besteffort/nightly";
+  SUBCASE("it uses what it requests") { at(kNightly).cpu_request = 1.2; }
+  SUBCASE("its use is unknown") { at(kNightly).cpus.reset(); }
+  blame({{kEtl, 0.04, 0.4}, {kNightly, 0.02, 0.2}});
+  const Decision now = decide();
+  CHECK(now.restraints.size() == 1);
+  CHECK(step_of(kEtl, now) == Step::weight);
+  REQUIRE(now.left_alone.size() == 1);
+  CHECK(now.left_alone[0].first == "nightly");
+}
+
 TEST_CASE_FIXTURE(LadderFixture, "a pod with a small part of the waits is left alone") {
   blame({{kEtl, 0.01, 0.19}});
   CHECK(decide().restraints.empty());
@@ -102,6 +114,54 @@ TEST_CASE_FIXTURE(LadderFixture, "a cap is not below the pod's request") {
   blame({{kEtl, 0.038, 0.62}});
   decide();
   CHECK(after(60).restraints[0].limit == 1.2);
+}
+
+TEST_CASE_FIXTURE(LadderFixture, "a kept cap rises with the pod's request, and is dropped where it takes nothing") {
+  SUBCASE("of CPUs") {
+    blame({{kEtl, 0.038, 0.62}});
+    decide();
+    REQUIRE(after(60).restraints[0].limit == 0.8);
+    at(kEtl).cpus = 0.8;
+    at(kEtl).cpu_request = 1.2;
+    CHECK(after(1).restraints[0].limit == 1.2);
+    at(kEtl).cpu_request = 1.6;
+    const Decision now = after(1);
+    CHECK(step_of(kEtl, now) == Step::weight);
+    REQUIRE(now.changes.size() == 1);
+    CHECK(now.changes[0].why == "its request has grown to what it used");
+    CHECK(step_of(kEtl, after(600)) == Step::weight);
+  }
+  SUBCASE("of memory") {
+    blame({{kEtl, 10, 0.62}}, Resource::memory);
+    decide();
+    at(kEtl).memory_request = 0.95e9;
+    CHECK(after(1).restraints[0].high == 0.95e9);
+    at(kEtl).memory_request = 1e9;
+    CHECK(after(1).restraints.empty());
+  }
+}
+
+TEST_CASE_FIXTURE(LadderFixture, "a pod on a node without cpu.max is not evicted, for nothing has capped it") {
+  blame({{kEtl, 0.038, 0.62}});
+  Step last = Step::weight;
+  SUBCASE("it keeps its weight") {}
+  SUBCASE("it has no weight") {
+    at(kEtl).is_idle = true;
+    last = Step::none;
+  }
+  for (int minute = 0; minute < 30; ++minute) {
+    // As MissingKnobs: the knob is known to be missing after an attempt, and tried again later.
+    Decision now = after(60);
+    CHECK(now.evictions.empty());
+    if (step_of(kEtl, now) == Step::cap) {
+      situation.missing_knobs = {"cpu.max"};
+      now = after(1);
+      CHECK(step_of(kEtl, now) == last);
+      CHECK(now.evictions.empty());
+    } else if (minute % 10 == 9) {
+      situation.missing_knobs.clear();
+    }
+  }
 }
 
 TEST_CASE_FIXTURE(LadderFixture, "a step that is not in effect, as in shadow, is followed by no other") {
