@@ -85,10 +85,11 @@ class InterferenceMitigation final : public koord::plugin::QosStrategy {
     Situation situation;
     situation.now_ns = now_ns;
     take_state(situation);
-    const Decision decision = ladder_.decide(situation);
+    Decision decision = ladder_.decide(situation);
     const auto intents = koord::mitigation::intents_of(decision.restraints, situation.missing_knobs);
     koord::strategy::propose(host(), knobs_, intents, kHoldsFor);
-    for (const Eviction& eviction : decision.evictions) request(eviction);
+    for (const Eviction& eviction : decision.evictions)
+      if (!request(eviction)) ladder_.refused(eviction, decision);
     for (const Change& change : decision.changes) record(change);
     report(decision);
   }
@@ -185,7 +186,8 @@ class InterferenceMitigation final : public koord::plugin::QosStrategy {
            text[0] == '1';
   }
 
-  void request(const Eviction& eviction) const {
+  // Returns whether it was taken. Otherwise the host has reported the reason.
+  bool request(const Eviction& eviction) const {
     koord::plugin::Eviction wanted;
     wanted.pods = {eviction.pod};
     wanted.resource = eviction.resource == koord::mitigation::Resource::memory ? "memory" : "cpu";
@@ -195,9 +197,10 @@ class InterferenceMitigation final : public koord::plugin::QosStrategy {
     wanted.inputs.emplace_back("feature", koord::mitigation::kFeature);
     try {
       evict_.request(wanted);
+      return true;
     } catch (const koord::plugin::Refused& refused) {
-      // The host has reported the reason.
       if (refused.status() != KOORD_E_AGAIN && refused.status() != KOORD_E_DENIED) throw;
+      return false;
     }
   }
 

@@ -141,7 +141,7 @@ std::vector<Suspect> Ladder::culprits_of(const Verdict& verdict) const {
   return culprits;
 }
 
-// Whether the pod has been at its last step for the time of a step, or has none at all.
+// Whether the pod has been at its last step for the time of a step, or has no step to take.
 bool Ladder::is_used_up(const Suspect& suspect, const Verdict& verdict) const {
   const Pod& pod = *pod_of(suspect.pod);
   const auto known = states_.find({suspect.pod, verdict.resource});
@@ -152,6 +152,7 @@ bool Ladder::is_used_up(const Suspect& suspect, const Verdict& verdict) const {
   }
   const State& state = known->second;
   if (state.restraint.step == Step::none) return next_step(state, pod, verdict.victim) == Step::none;
+  if (state.is_refused) return true;
   if (situation_->now_ns - state.changed_ns < rules_.step_ns) return false;
   return state.restraint.step == Step::evict || next_step(state, pod, state.restraint.cause.victim) == Step::none;
 }
@@ -188,6 +189,17 @@ bool Ladder::trim(State& state, Decision& decision) const {
   return below == Step::none && state.probed_from == Step::none;
 }
 
+// A pod that is restrained for one resource counts no second time.
+bool Ladder::has_budget(const Pod& pod, Decision& decision) const {
+  std::set<std::uint64_t> pods;
+  for (const auto& [key, state] : states_)
+    if (state.restraint.step != Step::none) pods.insert(key.first);
+  if (pods.contains(pod.handle) || pods.size() < rules_.most_pods) return true;
+  decision.left_alone.emplace_back(pod.name,
+                                   "the budget of " + std::to_string(rules_.most_pods) + " restrained pods is used up");
+  return false;
+}
+
 void Ladder::raise(const Key& key, const Blame& blame, Decision& decision) {
   const auto known = states_.find(key);
   if (known == states_.end()) return begin(key, blame, decision);
@@ -208,15 +220,9 @@ void Ladder::begin(const Key& key, const Blame& blame, Decision& decision) {
   state.restraint.is_blamed = true;
   state.blamed_ns = situation_->now_ns;
   const Step first = next_step(state, pod, blame.verdict->victim);
-  const bool counts_already = std::any_of(states_.begin(), states_.end(), [&](const auto& one) {
-    return one.first.first == key.first && one.second.restraint.step != Step::none;
-  });
   if (first == Step::none)
     decision.left_alone.emplace_back(pod.name, "no step of the ladder would take anything from it");
-  else if (!counts_already && restrained_pods() >= rules_.most_pods)
-    decision.left_alone.emplace_back(
-        pod.name, "the budget of " + std::to_string(rules_.most_pods) + " restrained pods is used up");
-  else
+  else if (has_budget(pod, decision))
     take_step(states_.emplace(key, std::move(state)).first->second, pod, first, blame, decision);
 }
 
@@ -224,7 +230,7 @@ void Ladder::begin(const Key& key, const Blame& blame, Decision& decision) {
 bool Ladder::restore(State& state, const Pod& pod, const Blame& blame, Decision& decision) {
   if (state.probed_from <= state.restraint.step) return false;
   if (blame.verdict->to_ns <= state.changed_ns) return true;  // found before the step back
-  if (state.restraint.step == Step::none && restrained_pods() >= rules_.most_pods) return true;
+  if (state.restraint.step == Step::none && !has_budget(pod, decision)) return true;
   const Step step = std::exchange(state.probed_from, Step::none);
   ++state.returns;
   // The cap is that from before: now the pod may use less than it wants.
@@ -253,9 +259,28 @@ void Ladder::evict(State& state, const Blame& blame, Decision& decision) {
   const std::uint64_t now = situation_->now_ns;
   if (evicted_ns_ && now - *evicted_ns_ < rules_.step_ns) return;
   evicted_ns_ = now;
+  state.is_refused = false;
   const Pod& pod = *pod_of(state.restraint.pod);
   take_step(state, pod, Step::evict, blame, decision);
   decision.evictions.push_back({pod.handle, pod.name, state.restraint.resource, state.restraint.cause});
+}
+
+void Ladder::refused(const Eviction& eviction, Decision& decision) {
+  const auto known = states_.find({eviction.pod, eviction.resource});
+  if (known == states_.end()) return;
+  const auto take_back = [&](Restraint& restraint) {
+    if (restraint.pod == eviction.pod && restraint.resource == eviction.resource) restraint.step = Step::cap;
+  };
+  evicted_ns_.reset();
+  known->second.is_refused = true;
+  take_back(known->second.restraint);
+  for (Restraint& restraint : decision.restraints) take_back(restraint);
+  for (Change& change : decision.changes) {
+    if (change.pod != eviction.pod || change.resource != eviction.resource || change.to != Step::evict) continue;
+    change.to = Step::cap;
+    change.why = "its eviction was refused";
+  }
+  std::erase_if(decision.changes, [](const Change& change) { return change.from == change.to; });
 }
 
 bool Ladder::lower(State& state, Decision& decision) {
@@ -348,13 +373,6 @@ void Ladder::take_step(State& state, const Pod& pod, Step step, const Blame& bla
   decision.changes.push_back(
       {pod.handle, restraint.resource, from, step,
        "it holds up " + verdict.victim_name + ": verdict " + std::to_string(verdict.id) + " of " + verdict.source});
-}
-
-std::size_t Ladder::restrained_pods() const {
-  std::set<std::uint64_t> pods;
-  for (const auto& [key, state] : states_)
-    if (state.restraint.step != Step::none) pods.insert(key.first);
-  return pods.size();
 }
 
 const Pod* Ladder::pod_of(std::uint64_t handle) const {

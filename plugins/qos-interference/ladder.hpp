@@ -117,6 +117,9 @@ class Ladder {
   // effect (in shadow, or under hands-off).
   void applied(std::string_view cgroup_dir, std::string_view knob, bool is_in_effect);
 
+  // An eviction of this decision was refused: the pod is back at its cap, there and here, and the turn is another's.
+  void refused(const Eviction& eviction, Decision& decision);
+
  private:
   using Key = std::pair<std::uint64_t, Resource>;  // a pod
 
@@ -127,6 +130,7 @@ class Ladder {
     std::uint64_t found_ns = 0;                    // Verdict::to_ns when the last step was taken
     Step probed_from = Step::none;                 // above `step`: a step back that a verdict undoes
     unsigned returns = 0;                          // how often a step back was undone
+    bool is_refused = false;                       // its eviction
     std::set<std::string, std::less<>> in_effect;  // knobs
   };
   struct Blame {
@@ -139,6 +143,7 @@ class Ladder {
   std::vector<Suspect> culprits_of(const Verdict& verdict) const;
   bool is_used_up(const Suspect& suspect, const Verdict& verdict) const;
   bool trim(State& state, Decision& decision) const;
+  bool has_budget(const Pod& pod, Decision& decision) const;
   void raise(const Key& key, const Blame& blame, Decision& decision);
   void begin(const Key& key, const Blame& blame, Decision& decision);
   void climb(State& state, const Pod& pod, const Blame& blame, Decision& decision);
@@ -152,7 +157,6 @@ class Ladder {
   static void mark(State& state, const Blame& blame, std::uint64_t now_ns);
   bool is_blamed_since_step(const State& state, const Blame& blame) const;
   void take_step(State& state, const Pod& pod, Step step, const Blame& blame, Decision& decision) const;
-  std::size_t restrained_pods() const;
   const Pod* pod_of(std::uint64_t handle) const;
 
   Rules rules_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the ladder takes as a reason: findings after the step before, of windows that are not long ago.
+// The ladder's reasons: findings after the step before, of windows that are not long ago.
 #include <doctest/doctest.h>
 
 #include "plugins/qos-interference/ladder_fixture.hpp"
@@ -65,7 +65,7 @@ TEST_CASE_FIXTURE(EvidenceFixture, "a pod that stopped is released, though the v
   at(kEtl).cpus = 0.1;
   // A minute until the windows are without it, two for the two steps.
   const Decision now = after_windows(200, {{kOther, 0.03}});
-  CHECK(situation.verdicts[0].suspects[0].share > 0.3);  // of the verdict's life
+  CHECK(situation.verdicts[0].suspects[0].share > 0.3);  // by all its windows
   CHECK(now.restraints.empty());
   SUBCASE("and is not restrained again") {
     for (int minute = 0; minute < 30; ++minute) CHECK(after_windows(60, {{kOther, 0.03}}).restraints.empty());

@@ -117,7 +117,7 @@ TEST_CASE_FIXTURE(LadderFixture, "a cap is not below the pod's request") {
 }
 
 TEST_CASE_FIXTURE(LadderFixture, "a kept cap rises with the pod's request, and is dropped where it takes nothing") {
-  SUBCASE("of CPUs") {
+  SUBCASE("CPUs") {
     blame({{kEtl, 0.038, 0.62}});
     decide();
     REQUIRE(after(60).restraints[0].limit == 0.8);
@@ -131,7 +131,7 @@ TEST_CASE_FIXTURE(LadderFixture, "a kept cap rises with the pod's request, and i
     CHECK(now.changes[0].why == "its request has grown to what it used");
     CHECK(step_of(kEtl, after(600)) == Step::weight);
   }
-  SUBCASE("of memory") {
+  SUBCASE("memory") {
     blame({{kEtl, 10, 0.62}}, Resource::memory);
     decide();
     at(kEtl).memory_request = 0.95e9;
@@ -297,4 +297,39 @@ TEST_CASE_FIXTURE(LadderFixture, "one pod of the node is evicted in the time of 
   after(60);
   CHECK(after(60).evictions.size() == 1);
   CHECK(after(1).evictions.empty());
+}
+
+TEST_CASE_FIXTURE(LadderFixture, "a refused eviction spends no turn, and does not protect pods of higher classes") {
+  at(kNightly).rank = Rank::batch;
+  blame({{kEtl, 0.03, 0.4}, {kNightly, 0.02, 0.3}, {kReport, 0.01, 0.2}});
+  decide();
+  after(60);
+  Decision now = after(60);
+  REQUIRE(now.evictions.size() == 1);
+  REQUIRE(now.evictions[0].pod == kEtl);
+  ladder.refused(now.evictions[0], now);
+  CHECK(step_of(kEtl, now) == Step::cap);
+  CHECK(now.changes.empty());
+  now = after(1);
+  REQUIRE(now.evictions.size() == 1);
+  CHECK(now.evictions[0].pod == kNightly);
+  CHECK(step_of(kEtl, now) == Step::cap);
+  now = after(60);
+  CHECK(step_of(kReport, now) == Step::weight);
+  REQUIRE(now.evictions.size() == 1);  // it is asked for again
+  CHECK(now.evictions[0].pod == kEtl);
+}
+
+TEST_CASE_FIXTURE(LadderFixture, "a step is restored though the budget is used up, if the pod itself is in it") {
+  ladder.set_rules({.most_pods = 1, .evicts = false});
+  const Verdict cpu = verdict({{kEtl, 0.038, 0.62}});
+  const Verdict memory = verdict({{kEtl, 10, 0.62}}, Resource::memory, 13);
+  situation.verdicts = {cpu, memory};
+  CHECK(decide().restraints.size() == 2);
+  situation.verdicts = {memory};
+  CHECK(after(600).restraints.size() == 1);
+  situation.verdicts = {cpu, memory};
+  const Decision now = after(5);
+  CHECK(now.restraints.size() == 2);
+  CHECK(now.left_alone.empty());
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RecentWaits: the part of a victim's waits that a pod causes now. The figures of a verdict are averages over its life,
-// in which a pod that has stopped would stay to blame for hours. Pure. [one thread]
+// RecentWaits: the part of a victim's waits that a pod causes now. The figures of a verdict are averages over all its
+// windows, by which a pod that has stopped would stay to blame for hours. Pure. [one thread]
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace koord::mitigation {
 
-// What a verdict says about a pod, summed up over its windows.
+// A verdict's figures of a pod, summed up over its windows.
 struct Sums {
   std::uint64_t verdict = 0;
   std::uint32_t windows = 0;
