@@ -2,6 +2,7 @@
 // The intents of the ladder, and the plugin on the host's real services and a fake node.
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <string>
@@ -67,9 +68,11 @@ struct PluginFixture {
   }
   const koord::state::Pod& pod(std::size_t index) { return host.hub().current()->pods[index]; }
 
-  void blame(koord::service::PluginContext& plugin, std::uint32_t resource = KOORD_RESOURCE_CPU) {
+  void blame(koord::service::PluginContext& plugin, std::uint32_t resource = KOORD_RESOURCE_CPU,
+             std::chrono::seconds ttl = std::chrono::seconds(60)) {
     koord::plugin::Verdict verdict;
     verdict.resource = resource;
+    verdict.ttl = ttl;
     verdict.victim = pod(0).containers[0].handle;
     verdict.method = KOORD_METHOD_EXACT;
     verdict.from_ns = verdict.to_ns = koord::to_ns(host.clock().now());
@@ -265,6 +268,20 @@ TEST_CASE("a third party's verdict counts only if the configuration names the pl
     fixture.blame(*judge);
     CHECK(fixture.evaluate().size() == (is_trusted ? 1 : 0));
   }
+}
+
+TEST_CASE("a trusted third party that posts once, for an hour, brings one step and no eviction") {
+  PluginFixture fixture(R"({"verdictsFrom": ["com.example.judge"]})");
+  const auto judge =
+      fixture.host.make_context("com.example.judge", koord::workshop::all_services(), "{}", {.host_plugin = false});
+  fixture.blame(*judge, KOORD_RESOURCE_CPU, std::chrono::hours(1));
+  fixture.is_blamed = false;
+  for (int minute = 0; minute < 59; ++minute) {
+    CHECK(fixture.evaluate() == Plan{{"cpu.weight", "1"}});
+    fixture.result("cpu.weight", koord::decision::Outcome::applied);
+    fixture.pass(60);
+  }
+  CHECK(fixture.host.context().take_evictions().empty());
 }
 
 TEST_CASE("pods of a class that is not configured are left alone") {
