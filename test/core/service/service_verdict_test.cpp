@@ -2,9 +2,7 @@
 #include <limits>
 
 #include "core/log/capture.hpp"
-#include "core/service/verdict_list.hpp"
-#include "test/core/service/service_fixture.hpp"
-#include "test/core/service/verdict_records.hpp"
+#include "test/core/service/verdict_fixture.hpp"
 
 using namespace koord;
 using namespace koord::test;
@@ -14,50 +12,6 @@ namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 const std::string kText65(65, 'x'), kText257(257, 'x'), kText1025(1025, 'x');
-
-struct Verdicts : OnHost<koord_svc_verdict> {
-  Verdicts() : OnHost("koord.verdict/1") {
-    publish({"cart", "etl"});
-    cart = handle(0);
-    etl = handle(1);
-  }
-
-  void publish(const std::vector<std::string>& names) {
-    std::vector<state::Pod> pods;
-    for (const std::string& name : names) {
-      state::Pod& pod = pods.emplace_back();
-      pod.uid = name;
-      pod.name = name;
-      pod.namespace_ = "shop";
-      pod.containers.resize(1);
-      pod.containers[0].id = "containerd://" + name;
-      pod.containers[0].name = "app";
-    }
-    host.hub().publish({.pods = pods});
-  }
-  std::uint64_t handle(std::size_t pod) { return host.hub().current()->pods[pod].containers[0].handle; }
-  koord_status post(const koord_verdict& verdict) { return service->post(abi, &verdict, 1, sizeof verdict); }
-  std::vector<verdict::RecordPtr> standing() { return host.services().verdicts.standing()->records; }
-
-  std::uint64_t cart = 0, etl = 0;
-};
-
-// An acquired list.
-struct Listed {
-  explicit Listed(Verdicts& verdicts) : on(verdicts) { REQUIRE(on.service->acquire(on.abi, &list) == KOORD_OK); }
-  ~Listed() { on.service->release(on.abi, list); }
-  std::vector<koord_verdict> verdicts() const {
-    std::uint32_t n = 77, stride = 77;
-    const koord_verdict* first = on.service->verdicts(list, &n, &stride);
-    CHECK(stride == sizeof(koord_verdict));
-    return first ? std::vector(first, first + n) : std::vector<koord_verdict>();
-  }
-
-  Verdicts& on;
-  const koord_verdict_list* list = nullptr;
-};
-
-std::string text(koord_str text) { return std::string(plugin::view(text)); }
 
 }  // namespace
 
@@ -381,44 +335,4 @@ TEST_CASE_FIXTURE(Verdicts, "a flood of verdicts is refused at the limit of the 
   REQUIRE(log.lines().size() == 1);
   CHECK(log.lines()[0].find("com.acme.rule: it has more than 256 standing verdicts") != std::string::npos);
   CHECK(post(abi_verdict(handle(0))) == KOORD_OK);
-}
-
-TEST_CASE_FIXTURE(Verdicts, "an acquired list stays as it was until it is released") {
-  REQUIRE(post(abi_verdict(cart)) == KOORD_OK);
-  const Listed before(*this);
-  REQUIRE(service->end(abi, cart, KOORD_RESOURCE_MEMORY, KOORD_VERDICT_INTERFERED, {}) == KOORD_OK);
-  const Listed after(*this);
-  CHECK(before.verdicts().size() == 1);
-  CHECK(text(before.verdicts()[0].victim_name) == "shop/cart/app");
-  CHECK(after.verdicts().empty());
-  CHECK(service->generation(after.list) > service->generation(before.list));
-}
-
-TEST_CASE_FIXTURE(Verdicts, "a plugin holds a bounded number of lists, and releasing one twice does no harm") {
-  CHECK(service->acquire(abi, nullptr) == KOORD_E_INVALID);
-  std::vector<const koord_verdict_list*> lists(service::kMostVerdictLists);
-  for (const koord_verdict_list*& list : lists) REQUIRE(service->acquire(abi, &list) == KOORD_OK);
-  const koord_verdict_list* another = nullptr;
-  CHECK(service->acquire(abi, &another) == KOORD_E_AGAIN);
-  CHECK(host.last_error() == "it holds 64 lists of verdicts, expected it to release one");
-  service->release(abi, lists[0]);
-  CHECK(service->acquire(abi, &another) == KOORD_OK);
-  for (const koord_verdict_list* list : lists) service->release(abi, list);
-  const log::Capture log;
-  service->release(abi, another);
-  service->release(abi, nullptr);
-  CHECK(log.lines().size() == 1);
-  CHECK(service->verdicts(nullptr, nullptr, nullptr) == nullptr);
-  CHECK(service->generation(nullptr) == 0);
-}
-
-TEST_CASE_FIXTURE(Verdicts, "a subscription is on or off") {
-  CHECK_FALSE(host.context().wants_verdicts());
-  CHECK(service->subscribe(abi, 1) == KOORD_OK);
-  CHECK(host.context().wants_verdicts());
-  CHECK(service->subscribe(abi, 2) == KOORD_E_INVALID);
-  CHECK(service->subscribe(abi, -1) == KOORD_E_INVALID);
-  CHECK(host.context().wants_verdicts());
-  CHECK(service->subscribe(abi, 0) == KOORD_OK);
-  CHECK_FALSE(host.context().wants_verdicts());
 }
