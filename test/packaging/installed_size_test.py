@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-LIMIT = 25_500_000  # bytes of all files
+LIMIT = 25_000_000  # bytes of all files
 
 
 def installed(build, folder):
