@@ -20,6 +20,19 @@ bool differs(const Record& a, const Record& b) {
                                                       b.suspects.end(), names_the_same);
 }
 
+// A suspect that has ended since the post before keeps its labels and its name.
+void keep_names(const Record& before, Record& record) {
+  for (Suspect& suspect : record.suspects) {
+    if (suspect.kind != SuspectKind::subject || !suspect.subject.labels.empty()) continue;
+    const auto known = std::find_if(before.suspects.begin(), before.suspects.end(), [&](const Suspect& other) {
+      return other.subject.handle == suspect.subject.handle;
+    });
+    if (known == before.suspects.end() || known->subject.labels.empty()) continue;
+    suspect.subject = known->subject;
+    suspect.name = known->name;
+  }
+}
+
 bool takes(const Query& query, const Record& record) {
   if (query.victim && record.victim.handle != *query.victim) return false;
   if (query.resource && record.resource != *query.resource) return false;
@@ -99,6 +112,7 @@ void Store::outdate() {
 // Whether that is a change of the generation.
 bool Store::replace(OfPlugin& of_plugin, std::shared_ptr<Record> record) {
   RecordPtr& slot = of_plugin.standing[record->key()];
+  if (slot) keep_names(*slot, *record);
   count(of_plugin, *record);
   bool changed = true;
   if (slot) {

@@ -39,7 +39,7 @@ struct Node {
   }
   bool is_interfered() const {
     return find_metric(agent.metrics(), "koordetector_container_interference",
-                       {"container_name=\"" + service.dir() + '"', "kind=\"interfered\""}) == 1.0;
+                       {"container_name=\"" + service.dir() + '"', "kind=\"interfered\"", "resource=\"cpu\""}) == 1.0;
   }
 
   RealCgroup parent{"restart"};

@@ -18,17 +18,19 @@ namespace {
 constexpr const char* kConfig = R"(state: {source: cgroup, cgroup: {paths: ["koord-test-*", "koord-test-*/*"]}})";
 constexpr auto kMinute = 1min;
 
-// The largest weight: other load of the machine hardly counts beside it.
-void prefer(const RealCgroup& cgroup) {
+// A large weight: other load of the machine hardly counts beside it. That of the service is less than it needs beside
+// the hog.
+void prefer(const RealCgroup& cgroup, const char* shares, const char* weight) {
   const std::string directory = cgroup.path(koord::cgroup::Controller::cpu);
   const bool is_v2 = ::access((directory + "/cpu.weight").c_str(), F_OK) == 0;
-  REQUIRE(koord::write_value(directory + (is_v2 ? "/cpu.weight" : "/cpu.shares"), is_v2 ? "10000" : "262144"));
+  REQUIRE(koord::write_value(directory + (is_v2 ? "/cpu.weight" : "/cpu.shares"), is_v2 ? weight : shares));
 }
 
 struct InterferenceFixture {
   InterferenceFixture() {
-    prefer(service_pod);
-    prefer(hog_pod);
+    run_on_other_cpus();
+    prefer(service_pod, "65536", "2500");
+    prefer(hog_pod, "262144", "10000");
   }
 
   bool start(const std::vector<std::string>& arguments = {"--feature-gates=InterferenceCollector=true"}) {

@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <memory>
 
 #include "test/support/child_process.hpp"
@@ -15,14 +16,34 @@ namespace koord::test {
 
 inline constexpr long kMicrosecond = 1000;
 
-// The first CPU that this process may use.
-inline void run_on_first_cpu() {
+// Those that the cgroup of this process may use.
+inline cpu_set_t usable_cpus() {
   cpu_set_t cpus;
+  std::memset(&cpus, 0xff, sizeof cpus);
+  sched_setaffinity(0, sizeof cpus, &cpus);  // the kernel leaves out what the cgroup may not use
   sched_getaffinity(0, sizeof cpus, &cpus);
+  return cpus;
+}
+
+inline int first_of(const cpu_set_t& cpus) {
   int first = 0;
   while (!CPU_ISSET(first, &cpus)) ++first;
+  return first;
+}
+
+inline void run_on_first_cpu() {
+  const int first = first_of(usable_cpus());
+  cpu_set_t cpus;
   CPU_ZERO(&cpus);
   CPU_SET(first, &cpus);
+  sched_setaffinity(0, sizeof cpus, &cpus);
+}
+
+// Leaves that CPU to the loads: this process and those that it starts hold up nothing there.
+inline void run_on_other_cpus() {
+  cpu_set_t cpus = usable_cpus();
+  if (CPU_COUNT(&cpus) == 1) return;
+  CPU_CLR(first_of(cpus), &cpus);
   sched_setaffinity(0, sizeof cpus, &cpus);
 }
 

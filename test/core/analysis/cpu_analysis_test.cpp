@@ -71,7 +71,7 @@ TEST_CASE("the wait for a suspect in quiet windows is known, and how much longer
   for (int second = 0; second < 100; ++second) add(second, 0.008);
   for (int second = 100; second < 110; ++second) add(second, 0.05);
   REQUIRE(analysis.verdicts().size() == 1);
-  const Suspect& suspect = analysis.verdicts()[0].suspects.at(0);
+  const Suspect suspect = analysis.verdicts()[0].suspects.at(0);
   CHECK(suspect.waited == doctest::Approx(0.05));
   CHECK(suspect.quiet == doctest::Approx(0.008).epsilon(0.06));
   CHECK(suspect.over_quiet() == doctest::Approx(0.042).epsilon(0.06));

@@ -140,6 +140,19 @@ TEST_CASE_FIXTURE(Verdicts, "the end of a session leaves verdicts that the next 
   CHECK(standing()[0]->id == 2);
 }
 
+TEST_CASE_FIXTURE(Verdicts, "a suspect that ends while the verdict stands keeps its name") {
+  Record record = verdict_about(7);
+  record.suspects = {suspect(2, 0.03)};
+  record.suspects[0].name = "batch/etl/main";
+  record.suspects[0].subject.labels = {{"container_name", "main"}};
+  REQUIRE(post({record}));
+  record.suspects[0].name.clear();
+  record.suspects[0].subject.labels = {};
+  REQUIRE(post({record}));
+  CHECK(standing()[0]->suspects[0].name == "batch/etl/main");
+  CHECK_FALSE(standing()[0]->suspects[0].subject.labels.empty());
+}
+
 TEST_CASE_FIXTURE(Verdicts, "a closed session has no verdicts and posts none until it has ended") {
   REQUIRE(post({verdict_about(7)}));
   CHECK(store.close_session(now, "advisor", session, "its plugin does not return") == 1);
