@@ -11,17 +11,12 @@ namespace koord::agentd {
 namespace {
 
 using verdict::Kind;
+using verdict::label_of;
 using verdict::Record;
 using verdict::Suspect;
 using verdict::SuspectKind;
 
 constexpr std::size_t kMostNamed = 3;
-
-std::string label_of(const metric::Labels& labels, std::string_view name) {
-  for (const auto& [label, value] : labels)
-    if (label == name) return value;
-  return {};
-}
 
 // The reason of the Event: one word.
 const char* event_reason(Kind kind) {
@@ -47,11 +42,11 @@ std::string name_for(const Suspect& suspect, const std::string& name_space) {
   if (suspect.kind == SuspectKind::outside) return "processes outside of pods";
   if (suspect.kind == SuspectKind::other) return "another cause";  // its name may be any text
   if (suspect.subject.labels.empty()) return "a pod or container that has ended";
-  const std::string of_namespace = label_of(suspect.subject.labels, "pod_namespace");
+  const std::string_view of_namespace = label_of(suspect.subject.labels, "pod_namespace");
   if (of_namespace.empty()) return "a container outside of pods";
   if (of_namespace != name_space) return "a pod of another namespace";
-  const std::string container = label_of(suspect.subject.labels, "container_name");
-  return label_of(suspect.subject.labels, "pod_name") + (container.empty() ? "" : "/" + container);
+  const std::string container(label_of(suspect.subject.labels, "container_name"));
+  return std::string(label_of(suspect.subject.labels, "pod_name")) + (container.empty() ? "" : "/" + container);
 }
 
 std::string suspects_of(const Record& record, const std::string& name_space) {
@@ -92,7 +87,7 @@ std::vector<kube::EventInput> VerdictEvents::due(const std::vector<verdict::Reco
     std::erase_if(reported.pods, is_old);
   }
   for (const verdict::RecordPtr& record : standing) {
-    const std::string uid = label_of(record->victim.labels, "pod_uid");
+    const std::string uid(label_of(record->victim.labels, "pod_uid"));
     if (record->ended || uid.empty() || now - record->since < kStands) continue;
     if (admit(*record, uid, now)) events.push_back(event_of(*record, now));
   }
@@ -101,10 +96,11 @@ std::vector<kube::EventInput> VerdictEvents::due(const std::vector<verdict::Reco
 
 kube::EventInput event_of(const Record& record, Time now) {
   const metric::Labels& victim = record.victim.labels;
-  const std::string name_space = label_of(victim, "pod_namespace"), container = label_of(victim, "container_name");
+  const std::string name_space(label_of(victim, "pod_namespace")), container(label_of(victim, "container_name"));
   const std::string who = container.empty() ? "the pod" : "container " + container;
   const Duration stood = std::chrono::floor<std::chrono::seconds>(now - record.since);
-  return {.about = {"v1", "Pod", name_space, label_of(victim, "pod_name"), label_of(victim, "pod_uid")},
+  return {.about = {"v1", "Pod", name_space, std::string(label_of(victim, "pod_name")),
+                    std::string(label_of(victim, "pod_uid"))},
           .warning = record.kind == Kind::interfered || record.kind == Kind::shared_parent,
           .reason = event_reason(record.kind),
           .message = who + " is held up on " + std::string(name_of(record.resource)) + " for " +

@@ -48,12 +48,6 @@ std::vector<verdict::RecordPtr> matching(const ApiSources& sources, const Interf
   return records;
 }
 
-// The number of ended verdicts that the same filter selects.
-std::size_t count_ended(const ApiSources& sources, InterferenceRequest request) {
-  request.state = InterferenceRequest::State::ended;
-  return matching(sources, request).size();
-}
-
 // A name that neither a pod nor a verdict has is an error, so that a typing error does not read as "nothing found".
 // Before the first list of pods every name may exist.
 bool is_unknown_pod(const ApiSources& sources, const VictimFilter& victim) {
@@ -82,8 +76,12 @@ json::object head_of(const ApiSources& sources) {
 http::Response get_interference(const ApiSources& sources, const http::Request& request) {
   const Result<InterferenceRequest> asked = parse_interference_request(request.query, sources.services.clock);
   if (!asked) return json_error(400, asked.error().message());
-  std::vector<verdict::RecordPtr> records = matching(sources, *asked);
-  const std::size_t ended = count_ended(sources, *asked);
+  InterferenceRequest of_any_state = *asked;
+  of_any_state.state = InterferenceRequest::State::any;
+  std::vector<verdict::RecordPtr> records = matching(sources, of_any_state);
+  const auto ended = static_cast<std::size_t>(std::count_if(
+      records.begin(), records.end(), [](const verdict::RecordPtr& record) { return record->ended.has_value(); }));
+  std::erase_if(records, [&](const verdict::RecordPtr& record) { return !asked->accepts(*record); });
   if (records.empty() && is_unknown_pod(sources, asked->victim))
     return json_error(404, no_pod_named(asked->victim.pod));
   const bool has_older = records.size() > asked->limit;

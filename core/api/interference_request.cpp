@@ -8,11 +8,6 @@
 namespace koord::api {
 namespace {
 
-std::string_view label_of(const metric::Labels& labels, std::string_view name) {
-  const auto found = std::find_if(labels.begin(), labels.end(), [&](const auto& label) { return label.first == name; });
-  return found == labels.end() ? std::string_view() : std::string_view(found->second);
-}
-
 // "cpu, blkio, memory, cache"
 template <class Values>
 std::string names_of(const Values& values) {
@@ -52,12 +47,13 @@ VictimFilter victim_of(const http::Query& parameters) {
 }  // namespace
 
 bool VictimFilter::accepts(const metric::Labels& labels, std::string_view name) const {
-  const std::string_view of_namespace = label_of(labels, "pod_namespace"), of_pod = label_of(labels, "pod_name");
+  const std::string_view of_namespace = verdict::label_of(labels, "pod_namespace"),
+                         of_pod = verdict::label_of(labels, "pod_name");
   if (!name_space.empty() && of_namespace != name_space) return false;
-  if (!container.empty() && label_of(labels, "container_name") != container) return false;
+  if (!container.empty() && verdict::label_of(labels, "container_name") != container) return false;
   if (pod.empty() || name == pod) return true;
   if (of_pod.empty()) return false;
-  return label_of(labels, "pod_uid") == pod || of_pod == pod ||
+  return verdict::label_of(labels, "pod_uid") == pod || of_pod == pod ||
          std::string(of_namespace) + "/" + std::string(of_pod) == pod;
 }
 

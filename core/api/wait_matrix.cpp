@@ -27,12 +27,6 @@ struct WaitPair {
 // By plugin and resource.
 using WaitMatrices = std::map<std::pair<std::string, std::string>, std::vector<WaitPair>>;
 
-std::string own_label(const metric::Labels& labels, std::string_view name) {
-  for (const auto& [label, value] : labels)
-    if (label == name) return value;
-  return {};
-}
-
 WaitMatrices read_matrices(const ApiSources& sources, const MatrixRequest& request) {
   WaitMatrices matrices;
   const Time now = sources.services.clock.now();
@@ -40,12 +34,12 @@ WaitMatrices read_matrices(const ApiSources& sources, const MatrixRequest& reque
   sources.services.metrics.for_each_series([&](const metric::SeriesView& series) {
     if (series.desc.name != kWaitsFor || series.desc.type == metric::Type::histogram) return;
     if (!(series.value > 0) || now - series.time > max_age(series.owner)) return;
-    const std::string resource = own_label(series.own_labels, "resource");
+    const std::string resource(verdict::label_of(series.own_labels, "resource"));
     if (request.resource && resource != name_of(*request.resource)) return;
     if (!request.victim.accepts(series.subject_labels, verdict::name_of_subject(series.subject_labels))) return;
     matrices[{std::string(series.owner), resource}].push_back(
-        {series.subject_labels, own_label(series.own_labels, "culprit"), own_label(series.own_labels, "kind"),
-         series.value, series.time});
+        {series.subject_labels, std::string(verdict::label_of(series.own_labels, "culprit")),
+         std::string(verdict::label_of(series.own_labels, "kind")), series.value, series.time});
   });
   return matrices;
 }

@@ -6,11 +6,6 @@
 namespace koord::verdict {
 namespace {
 
-std::string_view value_of(const metric::Labels& labels, std::string_view name) {
-  const auto found = std::find_if(labels.begin(), labels.end(), [&](const auto& label) { return label.first == name; });
-  return found == labels.end() ? std::string_view() : std::string_view(found->second);
-}
-
 // In the order of the enumerations, which begin with 1.
 constexpr std::string_view kKindNames[] = {"interfered",        "self-quota",    "self-threads",
                                            "self-memory-limit", "shared-parent", "unknown"};
@@ -25,6 +20,11 @@ std::string_view name_in(const std::string_view (&names)[n], Enumeration value, 
 }
 
 }  // namespace
+
+std::string_view label_of(const metric::Labels& labels, std::string_view name) {
+  const auto found = std::find_if(labels.begin(), labels.end(), [&](const auto& label) { return label.first == name; });
+  return found == labels.end() ? std::string_view() : std::string_view(found->second);
+}
 
 std::string_view name_of(Kind kind) { return name_in(kKindNames, kind, "unknown"); }
 std::string_view name_of(Resource resource) { return name_in(kResourceNames, resource, "unknown"); }
@@ -47,12 +47,12 @@ std::optional<Resource> resource_named(std::string_view name) {
 std::string name_of_subject(const metric::Labels& labels) {
   std::string name;
   for (std::string_view label : {"pod_namespace", "pod_name", "container_name"}) {
-    const std::string_view value = value_of(labels, label);
+    const std::string_view value = label_of(labels, label);
     if (value.empty()) continue;
     if (!name.empty()) name += '/';
     name += value;
   }
-  return name.empty() ? std::string(value_of(labels, "container_id")) : name;
+  return name.empty() ? std::string(label_of(labels, "container_id")) : name;
 }
 
 std::size_t bytes_of(const Record& record) {

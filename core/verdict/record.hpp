@@ -58,6 +58,8 @@ std::optional<Resource> resource_named(std::string_view name);
 // A figure that its plugin does not know.
 inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
+// The value of a label; empty where it is missing. Refers to `labels`.
+std::string_view label_of(const metric::Labels& labels, std::string_view name);
 // "shop/cart-7d9/app", or the name of a container outside of pods; empty: the labels have no name.
 std::string name_of_subject(const metric::Labels& labels);
 

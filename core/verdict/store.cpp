@@ -158,8 +158,7 @@ std::size_t Store::close_session(Time now, std::string_view plugin, std::uint64_
     std::lock_guard lock(mutex_);
     closed_sessions_.insert(session);
   }
-  return end_matching(now, why,
-                      [&](const Record& record) { return record.session == session && record.plugin == plugin; });
+  return end_of_session(now, plugin, session, why);
 }
 
 std::size_t Store::end_session(Time now, std::string_view plugin, std::uint64_t session, std::string_view why) {
@@ -167,6 +166,10 @@ std::size_t Store::end_session(Time now, std::string_view plugin, std::uint64_t 
     std::lock_guard lock(mutex_);
     closed_sessions_.erase(session);
   }
+  return end_of_session(now, plugin, session, why);
+}
+
+std::size_t Store::end_of_session(Time now, std::string_view plugin, std::uint64_t session, std::string_view why) {
   return end_matching(now, why,
                       [&](const Record& record) { return record.session == session && record.plugin == plugin; });
 }

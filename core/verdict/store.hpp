@@ -106,6 +106,7 @@ class Store {
   // Ends those standing ones that `matches` takes.
   template <class Matches>
   std::size_t end_matching(Time now, std::string_view why, const Matches& matches);
+  std::size_t end_of_session(Time now, std::string_view plugin, std::uint64_t session, std::string_view why);
   // [with the lock held]
   Result<void> check_limits(const OfPlugin& of_plugin, const Source& source, const std::vector<Record>& records) const;
   void count(OfPlugin& of_plugin, const Record& record);
