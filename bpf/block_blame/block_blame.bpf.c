@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cgroups that occupied a block device while requests of others waited for it. Each request takes a snapshot of the
-// cgroups with requests in flight when it is issued. When it completes, its latency is charged to them.
+// cgroups with requests at the device when it comes there. When it completes, its latency is charged to them.
+//
+// A request is at its device from its insertion into a queue (of an I/O scheduler, or of the block layer), or from its
+// issue when there was no insertion. Before that, a thread waits for a free request: the device has few. That is
+// measured from the submission of the bio and is part of the latency.
 //
 // A request is known by its address: sectors repeat, an address is another request's only after the completion. One
-// that is issued again leaves its device first. So does one of which the program did not see the completion.
+// of which the program did not see the completion leaves its device when another request with its address comes.
 #include "block_requests.bpf.h"
 #include "cgroup_slots.bpf.h"
 #include "delay_buckets.bpf.h"
@@ -17,23 +21,49 @@ char program_license[] SEC("license") = "Dual BSD/GPL";
 #define ENTRIES (BLOCK_BLAME_CGROUPS + 1)
 #define SNAPSHOT_BITS 16
 
-struct issue_record {
+// Shorter waits for a free request are not worth a place in a map.
+#define LEAST_WAIT_NS 10000
+
+struct request_record {
   __u64 since_ns;
+  __u64 bio;  // the first one's address
   __u64 bytes;
   __u32 device;
   __u32 slot;
   __u32 operation;
   __u32 place;              // in the device's entries
   __u32 snapshot[ENTRIES];  // slot << 16 | requests in flight, at most 65535
-  __u32 reserved;
+  __u32 is_issued;
 };
+
+struct submission {
+  __u64 bio;  // its address; 0: none waits for a request
+  __u64 since_ns;
+};
+
+// The bio that a thread submits.
+struct {
+  __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+  __uint(map_flags, BPF_F_NO_PREALLOC);
+  __type(key, int);
+  __type(value, struct submission);
+} submissions SEC(".maps");
+
+// How long a thread waited for a free request, by the address of the bio. Oldest ones go: bios that were merged into
+// another request are never asked for.
+struct {
+  __uint(type, BPF_MAP_TYPE_LRU_HASH);
+  __uint(max_entries, 1);
+  __type(key, __u64);
+  __type(value, __u64);
+} waited_bios SEC(".maps");
 
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
   __uint(max_entries, 1);  // in flight on all devices; this and those below are set before loading
   __type(key, __u64);
-  __type(value, struct issue_record);
-} issued_requests SEC(".maps");
+  __type(value, struct request_record);
+} requests SEC(".maps");
 
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
@@ -72,14 +102,14 @@ static __always_inline __u32 snapshot_of(__u64 slot, __u64 entry) {
   return slot << SNAPSHOT_BITS | (number < 0xffff ? number : 0xffff);
 }
 
-static __always_inline void take_snapshot(const struct block_blame_device* device, struct issue_record* issued) {
+static __always_inline void take_snapshot(const struct block_blame_device* device, struct request_record* record) {
 #pragma unroll
   for (int i = 0; i < BLOCK_BLAME_CGROUPS; ++i) {
     __u64 entry = *(const volatile __u64*)&device->entries[i];
-    issued->snapshot[i] = snapshot_of(entry >> 32, entry);
+    record->snapshot[i] = snapshot_of(entry >> 32, entry);
   }
   __u64 further = *(const volatile __u64*)&device->entries[BLOCK_BLAME_CGROUPS];
-  issued->snapshot[BLOCK_BLAME_CGROUPS] = snapshot_of(BLOCK_BLAME_FURTHER, further);
+  record->snapshot[BLOCK_BLAME_CGROUPS] = snapshot_of(BLOCK_BLAME_FURTHER, further);
 }
 
 static __always_inline bool change(__u64* entry, __u64 from, __u64 to) {
@@ -123,33 +153,82 @@ __noinline int leave(__u32 device_number, __u32 place_number) {
   return 0;
 }
 
-static __always_inline int issue(const struct request* request) {
+static __always_inline __u64 take_wait_of(__u64 bio) {
+  __u64* found = bpf_map_lookup_elem(&waited_bios, &bio);
+  if (!found) return 0;
+  __u64 ns = *found;
+  bpf_map_delete_elem(&waited_bios, &bio);
+  return ns;
+}
+
+static __always_inline int come(const struct request* request, __u64 bio, __u32 is_issued) {
   __u64 key = (__u64)request;
   const struct cgroup_subsys_state* css = css_of(request);
-  struct issue_record issued = {.since_ns = bpf_ktime_get_ns(),
-                                .bytes = BPF_CORE_READ(request, __data_len),
-                                .device = device_of(request),
-                                .slot = css ? slot_of(css, BPF_CORE_READ(css, serial_nr)) : LATENCY_NO_CGROUP_SLOT,
-                                .operation = kernel_operation_of(request)};
-  struct block_blame_device* device = find_or_make_device(issued.device);
+  struct request_record record = {.since_ns = bpf_ktime_get_ns() - take_wait_of(bio),
+                                  .bio = bio,
+                                  .bytes = BPF_CORE_READ(request, __data_len),
+                                  .device = device_of(request),
+                                  .slot = css ? slot_of(css, BPF_CORE_READ(css, serial_nr)) : LATENCY_NO_CGROUP_SLOT,
+                                  .operation = kernel_operation_of(request),
+                                  .is_issued = is_issued};
+  struct block_blame_device* device = find_or_make_device(record.device);
   if (!device) {
     count_lost_begin();
     return 0;
   }
-  take_snapshot(device, &issued);
-  issued.place = join(device, issued.slot);
-  if (!bpf_map_update_elem(&issued_requests, &key, &issued, BPF_NOEXIST)) return 0;
-  struct issue_record* before = bpf_map_lookup_elem(&issued_requests, &key);
+  take_snapshot(device, &record);
+  record.place = join(device, record.slot);
+  if (!bpf_map_update_elem(&requests, &key, &record, BPF_NOEXIST)) return 0;
+  struct request_record* before = bpf_map_lookup_elem(&requests, &key);
   if (before) {
     __u32 device_before = before->device, place_before = before->place;
     /* The place is left once, by the program that takes the record away. The kernel may refuse that with -EBUSY. */
-    if (!bpf_map_update_elem(&issued_requests, &key, &issued, BPF_EXIST)) {
+    if (!bpf_map_update_elem(&requests, &key, &record, BPF_EXIST)) {
       leave(device_before, place_before);
       return 0;
     }
   }
   count_lost_begin();
-  leave(issued.device, issued.place);
+  leave(record.device, record.place);
+  return 0;
+}
+
+// The record of a request that waits in a queue. NULL: it comes only now.
+static __always_inline struct request_record* waiting_record_of(const struct request* request, __u64 bio) {
+  __u64 key = (__u64)request;
+  struct request_record* found = bpf_map_lookup_elem(&requests, &key);
+  return found && !found->is_issued && found->bio == bio ? found : NULL;
+}
+
+static __always_inline int insert(const struct request* request) {
+  __u64 bio = (__u64)BPF_CORE_READ(request, bio);
+  return waiting_record_of(request, bio) ? 0 : come(request, bio, 0);
+}
+
+static __always_inline int issue(const struct request* request) {
+  __u64 bio = (__u64)BPF_CORE_READ(request, bio);
+  struct request_record* waiting = waiting_record_of(request, bio);
+  if (!waiting) return come(request, bio, 1);
+  waiting->is_issued = 1;
+  waiting->bytes = BPF_CORE_READ(request, __data_len); /* others were merged into it meanwhile */
+  return 0;
+}
+
+// A device without room for a request, of which the issue was counted already. It comes again.
+static __always_inline int return_to_queue(const struct request* request) {
+  __u64 key = (__u64)request;
+  struct request_record* found = bpf_map_lookup_elem(&requests, &key);
+  if (found) found->is_issued = 0;
+  return 0;
+}
+
+// A request that was merged into another one.
+static __always_inline int leave_by_merge(const struct request* request) {
+  __u64 key = (__u64)request;
+  struct request_record* found = bpf_map_lookup_elem(&requests, &key);
+  if (!found) return 0;
+  __u32 device = found->device, place = found->place;
+  if (!bpf_map_delete_elem(&requests, &key)) leave(device, place);
   return 0;
 }
 
@@ -174,24 +253,24 @@ __noinline int charge(__u32 device, __u32 victim_and_culprit, __u32 direction, _
   return 0;
 }
 
-static __always_inline struct block_blame_row* find_or_make_row(const struct issue_record* issued) {
+static __always_inline struct block_blame_row* find_or_make_row(const struct request_record* record) {
   static const struct block_blame_row empty;
-  struct block_blame_row_key key = {.device = issued->device, .slot = issued->slot};
+  struct block_blame_row_key key = {.device = record->device, .slot = record->slot};
   struct block_blame_row* row = bpf_map_lookup_elem(&rows, &key);
   if (row) return row;
   bpf_map_update_elem(&rows, &key, &empty, BPF_NOEXIST);
   return bpf_map_lookup_elem(&rows, &key);
 }
 
-// The requests in flight at its issue: of all cgroups, and of its own.
+// The requests in flight when it came: of all cgroups, and of its own.
 struct in_flight {
   __u64 all, own;
 };
 
-static __always_inline void count(struct block_blame_stream* stream, const struct issue_record* issued,
+static __always_inline void count(struct block_blame_stream* stream, const struct request_record* record,
                                   const struct in_flight* flight, __u64 ns) {
   __sync_fetch_and_add(&stream->requests, 1);
-  __sync_fetch_and_add(&stream->bytes, issued->bytes);
+  __sync_fetch_and_add(&stream->bytes, record->bytes);
   __sync_fetch_and_add(&stream->ns, ns);
   __u64 bucket = bucket_of(ns);
   asm volatile("" : "+r"(bucket));
@@ -206,49 +285,80 @@ static __always_inline void count(struct block_blame_stream* stream, const struc
 }
 
 // A latency is less than 2^40 ns (18 minutes), a number of requests less than 2^20: their product is less than 2^64.
-static __always_inline void blame(const struct issue_record* issued, __u64 ns) {
-  __u64 direction = issued->operation;
+static __always_inline void blame(const struct request_record* record, __u64 ns) {
+  __u64 direction = record->operation;
   asm volatile("" : "+r"(direction));
   if (direction >= BLOCK_BLAME_DIRECTIONS || ns >> 40) return;
   struct in_flight flight = {};
 #pragma unroll
   for (int i = 0; i < ENTRIES; ++i) {
-    __u32 number = issued->snapshot[i] & 0xffff;
+    __u32 number = record->snapshot[i] & 0xffff;
     flight.all += number;
-    if (issued->snapshot[i] >> SNAPSHOT_BITS == issued->slot) flight.own += number;
+    if (record->snapshot[i] >> SNAPSHOT_BITS == record->slot) flight.own += number;
   }
-  struct block_blame_row* row = find_or_make_row(issued);
+  struct block_blame_row* row = find_or_make_row(record);
   if (!row) {
     count_lost_begin();
     return;
   }
-  count(&row->streams[direction], issued, &flight, ns);
+  count(&row->streams[direction], record, &flight, ns);
   if (flight.own == flight.all) return;
 #pragma unroll
   for (int i = 0; i < ENTRIES; ++i) {
-    __u64 number = issued->snapshot[i] & 0xffff;
-    __u32 culprit = issued->snapshot[i] >> SNAPSHOT_BITS;
-    if (!number || culprit == issued->slot) continue;
-    charge(issued->device, issued->slot << 16 | culprit, direction, BLOCK_BLAME_REQUEST * number / flight.all,
+    __u64 number = record->snapshot[i] & 0xffff;
+    __u32 culprit = record->snapshot[i] >> SNAPSHOT_BITS;
+    if (!number || culprit == record->slot) continue;
+    charge(record->device, record->slot << 16 | culprit, direction, BLOCK_BLAME_REQUEST * number / flight.all,
            ns * number / flight.all);
   }
 }
 
-// A request may complete in parts. One that was never issued is not lost: see bpf/block_latency.
+// A request may complete in parts. One that never came to the device is not lost: see bpf/block_latency.
 static __always_inline int complete(const struct request* request, __u32 bytes) {
   __u64 key = (__u64)request;
-  struct issue_record* found = bpf_map_lookup_elem(&issued_requests, &key);
+  struct request_record* found = bpf_map_lookup_elem(&requests, &key);
   if (!found && bytes) count_lost_begin();
   if (!found || bytes < BPF_CORE_READ(request, __data_len)) return 0;
-  struct issue_record issued = *found;
-  if (bpf_map_delete_elem(&issued_requests, &key)) {
+  struct request_record record = *found;
+  if (bpf_map_delete_elem(&requests, &key)) {
     count_lost_begin();
     return 0;
   }
-  leave(issued.device, issued.place);
-  blame(&issued, bpf_ktime_get_ns() - issued.since_ns);
+  leave(record.device, record.place);
+  blame(&record, bpf_ktime_get_ns() - record.since_ns);
   return 0;
 }
+
+SEC("tp_btf/block_bio_queue")
+int wait_on_submission(__u64* context) {
+  struct submission* submission =
+      bpf_task_storage_get(&submissions, bpf_get_current_task_btf(), 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+  if (!submission) return 0;
+  submission->bio = context[0];
+  submission->since_ns = bpf_ktime_get_ns();
+  return 0;
+}
+
+// A bio that is split gives its parts to requests of other bios first. Its own one is the last.
+SEC("tp_btf/block_getrq")
+int wait_until_request(__u64* context) {
+  struct submission* submission = bpf_task_storage_get(&submissions, bpf_get_current_task_btf(), 0, 0);
+  __u64 bio = context[0];
+  if (!submission || submission->bio != bio) return 0;
+  submission->bio = 0;
+  __u64 ns = bpf_ktime_get_ns() - submission->since_ns;
+  if (ns >= LEAST_WAIT_NS) bpf_map_update_elem(&waited_bios, &bio, &ns, BPF_ANY);
+  return 0;
+}
+
+SEC("tp_btf/block_rq_insert")
+int blame_on_insert(__u64* context) { return insert((const struct request*)context[0]); }
+
+SEC("tp_btf/block_rq_requeue")
+int return_on_requeue(__u64* context) { return return_to_queue((const struct request*)context[0]); }
+
+SEC("tp_btf/block_rq_merge")
+int leave_on_merge(__u64* context) { return leave_by_merge((const struct request*)context[0]); }
 
 SEC("tp_btf/block_rq_issue")
 int blame_on_issue(__u64* context) { return issue(issued_request(context)); }

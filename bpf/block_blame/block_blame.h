@@ -3,8 +3,9 @@
  * while others waited for it.
  *
  * Cgroups are named by their slots (latency_slots.h), devices by major << 20 | minor. A request is *in flight* from its
- * issue to its completion; that time is its latency. At its completion the latency is charged to the cgroups that had
- * requests in flight on the device when it was issued, in parts by their numbers of requests. */
+ * insertion into a queue of the device, or its issue, to its completion. Its latency is that time and the wait for a
+ * free request before. At its completion the latency is charged to the cgroups that had requests in flight on the
+ * device when it came, in parts by their numbers of requests. */
 #pragma once
 
 #include "bpf/include/latency_slots.h"
@@ -36,7 +37,7 @@ struct block_blame_row_key {
 /* Completed requests of a cgroup on a device in one direction. */
 struct block_blame_stream {
   __u64 requests, bytes, ns;
-  __u64 alone_requests, alone_ns; /* of those without requests of others in flight at their issue */
+  __u64 alone_requests, alone_ns; /* of those that met no requests of others at the device */
   __u64 own_requests, own_ns;     /* parts that are charged to the cgroup itself */
   __u64 buckets[LATENCY_BUCKETS]; /* of latencies */
 };

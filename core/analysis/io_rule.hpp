@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rule for block I/O: judges one container in one window. Pure. [any thread]
 //
-// The figure for harm is the latency of requests from issue to completion. Others cause the part of it that is charged
-// to them, as far as it is longer than in quiet times. Own limits delay requests before their issue.
+// The figure for harm is the latency of requests from submission to completion. Others cause the part of it that is
+// charged to them, as far as it is longer than in quiet times. Own limits delay requests before their submission.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct IoStream {
   bool is_write = false;
   double requests = 0;        // completed, per second
   double mean = 0, p99 = 0;   // of their latencies, in seconds
-  double alone_requests = 0;  // without requests of others in flight at their issue, per second
+  double alone_requests = 0;  // that met no requests of others at the device, per second
   double alone_mean = 0;
   IoPart own, unexplained;  // charged to itself, and to nothing known; kind and subject do not count
   std::vector<IoPart> others;

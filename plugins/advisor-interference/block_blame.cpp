@@ -31,7 +31,10 @@ constexpr std::array kDirections = {Direction::read, Direction::write};
 static_assert(kDirections.size() == BLOCK_BLAME_DIRECTIONS);
 
 const latency::ProgramSource kBlockPrograms = {
-    "btf_tracepoint", {"on_cgroup_rmdir", "blame_on_complete", "blame_on_issue"}, {}};
+    "btf_tracepoint",
+    {"on_cgroup_rmdir", "blame_on_complete", "leave_on_merge", "return_on_requeue", "blame_on_issue", "blame_on_insert",
+     "wait_until_request", "wait_on_submission"},
+    {}};
 
 double requests_of(std::uint64_t parts) { return static_cast<double>(parts) / BLOCK_BLAME_REQUEST; }
 
@@ -102,10 +105,13 @@ Result<std::unordered_set<std::uint32_t>> slots_in_flight(const latency::SlotPro
 }  // namespace
 
 Result<BlockBlame> BlockBlame::open(const latency::CgroupTree& tree, const std::string& btf) {
-  latency::SlotObject object{
-      .kinds = 0,
-      .map_entries = {{"issued_requests", kRequests}, {"devices", kDevices}, {"rows", kRows}, {"pairs", kPairs}},
-      .slot_bytes = sizeof(block_blame_row)};
+  latency::SlotObject object{.kinds = 0,
+                             .map_entries = {{"requests", kRequests},
+                                             {"waited_bios", kWaits},
+                                             {"devices", kDevices},
+                                             {"rows", kRows},
+                                             {"pairs", kPairs}},
+                             .slot_bytes = sizeof(block_blame_row)};
   object.file.name = "block_blame";
   object.file.bytes = block_blame__elf_bytes(&object.file.size);
   return BlockBlame(TRY(latency::SlotPrograms::open(object, kBlockPrograms, tree, {btf, 0, {}})));

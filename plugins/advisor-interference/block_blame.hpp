@@ -26,7 +26,7 @@ struct BlockStream {
   Direction direction{};
   std::uint64_t bytes = 0;
   latency::Histogram latency;
-  std::uint64_t alone_requests = 0, alone_ns = 0;  // of those without requests of others in flight at their issue
+  std::uint64_t alone_requests = 0, alone_ns = 0;  // of those that met no requests of others at the device
   double own_requests = 0;                         // parts that are charged to the cgroup itself
   std::uint64_t own_ns = 0;
 };
@@ -49,7 +49,7 @@ struct BlockReading {
 
 class BlockBlame {
  public:
-  static constexpr std::uint32_t kRows = 4096, kPairs = 8192, kDevices = 256, kRequests = 16384;
+  static constexpr std::uint32_t kRows = 4096, kPairs = 8192, kDevices = 256, kRequests = 16384, kWaits = 4096;
 
   // `tree`: of the blkio controller. Fails with the reason where the kernel does not accept the programs.
   static Result<BlockBlame> open(const latency::CgroupTree& tree, const std::string& btf = {});
