@@ -51,9 +51,10 @@ void check_latency_of_client(Observed& observed, Workload& bulk, const std::stri
   observed.read();
   const double measured = mean_us(observed.of(client, Direction::read));
   MESSAGE("the client sees " << times.seen << " us, without waits for a CPU " << times.without_waits_for_cpu
-                             << " us, measured are " << measured << " us");
-  // A client waits for locks and interrupts, too. Some waits for a CPU are part of a latency, some are not.
-  CHECK(measured >= 0.5 * times.without_waits_for_cpu);
+                             << " us, measured are " << measured << " us of "
+                             << observed.of(client, Direction::read).latency.count);
+  // A client also waits until it is woken. Some waits for a CPU are part of a latency, some are not.
+  CHECK(measured >= 0.3 * times.without_waits_for_cpu);
   CHECK(measured <= 1.01 * times.seen);
 }
 
