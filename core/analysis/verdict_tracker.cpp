@@ -7,17 +7,27 @@
 namespace koord::analysis {
 namespace {
 
+// Of a verdict that stands for long, its last windows count most: it shows what holds the victim up now.
+constexpr int kAveragedWindows = 10;
+// A suspect of earlier windows goes when its part of the waits is less.
+constexpr double kLeastShare = 0.01;
+
 // Into the average of n values before it.
-void average(double& value, double next, int n) { value += (next - value) / (n + 1); }
+void average(double& value, double next, int n) { value += (next - value) / std::min(n + 1, kAveragedWindows); }
 
 void average_suspects(std::vector<Suspect>& suspects, std::vector<Suspect> next, int n) {
   for (const Suspect& suspect : next) suspect_in(suspects, suspect.kind, suspect.subject).quiet = suspect.quiet;
   for (const Suspect& suspect : suspects) suspect_in(next, suspect.kind, suspect.subject);
+  double all = 0;
   for (const Suspect& other : next) {
     Suspect& suspect = suspect_in(suspects, other.kind, other.subject);
     average(suspect.waited, other.waited, n);
     average(suspect.usage, other.usage, n);
+    all += suspect.waited;
   }
+  std::erase_if(suspects, [&](Suspect& suspect) {
+    return suspect_in(next, suspect.kind, suspect.subject).waited == 0 && suspect.waited < kLeastShare * all;
+  });
   sort_by_wait(suspects);
 }
 

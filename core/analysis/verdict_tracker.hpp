@@ -27,8 +27,8 @@ class VerdictTracker {
   // is confirmed itself.
   Change add(Time at, const Finding& finding);
 
-  // Averages over the windows with a finding since the first one of them; null: none stands. `statistic` is the average
-  // of the last ones, which have the same figure.
+  // Averages over the windows with a finding since the first one of them, of which about the last ten count; null: none
+  // stands. `statistic` is the average of the last ones, which have the same figure.
   const Verdict* verdict() const { return verdict_ ? &*verdict_ : nullptr; }
   // The one that was cleared last.
   const std::optional<Verdict>& last() const { return last_; }

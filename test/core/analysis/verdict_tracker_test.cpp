@@ -99,6 +99,22 @@ TEST_CASE("a verdict has the averages of the windows with a finding, the suspect
   CHECK(verdict.statistic.baseline == doctest::Approx(0.003));
 }
 
+TEST_CASE("a verdict that stands for long shows what holds the container up now, and forgets a suspect that ended") {
+  VerdictTracker tracker(kCart);
+  int second = 0;
+  const auto add = [&](std::vector<Suspect> suspects, int windows) {
+    for (int i = 0; i < windows; ++i) tracker.add(kBegin + ++second * 1s, interfered(suspects));
+  };
+  add({{SuspectKind::container, kEtl, 0.05, 1}}, 1000);
+  add({{SuspectKind::outside, 0, 0.04, 0}}, 8);
+  REQUIRE(tracker.verdict()->suspects.size() == 2);
+  CHECK(tracker.verdict()->suspects[0].kind == SuspectKind::outside);
+  add({{SuspectKind::outside, 0, 0.04, 0}}, 50);
+  REQUIRE(tracker.verdict()->suspects.size() == 1);
+  CHECK(tracker.verdict()->suspects[0].waited == doctest::Approx(0.04).epsilon(0.01));
+  CHECK(tracker.verdict()->windows_over == 1058);
+}
+
 TEST_CASE("figures of two names have no average: that of the last name begins anew, waits go on") {
   VerdictTracker tracker(kCart);
   int second = 0;
