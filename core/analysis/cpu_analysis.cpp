@@ -33,18 +33,14 @@ double middle_of(const Buckets& buckets, std::size_t bucket) {
 }  // namespace
 
 std::vector<CpuAnalysis::Event> CpuAnalysis::add(Time at, const std::vector<CpuSubject>& subjects) {
-  std::vector<CpuWindow> windows;
   Names names;
-  for (const CpuSubject& subject : subjects) {
-    windows.push_back(subject.window);
-    names[subject.window.subject] = &subject.workload;
-  }
+  for (const CpuSubject& subject : subjects) names[subject.window.subject] = &subject.workload;
   std::vector<Event> events;
   for (const CpuSubject& subject : subjects) {
     Workload& workload =
         workloads_.try_emplace(subject.workload, Workload{Baseline(rules_.baseline), at, {}}).first->second;
     workload.seen = at;
-    Finding finding = judge(subject.window, windows, workload.baseline.quiet(), rules_.cpu);
+    Finding finding = judge(subject.window, workload.baseline.quiet(), rules_.cpu);
     compare_with_quiet(workload, at, finding.suspects, names);
     workload.baseline.add(at, finding.held_up_by_others);
     VerdictTracker& tracker =

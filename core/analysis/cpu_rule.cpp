@@ -18,27 +18,30 @@ double longest_wait(const std::vector<Suspect>& suspects) {
   return longest;
 }
 
-// Threads that the container has beyond the CPUs that it may use wait for each other through its own fault.
-double surplus_of(const CpuWindow& window) { return std::max(0.0, window.run + window.wait - window.usable_cpus); }
-
-// The rest of the waits behind own threads has another reason: others used CPUs that it might have used.
-void charge_displaced(std::vector<Suspect>& suspects, double displaced, const CpuWindow& window,
-                      const std::vector<CpuWindow>& all) {
-  double used = 0;
-  for (const CpuWindow& other : all)
-    if (other.subject != window.subject) used += other.run;
-  if (used <= 0) return;
-  for (const CpuWindow& other : all) {
-    if (other.subject == window.subject || other.run <= 0) continue;
-    Suspect& suspect = suspect_in(suspects, SuspectKind::container, other.subject);
-    if (suspect.waited == 0) suspect.usage = other.run;
-    suspect.waited += displaced * other.run / used;
-  }
-}
-
 double cpus_of(const std::vector<Suspect>& suspects) {
   return std::accumulate(suspects.begin(), suspects.end(), 0.0,
                          [](double sum, const Suspect& suspect) { return sum + suspect.usage; });
+}
+
+// Threads that the container has beyond the CPUs that it may use wait for each other through its own fault.
+double surplus_of(const CpuWindow& window) {
+  return std::min(window.self, std::max(0.0, window.run + window.wait - window.usable_cpus));
+}
+
+// The rest of the waits behind own threads has another reason: its threads were not on all CPUs that it may use. Some
+// of these ran others, some ran nothing. Others cause the part for which they used them.
+double displaced_of(const CpuWindow& window, double surplus) {
+  const double used = cpus_of(window.neighbours);
+  return used > 0 ? (window.self - surplus) * used / (used + window.idle) : 0;
+}
+
+void charge_displaced(std::vector<Suspect>& suspects, double displaced, const std::vector<Suspect>& neighbours) {
+  const double used = cpus_of(neighbours);
+  for (const Suspect& neighbour : neighbours) {
+    Suspect& suspect = suspect_in(suspects, neighbour.kind, neighbour.subject);
+    if (suspect.waited == 0) suspect.usage = neighbour.usage;
+    suspect.waited += displaced * neighbour.usage / used;
+  }
 }
 
 // The part of the throttled time that the sharers of a quota cause. A quota is used up by the CPU that each used.
@@ -69,16 +72,16 @@ void judge_throttled(Finding& finding, const CpuWindow& window, double by_sharer
 
 }  // namespace
 
-Finding judge(const CpuWindow& window, const std::vector<CpuWindow>& all, double quiet, const CpuRule& rule) {
+Finding judge(const CpuWindow& window, double quiet, const CpuRule& rule) {
   Finding finding;
   finding.suspects = window.others;
   const double by_sharers = throttled_by_sharers(window);
   finding.throttled = window.throttled - by_sharers;
   finding.unexplained = window.unexplained;
-  finding.self = std::min(window.self, surplus_of(window));
-  const double displaced = window.self - finding.self;
+  const double surplus = surplus_of(window), displaced = displaced_of(window, surplus);
+  finding.self = window.self - displaced;
   if (displaced > 0) {
-    charge_displaced(finding.suspects, displaced, window, all);
+    charge_displaced(finding.suspects, displaced, window.neighbours);
     if (displaced > rule.estimated * (window.self + sum_of_waits(window.others))) finding.method = Method::estimated;
   }
   sort_by_wait(finding.suspects);
@@ -91,7 +94,7 @@ Finding judge(const CpuWindow& window, const std::vector<CpuWindow>& all, double
 
   if (window.throttled >= rule.throttled && window.throttled >= others) {
     judge_throttled(finding, window, by_sharers, rule);
-  } else if (finding.self > longest_wait(finding.suspects) && window.held_up >= rule.held_up) {
+  } else if (surplus > longest_wait(finding.suspects) && window.held_up >= rule.held_up) {
     finding.kind = Kind::self_threads;
     finding.statistic = {"held_up", window.held_up, 0, rule.held_up};
   } else if (window.run < rule.latency_run && finding.held_up_by_others >= threshold) {

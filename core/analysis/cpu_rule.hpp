@@ -23,6 +23,10 @@ struct CpuWindow {
   double self = 0;         // behind its own threads
   double unexplained = 0;  // without a known cause
   std::vector<Suspect> others;
+  // How long the CPUs of its cpuset ran nothing, in CPUs, and the others that used them: their usage counts, not
+  // `waited`. Only for a container that waits behind its own threads.
+  double idle = 0;
+  std::vector<Suspect> neighbours;
   // The part of `throttled` by a cgroup above it, and the other containers below that: their usage counts, not
   // `waited`.
   double throttled_above = 0;
@@ -44,15 +48,15 @@ struct CpuRule {
 // The result for one window; Kind::none: nothing holds it up.
 struct Finding {
   Kind kind = Kind::none;
-  Statistic statistic;            // without a finding: held_up_by_others
-  double held_up_by_others = 0;   // the part of E(1 ms)
-  std::vector<Suspect> suspects;  // the longest wait first; waits for them, and those displaced (see README.md)
-  double self = 0, throttled = 0, unexplained = 0;  // throttled: without the part of sharers
+  Statistic statistic;                    // without a finding: held_up_by_others
+  double held_up_by_others = 0;           // the part of E(1 ms)
+  std::vector<Suspect> suspects;          // the longest wait first; waits for them, and those displaced (see README.md)
+  double self = 0;                        // waits behind own threads that others do not cause
+  double throttled = 0, unexplained = 0;  // throttled: without the part of sharers
   Method method = Method::exact;
 };
 
-// `all`: the windows of all containers at that time, `window` among them: they share displaced waits by the CPU that
-// they use. `quiet`: E(1 ms) of others in this container's quiet windows, 0 while it is not known.
-Finding judge(const CpuWindow& window, const std::vector<CpuWindow>& all, double quiet, const CpuRule& rule = {});
+// `quiet`: E(1 ms) of others in this container's quiet windows, 0 while it is not known.
+Finding judge(const CpuWindow& window, double quiet, const CpuRule& rule = {});
 
 }  // namespace koord::analysis

@@ -85,12 +85,13 @@ Result<CpuBlame> CpuBlame::open(const latency::CgroupTree& tree, const std::stri
   return CpuBlame(TRY(latency::SlotPrograms::open(object, kPrograms, tree, {btf, 0, {}})), cpus);
 }
 
-// By slot, up to the highest in use.
-Result<std::vector<CpuTimes>> CpuBlame::read_times() const {
-  const std::vector<blame_slot> copies = TRY(programs_.read_slots<blame_slot>("blame_slots", cpus_));
-  std::vector<CpuTimes> times(copies.size() / cpus_);
-  for (std::size_t i = 0; i < copies.size(); ++i) times[i / cpus_] += times_of(copies[i]);
-  return times;
+void CpuBlame::take_runs(const std::vector<blame_slot>& copies, const SlotOwner& owner, std::vector<CpuRun>& runs) {
+  for (std::uint32_t cpu = 0; cpu < cpus_; ++cpu) {
+    const std::size_t at = std::size_t{owner.slot} * cpus_ + cpu;
+    if (at >= copies.size()) return;
+    const std::uint64_t before = std::exchange(run_ns_[at], copies[at].run_ns);
+    if (copies[at].run_ns > before) runs.push_back({owner.cgroup, cpu, copies[at].run_ns - before});
+  }
 }
 
 // The matrix first: a cgroup that is in it has a slot when the slots are read.
@@ -99,8 +100,17 @@ Result<CpuReading> CpuBlame::read() {
   const std::uint32_t n = TRY(bpf::take_all(programs_.map("matrix"), pairs_, pair_ns_));
   CgroupSlots& slots = programs_.slots();
   TRY(slots.look());
-  const std::vector<CpuTimes> times = TRY(read_times());
+  // By slot and CPU, up to the highest slot in use.
+  const std::vector<blame_slot> copies = TRY(programs_.read_slots<blame_slot>("blame_slots", cpus_));
+  std::vector<CpuTimes> times(copies.size() / cpus_);
+  for (std::size_t i = 0; i < copies.size(); ++i) times[i / cpus_] += times_of(copies[i]);
+  run_ns_.resize(std::max(run_ns_.size(), copies.size()));
   CpuReading reading;
+  for (const SlotOwner& owner : slots.living()) take_runs(copies, owner, reading.runs);
+  for (const SlotOwner& owner : slots.ended()) {
+    take_runs(copies, owner, reading.runs);
+    std::fill_n(run_ns_.begin() + std::ptrdiff_t(owner.slot) * cpus_, cpus_, 0);  // the slot is cleared below
+  }
   reading.times = latency::reading_of<CpuTimes>(programs_, [&](std::uint32_t slot) { return times[slot]; });
 
   std::unordered_map<std::uint32_t, std::uint64_t> cgroups;

@@ -13,6 +13,8 @@
 #include "plugins/shared/latency/slot_programs.hpp"
 #include "plugins/shared/latency/windows.hpp"
 
+struct blame_slot;
+
 namespace koord::interference {
 
 // x of an excess: 0.25, 0.5, 1, 2, 4, 8 ms.
@@ -47,8 +49,18 @@ struct Blame {
   std::uint64_t ns = 0;
 };
 
+// Time that a cgroup's threads ran on a CPU since the last reading.
+struct CpuRun {
+  std::uint64_t cgroup = 0;  // inode number of its directory
+  unsigned cpu = 0;
+  std::uint64_t ns = 0;
+
+  bool operator==(const CpuRun&) const = default;
+};
+
 struct CpuReading {
   latency::Reading<CpuTimes> times;
+  std::vector<CpuRun> runs;
   std::vector<Blame> blames;
   std::uint64_t unplaced_ns = 0;  // blames for which the matrix had no place, since the start
 };
@@ -66,10 +78,11 @@ class CpuBlame {
  private:
   CpuBlame(latency::SlotPrograms programs, std::uint32_t cpus) : programs_(std::move(programs)), cpus_(cpus) {}
 
-  Result<std::vector<CpuTimes>> read_times() const;
+  void take_runs(const std::vector<blame_slot>& copies, const latency::SlotOwner& owner, std::vector<CpuRun>& runs);
 
   latency::SlotPrograms programs_;
   std::uint32_t cpus_;
+  std::vector<std::uint64_t> run_ns_;  // by slot and CPU, at the last reading
   std::vector<std::uint32_t> pairs_ = std::vector<std::uint32_t>(kPairs);
   std::vector<std::uint64_t> pair_ns_ = std::vector<std::uint64_t>(kPairs);
 };

@@ -20,6 +20,13 @@ void add_wait(CpuWindow& window, SuspectKind kind, std::uint64_t subject, double
 
 }  // namespace
 
+std::unordered_map<std::uint64_t, CpuTimes> times_by_container(const latency::Windows<CpuTimes>& windows,
+                                                               const ContainerOfCgroup& container_of) {
+  std::unordered_map<std::uint64_t, CpuTimes> times;
+  for (const auto& [cgroup, handle] : container_of) times[handle] += windows.of(cgroup);
+  return times;
+}
+
 std::unordered_set<std::uint64_t> waiting_for_themselves(const std::vector<Blame>& blames,
                                                          const ContainerOfCgroup& container_of) {
   std::unordered_set<std::uint64_t> handles;
@@ -38,13 +45,13 @@ std::vector<CpuSubject> cpu_subjects(const std::vector<ContainerTimes>& containe
   std::unordered_map<std::uint64_t, std::size_t> index;
   for (const ContainerTimes& container : containers) {
     index[container.handle] = subjects.size();
-    subjects.push_back({container.workload,
-                        {.subject = container.handle,
-                         .run = per_second(container.times.run),
-                         .wait = per_second(container.times.wait),
-                         .throttled = per_second(container.times.throttled),
-                         .usable_cpus = container.usable_cpus,
-                         .held_up = per_second(container.times.excess[kOneMillisecond])}});
+    subjects.push_back(
+        {container.workload,
+         {.subject = container.handle,
+          .run = per_second(container.times.run),
+          .wait = per_second(container.times.wait),
+          .throttled = per_second(container.times.throttled),
+          .held_up = per_second(container.times.excess[kOneMillisecond])}});
   }
   for (std::size_t i = 0; i < containers.size(); ++i) {
     CpuWindow& window = subjects[i].window;

@@ -17,8 +17,7 @@ namespace koord::interference {
 struct ContainerTimes {
   std::uint64_t handle = 0;
   std::string workload;
-  CpuTimes times;  // of all its cgroups
-  double usable_cpus = 0;
+  CpuTimes times;  // of all its cgroups, without those that belong to a container inside
   bool is_quota_known = true;
   double throttled_above = 0;               // share of its throttled time that the quota of a cgroup above took
   std::vector<std::uint64_t> sharers = {};  // the other containers below that cgroup
@@ -26,6 +25,11 @@ struct ContainerTimes {
 
 // The container of each cgroup, by the inode number of its directory; others are outside.
 using ContainerOfCgroup = std::unordered_map<std::uint64_t, std::uint64_t>;
+
+// The times of containers. Cgroups outside of pods may be listed together with one above them: the threads of each
+// cgroup count once, for the container that the cgroup belongs to.
+std::unordered_map<std::uint64_t, CpuTimes> times_by_container(const latency::Windows<CpuTimes>& windows,
+                                                               const ContainerOfCgroup& container_of);
 
 // The containers with long waits behind their own threads. Only these are judged by the CPUs that they may use.
 std::unordered_set<std::uint64_t> waiting_for_themselves(const std::vector<Blame>& blames,

@@ -8,9 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/file.hpp"
 #include "core/cgroup/layout.hpp"
 #include "koordetector/plugin.hpp"
 #include "plugins/advisor-interference/cpu_blame.hpp"
+#include "plugins/advisor-interference/cpu_use.hpp"
 #include "plugins/advisor-interference/cpu_windows.hpp"
 #include "plugins/advisor-interference/kept_baselines.hpp"
 #include "plugins/advisor-interference/other_resources.hpp"
@@ -42,8 +44,11 @@ using koord::interference::ContainerTimes;
 using koord::interference::CpuBlame;
 using koord::interference::CpuReading;
 using koord::interference::CpuTimes;
+using koord::interference::CpuUse;
 using koord::interference::KnownContainer;
 using koord::interference::OtherResources;
+using koord::interference::UnusedCpus;
+using koord::interference::UsableCpus;
 using koord::plugin::Batch;
 using koord::plugin::Failure;
 using koord::plugin::Metric;
@@ -117,6 +122,7 @@ class Interference final : public koord::plugin::Advisor {
                     KOORD_COUNTER})
                 .series(KOORD_NO_SUBJECT);
     const koord::NodeRoots roots = koord::node::roots_of(host());
+    stat_file_ = roots.proc + "/stat";
     layout_ = value_or_fail(koord::cgroup::Layout::detect(roots), KOORD_E_UNSUPPORTED);
     quotas_.emplace(*layout_);
     tree_ = std::make_unique<koord::latency::CgroupTree>(
@@ -139,13 +145,15 @@ class Interference final : public koord::plugin::Advisor {
     follow();
     const CpuReading reading = value_or_fail(blame_->read());
     windows_.advance(reading.times);
+    const UnusedCpus unused = unused_in_window();
     const koord::Time now = koord::from_ns(now_ns);
     for (const std::string& problem : kept_->restore_once(analysis_, now))
       log(KOORD_LOG_WARN, "kept baselines: " + problem + "; it is left out");
     const double seconds = static_cast<double>(now_ns - std::exchange(last_ns_, now_ns)) / 1e9;
     if (seconds <= 0 || seconds > kLongestWindow) return others_->skip(known_containers(), windows_since_look_ == 0);
-    const std::vector<CpuSubject> subjects =
-        koord::interference::cpu_subjects(containers(reading.blames), reading.blames, container_of_, seconds);
+    std::vector<CpuSubject> subjects =
+        koord::interference::cpu_subjects(containers(), reading.blames, container_of_, seconds);
+    describe_crowded(subjects, reading, unused, seconds);
     for (const CpuAnalysis::Event& event : analysis_.add(now, subjects)) record(event.change, event.verdict, "cpu");
     for (const OtherResources::Event& one :
          others_->collect(now, seconds, known_containers(), windows_since_look_ == 0))
@@ -201,19 +209,37 @@ class Interference final : public koord::plugin::Advisor {
     }
   }
 
-  std::vector<ContainerTimes> containers(const std::vector<Blame>& blames) {
-    const auto crowded = koord::interference::waiting_for_themselves(blames, container_of_);
+  std::vector<ContainerTimes> containers() {
+    auto times = koord::interference::times_by_container(windows_, container_of_);
     std::vector<ContainerTimes> all;
-    followed_.for_each(windows_, [&](const Series& series, const CpuTimes& times) {
-      const auto names = names_.find(series.handle);
-      if (series.kinds.empty() || names == names_.end()) return;
-      // It costs several files.
-      const double usable =
-          crowded.contains(series.handle) ? koord::interference::usable_cpus(*layout_, names->second.cgroup_dir) : 0;
-      all.push_back({series.handle, names->second.workload, times, usable});
-    });
+    for (const auto& [handle, names] : names_) {
+      if (names.cgroup_dir.empty()) continue;
+      all.push_back({handle, names.workload, times[handle]});
+    }
     find_quotas(all);
     return all;
+  }
+
+  // Costs several files of a container: for those that wait behind their own threads only.
+  void describe_crowded(std::vector<CpuSubject>& subjects, const CpuReading& reading, const UnusedCpus& unused,
+                        double seconds) const {
+    const auto crowded = koord::interference::waiting_for_themselves(reading.blames, container_of_);
+    if (crowded.empty()) return;
+    const CpuUse use(reading.runs, container_of_, unused, seconds);
+    for (CpuSubject& subject : subjects) {
+      if (!crowded.contains(subject.window.subject)) continue;
+      const UsableCpus usable =
+          koord::interference::usable_cpus(*layout_, names_.at(subject.window.subject).cgroup_dir);
+      subject.window.usable_cpus = usable.number;
+      use.describe(subject.window, usable.set);
+    }
+  }
+
+  UnusedCpus unused_in_window() {
+    UnusedCpus now = koord::interference::parse_unused_cpus(koord::read_file(stat_file_).value_or(""));
+    UnusedCpus unused = added(unused_, now);
+    unused_ = std::move(now);
+    return unused;
   }
 
   // Also costs files: for throttled containers only.
@@ -285,6 +311,8 @@ class Interference final : public koord::plugin::Advisor {
   const koord_svc_audit* audit_ = nullptr;
   Metrics metrics_;
   std::uint64_t lost_ = 0, last_ns_ = 0;
+  std::string stat_file_;
+  UnusedCpus unused_;  // since the start of the machine, at the last window
   std::optional<koord::cgroup::Layout> layout_;
   std::optional<koord::interference::QuotaSources> quotas_;
   std::unique_ptr<koord::latency::CgroupTree> tree_;

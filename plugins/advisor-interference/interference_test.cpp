@@ -34,8 +34,7 @@ std::vector<CpuSubject> subjects(const std::vector<Blame>& blames, double second
   cart.excess = {50 * kMs, 45 * kMs, 42 * kMs, 30 * kMs, 0, 0};
   CpuTimes etl;
   etl.run = 1700 * kMs;
-  return cpu_subjects({{kCart, "shop/cart/app", cart, 2}, {kEtl, "batch/etl/main", etl, 2}}, blames, kContainers,
-                      seconds);
+  return cpu_subjects({{kCart, "shop/cart/app", cart}, {kEtl, "batch/etl/main", etl}}, blames, kContainers, seconds);
 }
 
 analysis::Verdict verdict() {
@@ -62,7 +61,6 @@ TEST_CASE("the figures of a container are per second of the window") {
   CHECK(window.wait == doctest::Approx(0.030));
   CHECK(window.throttled == doctest::Approx(0.0035));
   CHECK(window.held_up == doctest::Approx(0.021));
-  CHECK(window.usable_cpus == 2);
 }
 
 TEST_CASE("waits are charged to containers, the kernel and what is outside of pods; a container's cgroups are one") {
@@ -85,15 +83,34 @@ TEST_CASE("waits are charged to containers, the kernel and what is outside of po
   CHECK(window.unexplained == doctest::Approx(0.003));
 }
 
+TEST_CASE("a container that contains another one has the times of its own threads only") {
+  constexpr std::uint64_t kPod = 3, kPodCgroup = 100;
+  const auto total = [](std::uint64_t cgroup, std::uint64_t run) {
+    latency::CgroupTotal<CpuTimes> one{cgroup, {}};
+    one.total.run = run;
+    return one;
+  };
+  latency::Windows<CpuTimes> windows;
+  latency::Reading<CpuTimes> reading;
+  reading.cgroups = {total(kPodCgroup, 1), total(kCartCgroup, 20), total(kCartChild, 300), total(kSystemCgroup, 4000)};
+  windows.advance(reading);
+  ContainerOfCgroup container_of = kContainers;
+  container_of[kPodCgroup] = kPod;
+  const auto times = times_by_container(windows, container_of);
+  CHECK(times.at(kPod).run == 1);
+  CHECK(times.at(kCart).run == 320);
+  CHECK(times.at(kEtl).run == 0);
+  CHECK(times.size() == 3);
+}
+
 TEST_CASE("the part of a quota above and the containers that share it are in the window") {
   CpuTimes cart, etl;
   cart.throttled = 400 * kMs;
   etl.run = 300 * kMs;
-  ContainerTimes victim{kCart, "shop/cart/app", cart, 2};
+  ContainerTimes victim{kCart, "shop/cart/app", cart};
   victim.throttled_above = 0.75;
   victim.sharers = {kEtl, 99};
-  const analysis::CpuWindow window =
-      cpu_subjects({victim, {kEtl, "shop/cart/etl", etl, 2}}, {}, kContainers, 1)[0].window;
+  const analysis::CpuWindow window = cpu_subjects({victim, {kEtl, "shop/cart/etl", etl}}, {}, kContainers, 1)[0].window;
   CHECK(window.throttled_above == doctest::Approx(0.3));
   REQUIRE(window.sharers.size() == 1);
   CHECK(window.sharers[0] == Suspect{SuspectKind::container, kEtl, 0, 0.3});
@@ -171,11 +188,12 @@ TEST_CASE("a container may use the CPUs of its cpuset, less if its quota or that
                    {"cgroup/cpu/pod/cpu.cfs_period_us", "100000\n"},
                    {"cgroup/cpuset/pod/app/cpuset.effective_cpus", "0-3,8\n"}});
     const cgroup::Layout layout = *cgroup::Layout::detect(node.roots());
-    CHECK(usable_cpus(layout, "pod/app") == 5);
+    CHECK(usable_cpus(layout, "pod/app").number == 5);
+    CHECK(usable_cpus(layout, "pod/app").set.list() == "0-3,8");
     node.write("cgroup/cpu/pod/cpu.cfs_quota_us", "250000\n");
-    CHECK(usable_cpus(layout, "pod/app") == 2.5);
+    CHECK(usable_cpus(layout, "pod/app").number == 2.5);
     node.write("cgroup/cpu/pod/app/cpu.cfs_quota_us", "150000\n");
-    CHECK(usable_cpus(layout, "pod/app") == 1.5);
+    CHECK(usable_cpus(layout, "pod/app").number == 1.5);
   }
   SUBCASE("on cgroup v2") {
     FakeNode node({{"cgroup/cgroup.controllers", "cpuset cpu memory\n"},
@@ -183,15 +201,16 @@ TEST_CASE("a container may use the CPUs of its cpuset, less if its quota or that
                    {"cgroup/pod/cpu.max", "50000 100000\n"},
                    {"cgroup/pod/app/cpuset.cpus.effective", "0-3\n"}});
     const cgroup::Layout layout = *cgroup::Layout::detect(node.roots());
-    CHECK(usable_cpus(layout, "pod/app") == 0.5);
+    CHECK(usable_cpus(layout, "pod/app").number == 0.5);
     node.write("cgroup/pod/cpu.max", "max 100000\n");
-    CHECK(usable_cpus(layout, "pod/app") == 4);
+    CHECK(usable_cpus(layout, "pod/app").number == 4);
     node.write("cgroup/pod/app/cpu.max", "nonsense\n");
-    CHECK(usable_cpus(layout, "pod/app") == 4);
+    CHECK(usable_cpus(layout, "pod/app").number == 4);
   }
 }
 
 TEST_CASE("a container with no files at all may use all CPUs") {
   FakeNode node({{"cgroup/cgroup.controllers", "cpuset cpu memory\n"}});
-  CHECK(usable_cpus(*cgroup::Layout::detect(node.roots()), "gone") >= 1);
+  CHECK(usable_cpus(*cgroup::Layout::detect(node.roots()), "gone").number >= 1);
+  CHECK(usable_cpus(*cgroup::Layout::detect(node.roots()), "gone").set.empty());
 }

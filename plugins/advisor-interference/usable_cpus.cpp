@@ -19,12 +19,12 @@ using cgroup::Version;
 
 constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
-double cpus_of_set(const Layout& layout, const std::string& cgroup) {
+CpuSet cpuset_of(const Layout& layout, const std::string& cgroup) {
   const bool is_v2 = layout.version(Controller::cpuset) == Version::v2;
   const Result<std::string> text = read_file(layout.directory(Controller::cpuset, cgroup) +
                                              (is_v2 ? "/cpuset.cpus.effective" : "/cpuset.effective_cpus"));
   const Result<CpuSet> cpus = text ? CpuSet::parse(trim(*text)) : Result<CpuSet>(text.error());
-  return cpus && !cpus->empty() ? static_cast<double>(cpus->size()) : kUnlimited;
+  return cpus ? *cpus : CpuSet();
 }
 
 std::optional<std::int64_t> number_in(const std::string& path) {
@@ -54,11 +54,14 @@ double cpus_of_quota(const Layout& layout, const std::string& cgroup) {
 
 }  // namespace
 
-double usable_cpus(const Layout& layout, const std::string& cgroup) {
+UsableCpus usable_cpus(const Layout& layout, const std::string& cgroup) {
   const auto slash = cgroup.rfind('/');
   const double of_pod = slash == std::string::npos ? kUnlimited : cpus_of_quota(layout, cgroup.substr(0, slash));
-  const double least = std::min({cpus_of_set(layout, cgroup), cpus_of_quota(layout, cgroup), of_pod});
-  return least == kUnlimited ? static_cast<double>(std::thread::hardware_concurrency()) : least;
+  UsableCpus usable{0, cpuset_of(layout, cgroup)};
+  const double of_set = usable.set.empty() ? kUnlimited : static_cast<double>(usable.set.size());
+  usable.number = std::min({of_set, cpus_of_quota(layout, cgroup), of_pod});
+  if (usable.number == kUnlimited) usable.number = static_cast<double>(std::thread::hardware_concurrency());
+  return usable;
 }
 
 }  // namespace koord::interference

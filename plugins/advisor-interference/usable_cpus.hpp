@@ -3,12 +3,18 @@
 
 #include <string>
 
+#include "core/base/cpu_set.hpp"
 #include "core/cgroup/layout.hpp"
 
 namespace koord::interference {
 
-// Returns the CPUs that a container may use at most: those of its cpuset, or less if its own quota or that of its pod
-// (the cgroup above) allows less. Files that are missing limit nothing. [any thread]
-double usable_cpus(const cgroup::Layout& layout, const std::string& cgroup);
+struct UsableCpus {
+  double number = 0;  // those of the cpuset, or less if the container's own quota or that of its pod allows less
+  CpuSet set;         // the cpuset; empty: all
+};
+
+// Returns the CPUs that a container may use at most. Its pod is the cgroup above. Files that are missing limit nothing.
+// [any thread]
+UsableCpus usable_cpus(const cgroup::Layout& layout, const std::string& cgroup);
 
 }  // namespace koord::interference

@@ -63,6 +63,16 @@ struct InterferenceFixture {
   AgentProcess agent{kConfig, {built("plugins/advisor-interference")}};
 };
 
+// The pods' cgroups are listed as containers, too: these are neither victims nor suspects of what runs in them.
+bool names_pod(const json::array& verdicts, const RealCgroup& pod) {
+  for (const json::value& verdict : verdicts) {
+    if (verdict.at("victim").at("name").as_string() == pod.dir()) return true;
+    for (const json::value& suspect : verdict.at("suspects").as_array())
+      if (suspect.at("name").as_string() == pod.dir()) return true;
+  }
+  return false;
+}
+
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
@@ -105,6 +115,8 @@ TEST_CASE("a hog beside a service is found, named first, shown by all commands, 
   const json::value ended = fixture.against_hog({"--since", "5m"});
   REQUIRE_FALSE(ended.is_null());
   CHECK(ended.at("state") == "ended");
+  for (const RealCgroup* pod : {&fixture.service_pod, &fixture.hog_pod})
+    CHECK_FALSE(names_pod(fixture.verdicts({"--since", "5m"}), *pod));
   MESSAGE("found after ", found_s, " s, cleared after ", cleared_s, " s");
   CHECK(fixture.agent.stop() == 0);
 }

@@ -12,6 +12,8 @@ constexpr Subject kCart = 1, kEtl = 2, kWeb = 3;
 
 Suspect by(Subject subject, double waited) { return {SuspectKind::container, subject, waited, 1}; }
 
+Suspect uses(Subject subject, double cpus) { return {SuspectKind::container, subject, 0, cpus}; }
+
 // A small service that is held up by another container.
 CpuWindow held_up_service() {
   return {.subject = kCart,
@@ -22,7 +24,7 @@ CpuWindow held_up_service() {
           .others = {by(kWeb, 0.005), by(kEtl, 0.038)}};
 }
 
-Finding judged(const CpuWindow& window, double quiet = 0) { return judge(window, {window}, quiet); }
+Finding judged(const CpuWindow& window, double quiet = 0) { return judge(window, quiet); }
 
 }  // namespace
 
@@ -116,18 +118,46 @@ TEST_CASE("threads beyond the CPUs that a container may use wait through its own
 }
 
 TEST_CASE("threads that wait for each other on CPUs that others use are displaced by these") {
-  // Two threads, two CPUs, of which a neighbour has one: one runs, one waits behind it.
-  const CpuWindow victim{
+  // Two threads, two CPUs, of which others have one: one runs, one waits behind it.
+  CpuWindow victim{
       .subject = kCart, .run = 1, .wait = 1, .usable_cpus = 2, .held_up = 0.9, .self = 0.8, .others = {by(kEtl, 0.1)}};
-  const CpuWindow neighbour{.subject = kEtl, .run = 0.75, .usable_cpus = 2};
-  const CpuWindow small{.subject = kWeb, .run = 0.25, .usable_cpus = 2};
-  const Finding finding = judge(victim, {victim, neighbour, small}, 0);
+  victim.neighbours = {uses(kEtl, 0.75), uses(kWeb, 0.15), {SuspectKind::outside, 0, 0, 0.1}};
+  const Finding finding = judged(victim);
   CHECK(finding.kind == Kind::interfered);
   CHECK(finding.method == Method::estimated);
   CHECK(finding.self == 0);
-  REQUIRE(finding.suspects.size() == 2);
+  REQUIRE(finding.suspects.size() == 3);
   CHECK(finding.suspects[0] == Suspect{SuspectKind::container, kEtl, 0.1 + 0.8 * 0.75, 1});
-  CHECK(finding.suspects[1] == Suspect{SuspectKind::container, kWeb, 0.8 * 0.25, 0.25});
+  CHECK(finding.suspects[1] == Suspect{SuspectKind::container, kWeb, 0.8 * 0.15, 0.15});
+  CHECK(finding.suspects[2].kind == SuspectKind::outside);
+  CHECK(finding.suspects[2].waited == doctest::Approx(0.8 * 0.1));
+}
+
+TEST_CASE("of waits behind own threads, others cause the part of the unused CPUs that they used, not the idle part") {
+  struct Row {
+    double used, idle, displaced;
+  };
+  CpuWindow victim{.subject = kCart, .run = 0.2, .wait = 0.1, .usable_cpus = 2, .held_up = 0.05, .self = 0.08};
+  for (const Row& row : {Row{0, 1.8, 0}, Row{0.018, 1.782, 0.0008}, Row{0.9, 0.9, 0.04}, Row{1.8, 0, 0.08}}) {
+    CAPTURE(row.used);
+    victim.neighbours.clear();
+    if (row.used > 0) victim.neighbours = {uses(kEtl, row.used)};
+    victim.idle = row.idle;
+    const Finding finding = judged(victim);
+    CHECK(finding.self == doctest::Approx(victim.self - row.displaced));
+    CHECK(finding.held_up_by_others == doctest::Approx(0.05 * row.displaced / 0.08));
+    CHECK(finding.kind == (finding.held_up_by_others >= 0.01 ? Kind::interfered : Kind::none));
+  }
+}
+
+TEST_CASE("others that use a part of the CPUs displace no more than that part beside a surplus of own threads") {
+  // Three threads on two CPUs, of which another container has a tenth.
+  CpuWindow victim{.subject = kCart, .run = 1.9, .wait = 1.1, .usable_cpus = 2, .held_up = 1, .self = 1.1};
+  victim.neighbours = {uses(kEtl, 0.1)};
+  const Finding finding = judged(victim);
+  CHECK(finding.kind == Kind::self_threads);
+  CHECK(finding.self == doctest::Approx(1));
+  CHECK(finding.suspects.at(0).waited == doctest::Approx(0.1));
 }
 
 TEST_CASE("a container that computes is interfered with when others take 15 % of its throughput") {
@@ -151,5 +181,5 @@ TEST_CASE("the thresholds are settings") {
   CpuRule rule;
   rule.held_up = 0.05;
   const CpuWindow window = held_up_service();
-  CHECK(judge(window, {window}, 0, rule).kind == Kind::none);
+  CHECK(judge(window, 0, rule).kind == Kind::none);
 }
