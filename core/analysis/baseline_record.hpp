@@ -17,6 +17,9 @@ namespace koord::analysis {
 inline constexpr int kBaselineVersion = 1;
 inline constexpr std::size_t kMaxBaselineBytes = 256u << 10;
 inline constexpr std::size_t kMaxQuietSuspects = 8;
+// Keys of koord.kv/1: those of this node, and those of the cluster that the agent offers for new workloads.
+inline constexpr const char* kBaselinesKey = "baselines/cpu";
+inline constexpr const char* kOfferedBaselinesKey = "host/interference_baselines";
 
 struct SavedBaseline {
   std::string workload;

@@ -107,6 +107,21 @@ std::vector<SavedBaseline> CpuAnalysis::save(Time now) const {
   return all;
 }
 
+void CpuAnalysis::adopt(const std::vector<SavedBaseline>& offered, Time now) {
+  std::vector<SavedBaseline> unknown;
+  for (const SavedBaseline& one : offered) {
+    const auto own = workloads_.find(one.workload);
+    if (own == workloads_.end() || own->second.baseline.windows() < rules_.baseline.windows) unknown.push_back(one);
+  }
+  restore(unknown, now);
+}
+
+void CpuAnalysis::set_rules(const Rules& rules, Time now) {
+  const std::vector<SavedBaseline> known = save(now);
+  *this = CpuAnalysis(rules);
+  restore(known, now);
+}
+
 void CpuAnalysis::restore(const std::vector<SavedBaseline>& all, Time now) {
   for (const SavedBaseline& saved : all) {
     const Time seen = std::min(saved.seen, now);

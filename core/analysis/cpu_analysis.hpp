@@ -31,6 +31,9 @@ class CpuAnalysis {
 
   explicit CpuAnalysis(Rules rules = {}) : rules_(rules) {}
 
+  // From the next window on. Standing verdicts go without an event, baselines stay.
+  void set_rules(const Rules& rules, Time now);
+
   // The windows of all containers that exist, which ended at this time. A container that is missing has ended: its
   // verdict goes without an event.
   std::vector<Event> add(Time at, const std::vector<CpuSubject>& subjects);
@@ -42,6 +45,8 @@ class CpuAnalysis {
   std::vector<SavedBaseline> save(Time now) const;
   // Before the first windows. Drops those that were not seen for too long.
   void restore(const std::vector<SavedBaseline>& saved, Time now);
+  // The same for baselines of the cluster: as a start for workloads with a quiet level that is unknown here.
+  void adopt(const std::vector<SavedBaseline>& offered, Time now);
 
  private:
   struct Workload {

@@ -34,10 +34,18 @@ QuietLatency IoAnalysis::quiet_of(const std::string& workload, const IoStream& s
 
 void IoAnalysis::learn(Time at, const std::string& workload, const IoStream& stream) {
   for (const std::string& name : {workload, std::string()}) {
-    Known& known = baselines_[{name, stream.device, stream.is_write}];
+    Known& known = baselines_.try_emplace(Key{name, stream.device, stream.is_write}, Known{IoBaseline(rules_.io), at})
+                       .first->second;
     known.seen = at;
-    known.baseline.add(at, stream, rule_);
+    known.baseline.add(at, stream, rules_.io);
   }
+}
+
+void IoAnalysis::set_rules(const Rules& rules) {
+  if (rules.io.quiet_windows != rules_.io.quiet_windows || rules.io.quiet_half_life != rules_.io.quiet_half_life)
+    baselines_.clear();
+  rules_ = rules;
+  verdicts_ = Verdicts(rules.confirmation);
 }
 
 std::vector<VerdictEvent> IoAnalysis::add(Time at, const std::vector<IoSubject>& subjects) {
@@ -48,13 +56,13 @@ std::vector<VerdictEvent> IoAnalysis::add(Time at, const std::vector<IoSubject>&
     living.insert(window.subject);
     std::vector<QuietLatency> quiet;
     for (const IoStream& stream : window.streams) quiet.push_back(quiet_of(subject.workload, stream));
-    if (const IoStream* worst = worst_stream(window, quiet, rule_)) devices_[window.subject] = worst->device;
-    if (auto event = verdicts_.add(at, window.subject, judge_io(window, quiet, rule_))) events.push_back(*event);
+    if (const IoStream* worst = worst_stream(window, quiet, rules_.io)) devices_[window.subject] = worst->device;
+    if (auto event = verdicts_.add(at, window.subject, judge_io(window, quiet, rules_.io))) events.push_back(*event);
     for (const IoStream& stream : window.streams) learn(at, subject.workload, stream);
   }
   verdicts_.keep_only(living);
   std::erase_if(devices_, [&](const auto& one) { return !living.contains(one.first); });
-  keep_last_seen(baselines_, at - kForgetAfter);
+  keep_last_seen(baselines_, at - rules_.baseline.forget_after);
   return events;
 }
 

@@ -11,6 +11,7 @@
 #include "core/analysis/histogram.hpp"
 #include "core/analysis/io_rule.hpp"
 #include "core/analysis/last_seen.hpp"
+#include "core/analysis/rules.hpp"
 #include "core/analysis/verdicts.hpp"
 
 namespace koord::analysis {
@@ -24,20 +25,23 @@ struct IoSubject {
 // The latencies of requests that met no requests of others: their median is the quiet level. It needs no quiet times.
 class IoBaseline {
  public:
-  static constexpr std::size_t kFewestWindows = 10;  // before that nothing is known
-  static constexpr Duration kHalfLife = std::chrono::hours(6);
   static constexpr Buckets kLatencies{0.000001, 100};  // seconds
+
+  explicit IoBaseline(const IoRule& rule = {}) : mean_(rule), p99_(rule) {}
 
   void add(Time at, const IoStream& stream, const IoRule& rule);
   QuietLatency quiet() const;
 
  private:
   struct Median {
-    Histogram histogram{kLatencies, kHalfLife};
-    std::size_t windows = 0;
+    explicit Median(const IoRule& rule)
+        : histogram(kLatencies, rule.quiet_half_life), fewest_windows(rule.quiet_windows) {}
+
+    Histogram histogram;
+    std::size_t windows = 0, fewest_windows;
 
     void add(double value, Time at);
-    double value() const { return windows < kFewestWindows ? 0 : histogram.percentile(0.5); }
+    double value() const { return windows < fewest_windows ? 0 : histogram.percentile(0.5); }
   };
 
   Median mean_, p99_;
@@ -45,7 +49,11 @@ class IoBaseline {
 
 class IoAnalysis {
  public:
-  explicit IoAnalysis(IoRule rule = {}, ConfirmationRule confirmation = {}) : rule_(rule), verdicts_(confirmation) {}
+  explicit IoAnalysis(Rules rules = {}) : rules_(rules), verdicts_(rules.confirmation) {}
+
+  // From the next window on. Standing verdicts go without an event. Quiet latencies are learnt anew if their own
+  // settings are others.
+  void set_rules(const Rules& rules);
 
   // The windows of all containers that exist, which ended at this time. A container that is missing has ended.
   std::vector<VerdictEvent> add(Time at, const std::vector<IoSubject>& subjects);
@@ -55,8 +63,6 @@ class IoAnalysis {
   std::uint32_t device_of(Subject subject) const;
 
  private:
-  static constexpr Duration kForgetAfter = std::chrono::hours(24);
-
   // Workload, empty for all (so that these are the first ones); device; direction.
   using Key = std::tuple<std::string, std::uint32_t, bool>;
   struct Known {
@@ -67,7 +73,7 @@ class IoAnalysis {
   QuietLatency quiet_of(const std::string& workload, const IoStream& stream) const;
   void learn(Time at, const std::string& workload, const IoStream& stream);
 
-  IoRule rule_;
+  Rules rules_;
   std::map<Key, Known> baselines_;
   std::map<Subject, std::uint32_t> devices_;
   Verdicts verdicts_;

@@ -5,6 +5,7 @@
 // charged to them, as far as it is longer than in quiet times. Own limits delay requests before their submission.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -52,6 +53,9 @@ struct IoRule {
   double requests_for_mean = 10;  // per second; fewer prove nothing
   double requests_for_p99 = 100;  // the same
   double limit_used = 0.95;       // of its own limit, for self_quota
+  // The quiet latency is unknown before so many windows, and a window so old counts half.
+  std::size_t quiet_windows = 10;
+  Duration quiet_half_life = std::chrono::hours(6);
 };
 
 // `quiet`: of each stream, in their order.

@@ -10,6 +10,7 @@
 #include "core/analysis/baseline.hpp"
 #include "core/analysis/last_seen.hpp"
 #include "core/analysis/memory_rule.hpp"
+#include "core/analysis/rules.hpp"
 #include "core/analysis/verdicts.hpp"
 
 namespace koord::analysis {
@@ -22,8 +23,11 @@ struct MemorySubject {
 
 class MemoryAnalysis {
  public:
-  explicit MemoryAnalysis(MemoryRule rule = {}, ConfirmationRule confirmation = {})
-      : rule_(rule), verdicts_(confirmation) {}
+  explicit MemoryAnalysis(Rules rules = {}) : rules_(rules), verdicts_(rules.confirmation) {}
+
+  // From the next window on. Standing verdicts go without an event. Quiet levels are learnt anew if their own settings
+  // are others.
+  void set_rules(const Rules& rules);
 
   // The windows of all containers that exist, which ended at this time. A container that is missing has ended.
   std::vector<VerdictEvent> add(Time at, const std::vector<MemorySubject>& subjects);
@@ -31,14 +35,12 @@ class MemoryAnalysis {
   std::vector<Verdict> standing() const { return verdicts_.standing(); }
 
  private:
-  static constexpr Duration kForgetAfter = std::chrono::hours(24);
-
   struct Workload {
     Baseline refault_time;
     Time seen{};
   };
 
-  MemoryRule rule_;
+  Rules rules_;
   std::map<std::string, Workload> workloads_;
   Verdicts verdicts_;
 };

@@ -139,3 +139,40 @@ TEST_CASE("a workload that was not seen for a day is not restored, and one of th
   CHECK(saved[0].workload == "new/b/x");
   CHECK(saved[0].seen == kBegin);
 }
+
+TEST_CASE("other rules hold from the next window on, and what is known of quiet time stays") {
+  CpuAnalysis analysis;
+  for (int second = 0; second < 100; ++second) analysis.add(kBegin + second * 1s, {service(0.03), hog()});
+  for (int second = 100; second < 105; ++second) analysis.add(kBegin + second * 1s, {service(0.09), hog()});
+  REQUIRE(analysis.verdicts().size() == 1);
+  const double baseline = analysis.verdicts()[0].statistic.baseline;
+  CHECK(baseline > 0.02);
+
+  Rules rules;
+  rules.cpu.over_quiet = 5;
+  analysis.set_rules(rules, kBegin + 105s);
+  CHECK(analysis.verdicts().empty());
+  for (int second = 105; second < 110; ++second) analysis.add(kBegin + second * 1s, {service(0.09), hog()});
+  CHECK(analysis.verdicts().empty());
+  for (int second = 110; second < 115; ++second) analysis.add(kBegin + second * 1s, {service(0.3), hog()});
+  REQUIRE(analysis.verdicts().size() == 1);
+  CHECK(analysis.verdicts()[0].statistic.baseline == doctest::Approx(baseline).epsilon(0.1));
+}
+
+TEST_CASE("a baseline of the cluster is the start for a workload that is new, and not for one that is known") {
+  CpuAnalysis elsewhere;
+  for (int second = 0; second < 100; ++second) elsewhere.add(kBegin + second * 1s, {service(0.03)});
+  const std::vector<SavedBaseline> offered = elsewhere.save(kBegin + 100s);
+
+  // Held up as it always is.
+  CpuAnalysis fresh;
+  fresh.adopt(offered, kBegin + 100s);
+  for (int second = 101; second < 110; ++second) fresh.add(kBegin + second * 1s, {service(0.03), hog()});
+  CHECK(fresh.verdicts().empty());
+
+  CpuAnalysis known;
+  for (int second = 0; second < 100; ++second) known.add(kBegin + second * 1s, {service(0)});
+  known.adopt(offered, kBegin + 100s);
+  for (int second = 101; second < 110; ++second) known.add(kBegin + second * 1s, {service(0.03), hog()});
+  CHECK(known.verdicts().size() == 1);
+}

@@ -179,3 +179,30 @@ TEST_CASE("a container that has ended has no verdict and no device") {
   CHECK(analysis.standing().empty());
   CHECK(analysis.device_of(kDb) == 0);
 }
+
+TEST_CASE("other rules hold from the next window on, and quiet latencies stay unless their own settings change") {
+  IoAnalysis analysis;
+  int second = 0;
+  const auto add = [&](const IoStream& stream) {
+    analysis.add(Time(++second * 1s), {{"shop/db", {.subject = kDb, .streams = {stream}}}});
+  };
+  for (int i = 0; i < 12; ++i) add(quiet_stream());
+  for (int i = 0; i < 5; ++i) add(harmed());
+  CHECK(analysis.standing().size() == 1);
+  Rules rules;
+  rules.io.excess = 10;
+  analysis.set_rules(rules);
+  for (int i = 0; i < 5; ++i) add(harmed());
+  CHECK(analysis.standing().empty());
+  analysis.set_rules({});
+  for (int i = 0; i < 5; ++i) add(harmed());
+  CHECK(analysis.standing().size() == 1);
+  rules = {};
+  rules.io.quiet_windows = 9;
+  analysis.set_rules(rules);
+  for (int i = 0; i < 5; ++i) add(harmed());
+  CHECK(analysis.standing().empty());
+  for (int i = 0; i < 9; ++i) add(quiet_stream());
+  for (int i = 0; i < 5; ++i) add(harmed());
+  CHECK(analysis.standing().size() == 1);
+}

@@ -118,3 +118,21 @@ TEST_CASE("a container at its memory limit has a verdict after three windows, an
   CHECK(analysis.add(Time(3s), {}).empty());
   CHECK(analysis.standing().empty());
 }
+
+TEST_CASE("other rules for memory hold from the next window on") {
+  MemoryAnalysis analysis;
+  int second = 0;
+  const auto add = [&] { analysis.add(Time(++second * 1s), {{"shop/cart", refaulting(MemoryLimit::own)}}); };
+  for (int i = 0; i < 3; ++i) add();
+  CHECK(analysis.standing().size() == 1);
+  Rules rules;
+  rules.memory.refault_time = 10;
+  analysis.set_rules(rules);
+  for (int i = 0; i < 5; ++i) add();
+  CHECK(analysis.standing().empty());
+  rules = {};
+  rules.confirmation.of_them = 1;
+  analysis.set_rules(rules);
+  add();
+  CHECK(analysis.standing().size() == 1);
+}
