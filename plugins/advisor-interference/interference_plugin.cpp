@@ -15,8 +15,11 @@
 #include "plugins/advisor-interference/cpu_use.hpp"
 #include "plugins/advisor-interference/cpu_windows.hpp"
 #include "plugins/advisor-interference/kept_baselines.hpp"
+#include "plugins/advisor-interference/looked_at.hpp"
 #include "plugins/advisor-interference/other_resources.hpp"
 #include "plugins/advisor-interference/quota_sources.hpp"
+#include "plugins/advisor-interference/requests.hpp"
+#include "plugins/advisor-interference/rule_in_force.hpp"
 #include "plugins/advisor-interference/settings.hpp"
 #include "plugins/advisor-interference/usable_cpus.hpp"
 #include "plugins/advisor-interference/verdict_post.hpp"
@@ -47,6 +50,7 @@ using koord::interference::CpuTimes;
 using koord::interference::CpuUse;
 using koord::interference::KnownContainer;
 using koord::interference::OtherResources;
+using koord::interference::Requests;
 using koord::interference::UnusedCpus;
 using koord::interference::UsableCpus;
 using koord::plugin::Batch;
@@ -97,13 +101,15 @@ struct Series {
 // As verdicts name it, and which containers are of the same workload.
 struct Names {
   std::string full, workload, cgroup_dir;
+  Requests requests;
 };
 
 class Interference final : public koord::plugin::Advisor {
  public:
   void init() override {
     const koord::plugin::Config config(host());
-    const koord::analysis::Rules rules = koord::interference::read_rules(config);
+    rule_.emplace(host(), koord::interference::read_rule(config), config.boolean("/clusterRules").value_or(true));
+    const koord::analysis::Rules& rules = rule_->rules();
     analysis_ = CpuAnalysis(rules);
     kept_.emplace(host(), rules.baseline.save_interval);
     state_ = koord::plugin::require<koord_svc_state>(host(), "koord.state/1");
@@ -134,7 +140,8 @@ class Interference final : public koord::plugin::Advisor {
     koord::plugin::require<koord_svc_capabilities>(host(), "koord.capabilities/1")
         ->report(host(), koord::plugin::str("verdict.cpu"), KOORD_CAPABILITY_SUPPORTED,
                  koord::plugin::str("exact: run segments of each CPU (eBPF)"));
-    others_ = std::make_unique<OtherResources>(host(), *layout_, roots, btf, metrics_.interference, kWindow);
+    others_ = std::make_unique<OtherResources>(host(), *layout_, roots, btf, metrics_.interference, kWindow, rules);
+    log_rule();
   }
 
   void stop() override {
@@ -147,8 +154,12 @@ class Interference final : public koord::plugin::Advisor {
     windows_.advance(reading.times);
     const UnusedCpus unused = unused_in_window();
     const koord::Time now = koord::from_ns(now_ns);
+    if (windows_since_look_ == 0 && rule_->refresh()) take_rule(now);
     for (const std::string& problem : kept_->restore_once(analysis_, now))
       log(KOORD_LOG_WARN, "kept baselines: " + problem + "; it is left out");
+    if (windows_since_look_ == 0)
+      for (const std::string& problem : kept_->adopt_offered(analysis_, now))
+        log(KOORD_LOG_WARN, "baselines of the cluster: " + problem + "; it is left out");
     const double seconds = static_cast<double>(now_ns - std::exchange(last_ns_, now_ns)) / 1e9;
     if (seconds <= 0 || seconds > kLongestWindow) return others_->skip(known_containers(), windows_since_look_ == 0);
     std::vector<CpuSubject> subjects =
@@ -166,11 +177,44 @@ class Interference final : public koord::plugin::Advisor {
     others_->report(batch_);
     batch_.add(lost_, static_cast<double>(reading.unplaced_ns) / 1e9);
     batch_.send(now_ns);
-    posts_.update(analysis_.verdicts());
-    others_->post();
+    post(subjects);
   }
 
  private:
+  void take_rule(koord::Time now) {
+    analysis_.set_rules(rule_->rules(), now);
+    others_->set_rules(rule_->rules());
+    kept_->set_interval(rule_->rules().baseline.save_interval);
+    log_rule();
+  }
+
+  void log_rule() const {
+    log(KOORD_LOG_INFO, "rule: " + rule_->origin());
+    for (const std::string& problem : rule_->problems()) log(KOORD_LOG_WARN, problem + "; it is left out");
+  }
+
+  void post(const std::vector<CpuSubject>& subjects) {
+    const std::vector<Verdict> verdicts = analysis_.verdicts();
+    const auto looked_at = [&](std::uint64_t victim) {
+      std::vector<std::pair<std::string, std::string>> found;
+      const bool has_verdict = std::any_of(verdicts.begin(), verdicts.end(),
+                                           [victim](const Verdict& verdict) { return verdict.victim == victim; });
+      for (const CpuSubject& subject : subjects)
+        if (subject.window.subject == victim && !has_verdict)
+          found.emplace_back("cpu", koord::interference::looked_at_cpu(subject.window.held_up));
+      others_->add_looked_at(victim, found);
+      return found;
+    };
+    posts_.update(verdicts, {[this](std::uint64_t handle) { return requests_of_container(handle).cpus; }, looked_at,
+                             "run segments of each CPU"});
+    others_->post(looked_at, [this](std::uint64_t handle) { return requests_of_container(handle).memory_bytes; });
+  }
+
+  Requests requests_of_container(std::uint64_t handle) const {
+    const auto found = names_.find(handle);
+    return found == names_.end() ? Requests() : found->second.requests;
+  }
+
   void follow() {
     const bool is_new = followed_.follow(
         host(), state_, [this](std::uint64_t handle, bool is_pod) { return Series(metrics_, handle, is_pod); });
@@ -200,12 +244,13 @@ class Interference final : public koord::plugin::Advisor {
       for (const koord_container& container : koord::plugin::containers_of(pod)) {
         const std::string own(koord::plugin::view(container.name));
         names_[container.handle] = {name + "/" + own, owner.empty() ? name + "/" + own : ns + "/" + owner + "/" + own,
-                                    std::string(koord::plugin::view(container.cgroup_dir))};
+                                    std::string(koord::plugin::view(container.cgroup_dir)),
+                                    koord::interference::requests_of(container)};
       }
     }
     for (const koord_container& container : snapshot.containers()) {
       const std::string own(koord::plugin::view(container.name));
-      names_[container.handle] = {own, own, std::string(koord::plugin::view(container.cgroup_dir))};
+      names_[container.handle] = {own, own, std::string(koord::plugin::view(container.cgroup_dir)), {}};
     }
   }
 
@@ -325,6 +370,7 @@ class Interference final : public koord::plugin::Advisor {
   koord::interference::ContainerOfCgroup container_of_;
   std::map<std::uint64_t, Names> names_;  // by the container's handle
   CpuAnalysis analysis_;
+  std::optional<koord::interference::RuleInForce> rule_;
   std::optional<koord::interference::KeptBaselines> kept_;
   koord::interference::WaitPairs pairs_;
   koord::interference::VerdictPost posts_;

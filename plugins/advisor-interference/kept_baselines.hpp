@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/analysis/cpu_analysis.hpp"
@@ -14,9 +15,11 @@ namespace koord::interference {
 
 class KeptBaselines {
  public:
-  static constexpr const char* kKey = "baselines/cpu";
+  static constexpr const char* kKey = analysis::kBaselinesKey;
 
   KeptBaselines(const koord_host* host, Duration interval) : kv_(host), interval_(interval) {}
+
+  void set_interval(Duration interval) { interval_ = interval; }
 
   // In the first window; what fails is tried again in the next one. Returns problems with single workloads.
   std::vector<std::string> restore_once(analysis::CpuAnalysis& analysis, Time now) {
@@ -25,6 +28,17 @@ class KeptBaselines {
     is_restored_ = true;
     saved_ = now;
     analysis.restore(read.baselines, now);
+    return read.problems;
+  }
+
+  // Takes what the agent has from the cluster for workloads that are new here. After restore_once(). Returns problems
+  // with single workloads.
+  std::vector<std::string> adopt_offered(analysis::CpuAnalysis& analysis, Time now) {
+    std::string text = kv_.get(analysis::kOfferedBaselinesKey).value_or("");
+    if (!is_restored_ || text == offered_) return {};
+    offered_ = std::move(text);
+    const analysis::ReadBaselines read = analysis::read_baselines(offered_);
+    analysis.adopt(read.baselines, now);
     return read.problems;
   }
 
@@ -43,6 +57,7 @@ class KeptBaselines {
   plugin::Kv kv_;
   Duration interval_;
   bool is_restored_ = false;
+  std::string offered_;
   Time saved_{};
 };
 

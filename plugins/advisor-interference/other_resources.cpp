@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "plugins/advisor-interference/looked_at.hpp"
 #include "plugins/shared/node/value_file.hpp"
 #include "plugins/shared/result/value_or_fail.hpp"
 
@@ -38,7 +39,7 @@ std::string device_name(const std::string& sys, std::uint32_t device) {
 struct OtherResources::BlockPart {
   BlockBlame blame;
   ContainerCgroups cgroups;
-  analysis::IoAnalysis analysis = analysis::IoAnalysis();
+  analysis::IoAnalysis analysis;
   std::unordered_map<std::uint64_t, IoLimits> limits = {};
   int windows_since_limits = 0;
 
@@ -64,8 +65,8 @@ struct OtherResources::MemoryPart {
   MemoryBlame blame;
   ContainerCgroups cgroups;
   MemoryWindows files;
+  analysis::MemoryAnalysis analysis;
   latency::Windows<FreedPages> windows = {};
-  analysis::MemoryAnalysis analysis = analysis::MemoryAnalysis();
 
   std::vector<MemorySubject> next(const std::vector<KnownContainer>& containers, const std::vector<IoSubject>& io,
                                   double seconds) {
@@ -82,7 +83,8 @@ struct OtherResources::Windows {
 };
 
 OtherResources::OtherResources(const koord_host* host, const cgroup::Layout& layout, const NodeRoots& roots,
-                               const std::string& btf, plugin::Metric interference, Duration window)
+                               const std::string& btf, plugin::Metric interference, Duration window,
+                               const analysis::Rules& rules)
     : host_(host),
       layout_(layout),
       sys_(roots.sys),
@@ -90,27 +92,35 @@ OtherResources::OtherResources(const koord_host* host, const cgroup::Layout& lay
       latencies_(host, window, {.resource = KOORD_RESOURCE_BLKIO, .statistic = "seconds"}),
       io_limits_(host, window, {.resource = KOORD_RESOURCE_BLKIO}),
       refaults_(host, window, {.resource = KOORD_RESOURCE_MEMORY, .statistic = "seconds/second"}) {
-  report_capability("verdict.blkio", open_block(roots, btf), "exact: requests in flight on each device (eBPF)");
+  report_capability("verdict.blkio", open_block(roots, btf, rules), "exact: requests in flight on each device (eBPF)");
   // The cost of reading a page again comes from the requests.
-  report_capability("verdict.memory", block_ ? open_memory(roots, btf) : Result<void>(invalid("needs verdict.blkio")),
+  report_capability("verdict.memory",
+                    block_ ? open_memory(roots, btf, rules) : Result<void>(invalid("needs verdict.blkio")),
                     "estimated: refaults, and pages that threads had to free (eBPF)");
 }
 
 OtherResources::~OtherResources() = default;
 
-Result<void> OtherResources::open_block(const NodeRoots& roots, const std::string& btf) {
+Result<void> OtherResources::open_block(const NodeRoots& roots, const std::string& btf, const analysis::Rules& rules) {
   CgroupTree tree = TRY(CgroupTree::find("blkio", roots.cgroup, roots.proc));
   BlockBlame blame = TRY(BlockBlame::open(tree, btf));
-  block_ = std::make_unique<BlockPart>(BlockPart{std::move(blame), ContainerCgroups(std::move(tree))});
+  block_ = std::make_unique<BlockPart>(
+      BlockPart{std::move(blame), ContainerCgroups(std::move(tree)), analysis::IoAnalysis(rules)});
   return {};
 }
 
-Result<void> OtherResources::open_memory(const NodeRoots& roots, const std::string& btf) {
+Result<void> OtherResources::open_memory(const NodeRoots& roots, const std::string& btf, const analysis::Rules& rules) {
   CgroupTree tree = TRY(CgroupTree::find("memory", roots.cgroup, roots.proc));
   MemoryBlame blame = TRY(MemoryBlame::open(tree, btf));
-  memory_ = std::make_unique<MemoryPart>(
-      MemoryPart{std::move(blame), ContainerCgroups(std::move(tree)), MemoryWindows(layout_, roots.proc)});
+  memory_ =
+      std::make_unique<MemoryPart>(MemoryPart{std::move(blame), ContainerCgroups(std::move(tree)),
+                                              MemoryWindows(layout_, roots.proc), analysis::MemoryAnalysis(rules)});
   return {};
+}
+
+void OtherResources::set_rules(const analysis::Rules& rules) {
+  if (block_) block_->analysis.set_rules(rules);
+  if (memory_) memory_->analysis.set_rules(rules);
 }
 
 void OtherResources::report_capability(std::string_view name, const Result<void>& opened,
@@ -142,7 +152,8 @@ std::vector<OtherResources::Event> OtherResources::collect(Time now, double seco
   std::vector<Event> events;
   handles_.clear();
   for (const KnownContainer& container : containers) handles_.push_back(container.handle);
-  const Windows windows = next(containers, seconds, look);
+  last_ = std::make_unique<Windows>(next(containers, seconds, look));
+  const Windows& windows = *last_;
   if (!block_) return events;
   for (VerdictEvent& event : block_->analysis.add(now, windows.io)) {
     const bool has_device = event.verdict.kind == Kind::interfered;
@@ -165,14 +176,33 @@ void OtherResources::report(plugin::Batch& batch) {
 }
 
 // The use of a limit is a ratio, a latency is a time.
-void OtherResources::post() {
+void OtherResources::post(const LookedAt& looked_at, const std::function<double(std::uint64_t)>& requested_memory) {
   std::vector<Verdict> latencies, limits;
   if (block_)
     for (const Verdict& verdict : block_->analysis.standing())
       (verdict.kind == Kind::self_quota ? limits : latencies).push_back(verdict);
-  latencies_.update(latencies);
-  io_limits_.update(limits);
-  if (memory_) refaults_.update(memory_->analysis.standing());
+  latencies_.update(latencies, {{}, looked_at, "requests in flight at issue"});
+  io_limits_.update(limits, {{}, looked_at, "requests and bytes beside its limits"});
+  if (memory_)
+    refaults_.update(memory_->analysis.standing(),
+                     {requested_memory, looked_at, "refaults, and pages that threads had to free"});
+}
+
+void OtherResources::add_looked_at(std::uint64_t handle,
+                                   std::vector<std::pair<std::string, std::string>>& found) const {
+  if (!last_) return;
+  const auto has_verdict = [handle](const std::vector<Verdict>& standing) {
+    return std::any_of(standing.begin(), standing.end(),
+                       [handle](const Verdict& verdict) { return verdict.victim == handle; });
+  };
+  if (block_ && !has_verdict(block_->analysis.standing()))
+    for (const IoSubject& subject : last_->io)
+      if (subject.window.subject == handle)
+        found.emplace_back(
+            kBlkio, looked_at(subject.window, [this](std::uint32_t device) { return device_name(sys_, device); }));
+  if (memory_ && !has_verdict(memory_->analysis.standing()))
+    for (const MemorySubject& subject : last_->memory)
+      if (subject.window.subject == handle) found.emplace_back(kMemory, looked_at(subject.window));
 }
 
 void OtherResources::report(plugin::Batch& batch, std::string_view resource, const std::vector<Verdict>& verdicts) {

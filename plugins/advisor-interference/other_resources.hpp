@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -19,6 +20,8 @@
 
 namespace koord::interference {
 
+using LookedAt = decltype(Details::looked_at);
+
 class OtherResources {
  public:
   // A verdict that was confirmed or cleared.
@@ -30,16 +33,21 @@ class OtherResources {
 
   // After the marker. `interference`: the metric for verdicts that stand.
   OtherResources(const koord_host* host, const cgroup::Layout& layout, const NodeRoots& roots, const std::string& btf,
-                 plugin::Metric interference, Duration window);
+                 plugin::Metric interference, Duration window, const analysis::Rules& rules);
   ~OtherResources();
+
+  // From the next window on.
+  void set_rules(const analysis::Rules& rules);
 
   // Once in each window. `look`: containers may have other cgroups than in the last one.
   std::vector<Event> collect(Time now, double seconds, const std::vector<KnownContainer>& containers, bool look);
   // Instead, for a window that is not judged: takes what happened in it away from the next one.
   void skip(const std::vector<KnownContainer>& containers, bool look);
   void report(plugin::Batch& batch);
-  // Posts the verdicts that stand.
-  void post();
+  // Posts the verdicts that stand. `looked_at`: as in Details; `requested_memory`: of a container, in bytes.
+  void post(const LookedAt& looked_at, const std::function<double(std::uint64_t)>& requested_memory);
+  // Adds what the last window has of this container; of a resource with a verdict about it, nothing.
+  void add_looked_at(std::uint64_t handle, std::vector<std::pair<std::string, std::string>>& found) const;
 
  private:
   struct BlockPart;
@@ -49,8 +57,8 @@ class OtherResources {
   using Series = std::map<analysis::Kind, std::uint64_t>;
 
   void report_capability(std::string_view name, const Result<void>& opened, std::string_view method) const;
-  Result<void> open_block(const NodeRoots& roots, const std::string& btf);
-  Result<void> open_memory(const NodeRoots& roots, const std::string& btf);
+  Result<void> open_block(const NodeRoots& roots, const std::string& btf, const analysis::Rules& rules);
+  Result<void> open_memory(const NodeRoots& roots, const std::string& btf, const analysis::Rules& rules);
   Windows next(const std::vector<KnownContainer>& containers, double seconds, bool look);
   void report(plugin::Batch& batch, std::string_view resource, const std::vector<analysis::Verdict>& verdicts);
 
@@ -62,6 +70,7 @@ class OtherResources {
   std::unique_ptr<BlockPart> block_;
   std::unique_ptr<MemoryPart> memory_;
   std::vector<std::uint64_t> handles_;  // of the containers in the last window
+  std::unique_ptr<Windows> last_;
   std::map<std::pair<std::string_view, std::uint64_t>, Series> series_;
 };
 

@@ -2,7 +2,7 @@
 // The settings of the rule in the plugin's configuration. README.md has the meaning of each.
 #pragma once
 
-#include "core/analysis/rules.hpp"
+#include "core/analysis/rule_layers.hpp"
 #include "koordetector/plugin.hpp"
 
 namespace koord::interference {
@@ -24,9 +24,23 @@ inline constexpr char kRuleSettings[] = R"(
       "quietWindows": {"type": "integer", "minimum": 1, "maximum": 86400, "description": "default 60"},
       "quietHalfLife": {"type": "string", "description": "from 1m to 720h; default 6h"},
       "forgetAfter": {"type": "string", "description": "from 1m to 720h; default 24h"},
-      "saveInterval": {"type": "string", "description": "from 1s to 24h; default 1m"}}})";
+      "saveInterval": {"type": "string", "description": "from 1s to 24h; default 1m"},
+      "blkio": {"type": "object", "additionalProperties": false, "properties": {
+        "overQuiet": {"type": "number", "minimum": 1, "maximum": 100, "description": "default 1.5"},
+        "excessMs": {"type": "number", "minimum": 0, "maximum": 10000, "description": "default 0.5"},
+        "requestsForMean": {"type": "number", "minimum": 1, "maximum": 1000000, "description": "default 10"},
+        "requestsForP99": {"type": "number", "minimum": 1, "maximum": 1000000, "description": "default 100"},
+        "limitUsedPercent": {"type": "number", "minimum": 1, "maximum": 100, "description": "default 95"},
+        "quietWindows": {"type": "integer", "minimum": 1, "maximum": 86400, "description": "default 10"},
+        "quietHalfLife": {"type": "string", "description": "from 1m to 720h; default 6h"}}},
+      "memory": {"type": "object", "additionalProperties": false, "properties": {
+        "refaultMsPerSecond": {"type": "number", "minimum": 0.1, "maximum": 10000, "description": "default 10"},
+        "overQuiet": {"type": "number", "minimum": 1, "maximum": 100, "description": "default 2.5"}}}}},
+    "clusterRules": {"type": "boolean", "description": "take settings of the cluster's objects InterferenceDetectionRule; default true"},
+    "checkpoints": {"enum": ["off", "read", "write"], "description": "share baselines with the cluster, as objects InterferenceMetricCheckpoint: read those of workloads that are new here; write: also write those of this node; default off"})";
 
-// Throws a Failure that names the setting, its value and what is expected.
-analysis::Rules read_rules(const plugin::Config& config);
+// Returns the settings that the configuration has. Throws a Failure that names the setting, its value and what is
+// expected.
+analysis::RuleLayer read_rule(const plugin::Config& config);
 
 }  // namespace koord::interference

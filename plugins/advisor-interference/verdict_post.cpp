@@ -19,6 +19,10 @@ constexpr std::pair<std::string_view, std::uint32_t> kKinds[] = {
     {"self-memory-limit", KOORD_VERDICT_SELF_MEMORY_LIMIT}};
 constexpr std::pair<std::string_view, std::uint32_t> kMethods[] = {{"exact", KOORD_METHOD_EXACT},
                                                                    {"estimated", KOORD_METHOD_ESTIMATED}};
+constexpr std::pair<std::string_view, std::uint32_t> kResources[] = {{"cpu", KOORD_RESOURCE_CPU},
+                                                                     {"blkio", KOORD_RESOURCE_BLKIO},
+                                                                     {"memory", KOORD_RESOURCE_MEMORY},
+                                                                     {"cache", KOORD_RESOURCE_CACHE}};
 
 template <std::size_t n>
 std::uint32_t number_of(const std::pair<std::string_view, std::uint32_t> (&names)[n], std::string_view name,
@@ -73,7 +77,7 @@ plugin::Verdict posted_verdict(const analysis::Verdict& verdict, Duration window
   return posted;
 }
 
-void VerdictPost::update(const std::vector<analysis::Verdict>& standing) {
+void VerdictPost::update(const std::vector<analysis::Verdict>& standing, const Details& details) {
   std::set<Key> keys;
   std::vector<plugin::Verdict> verdicts;
   for (const analysis::Verdict& verdict : standing) {
@@ -85,8 +89,20 @@ void VerdictPost::update(const std::vector<analysis::Verdict>& standing) {
   if (keys == posted_ && ++windows_ < kRepeat) return;
   windows_ = 0;
   posted_ = std::move(keys);
+  for (plugin::Verdict& verdict : verdicts) add_details(verdict, details);
   if (verdicts.empty() || post(verdicts)) return;
   for (const plugin::Verdict& verdict : verdicts) post({verdict});
+}
+
+void VerdictPost::add_details(plugin::Verdict& verdict, const Details& details) const {
+  verdict.note = details.note;
+  if (details.request)
+    for (plugin::Suspect& suspect : verdict.suspects)
+      if (suspect.kind == KOORD_SUSPECT_SUBJECT) suspect.request = details.request(suspect.subject);
+  if (!details.looked_at) return;
+  verdict.others = details.looked_at(verdict.victim);
+  std::erase_if(verdict.others,
+                [this](const auto& other) { return number_of(kResources, other.first, 0) == units_.resource; });
 }
 
 // False: one of the victims has ended, which refuses all.

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include "test/support/fake_host.hpp"
 #include "test/support/fake_node.hpp"
 
@@ -92,4 +94,23 @@ TEST_CASE_FIXTURE(OnHost, "a victim that has ended does not keep the others from
   posts.update(both);
   REQUIRE(standing().size() == 1);
   CHECK(standing()[0]->victim.handle == handle(0));
+}
+
+TEST_CASE_FIXTURE(OnHost,
+                  "a verdict has what its suspects request, the other resources that were looked at, and a note") {
+  Details details;
+  details.request = [this](std::uint64_t suspect) { return suspect == handle(2) ? 0.5 : 7; };
+  details.looked_at = [this](std::uint64_t victim) {
+    CHECK(victim == handle(0));
+    return std::vector<std::pair<std::string, std::string>>{{"cpu", "its own"}, {"memory", "0 refaults/s"}};
+  };
+  details.note = "run segments of each CPU";
+  posts.update({verdict(0)}, details);
+  REQUIRE(standing().size() == 1);
+  const verdict::Record& record = *standing()[0];
+  CHECK(record.note == "run segments of each CPU");
+  REQUIRE(record.others.size() == 1);
+  CHECK(record.others[0] == std::pair<std::string, std::string>("memory", "0 refaults/s"));
+  CHECK(record.suspects[0].request == 0.5);
+  CHECK(std::isnan(record.suspects[1].request));
 }

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was found about one container on a resource in the last window, in words, for verdicts about its other
+// resources. Pure. [any thread]
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "core/analysis/io_rule.hpp"
+#include "core/analysis/memory_rule.hpp"
+
+namespace koord::interference {
+
+// "held up for > 1 ms during 0.3 % of the time". `held_up`: E(1 ms) in seconds per second.
+std::string looked_at_cpu(double held_up);
+// "vda 0.4 ms for a read, 3 % by others": the stream with the longest requests; "no requests".
+std::string looked_at(const analysis::IoWindow& window,
+                      const std::function<std::string(std::uint32_t device)>& name_of_device);
+// "0 refaults/s"
+std::string looked_at(const analysis::MemoryWindow& window);
+
+}  // namespace koord::interference
