@@ -32,7 +32,8 @@ double surplus_of(const CpuWindow& window) {
 // of these ran others, some ran nothing. Others cause the part for which they used them.
 double displaced_of(const CpuWindow& window, double surplus) {
   const double used = cpus_of(window.neighbours);
-  return used > 0 ? (window.self - surplus) * used / (used + window.idle) : 0;
+  // The quotient is at most 1, so that no more is displaced than waited.
+  return used > 0 ? (window.self - surplus) * (used / (used + window.idle)) : 0;
 }
 
 void charge_displaced(std::vector<Suspect>& suspects, double displaced, const std::vector<Suspect>& neighbours) {

@@ -33,11 +33,10 @@ double usage(const CpuWindow& window, SuspectKind kind, std::uint64_t subject = 
 }  // namespace
 
 TEST_CASE("the idle time of a CPU is idle and iowait, and what the hypervisor took is apart") {
-  const UnusedCpus cpus = parse_unused_cpus(
-      "cpu  40 0 40 400 40 0 0 14 0 0\n"
-      "cpu0 10 0 10 100 20 0 0 7 0 0\n"
-      "cpu12 30 0 30 300 20 0 0 7\n"
-      "intr 5000000 1 2\nctxt 7\n");
+  const UnusedCpus cpus = parse_unused_cpus("cpu  40 0 40 400 40 0 0 14 0 0\n"
+                                            "cpu0 10 0 10 100 20 0 0 7 0 0\n"
+                                            "cpu12 30 0 30 300 20 0 0 7\n"
+                                            "intr 5000000 1 2\nctxt 7\n");
   CHECK(cpus == UnusedCpus{{0, {1200 * kMs, 70 * kMs}}, {12, {3200 * kMs, 70 * kMs}}});
 }
 

@@ -45,13 +45,12 @@ std::vector<CpuSubject> cpu_subjects(const std::vector<ContainerTimes>& containe
   std::unordered_map<std::uint64_t, std::size_t> index;
   for (const ContainerTimes& container : containers) {
     index[container.handle] = subjects.size();
-    subjects.push_back(
-        {container.workload,
-         {.subject = container.handle,
-          .run = per_second(container.times.run),
-          .wait = per_second(container.times.wait),
-          .throttled = per_second(container.times.throttled),
-          .held_up = per_second(container.times.excess[kOneMillisecond])}});
+    subjects.push_back({container.workload,
+                        {.subject = container.handle,
+                         .run = per_second(container.times.run),
+                         .wait = per_second(container.times.wait),
+                         .throttled = per_second(container.times.throttled),
+                         .held_up = per_second(container.times.excess[kOneMillisecond])}});
   }
   for (std::size_t i = 0; i < containers.size(); ++i) {
     CpuWindow& window = subjects[i].window;

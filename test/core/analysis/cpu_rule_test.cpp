@@ -171,6 +171,14 @@ TEST_CASE("a container that computes is interfered with when others take 15 % of
   CHECK(judged(window).kind == Kind::none);
 }
 
+TEST_CASE("a container is never charged with less than nothing, also where others displace it everywhere") {
+  CpuWindow victim{.subject = kCart, .run = 0.2, .wait = 0.1, .usable_cpus = 2};
+  for (int i = 1; i < 1000; ++i) {
+    victim.self = 0.001 * i / 3;
+    victim.neighbours = {uses(kEtl, 1.8 / i)};
+    CHECK(judged(victim).self >= 0);
+  }
+}
 TEST_CASE("an idle container has no finding, and no figure that is not a number") {
   const Finding finding = judged({.subject = kCart, .usable_cpus = 2});
   CHECK(finding.kind == Kind::none);
