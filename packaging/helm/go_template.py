@@ -74,6 +74,16 @@ def fail(message):
     raise TemplateError(message)
 
 
+def dig(*words):
+    """As sprig's: keys one below the other, what holds without them, the map."""
+    *keys, instead, value = words
+    for key in keys:
+        if not isinstance(value, dict) or key not in value:
+            return instead
+        value = value[key]
+    return value
+
+
 def indent(width, text):
     return '\n'.join(' ' * width + line for line in text.split('\n'))
 
@@ -89,6 +99,7 @@ FUNCTIONS = {
     'deepCopy': copy.deepcopy,
     'default': lambda instead, value=None: value or instead,
     'dict': lambda *pairs: dict(zip(pairs[::2], pairs[1::2])),
+    'dig': dig,
     'eq': lambda a, *others: any(a == other for other in others),
     'fail': fail,
     'fromYaml': yaml.safe_load,

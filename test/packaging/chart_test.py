@@ -148,7 +148,8 @@ class Chart(unittest.TestCase):
 class Rights(unittest.TestCase):
     OBSERVING = {(verb, group, resource) for verb in ('get', 'list', 'watch') for group, resource in (
         ('', 'nodes'), ('slo.koordinator.sh', 'nodeslos'), ('slo.koordinator.sh', 'nodemetrics'),
-        ('topology.node.k8s.io', 'noderesourcetopologies'), ('scheduling.koordinator.sh', 'devices'))} | {
+        ('topology.node.k8s.io', 'noderesourcetopologies'), ('scheduling.koordinator.sh', 'devices'),
+        ('interference.koordinator.sh', 'interferencedetectionrules'))} | {
         ('get', '', 'nodes/pods'), ('get', '', 'nodes/configz'), ('get', '', 'nodes/stats'),
         ('patch', 'slo.koordinator.sh', 'nodemetrics'), ('patch', 'slo.koordinator.sh', 'nodemetrics/status'), ('update', 'slo.koordinator.sh', 'nodemetrics/status'),
         *((verb, 'topology.node.k8s.io', 'noderesourcetopologies') for verb in ('create', 'patch', 'update'))}
@@ -159,6 +160,18 @@ class Rights(unittest.TestCase):
     def test_enforcing_needs_evictions_and_events_besides(self):
         self.assertEqual(rights(objects({'profile': 'enforce'})) - self.OBSERVING, {
             ('create', '', 'pods/eviction'), ('create', '', 'events'), ('patch', '', 'events')})
+
+    def test_checkpoints_need_rights_of_their_own(self):
+        def added(use):
+            return rights(objects({'config': {'plugins': {'settings': {'advisor-interference': {'config': {'checkpoints': use}}}}}})) - self.OBSERVING
+        one = ('interference.koordinator.sh', 'interferencemetriccheckpoints')
+        self.assertEqual(added('off'), set())
+        self.assertEqual(added('read'), {('get', *one)})
+        self.assertEqual(added('write'), {('get', *one), ('create', *one), ('update', *one)})
+
+    def test_verdicts_need_events_besides(self):
+        self.assertEqual(rights(objects({'featureGates': {'InterferenceCollector': True}})) - self.OBSERVING,
+                         {('create', '', 'events'), ('patch', '', 'events')})
 
     def test_a_kubelet_before_1_33_is_asked_by_the_right_to_its_proxy(self):
         fine = {right for right in self.OBSERVING if right[2] in ('nodes/pods', 'nodes/configz', 'nodes/stats')}
@@ -195,7 +208,8 @@ class Rights(unittest.TestCase):
         self.assertNotIn('Role', [document['kind'] for document in objects({'sloConfigMap': {'name': ''}})])
 
     def test_everything_that_it_may_write_but_evictions_is_bound_to_the_node_of_its_token(self):
-        more = {'profile': 'enforce', 'config': {'report': {'devices': True, 'createNodeMetric': True}}}
+        more = {'profile': 'enforce', 'config': {'report': {'devices': True, 'createNodeMetric': True}, 'plugins': {
+            'settings': {'advisor-interference': {'config': {'checkpoints': 'write'}}}}}}
         documents = objects(more)
         spec = the('ValidatingAdmissionPolicy', documents)['spec']
         self.assertEqual(spec['failurePolicy'], 'Fail')

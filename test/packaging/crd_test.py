@@ -96,7 +96,31 @@ spec:
   - {id: "0000:5e:00.0", type: rdma, minor: 1, health: true, vfGroups: [{vfs: [{minor: -1, busID: "0000:5e:00.2"}]}]}
 """)
 
-SAMPLES = {'NodeMetric': NODE_METRIC, 'NodeSLO': NODE_SLO, 'NodeResourceTopology': TOPOLOGY, 'Device': DEVICE}
+DETECTION_RULE = yaml.safe_load("""
+apiVersion: interference.koordinator.sh/v1alpha1
+kind: InterferenceDetectionRule
+metadata: {name: strict}
+spec:
+  priority: 10
+  nodeSelector: {matchLabels: {pool: online}, matchExpressions: [{key: gpu, operator: DoesNotExist}, {key: zone, operator: In, values: [a, b]}]}
+  rule:
+    {throttledMsPerSecond: 10, heldUpMsPerSecond: 12.5, overQuiet: 2.5, latencyCpus: 1, throughputCpus: 0.3, lostThroughputPercent: 15,
+     estimatedPercent: 10, windows: 5, windowsWithFinding: 3, clearAfter: 10s, quietPercentile: 10, quietWindows: 60, quietHalfLife: 6h,
+     forgetAfter: 24h, saveInterval: 1m30s,
+     blkio: {overQuiet: 1.5, excessMs: 0.5, requestsForMean: 10, requestsForP99: 100, limitUsedPercent: 95, quietWindows: 10, quietHalfLife: 6h},
+     memory: {refaultMsPerSecond: 10, overQuiet: 2.5}}
+""")
+
+METRIC_CHECKPOINT = yaml.safe_load("""
+apiVersion: interference.koordinator.sh/v1alpha1
+kind: InterferenceMetricCheckpoint
+metadata: {name: w-0123456789abcdef}
+spec:
+  {workload: shop/cart/app, node: a, updateTime: "2026-07-24T06:52:45Z",
+   cpu: {windows: 7200, buckets: [{index: 0, weight: 3000}, {index: 41, weight: 12.5}], suspects: [{name: batch/etl/main, quietMsPerSecond: 0.5}]}}
+""")
+
+SAMPLES = {'InterferenceMetricCheckpoint': METRIC_CHECKPOINT, 'InterferenceDetectionRule': DETECTION_RULE, 'NodeMetric': NODE_METRIC, 'NodeSLO': NODE_SLO, 'NodeResourceTopology': TOPOLOGY, 'Device': DEVICE}
 
 
 # Bounds of Koordinator's own definition of the NodeSLO (config/crd/bases/slo.koordinator.sh_nodeslos.yaml there), and what it says in
@@ -169,7 +193,8 @@ class Definitions(unittest.TestCase):
     maxDiff = None
 
     def test_there_is_one_of_each_object_that_the_agent_reads_or_writes(self):
-        self.assertEqual(set(DEFINITIONS), {'Device', 'NodeMetric', 'NodeResourceTopology', 'NodeSLO'})
+        self.assertEqual(set(DEFINITIONS), {'Device', 'InterferenceDetectionRule', 'InterferenceMetricCheckpoint', 'NodeMetric', 'NodeResourceTopology',
+                                            'NodeSLO'})
 
     def test_each_is_structural(self):
         """As API servers ask of all: a type everywhere, and none of it hidden in anyOf."""
@@ -211,6 +236,15 @@ class Definitions(unittest.TestCase):
         for kind, sample in SAMPLES.items():
             jsonschema.validate(sample, schema_of(kind))
             self.assertEqual(pruned(schema_of(kind), sample), [], kind)
+
+    def test_a_rule_takes_the_settings_of_the_plugin_within_the_same_bounds(self):
+        text = (tree / 'plugins/advisor-interference/settings.hpp').read_text()
+        plain = lambda schema: {key: plain(member['properties']) if 'properties' in member
+                                else {word: bound for word, bound in member.items() if word not in ('description', 'pattern')}
+                                for key, member in schema.items()}
+        settings = json.loads('{' + text[text.index('"rule": {"type"'):text.index('})";')].split(',\n    "clusterRules"', 1)[0] + '}')
+        rule = schema_of('InterferenceDetectionRule')['properties']['spec']['properties']['rule']
+        self.assertEqual(plain(rule['properties']), plain(settings['rule']['properties']))
 
     def test_each_version_of_a_topology_takes_what_the_agent_writes(self):
         for version in DEFINITIONS['NodeResourceTopology']['spec']['versions']:

@@ -37,6 +37,8 @@ KINDS = (
                          "status.phase", "status.podIP", "status.nominatedNodeName")),
     Kind("PodDisruptionBudget", "poddisruptionbudgets", "policy", "v1", namespaced=True, status=True),
     Kind("Device", "devices", "scheduling.koordinator.sh", "v1alpha1", custom=True),
+    Kind("InterferenceDetectionRule", "interferencedetectionrules", "interference.koordinator.sh", "v1alpha1", custom=True),
+    Kind("InterferenceMetricCheckpoint", "interferencemetriccheckpoints", "interference.koordinator.sh", "v1alpha1", custom=True),
     Kind("NodeMetric", "nodemetrics", "slo.koordinator.sh", "v1alpha1", custom=True, status=True),
     Kind("NodeSLO", "nodeslos", "slo.koordinator.sh", "v1alpha1", custom=True, status=True),
     Kind("NodeResourceTopology", "noderesourcetopologies", "topology.node.k8s.io", "v1alpha1", custom=True),

@@ -20,6 +20,11 @@ BOUNDED = {
     "condition reason": {"type": "string", "minLength": 1, "maxLength": 1024, "pattern": "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"},
     "condition message": {"type": "string", "maxLength": 32768},
     "natural": {"type": "integer", "minimum": 0},
+    "seconds": {"type": "integer", "minimum": 1, "maximum": 60},
+    "windows": {"type": "integer", "minimum": 1, "maximum": 86400},
+    "priority": {"type": "integer", "minimum": 0, "maximum": 1000},
+    "duration": {"type": "string", "pattern": r"^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$"},
+    "selector operator": {"type": "string", "enum": ["In", "NotIn", "Exists", "DoesNotExist"]},
     "memory policy": {"type": "string", "enum": ["usageWithoutPageCache", "usageWithHotPageCache", "usageWithPageCache"]},
 }
 
@@ -55,11 +60,28 @@ _SCHEMAS = {
                     "attributes": [{"name!": "string", "value!": "string"}],
                     "resources": [{"name!": "string", "capacity!": "quantity", "allocatable!": "quantity",
                                    "available!": "quantity"}]}]},
+    # Bounds of numbers are left to the agent: it must be safe with a definition that lacks them.
+    "InterferenceDetectionRule": {
+        "spec": {"priority": "priority",
+                 "nodeSelector": {"matchLabels": {"*": "string"},
+                                  "matchExpressions": [{"key!": "string", "operator!": "selector operator", "values": ["string"]}]},
+                 "rule": {**{key: "number" for key in (
+                     "throttledMsPerSecond", "heldUpMsPerSecond", "overQuiet", "latencyCpus", "throughputCpus", "lostThroughputPercent",
+                     "estimatedPercent", "quietPercentile")},
+                     "windows": "seconds", "windowsWithFinding": "seconds", "quietWindows": "windows",
+                     **{key: "duration" for key in ("clearAfter", "quietHalfLife", "forgetAfter", "saveInterval")},
+                     "blkio": {**{key: "number" for key in ("overQuiet", "excessMs", "requestsForMean", "requestsForP99", "limitUsedPercent")},
+                               "quietWindows": "windows", "quietHalfLife": "duration"},
+                     "memory": {"refaultMsPerSecond": "number", "overQuiet": "number"}}}},
+    "InterferenceMetricCheckpoint": {
+        "spec": {"workload!": "string", "node!": "string", "updateTime!": "time",
+                 "cpu": {"windows!": "integer", "buckets!": [{"index!": "integer", "weight!": "number"}],
+                         "suspects": [{"name!": "string", "quietMsPerSecond!": "number"}]}}},
     "Device": {"spec": {"devices": [_DEVICE]}, "status": "any"},
 }
 
 
-_TYPES = {"string": str, "integer": int, "boolean": bool, "time": str}
+_TYPES = {"string": str, "integer": int, "number": (int, float), "boolean": bool, "time": str}
 
 
 class _Problems:
@@ -91,6 +113,8 @@ def _check_bounds(value, bounds, path, problems):
         problems.add(path, "FieldValueNotSupported", f"Unsupported value: {json.dumps(value)}: supported values: {known}")
     if "minimum" in bounds and value < bounds["minimum"]:
         problems.invalid(path, value, f"{path} in body should be greater than or equal to {bounds['minimum']}")
+    if "maximum" in bounds and value > bounds["maximum"]:
+        problems.invalid(path, value, f"{path} in body should be less than or equal to {bounds['maximum']}")
     if "maxLength" in bounds and len(value) > bounds["maxLength"]:
         problems.too_long(path, bounds["maxLength"])
     if "minLength" in bounds and len(value) < bounds["minLength"]:
@@ -107,7 +131,7 @@ def _check_scalar(value, word, path, problems):
     if base == "quantity":
         if isinstance(value, bool) or not isinstance(value, (int, str)):
             return problems.wrong_type(path, value, "integer,string")
-    elif not isinstance(value, _TYPES[base]) or (base == "integer" and isinstance(value, bool)):
+    elif not isinstance(value, _TYPES[base]) or (base in ("integer", "number") and isinstance(value, bool)):
         return problems.wrong_type(path, value, "string" if base == "time" else base)
     if base == "time" and not _TIME.match(value):
         return problems.invalid(path, value, f'{path} in body must be of type date-time: "{value}"')
