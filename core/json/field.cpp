@@ -48,6 +48,8 @@ bool JsonField::empty() const { return !value_ || value_->is_null(); }
 
 bool JsonField::is_false() const { return value_ && value_->is_bool() && !value_->get_bool(); }
 
+bool JsonField::is_text() const { return value_ && value_->is_string(); }
+
 Result<void> JsonField::check_mapping() const {
   if (empty() || value_->is_object()) return {};
   return wrong_type("a mapping");
@@ -79,6 +81,12 @@ Result<std::int64_t> JsonField::integer(std::int64_t fallback) const {
   const std::int64_t* number = value_->if_int64();
   if (!number) return wrong_type("an integer");
   return *number;
+}
+
+Result<double> JsonField::number() const {
+  if (empty()) return wrong("expected a number, found nothing");
+  if (!value_->is_number()) return wrong_type("a number");
+  return value_->to_number<double>();
 }
 
 Result<bool> JsonField::boolean() const {

@@ -33,12 +33,14 @@ class JsonField {
   JsonField any_case(std::string_view key) const;
   bool empty() const;  // missing or null
   bool is_false() const;
+  bool is_text() const;
   const std::string& path() const { return path_; }
   Result<void> check_mapping() const;  // one, or empty
 
   Result<std::string> text() const;  // "" when empty
   Result<std::string> required_text() const;
   Result<std::int64_t> integer(std::int64_t fallback) const;
+  Result<double> number() const;
   Result<bool> boolean() const;
   Result<std::map<std::string, std::string, std::less<>>> text_map() const;
   // One quantity, in the unit that Resource says for the name.

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/state/detection_rules.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace koord;
+using namespace koord::state;
+using analysis::RuleLayer;
+
+namespace {
+
+std::string object(const std::string& spec, const std::string& name = "strict", int generation = 3) {
+  return R"({"apiVersion": "interference.koordinator.sh/v1alpha1", "kind": "InterferenceDetectionRule", "metadata": {"name": ")" +
+         name + R"(", "generation": )" + std::to_string(generation) + R"(}, "spec": )" + spec + "}";
+}
+
+std::string problem(const std::string& spec) {
+  const auto rule = parse_detection_rule(object(spec));
+  return rule ? "" : rule.error().message();
+}
+
+}  // namespace
+
+TEST_CASE("an object has the settings of the configuration, in the same units") {
+  const auto rule = parse_detection_rule(object(
+      R"({"priority": 7, "rule": {"heldUpMsPerSecond": 12.5, "clearAfter": "1m", "windows": 6, "blkio": {"excessMs": 1}, "memory": {"overQuiet": 3}, "overQuiet": null}})"));
+  REQUIRE(rule);
+  CHECK(rule->layer == RuleLayer{"strict",
+                                 {{"heldUpMsPerSecond", 12.5},
+                                  {"clearAfter", 60},
+                                  {"windows", 6},
+                                  {"blkio.excessMs", 1},
+                                  {"memory.overQuiet", 3}},
+                                 7});
+  CHECK(rule->generation == 3);
+  CHECK(rule->applies_to({}));
+  CHECK(parse_detection_rule(object("{}")));
+  CHECK(parse_detection_rule(object("null")));
+}
+
+TEST_CASE("an error names the field, what was found and what is expected") {
+  CHECK(problem(R"({"rule": {"overQuiet": 0.5}})") == "spec.rule.overQuiet is 0.5, expected 1 to 100");
+  CHECK(problem(R"({"rule": {"blkio": {"excessMs": -1}}})") == "spec.rule.blkio.excessMs is -1, expected 0 to 10000");
+  CHECK(problem(R"({"rule": {"clearAfter": 10}})") ==
+        "spec.rule.clearAfter is a number, expected a time such as 10s");
+  CHECK(problem(R"({"rule": {"windows": "5"}})") == "spec.rule.windows is '5', expected a number");
+  CHECK(problem(R"({"rule": {"windows": [5]}})") == "spec.rule.windows: expected a number, found a list");
+  CHECK(problem(R"({"rule": {"overQuite": 2}})") == "spec.rule.overQuite: unknown, expected a setting of the rule");
+  CHECK(problem(R"({"rule": {"blkio": {"memory": {}}}})") ==
+        "spec.rule.blkio.memory: unknown, expected a setting of the rule");
+  CHECK(problem(R"({"rule": {"windows": 3, "windowsWithFinding": 4}})") ==
+        "spec.rule.windowsWithFinding is 4, expected at most windows, 3");
+  CHECK(problem(R"({"rule": 5})") == "spec.rule: expected a mapping, found a number");
+  CHECK(problem(R"({"priority": 1001})") == "spec.priority is 1001, expected 0 to 1000");
+  CHECK(problem(R"({"nodeSelector": {"matchExpressions": [{"key": "a", "operator": "Near"}]}})") ==
+        "spec.nodeSelector.matchExpressions[0].operator: found 'Near', expected In, NotIn, Exists or DoesNotExist");
+  CHECK(problem(R"({"nodeSelector": {"matchExpressions": [{"key": "a", "operator": "In"}]}})") ==
+        "spec.nodeSelector.matchExpressions[0].values: found none, expected at least one");
+  CHECK(problem(R"({"nodeSelector": {"pool": "online"}})") ==
+        "spec.nodeSelector.pool: unknown, expected matchLabels or matchExpressions");
+  CHECK(problem(R"([])") == "spec: expected a mapping, found a list");
+  CHECK_FALSE(parse_detection_rule(R"({"kind": "Pod", "metadata": {"name": "a"}})"));
+  CHECK_FALSE(parse_detection_rule("{" + std::string(100'000, ' ') + "}"));
+}
+
+TEST_CASE("an object holds on nodes that its selector matches, and the higher priority overrides the lower one") {
+  DetectionRules rules;
+  const auto problems = rules.take(
+      {{"all", object(R"({"rule": {"overQuiet": 2}})", "all")},
+       {"b", object(R"({"priority": 5, "nodeSelector": {"matchLabels": {"pool": "online"}}, "rule": {"overQuiet": 4}})", "b")},
+       {"a", object(R"({"priority": 5, "nodeSelector": {"matchExpressions": [{"key": "pool", "operator": "Exists"}]}, "rule": {"overQuiet": 3}})", "a")},
+       {"none", object(R"({"priority": 9})", "none")}});
+  CHECK(problems.empty());
+  CHECK(rules.size() == 4);
+  REQUIRE(rules.layers_for({}).size() == 1);
+  const auto names = [&](const StringMap& labels) {
+    std::string text;
+    for (const RuleLayer& layer : rules.layers_for(labels)) text += layer.source + " ";
+    return text;
+  };
+  CHECK(names({{"pool", "online"}}) == "all b a ");
+  CHECK(names({{"pool", "batch"}}) == "all a ");
+}
+
+TEST_CASE("an object that cannot be taken keeps its last good version, in this session or the one before") {
+  const std::string bad = object(R"({"rule": {"overQuiet": 0.5}})", "strict", 4);
+  DetectionRules rules;
+  CHECK(rules.take({{"strict", object(R"({"rule": {"overQuiet": 4}})")}}).empty());
+  const auto problems = rules.take({{"strict", bad}});
+  REQUIRE(problems.size() == 1);
+  CHECK(problems[0] ==
+        "InterferenceDetectionRule 'strict': spec.rule.overQuiet is 0.5, expected 1 to 100; keeping generation 3");
+  REQUIRE(rules.layers_for({}).size() == 1);
+
+  DetectionRules anew(rules.layers_for({}));
+  CHECK(anew.take({{"strict", bad}}).at(0).ends_with("; keeping the last good one"));
+  CHECK(anew.layers_for({}) == rules.layers_for({}));
+  CHECK(anew.take({}).empty());
+  CHECK(anew.layers_for({}).empty());
+  CHECK(anew.take({{"strict", bad}}).at(0).ends_with("; it has no effect"));
+  CHECK(anew.layers_for({}).empty());
+}
