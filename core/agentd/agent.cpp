@@ -17,6 +17,7 @@
 #include "core/agentd/self_metrics.hpp"
 #include "core/agentd/store_lock.hpp"
 #include "core/api/operator_access.hpp"
+#include "core/api/verdict_judges.hpp"
 #include "core/base/parse.hpp"
 #include "core/base/version.hpp"
 #include "core/child/confinement.hpp"
@@ -105,6 +106,9 @@ Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::
       slo_watch_(hub_),
       strategy_watch_(services_, config_.node_name),
       verdict_watch_(services_, [this](kube::EventInput event) { strategy_watch_.tell_cluster(std::move(event)); }),
+      detection_rules_(services_),
+      checkpoints_(services_, config_.node_name,
+                   [this] { return checkpoint_use(config_.plugins.of(api::kJudge).config_json); }),
       volume_facts_(hub_, *store_),
       reporting_(services_, prediction_.prediction(), config_),
       takeover_(*clock_, cgroups_.layout(), config_.roots, hub_, qos_.governor(),
@@ -215,6 +219,8 @@ Result<void> Agent::start() {
   slo_watch_.start(loop_);
   strategy_watch_.start();
   verdict_watch_.start();
+  detection_rules_.start(state_.in_cluster());
+  checkpoints_.start();
   volume_facts_.start(loop_);
   reporting_.start();
   qos_.start(loop_, workers_);
@@ -325,6 +331,8 @@ void Agent::stop() {
   verdicts_.stop();
   evictions_.stop();
   reporting_.stop();
+  checkpoints_.stop();  // these two before the client
+  detection_rules_.stop();
   state_.stop();
   prediction_.stop();
   slo_watch_.stop();

@@ -9,7 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "core/agentd/baseline_checkpoints.hpp"
 #include "core/agentd/command_line.hpp"
+#include "core/agentd/detection_rule_watch.hpp"
 #include "core/agentd/evictions.hpp"
 #include "core/agentd/hook_answers.hpp"
 #include "core/agentd/hook_questions.hpp"
@@ -109,6 +111,8 @@ class Agent {
   SloWatch slo_watch_;
   StrategyWatch strategy_watch_;
   VerdictWatch verdict_watch_;
+  DetectionRuleWatch detection_rules_;
+  BaselineCheckpoints checkpoints_;
   VolumeFacts volume_facts_;
   ReportingModule reporting_;
   const KoordletTakeover takeover_;

@@ -47,6 +47,7 @@ class StateFeeder {
 
   // nullptr: none is in use, and none will be.
   Cluster* cluster() { return cluster_.get(); }
+  bool in_cluster() const { return pods_ == PodSource::kubelet || pods_ == PodSource::apiserver; }
   std::string_view pod_source() const { return name_of(pods_); }
   const KubeletDurations& kubelet_durations() const { return durations_; }
 
@@ -56,7 +57,6 @@ class StateFeeder {
   Result<void> refresh_sources();
   void publish_node();
   void follow_annotations(std::uint32_t changed, const state::Snapshot& snapshot);
-  bool in_cluster() const { return pods_ == PodSource::kubelet || pods_ == PodSource::apiserver; }
   void find_cluster();
   void start_cluster();
 

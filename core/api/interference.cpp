@@ -34,6 +34,12 @@ json::array resources_json(const ApiSources& sources, const std::vector<host::Pl
   return resources;
 }
 
+// By which constants it judges; empty: unknown.
+std::string rule_of(const ApiSources& sources) {
+  const auto rule = sources.services.capabilities.find("verdict.rule", kJudge);
+  return rule && rule->plugin == kJudge ? rule->detail : std::string();
+}
+
 std::vector<verdict::RecordPtr> matching(const ApiSources& sources, const InterferenceRequest& request) {
   verdict::Query query;
   query.resource = request.resource;
@@ -68,6 +74,7 @@ json::object head_of(const ApiSources& sources) {
   const Clock& clock = sources.services.clock;
   return {{"time", wall_seconds(clock, clock.now())},
           {"judge", judge_json(plugins)},
+          {"rule", rule_of(sources)},
           {"resources", resources_json(sources, plugins)}};
 }
 

@@ -170,6 +170,12 @@ std::string coverage_of(const json::array& resources) {
   return text.empty() ? "" : text + "\n";
 }
 
+// "Rule: built in."
+std::string rule_of(const json::value& answer) {
+  const std::string rule = json_text(answer, "rule");
+  return rule.empty() ? "" : "Rule: " + rule + ".\n";
+}
+
 std::string without_verdict(const json::value& answer) {
   const std::string silence = silence_of(json_mapping(answer, "judge"));
   const std::string pod = json_text(answer, "pod");
@@ -180,7 +186,7 @@ std::string without_verdict(const json::value& answer) {
                                         : "Nothing holds " + pod + " up now.\n";
   if (const auto ended = json_number(answer, "ended"); ended && *ended > 0 && !json_flag(answer, "history"))
     text += "Verdicts that have ended: " + format_number(ended) + "; --since 1h shows those of the last hour.\n";
-  return silence.empty() ? text + coverage_of(json_list(answer, "resources")) : text;
+  return silence.empty() ? text + coverage_of(json_list(answer, "resources")) + rule_of(answer) : text;
 }
 
 }  // namespace
@@ -205,6 +211,7 @@ Result<std::string> render_interference(const std::string& answer, bool is_wide)
   if (verdicts.empty()) return without_verdict(parsed);
   std::string text;
   for (const json::value& record : verdicts) text += (text.empty() ? "" : "\n") + render_verdict(record, is_wide);
+  if (is_wide && !rule_of(parsed).empty()) text += "\n" + rule_of(parsed);
   if (json_flag(parsed, "hasOlder")) text += "\nOlder verdicts are left out: --limit, --until\n";
   return text;
 }

@@ -39,6 +39,7 @@ struct NodeServices {
   verdict::Store verdicts;
   metric::HostMetrics metrics{"test-node"};
   Plugins running;
+  kube::Client* api = nullptr;
   const Services services{.loop = loop,
                           .workers = workers,
                           .clock = clock,
@@ -51,7 +52,7 @@ struct NodeServices {
                           .verdicts = verdicts,
                           .metrics = metrics,
                           .governor = governor,
-                          .client = [] { return nullptr; },
+                          .client = [this] { return api; },
                           .plugins = [this] { return running(); }};
 };
 

@@ -235,6 +235,18 @@ TEST_CASE("without a judge the answer says which gate to turn on, or why it does
   CHECK(none.text() == "The plugin advisor-interference is not installed, so nothing is judged.\n");
 }
 
+TEST_CASE("the answer has the rule in force, as the judge alone reports it") {
+  JudgedNode node;
+  CHECK(node.ask().at("rule") == "");
+  REQUIRE(
+      node.capabilities.report({"verdict.rule", service::CapabilityState::supported, "it is mine", "com.acme.judge"}));
+  CHECK(node.ask().at("rule") == "");
+  REQUIRE(node.capabilities.report(
+      {"verdict.rule", service::CapabilityState::supported, "built in", "advisor-interference"}));
+  CHECK(node.ask().at("rule") == "built in");
+  CHECK(node.text().ends_with("\nRule: built in.\n"));
+}
+
 TEST_CASE("capabilities say for each resource whether it is judged, how, and why not") {
   JudgedNode node;
   REQUIRE(node.capabilities.report(

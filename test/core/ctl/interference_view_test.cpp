@@ -59,6 +59,17 @@ TEST_CASE("a history without a match says so, and nothing about now") {
         "No verdict matches.\n");
 }
 
+TEST_CASE("the rule in force and its origin are shown where no verdict stands, and in wide output") {
+  constexpr const char* kRule = R"("rule": "overQuiet 3 (configuration), all others built in")";
+  CHECK(render(R"({"verdicts": [], "judge": {"state": "running"}, )" + std::string(kRule) + "}") ==
+        "Nothing holds a container up now.\nRule: overQuiet 3 (configuration), all others built in.\n");
+  const std::string standing = answer("");
+  const std::string with_rule = "{" + std::string(kRule) + ", " + standing.substr(1);
+  CHECK(render(with_rule) == render(standing));
+  CHECK(*render_interference(with_rule, true) ==
+        *render_interference(standing, true) + "\nRule: overQuiet 3 (configuration), all others built in.\n");
+}
+
 TEST_CASE("the cell of a table has resource and figure, own faults are marked, ended ones are empty") {
   CHECK(brief(verdict("")) == "cpu 4.2%");
   CHECK(brief(verdict(R"(, "kind": "self-quota")")) == "own cpu 4.2%");

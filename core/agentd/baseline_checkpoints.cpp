@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/agentd/baseline_checkpoints.hpp"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "core/agentd/state_log.hpp"
+#include "core/api/verdict_judges.hpp"
+#include "core/json/field.hpp"
+#include "core/json/reader.hpp"
+#include "core/json/scanner.hpp"
+
+namespace koord::agentd {
+namespace {
+
+constexpr const char* kCheckpointsPath = "/apis/interference.koordinator.sh/v1alpha1/interferencemetriccheckpoints";
+constexpr std::size_t kMostOfferedBytes = 256u << 10;
+
+std::int64_t unix_seconds(const Clock& clock) { return clock.wall_ns() / 1'000'000'000; }
+
+}  // namespace
+
+CheckpointUse checkpoint_use(std::string_view plugin_config) {
+  const auto config = read_json(plugin_config);
+  if (!config) return CheckpointUse::off;
+  const std::string use = JsonField(*config)["checkpoints"].text().value_or("off");
+  if (use == "write") return CheckpointUse::write;
+  return use == "read" ? CheckpointUse::read : CheckpointUse::off;
+}
+
+BaselineCheckpoints::BaselineCheckpoints(const Services& services, std::string node,
+                                         std::function<CheckpointUse()> use, const Limits& limits)
+    : services_(services), node_(std::move(node)), use_(std::move(use)), limits_(limits) {}
+
+void BaselineCheckpoints::start() {
+  timer_ = services_.loop.every(limits_.poll, [this] { poll(); });
+}
+
+void BaselineCheckpoints::stop() {
+  timer_.reset();
+  reading_.reset();
+  writing_.reset();
+}
+
+void BaselineCheckpoints::poll() {
+  const CheckpointUse use = use_();
+  kube::Client* client = services_.client();
+  if (use == CheckpointUse::off || client == nullptr) return;
+  const state::SnapshotPtr snapshot = services_.hub.current();
+  if (std::exchange(seen_pods_, snapshot->versions.pods) != snapshot->versions.pods)
+    workloads_ = state::cluster_workloads(*snapshot);
+  if (!reading_) read_next(*client);
+  if (use == CheckpointUse::write && !writing_) write_next(*client);
+}
+
+// One after the other, so that a full node does not ask for hundreds at once.
+void BaselineCheckpoints::read_next(kube::Client& client) {
+  std::erase_if(asked_, [this](const auto& one) { return !workloads_.contains(one.first); });
+  std::erase_if(offered_, [this](const auto& one) { return !workloads_.contains(one.first); });
+  const std::map<std::string, analysis::SavedBaseline> known = known_baselines();
+  for (const auto& [workload, in_cluster] : workloads_) {
+    if (asked_.size() >= limits_.workloads) return;
+    if (asked_.contains(workload)) continue;
+    const auto own = known.find(workload);
+    if (own != known.end() && own->second.windows >= limits_.windows) {
+      asked_[workload] = services_.clock.now();
+      continue;
+    }
+    kube::Call call = kube::get_call(kCheckpointsPath, state::checkpoint_name(in_cluster));
+    reading_ = client.send(std::move(call), [this, workload = workload, in_cluster = in_cluster](
+                                                const Result<kube::Reply>& reply) {
+      BaselineCheckpoints& self = *this;  // this lambda ends with its request
+      self.take(workload, in_cluster, reply);
+      self.reading_.reset();
+      kube::Client* next = self.services_.client();
+      if (reply && next != nullptr) self.read_next(*next);
+    });
+    return;
+  }
+}
+
+// After an error it is asked for again at the next poll.
+void BaselineCheckpoints::take(const std::string& workload, const std::string& in_cluster,
+                               const Result<kube::Reply>& reply) {
+  if (!reply) return;
+  asked_[workload] = services_.clock.now();
+  if (reply->status == 404) return;
+  if (!reply->ok()) return tell("reading is refused with status " + std::to_string(reply->status));
+  Result<state::BaselineCheckpoint> checkpoint = state::parse_checkpoint(reply->body);
+  if (checkpoint && checkpoint->workload != in_cluster)
+    checkpoint = invalid("spec.workload is '" + checkpoint->workload + "', expected '" + in_cluster + "'");
+  if (!checkpoint)
+    return tell("'" + state::checkpoint_name(in_cluster) + "': " + checkpoint.error().message() +
+                "; nothing is known of " + in_cluster);
+  offer(workload, *std::move(checkpoint));
+}
+
+void BaselineCheckpoints::offer(const std::string& workload, state::BaselineCheckpoint checkpoint) {
+  checkpoint.cpu.workload = workload;
+  checkpoint.cpu.seen = services_.clock.now();
+  offered_.insert_or_assign(workload, std::move(checkpoint.cpu));
+  std::vector<analysis::SavedBaseline> all;
+  for (const auto& one : offered_) all.push_back(one.second);
+  const std::string text = analysis::write_baselines(std::move(all), kMostOfferedBytes);
+  if (auto put = services_.store.put(analysis::kOfferedBaselinesKey, std::as_bytes(std::span(text))); !put)
+    tell("they are not passed on: " + put.error().message());
+}
+
+// As the plugin stored them last.
+std::map<std::string, analysis::SavedBaseline> BaselineCheckpoints::known_baselines() const {
+  std::map<std::string, analysis::SavedBaseline> known;
+  const auto bytes = services_.store.get(std::string(api::kJudge) + "/" + analysis::kBaselinesKey);
+  if (!bytes) return known;
+  const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+  for (analysis::SavedBaseline& one : analysis::read_baselines(text).baselines) {
+    std::string workload = one.workload;
+    known.insert_or_assign(std::move(workload), std::move(one));
+  }
+  return known;
+}
+
+// One in a poll.
+void BaselineCheckpoints::write_next(kube::Client& client) {
+  std::erase_if(written_, [this](const auto& one) {
+    return std::none_of(workloads_.begin(), workloads_.end(),
+                        [&](const auto& workload) { return workload.second == one.first; });
+  });
+  for (auto& [workload, baseline] : known_baselines()) {
+    const auto found = workloads_.find(workload);
+    if (found == workloads_.end() || baseline.windows < limits_.windows || baseline.weights.empty()) continue;
+    if (write(client, found->second, std::move(baseline))) return;
+  }
+}
+
+// False: it is not due.
+bool BaselineCheckpoints::write(kube::Client& client, const std::string& in_cluster,
+                                analysis::SavedBaseline baseline) {
+  const auto last = written_.find(in_cluster);
+  if (last == written_.end() && written_.size() >= limits_.objects) return false;
+  if (last != written_.end()) {
+    if (services_.clock.now() - last->second.at < limits_.repeat) return false;
+    if (!last->second.baseline.weights.empty() && !state::differs_materially(last->second.baseline, baseline)) return false;
+  }
+  baseline.workload = in_cluster;
+  const state::BaselineCheckpoint checkpoint{in_cluster, node_, unix_seconds(services_.clock), baseline};
+  kube::Update update;
+  update.collection = kCheckpointsPath;
+  update.name = state::checkpoint_name(in_cluster);
+  update.status = false;
+  update.missing = state::checkpoint_object(checkpoint);
+  const std::int64_t abandoned = std::chrono::duration_cast<std::chrono::seconds>(limits_.abandoned).count();
+  update.change = [checkpoint, abandoned](std::string_view newest) -> Result<std::optional<std::string>> {
+    const Result<state::BaselineCheckpoint> found = state::parse_checkpoint(newest);
+    const bool is_ours = !found || found->node == checkpoint.node || found->workload != checkpoint.workload ||
+                         checkpoint.updated - found->updated >= abandoned;
+    if (!is_ours || (found && found->node == checkpoint.node && !state::differs_materially(found->cpu, checkpoint.cpu)))
+      return std::optional<std::string>();
+    std::string changed = TRY(with_json_member(newest, "spec", state::checkpoint_spec(checkpoint)));
+    return std::optional<std::string>(std::move(changed));
+  };
+  writing_ = kube::update(services_.loop, client, std::move(update),
+                          [this, in_cluster, baseline](const Result<kube::Written>& written) {
+                            finish(in_cluster, baseline, written);
+                            writing_.reset();
+                          });
+  return true;
+}
+
+// What failed is tried again after a while, like all else.
+void BaselineCheckpoints::finish(const std::string& in_cluster, const analysis::SavedBaseline& baseline,
+                                 const Result<kube::Written>& written) {
+  Written& last = written_[in_cluster];
+  last.at = services_.clock.now();
+  if (!written) return tell("writing failed: " + written.error().message());
+  if (written->outcome == kube::Written::Outcome::refused)
+    return tell("writing is refused: " + written->refusal.message);
+  last.baseline = baseline;
+}
+
+void BaselineCheckpoints::tell(const std::string& problem) {
+  if (logged_.update("checkpoints", problem) == ProblemTracker::Change::begun)
+    log::warn(state_log, "InterferenceMetricCheckpoint {}", problem);
+}
+
+}  // namespace koord::agentd

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// BaselineCheckpoints: shares what is quiet for a workload with the cluster, as objects InterferenceMetricCheckpoint.
+// Reads the object of each workload that is new on this node, and passes it on to the plugin that judges. Writes those
+// of workloads that this node has watched for an hour: a new one, one that this node wrote and that has changed
+// materially, or one that its node has left alone for a day. [loop thread]
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "core/agentd/services.hpp"
+#include "core/base/problem_tracker.hpp"
+#include "core/event/timer.hpp"
+#include "core/kube/update.hpp"
+#include "core/state/baseline_checkpoint.hpp"
+
+namespace koord::agentd {
+
+enum class CheckpointUse { off, read, write };  // write: read, too
+
+// Of the configuration of the plugin that judges, as JSON. Off if that is not to be read.
+CheckpointUse checkpoint_use(std::string_view plugin_config);
+
+class BaselineCheckpoints {
+ public:
+  struct Limits {
+    Duration poll = std::chrono::seconds(10);
+    Duration repeat = std::chrono::minutes(10);    // between two writes of one object, and after a failure
+    Duration abandoned = std::chrono::hours(24);   // another node takes an object over
+    std::size_t windows = 3600;                    // a baseline of fewer is not written
+    std::size_t workloads = 500;                   // that are read
+    std::size_t objects = 100;                     // that this node writes
+  };
+
+  // The services must outlive it.
+  BaselineCheckpoints(const Services& services, std::string node, std::function<CheckpointUse()> use)
+      : BaselineCheckpoints(services, std::move(node), std::move(use), Limits{}) {}
+  BaselineCheckpoints(const Services& services, std::string node, std::function<CheckpointUse()> use,
+                      const Limits& limits);
+
+  void start();
+  void stop();
+
+ private:
+  struct Written {
+    analysis::SavedBaseline baseline;
+    Time at{};
+  };
+
+  void poll();
+  void read_next(kube::Client& client);
+  void take(const std::string& workload, const std::string& in_cluster, const Result<kube::Reply>& reply);
+  void offer(const std::string& workload, state::BaselineCheckpoint checkpoint);
+  void write_next(kube::Client& client);
+  bool write(kube::Client& client, const std::string& in_cluster, analysis::SavedBaseline baseline);
+  void finish(const std::string& in_cluster, const analysis::SavedBaseline& baseline,
+              const Result<kube::Written>& written);
+  std::map<std::string, analysis::SavedBaseline> known_baselines() const;
+  void tell(const std::string& problem);
+
+  const Services& services_;
+  const std::string node_;
+  const std::function<CheckpointUse()> use_;
+  const Limits limits_;
+  std::map<std::string, std::string> workloads_;              // as cluster_workloads() has them
+  std::uint64_t seen_pods_ = 0;
+  std::map<std::string, Time> asked_;                         // workloads, and when
+  std::map<std::string, analysis::SavedBaseline> offered_;    // to the plugin
+  std::map<std::string, Written> written_;                    // by name in the cluster
+  ProblemTracker logged_;
+  kube::Client::PendingPtr reading_, writing_;  // null: none under way
+  std::unique_ptr<event::Timer> timer_;
+};
+
+}  // namespace koord::agentd

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// DetectionRuleWatch: follows the cluster's objects InterferenceDetectionRule while the plugin that judges is on, and
+// keeps those for this node in the store, for koord.kv/1. So they hold while the API server is away, too.
+// [loop thread]
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/agentd/services.hpp"
+#include "core/base/problem_tracker.hpp"
+#include "core/event/timer.hpp"
+#include "core/kube/list_watch.hpp"
+#include "core/state/detection_rules.hpp"
+
+namespace koord::agentd {
+
+class DetectionRuleWatch {
+ public:
+  // The services must outlive it.
+  explicit DetectionRuleWatch(const Services& services) : services_(services) {}
+
+  // `has_cluster`: false if the agent uses no cluster; then rules of an earlier one are dropped.
+  void start(bool has_cluster);
+  void stop();
+
+ private:
+  void poll();
+  void begin(kube::Client& client);
+  void take(const kube::Objects& objects);
+  void keep();
+  void report();
+
+  const Services& services_;
+  state::DetectionRules rules_;
+  std::string kept_;  // as the store has it
+  state::StringMap labels_;
+  bool is_known_ = false;
+  std::vector<std::string> problems_;
+  ProblemTracker logged_;
+  std::unique_ptr<kube::ListWatch> watch_;
+  std::unique_ptr<event::Timer> timer_;
+};
+
+}  // namespace koord::agentd

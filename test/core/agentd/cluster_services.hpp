@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// ClusterServices: the services of an agent on a fake node, with the test cluster's API server. Their clock stands
+// still; that of the client does not.
+#pragma once
+
+#include "test/core/agentd/node_services.hpp"
+#include "test/core/kube/cluster_client.hpp"
+
+namespace koord::agentd {
+
+struct ClusterServices : NodeServices {
+  explicit ClusterServices(Plugins plugins = [] { return std::vector<host::PluginStatus>(); })
+      : NodeServices({}, plugins) {
+    cluster.clear_faults();
+    api = &client;
+  }
+
+  // Whether it came true while the loop ran, within a long time.
+  bool until(const std::function<bool()>& condition) {
+    bool held = false;
+    const auto look = loop.every(std::chrono::milliseconds(1), [&] {
+      if (!condition()) return;
+      held = true;
+      loop.stop();
+    });
+    const auto end = loop.after(std::chrono::seconds(60), [this] { loop.stop(); });
+    loop.run();
+    return held;
+  }
+
+  test::TestCluster& cluster = test::shared_cluster();
+  SystemClock wall;
+  kube::Client client{
+      loop, workers, wall, test::shared_cluster_config(), {.requests_per_second = 1000, .burst = 1000}};
+};
+
+}  // namespace koord::agentd
