@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rule for the CPU: judges one container in one window. Pure. [any thread]
 //
-// The figure for harm is E(x) = Σ max(0, wait − x) per second: the share of time in which a request that arrives finds
-// the container held up for more than x. Time throttled by the container's own quota is no part of a wait.
+// The figure for harm is H(x), the share of requests that are held up for more than x. It is estimated from waits for a
+// CPU, see README.md. Time throttled by the container's own quota is no part of a wait.
 #pragma once
 
 #include <vector>
@@ -18,7 +18,7 @@ struct CpuWindow {
   double wait = 0;         // in waits of any length
   double throttled = 0;    // by its own quota, or that of a cgroup above it
   double usable_cpus = 0;  // the smaller of cpuset and quota
-  double held_up = 0;      // E(1 ms)
+  double held_up = 0;      // H(1 ms)
   // The parts of waits of 1 ms and more:
   double self = 0;         // behind its own threads
   double unexplained = 0;  // without a known cause
@@ -37,9 +37,9 @@ struct CpuWindow {
 // Each a setting. Seconds per second are the same as shares of time.
 struct CpuRule {
   double throttled = 0.010;       // least throttled time for self_quota and shared_parent
-  double held_up = 0.010;         // least E(1 ms)
-  double over_quiet = 2.5;        // E(1 ms) of others must be so many times that of quiet windows
-  double latency_run = 1;         // a container that uses less than this is judged by E(1 ms) …
+  double held_up = 0.010;         // least H(1 ms)
+  double over_quiet = 2.5;        // H(1 ms) of others must be so many times that of quiet windows
+  double latency_run = 1;         // a container that uses less than this is judged by H(1 ms) …
   double throughput_run = 0.3;    // … one that uses at least this by the throughput that it loses, too
   double lost_throughput = 0.15;  // of what it would have had
   double estimated = 0.1;         // a finding with a larger displaced part of all waits is estimated
@@ -49,14 +49,14 @@ struct CpuRule {
 struct Finding {
   Kind kind = Kind::none;
   Statistic statistic;                    // without a finding: held_up_by_others
-  double held_up_by_others = 0;           // the part of E(1 ms)
+  double held_up_by_others = 0;           // the part of H(1 ms)
   std::vector<Suspect> suspects;          // the longest wait first; waits for them, and those displaced (see README.md)
   double self = 0;                        // waits behind own threads that others do not cause
   double throttled = 0, unexplained = 0;  // throttled: without the part of sharers
   Method method = Method::exact;
 };
 
-// `quiet`: E(1 ms) of others in this container's quiet windows, 0 while it is not known.
+// `quiet`: H(1 ms) of others in this container's quiet windows, 0 while it is not known.
 Finding judge(const CpuWindow& window, double quiet, const CpuRule& rule = {});
 
 }  // namespace koord::analysis

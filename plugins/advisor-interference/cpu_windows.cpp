@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/advisor-interference/cpu_windows.hpp"
 
+#include <algorithm>
+
 namespace koord::interference {
 namespace {
 
@@ -9,8 +11,25 @@ using analysis::CpuWindow;
 using analysis::Suspect;
 using analysis::SuspectKind;
 
-// excess[2] is that over 1 ms.
+// excess[n] is that over 0.25 ms · 2^n.
+constexpr std::uint64_t kFirstLevelNs = 250'000;
 constexpr std::size_t kOneMillisecond = 2;
+// Fewer turns in a second have no 99th percentile.
+constexpr double kLeastTurnsPerSecond = 100;
+
+// The share of a container's turns on a CPU that came late, in README.md of core/analysis: by 1 ms or more, and by half
+// or more of what it runs in a turn.
+double late_turns(const CpuTimes& times, double seconds) {
+  if (times.waits == 0) return 0;
+  const std::uint64_t half_turn_ns = times.run / times.waits / 2;
+  for (std::size_t level = kOneMillisecond; level + 1 < kExcessLevels; ++level) {
+    const std::uint64_t x = kFirstLevelNs << level;
+    if (x < half_turn_ns) continue;
+    const double late = static_cast<double>(times.excess[level] - times.excess[level + 1]) / static_cast<double>(x);
+    return late / std::max(static_cast<double>(times.waits), kLeastTurnsPerSecond * seconds);
+  }
+  return 0;
+}
 
 void add_wait(CpuWindow& window, SuspectKind kind, std::uint64_t subject, double waited, double usage) {
   Suspect& suspect = analysis::suspect_in(window.others, kind, subject);
@@ -45,12 +64,13 @@ std::vector<CpuSubject> cpu_subjects(const std::vector<ContainerTimes>& containe
   std::unordered_map<std::uint64_t, std::size_t> index;
   for (const ContainerTimes& container : containers) {
     index[container.handle] = subjects.size();
-    subjects.push_back({container.workload,
-                        {.subject = container.handle,
-                         .run = per_second(container.times.run),
-                         .wait = per_second(container.times.wait),
-                         .throttled = per_second(container.times.throttled),
-                         .held_up = per_second(container.times.excess[kOneMillisecond])}});
+    subjects.push_back(
+        {container.workload,
+         {.subject = container.handle,
+          .run = per_second(container.times.run),
+          .wait = per_second(container.times.wait),
+          .throttled = per_second(container.times.throttled),
+          .held_up = per_second(container.times.excess[kOneMillisecond]) + late_turns(container.times, seconds)}});
   }
   for (std::size_t i = 0; i < containers.size(); ++i) {
     CpuWindow& window = subjects[i].window;

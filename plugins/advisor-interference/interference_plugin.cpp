@@ -120,7 +120,7 @@ class Interference final : public koord::plugin::Advisor {
         define({"container_interference", "ratio", "1: a verdict of this kind stands about the container."});
     metrics_.held_up =
         define({"container_held_up_ratio", "ratio",
-                "Share of time in which a request finds the container held up for longer than this.", 1e-6});
+                "Share of requests that are held up for longer than this, estimated from waits for a CPU.", 1e-6});
     metrics_.waits =
         define({"container_held_up_seconds_total", "seconds",
                 "Time that threads of a container spent in waits of 1 ms and more, by cause.", 1e-6, KOORD_COUNTER});

@@ -63,6 +63,22 @@ TEST_CASE("the figures of a container are per second of the window") {
   CHECK(window.held_up == doctest::Approx(0.021));
 }
 
+TEST_CASE("held up are requests that come during a wait, and those of turns that come late") {
+  const auto held_up = [](std::uint64_t run, std::uint64_t waits, CpuTimes times) {
+    times.run = run;
+    times.waits = waits;
+    return cpu_subjects({{kCart, "shop/cart/app", times}}, {}, kContainers, 1)[0].window.held_up;
+  };
+  CpuTimes times;
+  times.excess = {40 * kMs, 30 * kMs, 20 * kMs, 12 * kMs, 4 * kMs, 0};
+  CHECK(held_up(100 * kMs, 200, times) == doctest::Approx(0.02 + 8.0 / 200));  // over 1 ms: 20 - 12
+  CHECK(held_up(300 * kMs, 100, times) ==
+        doctest::Approx(0.02 + 8.0 / 2 / 100));                                   // over 2 ms: half of 3 is more than 1
+  CHECK(held_up(300 * kMs, 50, times) == doctest::Approx(0.02 + 4.0 / 4 / 100));  // over 4 ms; at least 100 turns
+  CHECK(held_up(1000 * kMs, 20, times) == doctest::Approx(0.02));                 // a turn runs for 50 ms
+  CHECK(held_up(0, 0, times) == doctest::Approx(0.02));
+}
+
 TEST_CASE("waits are charged to containers, the kernel and what is outside of pods; a container's cgroups are one") {
   const analysis::CpuWindow window = subjects({by_cgroup(kCartCgroup, kEtlCgroup, 30 * kMs),
                                                by_cgroup(kCartChild, kEtlCgroup, 8 * kMs),
