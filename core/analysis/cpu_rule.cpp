@@ -12,6 +12,13 @@ double sum_of_waits(const std::vector<Suspect>& suspects) {
                          [](double sum, const Suspect& suspect) { return sum + suspect.waited; });
 }
 
+// A container that always has something to run wants its CPU: requests to it wait for each other. Readings of a window
+// differ from its length by up to a tenth.
+bool is_busy(const CpuWindow& window, double self, const CpuRule& rule) {
+  constexpr double kTolerance = 0.9;
+  return window.run + window.wait - self >= kTolerance * rule.latency_cpus;
+}
+
 double longest_wait(const std::vector<Suspect>& suspects) {
   double longest = 0;
   for (const Suspect& suspect : suspects) longest = std::max(longest, suspect.waited);
@@ -93,15 +100,16 @@ Finding judge(const CpuWindow& window, double quiet, const CpuRule& rule) {
   const double threshold = std::max(rule.held_up, rule.over_quiet * quiet);
   finding.statistic = {"held_up_by_others", finding.held_up_by_others, quiet, threshold};
 
+  const bool busy = is_busy(window, finding.self, rule);
   if (window.throttled >= rule.throttled && window.throttled >= others) {
     judge_throttled(finding, window, by_sharers, rule);
   } else if (surplus > longest_wait(finding.suspects) && window.held_up >= rule.held_up) {
     finding.kind = Kind::self_threads;
     finding.statistic = {"held_up", window.held_up, 0, rule.held_up};
-  } else if (window.run < rule.latency_run && finding.held_up_by_others >= threshold) {
+  } else if (!busy && finding.held_up_by_others >= threshold) {
     finding.kind = Kind::interfered;
   } else if (const double lost = others > 0 ? others / (window.run + others) : 0;
-             window.run >= rule.throughput_run && lost >= rule.lost_throughput) {
+             (busy || window.run >= rule.throughput_run) && lost >= rule.lost_throughput) {
     finding.kind = Kind::interfered;
     finding.statistic = {"lost_throughput", lost, 0, rule.lost_throughput};
   }

@@ -20,7 +20,7 @@ constexpr RuleSetting kSettings[] = {
     {"throttledMsPerSecond", "ms/s", 0.1, 10000, kMilli, [](Rules& r) -> Place { return &r.cpu.throttled; }},
     {"heldUpMsPerSecond", "ms/s", 0.1, 10000, kMilli, [](Rules& r) -> Place { return &r.cpu.held_up; }},
     {"overQuiet", "times", 1, 100, 1, [](Rules& r) -> Place { return &r.cpu.over_quiet; }},
-    {"latencyCpus", "CPUs", 0, 1024, 1, [](Rules& r) -> Place { return &r.cpu.latency_run; }},
+    {"latencyCpus", "CPUs", 0, 1024, 1, [](Rules& r) -> Place { return &r.cpu.latency_cpus; }},
     {"throughputCpus", "CPUs", 0, 1024, 1, [](Rules& r) -> Place { return &r.cpu.throughput_run; }},
     {"lostThroughputPercent", "%", 0.1, 100, kPercent, [](Rules& r) -> Place { return &r.cpu.lost_throughput; }},
     {"estimatedPercent", "%", 0, 100, kPercent, [](Rules& r) -> Place { return &r.cpu.estimated; }},

@@ -179,6 +179,24 @@ TEST_CASE("a container is never charged with less than nothing, also where other
     CHECK(judged(victim).self >= 0);
   }
 }
+TEST_CASE("a container that always has something to run is judged by its throughput alone, however little that is") {
+  // A batch of one thread: others take 3 % of it, in waits of some milliseconds.
+  CpuWindow window{
+      .subject = kCart, .run = 0.96, .wait = 0.03, .usable_cpus = 2, .held_up = 0.02, .others = {by(kEtl, 0.03)}};
+  CHECK(judged(window).kind == Kind::none);
+  window.others = {by(kEtl, 0.18)};
+  window.run = 0.8;
+  window.wait = 0.19;
+  CHECK(judged(window).statistic.name == "lost_throughput");
+  CHECK(judged(window).kind == Kind::interfered);
+  // A service that starves.
+  window.run = 0.02;
+  window.wait = 0.97;
+  window.others = {by(kEtl, 0.97)};
+  CHECK(judged(window).kind == Kind::interfered);
+  CHECK(judged(window).statistic.value == doctest::Approx(0.97 / 0.99));
+}
+
 TEST_CASE("an idle container has no finding, and no figure that is not a number") {
   const Finding finding = judged({.subject = kCart, .usable_cpus = 2});
   CHECK(finding.kind == Kind::none);
