@@ -37,19 +37,6 @@ std::optional<Source> source_of(std::string_view name) {
   return std::nullopt;
 }
 
-Waits& Waits::operator+=(const Waits& other) {
-  Histogram::operator+=(other);
-  throttled_ns += other.throttled_ns;
-  return *this;
-}
-
-Waits added(const Waits& before, const Waits& now) {
-  const latency::Histogram& earlier = before;
-  Waits difference{latency::added(earlier, now), now.throttled_ns};
-  if (now.throttled_ns >= before.throttled_ns) difference.throttled_ns -= before.throttled_ns;
-  return difference;
-}
-
 Result<OpenedProbe> open_probe(const latency::CgroupTree& tree, const ProbeOptions& options) {
   OpenedProbe opened;
   std::string reasons;

@@ -13,21 +13,13 @@
 
 #include "core/base/result.hpp"
 #include "plugins/shared/latency/cgroup_tree.hpp"
-#include "plugins/shared/latency/histogram.hpp"
+#include "plugins/shared/latency/waits.hpp"
 #include "plugins/shared/latency/windows.hpp"
 
 namespace koord::sched_latency {
 
-// Waits of a cgroup's threads. Time in which a CPU quota held them is in `throttled_ns` only; other sources than
-// sched_info do not know it, and have it in the waits.
-struct Waits : latency::Histogram {
-  std::uint64_t throttled_ns = 0;
-
-  bool empty() const { return count == 0 && throttled_ns == 0; }
-  Waits& operator+=(const Waits& other);
-};
-Waits added(const Waits& before, const Waits& now);
-
+// Only sched_info knows throttled times.
+using latency::Waits;
 using Reading = latency::Reading<Waits>;
 
 // Cheapest first. The first three are programs in the kernel (bpf/sched_latency); the last only reads /proc.

@@ -31,6 +31,12 @@ class LevelSeries {
     return followed_.find_cgroups(tree);
   }
 
+  // Begins anew, from these totals: of a source that does not continue the readings before.
+  void restart(const Reading<Total>& reading) {
+    windows_ = {};
+    windows_.advance(reading);
+  }
+
   // report(Series&, const Total& window) for each pod and container, and for the node if the source sees the whole
   // node.
   template <class Report>

@@ -105,3 +105,11 @@ TEST_CASE_FIXTURE(NodeWithPod, "a source that does not see the whole node report
   follow();
   CHECK(report({.cgroups = {{id("pod"), waits_of(3)}}}) == Counts{{"container", 0}, {"pod", 3}});
 }
+
+TEST_CASE_FIXTURE(NodeWithPod, "another source begins with the totals that it has, and no wait counts twice") {
+  follow();
+  report({.cgroups = {{id("container"), waits_of(4)}}, .unassigned = waits_of(1)});
+  series.restart({.cgroups = {{id("container"), waits_of(90)}}, .unassigned = waits_of(50)});
+  CHECK(report({.cgroups = {{id("container"), waits_of(92)}}, .unassigned = waits_of(53)}) ==
+        Counts{{"container", 6}, {"pod", 0}, {"node", 10}});
+}

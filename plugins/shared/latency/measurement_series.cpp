@@ -5,7 +5,8 @@ namespace koord::latency {
 
 using plugin::Metric;
 
-MeasurementSeries::MeasurementSeries(const koord_host* host, const std::string& prefix, const std::string& cases) {
+MeasurementSeries::MeasurementSeries(const koord_host* host, const std::string& prefix, const std::string& cases)
+    : host_(host) {
   const std::string name = prefix + "_latency_";
   const std::string lost_help =
       "Lost " + cases +
@@ -21,6 +22,9 @@ MeasurementSeries::MeasurementSeries(const koord_host* host, const std::string& 
 }
 
 void MeasurementSeries::set_source(std::string_view source) {
+  if (info_series_ != 0)
+    plugin::check(plugin::require<koord_svc_metrics>(host_, "koord.metrics/1")->end_series(host_, info_series_),
+                  "ending the series of a source");
   info_series_ = info_.series(KOORD_NO_SUBJECT, {{"source", source}});
 }
 

@@ -19,6 +19,7 @@ class MeasurementSeries {
   // Defines "<prefix>_latency_info", "…_lost_total" and "…_slots_used"; `cases`: what is counted, "waits".
   MeasurementSeries(const koord_host* host, const std::string& prefix, const std::string& cases);
 
+  // The source from now on, instead of the one before.
   void set_source(std::string_view source);
   // A series for what is lost for another reason.
   std::uint64_t lost(std::string_view reason) const { return lost_.series(KOORD_NO_SUBJECT, {{"reason", reason}}); }
@@ -35,6 +36,7 @@ class MeasurementSeries {
   }
 
  private:
+  const koord_host* host_ = nullptr;
   plugin::Metric info_, lost_;
   std::uint64_t info_series_ = 0, lost_no_slot_ = 0, lost_no_begin_ = 0, lost_missed_ = 0, slots_used_ = 0;
 };
