@@ -6,11 +6,14 @@
 // A thread that is moved while it waits is charged on the CPU that it leaves. A wait that lasts is charged each time
 // when user space reads, up to that time: one of three seconds is in each of three windows of a second. All times are
 // of the run queue's clock, which stands still in the scheduler, so that they add up to the nanosecond.
+//
+// It also counts all waits by their lengths, as bpf/sched_latency does: one program costs less than two.
 #include "cpu_threads.bpf.h"
+#include "delay_buckets.bpf.h"
 #include "throttled_waits.bpf.h"
 
 #include "cpu_blame.h"
-#include "cpu_history.bpf.h"
+#include "cpu_pairs.bpf.h"
 
 char program_license[] SEC("license") = "Dual BSD/GPL";
 
@@ -22,19 +25,19 @@ struct thread_visit {
   __u64 charged_ns, at_ns, throttled_ns, waited_ns, cpu;  // as in thread_wait; at_ns: left_ns
 };
 
-// State of a thread between its events.
+// State of a thread between its events. The values that each switch uses come first.
 struct thread_wait {
-  __u64 charged_ns;    // its run delay when it was last charged
-  __u64 left_ns;       // when it left a CPU
-  __u64 throttled_ns;  // the throttled time of its run queue then
-  __u64 waited_ns;     // of the wait that lasts: on CPUs that it was moved away from
-  __u64 moved_ns;      // the part of that which is in no pair yet
-  __u64 cpu;           // 1 + the CPU that it left; 0: it was moved since
-  __u64 counted_ns;    // the part of waited_ns that is in the slot's figures
+  __u64 charged_ns;  // its run delay when it was last charged
+  __u64 left_ns;     // when it left a CPU
+  __u64 waited_ns;   // of the wait that lasts: on CPUs that it was moved away from
   // The last visit: (1 + charged_ns of the wait) << 1 | its index in `visits`. It holds as long as charged_ns is the
   // same.
   __u64 visit_key;
-  __u64 taken_key;  // of the visit from which a wait went on
+  __u64 cpu;           // 1 + the CPU that it left; 0: it was moved since
+  __u64 throttled_ns;  // the throttled time of its run queue when it left
+  __u64 counted_ns;    // the part of waited_ns that is in the slot's figures
+  __u64 moved_ns;      // the part of waited_ns that is in no pair yet
+  __u64 taken_key;     // of the visit from which a wait went on
   struct thread_visit visits[2];
 };
 
@@ -45,14 +48,6 @@ struct {
   __type(value, struct thread_wait);
 } threads SEC(".maps");
 
-// By the CPU's number: a thread may be moved by another CPU, which holds the lock of the run queue then.
-struct {
-  __uint(type, BPF_MAP_TYPE_ARRAY);
-  __uint(max_entries, 1);  // CPUs, set before loading
-  __type(key, __u32);
-  __type(value, struct blame_cpu);
-} cpus SEC(".maps");
-
 struct {
   __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
   __uint(max_entries, 1);  // slots, set before loading
@@ -61,25 +56,11 @@ struct {
 } blame_slots SEC(".maps");
 
 struct {
-  __uint(type, BPF_MAP_TYPE_HASH);
-  __uint(max_entries, 1);  // pairs, set before loading
+  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+  __uint(max_entries, 1);  // slots, set before loading
   __type(key, __u32);
-  __type(value, __u64);
-} matrix SEC(".maps");
-
-// The time for which the matrix had no place.
-struct {
-  __uint(type, BPF_MAP_TYPE_ARRAY);
-  __uint(max_entries, 1);
-  __type(key, __u32);
-  __type(value, __u64);
-} unplaced SEC(".maps");
-
-static __always_inline void count_unplaced(__u64 ns) {
-  __u32 zero = 0;
-  __u64* sum = bpf_map_lookup_elem(&unplaced, &zero);
-  if (sum) __sync_fetch_and_add(sum, ns);
-}
+  __type(value, struct blame_lengths);
+} wait_lengths SEC(".maps");
 
 // ---- threads
 
@@ -93,72 +74,6 @@ static __always_inline __u32 slot_of_thread(const struct task_struct* task) {
   if (task->flags & PF_KTHREAD) return BLAME_KERNEL;
   const struct cgroup_subsys_state* css = css_of(task);
   return slot_of(css, css->serial_nr);
-}
-
-// ---- blame
-
-// Functions that the verifier proves once, and not at each call: that takes them plain numbers.
-
-__noinline int charge(__u32 victim, __u32 culprit, __u64 ns) {
-  __u32 key = victim << BLAME_SLOT_BITS | culprit;
-  __u64* pair = bpf_map_lookup_elem(&matrix, &key);
-  if (!pair) {
-    if (!bpf_map_update_elem(&matrix, &key, &ns, BPF_NOEXIST)) return 0;
-    pair = bpf_map_lookup_elem(&matrix, &key);  // another CPU was faster, or there is no place
-  }
-  if (pair)
-    __sync_fetch_and_add(pair, ns);
-  else
-    count_unplaced(ns);
-  return 0;
-}
-
-// The cgroup that ran from `begin_ns` to the end of the wait. Returns where the rest of the wait ends.
-__noinline __u64 blame_segment(__u32 victim, __u32 culprit, __u64 begin_ns, __u64 from_ns, __u64 to_ns) {
-  __u64 begin = begin_ns > from_ns ? begin_ns : from_ns;
-  if (begin >= to_ns) return to_ns;
-  charge(victim, culprit, to_ns - begin);
-  return begin;
-}
-
-// Those of one epoch, the newest first, each with the part that lies in the wait. Returns where the rest of the wait
-// ends.
-__noinline __u64 blame_epoch(__u32 number, __u32 age, __u32 victim, __u64 from_ns, __u64 to_ns) {
-  const struct blame_cpu* cpu = bpf_map_lookup_elem(&cpus, &number);
-  if (!cpu) return from_ns;
-  const struct blame_epoch* epoch = &cpu->epochs[(cpu->n_epochs - 1 - age) % BLAME_EPOCHS];
-  if (age >= BLAME_EPOCHS)
-    epoch = &cpu->long_epochs[(cpu->n_long_epochs - 1 - (age - BLAME_EPOCHS)) % BLAME_LONG_EPOCHS];
-  __u64 begin = epoch->begin_ns > from_ns ? epoch->begin_ns : from_ns;
-  if (begin >= to_ns) return to_ns;
-  // In µs, so that a product of two times is less than 2^64.
-  __u64 length_us = (to_ns - epoch->begin_ns) / 1000 + 1, part_us = (to_ns - begin) / 1000;
-  __u64 rest = to_ns - begin;
-  for (__u32 i = 0; i < BLAME_EPOCH_SLOTS; ++i) {
-    __u64 ns = epoch->ns[i];
-    if (begin != epoch->begin_ns) ns = ns / 1000 * part_us / length_us * 1000;
-    if (ns > rest) ns = rest;
-    if (!ns) continue;
-    charge(victim, epoch->slots[i], ns);
-    rest -= ns;
-  }
-  if (rest) charge(victim, BLAME_UNKNOWN, rest);
-  return begin;
-}
-
-// Those who ran on a CPU between two times are charged with the wait of the victim.
-static __noinline int blame(const struct blame_cpu* cpu, __u32 number, __u32 victim, __u64 from_ns, __u64 to_ns) {
-  to_ns = blame_segment(victim, cpu->current.slot, cpu->current.begin_ns, from_ns, to_ns);
-  for (__u32 i = 0; i < BLAME_SEGMENTS && i < cpu->n_segments && to_ns > from_ns; ++i) {
-    const struct blame_segment* segment = &cpu->segments[(cpu->n_segments - 1 - i) % BLAME_SEGMENTS];
-    to_ns = blame_segment(victim, segment->slot, segment->begin_ns, from_ns, to_ns);
-  }
-  for (__u32 age = 0; age < BLAME_EPOCHS + BLAME_LONG_EPOCHS && to_ns > from_ns; ++age) {
-    if (age < BLAME_EPOCHS ? age >= cpu->n_epochs : age - BLAME_EPOCHS >= cpu->n_long_epochs) break;
-    to_ns = blame_epoch(number, age, victim, from_ns, to_ns);
-  }
-  if (to_ns > from_ns) charge(victim, BLAME_UNKNOWN, to_ns - from_ns);
-  return 0;
 }
 
 // ---- waits
@@ -175,7 +90,7 @@ static __always_inline void add_to(__u64* sum, __u64 ns, bool is_visit) {
 static __always_inline void add_wait(struct blame_slot* slot, __u64 counted, __u64 waited, __u64 throttled,
                                      bool is_visit) {
   add_to(&slot->wait_ns, waited - counted, is_visit);
-  add_to(&slot->throttled_ns, throttled, is_visit);
+  if (throttled) add_to(&slot->throttled_ns, throttled, is_visit);
   if (waited >= BLAME_LONG_NS) add_to(&slot->long_ns, waited - counted, is_visit);
   for (int level = 0; level < BLAME_LEVELS; ++level) {
     __u64 most = (__u64)BLAME_FIRST_LEVEL_NS << level;
@@ -198,35 +113,69 @@ static __always_inline void continue_from_visit(struct thread_wait* wait) {
   wait->cpu = visit->cpu;
 }
 
+static __always_inline void count_length(__u32 slot, __u64 ns) {
+  struct blame_lengths* lengths = bpf_map_lookup_elem(&wait_lengths, &slot);
+  __u32 bucket = bucket_of(ns);
+  if (lengths && bucket < LATENCY_BUCKETS) lengths->buckets[bucket]++;
+}
+
+// The throttled part of a wait that ends, of `waited` ns on this CPU. `throttled`: the throttled time of the run queue.
+static __always_inline __u64 take_throttled(const struct thread_wait* wait, struct blame_slot* slot, __u32 number,
+                                            __u64 throttled, __u64 waited, __u64 now) {
+  __u64 part = throttled_part(&slot->throttled, throttled, now - waited, now);
+  // It waits since it left the CPU: all throttled times since then lie in the wait.
+  if (wait->cpu == number + 1 && now - waited <= wait->left_ns) part = throttled - wait->throttled_ns;
+  return part < waited ? part : waited;
+}
+
 static __always_inline void end_wait(struct blame_cpu* cpu, __u32 number, struct task_struct* next, __u32 victim,
                                      __u64 now) {
   struct thread_wait* wait = bpf_task_storage_get(&threads, next, 0, 0);
-  struct blame_slot* slot = bpf_map_lookup_elem(&blame_slots, &victim);
-  if (!wait || !slot) {
-    if (!wait) count_lost_begin();
+  if (!wait) {
+    count_lost_begin();
     return;
   }
   continue_from_visit(wait);
+  __u64 queued = next->sched_info.last_queued;
   __u64 run_delay = next->sched_info.run_delay + delay_until(next, now);
   __u64 waited = run_delay - wait->charged_ns;
   wait->charged_ns = run_delay;
   // Time that the kernel counted while the thread's storage was out of reach belongs to another wait.
   if (wait->left_ns && waited > now - wait->left_ns) waited = now - wait->left_ns;
-  if (!waited && !wait->waited_ns) return;
-  __u64 throttled_time = throttled_time_of(next->se.cfs_rq);
-  __u64 throttled = throttled_part(&slot->throttled, throttled_time, now - waited, now);
-  // It waits since it left the CPU: all throttled times since then lie in the wait.
-  if (wait->cpu == number + 1 && now - waited <= wait->left_ns) throttled = throttled_time - wait->throttled_ns;
-  if (throttled > waited) throttled = waited;
+  __u64 before = wait->waited_ns;
+  if (!queued && !waited && !before) return;
+  struct blame_slot* slot = bpf_map_lookup_elem(&blame_slots, &victim);
+  if (!slot) return;
+  __u64 throttled = throttled_time_of(next->se.cfs_rq);
+  if (throttled) throttled = take_throttled(wait, slot, number, throttled, waited, now);
   __u64 here = waited - throttled;
-  __u64 all = here + wait->waited_ns;
-  slot->waits++;
-  add_wait(slot, wait->counted_ns, all, throttled, false);
+  __u64 all = here + before;
+  count_length(victim, all);
+  add_wait(slot, before ? wait->counted_ns : 0, all, throttled, false);
   if (all >= BLAME_LONG_NS) {
     if (here) blame(cpu, number, victim, now - here, now);
-    if (wait->moved_ns) charge(victim, BLAME_MOVED, wait->moved_ns);
+    if (before && wait->moved_ns) charge(victim, BLAME_MOVED, wait->moved_ns);
   }
-  wait->waited_ns = wait->moved_ns = wait->counted_ns = 0;
+  if (before) wait->waited_ns = wait->moved_ns = wait->counted_ns = 0;
+}
+
+// The wait of a kernel thread counts in its cgroup's sum and lengths, and has no culprit.
+static __always_inline void end_kernel_wait(struct task_struct* next, __u64 now) {
+  struct thread_wait* wait = bpf_task_storage_get(&threads, next, 0, 0);
+  if (!wait) {
+    count_lost_begin();
+    return;
+  }
+  __u64 run_delay = next->sched_info.run_delay + delay_until(next, now);
+  __u64 waited = run_delay - wait->charged_ns;
+  wait->charged_ns = run_delay;
+  if (!next->sched_info.last_queued && !waited) return;
+  const struct cgroup_subsys_state* css = css_of(next);
+  __u32 index = slot_of(css, css->serial_nr);
+  struct blame_slot* slot = bpf_map_lookup_elem(&blame_slots, &index);
+  if (!slot) return;
+  slot->wait_ns += waited;
+  count_length(index, waited);
 }
 
 // A thread that waits since it left the CPU. One that sleeps waits from a later time on.
@@ -238,28 +187,37 @@ static __always_inline void begin_wait(struct task_struct* prev, __u32 number, _
   wait->cpu = number + 1;
 }
 
+// The time of the cgroup that ran until now. All its threads on this CPU are the same to it: while they alternate
+// there is nothing to do.
+static __always_inline void count_run(struct blame_cpu* cpu, const struct task_struct* prev, __u64 now) {
+  __u32 index = cpu->current.slot;
+  struct blame_slot* slot = bpf_map_lookup_elem(&blame_slots, &index);
+  if (slot) {
+    slot->run_ns += now - cpu->counted_ns;
+    slot->throttled.left_ns = now;
+    if (!slot->throttled.seen) slot->throttled.seen = 1 + throttled_time_of(prev->se.cfs_rq);
+  }
+  cpu->counted_ns = now;
+}
+
 SEC("tp_btf/sched_switch")
 int BPF_PROG(blame_on_switch, bool preempt, struct task_struct* prev, struct task_struct* next) {
   __u64 now = next->se.cfs_rq->rq->clock;
   __u32 number = bpf_get_smp_processor_id();
   struct blame_cpu* cpu = bpf_map_lookup_elem(&cpus, &number);
   if (!cpu) return 0;
-  __u32 next_slot = slot_of_thread(next);
-  if (!cpu->switched_ns) {
-    cpu->current.begin_ns = now;
+  if (!cpu->counted_ns) {
+    cpu->current.begin_ns = cpu->counted_ns = now;
     cpu->current.slot = BLAME_UNKNOWN;
-  } else {
-    __u32 slot_index = cpu->current.slot;
-    struct blame_slot* slot = bpf_map_lookup_elem(&blame_slots, &slot_index);
-    if (slot) {
-      slot->run_ns += now - cpu->switched_ns;
-      slot->throttled.left_ns = now;
-    }
-    if (slot_index < BLAME_MAX_SLOTS && (preempt || is_runnable(prev))) begin_wait(prev, number, now);
   }
-  cpu->switched_ns = now;
-  if (next_slot < BLAME_MAX_SLOTS) end_wait(cpu, number, next, next_slot, now);
-  if (next_slot == cpu->current.slot) return 0;
+  __u32 next_slot = slot_of_thread(next), slot = cpu->current.slot;
+  if (next_slot != slot || now - cpu->counted_ns >= BLAME_RUN_NS) count_run(cpu, prev, now);
+  if (slot < BLAME_MAX_SLOTS && (preempt || is_runnable(prev))) begin_wait(prev, number, now);
+  if (next_slot < BLAME_MAX_SLOTS)
+    end_wait(cpu, number, next, next_slot, now);
+  else if (next_slot == BLAME_KERNEL)
+    end_kernel_wait(next, now);
+  if (next_slot == slot) return 0;
   keep_segment(cpu);
   cpu->current.begin_ns = now;
   cpu->current.slot = next_slot;

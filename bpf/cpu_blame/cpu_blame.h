@@ -26,16 +26,25 @@
 #define BLAME_LEVELS 6
 #define BLAME_FIRST_LEVEL_NS 250000
 
-/* The times of a cgroup on one CPU, since it has its slot. */
+/* The times of a cgroup on one CPU, since it has its slot. Those of waits have also the waits that last, up to the last
+ * visit. The values that most switches change come first. */
 struct blame_slot {
-  __u64 run_ns; /* interrupts in that time included */
-  __u64 waits;  /* that have ended; the figures below have those that last, too, up to the last visit */
   __u64 wait_ns;
-  __u64 long_ns;      /* of waits of at least BLAME_LONG_NS */
-  __u64 throttled_ns; /* of threads that were waiting otherwise */
-  __u64 excess_ns[BLAME_LEVELS];
+  __u64 run_ns;                       /* up to BLAME_RUN_NS ago; interrupts in that time included */
+  __u64 throttled_ns;                 /* of threads that were waiting otherwise */
   struct latency_throttled throttled; /* for the programs */
+  __u64 long_ns;                      /* of waits of at least BLAME_LONG_NS */
+  __u64 excess_ns[BLAME_LEVELS];
 };
+
+/* The waits of a cgroup on one CPU by their lengths, when they have ended, those of kernel threads in it too:
+ * latency_histogram without the sum, which is wait_ns. Read seldom, so it is apart. */
+struct blame_lengths {
+  __u64 buckets[LATENCY_BUCKETS];
+};
+
+/* A cgroup that goes on running has its time counted so often. */
+#define BLAME_RUN_NS 1000000
 
 /* The occupants of a CPU, in three rings, each older than the one before: *segments* of one cgroup each; *epochs* of at
  * least 1 ms, with the times of the cgroups that ran in them; long epochs of at least 16 ms, which cover a second or
@@ -60,7 +69,7 @@ struct blame_epoch {
 };
 
 struct blame_cpu {
-  __u64 switched_ns; /* the last switch; 0: none yet */
+  __u64 counted_ns; /* the time of the current cgroup is counted up to then; 0: no switch yet */
   struct blame_segment current;
   __u32 n_segments, n_epochs, n_long_epochs, reserved; /* all that were ever added */
   struct blame_segment segments[BLAME_SEGMENTS];

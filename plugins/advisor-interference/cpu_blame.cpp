@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <numeric>
 #include <unordered_map>
 
 #include "bpf/cpu_blame/cpu_blame.h"
@@ -23,7 +24,10 @@ using latency::SlotOwner;
 
 static_assert(kExcessLevels == BLAME_LEVELS);
 
+static_assert(sizeof(blame_lengths) == latency::kBuckets * sizeof(std::uint64_t));
+
 constexpr const char* kVisit = "for_each_waiting_thread";
+constexpr const char* kLengths = "wait_lengths";
 
 // No thread may be missed between the program that lists threads and those that need what it made.
 const latency::ProgramSource kPrograms = {"sched_info",
@@ -32,7 +36,7 @@ const latency::ProgramSource kPrograms = {"sched_info",
                                           {}};
 
 CpuTimes times_of(const blame_slot& slot) {
-  CpuTimes times{slot.run_ns, slot.waits, slot.wait_ns, slot.long_ns, slot.throttled_ns, {}};
+  CpuTimes times{slot.run_ns, slot.wait_ns, slot.long_ns, slot.throttled_ns, {}};
   std::copy(std::begin(slot.excess_ns), std::end(slot.excess_ns), times.excess.begin());
   return times;
 }
@@ -54,7 +58,6 @@ Occupant occupant_of(std::uint32_t slot) {
 
 CpuTimes& CpuTimes::operator+=(const CpuTimes& other) {
   run += other.run;
-  waits += other.waits;
   wait += other.wait;
   long_wait += other.long_wait;
   throttled += other.throttled;
@@ -64,7 +67,6 @@ CpuTimes& CpuTimes::operator+=(const CpuTimes& other) {
 
 CpuTimes added(const CpuTimes& before, const CpuTimes& now) {
   CpuTimes difference{now.run - before.run,
-                      now.waits - before.waits,
                       now.wait - before.wait,
                       now.long_wait - before.long_wait,
                       now.throttled - before.throttled,
@@ -78,8 +80,8 @@ Result<CpuBlame> CpuBlame::open(const latency::CgroupTree& tree, const std::stri
   latency::SlotObject object{.kinds = 0,
                              .per_cpu = true,
                              .map_entries = {{"cpus", cpus}, {"matrix", kPairs}},
-                             .slot_maps = {"blame_slots"},
-                             .slot_bytes = sizeof(blame_slot)};
+                             .slot_maps = {"blame_slots", kLengths},
+                             .slot_bytes = sizeof(blame_slot) + sizeof(blame_lengths)};
   object.file.name = "cpu_blame";
   object.file.bytes = cpu_blame__elf_bytes(&object.file.size);
   return CpuBlame(TRY(latency::SlotPrograms::open(object, kPrograms, tree, {btf, 0, {}})), cpus);
@@ -94,8 +96,28 @@ void CpuBlame::take_runs(const std::vector<blame_slot>& copies, const SlotOwner&
   }
 }
 
+// The sums have the waits that last, too.
+Result<latency::Reading<latency::Waits>> CpuBlame::read_waits(const std::vector<CpuTimes>& times) const {
+  const std::vector<blame_lengths> copies = TRY(programs_.read_slots<blame_lengths>(kLengths, cpus_));
+  return latency::reading_of<latency::Waits>(programs_, [&](std::uint32_t slot) {
+    latency::Waits waits;
+    waits.sum_ns = times[slot].wait;
+    waits.throttled_ns = times[slot].throttled;
+    for (std::size_t copy = std::size_t{slot} * cpus_; copy < (std::size_t{slot} + 1) * cpus_; ++copy)
+      for (std::size_t i = 0; i < latency::kBuckets; ++i) waits.buckets[i] += copies[copy].buckets[i];
+    waits.count = std::accumulate(waits.buckets.begin(), waits.buckets.end(), std::uint64_t{0});
+    return waits;
+  });
+}
+
+Result<void> CpuBlame::free_ended() {
+  TRY(programs_.clear_ended("blame_slots", sizeof(blame_slot) * cpus_));
+  TRY(programs_.clear_ended(kLengths, sizeof(blame_lengths) * cpus_));
+  return programs_.slots().free_ended();
+}
+
 // The matrix first: a cgroup that is in it has a slot when the slots are read.
-Result<CpuReading> CpuBlame::read() {
+Result<CpuReading> CpuBlame::read(Lengths lengths) {
   TRY(programs_.run(kVisit));
   const std::uint32_t n = TRY(bpf::take_all(programs_.map("matrix"), pairs_, pair_ns_));
   CgroupSlots& slots = programs_.slots();
@@ -112,6 +134,8 @@ Result<CpuReading> CpuBlame::read() {
     std::fill_n(run_ns_.begin() + std::ptrdiff_t(owner.slot) * cpus_, cpus_, 0);  // the slot is cleared below
   }
   reading.times = latency::reading_of<CpuTimes>(programs_, [&](std::uint32_t slot) { return times[slot]; });
+  if (lengths == Lengths::all || (lengths == Lengths::of_ended && !slots.ended().empty()))
+    reading.waits = TRY(read_waits(times));
 
   std::unordered_map<std::uint32_t, std::uint64_t> cgroups;
   for (const SlotOwner& owner : slots.living()) cgroups[owner.slot] = owner.cgroup;
@@ -127,8 +151,7 @@ Result<CpuReading> CpuBlame::read() {
   const std::uint32_t zero = 0;
   if (bpf_map_lookup_elem(programs_.map("unplaced"), &zero, &reading.unplaced_ns) != 0)
     return system_error(errno, "cannot read what the matrix had no place for");
-  TRY(programs_.clear_ended("blame_slots", sizeof(blame_slot) * cpus_));
-  TRY(slots.free_ended());
+  TRY(free_ended());
   return reading;
 }
 

@@ -11,6 +11,7 @@
 
 #include "core/base/result.hpp"
 #include "plugins/shared/latency/slot_programs.hpp"
+#include "plugins/shared/latency/waits.hpp"
 #include "plugins/shared/latency/windows.hpp"
 
 struct blame_slot;
@@ -22,8 +23,8 @@ inline constexpr std::size_t kExcessLevels = 6;
 
 // The time and the waits of a cgroup's threads, in nanoseconds. Time throttled by a CPU quota is in `throttled` only.
 struct CpuTimes {
-  std::uint64_t run = 0, waits = 0, wait = 0;  // waits: those that have ended; the times have those that last, too
-  std::uint64_t long_wait = 0;                 // in waits of 1 ms and more
+  std::uint64_t run = 0, wait = 0;  // waits that last count, too
+  std::uint64_t long_wait = 0;      // in waits of 1 ms and more
   std::uint64_t throttled = 0;
   std::array<std::uint64_t, kExcessLevels> excess{};  // Σ max(0, wait − x)
 
@@ -63,7 +64,12 @@ struct CpuReading {
   std::vector<CpuRun> runs;
   std::vector<Blame> blames;
   std::uint64_t unplaced_ns = 0;  // blames for which the matrix had no place, since the start
+  // The waits by their lengths, those of kernel threads too; empty if not wanted.
+  latency::Reading<latency::Waits> waits;
 };
+
+// The waits by their lengths to read: those of many cgroups are megabytes.
+enum class Lengths { none, of_ended, all };
 
 class CpuBlame {
  public:
@@ -73,12 +79,14 @@ class CpuBlame {
   static Result<CpuBlame> open(const latency::CgroupTree& tree, const std::string& btf = {});
 
   // Counts waits that last, up to now, before it reads.
-  Result<CpuReading> read();
+  Result<CpuReading> read(Lengths lengths = Lengths::none);
 
  private:
   CpuBlame(latency::SlotPrograms programs, std::uint32_t cpus) : programs_(std::move(programs)), cpus_(cpus) {}
 
   void take_runs(const std::vector<blame_slot>& copies, const latency::SlotOwner& owner, std::vector<CpuRun>& runs);
+  Result<latency::Reading<latency::Waits>> read_waits(const std::vector<CpuTimes>& times) const;
+  Result<void> free_ended();
 
   latency::SlotPrograms programs_;
   std::uint32_t cpus_;
