@@ -25,6 +25,7 @@
 #include "plugins/advisor-interference/verdict_post.hpp"
 #include "plugins/advisor-interference/verdict_text.hpp"
 #include "plugins/advisor-interference/wait_pairs.hpp"
+#include "plugins/advisor-interference/waits_post.hpp"
 #include "plugins/shared/latency/followed.hpp"
 #include "plugins/shared/node/host.hpp"
 #include "plugins/shared/result/value_or_fail.hpp"
@@ -136,6 +137,7 @@ class Interference final : public koord::plugin::Advisor {
     marker_ = koord::tracing::mark_tracing(host(), "advisor-interference", roots.proc);
     const std::string btf = config.string("/btf").value_or("");
     blame_ = std::make_unique<CpuBlame>(value_or_fail(CpuBlame::open(*tree_, btf), KOORD_E_UNSUPPORTED));
+    waits_post_ = koord::interference::WaitsPost(host());
     pairs_ = koord::interference::WaitPairs(host(), "cpu");
     koord::plugin::require<koord_svc_capabilities>(host(), "koord.capabilities/1")
         ->report(host(), koord::plugin::str("verdict.cpu"), KOORD_CAPABILITY_SUPPORTED,
@@ -150,7 +152,8 @@ class Interference final : public koord::plugin::Advisor {
 
   void collect(std::uint64_t now_ns, std::uint64_t) override {
     follow();
-    const CpuReading reading = value_or_fail(blame_->read());
+    const CpuReading reading = value_or_fail(blame_->read(waits_post_.begin_window()));
+    waits_post_.update(reading.waits, now_ns);
     windows_.advance(reading.times);
     const UnusedCpus unused = unused_in_window();
     const koord::Time now = koord::from_ns(now_ns);
@@ -372,6 +375,7 @@ class Interference final : public koord::plugin::Advisor {
   CpuAnalysis analysis_;
   std::optional<koord::interference::RuleInForce> rule_;
   std::optional<koord::interference::KeptBaselines> kept_;
+  koord::interference::WaitsPost waits_post_;
   koord::interference::WaitPairs pairs_;
   koord::interference::VerdictPost posts_;
   Batch batch_;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "koordetector/plugin.hpp"
+#include "plugins/advisor-sched-latency/borrowed_waits.hpp"
 #include "plugins/advisor-sched-latency/sched_latency_probe.hpp"
 #include "plugins/shared/latency/latency_series.hpp"
 #include "plugins/shared/latency/level_series.hpp"
@@ -29,6 +30,7 @@ using koord::latency::MeasurementSeries;
 using koord::plugin::Batch;
 using koord::plugin::Failure;
 using koord::plugin::value_or_fail;
+using koord::sched_latency::BorrowedWaits;
 using koord::sched_latency::Probe;
 using koord::sched_latency::ProbeOptions;
 using koord::sched_latency::Reading;
@@ -39,7 +41,7 @@ constexpr auto kConfigSchema = koord::settings::joined(R"({
   "type": "object", "additionalProperties": false, "properties": {)",
                                                        koord::tracing::kMarkerSettings, R"(,
     "source": {"enum": ["sched_info", "task_storage", "raw_tracepoint", "schedstat"],
-               "description": "use this source or none; default: the cheapest that the kernel accepts"},
+               "description": "use this source or none; default: advisor-interference's while it runs, or else the cheapest that the kernel accepts"},
     "slots": {"type": "integer", "minimum": 2, "maximum": 65535,
               "description": "maximum number of cgroups measured separately; default: as many as 16 MiB of kernel memory hold"},
     "btf": {"type": "string", "description": "file with the kernel's types, if the kernel itself has none"}
@@ -51,7 +53,7 @@ struct SchedMetrics {
       : waits(host, {level + "_sched",
                      "the threads of a " + level +
                          " waited for a CPU before they ran; without time throttled by a CPU quota if "
-                         "sched_latency_info says source sched_info, otherwise with it",
+                         "sched_latency_info says source sched_info or interference, otherwise with it",
                      {50, 95, 99}}),
         throttled(host, {level + "_sched_latency_throttled_seconds_total", "seconds",
                          "Time that a CPU quota held threads of a " + level +
@@ -89,13 +91,30 @@ class SchedLatency final : public koord::plugin::Advisor {
     const koord::NodeRoots roots = koord::node::roots_of(host());
     tree_ = std::make_unique<CgroupTree>(
         value_or_fail(CgroupTree::find("cpu", roots.cgroup, roots.proc), KOORD_E_UNSUPPORTED));
-    open_probe(roots.proc);
+    options_ = options(roots.proc);
+    if (!options_.only) borrowed_ = BorrowedWaits(host());
+    borrowed_.poll();  // asks for waits
+    open_probe();
   }
 
   void collect(std::uint64_t now_ns, std::uint64_t) override {
-    const Reading reading = value_or_fail(probe_->read(series_.follow(host(), state_, *tree_)));
+    const auto watched = series_.follow(host(), state_, *tree_);
+    const BorrowedWaits::Post post = borrowed_.poll();
+    if (probe_) {
+      report(value_or_fail(probe_->read(watched)), probe_->source() == Source::sched_info, now_ns);
+      if (borrowed_.is_steady()) borrow();
+    } else if (post == BorrowedWaits::Post::continued) {
+      report(borrowed_.reading(), true, now_ns);
+    } else if (post == BorrowedWaits::Post::first) {
+      series_.restart(borrowed_.reading());
+    } else if (borrowed_.is_lost()) {
+      open_probe();
+    }
+  }
+
+ private:
+  void report(const Reading& reading, bool knows_throttled, std::uint64_t now_ns) {
     CumulativeCounts counts;
-    const bool knows_throttled = probe_->source() == Source::sched_info;
     series_.report(reading, [&](SchedSeries& series, const Waits& window) {
       series.report(window, knows_throttled, batch_, counts);
     });
@@ -103,10 +122,20 @@ class SchedLatency final : public koord::plugin::Advisor {
     batch_.send(now_ns);
   }
 
- private:
-  void open_probe(const std::string& proc) {
-    marker_ = koord::tracing::mark_tracing(host(), "advisor-sched-latency", proc);
-    auto opened = value_or_fail(koord::sched_latency::open_probe(*tree_, options(proc)), KOORD_E_UNSUPPORTED);
+  // advisor-interference posts: the own programs leave the kernel. Its next post is the one to begin with: the last one
+  // is older than the reading that was just reported.
+  void borrow() {
+    probe_.reset();
+    marker_.reset();
+    borrowed_.forget();
+    itself_.set_source("interference");
+    log(KOORD_LOG_INFO, "reading scheduling latency from advisor-interference");
+  }
+
+  void open_probe() {
+    marker_ = koord::tracing::mark_tracing(host(), "advisor-sched-latency", options_.proc);
+    auto opened = value_or_fail(koord::sched_latency::open_probe(*tree_, options_), KOORD_E_UNSUPPORTED);
+    series_.restart({});
     for (const auto& refusal : opened.refused)
       log(KOORD_LOG_INFO, "source '" + std::string(name_of(refusal.source)) + "' is not available: " + refusal.why);
     probe_ = std::move(opened.probe);
@@ -130,6 +159,8 @@ class SchedLatency final : public koord::plugin::Advisor {
 
   const koord_svc_state* state_ = nullptr;
   MeasurementSeries itself_;
+  ProbeOptions options_;
+  BorrowedWaits borrowed_;
   std::unique_ptr<CgroupTree> tree_;
   std::optional<koord::tracing::TracingMarker> marker_;  // outlives the programs
   std::unique_ptr<Probe> probe_;
@@ -141,7 +172,7 @@ class SchedLatency final : public koord::plugin::Advisor {
 
 KOORD_PLUGIN("id=advisor-sched-latency\nversion=1.0.0\nkinds=koord.advisor/1\n"
              "gate=SchedLatencyCollector\nstage=beta\ndefault=true\n"
-             "requires=koord.metrics/1,koord.state/1,koord.fs/1,koord.config/1\noptional=koord.audit/1\n"
+             "requires=koord.metrics/1,koord.state/1,koord.fs/1,koord.config/1\noptional=koord.audit/1,koord.kv/1\n"
              "license=Apache-2.0\n"
              "description=How long threads wait for a CPU, per node, pod and container\n",
              koord::plugin::advisor<SchedLatency>("sched-latency", 5s, kConfigSchema.data()))
