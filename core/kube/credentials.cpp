@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/kube/credentials.hpp"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -13,16 +11,6 @@ namespace koord::kube {
 namespace {
 
 constexpr std::size_t kMaxTokenBytes = 64 << 10;
-
-std::int64_t ns_of(const timespec& time) {
-  return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
-}
-
-FileStamp stamp_of(const std::string& path) {
-  struct stat info;
-  if (path.empty() || ::stat(path.c_str(), &info) != 0) return {};
-  return {info.st_dev, info.st_ino, static_cast<std::uint64_t>(info.st_size), ns_of(info.st_mtim), ns_of(info.st_ctim)};
-}
 
 bool replaced(FileStamp& stamp, const std::string& path) {
   const FileStamp now = stamp_of(path);

@@ -3,10 +3,10 @@
 // every few seconds at most, and at once when the server refuses us. [loop thread]
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 #include "core/base/clock.hpp"
+#include "core/base/file_stamp.hpp"
 #include "core/base/result.hpp"
 #include "core/http/tls.hpp"
 #include "core/kube/connection_config.hpp"
@@ -14,14 +14,6 @@
 namespace koord::kube {
 
 inline constexpr Duration kFileCheckPeriod = std::chrono::seconds(3);
-
-// Which file stands at a path; all zero: none.
-struct FileStamp {
-  std::uint64_t device = 0, inode = 0, size = 0;
-  std::int64_t modified_ns = 0, changed_ns = 0;
-
-  bool operator==(const FileStamp&) const = default;
-};
 
 class Credentials {
  public:
