@@ -24,16 +24,18 @@ class HttpConnection final : public Connection, public std::enable_shared_from_t
  public:
   HttpConnection(std::shared_ptr<Service> service, UniqueFd fd, ConnectionPeer peer, OnOver on_over)
       : service_(std::move(service)),
-        stream_(service_->loop, std::move(fd)),
         peer_(std::move(peer)),
+        own_stream_(peer_.tls ? make_tls_stream(service_->loop, std::move(fd), peer_.tls)
+                              : make_plain_stream(service_->loop, std::move(fd))),
+        stream_(*own_stream_),
         on_over_(std::move(on_over)),
         parser_(service_->limits.header_bytes) {}
 
-  void start() override { await_request(); }
+  void start() override;
 
   void finish() override {
     finishing_ = true;
-    if (state_ == State::idle) cut();
+    if (state_ == State::opening || state_ == State::idle || state_ == State::closing) cut();
   }
 
   void cut() override {
@@ -44,11 +46,13 @@ class HttpConnection final : public Connection, public std::enable_shared_from_t
   }
 
   std::uint64_t turn() const override { return turn_; }
-  bool is_waiting() const override { return state_ == State::idle || state_ == State::header || state_ == State::body; }
+  bool is_waiting() const override { return state_ != State::busy && state_ != State::over; }
 
  private:
-  enum class State : std::uint8_t { idle, header, body, busy, over };
+  // closing: the handshake has failed, the client reads why.
+  enum class State : std::uint8_t { opening, idle, header, body, busy, closing, over };
 
+  void on_open(const Result<void>& opened);
   void await_request();
   void take_turn();
   void listen();
@@ -81,10 +85,11 @@ class HttpConnection final : public Connection, public std::enable_shared_from_t
   bool is_refused() const { return !peer_.refusal.empty(); }
 
   std::shared_ptr<Service> service_;
-  Stream stream_;
   const ConnectionPeer peer_;
+  const std::shared_ptr<Stream> own_stream_;
+  Stream& stream_;
   OnOver on_over_;
-  State state_ = State::idle;
+  State state_ = State::opening;
   bool finishing_ = false;
   RequestParser parser_;
   const Route* route_ = nullptr;
@@ -93,6 +98,23 @@ class HttpConnection final : public Connection, public std::enable_shared_from_t
   std::uint64_t turn_ = 0;                  // of its wait for a request
   std::unique_ptr<event::Timer> deadline_;  // of the step under way
 };
+
+// A client that does not end the handshake in time fails, like one that does it wrong.
+void HttpConnection::start() {
+  turn_ = ++service_->last_turn;
+  deadline_ = service_->loop.after(service_->limits.handshake, later([](auto& self) {
+                                     ++self.service_->failed_handshakes;
+                                     self.cut();
+                                   }));
+  stream_.open(later([](auto& self, const Result<void>& opened) { self.on_open(opened); }));
+}
+
+void HttpConnection::on_open(const Result<void>& opened) {
+  if (opened) return await_request();
+  ++service_->failed_handshakes;
+  state_ = State::closing;
+  linger();
+}
 
 void HttpConnection::await_request() {
   if (finishing_) return cut();
@@ -174,6 +196,7 @@ Request HttpConnection::take_request() {
   request.body = parser_.take_body();
   request.from_unix_socket = peer_.is_unix;
   request.peer = peer_.process;
+  request.tls = stream_.peer();
   return request;
 }
 

@@ -16,6 +16,7 @@
 #include "core/event/worker_pool.hpp"
 #include "core/http/limits.hpp"
 #include "core/http/routes.hpp"
+#include "core/http/tls_server.hpp"
 
 namespace koord::http {
 
@@ -30,6 +31,7 @@ struct Service {
   const Limits limits;
   std::atomic<std::uint64_t> requests = 0;
   std::atomic<std::uint64_t> errors = 0;
+  std::atomic<std::uint64_t> failed_handshakes = 0;
   std::uint64_t last_turn = 0;  // [loop] see Connection::turn()
 };
 
@@ -38,6 +40,7 @@ struct ConnectionPeer {
   bool is_unix = false;
   std::shared_ptr<const LocalPeer> process = nullptr;  // of a unix socket; null: unknown, and refused
   std::string refusal = {};  // not empty: the first request, within a second, is answered with 403 and this text
+  std::shared_ptr<TlsServer> tls = nullptr;  // null: plain
 };
 
 class Connection {
@@ -55,7 +58,7 @@ class Connection {
   virtual void cut() = 0;
   // The turn in which it last began to wait for a request, counted over all connections of the server.
   virtual std::uint64_t turn() const = 0;
-  // It has no whole request yet. False: it is being answered.
+  // It has no whole request yet, or none will come. False: it is being answered.
   virtual bool is_waiting() const = 0;
 };
 

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <exception>
+#include <optional>
 #include <utility>
 
 #include "core/http/gzip.hpp"
@@ -83,10 +84,9 @@ Response handle(const Limits& limits, const Handler& handler, const Request& req
 void dispatch_request(std::shared_ptr<Service> service, const Route& route, Request request,
                       std::function<void(Response)> reply) {
   auto shared = std::make_shared<const Request>(std::move(request));
-  event::WorkerPool& workers = service->workers;
-  const bool on_loop = route.on_loop;
+  Service& all = *service;
   // The route is part of the service, which the task keeps.
-  auto task = [service = std::move(service), &route, shared = std::move(shared), reply = std::move(reply)] {
+  auto task = [service, &route, shared, reply] {
     auto send = [service, shared, reply](Response response) {
       auto answer = std::make_shared<Response>(packed(service->limits, std::move(response), *shared));
       service->loop.post([reply, answer] { reply(std::move(*answer)); });
@@ -94,8 +94,15 @@ void dispatch_request(std::shared_ptr<Service> service, const Route& route, Requ
     if (!route.slow) return send(answered([&] { return route.handler(*shared); }));
     handle_slowly(route.slow, *shared, send);
   };
-  if (on_loop) return task();
-  workers.post(std::move(task));
+  auto start = [service = std::move(service), task = std::move(task), on_loop = route.on_loop] {
+    if (on_loop) return task();
+    service->workers.post(task);
+  };
+  if (!all.routes.guard()) return start();
+  all.routes.guard()(*shared, [shared, start = std::move(start), reply](std::optional<Response> refusal) {
+    if (!refusal) return start();
+    reply(*std::move(refusal));
+  });
 }
 
 }  // namespace koord::http

@@ -17,10 +17,11 @@ struct Limits {
   std::size_t connections_of_peer = 16;       // of one address at one listener; unix sockets have no such cap
   std::size_t send_buffer_bytes = 128 << 10;  // of a TCP connection: about the cost of a peer that never reads
   std::size_t gzip_from_bytes = 1 << 10;
-  Duration idle = std::chrono::seconds(60);     // from an answer to the next request
-  Duration read = std::chrono::seconds(10);     // for the whole of a request
-  Duration handler = std::chrono::seconds(30);  // then 503; the handler is not interrupted, its answer is dropped
-  Duration write = std::chrono::seconds(10);    // for the whole of an answer
+  Duration idle = std::chrono::seconds(60);       // from an answer to the next request
+  Duration read = std::chrono::seconds(10);       // for the whole of a request
+  Duration handler = std::chrono::seconds(30);    // then 503; the handler is not interrupted, its answer is dropped
+  Duration write = std::chrono::seconds(10);      // for the whole of an answer
+  Duration handshake = std::chrono::seconds(10);  // of TLS
 };
 
 }  // namespace koord::http

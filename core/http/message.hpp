@@ -14,6 +14,7 @@
 namespace koord::http {
 
 struct LocalPeer;
+struct TlsPeer;
 
 enum class Method { get, head, post };
 
@@ -27,6 +28,7 @@ struct Request {
   std::string body;
   bool from_unix_socket = false;                    // the peer is local and was admitted to a unix socket of ours
   std::shared_ptr<const LocalPeer> peer = nullptr;  // set with from_unix_socket
+  std::shared_ptr<const TlsPeer> tls = nullptr;     // null: not TLS
 
   // The first header of this name, in any case.
   std::optional<std::string_view> header(std::string_view name) const;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/http/message.hpp"
@@ -22,6 +23,12 @@ using Handler = std::function<Response(const Request&)>;
 // other threads. An exception before that is answered with 500.
 using Reply = std::function<void(Response)>;
 using SlowHandler = std::function<void(const Request&, Reply reply)>;
+
+// Decides for each request of a route whether its handler gets it. Runs on the loop; calls `decide` once, on the loop,
+// perhaps before it returns: nullopt passes the request on, anything else is the answer. The request is valid until
+// then.
+using Decide = std::function<void(std::optional<Response>)>;
+using Guard = std::function<void(const Request&, Decide decide)>;
 
 inline constexpr std::size_t kDefaultMaxBody = 64 << 10;
 
@@ -50,6 +57,10 @@ class Routes {
   // `pattern`: a path with one part in braces, which stands for any text without '/'.
   void post_slow(std::string pattern, SlowHandler handler, std::size_t max_body = kDefaultMaxBody);
 
+  // For all routes.
+  void set_guard(Guard guard) { guard_ = std::move(guard); }
+  const Guard& guard() const { return guard_; }
+
   bool has_path(std::string_view path) const;
   const Route* find(Method method, std::string_view path) const;
   // The methods of a path, as the header Allow wants them: "GET, HEAD".
@@ -63,6 +74,7 @@ class Routes {
   };
   const Entry* entry_of(std::string_view path) const;
   std::map<std::string, Entry, std::less<>> entries_;
+  Guard guard_;
 };
 
 }  // namespace koord::http

@@ -27,6 +27,13 @@ constexpr std::string_view kForbidden =
 // Refused peers that get a reason; further ones are closed at once, so that they take no place of others.
 constexpr std::size_t kMaxRefusalAnswers = 8;
 
+// A listener besides its socket.
+struct Door {
+  std::string unix_path = {};  // empty: TCP
+  UnixAccess access = {};      // of a unix socket
+  std::shared_ptr<TlsServer> tls = nullptr;
+};
+
 // Best effort: the peer sees this answer or a closed connection.
 void refuse(const UniqueFd& peer, std::string_view answer = kFull) {
   (void)::send(peer.get(), answer.data(), answer.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -55,11 +62,9 @@ class Server::Core : public std::enable_shared_from_this<Server::Core> {
   Core(event::Loop& loop, event::WorkerPool& workers, Routes routes, Limits limits)
       : service_(std::make_shared<Service>(loop, workers, std::move(routes), limits)) {}
 
-  void listen(UniqueFd fd, std::string unix_path, UnixAccess access = {}) {
+  void listen(UniqueFd fd, Door door) {
     auto shared = std::make_shared<UniqueFd>(std::move(fd));
-    post([shared, path = std::move(unix_path), access = std::move(access)](Core& core) {
-      core.add_listener(std::move(*shared), path, access);
-    });
+    post([shared, door = std::move(door)](Core& core) { core.add_listener(std::move(*shared), door); });
   }
 
   void begin_stop(Duration bound, std::function<void()> stopped) {
@@ -75,7 +80,8 @@ class Server::Core : public std::enable_shared_from_this<Server::Core> {
   }
 
   Counters counters() const {
-    return {service_->requests, service_->errors, refused_connections_, displaced_connections_, open_connections_};
+    return {service_->requests,     service_->errors,  refused_connections_,
+            displaced_connections_, open_connections_, service_->failed_handshakes};
   }
 
  private:
@@ -96,8 +102,8 @@ class Server::Core : public std::enable_shared_from_this<Server::Core> {
     });
   }
 
-  void add_listener(UniqueFd fd, const std::string& unix_path, const UnixAccess& access);
-  void accept(const Listener& listener, const UnixAccess& access, UniqueFd peer);
+  void add_listener(UniqueFd fd, const Door& door);
+  void accept(const Listener& listener, const Door& door, UniqueFd peer);
   bool make_room(std::size_t most, const IsOne& is_one);
   bool take_from_greediest(const Listener& listener, const std::string& peer);
   std::size_t count(const IsOne& is_one) const;
@@ -119,18 +125,18 @@ class Server::Core : public std::enable_shared_from_this<Server::Core> {
   std::atomic<std::uint64_t> open_connections_ = 0;
 };
 
-void Server::Core::add_listener(UniqueFd fd, const std::string& unix_path, const UnixAccess& access) {
+void Server::Core::add_listener(UniqueFd fd, const Door& door) {
   if (stopping_) return;
-  auto listener = std::make_unique<Listener>(service_->loop, std::move(fd), unix_path);
+  auto listener = std::make_unique<Listener>(service_->loop, std::move(fd), door.unix_path);
   Listener& accepting = *listener;
   listeners_.push_back(std::move(listener));
-  accepting.start([this, &accepting, access](UniqueFd peer) { accept(accepting, access, std::move(peer)); });
+  accepting.start([this, &accepting, door](UniqueFd peer) { accept(accepting, door, std::move(peer)); });
 }
 
-void Server::Core::accept(const Listener& listener, const UnixAccess& access, UniqueFd peer) {
+void Server::Core::accept(const Listener& listener, const Door& door, UniqueFd peer) {
   const Limits& limits = service_->limits;
   std::string address = peer_of(peer.get());
-  ConnectionPeer identified = listener.is_unix() ? identify(access, peer.get()) : ConnectionPeer();
+  ConnectionPeer identified = listener.is_unix() ? identify(door.access, peer.get()) : ConnectionPeer{.tls = door.tls};
   const bool is_refused = !identified.refusal.empty();
   const auto of_listener = [&](const Entry& entry) { return entry.listener == &listener; };
   if (is_refused && (count([](const Entry& entry) { return entry.is_refused; }) >= kMaxRefusalAnswers ||
@@ -143,6 +149,7 @@ void Server::Core::accept(const Listener& listener, const UnixAccess& access, Un
                         (make_room(limits.connections, of_listener) || take_from_greediest(listener, address));
   if (!has_room) {
     ++refused_connections_;
+    if (door.tls) return;  // there are no words before the handshake
     return refuse(peer);
   }
   if (!listener.is_unix()) limit_send_buffer(peer.get(), limits.send_buffer_bytes);
@@ -227,9 +234,16 @@ Result<std::uint16_t> Server::listen_tcp(std::string_view address) {
   return port;
 }
 
+Result<std::uint16_t> Server::listen_tls(std::string_view address, std::shared_ptr<TlsServer> tls) {
+  UniqueFd fd = TRY(open_tcp_listener(address));
+  std::uint16_t port = TRY(local_port(fd.get()));
+  core_->listen(std::move(fd), {.tls = std::move(tls)});
+  return port;
+}
+
 Result<void> Server::listen_unix(const std::string& path, UnixAccess access) {
   UniqueFd fd = TRY(open_unix_listener(path, access.group));
-  core_->listen(std::move(fd), path, std::move(access));
+  core_->listen(std::move(fd), {.unix_path = path, .access = std::move(access)});
   return {};
 }
 

@@ -15,6 +15,7 @@
 #include "core/http/limits.hpp"
 #include "core/http/local_peer.hpp"
 #include "core/http/routes.hpp"
+#include "core/http/tls_server.hpp"
 
 namespace koord::event {
 class Loop;
@@ -31,6 +32,7 @@ class Server {
     std::uint64_t refused_connections = 0;    // at a cap
     std::uint64_t displaced_connections = 0;  // closed at a cap for a newer one
     std::uint64_t open_connections = 0;
+    std::uint64_t failed_handshakes = 0;  // of TLS
   };
 
   Server(event::Loop& loop, event::WorkerPool& workers, Routes routes, Limits limits = {});
@@ -39,6 +41,9 @@ class Server {
 
   // "127.0.0.1:9316", "[::1]:0", "localhost:9316", ":9316" (every address). Returns the port. [any thread]
   Result<std::uint16_t> listen_tcp(std::string_view address);
+
+  // The same with TLS.
+  Result<std::uint16_t> listen_tls(std::string_view address, std::shared_ptr<TlsServer> tls);
 
   // A socket that only its owner, and the group of `access`, may open. The folder is made; a socket without a listener
   // is replaced; a socket with a listener is an error. Removed again by stop(). [any thread]

@@ -10,6 +10,8 @@
 #include <optional>
 #include <utility>
 
+#include "core/event/fd_watch.hpp"
+
 namespace koord::http {
 namespace {
 
@@ -41,23 +43,43 @@ std::optional<bool> Outgoing::send_some(int fd) {
   return sent == header.size() + body->size() ? std::optional(true) : std::nullopt;
 }
 
-}  // namespace
+class PlainStream final : public Stream {
+ public:
+  PlainStream(event::Loop& loop, UniqueFd fd) : loop_(loop), fd_(std::move(fd)) {}
 
-void Stream::read(OnBytes on_bytes) {
+  void open(OnOpen on_open) override { on_open({}); }
+  void read(OnBytes on_bytes) override;
+  void pause() override { watch_.reset(); }
+  void send(std::string header, std::shared_ptr<const std::string> body, OnSent on_sent) override;
+  void shut() override { ::shutdown(fd_.get(), SHUT_WR); }
+  void close() override {
+    pause();
+    fd_.reset();
+  }
+
+ private:
+  void receive(const OnBytes& on_bytes);
+
+  event::Loop& loop_;
+  UniqueFd fd_;
+  std::unique_ptr<event::FdWatch> watch_;
+};
+
+void PlainStream::read(OnBytes on_bytes) {
   pause();
   auto watching = loop_.on_readable(fd_.get(), [this, on_bytes] { receive(on_bytes); });
   if (!watching) return on_bytes({});
   watch_ = std::move(watching).value();
 }
 
-void Stream::receive(const OnBytes& on_bytes) {
+void PlainStream::receive(const OnBytes& on_bytes) {
   std::array<char, kStreamBlock> block;
   ssize_t n = ::recv(fd_.get(), block.data(), block.size(), 0);
   if (n < 0 && is_passing_stream_error(errno)) return;
   on_bytes({block.data(), static_cast<std::size_t>(std::max<ssize_t>(n, 0))});
 }
 
-void Stream::send(std::string header, std::shared_ptr<const std::string> body, OnSent on_sent) {
+void PlainStream::send(std::string header, std::shared_ptr<const std::string> body, OnSent on_sent) {
   pause();
   if (!body) body = std::make_shared<const std::string>();
   auto outgoing = std::make_shared<Outgoing>(Outgoing{std::move(header), std::move(body)});
@@ -72,11 +94,10 @@ void Stream::send(std::string header, std::shared_ptr<const std::string> body, O
   watch_ = std::move(watching).value();
 }
 
-void Stream::shut() { ::shutdown(fd_.get(), SHUT_WR); }
+}  // namespace
 
-void Stream::close() {
-  pause();
-  fd_.reset();
+std::shared_ptr<Stream> make_plain_stream(event::Loop& loop, UniqueFd fd) {
+  return std::make_shared<PlainStream>(loop, std::move(fd));
 }
 
 }  // namespace koord::http

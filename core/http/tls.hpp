@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// TlsSession: the client's end of one TLS connection, bytes in and bytes out; the socket belongs to the caller. The
-// server's certificate is always verified, against the authorities and the name in the options. OpenSSL is loaded when
-// it is first needed, without the system's openssl.cnf. [any thread, one at a time]
+// TlsSession: one end of a TLS connection, bytes in and bytes out; the socket belongs to the caller. As a client it
+// always verifies the server's certificate, against the authorities and the name in the options. The server's end is
+// begun by tls_server.hpp. OpenSSL is loaded when it is first needed, without the system's openssl.cnf. [any thread,
+// one at a time]
 #pragma once
 
 #include <memory>
@@ -9,6 +10,9 @@
 #include <string_view>
 
 #include "core/base/result.hpp"
+
+struct ssl_st;
+struct ssl_ctx_st;
 
 namespace koord::http {
 
@@ -25,20 +29,28 @@ struct TlsOptions {
 class TlsSession {
  public:
   static Result<TlsSession> begin(const TlsOptions& options);
+  // The server's end.
+  static Result<TlsSession> accept(ssl_ctx_st* context);
   TlsSession(TlsSession&&) noexcept;
   ~TlsSession();
 
-  // Goes on with the handshake. True: it is done; false: wait for what the server says.
+  // Goes on with the handshake. True: it is done; false: wait for what the peer says.
   Result<bool> shake_hands();
-  // After the handshake: encrypts data for the server into outgoing().
+  // After the handshake: encrypts data for the peer into outgoing().
   Result<void> write(std::string_view plain);
 
-  // From the server; then ask shake_hands() or read().
+  // Puts into outgoing() that nothing more will come.
+  void end();
+
+  // From the peer; then ask shake_hands() or read().
   Result<void> incoming(std::string_view bytes);
-  // Appends the decrypted data that has come. True: the server has ended the stream.
+  // Appends the decrypted data that has come. True: the peer has ended the stream.
   Result<bool> read(std::string& plain);
   // Takes the bytes to send now.
   std::string outgoing();
+
+  // For tls_server.cpp.
+  ssl_st* native() const;
 
  private:
   struct State;

@@ -11,6 +11,7 @@
 #include "core/http/socket_address.hpp"
 #include "running_server.hpp"
 #include "scripted_server.hpp"
+#include "test/support/certificate_folder.hpp"
 #include "test/support/child_process.hpp"
 
 using namespace koord;
@@ -19,38 +20,16 @@ using namespace koord::test;
 namespace {
 
 // An authority, a certificate of a server at 127.0.0.1 and "server.test", one of a client, and a page.
-struct Certificates {
-  SocketFolder folder;
-
+struct Certificates : CertificateFolder {
   Certificates() {
     authority("ca");
     authority("third_party");
-    issue("ca", "server", "subjectAltName=IP:127.0.0.1,DNS:server.test");
-    issue("ca", "elsewhere", "subjectAltName=IP:127.0.0.2");
-    issue("ca", "client", "subjectAltName=DNS:client.test");
-    std::ofstream(folder.path("metrics"))
-        << "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 4\r\n\r\nx 1\n";
-    std::ofstream(folder.path("large")) << "HTTP/1.1 200 OK\r\nContent-Length: 200000\r\n\r\n"
-                                        << std::string(200'000, 'x');
-    std::ofstream(folder.path("short")) << "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx 1\n";
-  }
-  std::string pem(const std::string& name) const { return folder.path(name + ".pem"); }
-  std::string key(const std::string& name) const { return folder.path(name + ".key"); }
-
- private:
-  void run(const std::string& command) const {
-    const Finished finished = run_to_end({"/bin/sh", "-c", "cd '" + folder.path("") + "' && " + command});
-    REQUIRE_MESSAGE(finished.exit_status == 0, finished.output);
-  }
-  void authority(const std::string& name) const {
-    run("openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=" + name +
-        " -keyout " + name + ".key -out " + name + ".pem");
-  }
-  void issue(const std::string& by, const std::string& name, const std::string& extension) const {
-    run("openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=" + name + " -keyout " + name +
-        ".key -out " + name + ".csr && echo '" + extension + "' > " + name + ".ext && openssl x509 -req -days 2 -in " +
-        name + ".csr -CA " + by + ".pem -CAkey " + by + ".key -CAcreateserial -extfile " + name + ".ext -out " + name +
-        ".pem");
+    issue("ca", "server", "/CN=server", "subjectAltName=IP:127.0.0.1,DNS:server.test");
+    issue("ca", "elsewhere", "/CN=elsewhere", "subjectAltName=IP:127.0.0.2");
+    issue("ca", "client", "/CN=client", "subjectAltName=DNS:client.test");
+    std::ofstream(path("metrics")) << "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 4\r\n\r\nx 1\n";
+    std::ofstream(path("large")) << "HTTP/1.1 200 OK\r\nContent-Length: 200000\r\n\r\n" << std::string(200'000, 'x');
+    std::ofstream(path("short")) << "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx 1\n";
   }
 };
 
@@ -66,8 +45,8 @@ struct TlsServer {
 
   explicit TlsServer(const std::string& who = "server", const std::string& more = {})
       : process({"/bin/sh", "-c",
-                 "cd '" + certificates().folder.path("") + "' && exec openssl s_server -quiet -HTTP -accept " +
-                     address + " -cert " + who + ".pem -key " + who + ".key " + more},
+                 "cd '" + certificates().path("") + "' && exec openssl s_server -quiet -HTTP -accept " + address +
+                     " -cert " + who + ".pem -key " + who + ".key " + more},
                 "/dev/null") {
     REQUIRE(eventually([&] { return !contains(answer({}), "Connection refused"); }));
   }
@@ -128,7 +107,7 @@ TEST_CASE("a server that asks for a client certificate gets ours") {
 TEST_CASE("files that are missing or no PEM are reported with their path") {
   TlsServer server;
   CHECK(contains(server.answer({.ca_file = "/nowhere.pem"}), "'/nowhere.pem': "));
-  CHECK(contains(server.answer({.ca_file = certificates().folder.path("metrics")}),
+  CHECK(contains(server.answer({.ca_file = certificates().path("metrics")}),
                  "expected certificates of authorities in PEM"));
   CHECK(contains(server.answer({.ca_file = certificates().pem("ca"), .certificate_file = certificates().key("ca")}),
                  "expected our certificate in PEM"));
