@@ -21,7 +21,7 @@ COLUMNS = [
     ['event', 'config', 'cgroup', 'metric', 'exposition'],
     ['sqlite', 'http'],
     ['kube', 'decision', 'verdict'],
-    ['state', 'store'],
+    ['state', 'store', 'kubeauth'],
     ['knob', 'predict', 'evict'],
     ['report'],
     ['service'],

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The API server: requests, their authorisation, and the faults in their answers."""
-from . import discovery, eviction, exchange as exchanges, kinds, resources, schemas, status, storage, watching
+from . import discovery, eviction, exchange as exchanges, kinds, resources, reviews, schemas, status, storage, watching
 
 _PUBLIC = ("/version", "/healthz", "/livez", "/readyz")
 
@@ -10,6 +10,7 @@ class ApiServer:
         self.minor = minor
         self.store = storage.Store()
         self.watches = watching.Watches(self.store)
+        self.reviews = reviews.Reviews(credentials)
         self.graceful = False  # deleted pods stay until a client removes them
         self._credentials = credentials
 
@@ -36,6 +37,10 @@ class ApiServer:
         self._fail_on_purpose(exchange)
         anonymous = user == "system:anonymous"
         missing = [kind.name for kind in kinds.KINDS if exchange.missing(kind.name)]
+        if address.review:
+            if anonymous or address.verb != "create" or exchange.fault("deny"):
+                raise status.Refusal(403, "Forbidden", f'{address.review.lower()}s is forbidden: User "{user}" cannot {address.verb} it')
+            return exchange.reply(201, self.reviews.review(address.review, exchange.body()))
         if address.kind is None:
             if anonymous and exchange.path not in _PUBLIC:
                 raise status.Refusal(403, "Forbidden", f'forbidden: User "{user}" cannot get path "{exchange.path}"')
@@ -118,8 +123,9 @@ class Address:
             self._resource("", parts[1], parts[2:])
         elif parts[:1] == ["apis"] and len(parts) > 3:
             self._resource(parts[1], parts[2], parts[3:])
+        self.review = reviews.kind_at(exchange.path)
         self.verb = self._verb(exchange)
-        self.about = {"kind": self.kind.name if self.kind else "", "namespace": self.namespace, "name": self.name,
+        self.about = {"kind": self.kind.name if self.kind else self.review or "", "namespace": self.namespace, "name": self.name,
                       "subresource": self.subresource}
 
     def _resource(self, group, version, rest):

@@ -92,6 +92,18 @@ class Cluster:
         self._faults.clear(fault)
         self._raise_and_lower()
 
+    def set_token(self, **user):
+        self._api.reviews.set_token(**user)
+
+    def remove_token(self, token):
+        self._api.reviews.remove_token(token)
+
+    def allow(self, **rule):
+        self._api.reviews.allow(**rule)
+
+    def forbid_all(self):
+        self._api.reviews.forbid_all()
+
     def requests(self, **wanted):
         return self._log.entries(wanted)
 

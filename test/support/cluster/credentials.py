@@ -62,6 +62,11 @@ class Credentials:
                 return dict(pair for part in certificate["subject"] for pair in part)["commonName"], 0
             return "system:anonymous", 0
 
+    def is_valid(self, token):
+        """Whether it is a token of the service account."""
+        with self._mutex:
+            return token in self._valid
+
     def rotate_token(self, keep_old=False, write=True):
         """Another token; the ones before are refused at once unless they are kept."""
         with self._mutex:

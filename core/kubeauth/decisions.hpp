@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decisions: a bounded memory of decisions for a fixed time, by the text of the question. When it is full, the oldest
+// one makes room. [one thread]
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "core/base/clock.hpp"
+
+namespace koord::kubeauth {
+
+template <class Decision>
+class Decisions {
+ public:
+  Decisions(Duration keep, std::size_t entries) : keep_(keep), entries_(entries) {}
+
+  // Null: none that is fresh. Valid until the next call.
+  const Decision* find(const std::string& question, Time now) {
+    drop_expired(now);
+    const auto found = decisions_.find(question);
+    return found == decisions_.end() ? nullptr : &found->second;
+  }
+
+  // Without effect if a decision on this question is kept.
+  void add(std::string question, Decision decision, Time now) {
+    drop_expired(now);
+    if (entries_ == 0 || decisions_.contains(question)) return;
+    if (decisions_.size() >= entries_) drop_oldest();
+    const auto added = decisions_.emplace(std::move(question), std::move(decision)).first;
+    order_.emplace_back(&added->first, later(now, keep_));
+  }
+
+  std::size_t size() const { return decisions_.size(); }
+
+ private:
+  void drop_expired(Time now) {
+    while (!order_.empty() && order_.front().second <= now) drop_oldest();
+  }
+  void drop_oldest() {
+    decisions_.erase(decisions_.find(*order_.front().first));
+    order_.pop_front();
+  }
+
+  const Duration keep_;
+  const std::size_t entries_;
+  std::unordered_map<std::string, Decision> decisions_;
+  std::deque<std::pair<const std::string*, Time>> order_;  // keys of decisions_, with the end of their time
+};
+
+}  // namespace koord::kubeauth

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/kubeauth/reviewer.hpp"
+
+#include <optional>
+
+#include "core/base/manual_clock.hpp"
+#include "test/core/kube/cluster_client.hpp"
+
+using namespace koord;
+using namespace koord::kubeauth;
+using namespace koord::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+using Token = TokenDecision::Outcome;
+using Allow = AccessDecision::Outcome;
+
+struct Reviewing : ClusterClient {
+  Reviewing() {
+    cluster.command("forbid_all");
+    cluster.command("set_token", R"({"token":"good","username":"prometheus","groups":["monitoring"]})");
+    cluster.command("set_token", R"({"token":"stale","username":"prometheus","expired":true})");
+    cluster.command("set_token", R"({"token":"elsewhere","username":"prometheus","audiences":["vault"]})");
+  }
+  TokenDecision token(const std::string& text) {
+    std::optional<TokenDecision> decision;
+    reviewer.authenticate(text, [&](const TokenDecision& d) { decision = d; });
+    REQUIRE(until([&] { return decision.has_value(); }));
+    return *decision;
+  }
+  Allow access(const std::string& user, const std::string& path = "/metrics") {
+    std::optional<AccessDecision> decision;
+    reviewer.authorize({.user = user}, {.path = path}, [&](const AccessDecision& d) { decision = d; });
+    REQUIRE(until([&] { return decision.has_value(); }));
+    return decision->outcome;
+  }
+
+  ManualClock memory_clock;
+  Reviewer reviewer{loop, memory_clock, client, {.timeout = 3s}};
+};
+
+}  // namespace
+
+TEST_CASE("a token belongs to the user that the API server names; expired, unknown and foreign ones are refused") {
+  Reviewing reviewing;
+  const TokenDecision good = reviewing.token("good");
+  REQUIRE_MESSAGE(good.outcome == Token::authenticated, good.message);
+  CHECK(good.identity.user == "prometheus");
+  CHECK(good.identity.in_group("monitoring"));
+  CHECK(reviewing.token("unknown").outcome == Token::refused);
+  CHECK(reviewing.token("stale").outcome == Token::refused);
+  CHECK(reviewing.token("elsewhere").outcome == Token::refused);
+  CHECK(reviewing.token("two words").outcome == Token::refused);
+}
+
+TEST_CASE("a decision about a token is kept for ten seconds, also a refusal") {
+  Reviewing reviewing;
+  CHECK(reviewing.token("good").outcome == Token::authenticated);
+  CHECK(reviewing.token("late").outcome == Token::refused);
+  reviewing.cluster.command("remove_token", R"({"token":"good"})");
+  reviewing.cluster.command("set_token", R"({"token":"late","username":"a"})");
+  reviewing.memory_clock.advance(9s);
+  CHECK(reviewing.token("good").outcome == Token::authenticated);
+  CHECK(reviewing.token("late").outcome == Token::refused);
+  CHECK(reviewing.reviewer.counters().token_reviews == 2);
+  reviewing.memory_clock.advance(1s);
+  CHECK(reviewing.token("good").outcome == Token::refused);
+  CHECK(reviewing.token("late").outcome == Token::authenticated);
+}
+
+TEST_CASE("a decision about access is kept for ten seconds, also a denial") {
+  Reviewing reviewing;
+  CHECK(reviewing.access("a") == Allow::denied);
+  reviewing.cluster.command("allow", R"({"user":"a","verbs":["get"],"paths":["/metrics"]})");
+  CHECK(reviewing.access("a") == Allow::denied);
+  CHECK(reviewing.reviewer.counters().access_reviews == 1);
+  reviewing.memory_clock.advance(10s);
+  CHECK(reviewing.access("a") == Allow::allowed);
+  CHECK(reviewing.access("a", "/other") == Allow::denied);
+  CHECK(reviewing.access("b") == Allow::denied);
+}
+
+TEST_CASE("equal questions at one time are one request") {
+  Reviewing reviewing;
+  int answered = 0;
+  for (int i = 0; i < 50; ++i) reviewing.reviewer.authenticate("good", [&](const TokenDecision&) { ++answered; });
+  REQUIRE(reviewing.until([&] { return answered == 50; }));
+  CHECK(reviewing.reviewer.counters().token_reviews == 1);
+}
+
+TEST_CASE("without an answer no token is authenticated and nothing is allowed, and the next question is asked again") {
+  Reviewing reviewing;
+  reviewing.cluster.command("allow", R"({"user":"a","verbs":["get"],"paths":["/metrics"]})");
+  for (const char* fault :
+       {R"({"fault":"down"})", R"({"fault":"hang"})", R"({"fault":"garbage"})", R"({"fault":"deny"})",
+        R"({"fault":"error","code":500})", R"({"fault":"answer","body":"{}"})"}) {
+    CAPTURE(fault);
+    reviewing.cluster.command("fault", fault);
+    CHECK(reviewing.token("good").outcome == Token::unavailable);
+    CHECK(reviewing.access("a") == Allow::unavailable);
+    reviewing.cluster.clear_faults();
+  }
+  CHECK(reviewing.token("good").outcome == Token::authenticated);
+  CHECK(reviewing.access("a") == Allow::allowed);
+}
+
+TEST_CASE("a flood of tokens keeps no more questions open than the bound") {
+  Reviewing reviewing;
+  reviewing.cluster.fault("hang");
+  std::size_t answered = 0, unavailable = 0;
+  for (int i = 0; i < 200; ++i)
+    reviewing.reviewer.authenticate("flood-" + std::to_string(i), [&](const TokenDecision& decision) {
+      ++answered;
+      unavailable += decision.outcome == Token::unavailable ? 1 : 0;
+    });
+  CHECK(unavailable == 200 - ReviewerOptions().open);
+  CHECK(reviewing.reviewer.counters().token_reviews == ReviewerOptions().open);
+  reviewing.cluster.clear_faults();
+  REQUIRE(reviewing.until([&] { return answered == 200; }));
+  CHECK(reviewing.token("good").outcome == Token::authenticated);
+}
