@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,6 +18,13 @@ namespace {
 
 // How long a peer that still sends may take to read an answer that ends the connection.
 constexpr Duration kLinger = std::chrono::seconds(1);
+
+constexpr std::string_view kLastChunk = "0\r\n\r\n";
+
+std::string chunk_header(std::size_t bytes) {
+  char text[2 * sizeof bytes + 3];
+  return {text, static_cast<std::size_t>(std::snprintf(text, sizeof text, "%zx\r\n", bytes))};
+}
 
 using Progress = RequestParser::Progress;
 
@@ -35,12 +43,14 @@ class HttpConnection final : public Connection, public std::enable_shared_from_t
 
   void finish() override {
     finishing_ = true;
-    if (state_ == State::opening || state_ == State::idle || state_ == State::closing) cut();
+    if (state_ == State::opening || state_ == State::idle || state_ == State::closing) return cut();
+    if (awaits_piece_) send_piece({}, false);
   }
 
   void cut() override {
     if (std::exchange(state_, State::over) == State::over) return;
     deadline_.reset();
+    body_.reset();
     stream_.close();
     std::exchange(on_over_, {})(this);
   }
@@ -65,6 +75,8 @@ class HttpConnection final : public Connection, public std::enable_shared_from_t
   void dispatch();
   void answer(Response response, bool keep);
   void on_sent(bool sent, bool keep);
+  void send_piece(std::string before, bool keep);
+  void await_piece();
   void linger();
 
   // A step that the loop takes later, unless the connection is gone by then. A connection that it ends stays valid
@@ -97,6 +109,9 @@ class HttpConnection final : public Connection, public std::enable_shared_from_t
   std::uint64_t request_number_ = 0;
   std::uint64_t turn_ = 0;                  // of its wait for a request
   std::unique_ptr<event::Timer> deadline_;  // of the step under way
+  std::shared_ptr<BodyStream> body_;        // of the answer that is being sent
+  bool awaits_piece_ = false;
+  std::size_t unread_bytes_ = 0;  // received while it awaits pieces
 };
 
 // A client that does not end the handshake in time fails, like one that does it wrong.
@@ -223,7 +238,13 @@ void HttpConnection::answer(Response response, bool keep) {
   std::string header = response_header(response, keep);
   auto body = response.shared_body ? std::move(response.shared_body)
                                    : std::make_shared<const std::string>(std::move(response.body));
-  if (parser_.method() == Method::head) body.reset();
+  if (parser_.method() == Method::head) {
+    body.reset();
+  } else if (response.stream) {
+    body_ = std::move(response.stream);
+    unread_bytes_ = 0;
+    return send_piece(std::move(header), keep);
+  }
   cut_after(service_->limits.write);
   stream_.send(std::move(header), std::move(body), later([keep](auto& self, bool sent) { self.on_sent(sent, keep); }));
 }
@@ -232,6 +253,42 @@ void HttpConnection::on_sent(bool sent, bool keep) {
   if (!sent) return cut();
   if (keep) return await_request();
   linger();
+}
+
+// Sends `before`, then the next piece as a chunk. A step of the loop for each: other connections have their turn.
+void HttpConnection::send_piece(std::string before, bool keep) {
+  awaits_piece_ = false;
+  auto wake = [service = service_, step = later([keep](auto& self) {
+                                     if (self.awaits_piece_) self.send_piece({}, keep);
+                                   })] { service->loop.post(step); };
+  BodyStream::Piece piece = finishing_ ? BodyStream::Piece{BodyStream::State::ended} : body_->next(wake);
+  const bool has_ended = piece.state == BodyStream::State::ended, is_chunk = piece.state == BodyStream::State::piece;
+  if (has_ended) before += kLastChunk;
+  if (is_chunk) before += chunk_header(piece.head.size() + (piece.body ? piece.body->size() : 0)) + piece.head;
+  if (before.empty()) return await_piece();
+  deadline_ = service_->loop.after(service_->limits.write, later([](auto& self) {
+                                     if (self.body_) self.body_->on_slow_peer();
+                                     self.cut();
+                                   }));
+  stream_.send(std::move(before), std::move(piece.body), later([keep, has_ended, is_chunk](auto& self, bool sent) {
+                 if (!sent) return self.cut();
+                 if (has_ended) self.body_.reset();
+                 if (has_ended) return self.on_sent(true, keep && !self.finishing_);
+                 self.service_->loop.post(self.later([keep, is_chunk](auto& again) {
+                   if (again.state_ != State::over) again.send_piece(is_chunk ? "\r\n" : "", keep);
+                 }));
+               }));
+}
+
+// Meanwhile the peer may go away.
+void HttpConnection::await_piece() {
+  awaits_piece_ = true;
+  deadline_.reset();
+  stream_.read(later([](auto& self, std::string_view bytes) {
+    self.unread_bytes_ += bytes.size();
+    if (bytes.empty() || self.unread_bytes_ > self.service_->limits.header_bytes) return self.cut();
+    self.parser_.feed(bytes);
+  }));
 }
 
 // Closing with unread bytes would reset the connection and take the answer away from the peer.

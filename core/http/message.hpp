@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/http/body_stream.hpp"
 #include "core/http/url.hpp"
 
 namespace koord::http {
@@ -16,7 +17,7 @@ namespace koord::http {
 struct LocalPeer;
 struct TlsPeer;
 
-enum class Method { get, head, post };
+enum class Method { get, head, post, put, patch, remove };  // `remove`: DELETE
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
@@ -44,6 +45,7 @@ struct Response {
   std::string body;
   // Sent instead of `body` when it is set, as it is: for an answer that many connections share.
   std::shared_ptr<const std::string> shared_body = nullptr;
+  std::shared_ptr<BodyStream> stream = nullptr;  // sent in chunks instead of the above when it is set
   Headers headers = {};  // further ones; length, encoding and connection are the server's matter
 
   std::size_t body_size() const { return shared_body ? shared_body->size() : body.size(); }

@@ -69,6 +69,12 @@ std::optional<Method> RequestParser::method() const {
       return Method::head;
     case wire::verb::post:
       return Method::post;
+    case wire::verb::put:
+      return Method::put;
+    case wire::verb::patch:
+      return Method::patch;
+    case wire::verb::delete_:
+      return Method::remove;
     default:
       return std::nullopt;
   }

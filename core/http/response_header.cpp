@@ -26,7 +26,10 @@ std::string response_header(const Response& response, bool keep_alive) {
   append(text, "X-Content-Type-Options", "nosniff");
   for (const auto& [name, value] : response.headers) append(text, name, value);
   if (!keep_alive) append(text, "Connection", "close");
-  append(text, "Content-Length", std::to_string(response.body_size()));
+  if (response.stream)
+    append(text, "Transfer-Encoding", "chunked");
+  else
+    append(text, "Content-Length", std::to_string(response.body_size()));
   return text + "\r\n";
 }
 

@@ -35,6 +35,16 @@ void Routes::post_slow(std::string pattern, SlowHandler handler, std::size_t max
   entries_[std::move(pattern)].post = Route{.max_body = max_body, .slow = std::move(handler)};
 }
 
+void Routes::all_below(std::string prefix, SlowHandler handler, std::size_t max_body) {
+  below_.emplace_back(std::move(prefix), Route{.max_body = max_body, .slow = std::move(handler)});
+}
+
+const Route* Routes::route_below(std::string_view path) const {
+  for (const auto& [prefix, route] : below_)
+    if (path.starts_with(prefix)) return &route;
+  return nullptr;
+}
+
 const Routes::Entry* Routes::entry_of(std::string_view path) const {
   if (auto exact = entries_.find(path); exact != entries_.end()) return &exact->second;
   for (const auto& [pattern, entry] : entries_)
@@ -46,8 +56,10 @@ bool Routes::has_path(std::string_view path) const { return entry_of(path) != nu
 
 const Route* Routes::find(Method method, std::string_view path) const {
   const Entry* entry = entry_of(path);
-  if (entry == nullptr) return nullptr;
-  const Route& route = method == Method::post ? entry->post : entry->get;
+  if (entry == nullptr) return route_below(path);
+  const bool is_read = method == Method::get || method == Method::head;
+  if (!is_read && method != Method::post) return nullptr;
+  const Route& route = is_read ? entry->get : entry->post;
   return route.served() ? &route : nullptr;
 }
 

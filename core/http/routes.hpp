@@ -61,6 +61,9 @@ class Routes {
   void set_guard(Guard guard) { guard_ = std::move(guard); }
   const Guard& guard() const { return guard_; }
 
+  // All methods at all paths that begin with `prefix` and have no route of their own.
+  void all_below(std::string prefix, SlowHandler handler, std::size_t max_body = kDefaultMaxBody);
+
   bool has_path(std::string_view path) const;
   const Route* find(Method method, std::string_view path) const;
   // The methods of a path, as the header Allow wants them: "GET, HEAD".
@@ -73,8 +76,10 @@ class Routes {
     Route post;
   };
   const Entry* entry_of(std::string_view path) const;
+  const Route* route_below(std::string_view path) const;
   std::map<std::string, Entry, std::less<>> entries_;
   Guard guard_;
+  std::vector<std::pair<std::string, Route>> below_;
 };
 
 }  // namespace koord::http
