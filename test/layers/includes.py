@@ -20,7 +20,7 @@ COLUMNS = [
     ['log'],
     ['event', 'config', 'cgroup', 'metric', 'exposition'],
     ['sqlite', 'http'],
-    ['kube', 'decision', 'verdict'],
+    ['kube', 'decision', 'verdict', 'aggregated'],
     ['state', 'store', 'kubeauth'],
     ['knob', 'predict', 'evict'],
     ['report'],

@@ -90,7 +90,8 @@ TEST_CASE("a streamed body is sent in chunks, each as soon as it is there") {
   CHECK(peer.read_until("\r\n\r\n").find("Transfer-Encoding: chunked") != std::string::npos);
   s.given->give("one\n");
   CHECK(peer.read_until("one\n\r\n") == "4\r\none\n\r\n");
-  s.given->give(http::BodyStream::Piece{http::BodyStream::State::piece, "two,", std::make_shared<std::string>("shared")});
+  s.given->give(
+      http::BodyStream::Piece{http::BodyStream::State::piece, "two,", std::make_shared<std::string>("shared")});
   CHECK(peer.read_until("shared\r\n") == "a\r\ntwo,shared\r\n");
   s.given->end();
   CHECK(peer.read_until("0\r\n\r\n") == "0\r\n\r\n");

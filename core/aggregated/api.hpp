@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Api: from a request and the identity of its client to the answer. It authenticates nothing and asks nobody; see
+// handler.hpp. A client that is bound to a node may write only that node's object. [any thread]
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/aggregated/call.hpp"
+#include "core/aggregated/identity.hpp"
+#include "core/aggregated/store.hpp"
+#include "core/aggregated/watch.hpp"
+#include "core/aggregated/writing.hpp"
+#include "core/base/clock.hpp"
+#include "core/event/loop.hpp"
+#include "core/http/message.hpp"
+#include "core/log/rate_limit.hpp"
+
+namespace koord::aggregated {
+
+// As a SubjectAccessReview names a request.
+struct Attributes {
+  bool is_resource = false;  // false: only `verb` and `path`
+  std::string verb, path;
+  std::string resource, subresource, name;
+};
+
+struct ApiOptions {
+  // The user of all agents, "system:serviceaccount:NAMESPACE:NAME": without a node's name in its token it may write
+  // nothing. Empty: not checked.
+  std::string agent_user;
+};
+
+class Api {
+ public:
+  struct Counters {
+    std::atomic<std::uint64_t> reports = 0;  // updates of a status that were stored
+    std::atomic<std::uint64_t> conflicts = 0, invalid = 0;
+    std::atomic<std::uint64_t> other_nodes = 0;  // writes of another node's object, refused
+    WatchCounters watches;
+  };
+
+  // `loop`: see Watch. Store, clock and loop outlive this and the answers.
+  Api(Store& store, const Clock& clock, event::Loop* loop = nullptr, ApiOptions options = {});
+
+  http::Response answer(const http::Request& request, const Identity& identity);
+  // What has to be allowed for it.
+  static Attributes attributes_of(const http::Request& request);
+  // May be asked without authentication: health and version.
+  static bool is_open_path(std::string_view path);
+
+  const Counters& counters() const { return counters_; }
+
+ private:
+  Outcome<http::Response> answer_call(const http::Request& request, const Identity& identity);
+  std::optional<Failure> limit_to_node(Call& call, const Identity& identity);
+  void note_refusal(const Call& call, const Identity& identity, std::string_view why);
+  Outcome<http::Response> read(Call call, const Identity& identity);
+  Outcome<Version> version_for(const Call& call) const;
+  Outcome<http::Response> write(const Call& call, const http::Request& request, const Identity& identity);
+  Outcome<Written> store(const Call& call, const http::Request& request, std::string_view body);
+  std::optional<http::Response> answer_health(std::string_view path) const;
+
+  Store& store_;
+  const Clock& clock_;
+  event::Loop* const loop_;
+  const ApiOptions options_;
+  Writing writing_;
+  Counters counters_;
+  log::RateLimit audit_lines_{100, std::chrono::minutes(1)};
+};
+
+}  // namespace koord::aggregated

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Call: what a request asks of the resource, with the attributes by which it is authorized. [any thread]
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/aggregated/accept.hpp"
+#include "core/aggregated/failure.hpp"
+#include "core/aggregated/selector.hpp"
+#include "core/aggregated/version.hpp"
+#include "core/base/clock.hpp"
+#include "core/http/message.hpp"
+
+namespace koord::aggregated {
+
+enum class Verb : std::uint8_t { get, list, watch, create, update, patch, remove, remove_all };
+std::string_view name_of(Verb verb);  // as RBAC names it: "deletecollection"
+bool is_write(Verb verb);
+
+// "Exact" and "NotOlderThan"; a text of another kind is refused.
+enum class VersionMatch : std::uint8_t { unset, exact, not_older };
+
+struct Call {
+  Verb verb = Verb::get;
+  std::string name;  // empty: of a list, a watch of all, a create
+  std::string only_name;  // the only object that the client may write; empty: any
+  bool is_status = false;
+  bool is_dry_run = false;
+  Accepted accepted;
+  // Of get, list and watch. nullopt: the newest; 0: any.
+  std::optional<Version> version;
+  VersionMatch match = VersionMatch::unset;
+  Selector selector;
+  std::size_t limit = 0;  // 0: all
+  std::string after;      // from `continue`: the page begins behind this name, and belongs to `version`
+  bool is_next_page = false;
+  bool sends_initial = false, has_bookmarks = false;
+  Duration timeout = Duration::zero();  // of a watch; zero: the server's
+};
+
+// The path is below kVersionPath. An error: a request that no client should make.
+Outcome<Call> parse_call(const http::Request& request);
+
+// The text of `continue` for the page behind `name`.
+std::string continue_text(Version version, std::string_view name);
+
+}  // namespace koord::aggregated

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/aggregated/object.hpp"
+
+#include <cassert>
+#include <cstdio>
+#include <utility>
+
+#include "core/aggregated/names.hpp"
+#include "core/base/timestamp.hpp"
+#include "core/json/writer.hpp"
+
+namespace koord::aggregated {
+namespace {
+
+std::string text_map_json(const Labels& map) {
+  JsonWriter json;
+  json.begin_object();
+  for (const auto& [key, value] : map) json.member(key, value);
+  return json.end_object().text();
+}
+
+}  // namespace
+
+// Appends to the text, which is reserved in its final size.
+class Object::Encoder {
+ public:
+  explicit Encoder(Object& object) : object_(object) {}
+
+  void encode(const Content& content) {
+    const std::string labels = content.labels.empty() ? "" : text_map_json(content.labels);
+    const std::string annotations = content.annotations.empty() ? "" : text_map_json(content.annotations);
+    std::string begin = "{\"kind\":\"" + std::string(kKind) + "\",\"apiVersion\":\"" + std::string(kApiVersion) +
+                        "\",\"metadata\":";
+    const std::string metadata = fixed_metadata();
+    object_.text_.reserve(begin.size() + metadata.size() + labels.size() + annotations.size() + content.owners.size() +
+                          content.spec.size() + content.status.size() + kMemberNames);
+    append(begin);
+    const std::size_t start = object_.text_.size();
+    object_.version_at_ = static_cast<std::uint32_t>(start + metadata.find(kNoVersion));
+    append(metadata);
+    member("labels", labels);
+    object_.annotations_ = member("annotations", annotations);
+    object_.owners_ = member("ownerReferences", content.owners);
+    append("}");
+    object_.metadata_ = {static_cast<std::uint32_t>(start), static_cast<std::uint32_t>(object_.text_.size() - start)};
+    object_.spec_ = member("spec", content.spec);
+    object_.status_ = member("status", content.status);
+    append("}");
+    append(kEventEnd);
+  }
+
+ private:
+  static constexpr std::string_view kNoVersion = "0000000000000000";
+  static constexpr std::size_t kMemberNames = 80;
+
+  // Without the brace at its end.
+  std::string fixed_metadata() const {
+    const Identifiers& is = object_.identifiers_;
+    return "{\"name\":" + json_quote(is.name) + ",\"uid\":" + json_quote(is.uid) + ",\"resourceVersion\":\"" +
+           std::string(kNoVersion) + "\",\"generation\":" + std::to_string(is.generation) +
+           ",\"creationTimestamp\":\"" + format_timestamp(is.created_seconds) + "\"";
+  }
+
+  void append(std::string_view text) { object_.text_ += text; }
+
+  Part member(std::string_view name, std::string_view value) {
+    if (value.empty()) return {};
+    append(",\"");
+    append(name);
+    append("\":");
+    const auto at = static_cast<std::uint32_t>(object_.text_.size());
+    append(value);
+    return {at, static_cast<std::uint32_t>(value.size())};
+  }
+
+  Object& object_;
+};
+
+std::shared_ptr<Object> Object::make(Identifiers identifiers, const Content& content, Cells cells) {
+  auto object = std::make_shared<Object>();
+  object->identifiers_ = std::move(identifiers);
+  object->labels_ = content.labels;
+  object->cells_ = std::move(cells);
+  Encoder(*object).encode(content);
+  return object;
+}
+
+std::shared_ptr<Object> Object::copy() const { return std::make_shared<Object>(*this); }
+
+void Object::set_version(Version version) {
+  char digits[kVersionDigits + 1];
+  std::snprintf(digits, sizeof digits, "%016llu", static_cast<unsigned long long>(version));
+  text_.replace(version_at_, kVersionDigits, digits, kVersionDigits);
+  version_ = version;
+}
+
+}  // namespace koord::aggregated

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Patches of a JSON value: merge patch (RFC 7386) and JSON patch (RFC 6902 with the pointers of RFC 6901). Bounded: a
+// patch cannot grow a value by copying it again and again. [any thread]
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <cstddef>
+#include <string_view>
+
+#include "core/base/result.hpp"
+
+namespace koord::aggregated {
+
+inline constexpr std::size_t kMaxPatchOperations = 1000;
+inline constexpr std::size_t kMaxPatchedBytes = 4u << 20;  // approximately, of all copied values together
+
+void apply_merge_patch(boost::json::value& target, const boost::json::value& patch);
+
+// The target is in no useful state after an error.
+Result<void> apply_json_patch(boost::json::value& target, const boost::json::value& patch);
+
+}  // namespace koord::aggregated

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// SentObject: an object as a client sent it, checked. [any thread]
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/aggregated/failure.hpp"
+#include "core/aggregated/object.hpp"
+
+namespace koord::aggregated {
+
+struct SentObject {
+  std::string name, uid, version;  // empty: not sent
+  Labels labels, annotations;
+  std::string owners;       // JSON; empty: none
+  std::string spec, status;  // JSON; empty: none
+  Cells cells;
+};
+
+// Only kind, version and metadata are wrong with 400; the rest with 422.
+Outcome<SentObject> read_sent_object(boost::json::object object);
+
+// Names as of nodes: a DNS subdomain.
+bool is_valid_name(std::string_view name);
+
+}  // namespace koord::aggregated

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Resource versions. One store is one epoch: its versions begin above all versions of earlier epochs and grow by one
+// with each write. All have sixteen digits, so that a version is written into a text that is already made. [any thread]
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace koord::aggregated {
+
+using Version = std::uint64_t;
+
+inline constexpr std::size_t kVersionDigits = 16;
+inline constexpr Version kLeastVersion = 1'000'000'000'000'000;
+inline constexpr Version kMostVersion = 9'999'999'999'999'999;
+
+// Where an epoch begins: the microseconds of the wall clock, above `used`, which is the highest version that an earlier
+// epoch may have given out, as far as known. An epoch gives out less than a million versions a second, so with right
+// clocks the microseconds alone are above all earlier versions; `used` is for clocks that are behind.
+constexpr Version first_version(std::int64_t wall_ns, Version used) {
+  const auto microseconds = static_cast<Version>(std::max<std::int64_t>(wall_ns, 0)) / 1000;
+  return std::clamp(std::max(microseconds, used + 1), kLeastVersion, kMostVersion);
+}
+
+}  // namespace koord::aggregated

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Watch: the events of one watch, as lines of JSON. It is a position in the store, see store.hpp: it costs the same
+// whether its client reads quickly or slowly. [loop thread]
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/aggregated/call.hpp"
+#include "core/aggregated/store.hpp"
+#include "core/base/clock.hpp"
+#include "core/event/loop.hpp"
+#include "core/http/body_stream.hpp"
+
+namespace koord::aggregated {
+
+// Of all watches of a server. [any thread]
+struct WatchCounters {
+  std::atomic<std::uint64_t> open = 0, events = 0;
+  std::atomic<std::uint64_t> slow = 0;     // cut: the client took no event within Limits::write
+  std::atomic<std::uint64_t> expired = 0;  // fell behind the deletions that the store keeps
+};
+
+class Watch final : public http::BodyStream {
+ public:
+  struct Parts {
+    Store& store;
+    const Clock& clock;
+    WatchCounters& counters;
+    event::Loop* loop = nullptr;  // for bookmarks and the end; null: the caller asks again when it is time
+    Duration bookmark_period = std::chrono::seconds(60);
+  };
+
+  // `from`: only later events; nullopt: begins with the objects that exist. `client`: named in the log.
+  Watch(Parts parts, Call call, std::optional<Version> from, std::string client);
+  ~Watch() override;
+
+  Piece next(const std::function<void()>& wake) override;
+  void on_slow_peer() override;
+
+ private:
+  Piece initial();
+  // nullopt: no change that it selects.
+  std::optional<Piece> change();
+  std::optional<Piece> event_of(const Store::Change& change);
+  Piece event(std::string_view type, const ObjectPtr& object);
+  std::optional<Piece> deletion(const Store::Change& change, bool was_known, bool labels_changed);
+  Piece bookmark(bool ends_initial);
+  Piece expire();
+  Piece end();
+  bool selects(const Object& object) const;
+
+  const Parts parts_;
+  Call call_;
+  const std::string client_;
+  const std::uint64_t id_;
+  bool is_initial_ = false, has_ended_ = false, has_columns_ = false;
+  Version at_ = 0;  // all changes up to here are sent
+  std::string initial_name_;
+  // The client has all that there was at known_. Of objects that are new since then, or have other labels, the version
+  // that was sent, by name. Both begin anew whenever all is sent.
+  Version known_ = 0;
+  std::map<std::string, Version, std::less<>> sent_;
+  Time ends_, next_bookmark_;
+  std::unique_ptr<event::Timer> timer_;
+};
+
+}  // namespace koord::aggregated

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writing: create, update, patch and delete, as an API server does them with a custom resource that has a status. One
+// difference: an update of the status of a missing object creates it, so that the first report after a start is not
+// lost. [any thread]
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "core/aggregated/call.hpp"
+#include "core/aggregated/failure.hpp"
+#include "core/aggregated/sent_object.hpp"
+#include "core/aggregated/store.hpp"
+#include "core/base/clock.hpp"
+
+namespace koord::aggregated {
+
+inline constexpr std::size_t kMaxBodyBytes = 3u << 20;
+inline constexpr std::size_t kMaxObjectBytes = 1'500'000;
+
+enum class PatchType : std::uint8_t { merge, json };
+
+struct Written {
+  ObjectPtr object;
+  bool is_new = false;
+};
+
+class Writing {
+ public:
+  Writing(Store& store, const Clock& clock) : store_(store), clock_(clock) {}
+
+  Outcome<Written> create(const Call& call, std::string_view body);
+  Outcome<Written> update(const Call& call, std::string_view body);
+  Outcome<Written> patch(const Call& call, std::string_view body, PatchType type);
+  // Returns the object that was deleted. `body`: DeleteOptions, or empty.
+  Outcome<ObjectPtr> remove(const Call& call, std::string_view body);
+
+ private:
+  Outcome<Written> replace(const Call& call, const ObjectPtr& current, const SentObject& sent);
+  Outcome<Written> add(const Call& call, const SentObject& sent, std::string_view status);
+  Outcome<Written> publish(const Call& call, const ObjectPtr& current, const std::shared_ptr<Object>& object);
+
+  Store& store_;
+  const Clock& clock_;
+};
+
+}  // namespace koord::aggregated
