@@ -101,6 +101,8 @@ Finding judge(const CpuWindow& window, double quiet, const CpuRule& rule) {
   finding.statistic = {"held_up_by_others", finding.held_up_by_others, quiet, threshold};
 
   const bool busy = is_busy(window, finding.self, rule);
+  // A thread that never sleeps loses each wait, short ones as well: these are divided as the long ones.
+  const double foreign = busy && all_waits > 0 ? others * std::max(1.0, window.wait / all_waits) : others;
   if (window.throttled >= rule.throttled && window.throttled >= others) {
     judge_throttled(finding, window, by_sharers, rule);
   } else if (surplus > longest_wait(finding.suspects) && window.held_up >= rule.held_up) {
@@ -108,10 +110,11 @@ Finding judge(const CpuWindow& window, double quiet, const CpuRule& rule) {
     finding.statistic = {"held_up", window.held_up, 0, rule.held_up};
   } else if (!busy && finding.held_up_by_others >= threshold) {
     finding.kind = Kind::interfered;
-  } else if (const double lost = others > 0 ? others / (window.run + others) : 0;
+  } else if (const double lost = foreign > 0 ? foreign / (window.run + foreign) : 0;
              (busy || window.run >= rule.throughput_run) && lost >= rule.lost_throughput) {
     finding.kind = Kind::interfered;
     finding.statistic = {"lost_throughput", lost, 0, rule.lost_throughput};
+    if (foreign > (1 + rule.estimated) * others) finding.method = Method::estimated;
   }
   return finding;
 }

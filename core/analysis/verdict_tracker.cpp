@@ -7,7 +7,7 @@
 namespace koord::analysis {
 namespace {
 
-// Of a verdict that stands for long, its last windows count most: it shows what holds the victim up now.
+// The last windows count most: a verdict that stands for long shows what holds the victim up now.
 constexpr int kAveragedWindows = 10;
 // A suspect of earlier windows goes when its part of the waits is less.
 constexpr double kLeastShare = 0.01;

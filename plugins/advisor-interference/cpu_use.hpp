@@ -27,7 +27,7 @@ using UnusedCpus = std::map<unsigned, UnusedCpu>;
 
 // The lines "cpuN" of /proc/stat: totals since the start of the machine. Leaves out lines that are damaged.
 UnusedCpus parse_unused_cpus(std::string_view stat);
-// What was added. CPUs that are missing in one of them are left out; a total that went back added nothing.
+// Returns the difference. CPUs that are missing in one of them are left out; a total that went back added nothing.
 UnusedCpus added(const UnusedCpus& before, const UnusedCpus& now);
 
 class CpuUse {

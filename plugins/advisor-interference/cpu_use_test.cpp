@@ -54,7 +54,7 @@ TEST_CASE("a total that goes back added nothing, and a CPU that came or went is 
   CHECK(added(before, now) == UnusedCpus{{0, {0, 4}}});
 }
 
-TEST_CASE("others on a container's CPUs are containers by what they ran there, and the rest outside of pods") {
+TEST_CASE("others on a container's CPUs are containers by their time there, and the rest outside of pods") {
   const std::vector<CpuRun> runs = {{101, 0, 100 * kMs}, {201, 0, 300 * kMs}, {202, 0, 100 * kMs},
                                     {202, 1, 200 * kMs}, {301, 2, 990 * kMs}, {999, 1, 700 * kMs}};
   const CpuUse use(runs, kContainers, {{0, {400 * kMs, 0}}, {1, {100 * kMs, 0}}, {2, {0, 0}}}, 1);
@@ -74,7 +74,7 @@ TEST_CASE("others on a container's CPUs are containers by what they ran there, a
   }
 }
 
-TEST_CASE("what is used and idle is per second of the window, and stolen time is neither") {
+TEST_CASE("used and idle time is per second of the window, and stolen time is neither") {
   const CpuUse use({{201, 0, 500 * kMs}}, kContainers, {{0, {1000 * kMs, 500 * kMs}}}, 2);
   const CpuWindow window = described(use);
   CHECK(window.idle == doctest::Approx(0.5));

@@ -133,7 +133,7 @@ TEST_CASE("threads that wait for each other on CPUs that others use are displace
   CHECK(finding.suspects[2].waited == doctest::Approx(0.8 * 0.1));
 }
 
-TEST_CASE("of waits behind own threads, others cause the part of the unused CPUs that they used, not the idle part") {
+TEST_CASE("others cause waits behind own threads by the part of the CPUs that they used, not by the idle part") {
   struct Row {
     double used, idle, displaced;
   };
@@ -168,6 +168,7 @@ TEST_CASE("a container that computes is interfered with when others take 15 % of
   CHECK(finding.statistic.name == "lost_throughput");
   CHECK(finding.statistic.value == doctest::Approx(0.301 / 2.001));
   window.others = {by(kEtl, 0.29)};
+  window.wait = 0.29;
   CHECK(judged(window).kind == Kind::none);
 }
 
@@ -195,6 +196,18 @@ TEST_CASE("a container that always has something to run is judged by its through
   window.others = {by(kEtl, 0.97)};
   CHECK(judged(window).kind == Kind::interfered);
   CHECK(judged(window).statistic.value == doctest::Approx(0.97 / 0.99));
+}
+
+TEST_CASE("short waits of a container that always has something to run are divided as its long ones") {
+  CpuWindow window{.subject = kCart, .run = 0.8, .wait = 0.19, .usable_cpus = 2, .others = {by(kEtl, 0.05)}};
+  Finding finding = judged(window);
+  CHECK(finding.kind == Kind::interfered);
+  CHECK(finding.statistic.value == doctest::Approx(0.19 / 0.99));
+  CHECK(finding.method == Method::estimated);
+  window.others = {by(kEtl, 0.18)};
+  CHECK(judged(window).method == Method::exact);
+  window.others.clear();
+  CHECK(judged(window).kind == Kind::none);
 }
 
 TEST_CASE("an idle container has no finding, and no figure that is not a number") {
