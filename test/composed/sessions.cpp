@@ -66,14 +66,18 @@ Sessions::Sessions(const Given& given) : given_(given), cgroup_root_(pods.root(f
   });
   pods.service.add_process(service_->pid());
   write_node_files();
-  const std::string limits =
-      given.service_limit.empty() ? "" : ", limits: {cpu: " + given.service_limit + ", memory: 128Mi}";
+  const std::string limits = given.service_limit.empty() ? ""
+                                                         : ", limits: {cpu: " + given.service_limit +
+                                                               ", memory: 128Mi" + given.service_more_limits + "}";
   pods.write_files(folder.path(), given.node_slo, "{requests: {cpu: 100m, memory: 64Mi}" + limits + "}",
                    given.batch_resources, given.service_qos, given.service_annotations);
   before_ = now();
   std::vector<std::string> directories;
   for (const char* advisor : kAdvisors) directories.push_back(built("plugins/" + std::string(advisor)));
-  for (const std::string& plugin : given.plugins) directories.push_back(built("plugins/" + plugin));
+  for (const std::string& plugin : given.plugins) {
+    const std::string directory = built("plugins/" + plugin);
+    directories.push_back(fs::exists(directory) ? directory : built("test/composed/plugins/own"));
+  }
   agent.emplace(config(false), directories);
 }
 

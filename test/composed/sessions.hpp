@@ -35,12 +35,15 @@ struct Target {
 class Sessions {
  public:
   struct Given {
-    std::vector<std::string> plugins;  // the first is the strategy that is reloaded and configured
-    std::string gates = {};            // "BlkIOReconcile=true"
-    std::string node_slo;              // its spec, YAML
+    // Folders of plugins/, or plugins of test/composed/plugins/own. The first is the strategy that is reloaded and
+    // configured.
+    std::vector<std::string> plugins;
+    std::string gates = {};  // "BlkIOReconcile=true"
+    std::string node_slo;    // its spec, YAML
     std::string service_limit = "100m";
-    std::string batch_resources = "{}";   // of the best-effort container
-    std::string node_annotations = "{}";  // YAML
+    std::string service_more_limits = {};  // ", kubernetes.io/batch-cpu: 120"
+    std::string batch_resources = "{}";    // of the best-effort container
+    std::string node_annotations = "{}";   // YAML
     std::string service_qos = "LS";
     std::string service_annotations = "{}";  // YAML
     std::string mode = "enforce";

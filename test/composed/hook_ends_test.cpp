@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a pod has from a hook of a third party while the plugin is reloaded, crashes and is parked, and when its gate is
+// off.
+#include <doctest/doctest.h>
+
+#include <csignal>
+#include <filesystem>
+#include <string>
+
+#include "core/base/file.hpp"
+#include "test/composed/strategy_rows.hpp"
+#include "test/support/eventually.hpp"
+
+using namespace koord::test;
+using koord::cgroup::Controller;
+
+namespace {
+
+constexpr auto kLong = std::chrono::minutes(3);
+
+// Burst is off: it only counts the rounds.
+Sessions::Given with_annotation() {
+  return {.plugins = {"qos-cpu-burst"},
+          .node_slo = kOff,
+          .service_annotations = "{koordetector.sh/test-hook: rival}"};
+}
+
+struct HookFixture {
+  Sessions node{with_annotation()};
+
+  // The kubelet's limit is that of the spec.
+  HookFixture() {
+    std::filesystem::copy(built("test/e2e/plugins/careless_hook.so"), node.agent->plugin_folder());
+    for (const RealCgroup* cgroup : {&node.pods.service_pod, &node.pods.service})
+      REQUIRE(koord::write_value(limit_file(*cgroup), "134217728"));
+    node.expect(limit_file(node.pods.service), {"33554432"});
+    node.configure("featureGates: {Careless: true}\n");
+    REQUIRE(node.start());
+    REQUIRE_MESSAGE(node.settles(), node.unsettled() << node.agent->log());
+  }
+
+  std::string limit_file(const RealCgroup& cgroup) const {
+    return node.file(cgroup, Controller::memory, node.pods.is_v2() ? "memory.max" : "memory.limit_in_bytes");
+  }
+
+  // The annotation of the service's pod.
+  void order(const std::string& now) const {
+    std::string pods = koord::read_file(node.folder / "pods.yaml").value();
+    const std::string key = "koordetector.sh/test-hook: ";
+    const std::size_t at = pods.find(key) + key.size();
+    pods.replace(at, pods.find('}', at) - at, now);
+    REQUIRE(koord::write_file_atomically(node.folder / "pods.yaml", pods));
+  }
+
+  bool is_logged(const std::string& text) const {
+    return eventually([&] { return node.agent->log().find(text) != std::string::npos; }, kLong);
+  }
+
+  // The line of `koordctl plugins`.
+  std::string plugin() const {
+    const std::string all = node.agent->ctl({"plugins"}).output;
+    const std::size_t at = all.find("careless-hook");
+    return at == std::string::npos ? all : all.substr(at, all.find('\n', at) - at);
+  }
+
+  void check_kept() {
+    CHECK_MESSAGE(node.settles(), node.unsettled());
+    CHECK_MESSAGE(node.outside() == "", node.outside());
+  }
+
+  void check_gate_off() {
+    node.configure("featureGates: {Careless: false}\n");
+    node.agent->process().signal(SIGHUP);
+    CHECK(eventually([&] { return koord::read_file(limit_file(node.pods.service)).value_or("") == "134217728\n"; },
+                     kLong));
+    CHECK(node.agent->stop() == 0);
+    CHECK_MESSAGE(node.is_as_before(), node.differences());
+  }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(HookFixture,
+                  "a pod keeps what a hook gave it while the plugin is reloaded, crashes and is parked, until its gate is off") {
+  CHECK(node.agent->ctl({"plugin", "reload", "careless-hook"}).exit_status == 0);
+  check_kept();
+  order("crash");
+  CHECK(is_logged("process ended by signal 11"));
+  check_kept();
+  CHECK_MESSAGE(eventually([&] { return plugin().find("parked") != std::string::npos; }, kLong), plugin());
+  check_kept();
+  check_gate_off();
+}
+
+TEST_CASE_FIXTURE(HookFixture, "a pod keeps what a hook gave it while the hook sleeps or answers garbage") {
+  order("sleep");
+  CHECK(is_logged("careless-hook gave no answer for"));
+  check_kept();
+  order("rival");
+  check_kept();
+  check_gate_off();
+}
