@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "core/base/file.hpp"
 #include "core/base/parse.hpp"
@@ -15,6 +16,7 @@
 #include "core/state/pod_object.hpp"
 #include "core/state/pod_places.hpp"
 #include "core/state/slo.hpp"
+#include "core/state/whole_file.hpp"
 
 namespace koord::state {
 namespace {
@@ -123,21 +125,20 @@ void FileSource::place(std::vector<Pod>& pods) {
 }
 
 // Reads and takes a file that is not the last one. The stamp is from before reading: a write during the read makes the
-// next refresh read again.
+// next refresh read again. Without a stamp, as after a failed read, the next refresh reads again in any case.
 Result<void> FileSource::check(File& file, bool touched, Update& update) {
+  const Stamp last = std::exchange(file.stamp, {});
   struct stat info;
-  if (::stat(file.path.c_str(), &info) != 0) {
-    file.stamp = {};
-    return system_error(errno, "cannot read '" + file.path + "'");
-  }
+  if (::stat(file.path.c_str(), &info) != 0) return system_error(errno, "cannot read '" + file.path + "'");
   Stamp stamp{info.st_dev, info.st_ino, info.st_size, to_ns(info.st_mtim), to_ns(info.st_ctim)};
-  if (stamp == file.stamp && !touched) return {};
+  if (stamp != last || touched) {
+    const std::string text = TRY(read_whole_file(file.path, kMaxDocumentBytes));
+    file.problem.clear();
+    if (Result<void> taken = (this->*file.take)(text, update); !taken)
+      file.problem = std::move(taken).error().context("'" + file.path + "'").message();
+  }
   file.stamp = stamp;
-  if (!S_ISREG(info.st_mode)) return invalid("'" + file.path + "' is not a regular file");
-  std::string text = TRY(read_file(file.path, kMaxDocumentBytes));
-  file.problem.clear();
-  Result<void> taken = (this->*file.take)(text, update);
-  return taken ? std::move(taken) : Result<void>(std::move(taken).error().context("'" + file.path + "'"));
+  return {};
 }
 
 Result<void> FileSource::take_pods(const std::string& text, Update&) {

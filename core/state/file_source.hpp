@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FileSource: a PodList, a Node and a NodeSLO from YAML or JSON files, for tests, demos and edge nodes. Pods may name
-// their cgroups themselves (named_cgroups.hpp). A file that is missing, empty or wrong keeps what was last read from
-// it, and the refresh says so. One thread at a time; it publishes to the Hub in that thread.
+// their cgroups themselves (named_cgroups.hpp). A file that is missing, empty, wrong or open for writing keeps what was
+// last read from it, and the refresh says so. One thread at a time; it publishes to the Hub in that thread.
 #pragma once
 
 #include <sys/types.h>
@@ -34,7 +34,8 @@ class FileSource {
   FileSource(Options options, Hub& hub);
 
   // Reads the files that changed since the last time and publishes the good ones, the pods with the sandboxes they have
-  // now. The error names every bad file, with what is wrong in it; it is repeated until the file is good again.
+  // now. The error names every bad file, with what is wrong in it; it is repeated until the file is good again. A file
+  // that could not be read, or that a process has open for writing, is read at each refresh until it can be.
   Result<void> refresh();
 
   // Remarks on the pods as of the last refresh, which are no errors: other trees of cgroups with pods, containers

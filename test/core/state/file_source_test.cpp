@@ -3,8 +3,10 @@
 
 #include <doctest/doctest.h>
 #include <poll.h>
+#include <sys/resource.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "core/cgroup/kube_root.hpp"
 #include "core/state/slo.hpp"
@@ -133,6 +135,57 @@ TEST_CASE("a missing file is unknown, not no pods, and is taken when it comes") 
   node.remove("run/pods.yaml");
   CHECK_FALSE(source.refresh());
   CHECK(hub.current()->pods.size() == 1);
+}
+
+TEST_CASE("a file that is open for writing keeps the last pods and is named, and is read when it is closed") {
+  FakeNode node({{"run/pods.yaml", pod_list("a")}});
+  Hub hub;
+  FileSource source(pods_from(node), hub);
+  REQUIRE(source.refresh());
+  std::ofstream writer(node.path("run/pods.yaml"));
+  for (const char* part : {"items:\n", "- metadata: {uid: b, name: n}\n", "- metadata: {uid: c, name: o}\n"}) {
+    CAPTURE(part);
+    writer << part << std::flush;
+    CHECK(source.refresh().error().message() == "'" + node.path("run/pods.yaml") +
+                                                    "' is open for writing, so it may be incomplete; keeping what was "
+                                                    "read last");
+    REQUIRE(hub.current()->pods.size() == 1);
+    CHECK(hub.current()->pods[0].uid == "a");
+  }
+  writer.close();
+  CHECK(readable(source.watch_fd()));
+  REQUIRE(source.refresh());
+  CHECK(hub.current()->pods.size() == 2);
+}
+
+TEST_CASE("pods of a file that is open for writing at the start are unknown, not those written so far") {
+  FakeNode node({{"run/pods.yaml", ""}});
+  std::ofstream writer(node.path("run/pods.yaml"));
+  writer << pod_list("a") << std::flush;
+  Hub hub;
+  FileSource source(pods_from(node), hub);
+  CHECK_FALSE(source.refresh());
+  CHECK(hub.current()->versions.pods == 0);
+  writer.close();
+  REQUIRE(source.refresh());
+  CHECK(hub.current()->pods.size() == 1);
+}
+
+TEST_CASE("a file that could not be opened is read at the next refresh, although it has not changed since") {
+  FakeNode node({{"run/pods.yaml", pod_list("a")}});
+  Hub hub;
+  FileSource source(pods_from(node), hub);
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  const rlimit none{0, before.rlim_max};
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+  const Result<void> refused = source.refresh();
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().message().find("cannot open '" + node.path("run/pods.yaml") + "': Too many open files") !=
+        std::string::npos);
+  REQUIRE(source.refresh());
+  CHECK(hub.current()->pods[0].uid == "a");
 }
 
 TEST_CASE("one bad file does not keep the good ones back") {
