@@ -32,6 +32,8 @@ constexpr Duration kRemovalPatience = std::chrono::seconds(2);
 // A process that the agent is starting has the agent's descriptors, and with them the locks, until it runs its program.
 constexpr Duration kLockPatience = std::chrono::milliseconds(20);
 constexpr Duration kBetweenRemovals = std::chrono::milliseconds(1);
+// Another agent that starts, or the end of the last other child, may remove a cgroup between its making and its lock.
+constexpr int kMostAttempts = 100;
 
 Result<void> make_directory(const std::string& path) {
   if (::mkdir(path.c_str(), 0755) != 0 && errno != EEXIST) return system_error(errno, "'" + path + "'");
@@ -53,13 +55,19 @@ bool is_in_use(const cgroup::Layout& layout, const std::string& cgroup) {
 }
 
 // Waits until killed processes have left the cgroup, unless another child has locked it.
-void remove_unlocked(const std::string& directory, std::chrono::steady_clock::time_point begin) {
+void remove_when_empty(const std::string& directory, std::chrono::steady_clock::time_point begin) {
   if (directory.empty()) return;
-  while (::rmdir(directory.c_str()) != 0 && errno == EBUSY) {
+  for (;;) {
+    const Removal removal = remove_unlocked_cgroup(directory);
     const Duration waited = std::chrono::steady_clock::now() - begin;
-    if (waited >= kRemovalPatience || (waited >= kLockPatience && is_locked(directory))) return;
+    if (removal == Removal::done || waited >= (removal == Removal::busy ? kRemovalPatience : kLockPatience)) return;
     std::this_thread::sleep_for(kBetweenRemovals);
   }
+}
+
+// A file that was opened before its cgroup was removed has no device.
+bool is_missing(const Result<void>& done) {
+  return !done && (done.error().is(std::errc::no_such_file_or_directory) || done.error().is(std::errc::no_such_device));
 }
 
 }  // namespace
@@ -93,9 +101,24 @@ Confinement::~Confinement() {
   remove();
 }
 
+// The child's own cgroup is made under the lock: a name that is free then is no other child's.
 void Confinement::make() {
   plugins_ = plugins_cgroup(layout_);
   cgroup_ = plugins_ + "/" + name_;
+  for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
+    locks_.clear();
+    problems_.clear();
+    made_.clear();
+    is_gone_ = false;
+    make_shared();
+    if (lock() && !is_gone_) break;
+  }
+  make_own();
+  oom_kills_before_ = count_oom_kills();
+}
+
+// Makes the cgroups that all children of the plugin share.
+void Confinement::make_shared() {
   const std::string memory = std::to_string(limits_.memory_bytes);
   const std::string quota = std::to_string(limits_.cpu_millis * (kPeriodUs / 1000));
   const std::string pids = std::to_string(limits_.processes);
@@ -104,22 +127,27 @@ void Confinement::make() {
   if (limits_.cpu_millis > 0)
     limit({Controller::cpu, "cpu.cfs_quota_us", quota, "cpu.max", quota + " " + std::to_string(kPeriodUs)});
   if (limits_.processes > 0) limit({Controller::pids, "pids.max", pids, "pids.max", pids});
-  make_own();
-  lock();
-  oom_kills_before_ = count_oom_kills();
+  for (Controller controller : kControllers)  // another child may have a limit that this one has not
+    if (const std::string directory = layout_.directory(controller, cgroup_); ::access(directory.c_str(), F_OK) == 0)
+      made_.insert(directory);
+  const std::string tracking = tracking_directory(layout_, cgroup_);
+  if (tracking.empty()) return;
+  if (Result<void> made = make_below(tracking_directory(layout_, plugins_), tracking); !made)
+    note(made.error().message());
 }
 
-// A child without a cgroup of its own is in that of its plugin only. No step before this one waits for its processes.
+// A child without a cgroup of its own is in that of its plugin only. No step before the last ones waits for its
+// processes. The own cgroup goes under the lock: later it might be another child's of the same name.
 void Confinement::remove() {
   const auto begin = std::chrono::steady_clock::now();
-  locks_.clear();
   remove_cgroup(own_);
+  locks_.clear();
   if (const std::string tracking = tracking_directory(layout_, plugins_); !tracking.empty()) {
-    remove_unlocked(tracking + "/" + name_, begin);
+    remove_when_empty(tracking + "/" + name_, begin);
     ::rmdir(tracking.c_str());
   }
   for (Controller controller : kControllers) {
-    remove_unlocked(layout_.directory(controller, cgroup_), begin);
+    remove_when_empty(layout_.directory(controller, cgroup_), begin);
     ::rmdir(layout_.directory(controller, plugins_).c_str());
   }
 }
@@ -129,8 +157,7 @@ void Confinement::make_own() {
   own_.clear();
   const std::string tracking = tracking_directory(layout_, cgroup_);
   if (tracking.empty()) return;
-  Result<void> made = make_directory(tracking_directory(layout_, plugins_));
-  if (made) made = make_directory(tracking);
+  Result<void> made;
   for (unsigned n = 1; made && n <= kMostChildren; ++n) {
     const std::string path = tracking + "/child-" + std::to_string(n);
     if (::mkdir(path.c_str(), 0755) == 0) {
@@ -140,6 +167,18 @@ void Confinement::make_own() {
     if (errno != EEXIST) made = system_error(errno, "'" + path + "'");
   }
   note(made ? "all names of cgroups for children are taken" : made.error().message());
+}
+
+// The end of the last other child removes the parent, too. Returns the cgroup as made if it exists already.
+Result<void> Confinement::make_below(const std::string& parent, const std::string& own) {
+  Result<void> made;
+  for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
+    TRY(make_directory(parent));
+    made = make_directory(own);
+    if (!is_missing(made)) break;
+  }
+  if (made) made_.insert(own);
+  return made;
 }
 
 // Where a process of this child belongs in this controller's tree; empty: nowhere.
@@ -153,12 +192,14 @@ void Confinement::end_all() {
   if (!own_.empty()) end_processes(own_, kEndOfAllPatience);
 }
 
-void Confinement::lock() {
-  if (const std::string tracking = tracking_directory(layout_, cgroup_); !tracking.empty())
-    if (UniqueFd locked = lock_cgroup(tracking)) locks_.push_back(std::move(locked));
-  for (Controller controller : kControllers)
-    if (const std::string path = layout_.directory(controller, cgroup_); !path.empty())
-      if (UniqueFd locked = lock_cgroup(path)) locks_.push_back(std::move(locked));
+// Returns whether no other agent has removed a cgroup meanwhile.
+bool Confinement::lock() {
+  for (const std::string& directory : made_) {
+    UniqueFd locked = lock_cgroup(directory);
+    if (!locked) return false;
+    locks_.push_back(std::move(locked));
+  }
+  return true;
 }
 
 void Confinement::note(const std::string& problem) { problems_ += (problems_.empty() ? "" : "; ") + problem; }
@@ -166,6 +207,7 @@ void Confinement::note(const std::string& problem) { problems_ += (problems_.emp
 bool Confinement::limit(const Limit& limit) {
   Result<void> done = try_limit(limit);
   if (!done) note(std::string(name_of(limit.controller)) + ": " + done.error().message());
+  if (is_missing(done)) is_gone_ = true;
   return done.has_value();
 }
 
@@ -174,13 +216,13 @@ Result<void> Confinement::try_limit(const Limit& limit) {
   if (!version) return invalid("this node has no such controller");
   const std::string parent = layout_.directory(limit.controller, plugins_);
   const std::string own = layout_.directory(limit.controller, cgroup_);
-  TRY(make_directory(parent));
   if (*version == cgroup::Version::v2) {
+    TRY(make_directory(parent));
     const std::string enable = "+" + std::string(name_of(limit.controller));
     TRY(write_value(parent + "/../cgroup.subtree_control", enable));
     TRY(write_value(parent + "/cgroup.subtree_control", enable));
   }
-  TRY(make_directory(own));
+  TRY(make_below(parent, own));
   bool v1 = *version == cgroup::Version::v1;
   return write_value(own + "/" + (v1 ? limit.v1_file : limit.v2_file), v1 ? limit.v1_value : limit.v2_value);
 }

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -57,9 +58,11 @@ class Confinement {
     std::string v1_file, v1_value, v2_file, v2_value;
   };
   void make();
-  void remove();
-  void lock();
+  void make_shared();
   void make_own();
+  Result<void> make_below(const std::string& parent, const std::string& own);
+  bool lock();
+  void remove();
   bool move(pid_t pid, const std::string& directory, std::map<std::string, bool>& moved_to);
   std::string place_of(cgroup::Controller controller) const;
   void note(const std::string& problem);
@@ -73,8 +76,10 @@ class Confinement {
   const host::RunnerLimits limits_;
   std::string plugins_;  // the cgroup that holds those of all plugins
   std::string cgroup_;
-  std::string own_;  // directory of the child's own cgroup; empty: there is no tree for it
+  std::string own_;             // directory of the child's own cgroup; empty: there is no tree for it
+  std::set<std::string> made_;  // directories of cgroup_, in the trees where it exists
   std::vector<UniqueFd> locks_;
+  bool is_gone_ = false;  // a cgroup was missing just after it had been made
   std::string problems_;
   bool limits_memory_ = false;
   std::uint64_t oom_kills_before_ = 0;

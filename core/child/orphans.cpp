@@ -2,6 +2,7 @@
 #include "core/child/orphans.hpp"
 
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,6 +26,13 @@ constexpr Duration kOrphanPatience = std::chrono::seconds(1);
 // Also true if the kernel does not say: nothing of another agent may be killed.
 bool is_locked_by_other(const UniqueFd& directory) { return ::flock(directory.get(), LOCK_EX | LOCK_NB) != 0; }
 
+// Whether the path leads to the opened directory, and not to one that was made after it had been removed.
+bool is_still(const UniqueFd& opened, const std::string& path) {
+  struct stat one, other;
+  return ::fstat(opened.get(), &one) == 0 && ::stat(path.c_str(), &other) == 0 && one.st_dev == other.st_dev &&
+         one.st_ino == other.st_ino;
+}
+
 // All trees that may have cgroups of plugins, each once. Those where forking can be stopped come first.
 std::vector<std::string> plugin_trees(const cgroup::Layout& layout) {
   std::vector<std::string> trees;
@@ -44,12 +52,14 @@ UniqueFd lock_cgroup(const std::string& directory) {
   if (!opened) return {};
   while (::flock(opened->get(), LOCK_SH) != 0 && errno == EINTR) {
   }
-  return std::move(*opened);
+  return is_still(*opened, directory) ? std::move(*opened) : UniqueFd();
 }
 
-bool is_locked(const std::string& directory) {
+Removal remove_unlocked_cgroup(const std::string& directory) {
   const auto opened = open_directory(directory);
-  return !opened || is_locked_by_other(*opened);
+  if (!opened) return Removal::done;
+  if (is_locked_by_other(*opened) || !is_still(*opened, directory)) return Removal::locked;
+  return ::rmdir(directory.c_str()) != 0 && errno == EBUSY ? Removal::busy : Removal::done;
 }
 
 std::size_t end_orphans(const cgroup::Layout& layout) {
@@ -58,7 +68,7 @@ std::size_t end_orphans(const cgroup::Layout& layout) {
     for (const std::string& plugin : list_subdirectories(plugins).value_or({})) {
       const std::string directory = plugins + "/" + plugin;
       auto opened = open_directory(directory);
-      if (!opened || is_locked_by_other(*opened)) continue;
+      if (!opened || is_locked_by_other(*opened) || !is_still(*opened, directory)) continue;
       ended += end_processes(directory, kOrphanPatience).count;
       remove_cgroup(directory);
     }

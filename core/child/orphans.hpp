@@ -12,11 +12,16 @@
 
 namespace koord::child {
 
-// Takes the shared lock on the cgroup in this directory; an empty descriptor when the directory is missing.
+// Takes the shared lock on the cgroup in this directory. Returns an empty descriptor if the directory is missing, also
+// if another agent or child has removed it while this one waited for the lock: the cgroup must be made again then.
 UniqueFd lock_cgroup(const std::string& directory);
 
-// Returns whether an agent, this one included, holds the lock on the cgroup. Also true if the directory is missing.
-bool is_locked(const std::string& directory);
+enum class Removal { done, busy, locked };
+
+// Removes a cgroup that has no lock. While it is removed no process can lock it. `done`: also if it is missing or
+// cannot be removed at all; `busy`: it has processes or children; `locked`: an agent, this one included, holds the
+// lock.
+Removal remove_unlocked_cgroup(const std::string& directory);
 
 // Kills all processes in cgroups of plugins that no agent has locked, waits until they are gone, and removes those
 // cgroups. On cgroup v2 these are also the cgroups below the own one. To be called before the agent has children.
