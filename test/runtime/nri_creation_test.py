@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runtime hooks in real containers: values and refusals at a creation, through the NRI of containerd."""
-import json
+import itertools
 import os
 
 import agent_case
 import containerd
 from agent import HOOKS, RESOURCES
-from nri_reconcile_test import CPUSET, LIMITS, OF_A_LIMIT, Kind
+from nri_reconcile_test import CPUSET, GPU, LIMITS, OF_A_LIMIT, Kind
 from nri_reconcile_test import batch as batch_kind
-
-GPU = {'scheduling.koordinator.sh/device-allocated': json.dumps({'gpu': [{'minor': 1}]})}
 
 
 class CreationTest(agent_case.AgentCase):
@@ -121,17 +119,43 @@ class CreationTest(agent_case.AgentCase):
 
     def test_fault_14_a_hook_that_sleeps_crashes_or_answers_garbage_costs_its_own_fields_only_and_is_named(self):
         agent = self.agent(gates='BatchResource: true, Careless: true')
-        place, _ = self.careless_pod('good', '')
-        self.assertIn(b'FROM_CARELESS=1', self.environment_of(place[1]))
+        self.await_answer('before')
         for order, named in (('sleep', 'did not answer within'), ('crash', 'process ended by signal 11'), ('garbage', '')):
             with self.subTest(order):
-                agent.await_log('careless-hook is running', agent.log().count('careless-hook is running'))
                 place, seconds = self.careless_pod(order, order)
                 self.assertEqual(self.values(*place), self.adjusted(agent_case.files_of_cgroup(*place)))
                 self.assertLess(seconds, 4)  # not the 5 s that it sleeps
                 if named:
                     self.assertNotIn(b'FROM_CARELESS=1', self.environment_of(place[1]))
                     agent.await_log(f'careless-hook gave no answer for container main of koord-test/{order}')
+                    agent.await_log(named)
+                self.await_answer('after-' + order)
+
+    def await_answer(self, name):
+        """Runs pods until the careless hook answers: it may have been ended or have crashed, and is started again."""
+        attempts = itertools.count()
+
+        def answers():
+            pod = f'{name}-{next(attempts)}'
+            place, _ = self.careless_pod(pod, '')
+            answered = b'FROM_CARELESS=1' in self.environment_of(place[1])
+            agent_case.runtime.cri.remove_pod(pod)
+            return answered
+        containerd.eventually(answers, f'{name}: the hook answers')
+
+    def test_a_late_hook_delays_a_creation_until_its_deadline_and_its_knobs_are_set_afterwards(self):
+        agent = self.agent(gates='BatchResource: true, Careless: true')
+        self.await_answer('before')
+        pod = batch_kind('late', {'koordetector.sh/test-hook': 'late'})
+        pod.run()
+        files = agent_case.files_of_cgroup(pod.parent, pod.container)
+        self.assertEqual(self.values(pod.parent, pod.container), self.adjusted(files))
+        self.assertNotIn(b'FROM_CARELESS=1', self.environment_of(pod.container))
+        agent.await_log('careless-hook gave no answer for container main of koord-test/late: did not answer within')
+        agent.show([pod.object()])
+        repaired = self.adjusted(files) | {'memory': str(32 << 20)}
+        containerd.eventually(lambda: self.values(pod.parent, pod.container) == repaired, 'the limit of the late hook is set')
+        agent.await_log('container main runs without env:FROM_CARELESS, env:ANNOTATIONS of careless-hook')
 
     def test_a_third_partys_hook_gets_the_annotations_that_its_manifest_declares_and_no_others(self):
         self.agent(gates='Careless: true')

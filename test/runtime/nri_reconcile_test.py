@@ -8,6 +8,7 @@ from agent import AMOUNTS, BATCH, HOOKS, OF_KUBELET, RESOURCES, Agent, pod_objec
 
 GATES = 'BatchResource: true, CPUSetAllocator: true, CPUNormalization: true, Careless: true'
 CPUSET = {'scheduling.koordinator.sh/resource-status': json.dumps({'cpuset': '0'})}
+GPU = {'scheduling.koordinator.sh/device-allocated': json.dumps({'gpu': [{'minor': 1}]})}
 RIVAL = {'koordetector.sh/test-hook': 'rival'}
 OF_A_LIMIT = {'cpu_shares': 512, 'cpu_quota': 50000, 'cpu_period': 100000, 'memory_limit_in_bytes': 128 << 20}
 LIMITS = {'requests': {'cpu': '500m', 'memory': '128Mi'}, 'limits': {'cpu': '500m', 'memory': '128Mi'}}
@@ -132,6 +133,14 @@ class ReconcileTest(agent_case.AgentCase):
         self.assertEqual(agent.log().count(missed.format('first')), 1)
         agent.show([second.object()])
         containerd.eventually(lambda: agent.metric('koordetector_host_hook_fields_missed') == 1, 'one has ended')
+
+    def test_without_nri_a_pod_with_a_gpu_misses_its_environment_and_is_reported(self):
+        agent = self.agent_without_nri(gates='GPUEnvInject: true', hooks=HOOKS + ('hook-gpu',))
+        gpu = Kind('gpu', '/burstable', 'Burstable', {}, GPU, OF_A_LIMIT, LIMITS)
+        gpu.run()
+        agent.show([gpu.object()])
+        agent.await_log('pod koord-test/gpu: container main runs without env:NVIDIA_VISIBLE_DEVICES of hook-gpu')
+        self.assertIn('container main runs without env:NVIDIA_VISIBLE_DEVICES', agent.ctl('events'))
 
     def test_a_hook_in_shadow_misses_nothing_until_it_is_enforced(self):
         agent = self.agent(gates='Careless: true', mode='shadow')

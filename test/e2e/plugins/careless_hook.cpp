@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A runtime hook that does as the pod's annotation koordetector.sh/test-hook says: "sleep", "crash", "garbage",
-// "rival", "reject", or "noise", a rejection with control characters and a text of 1 MiB. Without it, it sets an
-// environment variable, and one with the annotations of example.org that it was given.
+// "rival", "late", "reject", or "noise", a rejection with control characters and a text of 1 MiB. Without it, it sets
+// an environment variable, and one with the annotations of example.org that it was given.
+#include <atomic>
 #include <csignal>
 #include <cstring>
 #include <koordetector/plugin.hpp>
@@ -16,6 +17,10 @@ struct CarelessHook : RuntimeHook {
     const std::string_view order = order_of(*request.pod);
     if (order == "sleep") std::this_thread::sleep_for(std::chrono::seconds(5));
     if (order == "crash") std::raise(SIGSEGV);
+    if (order == "late") {  // the first answer of a process comes after the deadline, later ones do not
+      if (!was_late_.exchange(true)) std::this_thread::sleep_for(std::chrono::seconds(1));
+      check(response.set(&response, str("linux.memory.limit"), str("33554432")), "setting");
+    }
     if (order == "reject") check(response.reject(&response, str("no device is free")), "rejecting");
     if (order == "rival") {  // one value is stricter than that of hook-batch-resource, the other is not
       check(response.set(&response, str("linux.memory.limit"), str("33554432")), "setting");
@@ -47,6 +52,8 @@ struct CarelessHook : RuntimeHook {
       if (view(one.key) == "koordetector.sh/test-hook") return view(one.value);
     return {};
   }
+
+  std::atomic<bool> was_late_ = false;
 };
 
 KOORD_PLUGIN(
