@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a pod has from a hook of a third party while the plugin is reloaded, crashes and is parked, and when its gate is
-// off.
+// The values that a hook of a third party gave a pod, while the plugin is reloaded, crashes and is parked, and when its
+// gate is off.
 #include <doctest/doctest.h>
 
 #include <csignal>
@@ -20,9 +20,7 @@ constexpr auto kLong = std::chrono::minutes(3);
 
 // Burst is off: it only counts the rounds.
 Sessions::Given with_annotation() {
-  return {.plugins = {"qos-cpu-burst"},
-          .node_slo = kOff,
-          .service_annotations = "{koordetector.sh/test-hook: rival}"};
+  return {.plugins = {"qos-cpu-burst"}, .node_slo = kOff, .service_annotations = "{koordetector.sh/test-hook: rival}"};
 }
 
 struct HookFixture {
@@ -80,8 +78,9 @@ struct HookFixture {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(HookFixture,
-                  "a pod keeps what a hook gave it while the plugin is reloaded, crashes and is parked, until its gate is off") {
+TEST_CASE_FIXTURE(
+    HookFixture,
+    "a pod keeps what a hook gave it while the plugin is reloaded, crashes and is parked, until its gate is off") {
   CHECK(node.agent->ctl({"plugin", "reload", "careless-hook"}).exit_status == 0);
   check_kept();
   order("crash");

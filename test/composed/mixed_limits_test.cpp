@@ -50,7 +50,8 @@ void check_through_interruptions(Sessions& node, void (*check_shown)(Sessions&))
 }  // namespace
 
 TEST_CASE("batch limit x normalization x burst, capped, on one container: why shows each part, the file the value") {
-  Sessions::Given given = of_all({"qos-cpu-burst", "hook-cpu-normalization", "hook-batch-resource", "mixed-limits"}, kBurst);
+  Sessions::Given given =
+      of_all({"qos-cpu-burst", "hook-cpu-normalization", "hook-batch-resource", "mixed-limits"}, kBurst);
   given.service_more_limits = ", kubernetes.io/batch-cpu: 120";
   given.service_annotations = "{koordetector.sh/test-cap: \"18000 100000\"}";
   Sessions node(given);

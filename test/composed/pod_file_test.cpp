@@ -76,7 +76,8 @@ struct PodFile {
 
   // Without its pod the batch container has the value from before; the service keeps its own.
   void check_taken() {
-    write(whole.substr(0, whole.find("- metadata: {uid: batch")) + whole.substr(whole.find("- metadata: {uid: service")));
+    write(whole.substr(0, whole.find("- metadata: {uid: batch")) +
+          whole.substr(whole.find("- metadata: {uid: service")));
     const std::string limit =
         node.file(node.pods.batch, Controller::memory, node.pods.is_v2() ? "memory.max" : "memory.limit_in_bytes");
     CHECK(eventually([&] { return koord::read_file(limit).value_or("") != "134217728\n"; }, kLong));
