@@ -111,6 +111,7 @@ bool Attack::is_external() const { return name == "foreign_endpoint" || is_scrap
 bool Attack::is_scraped() const { return name.ends_with("scrapes"); }
 
 bool Attack::is_hook() const { return kind == "hooks"; }
+bool Attack::is_about_verdicts() const { return name.starts_with("verdict_"); }
 
 bool Attack::is_strategy() const { return name == "foreign_knobs" || name == "evictions" || name == "plans"; }
 

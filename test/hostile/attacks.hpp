@@ -19,9 +19,10 @@ struct Attack {
   std::string id() const;    // of its plugin: "com.hostile.own-directory"
   std::string gate() const;  // "HostileOwnDirectory"
   bool is_strategy() const;
-  bool is_external() const;  // an external advisor
-  bool is_scraped() const;   // its endpoint is a BigAnswer
-  bool is_hook() const;      // asked about pods, which its agent needs
+  bool is_external() const;        // an external advisor
+  bool is_scraped() const;         // its endpoint is a BigAnswer
+  bool is_about_verdicts() const;  // for which its agent needs a container
+  bool is_hook() const;            // asked about pods, which its agent needs
   std::string_view plugin_kind() const;
 };
 

@@ -37,6 +37,9 @@ struct Effect {
 };
 constexpr Effect kEffects[] = {
     {"foreign_series", "/api/v1/query?raw=true&metric=bystander_ticks", ",1E9", "it appended to another's series"},
+    {"verdict_claims", "/api/v1/interference?state=any", "\"origin\":\"own\"", "its verdict passes as the node's own"},
+    {"verdict_claims", "/api/v1/interference?state=any", "\\u001", "a control character is in a verdict"},
+    {"verdict_claims", "/api/v1/interference?state=any", "xxxxxxxx", "a text that is too long is in a verdict"},
     {"evictions", "/api/v1/decisions?kind=eviction", "\"result\":\"evicted\"", "it evicted a pod"},
     {"evictions", "/api/v1/decisions?kind=eviction", "\"result\":\"killed\"", "it killed a pod"},
     {"foreign_knobs", "/api/v1/decisions", "\"result\":\"applied\"", "the agent wrote a knob for it"}};
@@ -98,7 +101,9 @@ bool is_harmless_step(Rights rights, const Attack& attack, std::string_view step
   });
 }
 
-bool is_flood_named(const Attack& attack) { return attack.name != "plans" && !attack.name.ends_with("_bomb"); }
+bool is_flood_named(const Attack& attack) {
+  return attack.name != "plans" && attack.name != "verdict_lists" && !attack.name.ends_with("_bomb");
+}
 
 bool is_noticed_by_agent(const Attack& attack, std::string_view answer) {
   return answer.find("=DENIED") != std::string_view::npos || attack.name == "squat_host" ||

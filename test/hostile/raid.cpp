@@ -140,7 +140,9 @@ Words Raid::words() {
 std::string Raid::configuration(std::span<const Attack* const> enabled) {
   return "  cpuBudget: 0\n  settings:\n    advisor-node-resource: {period: 100ms, deadline: 1s}\n" +
          settings_of(attacks_, "3s", words()) + "qos: {mode: enforce}\n" +
-         (hook_node_ ? hook_node_->configuration() : "") + "featureGates:\n" + gates_of(enabled);
+         (hook_node_ ? hook_node_->configuration() : "") +
+         (only().is_about_verdicts() ? "state: {source: cgroup, cgroup: {paths: [" + Canary::name() + "]}}\n" : "") +
+         "featureGates:\n" + gates_of(enabled);
 }
 
 bool Raid::await_bystander() {

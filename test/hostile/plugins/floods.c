@@ -336,3 +336,8 @@ static void spin(raid *r, uint64_t count) {
 }
 
 void attack_busy(raid *r) { start(r, spin); }
+
+void attack_verdict_posts(raid *r) { start(r, flood_of_verdicts); }
+void attack_verdict_changes(raid *r) { start(r, flood_of_changes); }
+void attack_verdict_lists(raid *r) { start(r, flood_of_lists); }
+void attack_verdict_reads(raid *r) { start(r, flood_of_reads); }

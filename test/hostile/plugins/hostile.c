@@ -194,6 +194,7 @@ static koord_status init(void *self) {
   r->capabilities = host->get_service(host, "koord.capabilities/1");
   r->knobs = host->get_service(host, "koord.knobs/1");
   r->evict = host->get_service(host, "koord.evict/1");
+  r->verdict = host->get_service(host, "koord.verdict/1");
   return KOORD_OK;
 }
 

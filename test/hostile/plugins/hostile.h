@@ -28,6 +28,7 @@ typedef struct raid {
   const koord_svc_capabilities *capabilities;
   const koord_svc_knobs *knobs;
   const koord_svc_evict *evict;
+  const koord_svc_verdict *verdict;
   uint64_t series;
   const koord_hook_request *request; /* of a runtime hook's call, as the response */
   const koord_hook_response *response;
@@ -57,6 +58,12 @@ void make_file(raid *r, const char *step, const char *folder);
 pid_t leave_daemon(void);
 void leave_crowd(raid *r);
 koord_str text_of(const char *text);
+
+/* Each once; floods.c calls them without end. */
+void flood_of_verdicts(raid *r, uint64_t count);
+void flood_of_changes(raid *r, uint64_t count);
+void flood_of_lists(raid *r, uint64_t count);
+void flood_of_reads(raid *r, uint64_t count);
 
 #define ATTACK(name, ...) void attack_##name(raid *r);
 #define OPEN ATTACK
