@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <span>
+
 #include "test/support/fake_host.hpp"
 #include "test/support/fake_node.hpp"
 
@@ -26,6 +28,10 @@ CpuAnalysis learnt(const std::string& workload) {
 
 struct OnHost {
   std::string kept() { return plugin::Kv(host.abi()).get(KeptBaselines::kKey).value_or(""); }
+  // As the agent does it.
+  void offer(const std::string& text) {
+    REQUIRE(host.services().feed.store().put(analysis::kOfferedBaselinesKey, std::as_bytes(std::span(text))));
+  }
 
   FakeNode node;
   FakeHost host{node};
@@ -66,4 +72,21 @@ TEST_CASE("kept baselines are not replaced before they were read: a stop before 
   second.save(CpuAnalysis(), kBegin + 200s);
   second.save_if_due(CpuAnalysis(), kBegin + 300s);
   CHECK(on.kept() == text);
+}
+
+TEST_CASE("baselines that the agent offers are taken once, after the node's own, and damaged ones are named") {
+  OnHost on;
+  KeptBaselines kept(on.host.abi(), 1min);
+  CpuAnalysis analysis;
+  const std::string offered = analysis::write_baselines(learnt("shop/cart").save(kBegin + 100s));
+  on.offer(offered);
+  CHECK(kept.adopt_offered(analysis, kBegin).empty());
+  CHECK(analysis.save(kBegin).empty());
+  CHECK(kept.restore_once(analysis, kBegin).empty());
+  CHECK(kept.adopt_offered(analysis, kBegin + 100s).empty());
+  REQUIRE(analysis.save(kBegin + 100s).size() == 1);
+  CHECK(analysis.save(kBegin + 100s)[0].workload == "shop/cart");
+  on.offer("nonsense\n" + offered);
+  CHECK(kept.adopt_offered(analysis, kBegin + 101s).size() == 1);
+  CHECK(kept.adopt_offered(analysis, kBegin + 102s).empty());
 }

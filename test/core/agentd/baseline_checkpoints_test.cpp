@@ -51,7 +51,8 @@ struct Checkpoints : ClusterServices {
   }
   void start(CheckpointUse wanted) {
     use = wanted;
-    checkpoints.emplace(services, "node-a", [this] { return use; }, limits);
+    checkpoints.emplace(
+        services, "node-a", [this] { return use; }, limits);
     checkpoints->start();
   }
   static std::string object_of(const std::string& name) { return state::checkpoint_name("shop/" + name + "/app"); }
@@ -109,7 +110,8 @@ TEST_CASE("checkpoints are off unless the plugin's configuration asks for them")
   CHECK(checkpoint_use(R"({"checkpoints": "write"})") == CheckpointUse::write);
 }
 
-TEST_CASE_FIXTURE(Checkpoints, "a workload that is new on the node gets the cluster's baseline, one that is known does not") {
+TEST_CASE_FIXTURE(Checkpoints,
+                  "a workload that is new on the node gets the cluster's baseline, one that is known does not") {
   run_pods({"cart", "web", "job"});
   put("cart", "node-b", 20);
   put("web", "node-b", 20);
@@ -156,7 +158,8 @@ TEST_CASE_FIXTURE(Checkpoints, "a baseline of an hour is written once, and again
   CHECK(until([&] { return object("cart") == "node-a 30"; }));
 }
 
-TEST_CASE_FIXTURE(Checkpoints, "an object that another node keeps is left to it, until it has been left alone for a day") {
+TEST_CASE_FIXTURE(Checkpoints,
+                  "an object that another node keeps is left to it, until it has been left alone for a day") {
   limits.repeat = 0s;
   put("cart", "node-b", 40, 3600);
   learn({"cart"}, 20);

@@ -30,8 +30,7 @@ struct ClusterServices : NodeServices {
 
   test::TestCluster& cluster = test::shared_cluster();
   SystemClock wall;
-  kube::Client client{
-      loop, workers, wall, test::shared_cluster_config(), {.requests_per_second = 1000, .burst = 1000}};
+  kube::Client client{loop, workers, wall, test::shared_cluster_config(), {.requests_per_second = 1000, .burst = 1000}};
 };
 
 }  // namespace koord::agentd

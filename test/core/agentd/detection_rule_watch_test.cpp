@@ -88,7 +88,8 @@ TEST_CASE_FIXTURE(Rules, "rules for this node are passed on, follow its labels, 
   CHECK(until([&] { return rules() == "online 5"; }));
 }
 
-TEST_CASE_FIXTURE(Rules, "an invalid rule keeps its last good version, also over a restart, and is named with the field") {
+TEST_CASE_FIXTURE(Rules,
+                  "an invalid rule keeps its last good version, also over a restart, and is named with the field") {
   put("strict", R"({"rule": {"overQuiet": 4}})");
   start();
   REQUIRE(until([&] { return rules() == "strict 4"; }));
