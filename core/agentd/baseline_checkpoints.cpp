@@ -30,8 +30,8 @@ CheckpointUse checkpoint_use(std::string_view plugin_config) {
   return use == "read" ? CheckpointUse::read : CheckpointUse::off;
 }
 
-BaselineCheckpoints::BaselineCheckpoints(const Services& services, std::string node,
-                                         std::function<CheckpointUse()> use, const Limits& limits)
+BaselineCheckpoints::BaselineCheckpoints(const Services& services, std::string node, std::function<CheckpointUse()> use,
+                                         const Limits& limits)
     : services_(services), node_(std::move(node)), use_(std::move(use)), limits_(limits) {}
 
 void BaselineCheckpoints::start() {
@@ -69,14 +69,14 @@ void BaselineCheckpoints::read_next(kube::Client& client) {
       continue;
     }
     kube::Call call = kube::get_call(kCheckpointsPath, state::checkpoint_name(in_cluster));
-    reading_ = client.send(std::move(call), [this, workload = workload, in_cluster = in_cluster](
-                                                const Result<kube::Reply>& reply) {
-      BaselineCheckpoints& self = *this;  // this lambda ends with its request
-      self.take(workload, in_cluster, reply);
-      self.reading_.reset();
-      kube::Client* next = self.services_.client();
-      if (reply && next != nullptr) self.read_next(*next);
-    });
+    reading_ = client.send(std::move(call),
+                           [this, workload = workload, in_cluster = in_cluster](const Result<kube::Reply>& reply) {
+                             BaselineCheckpoints& self = *this;  // this lambda ends with its request
+                             self.take(workload, in_cluster, reply);
+                             self.reading_.reset();
+                             kube::Client* next = self.services_.client();
+                             if (reply && next != nullptr) self.read_next(*next);
+                           });
     return;
   }
 }
@@ -135,13 +135,13 @@ void BaselineCheckpoints::write_next(kube::Client& client) {
 }
 
 // False: it is not due.
-bool BaselineCheckpoints::write(kube::Client& client, const std::string& in_cluster,
-                                analysis::SavedBaseline baseline) {
+bool BaselineCheckpoints::write(kube::Client& client, const std::string& in_cluster, analysis::SavedBaseline baseline) {
   const auto last = written_.find(in_cluster);
   if (last == written_.end() && written_.size() >= limits_.objects) return false;
   if (last != written_.end()) {
     if (services_.clock.now() - last->second.at < limits_.repeat) return false;
-    if (!last->second.baseline.weights.empty() && !state::differs_materially(last->second.baseline, baseline)) return false;
+    if (!last->second.baseline.weights.empty() && !state::differs_materially(last->second.baseline, baseline))
+      return false;
   }
   baseline.workload = in_cluster;
   const state::BaselineCheckpoint checkpoint{in_cluster, node_, unix_seconds(services_.clock), baseline};
@@ -168,7 +168,7 @@ bool BaselineCheckpoints::write(kube::Client& client, const std::string& in_clus
   return true;
 }
 
-// What failed is tried again after a while, like all else.
+// A failed write is tried again after a while.
 void BaselineCheckpoints::finish(const std::string& in_cluster, const analysis::SavedBaseline& baseline,
                                  const Result<kube::Written>& written) {
   Written& last = written_[in_cluster];

@@ -22,18 +22,18 @@ namespace koord::agentd {
 
 enum class CheckpointUse { off, read, write };  // write: read, too
 
-// Of the configuration of the plugin that judges, as JSON. Off if that is not to be read.
+// Reads it from the configuration of the plugin that judges, a JSON text. Off if that cannot be read.
 CheckpointUse checkpoint_use(std::string_view plugin_config);
 
 class BaselineCheckpoints {
  public:
   struct Limits {
     Duration poll = std::chrono::seconds(10);
-    Duration repeat = std::chrono::minutes(10);    // between two writes of one object, and after a failure
-    Duration abandoned = std::chrono::hours(24);   // another node takes an object over
-    std::size_t windows = 3600;                    // a baseline of fewer is not written
-    std::size_t workloads = 500;                   // that are read
-    std::size_t objects = 100;                     // that this node writes
+    Duration repeat = std::chrono::minutes(10);   // between two writes of one object, and after a failure
+    Duration abandoned = std::chrono::hours(24);  // another node takes an object over
+    std::size_t windows = 3600;                   // a baseline of fewer is not written
+    std::size_t workloads = 500;                  // that are read
+    std::size_t objects = 100;                    // that this node writes
   };
 
   // The services must outlive it.
@@ -66,11 +66,11 @@ class BaselineCheckpoints {
   const std::string node_;
   const std::function<CheckpointUse()> use_;
   const Limits limits_;
-  std::map<std::string, std::string> workloads_;              // as cluster_workloads() has them
+  std::map<std::string, std::string> workloads_;  // as cluster_workloads() has them
   std::uint64_t seen_pods_ = 0;
-  std::map<std::string, Time> asked_;                         // workloads, and when
-  std::map<std::string, analysis::SavedBaseline> offered_;    // to the plugin
-  std::map<std::string, Written> written_;                    // by name in the cluster
+  std::map<std::string, Time> asked_;                       // workloads, and when
+  std::map<std::string, analysis::SavedBaseline> offered_;  // to the plugin
+  std::map<std::string, Written> written_;                  // by name in the cluster
   ProblemTracker logged_;
   kube::Client::PendingPtr reading_, writing_;  // null: none under way
   std::unique_ptr<event::Timer> timer_;

@@ -66,9 +66,9 @@ void DetectionRuleWatch::begin(kube::Client& client) {
   kube::ListWatchHandlers handlers;
   handlers.on_objects = [this](const kube::Objects& objects, const kube::Difference&) { take(objects); };
   handlers.on_health = [this](const kube::Health&) { report(); };
-  watch_ = std::make_unique<kube::ListWatch>(services_.loop, services_.workers, services_.clock, client,
-                                             kube::Collection{.path = kRulesPath}, std::move(options),
-                                             std::move(handlers));
+  watch_ =
+      std::make_unique<kube::ListWatch>(services_.loop, services_.workers, services_.clock, client,
+                                        kube::Collection{.path = kRulesPath}, std::move(options), std::move(handlers));
 }
 
 void DetectionRuleWatch::take(const kube::Objects& objects) {

@@ -80,7 +80,7 @@ double quiet_bucket(const analysis::SavedBaseline& baseline) {
 
 double rounded_weight(double weight) { return std::round(weight * 1000) / 1000; }
 
-// "cart" of a ReplicaSet "cart-7d9f" whose pods have the label pod-template-hash 7d9f.
+// "cart" of a ReplicaSet "cart-7d9f" with pods of the label pod-template-hash 7d9f.
 std::string owner_in_cluster(const Pod& pod) {
   const auto hash = pod.labels.find("pod-template-hash");
   if (pod.owner_kind != "ReplicaSet" || hash == pod.labels.end()) return pod.owner_name;

@@ -15,9 +15,9 @@
 namespace koord::state {
 
 struct BaselineCheckpoint {
-  std::string workload;       // in the cluster: "shop/cart/app"
-  std::string node;           // that wrote it
-  std::int64_t updated = 0;   // Unix seconds
+  std::string workload;         // in the cluster: "shop/cart/app"
+  std::string node;             // that wrote it
+  std::int64_t updated = 0;     // Unix seconds
   analysis::SavedBaseline cpu;  // without its time; its workload is that of the cluster
 };
 

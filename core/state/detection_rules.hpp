@@ -18,7 +18,7 @@
 namespace koord::state {
 
 struct DetectionRule {
-  analysis::RuleLayer layer;                    // the object's name is its source
+  analysis::RuleLayer layer;                   // the object's name is its source
   std::optional<boost::json::value> selector;  // of nodes; nullopt: all of them
   std::int64_t generation = 0;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was found about one container on a resource in the last window, in words, for verdicts about its other
-// resources. Pure. [any thread]
+// The finding about one container on a resource in the last window, in words, for verdicts about its other resources.
+// Pure. [any thread]
 #pragma once
 
 #include <functional>

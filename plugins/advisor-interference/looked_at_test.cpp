@@ -18,7 +18,7 @@ koord_resource requested(const char* name, std::int64_t amount) {
 
 }  // namespace
 
-TEST_CASE("a resource that was looked at is told in a few words") {
+TEST_CASE("the finding on a resource that was looked at is a few words") {
   CHECK(looked_at_cpu(0.003) == "held up for > 1 ms during 0.3 % of the time");
   CHECK(looked_at_cpu(0) == "held up for > 1 ms during 0 % of the time");
 

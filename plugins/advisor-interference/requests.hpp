@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a container requests: CPUs and bytes of memory, or those of the batch or mid class where these are more.
+// Requests of a container: CPUs and bytes of memory, or those of the batch or mid class where these are more.
 // Header-only. [any thread]
 #pragma once
 

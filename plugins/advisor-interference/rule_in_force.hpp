@@ -34,7 +34,7 @@ class RuleInForce {
 
   const analysis::Rules& rules() const { return effective_.rules; }
   const std::string& origin() const { return effective_.origin; }
-  // Of layers that are left out.
+  // Names the layers that are left out.
   const std::vector<std::string>& problems() const { return effective_.problems; }
 
  private:

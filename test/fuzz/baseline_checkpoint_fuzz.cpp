@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An object InterferenceMetricCheckpoint of any content. One that is taken reads back as it is written, can be passed
+// An object InterferenceMetricCheckpoint of any content. One that is accepted can be read after writing, can be passed
 // on to the plugin, and is good enough to judge with.
 #include <cmath>
 #include <cstddef>

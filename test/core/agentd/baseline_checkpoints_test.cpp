@@ -73,7 +73,7 @@ struct Checkpoints : ClusterServices {
     checkpoint.cpu.weights = {{bucket, 3000}};
     cluster.put(state::checkpoint_object(checkpoint));
   }
-  // "node-a 20": who wrote the object, and its bucket; empty: there is none.
+  // "node-a 20": the node that wrote the object, and its bucket; empty: it is missing.
   std::string object(const std::string& name) {
     const auto text = cluster.get(kKind, object_of(name));
     if (!text) return "";

@@ -41,8 +41,7 @@ TEST_CASE("an object has the settings of the configuration, in the same units") 
 TEST_CASE("an error names the field, what was found and what is expected") {
   CHECK(problem(R"({"rule": {"overQuiet": 0.5}})") == "spec.rule.overQuiet is 0.5, expected 1 to 100");
   CHECK(problem(R"({"rule": {"blkio": {"excessMs": -1}}})") == "spec.rule.blkio.excessMs is -1, expected 0 to 10000");
-  CHECK(problem(R"({"rule": {"clearAfter": 10}})") ==
-        "spec.rule.clearAfter is a number, expected a time such as 10s");
+  CHECK(problem(R"({"rule": {"clearAfter": 10}})") == "spec.rule.clearAfter is a number, expected a time such as 10s");
   CHECK(problem(R"({"rule": {"windows": "5"}})") == "spec.rule.windows is '5', expected a number");
   CHECK(problem(R"({"rule": {"windows": [5]}})") == "spec.rule.windows: expected a number, found a list");
   CHECK(problem(R"({"rule": {"overQuite": 2}})") == "spec.rule.overQuite: unknown, expected a setting of the rule");
@@ -67,8 +66,12 @@ TEST_CASE("an object holds on nodes that its selector matches, and the higher pr
   DetectionRules rules;
   const auto problems = rules.take(
       {{"all", object(R"({"rule": {"overQuiet": 2}})", "all")},
-       {"b", object(R"({"priority": 5, "nodeSelector": {"matchLabels": {"pool": "online"}}, "rule": {"overQuiet": 4}})", "b")},
-       {"a", object(R"({"priority": 5, "nodeSelector": {"matchExpressions": [{"key": "pool", "operator": "Exists"}]}, "rule": {"overQuiet": 3}})", "a")},
+       {"b", object(R"({"priority": 5, "nodeSelector": {"matchLabels": {"pool": "online"}}, "rule": {"overQuiet": 4}})",
+                    "b")},
+       {"a",
+        object(
+            R"({"priority": 5, "nodeSelector": {"matchExpressions": [{"key": "pool", "operator": "Exists"}]}, "rule": {"overQuiet": 3}})",
+            "a")},
        {"none", object(R"({"priority": 9})", "none")}});
   CHECK(problems.empty());
   CHECK(rules.size() == 4);

@@ -79,11 +79,11 @@ static koord_str long_text(size_t size) {
 }
 
 /* A copy of a good verdict with one member changed. */
-#define CLAIM(step, change)                  \
-  do {                                       \
-    koord_verdict wrong = good(r, victim);   \
-    change;                                  \
-    claim(r, step, &wrong);                  \
+#define CLAIM(step, change)                \
+  do {                                     \
+    koord_verdict wrong = good(r, victim); \
+    change;                                \
+    claim(r, step, &wrong);                \
   } while (0)
 
 static void claim_about_others(raid *r, uint64_t victim) {
@@ -171,7 +171,7 @@ void flood_of_verdicts(raid *r, uint64_t count) {
   r->verdict->post(r->host, verdicts, n, sizeof verdicts[0]);
 }
 
-/* Each begins and ends at once, which all readers are told. */
+/* Each begins and ends at once, which all readers notice. */
 void flood_of_changes(raid *r, uint64_t count) {
   static uint64_t victim;
   if (victim == KOORD_NO_SUBJECT) victim = some_victim(r);
