@@ -7,29 +7,10 @@
 namespace koord::analysis {
 namespace {
 
-// The last windows count most: a verdict that stands for long shows what holds the victim up now.
-constexpr int kAveragedWindows = 10;
-// A suspect of earlier windows goes when its part of the waits is less.
-constexpr double kLeastShare = 0.01;
+using namespace std::chrono_literals;
 
-// Into the average of n values before it.
-void average(double& value, double next, int n) { value += (next - value) / std::min(n + 1, kAveragedWindows); }
-
-void average_suspects(std::vector<Suspect>& suspects, std::vector<Suspect> next, int n) {
-  for (const Suspect& suspect : next) suspect_in(suspects, suspect.kind, suspect.subject).quiet = suspect.quiet;
-  for (const Suspect& suspect : suspects) suspect_in(next, suspect.kind, suspect.subject);
-  double all = 0;
-  for (const Suspect& other : next) {
-    Suspect& suspect = suspect_in(suspects, other.kind, other.subject);
-    average(suspect.waited, other.waited, n);
-    average(suspect.usage, other.usage, n);
-    all += suspect.waited;
-  }
-  std::erase_if(suspects, [&](Suspect& suspect) {
-    return suspect_in(next, suspect.kind, suspect.subject).waited == 0 && suspect.waited < kLeastShare * all;
-  });
-  sort_by_wait(suspects);
-}
+// The figures of a verdict are those of this time: it shows what holds the victim up now, not a suspect that has ended.
+constexpr Duration kAveragedTime = 10s;
 
 }  // namespace
 
@@ -65,7 +46,7 @@ std::optional<Kind> VerdictTracker::confirmed_kind() const {
 
 void VerdictTracker::begin(Kind kind) {
   verdict_ = Verdict{.victim = subject_, .kind = kind};
-  windows_of_statistic_ = 0;
+  averaged_.clear();
   for (const Seen& seen : seen_) {
     if (verdict_->windows_over > 0) ++verdict_->windows_seen;
     if (seen.finding.kind != kind) continue;
@@ -78,19 +59,42 @@ void VerdictTracker::begin(Kind kind) {
 }
 
 void VerdictTracker::extend(Time at, const Finding& finding) {
-  const int n = verdict_->windows_over++;
+  ++verdict_->windows_over;
   verdict_->to = at;
+  averaged_.push_back({at, finding});
+  while (at - averaged_.front().at >= kAveragedTime) averaged_.pop_front();
+  average();
+}
+
+void VerdictTracker::average() {
+  const auto windows = static_cast<double>(averaged_.size());
+  Verdict& verdict = *verdict_;
+  verdict.suspects.clear();
+  verdict.self = verdict.throttled = verdict.unexplained = 0;
+  verdict.method = Method::exact;
   // Figures of two names have no average.
-  if (verdict_->statistic.name != finding.statistic.name) windows_of_statistic_ = 0;
-  verdict_->statistic.name = finding.statistic.name;
-  verdict_->statistic.baseline = finding.statistic.baseline;
-  verdict_->statistic.threshold = finding.statistic.threshold;
-  average(verdict_->statistic.value, finding.statistic.value, windows_of_statistic_++);
-  average(verdict_->self, finding.self, n);
-  average(verdict_->throttled, finding.throttled, n);
-  average(verdict_->unexplained, finding.unexplained, n);
-  average_suspects(verdict_->suspects, finding.suspects, n);
-  verdict_->method = std::max(verdict_->method, finding.method);
+  verdict.statistic = averaged_.back().finding.statistic;
+  verdict.statistic.value = 0;
+  double of_statistic = 0;
+  for (const Seen& seen : averaged_) {
+    const Finding& finding = seen.finding;
+    if (finding.statistic.name == verdict.statistic.name) {
+      verdict.statistic.value += finding.statistic.value;
+      ++of_statistic;
+    }
+    for (const Suspect& one : finding.suspects) {
+      Suspect& suspect = suspect_in(verdict.suspects, one.kind, one.subject);
+      suspect.waited += one.waited / windows;
+      suspect.usage += one.usage / windows;
+      suspect.quiet = one.quiet;
+    }
+    verdict.self += finding.self / windows;
+    verdict.throttled += finding.throttled / windows;
+    verdict.unexplained += finding.unexplained / windows;
+    verdict.method = std::max(verdict.method, finding.method);
+  }
+  verdict.statistic.value /= of_statistic;
+  sort_by_wait(verdict.suspects);
 }
 
 }  // namespace koord::analysis

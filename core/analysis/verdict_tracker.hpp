@@ -27,8 +27,8 @@ class VerdictTracker {
   // is confirmed itself.
   Change add(Time at, const Finding& finding);
 
-  // Averages over the windows with a finding since the first one of them, of which about the last ten count; null: none
-  // stands. `statistic` is the average of the last ones, which have the same figure.
+  // Its figures are averages over the windows with a finding in the 10 s before its end; null: none stands. `statistic`
+  // is the average of those that have the figure of the last one.
   const Verdict* verdict() const { return verdict_ ? &*verdict_ : nullptr; }
   // The one that was cleared last.
   const std::optional<Verdict>& last() const { return last_; }
@@ -42,12 +42,13 @@ class VerdictTracker {
   std::optional<Kind> confirmed_kind() const;
   void begin(Kind kind);
   void extend(Time at, const Finding& finding);
+  void average();
 
   ConfirmationRule rule_;
   Subject subject_;
-  std::deque<Seen> seen_;  // the last windows
+  std::deque<Seen> seen_;      // the last windows
+  std::deque<Seen> averaged_;  // findings of the verdict's kind
   std::optional<Verdict> verdict_, last_;
-  int windows_of_statistic_ = 0;  // that `verdict_->statistic` is the average of
 };
 
 }  // namespace koord::analysis
