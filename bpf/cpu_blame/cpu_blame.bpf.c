@@ -144,9 +144,14 @@ static __always_inline void end_wait(struct blame_cpu* cpu, __u32 number, struct
   if (wait->left_ns && waited > now - wait->left_ns) waited = now - wait->left_ns;
   __u64 before = wait->waited_ns;
   if (!queued && !waited && !before) return;
+  __u64 throttled = throttled_time_of(next->se.cfs_rq);
+  if (!throttled && !before && waited <= BLAME_FIRST_LEVEL_NS) {
+    cpu->waited_ns += waited;
+    count_length(victim, waited);
+    return;
+  }
   struct blame_slot* slot = bpf_map_lookup_elem(&blame_slots, &victim);
   if (!slot) return;
-  __u64 throttled = throttled_time_of(next->se.cfs_rq);
   if (throttled) throttled = take_throttled(wait, slot, number, throttled, waited, now);
   __u64 here = waited - throttled;
   __u64 all = here + before;
@@ -187,17 +192,18 @@ static __always_inline void begin_wait(struct task_struct* prev, __u32 number, _
   wait->cpu = number + 1;
 }
 
-// The time of the cgroup that ran until now. All its threads on this CPU are the same to it: while they alternate
-// there is nothing to do.
+// The time and the short waits of the cgroup that ran until now. While its threads alternate there is nothing to do.
 static __always_inline void count_run(struct blame_cpu* cpu, const struct task_struct* prev, __u64 now) {
   __u32 index = cpu->current.slot;
   struct blame_slot* slot = bpf_map_lookup_elem(&blame_slots, &index);
   if (slot) {
     slot->run_ns += now - cpu->counted_ns;
+    slot->wait_ns += cpu->waited_ns;
     slot->throttled.left_ns = now;
     if (!slot->throttled.seen) slot->throttled.seen = 1 + throttled_time_of(prev->se.cfs_rq);
   }
   cpu->counted_ns = now;
+  cpu->waited_ns = 0;
 }
 
 SEC("tp_btf/sched_switch")

@@ -43,7 +43,7 @@ struct blame_lengths {
   __u64 buckets[LATENCY_BUCKETS];
 };
 
-/* A cgroup that goes on running has its time counted so often. */
+/* A cgroup that goes on running has its time and its short waits counted so often. */
 #define BLAME_RUN_NS 1000000
 
 /* The occupants of a CPU, in three rings, each older than the one before: *segments* of one cgroup each; *epochs* of at
@@ -70,6 +70,7 @@ struct blame_epoch {
 
 struct blame_cpu {
   __u64 counted_ns; /* the time of the current cgroup is counted up to then; 0: no switch yet */
+  __u64 waited_ns;  /* short waits of the current cgroup since then */
   struct blame_segment current;
   __u32 n_segments, n_epochs, n_long_epochs, reserved; /* all that were ever added */
   struct blame_segment segments[BLAME_SEGMENTS];
