@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-sched-latency and advisor-interference in processes of their own: one program at each switch serves both, also
-// after one of them was killed.
+// advisor-sched-latency and advisor-interference in processes of their own: one program at each switch serves both,
+// also after one of them was killed.
 #include <doctest/doctest.h>
 
 #include <boost/json.hpp>
