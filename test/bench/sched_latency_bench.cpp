@@ -164,7 +164,7 @@ bool switch_between_two_cgroups(unsigned ops = 30'000) {
   return ended;
 }
 
-// What the kernel has counted for the newest program of this name.
+// The kernel's figures of the newest program of this name.
 bpf_prog_info newest(const std::string& name) {
   bpf_prog_info found{};
   for (__u32 id = 0; bpf_prog_get_next_id(id, &id) == 0;) {
