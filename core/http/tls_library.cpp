@@ -97,7 +97,8 @@ Result<void> use_key(const TlsLibrary& tls, SSL_CTX* context, const PemText& pem
       bio ? tls.PEM_read_bio_PrivateKey(bio.get(), nullptr, no_passphrase, nullptr) : nullptr, tls.EVP_PKEY_free);
   if (key && tls.SSL_CTX_use_PrivateKey(context, key.get()) == 1 && tls.SSL_CTX_check_private_key(context) == 1)
     return {};
-  return invalid(pem.name + ": " + tls_reason(tls) + ", expected the key of our certificate in PEM, without a passphrase");
+  return invalid(pem.name + ": " + tls_reason(tls) +
+                 ", expected the key of our certificate in PEM, without a passphrase");
 }
 
 }  // namespace koord::http

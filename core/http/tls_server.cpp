@@ -184,7 +184,7 @@ void TlsServer::refresh() {
   checked_at_ = now;
   if (Stamps::of(options_) == *stamps_) {
     const std::lock_guard lock(mutex_);
-    problem_.clear();  // a bad file was taken back
+    problem_.clear();  // a bad file was replaced by the good one
     return;
   }
   Result<void> loaded = load();

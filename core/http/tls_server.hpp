@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// TlsServer: what a server needs for TLS: its certificate and key, and the authorities of clients. It speaks TLS 1.2 and
-// 1.3 only, with forward secrecy, without resumption and renegotiation, and offers http/1.1 (ALPN). Files that were
+// TlsServer: certificate and key of a TLS server, and the authorities of its clients. It speaks TLS 1.2
+// and 1.3 only, with forward secrecy, without resumption and renegotiation, and offers http/1.1 (ALPN). Files that were
 // replaced are read again: certificate, key and authorities are taken together or not at all, and a file that cannot be
 // used leaves what was there in use. Client certificates are requested if there are authorities, and not required: an
-// unknown, expired or other certificate does not end the handshake, it only is not verified. Owner: whoever listens, and
-// each connection. [loop thread] unless marked.
+// unknown, expired or other certificate does not end the handshake, it only is not verified. Owner: the listener,
+// and each connection. [loop thread] unless marked.
 #pragma once
 
 #include <chrono>
@@ -26,10 +26,10 @@ namespace koord::http {
 // The other end of a TLS connection.
 struct TlsPeer {
   struct Certificate {
-    std::string common_name;                       // of its subject
-    std::vector<std::string> organizations = {};   // of its subject
-    std::vector<std::string> verified_by = {};     // names of TlsServerOptions::Authorities; empty: not verified
-    std::string problem = {};                      // why it is not verified
+    std::string common_name;                      // of its subject
+    std::vector<std::string> organizations = {};  // of its subject
+    std::vector<std::string> verified_by = {};    // names of TlsServerOptions::Authorities; empty: not verified
+    std::string problem = {};                     // why it is not verified
 
     bool is_verified_by(std::string_view authorities) const;
   };

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kTlsReadBlock = 16 << 10;
 constexpr std::size_t kTlsWriteBlock = 64 << 10;  // encrypted at once: the rest of a large answer stays shared
-// What we owe a peer that does not read: the flight of a handshake, alerts, key updates.
+// Bound of unsent bytes beside answers, for a peer that does not read: the flight of a handshake, alerts, key updates.
 constexpr std::size_t kMaxUnsentControl = 64 << 10;
 
 constexpr std::string_view kPlainHttp =
@@ -245,8 +245,8 @@ void TlsStream::wait() {
   if (wanted == watched_) return;
   stop_watching();
   if (!fd_ || wanted == Watched::nothing) return;
-  auto watching = writes ? loop_.on_writable(fd_.get(), [this] { write(); })
-                         : loop_.on_readable(fd_.get(), [this] { receive(); });
+  auto watching =
+      writes ? loop_.on_writable(fd_.get(), [this] { write(); }) : loop_.on_readable(fd_.get(), [this] { receive(); });
   if (watching) {
     watch_ = std::move(watching).value();
     watched_ = wanted;
@@ -255,6 +255,8 @@ void TlsStream::wait() {
   } else if (on_sent_) {
     std::exchange(on_sent_, {})(false);
   } else {
+    unsent_.clear();
+    sent_ = 0;
     give({});
   }
 }
@@ -277,7 +279,8 @@ void TlsStream::close() {
 std::shared_ptr<const TlsPeer> TlsStream::peer() {
   const std::uint64_t generation = server_->generation();
   const auto now = Clock::now();
-  if (peer_ && (!peer_->certificate || (generation == peer_generation_ && now - verified_at_ < TlsServer::kVerifyPeriod)))
+  if (peer_ &&
+      (!peer_->certificate || (generation == peer_generation_ && now - verified_at_ < TlsServer::kVerifyPeriod)))
     return peer_;
   peer_generation_ = generation;
   verified_at_ = now;

@@ -41,7 +41,8 @@ class Check : public std::enable_shared_from_this<Check> {
     if (const std::optional<Identity> user = certificate_user(request_)) return authorize(*user);
     const std::optional<std::string> token = bearer_token(request_);
     if (!token) return refuse(counters_->unauthenticated, unauthorized(request_));
-    reviewer_.authenticate(*token, [self = shared_from_this()](const TokenDecision& decision) { self->take(decision); });
+    reviewer_.authenticate(*token,
+                           [self = shared_from_this()](const TokenDecision& decision) { self->take(decision); });
   }
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Guards for servers of ours, as kube-rbac-proxy has them. A client proves who it is with a certificate or a bearer
-// token, and the API server says whether it may `get` the path. 401: no credentials, or none that are accepted; 403: the
-// user may not; 503: the API server did not say. Headers such as X-Remote-User mean nothing here. [loop thread]
+// Guards for servers of ours, as kube-rbac-proxy has them. A client names its user by a certificate or a bearer
+// token, and the API server says whether it may `get` the path. 401: no credentials, or none that are accepted; 403:
+// the user may not; 503: the API server did not say. Headers such as X-Remote-User mean nothing here. [loop thread]
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@
 
 namespace koord::kubeauth {
 
-// The name of the client authorities whose certificates are users (TlsServerOptions::Authorities).
+// The name of the client authorities with users as certificates (TlsServerOptions::Authorities).
 inline constexpr const char* kClientAuthorities = "clients";
 
 // [any thread]

@@ -55,9 +55,8 @@ http::Routes routes() {
   http::Routes routes;
   routes.get("/who", [](const http::Request& request) { return http::plain_text(200, describe(request)); });
   routes.get("/large", [](const http::Request&) { return http::Response{.body = std::string(5u << 20, 'x')}; });
-  routes.post("/size", [](const http::Request& request) {
-    return http::plain_text(200, std::to_string(request.body.size()));
-  });
+  routes.post("/size",
+              [](const http::Request& request) { return http::plain_text(200, std::to_string(request.body.size())); });
   return routes;
 }
 
@@ -113,7 +112,7 @@ bool has(const std::string& text, std::string_view part) { return text.find(part
 
 }  // namespace
 
-TEST_CASE("a client gets its answer over TLS, and the handler who the client is") {
+TEST_CASE("a client gets its answer over TLS, and the handler the name of the client") {
   const SecureServer secure;
   CHECK(secure.ask() == "nobody");
   CHECK(secure.ask("client") == "prometheus of monitoring of readers by clients");
@@ -165,7 +164,7 @@ TEST_CASE("a client that asks to renegotiate or resume gets neither") {
   CHECK(secure.ask() == "nobody");
 }
 
-TEST_CASE("a client that is told to come by https reads so in plain HTTP") {
+TEST_CASE("a plain HTTP request is answered with 400 in plain HTTP") {
   SecureServer secure;
   RawPeer peer(secure.address);
   peer.send(get_request("/who"));
@@ -232,10 +231,11 @@ TEST_CASE("large headers and endless bodies are refused as without TLS") {
 
 TEST_CASE("a peer that never reads its answer costs no more than the buffer, and is ended") {
   SecureServer secure(http::Limits{.write = 500ms});
-  ChildProcess client({"/bin/sh", "-c",
-                       "(printf 'GET /large HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n'; sleep 20) | openssl s_client -quiet -connect " +
-                           secure.address + " | sleep 20"},
-                      "/dev/null");
+  ChildProcess client(
+      {"/bin/sh", "-c",
+       "(printf 'GET /large HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n'; sleep 20) | openssl s_client -quiet -connect " +
+           secure.address + " | sleep 20"},
+      "/dev/null");
   REQUIRE(eventually([&] { return secure.server->counters().requests == 1; }));
   CHECK(secure.ask() == "nobody");
   CHECK(eventually([&] { return secure.server->counters().open_connections == 0; }));
@@ -250,7 +250,8 @@ TEST_CASE("a replaced certificate is used by new connections") {
   CHECK(secure.tls->problem().empty());
 }
 
-TEST_CASE("a bad file keeps the last good certificate, and the problem names the file until it is mended") {
+TEST_CASE(
+    "a bad file keeps the last good certificate, and the problem names the file until it is replaced by a good one") {
   SecureServer secure;
   std::filesystem::copy_file(certificates().key("client"), secure.folder.path("tls.key"),
                              std::filesystem::copy_options::overwrite_existing);
@@ -280,7 +281,8 @@ TEST_CASE("files that cannot be used from the beginning are an error that names 
     return opened ? std::string() : opened.error().message();
   };
   CHECK(has(problem({.certificate_file = "/nowhere.pem", .key_file = all.key("server")}), "/nowhere.pem"));
-  CHECK(has(problem({.certificate_file = all.pem("server"), .key_file = all.key("client")}), "client.key': key values"));
+  CHECK(
+      has(problem({.certificate_file = all.pem("server"), .key_file = all.key("client")}), "client.key': key values"));
   CHECK(has(problem({.certificate_file = all.pem("server"),
                      .key_file = all.key("server"),
                      .clients = {{.name = "clients", .file = all.key("server")}}}),
