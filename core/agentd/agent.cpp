@@ -115,8 +115,9 @@ Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::
                 state_.pod_source() != name_of(PodSource::cgroup)),
       sources_(api_sources()),
       page_(*clock_, [this](std::string& text) { api::write_metrics(text, sources_); }),
+      metrics_access_(services_, config_),
       probe_server_(loop_, workers_, api::probe_routes(sources_), probe_limits()),
-      public_server_(loop_, workers_, api::public_routes(sources_, page_)),
+      public_server_(loop_, workers_, metrics_access_.guarded(api::public_routes(sources_, page_))),
       local_server_(loop_, workers_, api::local_routes(sources_, page_)) {
   hub_.on_subject_end([this](std::uint64_t handle) { registry_.end_subject(handle); });
   qos_.governor().explain_reverts([this](std::string_view plugin) { return inactive_.why(plugin).text; });
@@ -233,8 +234,9 @@ Result<void> Agent::start() {
 
 Result<void> Agent::listen() {
   if (!config_.listen.metrics.empty()) {
-    std::uint16_t port = TRY(public_server_.listen_tcp(config_.listen.metrics));
-    log::info(agent_log, "metrics on {}, port {}", config_.listen.metrics, port);
+    const std::uint16_t port = TRY(metrics_access_.listen(public_server_));
+    log::info(agent_log, "metrics on {}{}, port {}", config_.listen.metrics,
+              metrics_access_.has_tls() ? " with TLS" : "", port);
   }
   if (!config_.listen.probes.empty()) {
     const std::uint16_t port = TRY(probe_server_.listen_tcp(config_.listen.probes));
@@ -328,6 +330,7 @@ void Agent::stop() {
   creations_.update(*hub_.current());  // values before the hooks, of containers that have just begun
   qos_.stop();                         // knobs go back first: nothing else may keep them from it
   hooks_.stop();
+  metrics_access_.stop();
   verdicts_.stop();
   evictions_.stop();
   reporting_.stop();
@@ -353,8 +356,10 @@ void Agent::stop() {
 }
 
 std::vector<api::ModuleHealth> Agent::health() const {
-  return {config_health(), store_health(),      state_.health(), prediction_.health(),
-          qos_.health(),   reporting_.health(), plugin_health()};
+  std::vector<api::ModuleHealth> health{config_health(), store_health(),      state_.health(), prediction_.health(),
+                                        qos_.health(),   reporting_.health(), plugin_health()};
+  if (metrics_access_.has_tls()) health.push_back(metrics_access_.health());
+  return health;
 }
 
 api::ModuleHealth Agent::store_health() const {

@@ -16,6 +16,7 @@
 #include "core/agentd/hook_answers.hpp"
 #include "core/agentd/hook_questions.hpp"
 #include "core/agentd/hooks.hpp"
+#include "core/agentd/metrics_access.hpp"
 #include "core/agentd/nri_hooks.hpp"
 #include "core/agentd/prediction.hpp"
 #include "core/agentd/qos.hpp"
@@ -124,6 +125,7 @@ class Agent {
 
   const api::ApiSources sources_;
   api::MetricsPage page_;
+  MetricsAccess metrics_access_;
   http::Server probe_server_;
   http::Server public_server_;
   http::Server local_server_;

@@ -10,7 +10,8 @@ bool same(const NodeRoots& a, const NodeRoots& b) {
 }
 
 bool same(const config::ListenSettings& a, const config::ListenSettings& b) {
-  return a.metrics == b.metrics && a.probes == b.probes && a.socket == b.socket && a.socket_group == b.socket_group;
+  return a.metrics == b.metrics && a.probes == b.probes && a.socket == b.socket && a.socket_group == b.socket_group &&
+         a.tls == b.tls;
 }
 
 bool same(const config::StoreSettings& a, const config::StoreSettings& b) {

@@ -2,6 +2,7 @@
 #include "core/agentd/self_metrics.hpp"
 
 #include <cstdint>
+#include <utility>
 
 #include "core/agentd/process.hpp"
 #include "core/base/version.hpp"
@@ -87,12 +88,29 @@ void export_http(metric::HostMetrics& metrics, const http::Server& server) {
   FollowingCounter refused(metrics.counter("http_refused_connections_total", "Connections refused at a cap."));
   FollowingCounter displaced(metrics.counter(
       "http_displaced_connections_total", "Connections without a request that were closed at a cap for a newer one."));
+  FollowingCounter failed(
+      metrics.counter("http_failed_handshakes_total", "Connections without a complete TLS handshake."));
   metrics.on_collect([=, &server]() mutable {
     http::Server::Counters counters = server.counters();
     requests.follow(as_double(counters.requests));
     errors.follow(as_double(counters.errors));
     refused.follow(as_double(counters.refused_connections));
     displaced.follow(as_double(counters.displaced_connections));
+    failed.follow(as_double(counters.failed_handshakes));
+  });
+}
+
+void export_refusals(metric::HostMetrics& metrics, std::shared_ptr<const kubeauth::GuardCounters> refused) {
+  const auto counter = [&](const char* reason) {
+    return FollowingCounter(metrics.counter("http_unauthorized_requests_total",
+                                            "Requests to the metrics port that were refused, by reason.",
+                                            {{"reason", reason}}));
+  };
+  metrics.on_collect([refused = std::move(refused), unauthenticated = counter("unauthenticated"),
+                      forbidden = counter("forbidden"), unavailable = counter("unavailable")]() mutable {
+    unauthenticated.follow(as_double(refused->unauthenticated));
+    forbidden.follow(as_double(refused->forbidden));
+    unavailable.follow(as_double(refused->unavailable));
   });
 }
 

@@ -2,9 +2,12 @@
 // The agent's figures about itself, as families koordetector_host_*, _store_* and _http_*: read when /metrics is.
 #pragma once
 
+#include <memory>
+
 #include "core/cgroup/reader.hpp"
 #include "core/http/server.hpp"
 #include "core/knob/governor.hpp"
+#include "core/kubeauth/guard.hpp"
 #include "core/metric/host_metrics.hpp"
 #include "core/service/capability_board.hpp"
 #include "core/service/event_log.hpp"
@@ -18,6 +21,8 @@ void export_process(metric::HostMetrics& metrics);
 void export_cgroup_files(metric::HostMetrics& metrics, const cgroup::Reader& reader);
 void export_store(metric::HostMetrics& metrics, const service::StoreFeed& feed);
 void export_http(metric::HostMetrics& metrics, const http::Server& server);
+// Refused requests to the metrics port.
+void export_refusals(metric::HostMetrics& metrics, std::shared_ptr<const kubeauth::GuardCounters> refused);
 void export_capabilities(metric::HostMetrics& metrics, const service::CapabilityBoard& board);
 void export_state_age(metric::HostMetrics& metrics, const state::Hub& hub, const Clock& clock);
 void export_events(metric::HostMetrics& metrics, const service::EventLog& events);

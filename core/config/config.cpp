@@ -62,6 +62,10 @@ std::string_view to_string(StateSource source) {
   return "cgroup";
 }
 
+std::string_view to_string(Authorization authorization) {
+  return authorization == Authorization::kubernetes ? "kubernetes" : "none";
+}
+
 std::string_view to_string(Trust trust) {
   switch (trust) {
     case Trust::any:

@@ -27,7 +27,19 @@ struct LogSettings {
   log::Format format = log::Format::text;
 };
 
+// Which clients of the metrics port are served.
+enum class Authorization : std::uint8_t { none, kubernetes };
+
 struct ListenSettings {
+  // TLS of the metrics port. Files in PEM.
+  struct Tls {
+    std::string certificate_file, key_file;  // "" = plain HTTP
+    std::string client_ca_file;              // authorities of clients; "" = no certificates are requested
+    Authorization authorization = Authorization::none;
+
+    bool operator==(const Tls&) const = default;
+  };
+  Tls tls;
   std::string metrics;       // host:port, "" = off
   std::string probes;        // host:port, "" = off
   std::string socket;        // absolute path of the data API's unix socket, "" = off
@@ -234,6 +246,7 @@ std::string_view to_string(StateSource source);
 std::string_view to_string(OnExit what);
 std::string_view to_string(EvictionTier tier);
 std::string_view to_string(OnTimeout policy);
+std::string_view to_string(Authorization authorization);
 std::string_view to_string(Trust trust);
 
 }  // namespace koord::config

@@ -83,6 +83,25 @@ Schema<Config> make_config_schema() {
           "listen.metrics", "127.0.0.1:9316", "Address of /metrics, /healthz and /readyz.", host_and_port_or_empty(),
           [](C & c) -> auto& { return c.listen.metrics; }),
       key(
+          "listen.tls.certFile", R"("")",
+          "PEM file with the certificate of listen.metrics and its intermediates. Empty: plain HTTP. A replaced file is "
+          "used within seconds.",
+          absolute_path_or_empty(), [](C & c) -> auto& { return c.listen.tls.certificate_file; }),
+      key(
+          "listen.tls.keyFile", R"("")", "PEM file with the key of listen.tls.certFile.", absolute_path_or_empty(),
+          [](C & c) -> auto& { return c.listen.tls.key_file; }),
+      key(
+          "listen.tls.clientCaFile", R"("")",
+          "PEM file with the authorities of clients' certificates. CN is the user, O its groups. Empty: no certificate is "
+          "requested.",
+          absolute_path_or_empty(), [](C & c) -> auto& { return c.listen.tls.client_ca_file; }),
+      key(
+          "listen.tls.authorization", "none",
+          "Clients served on listen.metrics. none: all, or with listen.tls.clientCaFile all with a verified certificate; "
+          "kubernetes: users that the API server allows to get the path, by bearer token or certificate.",
+          choice({Authorization::none, Authorization::kubernetes}),
+          [](C & c) -> auto& { return c.listen.tls.authorization; }),
+      key(
           "listen.probes", "",
           "Second address of /healthz and /readyz, on a listener of its own, which scrapers cannot exhaust.",
           host_and_port_or_empty(), [](C & c) -> auto& { return c.listen.probes; }),

@@ -34,6 +34,16 @@ void check_modes(const Config& config, Report& report) {
     if (settings.mode == Mode::enforce) report.add(invalid("plugins.settings." + id + ".mode" + std::string(kWhy)));
 }
 
+void check_tls(const ListenSettings::Tls& tls, Report& report) {
+  if (tls.certificate_file.empty() != tls.key_file.empty())
+    report.add(invalid("listen.tls: certFile and keyFile need each other"));
+  if (!tls.certificate_file.empty()) return;
+  if (!tls.client_ca_file.empty()) report.add(invalid("listen.tls.clientCaFile: needs listen.tls.certFile"));
+  if (tls.authorization != Authorization::none)
+    report.add(
+        invalid("listen.tls.authorization: 'kubernetes' needs listen.tls.certFile, or tokens could be read by others"));
+}
+
 // Checks that need several keys.
 void check_together(const Config& config, Report& report) {
   const StateSettings::File& file = config.state.file;
@@ -41,6 +51,7 @@ void check_together(const Config& config, Report& report) {
     report.add(invalid("state.source: 'file' needs one of state.file.pods, state.file.node, state.file.nodeSLO"));
   if (config.plugins.trust == Trust::signature && config.plugins.trusted_keys.empty())
     report.add(invalid("plugins.trust: 'signed' needs plugins.trustedKeys"));
+  check_tls(config.listen.tls, report);
   check_modes(config, report);
 }
 

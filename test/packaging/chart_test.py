@@ -33,7 +33,8 @@ VARIATIONS = {
                                                               'state': {'source': 'apiserver', 'apiserver': {'volumes': True}}},
         'featureGates': {'AllBeta': True, 'AllAlpha': False}, 'resctrl': True, 'hostNetwork': True, 'nri': {'hostPath': '/run/nri'}, 'plugins': {'images': ACME},
         'kubelet': {'port': 10250, 'caFile': '/pki/kubelet.crt', 'serverName': 'nodeName', 'stateDirectory': '/var/lib/kubelet', 'access': 'proxy'},
-        'metrics': {'port': 9000, 'ipv6': True, 'serviceMonitor': {'enabled': True, 'labels': {'team': 'a'}}},
+        'metrics': {'port': 9000, 'ipv6': True, 'tls': {'secretName': 'agent-tls', 'clientCaKey': 'ca.crt'},
+                    'serviceMonitor': {'enabled': True, 'labels': {'team': 'a'}, 'tlsConfig': {'serverName': 'agent'}}},
         'networkPolicy': {'enabled': True, 'from': [{'namespaceSelector': {}}]}, 'affinity': {'nodeAffinity': {}},
         'serviceAccount': {'annotations': {'a': 'b'}}, 'podAnnotations': {'c': 'd'}, 'podLabels': {'e': 'f'}, 'extraArgs': ['--set=log.format=json'],
         'extraVolumes': [{'name': 'more', 'emptyDir': {}}], 'extraVolumeMounts': [{'name': 'more', 'mountPath': '/more'}]},
@@ -393,6 +394,24 @@ class Pod(unittest.TestCase):
         self.assertEqual(the('Service', documents)['spec']['ports'], [{'name': 'metrics', 'port': 9000, 'targetPort': 'metrics'}])
         self.assertEqual(the('ServiceMonitor', documents)['spec']['endpoints'][0]['port'], 'metrics')
         self.assertEqual(the('NetworkPolicy', documents)['spec']['ingress'], [{'ports': [{'port': 9000}]}])
+
+    def test_a_secret_gives_the_metrics_port_tls_and_only_then_the_agent_may_review(self):
+        reviews = {('create', 'authentication.k8s.io', 'tokenreviews'), ('create', 'authorization.k8s.io', 'subjectaccessreviews')}
+        self.assertFalse(reviews & rights(objects()))
+        tls = {'secretName': 'agent-tls', 'clientCaKey': 'ca.crt'}
+        documents = objects({'metrics': {'tls': tls, 'serviceMonitor': {'enabled': True, 'tlsConfig': {'serverName': 'agent'}}}})
+        self.assertLessEqual(reviews, rights(documents))
+        self.assertEqual(yaml.safe_load(the('ConfigMap', documents)['data']['koordetector.yaml'])['listen']['tls'], {
+            'certFile': '/etc/koordetector-tls/tls.crt', 'keyFile': '/etc/koordetector-tls/tls.key',
+            'clientCaFile': '/etc/koordetector-tls/ca.crt', 'authorization': 'kubernetes'})
+        pod = pod_of(documents)['spec']
+        self.assertIn({'name': 'tls', 'mountPath': '/etc/koordetector-tls', 'readOnly': True}, pod['containers'][0]['volumeMounts'])
+        self.assertIn({'name': 'tls', 'secret': {'secretName': 'agent-tls', 'defaultMode': 0o440}}, pod['volumes'])
+        endpoint = the('ServiceMonitor', documents)['spec']['endpoints'][0]
+        self.assertEqual((endpoint['scheme'], endpoint['tlsConfig']), ('https', {'serverName': 'agent'}))
+        self.assertIn('bearerTokenFile', endpoint)
+        documents = objects({'metrics': {'tls': {**tls, 'authorization': 'none'}}})
+        self.assertFalse(reviews & rights(documents))
 
     def test_there_is_nothing_to_scrape_by_unless_it_is_asked_for(self):
         kinds = {document['kind'] for document in objects()}

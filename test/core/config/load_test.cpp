@@ -193,6 +193,15 @@ TEST_CASE("by default every plugin with a trusted file is loaded") {
   CHECK(config.plugins.of("a").sha256.empty());
 }
 
+TEST_CASE("TLS needs a certificate with its key, and tokens need TLS") {
+  CHECK(error_of("listen: {tls: {certFile: /a}}") == "listen.tls: certFile and keyFile need each other");
+  CHECK(error_of("listen: {tls: {clientCaFile: /a}}") == "listen.tls.clientCaFile: needs listen.tls.certFile");
+  CHECK(error_of("listen: {tls: {authorization: kubernetes}}") ==
+        "listen.tls.authorization: 'kubernetes' needs listen.tls.certFile, or tokens could be read by others");
+  const Config config = good("listen: {tls: {certFile: /a, keyFile: /b, authorization: kubernetes}}");
+  CHECK(config.listen.tls.authorization == Authorization::kubernetes);
+}
+
 TEST_CASE("trust in signatures needs keys") {
   CHECK(good("plugins: {trust: signed, trustedKeys: [/k.pem]}").plugins.trust == Trust::signature);
   CHECK(error_of("plugins: {trust: signed}") == "plugins.trust: 'signed' needs plugins.trustedKeys");

@@ -34,6 +34,17 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 {{- define "koordetector.ownConfig" -}}
 listen:
   socket: /var/lib/koordetector/koordetector.sock
+  {{- with .Values.metrics.tls }}
+  {{- if .secretName }}
+  tls:
+    certFile: /etc/koordetector-tls/tls.crt
+    keyFile: /etc/koordetector-tls/tls.key
+    {{- if .clientCaKey }}
+    clientCaFile: /etc/koordetector-tls/{{ .clientCaKey }}
+    {{- end }}
+    authorization: {{ .authorization }}
+  {{- end }}
+  {{- end }}
 roots:
   sys: /host/sys
   cgroup: /host/sys/fs/cgroup

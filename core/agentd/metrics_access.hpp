@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// MetricsAccess: TLS of the metrics port, and which clients it serves (listen.tls). Nothing is served by failure: while
+// the API server cannot be asked, requests that need it get 503. Functions are [loop thread] unless marked.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "core/agentd/services.hpp"
+#include "core/api/module_health.hpp"
+#include "core/base/problem_tracker.hpp"
+#include "core/config/config.hpp"
+#include "core/event/timer.hpp"
+#include "core/http/server.hpp"
+#include "core/kubeauth/guard.hpp"
+
+namespace koord::agentd {
+
+class MetricsAccess {
+ public:
+  // The services must outlive it, and it the server.
+  MetricsAccess(const Services& services, const config::Config& config);
+  ~MetricsAccess();
+
+  // The routes, guarded as the configuration says.
+  http::Routes guarded(http::Routes routes);
+  // With TLS if a certificate is configured. Returns the port; an error names the file that cannot be used.
+  Result<std::uint16_t> listen(http::Server& server);
+  void stop();
+
+  bool has_tls() const { return !settings_.certificate_file.empty(); }
+  // [any]
+  api::ModuleHealth health() const;
+
+ private:
+  struct Reviews;
+  http::Guard guard();
+  Reviews* find_reviews();
+  void check_files();
+  void report(const char* subject, const std::string& problem);
+
+  const Services& services_;
+  const std::string address_;
+  const config::ListenSettings::Tls settings_;
+  const std::string kubeconfig_;
+  const std::shared_ptr<kubeauth::GuardCounters> refused_ = std::make_shared<kubeauth::GuardCounters>();
+  std::shared_ptr<http::TlsServer> tls_;
+  std::unique_ptr<Reviews> reviews_;
+  Time next_attempt_ = Time::min();  // to find the API server
+  std::unique_ptr<event::Timer> file_timer_;
+  ProblemTracker logged_;
+  mutable std::mutex mutex_;  // of what follows
+  std::string file_problem_, review_problem_;
+};
+
+}  // namespace koord::agentd
