@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Api: from a request and the identity of its client to the answer. It authenticates nothing and asks nobody; see
-// handler.hpp. A client that is bound to a node may write only that node's object. [any thread]
+// Api: from a request and the identity of its client to the answer. It does not authenticate and asks no other server;
+// see handler.hpp. A client that is bound to a node may write only that node's object. [any thread]
 #pragma once
 
 #include <atomic>
@@ -47,7 +47,7 @@ class Api {
   Api(Store& store, const Clock& clock, event::Loop* loop = nullptr, ApiOptions options = {});
 
   http::Response answer(const http::Request& request, const Identity& identity);
-  // What has to be allowed for it.
+  // Returns the attributes by which a request is authorized.
   static Attributes attributes_of(const http::Request& request);
   // May be asked without authentication: health and version.
   static bool is_open_path(std::string_view path);

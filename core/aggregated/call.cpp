@@ -29,16 +29,16 @@ Outcome<std::uint64_t> number_in(const http::Query& query, std::string_view name
   return *number;
 }
 
-struct Place {
+struct RequestPlace {
   std::string name;
   bool is_status = false;
 };
 
-Outcome<Place> place_of(std::string_view path) {
+Outcome<RequestPlace> place_of(std::string_view path) {
   const std::string_view whole = path;
   path.remove_prefix(kVersionPath.size() + 1);
   if (next_field(path, '/') != kResource) return no_such_path(whole);
-  Place place;
+  RequestPlace place;
   place.name = next_field(path, '/').value_or("");
   const std::string_view subresource = next_field(path, '/').value_or("");
   place.is_status = subresource == "status" && !place.name.empty();
@@ -46,7 +46,7 @@ Outcome<Place> place_of(std::string_view path) {
   return place;
 }
 
-Outcome<Verb> verb_of(const http::Request& request, const Place& place) {
+Outcome<Verb> verb_of(const http::Request& request, const RequestPlace& place) {
   const bool has_name = !place.name.empty();
   switch (request.method) {
     case http::Method::get:
@@ -108,7 +108,8 @@ std::vector<Cause> list_option_problems(const Call& call) {
     if (!call.has_bookmarks) forbid("allowWatchBookmarks", "sendInitialEvents requires allowWatchBookmarks");
   } else if (call.match != VersionMatch::unset) {
     if (call.verb == Verb::watch)
-      forbid("resourceVersionMatch", "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
+      forbid("resourceVersionMatch",
+             "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
     else if (!call.version)
       forbid("resourceVersionMatch", "resourceVersionMatch is forbidden unless resourceVersion is provided");
     else if (call.match == VersionMatch::exact && *call.version == 0)
@@ -145,7 +146,7 @@ std::string_view name_of(Verb verb) {
 bool is_write(Verb verb) { return verb >= Verb::create; }
 
 Outcome<Call> parse_call(const http::Request& request) {
-  Place place = TRY(place_of(request.path));
+  RequestPlace place = TRY(place_of(request.path));
   Call call;
   call.verb = TRY(verb_of(request, place));
   call.name = std::move(place.name);

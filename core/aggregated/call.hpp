@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Call: what a request asks of the resource, with the attributes by which it is authorized. [any thread]
+// Call: a request to the resource, taken apart: verb, name, options and the form of its answer. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -25,12 +25,12 @@ enum class VersionMatch : std::uint8_t { unset, exact, not_older };
 
 struct Call {
   Verb verb = Verb::get;
-  std::string name;  // empty: of a list, a watch of all, a create
+  std::string name;       // empty: of a list, a watch of all, a create
   std::string only_name;  // the only object that the client may write; empty: any
   bool is_status = false;
   bool is_dry_run = false;
   Accepted accepted;
-  // Of get, list and watch. nullopt: the newest; 0: any.
+  // The options of get, list and watch. nullopt: the newest; 0: any.
   std::optional<Version> version;
   VersionMatch match = VersionMatch::unset;
   Selector selector;

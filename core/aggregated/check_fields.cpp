@@ -16,8 +16,8 @@ namespace {
 namespace json = boost::json;
 
 // The place of the value in the object; its text is made only for an error.
-struct Place {
-  const Place* parent = nullptr;
+struct FieldPlace {
+  const FieldPlace* parent = nullptr;
   std::string_view name = {};
   std::size_t index = 0;
   bool is_item = false;
@@ -33,11 +33,11 @@ class FieldCheck {
  public:
   explicit FieldCheck(std::vector<Cause>& causes) : causes_(causes) {}
 
-  void object(const Field& schema, json::object& value, const Place& place) {
+  void object(const Field& schema, json::object& value, const FieldPlace& place) {
     drop_unknown(schema, value);
     for (const Field& field : schema.fields) {
       json::value* member = value.if_contains({field.name.data(), field.name.size()});
-      const Place at{&place, field.name};
+      const FieldPlace at{&place, field.name};
       if (member != nullptr)
         check(field, *member, at);
       else if (field.is_required)
@@ -62,7 +62,7 @@ class FieldCheck {
     return nullptr;
   }
 
-  void check(const Field& field, json::value& value, const Place& place) {
+  void check(const Field& field, json::value& value, const FieldPlace& place) {
     switch (field.type) {
       case FieldType::object:
         return value.is_object() ? object(field, value.get_object(), place) : wrong_type(value, place, "object");
@@ -92,16 +92,16 @@ class FieldCheck {
     }
   }
 
-  void list(const Field& field, json::array& items, const Place& place) {
-    for (std::size_t i = 0; i < items.size(); ++i) check(field.fields[0], items[i], Place{&place, {}, i, true});
+  void list(const Field& field, json::array& items, const FieldPlace& place) {
+    for (std::size_t i = 0; i < items.size(); ++i) check(field.fields[0], items[i], FieldPlace{&place, {}, i, true});
   }
 
-  void members(const Field& field, json::object& map, const Place& place) {
+  void members(const Field& field, json::object& map, const FieldPlace& place) {
     for (auto& member : map)
-      check(field.fields[0], member.value(), Place{&place, {member.key().data(), member.key().size()}});
+      check(field.fields[0], member.value(), FieldPlace{&place, {member.key().data(), member.key().size()}});
   }
 
-  void integer(const Field& field, const json::value& value, const Place& place) {
+  void integer(const Field& field, const json::value& value, const FieldPlace& place) {
     const auto number = integer_of(value);
     if (!number) return wrong_type(value, place, "integer");
     using Small = std::numeric_limits<std::int32_t>;
@@ -109,26 +109,26 @@ class FieldCheck {
       refuse(place, "FieldValueInvalid", "Invalid value: must be a 32-bit integer");
   }
 
-  void amount(const json::value& value, const Place& place) {
+  void amount(const json::value& value, const FieldPlace& place) {
     if (value.is_number() && integer_of(value)) return;
     if (!value.is_string()) return wrong_type(value, place, "integer or string");
     if (!Quantity::parse(text_view(value.get_string())))
       refuse(place, "FieldValueInvalid", "Invalid value: must be a quantity");
   }
 
-  void words(const Field& field, std::string_view text, const Place& place) {
+  void words(const Field& field, std::string_view text, const FieldPlace& place) {
     if (field.type == FieldType::time && !parse_timestamp(text))
       refuse(place, "FieldValueInvalid", "Invalid value: must be of type date-time");
     if (field.type == FieldType::duration && !parse_duration(text))
       refuse(place, "FieldValueInvalid", "Invalid value: must be a duration");
   }
 
-  void wrong_type(const json::value& value, const Place& place, std::string_view expected) {
+  void wrong_type(const json::value& value, const FieldPlace& place, std::string_view expected) {
     refuse(place, "FieldValueTypeInvalid",
            "Invalid value: must be of type " + std::string(expected) + ", is " + std::string(json_type_name(value)));
   }
 
-  void refuse(const Place& place, std::string_view reason, std::string message) {
+  void refuse(const FieldPlace& place, std::string_view reason, std::string message) {
     if (causes_.size() < kMaxCauses) causes_.push_back({place.text(), reason, std::move(message)});
   }
 
@@ -138,7 +138,7 @@ class FieldCheck {
 }  // namespace
 
 void check_fields(const Field& schema, json::object& value, const std::string& path, std::vector<Cause>& causes) {
-  FieldCheck(causes).object(schema, value, Place{nullptr, path});
+  FieldCheck(causes).object(schema, value, FieldPlace{nullptr, path});
 }
 
 }  // namespace koord::aggregated

@@ -73,12 +73,11 @@ Failure no_such_path(std::string_view path) {
   return without_object(404, "NotFound", "nothing is served at '" + std::string(path) + "'");
 }
 
-Failure method_not_allowed(std::string message) {
-  return without_object(405, "MethodNotAllowed", std::move(message));
-}
+Failure method_not_allowed(std::string message) { return without_object(405, "MethodNotAllowed", std::move(message)); }
 
 Failure not_acceptable() {
-  return without_object(406, "NotAcceptable", "only application/json is served, also as Table or PartialObjectMetadata");
+  return without_object(406, "NotAcceptable",
+                        "only application/json is served, also as Table or PartialObjectMetadata");
 }
 
 Failure already_exists(std::string_view name) {
@@ -95,9 +94,7 @@ Failure expired(Version asked, Version oldest) {
                         "too old resource version: " + std::to_string(asked) + " (" + std::to_string(oldest) + ")");
 }
 
-Failure too_large(std::string message) {
-  return without_object(413, "RequestEntityTooLarge", std::move(message));
-}
+Failure too_large(std::string message) { return without_object(413, "RequestEntityTooLarge", std::move(message)); }
 
 Failure unsupported_body(std::string message) {
   return without_object(415, "UnsupportedMediaType", std::move(message));

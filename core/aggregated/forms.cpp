@@ -19,8 +19,8 @@ constexpr std::string_view kColumns =
 std::string meta_version(const Accepted& accepted) { return "\"meta.k8s.io/" + accepted.version + "\""; }
 
 std::string table_begin(const Accepted& accepted, const ListMetadata& metadata, bool has_columns) {
-  std::string text = R"({"kind":"Table","apiVersion":)" + meta_version(accepted) + R"(,"metadata":{"resourceVersion":")" +
-                     std::to_string(metadata.version) + "\"";
+  std::string text = R"({"kind":"Table","apiVersion":)" + meta_version(accepted) +
+                     R"(,"metadata":{"resourceVersion":")" + std::to_string(metadata.version) + "\"";
   if (!metadata.next_page.empty()) text += ",\"continue\":" + json_quote(metadata.next_page);
   text += "},\"columnDefinitions\":";
   text += has_columns ? kColumns : "null";
@@ -28,8 +28,8 @@ std::string table_begin(const Accepted& accepted, const ListMetadata& metadata, 
 }
 
 std::string metadata_object(const Accepted& accepted, std::string_view metadata) {
-  return R"({"kind":"PartialObjectMetadata","apiVersion":)" + meta_version(accepted) + ",\"metadata\":" +
-         std::string(metadata) + "}";
+  return R"({"kind":"PartialObjectMetadata","apiVersion":)" + meta_version(accepted) +
+         ",\"metadata\":" + std::string(metadata) + "}";
 }
 
 // A missing value is null.
@@ -104,8 +104,8 @@ std::string bookmark_object(const Accepted& accepted, Version version, bool ends
   if (accepted.form == Form::json)
     return "{\"kind\":\"" + std::string(kKind) + "\",\"apiVersion\":\"" + std::string(kApiVersion) +
            "\",\"metadata\":" + metadata + "}";
-  return table_begin(accepted, {version}, false) + "{\"cells\":[\"\",null,null,null,null],\"object\":" +
-         metadata_object(accepted, metadata) + "}]}";
+  return table_begin(accepted, {version}, false) +
+         "{\"cells\":[\"\",null,null,null,null],\"object\":" + metadata_object(accepted, metadata) + "}]}";
 }
 
 }  // namespace koord::aggregated

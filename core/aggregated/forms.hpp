@@ -16,7 +16,7 @@ struct ListFrame {
 };
 struct ListMetadata {
   Version version = 0;
-  std::string next_page = {};     // the text of `continue`; empty: the last page
+  std::string next_page = {};  // the text of `continue`; empty: the last page
 };
 ListFrame list_frame(const Accepted& accepted, const ListMetadata& metadata);
 // One item of a list.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Identity: the authenticated client of a request. Made by whoever authenticates; this library only reads it. A plain
-// value.
+// Identity: the authenticated client of a request. Made by the code that authenticates; this library only reads it. A
+// plain value.
 #pragma once
 
 #include <map>

@@ -29,8 +29,8 @@ class Object::Encoder {
   void encode(const Content& content) {
     const std::string labels = content.labels.empty() ? "" : text_map_json(content.labels);
     const std::string annotations = content.annotations.empty() ? "" : text_map_json(content.annotations);
-    std::string begin = "{\"kind\":\"" + std::string(kKind) + "\",\"apiVersion\":\"" + std::string(kApiVersion) +
-                        "\",\"metadata\":";
+    std::string begin =
+        "{\"kind\":\"" + std::string(kKind) + "\",\"apiVersion\":\"" + std::string(kApiVersion) + "\",\"metadata\":";
     const std::string metadata = fixed_metadata();
     object_.text_.reserve(begin.size() + metadata.size() + labels.size() + annotations.size() + content.owners.size() +
                           content.spec.size() + content.status.size() + kMemberNames);

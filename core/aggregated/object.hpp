@@ -15,14 +15,14 @@ namespace koord::aggregated {
 
 using Labels = std::map<std::string, std::string, std::less<>>;
 
-// What a writer decides of an object; JSON texts.
+// The parts of an object that a writer decides; JSON texts.
 struct Content {
   Labels labels, annotations;
-  std::string owners;  // ownerReferences, a list; empty: none
+  std::string owners;        // ownerReferences, a list; empty: none
   std::string spec, status;  // mappings; an empty text: none
 };
 
-// What a table shows.
+// The cells of a table beside name and age.
 struct Cells {
   std::string cpu, memory, updated;
 };

@@ -22,7 +22,7 @@ constexpr std::string_view kListDefinition = "sh.koordetector.metrics.v1alpha1.N
 constexpr const char* kText =
     "Usage of a node and its pods, as the node's agent reports it every few seconds. It is kept in memory only.";
 
-json::string_view view(std::string_view text) { return {text.data(), text.size()}; }
+json::string_view json_view(std::string_view text) { return {text.data(), text.size()}; }
 
 json::value typed(const char* type, const char* format = nullptr) {
   json::object schema{{"type", type}};
@@ -31,7 +31,7 @@ json::value typed(const char* type, const char* format = nullptr) {
 }
 
 json::value described(json::value schema, std::string_view description) {
-  if (!description.empty()) schema.as_object()["description"] = view(description);
+  if (!description.empty()) schema.as_object()["description"] = json_view(description);
   return schema;
 }
 
@@ -41,8 +41,8 @@ json::value object_schema(const Field& field) {
   json::object properties;
   json::array required;
   for (const Field& member : field.fields) {
-    properties[view(member.name)] = schema_of(member);
-    if (member.is_required) required.push_back(view(member.name));
+    properties[json_view(member.name)] = schema_of(member);
+    if (member.is_required) required.push_back(json_view(member.name));
   }
   json::object schema{{"type", "object"}, {"properties", std::move(properties)}};
   if (!required.empty()) schema["required"] = std::move(required);
@@ -94,14 +94,14 @@ json::value metadata_schema() {
 }
 
 json::array kind_extension(std::string_view kind) {
-  return {json::object{{"group", view(kGroup)}, {"version", view(kGroupVersion)}, {"kind", view(kind)}}};
+  return {json::object{{"group", json_view(kGroup)}, {"version", json_view(kGroupVersion)}, {"kind", json_view(kind)}}};
 }
 
 json::value with_kind(std::string_view kind, std::string_view description, json::object properties) {
   properties["apiVersion"] = described(typed("string"), "Version of this form of the object.");
   properties["kind"] = described(typed("string"), "Kind of the object.");
   return json::object{{"type", "object"},
-                      {"description", view(description)},
+                      {"description", json_view(description)},
                       {"properties", std::move(properties)},
                       {"x-kubernetes-group-version-kind", kind_extension(kind)}};
 }
@@ -109,19 +109,19 @@ json::value with_kind(std::string_view kind, std::string_view description, json:
 // By name; `reference` is where the definitions stand in the document.
 json::object definitions(const std::string& reference) {
   json::object items{{"type", "array"}, {"items", json::object{{"$ref", reference + std::string(kDefinition)}}}};
-  json::object node{{"metadata", metadata_schema()},
-                    {"spec", schema_of(spec_schema())},
-                    {"status", schema_of(status_schema())}};
+  json::object node{
+      {"metadata", metadata_schema()}, {"spec", schema_of(spec_schema())}, {"status", schema_of(status_schema())}};
   json::object list{{"metadata", json::object{{"type", "object"}}}, {"items", std::move(items)}};
-  return {{view(kDefinition), with_kind(kKind, kText, std::move(node))},
-          {view(kListDefinition), with_kind(kListKind, "A list of NodeMetric.", std::move(list))}};
+  return {{json_view(kDefinition), with_kind(kKind, kText, std::move(node))},
+          {json_view(kListDefinition), with_kind(kListKind, "A list of NodeMetric.", std::move(list))}};
 }
 
-json::object info() { return {{"title", "koord-manager"}, {"version", view(kGroupVersion)}}; }
+json::object info() { return {{"title", "koord-manager"}, {"version", json_view(kGroupVersion)}}; }
 
 // kubectl finds the kind of a path's answer by this.
 json::object paths() {
-  const json::object kind{{"group", view(kGroup)}, {"version", view(kGroupVersion)}, {"kind", view(kKind)}};
+  const json::object kind{
+      {"group", json_view(kGroup)}, {"version", json_view(kGroupVersion)}, {"kind", json_view(kKind)}};
   const auto operation = [&](const char* action) {
     return json::object{{"x-kubernetes-action", action},
                         {"x-kubernetes-group-version-kind", kind},
@@ -142,8 +142,8 @@ http::Response document(const http::Request& request, const std::string& text, s
 // The list of documents.
 std::string v3_index() {
   const std::string path = std::string(kVersionPath).substr(1);
-  return json::serialize(json::object{
-      {"paths", json::object{{path, json::object{{"serverRelativeURL", "/openapi/v3/" + path}}}}}});
+  return json::serialize(
+      json::object{{"paths", json::object{{path, json::object{{"serverRelativeURL", "/openapi/v3/" + path}}}}}});
 }
 
 }  // namespace

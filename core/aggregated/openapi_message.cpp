@@ -50,7 +50,7 @@ constexpr unsigned kRef = 1, kFormat = 2, kDescription = 4, kRequired = 19, kAdd
 constexpr unsigned kOnly = 1;                          // AdditionalPropertiesItem, ItemsItem, TypeItem
 }  // namespace field
 
-std::string_view view(json::string_view text) { return {text.data(), text.size()}; }
+std::string_view std_view(json::string_view text) { return {text.data(), text.size()}; }
 
 Message schema_message(const json::value& schema);
 
@@ -62,7 +62,7 @@ Message named(std::string_view name, const Message& value) {
 Message named_schemas(const json::object& schemas) {
   Message message;
   for (const auto& [name, schema] : schemas)
-    message.message(field::kNamed, named(view(name), schema_message(schema)));
+    message.message(field::kNamed, named(std_view(name), schema_message(schema)));
   return message;
 }
 
@@ -74,10 +74,10 @@ Message only(const Message& inner) {
 // JSON is YAML.
 void add_extensions(Message& message, const json::object& schema) {
   for (const auto& [name, value] : schema)
-    if (view(name).starts_with("x-")) {
+    if (std_view(name).starts_with("x-")) {
       Message any;
       any.text(field::kYaml, json::serialize(value));
-      message.message(field::kExtension, named(view(name), any));
+      message.message(field::kExtension, named(std_view(name), any));
     }
 }
 
@@ -86,7 +86,8 @@ Message schema_message(const json::value& schema) {
   message.text(field::kRef, json_text(schema, "$ref"));
   message.text(field::kFormat, json_text(schema, "format"));
   message.text(field::kDescription, json_text(schema, "description"));
-  for (const json::value& name : json_list(schema, "required")) message.text(field::kRequired, text_view(name.as_string()));
+  for (const json::value& name : json_list(schema, "required"))
+    message.text(field::kRequired, text_view(name.as_string()));
   if (const json::value* inner = json_member(schema, "additionalProperties"))
     message.message(field::kAdditional, only(schema_message(*inner)));
   if (const std::string type = json_text(schema, "type"); !type.empty()) {

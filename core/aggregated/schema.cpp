@@ -20,9 +20,12 @@ constexpr Field kVirtualFunctionItem[] = {{"", object, "", kVirtualFunction}};
 constexpr Field kFunctionGroup[] = {{"labels", map, "", kTextItem}, {"vfs", list, "", kVirtualFunctionItem}};
 constexpr Field kFunctionGroupItem[] = {{"", object, "", kFunctionGroup}};
 constexpr Field kCondition[] = {
-    {"type", text, "", {}, true},          {"status", text, "", {}, true},
-    {"reason", text, "", {}, true},        {"message", text, "", {}, true},
-    {"lastTransitionTime", FieldType::time, "", {}, true}, {"observedGeneration", int64},
+    {"type", text, "", {}, true},
+    {"status", text, "", {}, true},
+    {"reason", text, "", {}, true},
+    {"message", text, "", {}, true},
+    {"lastTransitionTime", FieldType::time, "", {}, true},
+    {"observedGeneration", int64},
 };
 constexpr Field kConditionItem[] = {{"", object, "", kCondition}};
 constexpr Field kDevice[] = {
@@ -83,7 +86,7 @@ constexpr Field kInterference[] = {
     {"method", text, "exact, estimated or suspected."},
     {"severity", number, "Times the threshold."},
     {"since", FieldType::time, "When the verdict was posted first."},
-    {"suspects", list, "What uses the resource, the largest first.", kSuspectItem},
+    {"suspects", list, "Users of the resource, the largest first.", kSuspectItem},
 };
 constexpr Field kInterferenceItem[] = {{"", object, "", kInterference}};
 constexpr Field kPod[] = {
@@ -124,7 +127,7 @@ constexpr Field kCollectPolicy[] = {
 };
 constexpr Field kSpec[] = {{"metricCollectPolicy", object, "How the agent reports.", kCollectPolicy}};
 
-constexpr Field kSpecSchema = {"spec", object, "What the agent should report.", kSpec};
+constexpr Field kSpecSchema = {"spec", object, "Rules of the agent's reports.", kSpec};
 constexpr Field kStatusSchema = {"status", object, "The newest report of the node's agent.", kStatus};
 
 }  // namespace

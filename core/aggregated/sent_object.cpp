@@ -40,7 +40,7 @@ void check_maps(const SentObject& sent, std::vector<Cause>& causes) {
       causes.push_back({"metadata.labels", "FieldValueInvalid", "Invalid value: key or value is too long"});
 }
 
-// A member of the object by the schema, as JSON; empty: there is none.
+// A member of the object by the schema, as JSON; empty: it is missing.
 std::string checked_member(json::object& object, const Field& schema, std::vector<Cause>& causes) {
   json::value* member = object.if_contains({schema.name.data(), schema.name.size()});
   if (member == nullptr || member->is_null()) return {};
@@ -54,8 +54,7 @@ std::string checked_member(json::object& object, const Field& schema, std::vecto
 
 Cells cells_of(const json::object& object) {
   const json::value& status = json_mapping(object, "status");
-  const json::value& usage =
-      json_mapping(json_mapping(json_mapping(status, "nodeMetric"), "nodeUsage"), "resources");
+  const json::value& usage = json_mapping(json_mapping(json_mapping(status, "nodeMetric"), "nodeUsage"), "resources");
   return {json_text(usage, "cpu"), json_text(usage, "memory"), json_text(status, "updateTime")};
 }
 
@@ -90,8 +89,8 @@ bool is_valid_name(std::string_view name) {
 Outcome<SentObject> read_sent_object(json::object object) {
   const std::string kind = json_text(object, "kind"), version = json_text(object, "apiVersion");
   if ((!kind.empty() && kind != kKind) || (!version.empty() && version != kApiVersion))
-    return bad_request("the object is '" + kind + "' of '" + version + "', expected '" + std::string(kKind) +
-                       "' of '" + std::string(kApiVersion) + "'");
+    return bad_request("the object is '" + kind + "' of '" + version + "', expected '" + std::string(kKind) + "' of '" +
+                       std::string(kApiVersion) + "'");
   const json::value metadata = json_mapping(object, "metadata");
   SentObject sent;
   sent.name = json_text(metadata, "name");

@@ -15,7 +15,7 @@ namespace koord::aggregated {
 struct SentObject {
   std::string name, uid, version;  // empty: not sent
   Labels labels, annotations;
-  std::string owners;       // JSON; empty: none
+  std::string owners;        // JSON; empty: none
   std::string spec, status;  // JSON; empty: none
   Cells cells;
 };

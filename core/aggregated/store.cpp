@@ -15,7 +15,8 @@ bool is_described_alike(const Object& a, const Object& b) {
 
 }  // namespace
 
-Store::Store(Version first, StoreLimits limits) : limits_{limits.objects, std::max<std::size_t>(limits.deleted, 1)}, oldest_(first), newest_(first) {}
+Store::Store(Version first, StoreLimits limits)
+    : limits_{limits.objects, std::max<std::size_t>(limits.deleted, 1)}, oldest_(first), newest_(first) {}
 
 Store::Put Store::put(const std::shared_ptr<Object>& object, const ObjectPtr& expected) {
   std::unique_lock lock(mutex_);

@@ -20,9 +20,7 @@ std::uint64_t next_watch_id() {
 }
 
 // As an API server: half an hour to an hour, so that watches that began together do not end together.
-Duration usual_timeout(std::uint64_t id) {
-  return kLeastTimeout + std::chrono::seconds(id * 2654435761u % 1800);
-}
+Duration usual_timeout(std::uint64_t id) { return kLeastTimeout + std::chrono::seconds(id * 2654435761u % 1800); }
 
 }  // namespace
 
@@ -64,7 +62,8 @@ http::BodyStream::Piece Watch::event(std::string_view type, const ObjectPtr& obj
 
 http::BodyStream::Piece Watch::bookmark(bool ends_initial) {
   next_bookmark_ = parts_.clock.now() + parts_.bookmark_period;
-  return {State::piece, "{\"type\":\"BOOKMARK\",\"object\":" + bookmark_object(call_.accepted, at_, ends_initial) + "}\n"};
+  return {State::piece,
+          "{\"type\":\"BOOKMARK\",\"object\":" + bookmark_object(call_.accepted, at_, ends_initial) + "}\n"};
 }
 
 http::BodyStream::Piece Watch::expire() {
@@ -115,7 +114,8 @@ std::optional<http::BodyStream::Piece> Watch::event_of(const Store::Change& chan
 std::optional<http::BodyStream::Piece> Watch::deletion(const Store::Change& change, bool was_known,
                                                        bool labels_changed) {
   const Object& object = *change.object;
-  const bool is_named = (call_.name.empty() || object.name() == call_.name) && call_.selector.matches_name(object.name());
+  const bool is_named =
+      (call_.name.empty() || object.name() == call_.name) && call_.selector.matches_name(object.name());
   const bool was_selected = is_named && (labels_changed || call_.selector.matches(object.labels()));
   if (!change.is_deleted && labels_changed) sent_[object.name()] = object.version();
   if (change.is_deleted) sent_.erase(object.name());

@@ -18,7 +18,7 @@
 
 namespace koord::aggregated {
 
-// Of all watches of a server. [any thread]
+// Counts over all watches of a server. [any thread]
 struct WatchCounters {
   std::atomic<std::uint64_t> open = 0, events = 0;
   std::atomic<std::uint64_t> slow = 0;     // cut: the client took no event within Limits::write

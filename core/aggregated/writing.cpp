@@ -26,7 +26,7 @@ std::uint64_t mixed(std::string_view text, std::uint64_t hash) {
   return hash ^ hash >> 29;
 }
 
-// Of the name alone for the first object of this name, so that it stays the same when another replica takes over.
+// The first uid of a name is made of the name alone, so it stays the same when another replica takes over.
 std::string uid_for(std::string_view name, Version deleted_before) {
   const std::string seed = std::string(name) + "/" + std::to_string(deleted_before);
   const std::uint64_t high = mixed(seed, 0xcbf29ce484222325), low = mixed(seed, high * 0x9e3779b97f4a7c15 + 1);
@@ -107,7 +107,8 @@ Outcome<Written> Writing::publish(const Call& call, const ObjectPtr& current, co
     case Store::Put::done:
       return Written{object, current == nullptr};
     case Store::Put::full:
-      return Failure{.code = 507, .reason = "InsufficientStorage", .message = "too many objects", .name = object->name()};
+      return Failure{
+          .code = 507, .reason = "InsufficientStorage", .message = "too many objects", .name = object->name()};
     case Store::Put::raced:
       break;
   }
@@ -116,7 +117,8 @@ Outcome<Written> Writing::publish(const Call& call, const ObjectPtr& current, co
 }
 
 Outcome<Written> Writing::add(const Call& call, const SentObject& sent, std::string_view status) {
-  Identifiers identifiers{sent.name, uid_for(sent.name, store_.deleted_at(sent.name)), clock_.wall_ns() / 1'000'000'000};
+  Identifiers identifiers{sent.name, uid_for(sent.name, store_.deleted_at(sent.name)),
+                          clock_.wall_ns() / 1'000'000'000};
   const Content content{sent.labels, sent.annotations, sent.owners, sent.spec, std::string(status)};
   return publish(call, nullptr, Object::make(std::move(identifiers), content, status.empty() ? Cells() : sent.cells));
 }
@@ -128,7 +130,8 @@ Outcome<Written> Writing::create(const Call& call, std::string_view body) {
   if (sent.name.empty())
     return invalid_object("", {{"metadata.name", "FieldValueRequired", "Required value: name is required"}});
   if (!is_valid_name(sent.name))
-    return invalid_object(sent.name, {{"metadata.name", "FieldValueInvalid", "Invalid value: must be a DNS subdomain"}});
+    return invalid_object(sent.name,
+                          {{"metadata.name", "FieldValueInvalid", "Invalid value: must be a DNS subdomain"}});
   if (!sent.version.empty()) return bad_request("resourceVersion should not be set on objects to be created");
   if (store_.find(sent.name)) return already_exists(sent.name);
   auto written = add(call, sent, {});

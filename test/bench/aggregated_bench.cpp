@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The aggregated API in one process without a network: 5,000 nodes with 30 pods each, and 500 with 250, report again and
-// again with bodies that differ, and two or ten watchers take each change. The CPU time of making the bodies is
+// The aggregated API in one process without a network: 5,000 nodes with 30 pods each, and 500 with 250, report again
+// and again with bodies that differ, and two or ten watchers take each change. The CPU time of making the bodies is
 // measured apart. Memory: the growth of the process over the bytes of the stored texts.
 #include <malloc.h>
 #include <unistd.h>
@@ -49,7 +49,8 @@ class Generator {
     for (int pod = 0; pod < pods_; ++pod) {
       text += pod == 0 ? "{\"name\":\"" : ",{\"name\":\"";
       text += "web-" + std::to_string(pod) + "-7d4b9c6f5-x2x9z\",\"namespace\":\"shop-" + std::to_string(pod % 10) +
-              R"(","podUsage":)" + usage() + R"(,"priority":"koord-prod","qos":"LS","pressure":{"ioStallSeconds":0.01}})";
+              R"(","podUsage":)" + usage() +
+              R"(,"priority":"koord-prod","qos":"LS","pressure":{"ioStallSeconds":0.01}})";
     }
     return text + R"(],"prodReclaimableMetric":{"resource":)" + usage() + "}}}";
   }
@@ -91,7 +92,8 @@ struct Cluster {
   Cluster() { store.begin_serving(); }
 
   void watch(int count) {
-    for (int i = 0; i < count; ++i) watchers.push_back(api.answer(list_request("watch=true"), {.user = "watcher"}).stream);
+    for (int i = 0; i < count; ++i)
+      watchers.push_back(api.answer(list_request("watch=true"), {.user = "watcher"}).stream);
   }
   // One report of each node; watchers follow every 50 reports.
   void round(Generator& generator) {
@@ -100,7 +102,8 @@ struct Cluster {
       generating += bench::cpu_seconds_of([&] {
         request.method = http::Method::put;
         request.path = std::string(kVersionPath) + "/nodemetrics/" + Generator::name(node) + "/status";
-        request.headers = {{"Content-Type", "application/json"}, {"Content-Encoding", "gzip"}, {"Prefer", "return=minimal"}};
+        request.headers = {
+            {"Content-Type", "application/json"}, {"Content-Encoding", "gzip"}, {"Prefer", "return=minimal"}};
         request.body = http::gzip(generator.body(node)).value();
       });
       serving += bench::cpu_seconds_of([&] {
@@ -125,12 +128,13 @@ void measure(int nodes, int pods, int watchers) {
   for (int i = 0; i < kRounds; ++i) cluster.round(generator);
   const double reports = static_cast<double>(nodes) * kRounds;
   const double per_second = reports / (cluster.serving + cluster.watching);
-  std::printf("%d nodes x %d pods, %d watchers: %8.0f reports per core-second (generator apart: %.1f s of %.1f s)  target >= %.0f  %s\n",
-              nodes, pods, watchers, per_second, cluster.generating,
-              cluster.generating + cluster.serving + cluster.watching, kTargetReports,
-              per_second >= kTargetReports ? "ok" : "MISSED");
-  std::printf("  a report %.0f us, its events %.1f us a watcher, %.0f MiB to watchers\n", 1e6 * cluster.serving / reports,
-              1e6 * cluster.watching / reports / watchers, static_cast<double>(cluster.watched_bytes) / 1048576);
+  std::printf(
+      "%d nodes x %d pods, %d watchers: %8.0f reports per core-second (generator apart: %.1f s of %.1f s)  target >= %.0f  %s\n",
+      nodes, pods, watchers, per_second, cluster.generating, cluster.generating + cluster.serving + cluster.watching,
+      kTargetReports, per_second >= kTargetReports ? "ok" : "MISSED");
+  std::printf("  a report %.0f us, its events %.1f us a watcher, %.0f MiB to watchers\n",
+              1e6 * cluster.serving / reports, 1e6 * cluster.watching / reports / watchers,
+              static_cast<double>(cluster.watched_bytes) / 1048576);
   const double encoded = static_cast<double>(cluster.store.counters().bytes), memory = resident_bytes() - before;
   std::printf("  memory %.1f MiB, encoded %.1f MiB: ratio %.2f  target <= %.1f  %s\n", memory / 1048576,
               encoded / 1048576, memory / encoded, kTargetMemory, memory <= kTargetMemory * encoded ? "ok" : "MISSED");

@@ -52,7 +52,8 @@ struct ApiFixture {
   ApiFixture() { store.begin_serving(); }
 
   // `target` begins with a '?' or '/' behind the path of the resource.
-  http::Response send(http::Method method, const std::string& target, std::string body = {}, http::Headers headers = {}) {
+  http::Response send(http::Method method, const std::string& target, std::string body = {},
+                      http::Headers headers = {}) {
     const bool is_whole = target.starts_with("/apis") || target.starts_with("/openapi");
     auto parsed = http::parse_target(is_whole ? target : std::string(kNodeMetrics) + target).value();
     http::Request request;

@@ -89,8 +89,8 @@ TEST_CASE("an update with an old version is a conflict, one without a version is
   ApiFixture f;
   const std::string old = version_of(f.report("a", usage_status(1)));
   f.report("a", usage_status(2));
-  const auto refused = f.send(Method::put, "/a/status",
-                              node_metric("a", usage_status(3), "{}", "\"resourceVersion\":\"" + old + "\""));
+  const auto refused =
+      f.send(Method::put, "/a/status", node_metric("a", usage_status(3), "{}", "\"resourceVersion\":\"" + old + "\""));
   CHECK(refused.status == 409);
   CHECK(reason(refused) == "Conflict");
   CHECK(f.api.counters().conflicts == 1);
@@ -119,7 +119,8 @@ TEST_CASE("fields that the schema does not have are dropped, values of a wrong t
   const auto& pod = json_list(at(object, "status"), "podsMetric")[0];
   CHECK(at(pod, "x").is_null());
   CHECK(at(pod, "pressure.ioStallSeconds").as_double() == 0.5);
-  const auto refused = f.report("a", R"({"podsMetric":[{"name":"p"},{"name":1,"podUsage":{"resources":{"cpu":"lots"}}}]})");
+  const auto refused =
+      f.report("a", R"({"podsMetric":[{"name":"p"},{"name":1,"podUsage":{"resources":{"cpu":"lots"}}}]})");
   CHECK(refused.status == 422);
   const auto answer = json_of(refused.body);
   const auto& causes = json_list(at(answer, "details"), "causes");

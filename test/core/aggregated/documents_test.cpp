@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What clients read before they ask for objects: discovery and OpenAPI.
+// The documents that clients read before they ask for objects: discovery and OpenAPI.
 #include <doctest/doctest.h>
 
 #include "api_fixture.hpp"
@@ -14,8 +14,7 @@ TEST_CASE("the legacy documents name group, version and resource") {
   ApiFixture f;
   const auto groups = f.get_json("/apis");
   CHECK(text_at(groups, "kind") == "APIGroupList");
-  CHECK(text_at(json_list(groups, "groups")[0], "preferredVersion.groupVersion") ==
-        "metrics.koordetector.sh/v1alpha1");
+  CHECK(text_at(json_list(groups, "groups")[0], "preferredVersion.groupVersion") == "metrics.koordetector.sh/v1alpha1");
   CHECK(text_at(f.get_json("/apis/metrics.koordetector.sh"), "kind") == "APIGroup");
   const auto resources = f.get_json("/apis/metrics.koordetector.sh/v1alpha1");
   CHECK(text_at(resources, "kind") == "APIResourceList");
@@ -65,7 +64,8 @@ TEST_CASE("OpenAPI v2 comes as protobuf to clients that read nothing else") {
   ApiFixture f;
   const auto answer = f.get("/openapi/v2", {{"Accept", std::string(kOldOpenApiProtobuf)}});
   CHECK(answer.content_type == kOpenApiProtobuf);
-  CHECK(answer.body.starts_with("\x0a\x03" "2.0"));
+  CHECK(answer.body.starts_with("\x0a\x03"
+                                "2.0"));
   CHECK(answer.body == openapi_v2_protobuf());
   CHECK(f.get("/openapi/v2", {{"Accept", "application/json," + std::string(kOpenApiProtobuf)}}).content_type ==
         http::kJson);

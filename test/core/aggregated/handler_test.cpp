@@ -18,8 +18,8 @@ namespace {
 
 std::string request_text(const std::string& method, const std::string& target, const std::string& body = {},
                          const std::string& headers = {}) {
-  return method + " " + std::string(kNodeMetrics) + target + " HTTP/1.1\r\nHost: x\r\nContent-Length: " +
-         std::to_string(body.size()) + "\r\n" + headers + "\r\n" + body;
+  return method + " " + std::string(kNodeMetrics) + target +
+         " HTTP/1.1\r\nHost: x\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" + headers + "\r\n" + body;
 }
 
 std::string answer_to(const RunningApi& api, const std::string& request) {
@@ -85,8 +85,8 @@ TEST_CASE("a watcher that does not read is cut, and others go on") {
   const std::string extensions = std::string(200'000, 'x');
   int round = 0;
   CHECK(eventually([&] {
-    const std::string pods = R"({"podsMetric":[{"name":")" + std::to_string(++round) +
-                             R"(","extensions":{"x":")" + extensions + "\"}}]}";
+    const std::string pods =
+        R"({"podsMetric":[{"name":")" + std::to_string(++round) + R"(","extensions":{"x":")" + extensions + "\"}}]}";
     answer_to(api, request_text("PUT", "/a/status", node_metric("a", pods), "Prefer: return=minimal\r\n"));
     return api.api().counters().watches.slow == 1;
   }));
@@ -97,12 +97,12 @@ TEST_CASE("a watcher that does not read is cut, and others go on") {
 
 TEST_CASE("a request without authentication is 401, one without a right 403, health is open") {
   RunningApi api(kEpoch);
-  CHECK(has(answer_to(api, request_text("GET", "/a", "", "X-Test-User: nobody\r\n")), "HTTP/1.1 401"));
+  CHECK(has(answer_to(api, request_text("GET", "/a", "", "X-Test-User: unknown\r\n")), "HTTP/1.1 401"));
   CHECK(has(answer_to(api, request_text("GET", "?watch=true", "", "X-Test-User: reader\r\n")), "HTTP/1.1 403"));
   CHECK(has(answer_to(api, request_text("GET", "/a", "", "X-Test-User: reader\r\n")), "HTTP/1.1 404"));
   CHECK(http::get(api.address(), "/readyz")->status == 200);
   RawPeer peer(api.address());
-  peer.send("GET /healthz HTTP/1.1\r\nHost: x\r\nX-Test-User: nobody\r\n\r\n");
+  peer.send("GET /healthz HTTP/1.1\r\nHost: x\r\nX-Test-User: unknown\r\n\r\n");
   CHECK(has(peer.read_until("ok"), "HTTP/1.1 200"));
 }
 

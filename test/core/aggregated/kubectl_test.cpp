@@ -101,7 +101,8 @@ TEST_CASE("kubectl get -w shows changes as they come") {
 TEST_CASE("kubectl explain describes the fields") {
   if (!is_installed()) return;
   Kubectl k;
-  const std::string text = k.run({"explain", "--api-version=metrics.koordetector.sh/v1alpha1", "nodemetrics.status.podsMetric.pressure"});
+  const std::string text =
+      k.run({"explain", "--api-version=metrics.koordetector.sh/v1alpha1", "nodemetrics.status.podsMetric.pressure"});
   CAPTURE(text);
   CHECK(has(text, "schedulingDelaySeconds"));
   CHECK(has(text, "memoryStallSeconds"));

@@ -46,7 +46,7 @@ class RunningApi {
     aggregated::Access access;
     access.authenticate = [](const http::Request& request, const aggregated::Access::OnIdentity& done) {
       const std::string user(request.header("X-Test-User").value_or("admin"));
-      if (user == "nobody") return done(aggregated::Failure{.code = 401, .reason = "Unauthorized", .message = "no"});
+      if (user == "unknown") return done(aggregated::Failure{.code = 401, .reason = "Unauthorized", .message = "no"});
       done(aggregated::Identity{.user = user});
     };
     access.authorize = [](const aggregated::Identity& identity, const aggregated::Attributes& attributes,

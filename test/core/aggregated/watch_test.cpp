@@ -41,7 +41,9 @@ std::string events(http::BodyStream& stream) {
   return events;
 }
 
-bool has_ended(http::BodyStream& stream) { return stream.next([] {}).state == State::ended; }
+bool has_ended(http::BodyStream& stream) {
+  return stream.next([] {}).state == State::ended;
+}
 
 }  // namespace
 
@@ -236,8 +238,7 @@ TEST_CASE("a watch as a table has the columns once, and one of metadata no statu
   CHECK(drain(*metadata).find("nodeUsage") == std::string::npos);
 }
 
-TEST_CASE("a watch of metadata only has no events of reports")
-{
+TEST_CASE("a watch of metadata only has no events of reports") {
   WatchFixture f;
   f.report("a", "{}");
   const auto watch = f.watch("&resourceVersion=" + f.version(),
