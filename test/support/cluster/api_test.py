@@ -220,6 +220,25 @@ class Writes(ClusterCase):
         by_json = self.ask("PATCH", METRIC + "/n", operations, content_type="application/json-patch+json")
         self.assertEqual(by_json.json["metadata"]["labels"], {"a": "1"})
 
+    def test_one_of_two_writers_of_a_lease_gets_a_conflict(self):
+        leases = "/apis/coordination.k8s.io/v1/namespaces/koordetector/leases"
+        spec = {"holderIdentity": "a", "leaseDurationSeconds": 6, "renewTime": "2026-01-01T00:00:00.000000Z"}
+        self.ask("DELETE", leases + "/l", {})
+        made = self.ask("POST", leases, {"metadata": {"name": "l"}, "spec": spec}).json
+        self.assertEqual(self.ask("POST", leases, {"metadata": {"name": "l"}, "spec": spec}).status, 409)
+        made["spec"]["holderIdentity"] = "b"
+        self.assertEqual(self.ask("PUT", leases + "/l", made).status, 200)
+        made["spec"]["holderIdentity"] = "c"
+        self.assertEqual(self.ask("PUT", leases + "/l", made).status, 409)
+        del made["metadata"]["resourceVersion"]
+        self.assertEqual(self.ask("PUT", leases + "/l", made).status, 422)
+
+    def test_a_lease_needs_a_duration_above_zero_and_times_with_microseconds(self):
+        leases = "/apis/coordination.k8s.io/v1/namespaces/koordetector/leases"
+        self.assertEqual(self.ask("POST", leases, {"metadata": {"name": "m"}, "spec": {"leaseDurationSeconds": 0}}).status, 422)
+        late = {"metadata": {"name": "m"}, "spec": {"renewTime": "2026-01-01T00:00:00Z"}}
+        self.assertEqual(self.ask("POST", leases, late).status, 400)
+
     def test_a_custom_resource_drops_unknown_fields_and_refuses_wrong_types(self):
         obj = self.create().json
         obj["status"] = {"nodeMetric": {"nodeUsage": {"resources": {"cpu": "1500m"}, "unknown": 1}}}

@@ -34,7 +34,7 @@ class Exchange:
 
     def begin(self, verb, user, generation, **about):
         """Puts it on the log, and lets it meet the faults that come before any answer."""
-        self.request.update(verb=verb, **about)
+        self.request.update(verb=verb, user=user, **about)
         self.entry = self._listener.log.begin(
             server=self._listener.name, verb=verb, method=self.method, path=self._handler.path,
             user_agent=self.headers.get("User-Agent", ""), user=user, token=generation, connection=self._connection, **about)

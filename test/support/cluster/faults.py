@@ -5,7 +5,7 @@ import threading
 from . import kinds
 
 # The fields that select the requests of a fault; missing: all.
-CHOICE = {"server", "verb", "path", "kind", "count"}
+CHOICE = {"server", "verb", "path", "kind", "user", "count"}
 
 # By name: its own arguments. README.md says what each does.
 KNOWN = {
@@ -91,7 +91,7 @@ class Faults:
 def _strikes(rule, request):
     if rule["server"] not in ("both", request["server"]):
         return False
-    for key in ("verb", "kind"):
+    for key in ("verb", "kind", "user"):
         if key in rule and rule[key] != request.get(key):
             return False
     return rule.get("path", "") in request["path"]

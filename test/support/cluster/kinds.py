@@ -14,6 +14,7 @@ class Kind:
     namespaced: bool = False
     status: bool = False  # has the subresource status
     custom: bool = False  # of a CustomResourceDefinition: may be missing, no unconditional update, no strategic merge
+    versioned: bool = False  # no unconditional update, though it is built in
     fields: tuple = _NAME  # that a field selector may name
 
     @property
@@ -30,6 +31,7 @@ KINDS = (
     Kind("Event", "events", "", "v1", namespaced=True,
          fields=_NAME + ("involvedObject.kind", "involvedObject.name", "involvedObject.namespace", "involvedObject.uid",
                          "reason", "type")),
+    Kind("Lease", "leases", "coordination.k8s.io", "v1", namespaced=True, versioned=True),
     Kind("Node", "nodes", "", "v1", status=True, fields=_NAME + ("spec.unschedulable",)),
     Kind("PersistentVolumeClaim", "persistentvolumeclaims", "", "v1", namespaced=True, status=True),
     Kind("Pod", "pods", "", "v1", namespaced=True, status=True,

@@ -120,7 +120,7 @@ def update(store, kind, namespace, name, subresource, body):
     obj = _admitted(kind, namespace, name, body)
     with store.changed:
         before = store.need(kind, namespace, name)
-        _check_version(kind, before, obj["metadata"], required=kind.custom)
+        _check_version(kind, before, obj["metadata"], required=kind.custom or kind.versioned)
         return _replace(store, kind, before, obj, subresource)
 
 

@@ -202,12 +202,28 @@ def _check_event(event, problems):
             _check_scalar(event[field], "time", field, problems)
 
 
+_MICRO_TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}(Z|[+-]\d\d:\d\d)$")
+
+
+def _check_lease(lease, problems):
+    spec = lease.get("spec") or {}
+    if "leaseDurationSeconds" in spec and spec["leaseDurationSeconds"] <= 0:
+        problems.invalid("spec.leaseDurationSeconds", spec["leaseDurationSeconds"], "must be greater than 0")
+    if spec.get("leaseTransitions", 0) < 0:
+        problems.invalid("spec.leaseTransitions", spec["leaseTransitions"], "must be greater than or equal to 0")
+    for field in ("acquireTime", "renewTime"):
+        if field in spec and not _MICRO_TIME.match(str(spec[field])):
+            raise status.bad_request(f"Lease in version \"v1\" cannot be handled as a Lease: parsing time {spec[field]!r}")
+
+
 def admit(kind, obj):
     """The object as the server lets it in."""
     problems = _Problems()
     _check_metadata(kind, obj["metadata"], problems)
     if kind.name == "Event":
         _check_event(obj, problems)
+    if kind.name == "Lease":
+        _check_lease(obj, problems)
     schema = _SCHEMAS.get(kind.name)
     kept = obj
     if schema is not None:
