@@ -6,6 +6,7 @@
 
 #include "core/base/parse.hpp"
 #include "core/state/document.hpp"
+#include "core/state/label_selector.hpp"
 #include "core/state/slo_merge.hpp"
 
 namespace koord::state {
@@ -28,41 +29,7 @@ std::string text_of(const json::value* value) {
   return value && value->is_string() ? std::string(value->get_string()) : std::string();
 }
 
-bool has_label(const StringMap& labels, const std::string& key, const json::value* values) {
-  const auto label = labels.find(key);
-  if (label == labels.end() || !values || !values->is_array()) return false;
-  const json::array& list = values->get_array();
-  return std::any_of(list.begin(), list.end(), [&](const json::value& v) { return text_of(&v) == label->second; });
-}
-
-bool holds(const json::value& expression, const StringMap& labels) {
-  const std::string key = text_of(find_member(expression, "key")), oper = text_of(find_member(expression, "operator"));
-  const json::value* values = find_member(expression, "values");
-  if (oper == "In") return has_label(labels, key, values);
-  if (oper == "NotIn") return !has_label(labels, key, values);
-  if (oper == "Exists") return labels.contains(key);
-  return oper == "DoesNotExist" && !labels.contains(key);
-}
-
-bool match_labels(const json::value& wanted, const StringMap& labels) {
-  const json::object* object = wanted.if_object();
-  return object && std::all_of(object->begin(), object->end(), [&](const auto& member) {
-           const auto label = labels.find(std::string_view(member.key()));
-           return label != labels.end() && label->second == text_of(&member.value());
-         });
-}
-
 }  // namespace
-
-bool selects(const json::value* selector, const StringMap& labels) {
-  if (!selector || !selector->is_object()) return false;
-  if (const json::value* wanted = find_member(*selector, "matchLabels"); wanted && !match_labels(*wanted, labels))
-    return false;
-  const json::value* expressions = find_member(*selector, "matchExpressions");
-  if (!expressions) return true;
-  const json::array* list = expressions->if_array();
-  return list && std::all_of(list->begin(), list->end(), [&](const json::value& e) { return holds(e, labels); });
-}
 
 ClusterSlo::ClusterSlo(std::string_view data) {
   if (trim(data).empty()) {
@@ -99,6 +66,8 @@ ClusterSection ClusterSlo::section(std::string_view section, const StringMap& no
   }
   found.strategy = origin->strategy.empty() ? document : find_member(*document, origin->strategy);
   const json::value* entries = find_member(*document, origin->entries);
+  found.list = entries;
+  found.list_name = origin->entries;
   if (!entries || !entries->is_array()) return found;
   const json::array& list = entries->get_array();
   found.entries = list.size();

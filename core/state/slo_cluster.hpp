@@ -5,17 +5,13 @@
 #pragma once
 
 #include <boost/json.hpp>
-#include <optional>
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 #include "core/state/pod.hpp"
 
 namespace koord::state {
-
-// A label selector of Kubernetes: `matchLabels` and `matchExpressions`. One that is missing matches nothing, an empty
-// one everything, and so does one that cannot be understood match nothing.
-bool selects(const boost::json::value* selector, const StringMap& labels);
 
 // The cluster's settings for one section of the spec.
 struct ClusterSection {
@@ -25,6 +21,8 @@ struct ClusterSection {
   const boost::json::value* entry = nullptr;     // the one for this node; null: none
   std::string entry_title;                       // "nodeStrategies[1] 'gpu'"
   std::size_t entries = 0;                       // how many there are
+  const boost::json::value* list = nullptr;      // that of the entries; null: none
+  std::string list_name;                         // "nodeStrategies"
 };
 
 class ClusterSlo {

@@ -5,6 +5,7 @@
 
 #include <boost/json.hpp>
 
+#include "core/state/label_selector.hpp"
 #include "core/state/slo_cluster.hpp"
 
 using namespace koord;

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/state/label_selector.hpp"
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "core/state/slo_merge.hpp"
+
+namespace koord::state {
+namespace {
+namespace json = boost::json;
+
+std::string selector_text(const json::value* value) {
+  return value && value->is_string() ? std::string(value->get_string()) : std::string();
+}
+
+bool has_label(const StringMap& labels, const std::string& key, const json::value* values) {
+  const auto label = labels.find(key);
+  if (label == labels.end() || !values || !values->is_array()) return false;
+  const json::array& list = values->get_array();
+  return std::any_of(list.begin(), list.end(),
+                     [&](const json::value& v) { return selector_text(&v) == label->second; });
+}
+
+bool holds(const json::value& expression, const StringMap& labels) {
+  const std::string key = selector_text(find_member(expression, "key")),
+                    oper = selector_text(find_member(expression, "operator"));
+  const json::value* values = find_member(expression, "values");
+  if (oper == "In") return has_label(labels, key, values);
+  if (oper == "NotIn") return !has_label(labels, key, values);
+  if (oper == "Exists") return labels.contains(key);
+  return oper == "DoesNotExist" && !labels.contains(key);
+}
+
+bool match_labels(const json::value& wanted, const StringMap& labels) {
+  const json::object* object = wanted.if_object();
+  return object && std::all_of(object->begin(), object->end(), [&](const auto& member) {
+           const auto label = labels.find(std::string_view(member.key()));
+           return label != labels.end() && label->second == selector_text(&member.value());
+         });
+}
+
+bool are_texts(const json::value& value) {
+  const json::object* object = value.if_object();
+  return object &&
+         std::all_of(object->begin(), object->end(), [](const auto& member) { return member.value().is_string(); });
+}
+
+bool is_expression(const json::value& expression) {
+  const std::string oper = selector_text(find_member(expression, "operator"));
+  const json::value* values = find_member(expression, "values");
+  const bool has_values = values && values->is_array() && !values->get_array().empty();
+  if (selector_text(find_member(expression, "key")).empty()) return false;
+  if (oper == "In" || oper == "NotIn") return has_values;
+  return (oper == "Exists" || oper == "DoesNotExist") && !has_values;
+}
+
+}  // namespace
+
+bool selects(const json::value* selector, const StringMap& labels) {
+  if (!selector || !selector->is_object()) return false;
+  if (const json::value* wanted = find_member(*selector, "matchLabels"); wanted && !match_labels(*wanted, labels))
+    return false;
+  const json::value* expressions = find_member(*selector, "matchExpressions");
+  if (!expressions) return true;
+  const json::array* list = expressions->if_array();
+  return list && std::all_of(list->begin(), list->end(), [&](const json::value& e) { return holds(e, labels); });
+}
+
+std::string selector_problem(const json::value* selector) {
+  if (!selector) return {};
+  if (!selector->is_object()) return "found " + shown(*selector) + ", expected a label selector";
+  const json::value* wanted = find_member(*selector, "matchLabels");
+  if (wanted && !are_texts(*wanted)) return "matchLabels: found " + shown(*wanted) + ", expected a mapping of texts";
+  const json::value* expressions = find_member(*selector, "matchExpressions");
+  if (!expressions) return {};
+  if (!expressions->is_array()) return "matchExpressions: found " + shown(*expressions) + ", expected a list";
+  for (const json::value& expression : expressions->get_array())
+    if (!is_expression(expression))
+      return "matchExpressions: found " + shown(expression) +
+             ", expected a key, an operator of In, NotIn, Exists and DoesNotExist, and values for the first two only";
+  return {};
+}
+
+}  // namespace koord::state
