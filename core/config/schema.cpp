@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/base/parse.hpp"
+#include "core/config/manager_schema.hpp"
 #include "core/config/yaml.hpp"
 
 namespace koord::config {
@@ -98,5 +99,7 @@ template void apply_defaults(const Schema<Config>&, Config&, Report&);
 template void apply_defaults(const Schema<PluginSettings>&, PluginSettings&, Report&);
 template void apply_document(const Schema<Config>&, const Node&, const std::string&, Config&, Report&);
 template void apply_document(const Schema<PluginSettings>&, const Node&, const std::string&, PluginSettings&, Report&);
+template void apply_defaults(const Schema<ManagerConfig>&, ManagerConfig&, Report&);
+template void apply_document(const Schema<ManagerConfig>&, const Node&, const std::string&, ManagerConfig&, Report&);
 
 }  // namespace koord::config

@@ -10,6 +10,7 @@
 #include "core/config/feature_gates.hpp"
 #include "core/config/json.hpp"
 #include "core/config/load.hpp"
+#include "core/config/manager_config.hpp"
 
 using namespace koord::config;
 
@@ -20,6 +21,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
   const auto config = parse(document, "fuzz", {override_text});
   if (!config && config.error().message().empty()) std::abort();
+  const auto of_manager = parse_manager(document, "fuzz", {override_text});
+  if (!of_manager && of_manager.error().message().empty()) std::abort();
   const auto json = yaml_to_json(document, "fuzz");
   if (json && !yaml_to_json(*json, "again")) std::abort();  // JSON is YAML
   (void)parse_gates(document);

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/config/manager_config.hpp"
+
+#include "core/base/file.hpp"
+#include "core/config/manager_schema.hpp"
+#include "core/config/overrides.hpp"
+#include "core/config/reference_writer.hpp"
+#include "core/config/yaml.hpp"
+
+namespace koord::config {
+namespace {
+
+// The rules that keep two replicas from leading at once, and a slow request from costing the leadership.
+void check_lease(const ManagerConfig::Lease& lease, Report& report) {
+  if (lease.renew >= lease.duration) report.add(invalid("lease.renew: expected less than lease.duration"));
+  if (2 * lease.retry >= lease.renew) report.add(invalid("lease.retry: expected less than half of lease.renew"));
+  if (lease.duration % std::chrono::seconds(1) != Duration::zero())
+    report.add(invalid("lease.duration: expected whole seconds"));
+}
+
+}  // namespace
+
+Result<ManagerConfig> parse_manager(std::string_view text, const std::string& name,
+                                    const std::vector<std::string>& overrides) {
+  Report report;
+  Node root = TRY(read_yaml(text, name, report));
+  for (const std::string& override_text : overrides) apply_override(root, override_text, report);
+  ManagerConfig config;
+  apply_defaults(manager_schema(), config, report);
+  apply_document(manager_schema(), root, "", config, report);
+  check_lease(config.lease, report);
+  if (!report.empty()) return report.to_error();
+  return config;
+}
+
+Result<ManagerConfig> load_manager(const std::string& path, const std::vector<std::string>& overrides) {
+  if (path.empty()) return parse_manager("", "no file", overrides);
+  const std::string text = TRY(read_file(path, YamlLimits().bytes));
+  return parse_manager(text, path, overrides);
+}
+
+std::string manager_reference_yaml() {
+  ReferenceWriter writer;
+  for (const Key<ManagerConfig>& key : manager_schema()) writer.add(key.path, key.type, key.default_value, key.help);
+  return writer.take();
+}
+
+}  // namespace koord::config
