@@ -65,7 +65,7 @@ HEAVY = {
     'boost/asio': ['event'],
     'boost/beast': ['http'],
     'boost/dll': ['load'],
-    'boost/program_options': ['config', 'agentd', 'ctl', 'criproxy'],
+    'boost/program_options': ['config', 'agentd', 'ctl', 'criproxy', 'manager'],
     'grpcpp/': ['criproxy'],
     'spdlog/': ['log'],
     'yaml-cpp/': ['config'],

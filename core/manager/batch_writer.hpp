@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// BatchWriter: sends the patches of BatchNodes with a client of the API server, a few at a time. [loop thread]
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+
+#include "core/base/clock.hpp"
+#include "core/kube/client.hpp"
+#include "core/manager/batch_nodes.hpp"
+
+namespace koord::manager {
+
+class BatchWriter {
+ public:
+  static constexpr std::size_t kMostPatches = 8;
+
+  // All references must outlive it.
+  BatchWriter(const Clock& clock, kube::Client& client, BatchNodes& nodes)
+      : clock_(clock), client_(client), nodes_(nodes) {}
+
+  // Sends what is due. Call it when something has changed, and now and then.
+  void run();
+  // Drops what runs: this replica no longer leads.
+  void cancel();
+
+  const std::string& problem() const { return problem_; }  // of the last failure; empty once a patch has succeeded
+
+ private:
+  void take(const std::string& node, const Result<kube::Reply>& reply);
+
+  const Clock& clock_;
+  kube::Client& client_;
+  BatchNodes& nodes_;
+  std::map<std::string, kube::Client::PendingPtr> running_;
+  std::string problem_;
+};
+
+}  // namespace koord::manager

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// ClusterSettings: the ConfigMap slo-controller-config with all its documents: the good ones of each key, and the
+// problems with others, also as Events about the ConfigMap. Pure. [one thread]
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/kube/event_aggregator.hpp"
+#include "core/kube/object_set.hpp"
+#include "core/manager/colocation.hpp"
+#include "core/state/slo_settings.hpp"
+
+namespace koord::manager {
+
+class ClusterSettings {
+ public:
+  explicit ClusterSettings(std::string config_map) : config_map_(std::move(config_map)) {}  // "namespace/name"
+
+  void take(const kube::KeptObject* config_map);  // null: the server has none
+  bool is_known() const { return is_known_; }     // it was read, or is confirmed to be missing
+
+  const state::SloSettings& slo() const { return slo_; }
+  const ColocationSettings& colocation() const { return colocation_; }
+  bool has_colocation() const { return has_colocation_; }  // there is a document about it
+
+  std::vector<std::string> problems() const;  // a line each
+  std::vector<std::string> rejected() const;  // keys
+  std::vector<kube::EventInput> events() const;
+  // A warning about the ConfigMap.
+  kube::EventInput event(std::string reason, std::string message) const;
+
+ private:
+  void take_colocation(std::string_view data);
+
+  const std::string config_map_;
+  std::string uid_;
+  bool is_known_ = false;
+  state::SloSettings slo_;
+  ColocationSettings colocation_;
+  bool has_colocation_ = false;
+  std::vector<state::SettingsProblem> problems_;
+};
+
+}  // namespace koord::manager

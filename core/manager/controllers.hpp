@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Controllers: follows Nodes, Pods, NodeMetrics, NodeSLOs and the ConfigMap slo-controller-config, and writes what the
+// pure parts of this folder decide, while this replica leads. A standby follows them, too, so that it can take over at
+// once. [loop thread]
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/clock.hpp"
+#include "core/event/loop.hpp"
+#include "core/event/worker_pool.hpp"
+#include "core/kube/client.hpp"
+#include "core/kube/events.hpp"
+#include "core/kube/reflector.hpp"
+#include "core/manager/batch_nodes.hpp"
+#include "core/manager/per_node_objects.hpp"
+
+namespace koord::manager {
+
+class Controllers {
+ public:
+  struct Parts {
+    event::Loop& loop;
+    event::WorkerPool& workers;
+    const Clock& clock;
+    kube::Client& client;
+    kube::Events& events;
+  };
+  struct Options {
+    std::string config_map;   // "namespace/name"
+    bool node_slo = true;     // write NodeSLOs
+    bool node_metric = true;  // create and remove NodeMetrics
+    bool batch = true;        // write batch and mid resources
+    BatchNodes::Options batch_options = {};
+    WriteBounds::Limits bounds = {};
+    kube::ReflectorOptions reflector = {};
+  };
+
+  Controllers(Parts parts, Options options);
+  ~Controllers();
+  Controllers(const Controllers&) = delete;
+  Controllers& operator=(const Controllers&) = delete;
+
+  void lead(bool leads);
+  // A report that came another way than by the watch of NodeMetrics, such as an agent's own to the aggregated API.
+  void take_report(const std::string& node, std::string_view node_metric);
+
+  struct Watch {
+    std::string kind;
+    kube::Health health;
+  };
+  struct Status {
+    std::vector<Watch> watches;
+    std::vector<std::string> problems;     // of the settings, of nodes and of writes, a line each
+    std::vector<std::string> rejected;     // keys of the ConfigMap with an invalid document
+    const PerNodeObjects* slos = nullptr;  // null: this controller is off
+    const PerNodeObjects* metrics = nullptr;
+    const BatchNodes* batch = nullptr;
+  };
+  Status status() const;
+  bool is_synced() const;  // every watch has listed its objects
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace koord::manager

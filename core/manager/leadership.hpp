@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Leadership: takes part in leader election (election.hpp) with a client of the API server. The client should serve
+// nothing else: a request that waits behind others costs the leadership. [loop thread]
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "core/base/clock.hpp"
+#include "core/event/loop.hpp"
+#include "core/kube/client.hpp"
+#include "core/manager/election.hpp"
+
+namespace koord::manager {
+
+class Leadership {
+ public:
+  struct Options {
+    LeaseName lease;
+    std::string identity;
+    LeaseTiming timing = {};
+  };
+
+  // `on_change`: this replica begins to lead, or has ceased to. It may destroy nothing of this. All references must
+  // outlive it.
+  Leadership(event::Loop& loop, const Clock& clock, kube::Client& client, Options options,
+             std::function<void(bool leads)> on_change);
+  ~Leadership();
+  Leadership(const Leadership&) = delete;
+  Leadership& operator=(const Leadership&) = delete;
+
+  // Decided by the clock at each call, so that it is right even if the process was stopped for a while.
+  bool leads() const;
+  std::string holder() const;          // as read last
+  std::int64_t transitions() const;    // of the lease
+  const std::string& problem() const;  // of the last request; empty: none
+
+  // Ceases to lead, gives the lease up, and then calls `done`.
+  void release(std::function<void()> done);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace koord::manager

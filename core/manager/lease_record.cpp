@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/manager/lease_record.hpp"
+
+#include <algorithm>
+#include <array>
+#include <boost/json.hpp>
+#include <cctype>
+#include <charconv>
+#include <cstdio>
+#include <limits>
+
+#include "core/base/parse.hpp"
+#include "core/base/timestamp.hpp"
+#include "core/json/field.hpp"
+#include "core/json/reader.hpp"
+
+namespace koord::manager {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::int64_t kMostLeaseSeconds = std::numeric_limits<std::int32_t>::max();
+
+json::object& object_member(json::object& parent, std::string_view name) {
+  json::value& member = parent[name];
+  if (!member.is_object()) member.emplace_object();
+  return member.get_object();
+}
+
+bool is_port(std::string_view text) {
+  const Result<std::uint64_t> port = parse_uint(text);
+  return port && *port > 0 && *port <= 65535;
+}
+
+}  // namespace
+
+Result<LeaseRecord> parse_lease(std::string_view object) {
+  const json::value document = TRY(read_json(object));
+  const JsonField lease(document);
+  TRY(lease.check_mapping());
+  TRY(lease["spec"].check_mapping());
+  const JsonField spec = lease["spec"];
+  LeaseRecord record;
+  record.holder = TRY(spec["holderIdentity"].text());
+  const std::int64_t seconds = TRY(spec["leaseDurationSeconds"].integer(0));
+  record.duration = std::chrono::seconds(std::clamp<std::int64_t>(seconds, 0, kMostLeaseSeconds));
+  const std::int64_t transitions = TRY(spec["leaseTransitions"].integer(0));
+  record.transitions = std::clamp<std::int64_t>(transitions, 0, kMostLeaseSeconds);
+  record.acquired = TRY(spec["acquireTime"].text());
+  record.renewed = TRY(spec["renewTime"].text());
+  record.resource_version = TRY(lease["metadata"]["resourceVersion"].text());
+  record.object = object;
+  return record;
+}
+
+Result<std::string> lease_json(const LeaseName& name, const LeaseRecord& record) {
+  json::object lease;
+  if (!record.object.empty()) lease = TRY(read_json_object(record.object));
+  lease["apiVersion"] = "coordination.k8s.io/v1";
+  lease["kind"] = "Lease";
+  json::object& metadata = object_member(lease, "metadata");
+  metadata["name"] = name.name;
+  metadata["namespace"] = name.name_space;
+  json::object& spec = object_member(lease, "spec");
+  spec["holderIdentity"] = record.holder;
+  spec["leaseDurationSeconds"] = std::chrono::duration_cast<std::chrono::seconds>(record.duration).count();
+  spec["leaseTransitions"] = record.transitions;
+  if (!record.acquired.empty()) spec["acquireTime"] = record.acquired;
+  if (!record.renewed.empty()) spec["renewTime"] = record.renewed;
+  return json::serialize(lease);
+}
+
+std::string format_micro_time(std::int64_t wall_ns) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  const std::int64_t seconds = wall_ns / kSecond - (wall_ns % kSecond < 0 ? 1 : 0);
+  std::string text = format_timestamp(seconds);
+  std::array<char, 16> fraction{};
+  std::snprintf(fraction.data(), fraction.size(), ".%06d", static_cast<int>((wall_ns - seconds * kSecond) / 1000));
+  return text.insert(text.size() - 1, fraction.data());
+}
+
+std::string make_identity(std::string_view address, std::string_view pod, std::uint64_t random) {
+  std::array<char, 16> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), random, 16).ptr;
+  return std::string(address) + '/' + std::string(pod) + '/' + std::string(digits.data(), end);
+}
+
+std::string address_of_identity(std::string_view identity) {
+  const std::size_t slash = identity.find('/');
+  if (slash == std::string_view::npos) return {};
+  const std::string_view address = identity.substr(0, slash);
+  const std::size_t colon = address.rfind(':');
+  if (colon == std::string_view::npos || colon == 0 || !is_port(address.substr(colon + 1))) return {};
+  std::string_view host = address.substr(0, colon);
+  const bool bracketed = host.starts_with('[') && host.ends_with(']');
+  if (bracketed) host = host.substr(1, host.size() - 2);
+  const auto allowed = [&](unsigned char c) {
+    return std::isalnum(c) || c == '.' || c == '-' || (bracketed && c == ':');
+  };
+  if (host.empty() || !std::all_of(host.begin(), host.end(), allowed)) return {};
+  return std::string(address);
+}
+
+}  // namespace koord::manager

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// A Lease of coordination.k8s.io/v1 as leader election uses it, from and to JSON; and the identity of a replica, which
+// carries the address that the leader serves at. [any thread]
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/base/clock.hpp"
+#include "core/base/result.hpp"
+
+namespace koord::manager {
+
+struct LeaseRecord {
+  std::string holder;  // its identity; empty: no replica holds the lease
+  Duration duration{};
+  std::int64_t transitions = 0;
+  std::string acquired, renewed;  // times as the holder wrote them; only compared, never computed with
+  std::string resource_version;
+  std::string object;  // the whole object as JSON; empty: none exists yet
+
+  bool operator==(const LeaseRecord&) const = default;
+};
+
+// A time that is missing is empty, a duration that is missing or negative is zero.
+Result<LeaseRecord> parse_lease(std::string_view object);
+
+struct LeaseName {
+  std::string name_space;
+  std::string name;
+};
+
+// The object to create, or to replace the one that `record` was read from: all of it stays but the members of the spec
+// that are named in LeaseRecord.
+Result<std::string> lease_json(const LeaseName& name, const LeaseRecord& record);
+
+// "2026-01-02T03:04:05.678000Z", as the API server wants times of Leases.
+std::string format_micro_time(std::int64_t wall_ns);
+
+// "10.0.0.7:8443/koord-manager-5c9f/9ab03d": the address to report to, the pod, and a number that no other start has.
+std::string make_identity(std::string_view address, std::string_view pod, std::uint64_t random);
+// Returns the address of an identity; empty: it has none, or an invalid one.
+std::string address_of_identity(std::string_view identity);
+
+}  // namespace koord::manager

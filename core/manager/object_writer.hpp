@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// ObjectWriter: sends the writes of PerNodeObjects with a client of the API server, a few at a time. [loop thread]
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "core/base/clock.hpp"
+#include "core/event/loop.hpp"
+#include "core/kube/client.hpp"
+#include "core/manager/per_node_objects.hpp"
+
+namespace koord::manager {
+
+class ObjectWriter {
+ public:
+  static constexpr std::size_t kMostRunning = 8;
+
+  // `collection`: "/apis/slo.koordinator.sh/v1alpha1/nodeslos". All references must outlive it.
+  ObjectWriter(const Clock& clock, kube::Client& client, std::string collection, PerNodeObjects& objects)
+      : clock_(clock), client_(client), collection_(std::move(collection)), objects_(objects) {}
+
+  // Sends what is due. Call it when something has changed, and now and then.
+  void run();
+  // Drops what runs: this replica no longer leads.
+  void cancel();
+
+  const std::string& problem() const { return problem_; }  // of the last failure; empty once a write has succeeded
+
+ private:
+  void send(const PerNodeObjects::Write& write);
+  void take(const std::string& name, const Result<kube::Reply>& reply);
+
+  const Clock& clock_;
+  kube::Client& client_;
+  const std::string collection_;
+  PerNodeObjects& objects_;
+  std::map<std::string, kube::Client::PendingPtr> running_;
+  std::string problem_;
+};
+
+}  // namespace koord::manager

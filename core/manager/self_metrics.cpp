@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/manager/self_metrics.hpp"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <string_view>
+
+namespace koord::manager {
+namespace {
+
+class Page {
+ public:
+  void head(std::string_view name, std::string_view type, std::string_view help) {
+    name_ = name;
+    fmt::format_to(std::back_inserter(text_), "# HELP koord_manager_{0} {2}\n# TYPE koord_manager_{0} {1}\n", name,
+                   type, help);
+  }
+  // `labels`: with braces, or empty.
+  void line(const std::string& labels, std::uint64_t value) {
+    fmt::format_to(std::back_inserter(text_), "koord_manager_{}{} {}\n", name_, labels, value);
+  }
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::string text_, name_;
+};
+
+std::string label(std::string_view name, std::string_view value) { return fmt::format("{{{}=\"{}\"}}", name, value); }
+
+void add_objects(Page& page, const Controllers::Status& status) {
+  page.head("writes_total", "counter", "Writes of objects by kind and result.");
+  const auto writes = [&](std::string_view kind, const PerNodeObjects* objects) {
+    if (!objects) return;
+    const PerNodeObjects::Counts& counts = objects->counts();
+    const std::pair<std::string_view, std::uint64_t> results[] = {{"created", counts.created},
+                                                                  {"replaced", counts.replaced},
+                                                                  {"removed", counts.removed},
+                                                                  {"conflict", counts.changed},
+                                                                  {"failed", counts.failed}};
+    for (const auto& [result, count] : results)
+      page.line(fmt::format("{{kind=\"{}\",result=\"{}\"}}", kind, result), count);
+  };
+  writes("NodeSLO", status.slos);
+  writes("NodeMetric", status.metrics);
+  if (!status.batch) return;
+  const BatchNodes::Counts& counts = status.batch->counts();
+  page.head("batch_changes_total", "counter", "Changes of batch and mid resources of nodes by kind.");
+  const std::pair<std::string_view, std::uint64_t> changes[] = {{"granted", counts.granted},
+                                                                {"withdrawn", counts.withdrawn},
+                                                                {"removed", counts.removed},
+                                                                {"failed", counts.failed}};
+  for (const auto& [change, count] : changes) page.line(label("change", change), count);
+}
+
+void add_bounds(Page& page, const Controllers::Status& status, Time now) {
+  const std::pair<std::string_view, const WriteBounds*> all[] = {
+      {"NodeSLO", status.slos ? &status.slos->bounds() : nullptr},
+      {"NodeMetric", status.metrics ? &status.metrics->bounds() : nullptr},
+      {"Node", status.batch ? &status.batch->bounds() : nullptr}};
+  page.head("overwritten_total", "counter", "Changes by other programs of what koord-manager had written.");
+  for (const auto& [kind, bounds] : all)
+    if (bounds) page.line(label("kind", kind), bounds->overwrites());
+  page.head("contested", "gauge", "Objects left alone because another program keeps changing them.");
+  for (const auto& [kind, bounds] : all)
+    if (bounds) page.line(label("kind", kind), bounds->contested(now));
+}
+
+}  // namespace
+
+std::string metrics_text(const LeaderStatus& leader, const Controllers::Status& status, const kube::Client::Use& use,
+                         Time now) {
+  Page page;
+  page.head("leader", "gauge", "Whether this replica leads.");
+  page.line("", leader.leads ? 1 : 0);
+  page.head("lease_transitions", "gauge", "Changes of the leader, as the Lease counts them.");
+  page.line("", static_cast<std::uint64_t>(leader.transitions));
+  page.head("watch_current", "gauge", "Whether the objects of a kind are known and up to date.");
+  for (const Controllers::Watch& watch : status.watches)
+    page.line(label("kind", watch.kind), watch.health.state == kube::Health::State::current ? 1 : 0);
+  page.head("settings_rejected", "gauge", "Keys of the ConfigMap that are invalid; the last good settings hold.");
+  page.line("", status.rejected.size());
+  add_objects(page, status);
+  add_bounds(page, status, now);
+  if (status.batch) {
+    page.head("nodes", "gauge", "Nodes by the freshness of their reports.");
+    for (const auto& [freshness, count] : status.batch->freshness(now))
+      page.line(label("freshness", name_of(freshness)), count);
+  }
+  page.head("api_requests_total", "counter", "Requests to the API server, those about the Lease aside.");
+  page.line("", use.requests);
+  return page.take();
+}
+
+}  // namespace koord::manager

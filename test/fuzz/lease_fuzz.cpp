@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// A Lease of any content: a record that is read can be written, and reads back as the same. An identity gives a whole
+// address or none.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "core/manager/lease_record.hpp"
+
+using namespace koord;
+using namespace koord::manager;
+
+namespace {
+
+void check(bool holds) {
+  if (!holds) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  const std::string address = address_of_identity(text);
+  check(address.empty() || text.starts_with(address + '/'));
+  Result<LeaseRecord> record = parse_lease(text);
+  if (!record) {
+    check(!record.error().message().empty());
+    return 0;
+  }
+  check(record->duration >= Duration::zero() && record->transitions >= 0);
+  (void)address_of_identity(record->holder);
+  const Result<std::string> written = lease_json({"ns", "name"}, *record);
+  check(written.has_value());
+  Result<LeaseRecord> again = parse_lease(*written);
+  check(again.has_value());
+  again->object = record->object;
+  check(*again == *record);
+  return 0;
+}
