@@ -41,18 +41,18 @@ std::string suspect_name(const json::value& suspect) {
   return name.empty() ? "a container that has ended" : name;
 }
 
-// "ran 1.71 CPU, requests 0.50": of the resource, by its unit.
+// "ran 1.71 CPU, requests 0.50": of the resource, by its unit. A suspect about the cache is known by its CPU use.
 std::string use_of(const json::value& suspect, const std::string& resource) {
   const auto usage = json_number(suspect, "usage"), request = json_number(suspect, "request");
+  const bool is_cpu = resource == "cpu" || resource == "cache";
   const auto text = [&](double value) {
-    if (resource != "cpu") return format_bytes(value);
+    if (!is_cpu) return format_bytes(value);
     return value < 1e6 ? fmt::format("{:.2f}", value) : verdict::figures(value);
   };
   std::string use;
   // The use of the kernel and of processes outside of pods is unknown.
   if (usage && *usage > 0)
-    use =
-        resource == "cpu" ? "ran " + text(*usage) + " CPU" : "used " + text(*usage) + (resource == "blkio" ? "/s" : "");
+    use = is_cpu ? "ran " + text(*usage) + " CPU" : "used " + text(*usage) + (resource == "blkio" ? "/s" : "");
   if (request) use += (use.empty() ? "requests " : ", requests ") + text(*request);
   return use;
 }

@@ -24,6 +24,7 @@ constexpr Saying kSayings[] = {
     {"throttled", "its CPU quota takes ", " from it", false, "seconds/second"},
     {"throttled_by_others", "a CPU quota above it, which others use up, takes ", " from it", false, "seconds/second"},
     {"refault_time", "it reads pages again that the kernel took from it, for ", "", true, "seconds/second"},
+    {"cycles_per_instruction", "it takes ", ""},
     {"io_limit_used", "it uses ", " of its own I/O limit", false},
     {"read_latency", "its reads take ", " on average"},
     {"read_latency_p99", "one in a hundred of its reads takes more than ", ""},

@@ -16,6 +16,7 @@ namespace koord::interference {
 struct KnownContainer {
   std::uint64_t handle = 0;
   std::string workload, cgroup_dir;
+  bool is_sandbox = false;  // keeps a pod's namespaces, and does nothing
 };
 
 class ContainerCgroups {

@@ -11,6 +11,7 @@
 #include "core/base/file.hpp"
 #include "core/cgroup/layout.hpp"
 #include "koordetector/plugin.hpp"
+#include "plugins/advisor-interference/cache_verdicts.hpp"
 #include "plugins/advisor-interference/cpu_blame.hpp"
 #include "plugins/advisor-interference/cpu_use.hpp"
 #include "plugins/advisor-interference/cpu_windows.hpp"
@@ -63,7 +64,8 @@ using koord::plugin::value_or_fail;
 constexpr auto kConfigSchema =
     koord::settings::joined(R"({
   "type": "object", "additionalProperties": false, "properties": {)",
-                            koord::tracing::kMarkerSettings, ",", koord::interference::kRuleSettings, R"(,
+                            koord::tracing::kMarkerSettings, ",", koord::interference::kRuleSettings, ",",
+                            koord::interference::kCacheSettings, R"(,
     "btf": {"type": "string", "description": "file with the kernel's types, if the kernel itself has none"}
   }})");
 
@@ -102,7 +104,8 @@ struct Series {
 // As verdicts name it, and which containers are of the same workload.
 struct Names {
   std::string full, workload, cgroup_dir;
-  Requests requests;
+  Requests requests = {};
+  bool is_sandbox = false;
 };
 
 class Interference final : public koord::plugin::Advisor {
@@ -111,6 +114,7 @@ class Interference final : public koord::plugin::Advisor {
     const koord::plugin::Config config(host());
     rule_.emplace(host(), koord::interference::read_rule(config), config.boolean("/clusterRules").value_or(true));
     const koord::analysis::Rules& rules = rule_->rules();
+    const koord::interference::CacheSettings cache = koord::interference::read_cache_settings(config);
     analysis_ = CpuAnalysis(rules);
     kept_.emplace(host(), rules.baseline.save_interval);
     state_ = koord::plugin::require<koord_svc_state>(host(), "koord.state/1");
@@ -143,11 +147,13 @@ class Interference final : public koord::plugin::Advisor {
         ->report(host(), koord::plugin::str("verdict.cpu"), KOORD_CAPABILITY_SUPPORTED,
                  koord::plugin::str("exact: run segments of each CPU (eBPF)"));
     others_ = std::make_unique<OtherResources>(host(), *layout_, roots, btf, metrics_.interference, kWindow, rules);
+    cache_ = koord::interference::CacheVerdicts::open(host(), roots, cache, metrics_.interference);
     log_rule();
   }
 
   void stop() override {
     if (kept_) kept_->save(analysis_, koord::from_ns(last_ns_));
+    if (cache_) cache_->stop(koord::from_ns(last_ns_));
   }
 
   void collect(std::uint64_t now_ns, std::uint64_t) override {
@@ -173,11 +179,15 @@ class Interference final : public koord::plugin::Advisor {
          others_->collect(now, seconds, known_containers(), windows_since_look_ == 0))
       record(one.event.change, one.event.verdict,
              std::string(one.resource) + (one.device.empty() ? "" : " " + one.device));
+    if (cache_)
+      for (const koord::analysis::VerdictEvent& event : cache_->collect(now, known_containers()))
+        record(event.change, event.verdict, "cache");
     kept_->save_if_due(analysis_, now);
     report(subjects, seconds);
     pairs_.report(
         subjects, [this](std::uint64_t subject) { return name_of_container(subject); }, batch_);
     others_->report(batch_);
+    if (cache_) cache_->report(batch_);
     batch_.add(lost_, static_cast<double>(reading.unplaced_ns) / 1e9);
     batch_.send(now_ns);
     post(subjects);
@@ -248,7 +258,8 @@ class Interference final : public koord::plugin::Advisor {
         const std::string own(koord::plugin::view(container.name));
         names_[container.handle] = {name + "/" + own, owner.empty() ? name + "/" + own : ns + "/" + owner + "/" + own,
                                     std::string(koord::plugin::view(container.cgroup_dir)),
-                                    koord::interference::requests_of(container)};
+                                    koord::interference::requests_of(container),
+                                    container.kind == KOORD_CONTAINER_SANDBOX};
       }
     }
     for (const koord_container& container : snapshot.containers()) {
@@ -307,7 +318,8 @@ class Interference final : public koord::plugin::Advisor {
 
   std::vector<KnownContainer> known_containers() const {
     std::vector<KnownContainer> all;
-    for (const auto& [handle, names] : names_) all.push_back({handle, names.workload, names.cgroup_dir});
+    for (const auto& [handle, names] : names_)
+      all.push_back({handle, names.workload, names.cgroup_dir, names.is_sandbox});
     return all;
   }
 
@@ -367,6 +379,7 @@ class Interference final : public koord::plugin::Advisor {
   std::optional<koord::tracing::TracingMarker> marker_;  // outlives the programs
   std::unique_ptr<CpuBlame> blame_;
   std::unique_ptr<OtherResources> others_;
+  std::unique_ptr<koord::interference::CacheVerdicts> cache_;  // null: the node cannot count
   koord::latency::Windows<CpuTimes> windows_;
   koord::latency::Followed<Series> followed_;
   int windows_since_look_ = 0;

@@ -19,6 +19,13 @@ std::string limits(const analysis::Statistic& statistic, const char* unit) {
          scaled(statistic.threshold, 1000, unit) + ")";
 }
 
+std::string cycles(const analysis::Statistic& statistic) {
+  std::array<char, 96> text{};
+  std::snprintf(text.data(), text.size(), "%.2f cycles per instruction (usually %.2f, limit %.2f)", statistic.value,
+                statistic.baseline, statistic.threshold);
+  return text.data();
+}
+
 }  // namespace
 
 std::string figure_of_resource(const analysis::Statistic& statistic) {
@@ -30,6 +37,7 @@ std::string figure_of_resource(const analysis::Statistic& statistic) {
   if (name == "io_limit_used")
     return "it uses " + scaled(statistic.value, 100, "%") + " of its own limit of block I/O (limit " +
            scaled(statistic.threshold, 100, "%") + ")";
+  if (name == "cycles_per_instruction") return "it takes " + cycles(statistic);
   if (name == "refault_time") return "reading pages again takes " + limits(statistic, "ms/s");
   return {};
 }

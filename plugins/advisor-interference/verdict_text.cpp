@@ -43,6 +43,15 @@ std::string figure(const Statistic& statistic) {
   return share + " (quiet " + percent(statistic.baseline) + ", " + limit;
 }
 
+// Nothing waits for a cache: a suspect is one that the cycles per instruction rise with.
+constexpr std::string_view kCpi = "cycles_per_instruction";
+
+std::string part_of(const Suspect& suspect, const Statistic& statistic, const std::string& share) {
+  if (statistic.name == kCpi) return " (" + share + " of the change, uses " + number(suspect.usage, "CPUs") + ")";
+  return " " + milliseconds(suspect.waited) + " (" + share + ", +" + milliseconds(suspect.over_quiet()) +
+         " over quiet)";
+}
+
 std::string name_of_suspect(const Suspect& suspect, const NameOf& name_of) {
   if (suspect.kind == SuspectKind::kernel) return "kernel threads";
   if (suspect.kind == SuspectKind::outside) return "outside pods";
@@ -56,11 +65,12 @@ std::string describe(const Verdict& verdict, const NameOf& name_of) {
   double all = verdict.self + verdict.unexplained;
   for (const Suspect& suspect : verdict.suspects) all += suspect.waited;
   std::string text = figure(verdict.statistic);
+  const std::string relation = verdict.statistic.name == kCpi ? "; rises with " : "; waited for ";
   const std::size_t n = std::min(verdict.suspects.size(), kMostSuspects);
   for (std::size_t i = 0; i < n; ++i) {
     const Suspect& suspect = verdict.suspects[i];
-    text += (i == 0 ? "; waited for " : ", ") + name_of_suspect(suspect, name_of) + " " + milliseconds(suspect.waited) +
-            " (" + percent(suspect.waited / all) + ", +" + milliseconds(suspect.over_quiet()) + " over quiet)";
+    text += (i == 0 ? relation : ", ") + name_of_suspect(suspect, name_of) +
+            part_of(suspect, verdict.statistic, percent(suspect.waited / all));
   }
   if (verdict.suspects.size() > n) text += ", …";
   text += "; " + std::to_string(verdict.windows_over) + " of " + std::to_string(verdict.windows_seen) + " windows; ";

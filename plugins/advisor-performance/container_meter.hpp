@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "koordetector/plugin.hpp"
-#include "plugins/advisor-performance/cgroup_counters.hpp"
-#include "plugins/advisor-performance/event_set.hpp"
+#include "plugins/shared/counters/cgroup_counters.hpp"
+#include "plugins/shared/counters/event_set.hpp"
 #include "plugins/shared/series/known_series.hpp"
 
 namespace koord::performance {

@@ -13,9 +13,9 @@
 #include "koordetector/plugin.hpp"
 #include "koordetector/subjects.hpp"
 #include "plugins/advisor-performance/container_meter.hpp"
-#include "plugins/advisor-performance/perf_hierarchy.hpp"
-#include "plugins/advisor-performance/rotation.hpp"
 #include "plugins/advisor-performance/settings.hpp"
+#include "plugins/shared/counters/perf_hierarchy.hpp"
+#include "plugins/shared/counters/rotation.hpp"
 #include "plugins/shared/node/host.hpp"
 
 namespace {

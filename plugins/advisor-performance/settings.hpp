@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "koordetector/plugin.hpp"
-#include "plugins/advisor-performance/event_set.hpp"
+#include "plugins/shared/counters/event_set.hpp"
 
 namespace koord::performance {
 

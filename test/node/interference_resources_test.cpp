@@ -274,3 +274,18 @@ TEST_CASE("a neighbour that streams within a small limit of its own is not at fa
       fixture.culprit, [&] { stream(*fixture.other_disk, kStreamSize); }, 2);
   check_shared_parent(fixture, advisor);
 }
+
+TEST_CASE("the plugin as it is installed judges caches with hardware counters, or says why it does not") {
+  const RealCgroup any("caches");
+  RealAdvisor advisor({&any});
+  advisor.tick();
+  const auto capability = advisor.host().capabilities().find("verdict.cache", "test");
+  REQUIRE(capability);
+  MESSAGE(capability->detail);
+  if (capability->state == koord::service::CapabilityState::supported) {
+    CHECK(capability->detail.find("suspected: ") == 0);
+  } else {
+    CHECK(capability->detail.find("PERF_COUNT_HW_CPU_CYCLES") != std::string::npos);
+    CHECK_FALSE(advisor.value("container_interference", any, {{"resource", "cache"}, {"kind", "interfered"}}));
+  }
+}

@@ -17,7 +17,7 @@
 #include <utility>
 
 #include "core/base/file.hpp"
-#include "plugins/advisor-performance/perf_hierarchy.hpp"
+#include "plugins/shared/counters/perf_hierarchy.hpp"
 #include "test/support/child_process.hpp"
 #include "test/support/eventually.hpp"
 

@@ -11,9 +11,9 @@
 
 #include "core/base/cpu_set.hpp"
 #include "core/base/file.hpp"
-#include "plugins/advisor-performance/cgroup_counters.hpp"
-#include "plugins/advisor-performance/event_set.hpp"
-#include "plugins/advisor-performance/perf_hierarchy.hpp"
+#include "plugins/shared/counters/cgroup_counters.hpp"
+#include "plugins/shared/counters/event_set.hpp"
+#include "plugins/shared/counters/perf_hierarchy.hpp"
 #include "test/node/perf_worker.hpp"
 #include "test/support/fake_host.hpp"
 #include "test/support/real_cgroup.hpp"

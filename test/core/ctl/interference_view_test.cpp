@@ -52,6 +52,8 @@ TEST_CASE("use and request are in the unit of the resource") {
         std::string::npos);
   CHECK(render(answer(R"(, "resource": "memory", "suspects": [{"name": "a", "value": 0.1, "request": 1048576}])"))
             .find("requests 1.00Mi\n") != std::string::npos);
+  CHECK(render(answer(R"(, "resource": "cache", "suspects": [{"name": "a", "value": 0.1, "usage": 1.5}])"))
+            .find("ran 1.50 CPU\n") != std::string::npos);
 }
 
 TEST_CASE("a history without a match says so, and nothing about now") {

@@ -48,6 +48,8 @@ TEST_CASE("the agent's own statistics are put into words, others by their name, 
         "a CPU quota above it, which others use up, takes 80 ms/s from it (limit 10 ms/s)");
   CHECK(felt({"refault_time", "ratio", 0.08, 0.001, 0.01}) ==
         "it reads pages again that the kernel took from it, for 80 ms/s (quiet 1.0 ms/s, limit 10 ms/s)");
+  CHECK(felt({"cycles_per_instruction", "cycles/instruction", 1.8, 1.2, 1.4}) ==
+        "it takes 1.8 cycles/instruction (quiet 1.2 cycles/instruction, limit 1.4 cycles/instruction)");
   CHECK(felt({"io_limit_used", "ratio", 0.97, kUnknown, 0.95}) == "it uses 97 % of its own I/O limit (limit 95 %)");
   CHECK(felt({"read_latency", "seconds", 0.0009, 0.0003, kUnknown}) ==
         "its reads take 0.9 ms on average (quiet 0.3 ms)");

@@ -22,6 +22,10 @@ struct GroupReading {
 // not the reading of a group of exactly these events.
 std::optional<GroupReading> parse_group(std::span<const std::uint64_t> words, std::span<const std::uint64_t> ids);
 
+// Returns the difference of two readings of the same groups, CPU by CPU. Nothing: they are of other CPUs or events, or
+// the counters began again in between.
+std::optional<std::vector<GroupReading>> since(std::span<const GroupReading> now, std::span<const GroupReading> before);
+
 enum class Verdict {
   counted,
   idle,           // no thread of the cgroup ran

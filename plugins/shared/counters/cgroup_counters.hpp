@@ -11,8 +11,8 @@
 
 #include "core/base/result.hpp"
 #include "core/base/unique_fd.hpp"
-#include "plugins/advisor-performance/event_names.hpp"
-#include "plugins/advisor-performance/performance.hpp"
+#include "plugins/shared/counters/estimate.hpp"
+#include "plugins/shared/counters/event_names.hpp"
 
 namespace koord::performance {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/base/result.hpp"
-#include "plugins/advisor-performance/event_names.hpp"
+#include "plugins/shared/counters/event_names.hpp"
 
 namespace koord::performance {
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/advisor-performance/performance.hpp"
+#include "plugins/shared/counters/estimate.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace koord::performance {
 namespace {
@@ -29,6 +30,25 @@ std::optional<GroupReading> parse_group(std::span<const std::uint64_t> words, st
     reading.counts.push_back(events[at]);
   }
   return reading;
+}
+
+std::optional<std::vector<GroupReading>> since(std::span<const GroupReading> now,
+                                               std::span<const GroupReading> before) {
+  if (now.size() != before.size()) return std::nullopt;
+  std::vector<GroupReading> difference(now.begin(), now.end());
+  bool is_later = true;
+  const auto subtract = [&](std::uint64_t& value, std::uint64_t earlier) {
+    is_later &= value >= earlier;
+    value -= earlier;
+  };
+  for (std::size_t cpu = 0; cpu < now.size(); ++cpu) {
+    const GroupReading& earlier = before[cpu];
+    if (now[cpu].counts.size() != earlier.counts.size()) return std::nullopt;
+    subtract(difference[cpu].enabled_ns, earlier.enabled_ns);
+    subtract(difference[cpu].running_ns, earlier.running_ns);
+    for (std::size_t i = 0; i < earlier.counts.size(); ++i) subtract(difference[cpu].counts[i], earlier.counts[i]);
+  }
+  return is_later ? std::optional(std::move(difference)) : std::nullopt;
 }
 
 Estimate estimate(std::span<const GroupReading> cpus, double min_ratio) {

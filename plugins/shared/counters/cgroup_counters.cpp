@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/advisor-performance/cgroup_counters.hpp"
+#include "plugins/shared/counters/cgroup_counters.hpp"
 
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/advisor-performance/rotation.hpp"
+#include "plugins/shared/counters/rotation.hpp"
 
 #include <algorithm>
 

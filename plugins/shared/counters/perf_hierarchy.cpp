@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/advisor-performance/perf_hierarchy.hpp"
+#include "plugins/shared/counters/perf_hierarchy.hpp"
 
 #include <unistd.h>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/advisor-performance/event_set.hpp"
+#include "plugins/shared/counters/event_set.hpp"
 
 #include <memory>
 #include <system_error>
 #include <utility>
 
-#include "plugins/advisor-performance/cgroup_counters.hpp"
+#include "plugins/shared/counters/cgroup_counters.hpp"
 
 namespace koord::performance {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/advisor-performance/event_names.hpp"
+#include "plugins/shared/counters/event_names.hpp"
 
 #include <dlfcn.h>
 #include <perfmon/pfmlib_perf_event.h>

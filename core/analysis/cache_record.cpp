@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/analysis/cache_record.hpp"
+
+#include <algorithm>
+
+#include "core/base/record.hpp"
+
+namespace koord::analysis {
+namespace {
+
+constexpr std::string_view kCpi = "cpi";
+constexpr double kLargestCpi = 1e6, kMostWeight = 1e8;
+constexpr std::size_t kMostWindows = 1'000'000'000'000;
+
+std::string line_of(const SavedCpi& saved) {
+  RecordWriter record;
+  record << kCpi << saved.workload << saved.seen << std::uint64_t{saved.windows} << std::int64_t{saved.known.count()};
+  record << saved.weight << saved.mean << saved.deviation;
+  return record.line(kCpiVersion);
+}
+
+Result<double> amount_up_to(FieldReader& fields, double largest, const char* what) {
+  const double amount = TRY(fields.amount());
+  if (amount > largest) return invalid(std::string(what) + " is larger than it can be");
+  return amount;
+}
+
+Result<SavedCpi> read_workload(std::string_view line) {
+  FieldReader fields(TRY(open_record(kCpiVersion, line)));
+  if (TRY(fields.text()) != kCpi) return invalid("it is no record of cycles per instruction");
+  SavedCpi saved;
+  saved.workload = TRY(fields.text());
+  saved.seen = TRY(fields.time());
+  saved.windows = TRY(fields.count(kMostWindows));
+  saved.known = Duration(TRY(fields.whole()));
+  saved.weight = TRY(amount_up_to(fields, kMostWeight, "the weight"));
+  saved.mean = TRY(amount_up_to(fields, kLargestCpi, "the mean"));
+  saved.deviation = TRY(amount_up_to(fields, kLargestCpi, "the deviation"));
+  if (!can_be_a_field(saved.workload) || !fields.at_end()) return invalid("its fields do not fit together");
+  if (saved.mean <= 0 || saved.weight <= 0) return invalid("it has no windows");
+  return saved;
+}
+
+}  // namespace
+
+std::string write_cpi(std::vector<SavedCpi> all, std::size_t max_bytes) {
+  std::stable_sort(all.begin(), all.end(), [](const SavedCpi& a, const SavedCpi& b) { return a.seen > b.seen; });
+  std::string text;
+  for (const SavedCpi& saved : all) {
+    if (!can_be_a_field(saved.workload)) continue;
+    const std::string line = line_of(saved);
+    if (text.size() + line.size() > max_bytes) break;
+    text += line;
+  }
+  return text;
+}
+
+ReadCpi read_cpi(std::string_view text) {
+  ReadCpi read;
+  read.problems = read_records(text, [&](std::string_view line) -> Result<void> {
+    read.workloads.push_back(TRY(read_workload(line)));
+    return {};
+  });
+  return read;
+}
+
+}  // namespace koord::analysis
