@@ -147,6 +147,7 @@ static __always_inline void end_wait(struct blame_cpu* cpu, __u32 number, struct
   __u64 throttled = throttled_time_of(next->se.cfs_rq);
   if (!throttled && !before && waited <= BLAME_FIRST_LEVEL_NS) {
     cpu->waited_ns += waited;
+    cpu->waits++;
     count_length(victim, waited);
     return;
   }
@@ -155,6 +156,7 @@ static __always_inline void end_wait(struct blame_cpu* cpu, __u32 number, struct
   if (throttled) throttled = take_throttled(wait, slot, number, throttled, waited, now);
   __u64 here = waited - throttled;
   __u64 all = here + before;
+  slot->waits++;
   count_length(victim, all);
   add_wait(slot, before ? wait->counted_ns : 0, all, throttled, false);
   if (all >= BLAME_LONG_NS) {
@@ -199,11 +201,12 @@ static __always_inline void count_run(struct blame_cpu* cpu, const struct task_s
   if (slot) {
     slot->run_ns += now - cpu->counted_ns;
     slot->wait_ns += cpu->waited_ns;
+    slot->waits += cpu->waits;
     slot->throttled.left_ns = now;
     if (!slot->throttled.seen) slot->throttled.seen = 1 + throttled_time_of(prev->se.cfs_rq);
   }
   cpu->counted_ns = now;
-  cpu->waited_ns = 0;
+  cpu->waited_ns = cpu->waits = 0;
 }
 
 SEC("tp_btf/sched_switch")

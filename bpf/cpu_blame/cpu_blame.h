@@ -30,6 +30,7 @@
  * visit. The values that most switches change come first. */
 struct blame_slot {
   __u64 wait_ns;
+  __u64 waits;                        /* that have ended */
   __u64 run_ns;                       /* up to BLAME_RUN_NS ago; interrupts in that time included */
   __u64 throttled_ns;                 /* of threads that were waiting otherwise */
   struct latency_throttled throttled; /* for the programs */
@@ -71,6 +72,7 @@ struct blame_epoch {
 struct blame_cpu {
   __u64 counted_ns; /* the time of the current cgroup is counted up to then; 0: no switch yet */
   __u64 waited_ns;  /* short waits of the current cgroup since then */
+  __u64 waits;      /* of waited_ns */
   struct blame_segment current;
   __u32 n_segments, n_epochs, n_long_epochs, reserved; /* all that were ever added */
   struct blame_segment segments[BLAME_SEGMENTS];

@@ -36,7 +36,7 @@ const latency::ProgramSource kPrograms = {"sched_info",
                                           {}};
 
 CpuTimes times_of(const blame_slot& slot) {
-  CpuTimes times{slot.run_ns, slot.wait_ns, slot.long_ns, slot.throttled_ns, {}};
+  CpuTimes times{slot.run_ns, slot.wait_ns, slot.waits, slot.long_ns, slot.throttled_ns, {}};
   std::copy(std::begin(slot.excess_ns), std::end(slot.excess_ns), times.excess.begin());
   return times;
 }
@@ -59,6 +59,7 @@ Occupant occupant_of(std::uint32_t slot) {
 CpuTimes& CpuTimes::operator+=(const CpuTimes& other) {
   run += other.run;
   wait += other.wait;
+  waits += other.waits;
   long_wait += other.long_wait;
   throttled += other.throttled;
   for (std::size_t i = 0; i < kExcessLevels; ++i) excess[i] += other.excess[i];
@@ -68,6 +69,7 @@ CpuTimes& CpuTimes::operator+=(const CpuTimes& other) {
 CpuTimes added(const CpuTimes& before, const CpuTimes& now) {
   CpuTimes difference{now.run - before.run,
                       now.wait - before.wait,
+                      now.waits - before.waits,
                       now.long_wait - before.long_wait,
                       now.throttled - before.throttled,
                       {}};

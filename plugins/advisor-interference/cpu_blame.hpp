@@ -24,6 +24,7 @@ inline constexpr std::size_t kExcessLevels = 6;
 // The time and the waits of a cgroup's threads, in nanoseconds. Time throttled by a CPU quota is in `throttled` only.
 struct CpuTimes {
   std::uint64_t run = 0, wait = 0;  // waits that last count, too
+  std::uint64_t waits = 0;          // that have ended
   std::uint64_t long_wait = 0;      // in waits of 1 ms and more
   std::uint64_t throttled = 0;
   std::array<std::uint64_t, kExcessLevels> excess{};  // Σ max(0, wait − x)
