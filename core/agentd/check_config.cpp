@@ -57,7 +57,7 @@ Result<void> check_plugin_config(const CheckedPlugin& plugin, const config::Conf
   TRY(load::check_compatible(plugin.manifest));
   TRY(load::check_required_services(plugin.manifest));
   const std::string path = TRY(load::check_trusted_file(plugin.path));
-  const load::FileStamp stamp = TRY(load::stamp_of(path));
+  const FileVersion stamp = TRY(load::stamp_of(path));
   const host::RunnerLimits limits{
       .memory_bytes = settings.max_memory, .cpu_millis = settings.max_cpu_millis, .processes = settings.max_processes};
   const auto loaded = TRY(child::load_in_child(children, path, plugin.manifest, stamp, limits));

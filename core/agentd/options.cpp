@@ -67,7 +67,7 @@ child::Layers::Options layer_options(const config::Config& config) {
 host::Loader child_loader(const std::string& configured, child::SnapshotImages& images, const cgroup::Layout& layout,
                           child::Layers& layers) {
   return [program = child::plugin_host_program(configured), &images, &layout, &layers](
-             const std::string& path, const load::Manifest& manifest, const load::FileStamp& checked,
+             const std::string& path, const load::Manifest& manifest, const FileVersion& checked,
              const host::RunnerLimits& limits) {
     return child::load_in_child({program, images, &layout, &layers}, path, manifest, checked, limits);
   };

@@ -325,7 +325,7 @@ std::string plugin_host_program(const std::string& configured) {
 
 Result<std::shared_ptr<const host::LoadedPlugin>> load_in_child(const Children& children, const std::string& path,
                                                                 const load::Manifest& manifest,
-                                                                const load::FileStamp& checked,
+                                                                const FileVersion& checked,
                                                                 const host::RunnerLimits& limits) {
   PluginProcess::Spec spec{.program = children.program,
                            .layout = children.layout,

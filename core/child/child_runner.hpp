@@ -29,7 +29,7 @@ struct Children {
 // was checked, also those that are started later. All of them run in one cgroup, which no other running plugin uses.
 Result<std::shared_ptr<const host::LoadedPlugin>> load_in_child(const Children& children, const std::string& path,
                                                                 const load::Manifest& manifest,
-                                                                const load::FileStamp& checked,
+                                                                const FileVersion& checked,
                                                                 const host::RunnerLimits& limits);
 
 }  // namespace koord::child

@@ -27,7 +27,7 @@ class PluginProcess {
     std::string cgroup;                      // its name below kPluginsCgroup
     std::string plugin_id;
     std::string path;
-    load::FileStamp checked;  // the file that must be mapped
+    FileVersion checked;  // the file that must be mapped
   };
 
   static Result<std::unique_ptr<PluginProcess>> start(const Spec& spec, const host::RunnerLimits& limits);

@@ -226,7 +226,7 @@ std::unique_ptr<Runner> make_in_process_runner(const koord_class& cls, const loa
 }
 
 Result<std::shared_ptr<const LoadedPlugin>> load_in_process(const std::string& path, const load::Manifest& manifest,
-                                                            const load::FileStamp& checked,
+                                                            const FileVersion& checked,
                                                             const RunnerLimits& /*limits*/) {
   return std::shared_ptr<const LoadedPlugin>(
       std::make_shared<InProcessPlugin>(TRY(load::Module::load(path, manifest, checked))));

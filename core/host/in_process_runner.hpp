@@ -18,7 +18,7 @@ std::unique_ptr<Runner> make_in_process_runner(const koord_class& cls, const loa
 
 // A Loader: maps the file into this process, where no limit holds.
 Result<std::shared_ptr<const LoadedPlugin>> load_in_process(const std::string& path, const load::Manifest& manifest,
-                                                            const load::FileStamp& checked,
+                                                            const FileVersion& checked,
                                                             const RunnerLimits& limits = {});
 
 }  // namespace koord::host

@@ -99,7 +99,7 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
   // The mapped plugin, and the file it was mapped from.
   struct Mapped {
     std::shared_ptr<const LoadedPlugin> plugin;
-    load::FileStamp stamp;
+    FileVersion stamp;
   };
 
   void go_on();

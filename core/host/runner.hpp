@@ -33,8 +33,11 @@ namespace koord::service {
 class PluginContext;
 }  // namespace koord::service
 
+namespace koord {
+struct FileVersion;
+}
+
 namespace koord::load {
-struct FileStamp;
 struct Manifest;
 }  // namespace koord::load
 
@@ -127,6 +130,6 @@ class LoadedPlugin {
 // Loads the file at this absolute path; its manifest was read and accepted. Whenever the file is mapped it must still
 // be the one with this stamp. May block and run code of the plugin: if in a process of its own, in these limits.
 using Loader = std::function<Result<std::shared_ptr<const LoadedPlugin>>(
-    const std::string& path, const load::Manifest&, const load::FileStamp& checked, const RunnerLimits& limits)>;
+    const std::string& path, const load::Manifest&, const FileVersion& checked, const RunnerLimits& limits)>;
 
 }  // namespace koord::host

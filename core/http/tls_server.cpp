@@ -132,19 +132,20 @@ struct TlsServer::Material {
   std::vector<Pool> pools;
 };
 
-struct TlsServer::Stamps {
-  FileStamp certificate, key;
-  std::vector<FileStamp> clients;
+struct TlsServer::Versions {
+  FileVersion certificate, key;
+  std::vector<FileVersion> clients;
 
-  bool operator==(const Stamps&) const = default;
-  static Stamps of(const TlsServerOptions& options) {
-    Stamps stamps{stamp_of(options.certificate_file), stamp_of(options.key_file), {}};
-    for (const auto& clients : options.clients) stamps.clients.push_back(stamp_of(clients.file));
-    return stamps;
+  bool operator==(const Versions&) const = default;
+  static Versions of(const TlsServerOptions& options) {
+    Versions versions{version_of(options.certificate_file), version_of(options.key_file), {}};
+    for (const auto& clients : options.clients) versions.clients.push_back(version_of(clients.file));
+    return versions;
   }
 };
 
-TlsServer::TlsServer(TlsServerOptions options) : options_(std::move(options)), stamps_(std::make_unique<Stamps>()) {}
+TlsServer::TlsServer(TlsServerOptions options)
+    : options_(std::move(options)), versions_(std::make_unique<Versions>()) {}
 TlsServer::~TlsServer() = default;
 
 Result<std::shared_ptr<TlsServer>> TlsServer::open(TlsServerOptions options) {
@@ -159,7 +160,7 @@ Result<void> TlsServer::load() {
   tls.ERR_clear_error();
   checked_at_ = std::chrono::steady_clock::now();
   // Before they are read: a file that is replaced meanwhile is read again.
-  Stamps stamps = Stamps::of(options_);
+  Versions versions = Versions::of(options_);
   TlsContext context = TRY(make_server_context(tls, options_));
   std::vector<Pool> pools;
   for (const TlsServerOptions::Authorities& clients : options_.clients) {
@@ -171,7 +172,7 @@ Result<void> TlsServer::load() {
     tls.SSL_CTX_set_cert_verify_callback(context.get(), accept_any_certificate, nullptr);
   }
   material_.reset(new Material{std::move(context), std::move(pools)});
-  *stamps_ = std::move(stamps);
+  *versions_ = std::move(versions);
   const std::lock_guard lock(mutex_);
   problem_.clear();
   ++generation_;
@@ -182,7 +183,7 @@ void TlsServer::refresh() {
   const auto now = std::chrono::steady_clock::now();
   if (now - checked_at_ < kCheckPeriod) return;
   checked_at_ = now;
-  if (Stamps::of(options_) == *stamps_) {
+  if (Versions::of(options_) == *versions_) {
     const std::lock_guard lock(mutex_);
     problem_.clear();  // a bad file was replaced by the good one
     return;

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "core/base/clock.hpp"
-#include "core/base/file_stamp.hpp"
+#include "core/base/file_version.hpp"
 #include "core/base/result.hpp"
 #include "core/http/tls.hpp"
 
@@ -76,12 +76,12 @@ class TlsServer {
 
  private:
   struct Material;
-  struct Stamps;
+  struct Versions;
   explicit TlsServer(TlsServerOptions options);
   Result<void> load();
 
   TlsServerOptions options_;
-  std::unique_ptr<Stamps> stamps_;
+  std::unique_ptr<Versions> versions_;
   std::unique_ptr<const Material> material_;
   std::chrono::steady_clock::time_point checked_at_{};
   mutable std::mutex mutex_;  // of what follows

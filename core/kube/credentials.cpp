@@ -12,9 +12,9 @@ namespace {
 
 constexpr std::size_t kMaxTokenBytes = 64 << 10;
 
-bool replaced(FileStamp& stamp, const std::string& path) {
-  const FileStamp now = stamp_of(path);
-  return std::exchange(stamp, now) != now;
+bool replaced(FileVersion& version, const std::string& path) {
+  const FileVersion now = version_of(path);
+  return std::exchange(version, now) != now;
 }
 
 // Returns the token if it is valid in a header.

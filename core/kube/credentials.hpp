@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/base/clock.hpp"
-#include "core/base/file_stamp.hpp"
+#include "core/base/file_version.hpp"
 #include "core/base/result.hpp"
 #include "core/http/tls.hpp"
 #include "core/kube/connection_config.hpp"
@@ -39,7 +39,7 @@ class Credentials {
   const ConnectionConfig& config_;
   const Clock& clock_;
   Time checked_at_ = Time::min();
-  FileStamp ca_, certificate_, key_, token_file_;
+  FileVersion ca_, certificate_, key_, token_file_;
   Result<std::string> token_ = std::string();
 };
 

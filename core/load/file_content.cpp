@@ -37,7 +37,7 @@ Result<std::optional<std::string>> find_signature(const std::string& path, const
   return std::optional(signature);
 }
 
-Result<std::string> read_bytes(int fd, const std::string& path, const FileStamp& stamp) {
+Result<std::string> read_bytes(int fd, const std::string& path, const FileVersion& stamp) {
   if (stamp.size > kMaxFileBytes) {
     return invalid("'" + path + "': wanted at most " + std::to_string(kMaxFileBytes) + " bytes, found " +
                    std::to_string(stamp.size));
@@ -86,7 +86,7 @@ Result<CheckedFile> check_content(const std::string& path, const ContentDemand& 
   const UniqueFd file = TRY(open_at(AT_FDCWD, path, O_RDONLY | O_NONBLOCK));
   struct stat about;
   if (::fstat(file.get(), &about) != 0) return system_error(errno, "cannot stat '" + path + "'");
-  const FileStamp stamp = stamp_from(about);
+  const FileVersion stamp = stamp_from(about);
   if (demand.sha256.empty() && !signature) return CheckedFile{stamp, false};
   const std::string bytes = TRY(read_bytes(file.get(), path, stamp));
   const std::string sha256 = TRY(sha256_of(bytes));

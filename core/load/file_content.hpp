@@ -40,7 +40,7 @@ struct ContentDemand {
 };
 
 struct CheckedFile {
-  FileStamp stamp;
+  FileVersion stamp;
   bool content_was_read = false;  // something was asked of it
 };
 

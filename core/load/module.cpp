@@ -29,7 +29,7 @@ using FileIdentity = std::pair<std::uint64_t, std::uint64_t>;  // device and ino
 
 struct Mapped {
   boost::dll::shared_library library;
-  FileStamp stamp;
+  FileVersion stamp;
 };
 
 struct Handles {
@@ -89,7 +89,7 @@ struct Entry {
   const koord_module* (*function)();
 };
 
-Result<Entry> find_entry(const std::string& path, bool tried_first, const FileStamp& checked) {
+Result<Entry> find_entry(const std::string& path, bool tried_first, const FileVersion& checked) {
   FileIdentity file{checked.device, checked.inode};
   std::lock_guard lock(handles().mutex);
   auto known = handles().by_file.find(file);
@@ -121,7 +121,7 @@ Module::Module(const koord_module* table, std::vector<ClassInfo> classes)
     : table_(table), classes_(std::move(classes)) {}
 
 Result<std::shared_ptr<const Module>> Module::make(const std::string& path, const Manifest& manifest, bool tried_first,
-                                                   const FileStamp& checked) {
+                                                   const FileVersion& checked) {
   Entry entry = TRY(find_entry(path, tried_first, checked));
   const koord_module* table = TRY(call_entry(entry));
   std::vector<ClassInfo> classes = TRY(check_module(table, manifest));
@@ -129,7 +129,7 @@ Result<std::shared_ptr<const Module>> Module::make(const std::string& path, cons
 }
 
 Result<std::shared_ptr<const Module>> Module::load(const std::string& path, const Manifest& manifest,
-                                                   const FileStamp& checked) {
+                                                   const FileVersion& checked) {
   return make(path, manifest, true, checked);
 }
 

@@ -25,7 +25,7 @@ class Module {
   // Maps the file at this absolute path; its manifest was read and accepted. A file that was mapped before and has
   // changed since is refused: it cannot be mapped again.
   static Result<std::shared_ptr<const Module>> load(const std::string& path, const Manifest& manifest,
-                                                    const FileStamp& checked);
+                                                    const FileVersion& checked);
   // The same without the trial, for a process that has nothing to lose.
   static Result<std::shared_ptr<const Module>> load_untried(const std::string& path, const Manifest& manifest);
 
@@ -34,7 +34,7 @@ class Module {
 
  private:
   static Result<std::shared_ptr<const Module>> make(const std::string& path, const Manifest& manifest, bool tried_first,
-                                                    const FileStamp& checked);
+                                                    const FileVersion& checked);
   Module(const koord_module* table, std::vector<ClassInfo> classes);
 
   const koord_module* table_;

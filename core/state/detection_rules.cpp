@@ -9,7 +9,7 @@
 
 #include "core/base/record.hpp"
 #include "core/state/document.hpp"
-#include "core/state/slo_cluster.hpp"
+#include "core/state/label_selector.hpp"
 
 namespace koord::state {
 namespace {

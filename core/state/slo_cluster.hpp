@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cluster's settings that NodeSLOs are made of: the data of the ConfigMap slo-controller-config. For a section of
 // the spec it has a value for all nodes, and a list of entries for some; the first entry with a matching selector
-// counts. For the slo_* files of this folder, selects() for detection_rules.cpp, too. Pure. [any thread]
+// counts. For the slo_* files of this folder. Pure. [any thread]
 #pragma once
 
 #include <boost/json.hpp>

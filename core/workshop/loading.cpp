@@ -38,7 +38,7 @@ class LinkedPlugin final : public host::LoadedPlugin {
 Result<std::shared_ptr<const host::LoadedPlugin>> load_checked(const OpenedPlugin& piece, const Loading& how) {
   TRY(load::check_compatible(piece.manifest));
   TRY(load::check_required_services(piece.manifest));
-  const load::FileStamp stamp = TRY(load::stamp_of(piece.path));
+  const FileVersion stamp = TRY(load::stamp_of(piece.path));
   if (!TRY(host::lives_in_child(piece.manifest, load::Origin::third_party, how.isolation)))
     return host::load_in_process(piece.path, piece.manifest, stamp);
   return child::load_in_child({how.child_program, how.images, nullptr, how.layers}, piece.path, piece.manifest, stamp,

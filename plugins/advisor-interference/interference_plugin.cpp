@@ -13,6 +13,7 @@
 #include "koordetector/plugin.hpp"
 #include "plugins/advisor-interference/cache_verdicts.hpp"
 #include "plugins/advisor-interference/cpu_blame.hpp"
+#include "plugins/advisor-interference/cpu_series.hpp"
 #include "plugins/advisor-interference/cpu_use.hpp"
 #include "plugins/advisor-interference/cpu_windows.hpp"
 #include "plugins/advisor-interference/kept_baselines.hpp"
@@ -47,10 +48,14 @@ using koord::analysis::Verdict;
 using koord::interference::Blame;
 using koord::interference::ContainerTimes;
 using koord::interference::CpuBlame;
+using koord::interference::CpuMetrics;
 using koord::interference::CpuReading;
+using koord::interference::CpuSeries;
 using koord::interference::CpuTimes;
 using koord::interference::CpuUse;
+using koord::interference::kCpuKinds;
 using koord::interference::KnownContainer;
+using koord::interference::kWaitCauses;
 using koord::interference::OtherResources;
 using koord::interference::Requests;
 using koord::interference::UnusedCpus;
@@ -74,32 +79,6 @@ constexpr std::chrono::nanoseconds kWindow = 1s;
 constexpr double kLongestWindow = 5;
 // Containers may divide their cgroup; looking for these costs more than a window.
 constexpr int kWindowsBetweenLooks = 5;
-constexpr Kind kKinds[] = {Kind::interfered, Kind::shared_parent, Kind::self_quota, Kind::self_threads};
-
-// Causes of waits, in the order of their series.
-constexpr const char* kCauses[] = {"others", "self", "throttled", "kernel", "outside", "unexplained"};
-
-struct Metrics {
-  Metric interference, held_up, waits;
-};
-
-// The series of a container. Pods have none: `kinds` is empty.
-struct Series {
-  Series(const Metrics& metrics, std::uint64_t subject, bool is_pod) : handle(subject) {
-    if (is_pod) return;
-    for (Kind kind : kKinds)
-      kinds.push_back(
-          metrics.interference.series(subject, {{"resource", "cpu"}, {"kind", std::string(name_of(kind))}}));
-    held_up = metrics.held_up.series(subject, {{"resource", "cpu"}, {"over", "1ms"}});
-    for (const char* cause : kCauses)
-      waits.push_back(metrics.waits.series(subject, {{"resource", "cpu"}, {"cause", cause}}));
-    waited.resize(waits.size());
-  }
-
-  std::uint64_t handle, held_up = 0;
-  std::vector<std::uint64_t> kinds, waits;
-  std::vector<double> waited;  // seconds since the agent met the container
-};
 
 // As verdicts name it, and which containers are of the same workload.
 struct Names {
@@ -230,7 +209,7 @@ class Interference final : public koord::plugin::Advisor {
 
   void follow() {
     const bool is_new = followed_.follow(
-        host(), state_, [this](std::uint64_t handle, bool is_pod) { return Series(metrics_, handle, is_pod); });
+        host(), state_, [this](std::uint64_t handle, bool is_pod) { return CpuSeries(metrics_, handle, is_pod); });
     if (is_new) learn_names();
     if (!is_new && ++windows_since_look_ < kWindowsBetweenLooks) return;
     windows_since_look_ = 0;
@@ -238,7 +217,7 @@ class Interference final : public koord::plugin::Advisor {
     container_of_.clear();
     // Cgroups outside of pods may be listed together with one above them: the innermost one counts.
     std::map<std::uint64_t, std::size_t> depths;
-    followed_.for_each_cgroup([&](const Series& series, std::uint64_t id) {
+    followed_.for_each_cgroup([&](const CpuSeries& series, std::uint64_t id) {
       const auto names = names_.find(series.handle);
       if (series.kinds.empty() || names == names_.end()) return;
       const std::size_t depth = names->second.cgroup_dir.size() + 1;
@@ -341,18 +320,18 @@ class Interference final : public koord::plugin::Advisor {
     for (const CpuSubject& subject : subjects) windows[subject.window.subject] = &subject.window;
     std::map<std::uint64_t, Kind> verdicts;
     for (const Verdict& verdict : analysis_.verdicts()) verdicts[verdict.victim] = verdict.kind;
-    followed_.for_each(windows_, [&](Series& series, const CpuTimes&) {
+    followed_.for_each(windows_, [&](CpuSeries& series, const CpuTimes&) {
       const auto window = windows.find(series.handle);
       if (window == windows.end()) return;
       const auto verdict = verdicts.find(series.handle);
       for (std::size_t i = 0; i < series.kinds.size(); ++i)
-        batch_.add(series.kinds[i], verdict != verdicts.end() && verdict->second == kKinds[i] ? 1 : 0);
+        batch_.add(series.kinds[i], verdict != verdicts.end() && verdict->second == kCpuKinds[i] ? 1 : 0);
       batch_.add(series.held_up, window->second->held_up);
       report_waits(series, *window->second, seconds);
     });
   }
 
-  void report_waits(Series& series, const CpuWindow& window, double seconds) {
+  void report_waits(CpuSeries& series, const CpuWindow& window, double seconds) {
     double by_kind[3] = {};
     for (const Suspect& suspect : window.others) by_kind[static_cast<int>(suspect.kind)] += suspect.waited;
     const double waited[] = {by_kind[static_cast<int>(SuspectKind::container)],
@@ -369,7 +348,7 @@ class Interference final : public koord::plugin::Advisor {
 
   const koord_svc_state* state_ = nullptr;
   const koord_svc_audit* audit_ = nullptr;
-  Metrics metrics_;
+  CpuMetrics metrics_;
   std::uint64_t lost_ = 0, last_ns_ = 0;
   std::string stat_file_;
   UnusedCpus unused_;  // since the start of the machine, at the last window
@@ -381,7 +360,7 @@ class Interference final : public koord::plugin::Advisor {
   std::unique_ptr<OtherResources> others_;
   std::unique_ptr<koord::interference::CacheVerdicts> cache_;  // null: the node cannot count
   koord::latency::Windows<CpuTimes> windows_;
-  koord::latency::Followed<Series> followed_;
+  koord::latency::Followed<CpuSeries> followed_;
   int windows_since_look_ = 0;
   koord::interference::ContainerOfCgroup container_of_;
   std::map<std::uint64_t, Names> names_;  // by the container's handle

@@ -22,7 +22,7 @@ using cgroup::Controller;
 // Half of the least refault time that is harm (MemoryRule).
 constexpr double kWorthReading = 0.005;
 
-std::optional<std::uint64_t> number_in(const std::string& path) {
+std::optional<std::uint64_t> count_in(const std::string& path) {
   const Result<std::string> text = read_file(path);
   const Result<std::uint64_t> number = text ? parse_uint(trim(*text)) : Result<std::uint64_t>(text.error());
   return number ? std::optional(*number) : std::nullopt;
@@ -93,7 +93,7 @@ bool MemoryWindows::is_worth_reading(const std::vector<IoSubject>& io, double se
 MemoryWindows::Memory MemoryWindows::memory_of(const KnownContainer& container, double seconds) {
   const std::string directory = layout_.directory(Controller::memory, container.cgroup_dir);
   const bool is_v2 = layout_.version(Controller::memory) == cgroup::Version::v2;
-  const auto usage = number_in(directory + (is_v2 ? "/memory.current" : "/memory.usage_in_bytes"));
+  const auto usage = count_in(directory + (is_v2 ? "/memory.current" : "/memory.usage_in_bytes"));
   const std::string stat = read_file(directory + "/memory.stat").value_or("");
   const auto refaults = is_v2 ? sum_of(stat, {"workingset_refault_file", "workingset_refault_anon"})
                               : sum_of(stat, {"total_workingset_refault_file", "total_workingset_refault_anon"});
@@ -107,7 +107,7 @@ bool MemoryWindows::met_limit(const std::string& cgroup) {
   const std::string directory = layout_.directory(Controller::memory, cgroup);
   const auto times = layout_.version(Controller::memory) == cgroup::Version::v2
                          ? sum_of(read_file(directory + "/memory.events.local").value_or(""), {"max", "high"})
-                         : number_in(directory + "/memory.failcnt");
+                         : count_in(directory + "/memory.failcnt");
   at->second = added_to(directory + " limit", times) > 0;
   return at->second;
 }

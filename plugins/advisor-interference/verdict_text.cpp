@@ -15,7 +15,7 @@ using analysis::Suspect;
 using analysis::SuspectKind;
 using analysis::Verdict;
 
-constexpr std::size_t kMostSuspects = 3;
+constexpr std::size_t kSuspectsInText = 3;
 
 std::string number(double value, const char* unit) {
   std::array<char, 64> text{};
@@ -66,7 +66,7 @@ std::string describe(const Verdict& verdict, const NameOf& name_of) {
   for (const Suspect& suspect : verdict.suspects) all += suspect.waited;
   std::string text = figure(verdict.statistic);
   const std::string relation = verdict.statistic.name == kCpi ? "; rises with " : "; waited for ";
-  const std::size_t n = std::min(verdict.suspects.size(), kMostSuspects);
+  const std::size_t n = std::min(verdict.suspects.size(), kSuspectsInText);
   for (std::size_t i = 0; i < n; ++i) {
     const Suspect& suspect = verdict.suspects[i];
     text += (i == 0 ? relation : ", ") + name_of_suspect(suspect, name_of) +

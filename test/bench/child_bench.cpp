@@ -128,7 +128,7 @@ struct Bench : bench::ActorFixture {
   // Cost of a scrape of a thousand samples in calls of the plugin: all in one message, and each in one of its own.
   void map_samples() {
     const load::Manifest scraper = *load::read_manifest(kScraper);
-    const load::FileStamp stamp = *load::stamp_of(kScraper);
+    const FileVersion stamp = *load::stamp_of(kScraper);
     auto child = child::load_in_child({bench::kPluginHost, images}, kScraper, scraper, stamp, {});
     auto context = host.make_context(scraper.id, {"koord.metrics/1", "koord.config/1"});
     auto runner = (*child)->make_runner(0, *context, {});

@@ -84,7 +84,7 @@ struct ActorFixture {
   test::FakeNode node;
   test::FakeHost host{node};
   load::Manifest manifest = *load::read_manifest(kActor);
-  load::FileStamp file = *load::stamp_of(kActor);
+  FileVersion file = *load::stamp_of(kActor);
 
   // Starts it with a part of test/core/child/plugins/actor.cpp.
   std::unique_ptr<RunningPlugin> start(const host::LoadedPlugin& plugin, const host::RunnerLimits& limits,

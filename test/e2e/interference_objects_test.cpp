@@ -48,14 +48,16 @@ struct JudgingNode {
   RealCgroup top{"rules"};
   TestCluster cluster;
   const std::string settings = "plugins.settings={advisor-interference: {config: {rule: {clearAfter: 20s}}}}";
-  AgentProcess agent{"roots: {cgroup: \"" + root_of(top, folder.path()) + "\"}\ncluster: {kubeconfig: \"" + cluster.kubeconfig() + "\"}\nstate: {source: kubelet, kubelet: {caFile: \"" +
+  AgentProcess agent{"roots: {cgroup: \"" + root_of(top, folder.path()) + "\"}\ncluster: {kubeconfig: \"" +
+                         cluster.kubeconfig() + "\"}\nstate: {source: kubelet, kubelet: {caFile: \"" +
                          cluster.kubelet_ca() + "\"}}",
                      {built("plugins/advisor-interference")}};
 };
 
 }  // namespace
 
-TEST_CASE_FIXTURE(JudgingNode, "a rule of the cluster is in force while its object exists, over the node's configuration") {
+TEST_CASE_FIXTURE(JudgingNode,
+                  "a rule of the cluster is in force while its object exists, over the node's configuration") {
   cluster.set_pods(
       R"([{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web", "namespace": "shop", "uid": "uid-web"}, )"
       R"("spec": {"nodeName": "test-node", "containers": [{"name": "app", "image": "i"}]}, )"

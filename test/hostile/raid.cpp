@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "test/hostile/raid.hpp"
 
-#include <poll.h>
 #include <sys/stat.h>
 
 #include <algorithm>

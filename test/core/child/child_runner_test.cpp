@@ -43,7 +43,7 @@ struct ChildRunnerFixture {
   test::HostStage stage{
       {"actor"},
       4,
-      [this](const std::string& path, const Manifest& manifest, const FileStamp& file, const RunnerLimits& limits) {
+      [this](const std::string& path, const Manifest& manifest, const FileVersion& file, const RunnerLimits& limits) {
         return child::load_in_child(runner(), path, manifest, file, limits);
       }};
 
@@ -334,7 +334,7 @@ TEST_CASE("without a koord-plugin-host the plugin is refused, and says what was 
   test::HostStage stage{
       {"actor"},
       2,
-      [&](const std::string& path, const Manifest& manifest, const FileStamp& file, const RunnerLimits& limits) {
+      [&](const std::string& path, const Manifest& manifest, const FileVersion& file, const RunnerLimits& limits) {
         return child::load_in_child({"/nowhere/koord-plugin-host", images}, path, manifest, file, limits);
       }};
   stage.apply("Actor=true");

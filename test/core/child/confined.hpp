@@ -60,7 +60,7 @@ struct Confined {
   HostStage stage{
       {"prober"},
       4,
-      [this](const std::string& path, const Manifest& manifest, const FileStamp& file, const RunnerLimits& limits) {
+      [this](const std::string& path, const Manifest& manifest, const FileVersion& file, const RunnerLimits& limits) {
         return child::load_in_child({std::getenv("KOORD_PLUGIN_HOST"), images, nullptr, &layers}, path, manifest, file,
                                     limits);
       }};

@@ -52,7 +52,7 @@ struct ScrapeFixture {
   test::HostStage stage{
       {"scraper", "actor"},
       4,
-      [this](const std::string& path, const Manifest& manifest, const FileStamp& file, const RunnerLimits& limits) {
+      [this](const std::string& path, const Manifest& manifest, const FileVersion& file, const RunnerLimits& limits) {
         return child::load_in_child({std::getenv("KOORD_PLUGIN_HOST"), images}, path, manifest, file, limits);
       }};
 
@@ -367,7 +367,7 @@ TEST_CASE("a child that ends while it maps is begun anew, and the host goes on")
   test::HostStage stage{
       {"scraper"},
       4,
-      [&](const std::string& path, const Manifest& manifest, const FileStamp& file, const RunnerLimits& limits) {
+      [&](const std::string& path, const Manifest& manifest, const FileVersion& file, const RunnerLimits& limits) {
         return child::load_in_child({std::getenv("KOORD_PLUGIN_HOST"), images}, path, manifest, file, limits);
       }};
   config::PluginSettings settings = stage.settings().defaults;

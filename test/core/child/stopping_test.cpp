@@ -43,7 +43,7 @@ bool has_children() { return a_child() != 0; }
 struct Starting {
   explicit Starting(std::string_view plugin)
       : stage({plugin}, 2,
-              [this](const std::string& path, const Manifest& manifest, const FileStamp& file,
+              [this](const std::string& path, const Manifest& manifest, const FileVersion& file,
                      const RunnerLimits& limits) {
                 return child::load_in_child({std::getenv("KOORD_PLUGIN_HOST"), images}, path, manifest, file, limits);
               }) {}
@@ -77,7 +77,7 @@ struct Stubborn {
   test::HostStage stage{
       {"actor"},
       1,
-      [this](const std::string& path, const Manifest& manifest, const FileStamp& file, const RunnerLimits& limits) {
+      [this](const std::string& path, const Manifest& manifest, const FileVersion& file, const RunnerLimits& limits) {
         return child::load_in_child({std::getenv("KOORD_PLUGIN_HOST"), images}, path, manifest, file, limits);
       }};
 

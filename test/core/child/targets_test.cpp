@@ -34,7 +34,7 @@ struct Targets {
   Targets() {
     SUBCASE("in this process") { is_own = true; }
     SUBCASE("in a process of its own") {}
-    Loader in_child = [this](const std::string& path, const Manifest& manifest, const FileStamp& file,
+    Loader in_child = [this](const std::string& path, const Manifest& manifest, const FileVersion& file,
                              const RunnerLimits& limits) {
       return child::load_in_child({std::getenv("KOORD_PLUGIN_HOST"), images}, path, manifest, file, limits);
     };

@@ -105,7 +105,7 @@ struct Layered {
   Node node;
   test::HostStage stage{{"second"},
                         2,
-                        [this](const std::string&, const Manifest&, const FileStamp&,
+                        [this](const std::string&, const Manifest&, const FileVersion&,
                                const RunnerLimits&) -> Result<std::shared_ptr<const LoadedPlugin>> {
                           return std::shared_ptr<const LoadedPlugin>(std::make_shared<LayeredPlugin>(node));
                         }};

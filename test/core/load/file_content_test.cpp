@@ -205,7 +205,7 @@ TEST_CASE_FIXTURE(FileContentFixture, "property: with any one bit of the signatu
 }
 
 TEST_CASE_FIXTURE(FileContentFixture, "a file that was written to or replaced after the check is found out") {
-  const FileStamp stamp = check_content(file, pin(digest()))->stamp;
+  const FileVersion stamp = check_content(file, pin(digest()))->stamp;
   CHECK(check_unchanged(file, stamp));
   const std::string content = *read_file(file);
   write(file, content);  // the same bytes in another file
@@ -214,7 +214,7 @@ TEST_CASE_FIXTURE(FileContentFixture, "a file that was written to or replaced af
             .message()
             .starts_with("'" + file + "': wanted the file that was mapped, inode " + std::to_string(stamp.inode) +
                          " of "));
-  const FileStamp second = *stamp_of(file);
+  const FileVersion second = *stamp_of(file);
   std::filesystem::last_write_time(file, std::filesystem::last_write_time(file) - std::chrono::hours(1));
   CHECK_FALSE(check_unchanged(file, second));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/base/file_stamp.hpp"
+#include "core/base/file_version.hpp"
 
 #include <sys/stat.h>
 
@@ -12,7 +12,7 @@ std::int64_t ns_of_stamp(const timespec& time) {
 
 }  // namespace
 
-FileStamp stamp_of(const std::string& path) {
+FileVersion version_of(const std::string& path) {
   struct stat info;
   if (path.empty() || ::stat(path.c_str(), &info) != 0) return {};
   return {info.st_dev, info.st_ino, static_cast<std::uint64_t>(info.st_size), ns_of_stamp(info.st_mtim),

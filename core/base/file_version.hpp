@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// FileStamp: which file is at a path, to notice that it was replaced or changed. [any thread]
+// FileVersion: which file is at a path, to notice that it was replaced or changed. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,14 @@
 namespace koord {
 
 // All zero: no file.
-struct FileStamp {
+struct FileVersion {
   std::uint64_t device = 0, inode = 0, size = 0;
   std::int64_t modified_ns = 0, changed_ns = 0;
 
-  bool operator==(const FileStamp&) const = default;
+  bool operator==(const FileVersion&) const = default;
 };
 
 // Follows symbolic links. An empty path is no file.
-FileStamp stamp_of(const std::string& path);
+FileVersion version_of(const std::string& path);
 
 }  // namespace koord

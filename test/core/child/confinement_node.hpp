@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plugin with limits on this machine's kernel, and processes that wait.
+#pragma once
+
+#include <unistd.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "core/base/node_roots.hpp"
+#include "core/cgroup/layout.hpp"
+#include "core/child/plugins_cgroup.hpp"
+#include "test/support/child_process.hpp"
+
+namespace koord::child {
+
+struct Node {
+  cgroup::Layout layout = *cgroup::Layout::detect(NodeRoots());
+  std::string id = "koord-test-" + std::to_string(::getpid());
+  std::string plugin() const { return std::string(kPluginsCgroup) + "/" + id; }
+  std::string file(cgroup::Controller controller, const std::string& name) {
+    return layout.directory(controller, plugin()) + "/" + name;
+  }
+};
+
+// A process that waits for a signal to go on.
+class Waiting {
+ public:
+  explicit Waiting(const std::function<void()>& then) {
+    REQUIRE(::pipe(ends_) == 0);
+    process_ = std::make_unique<test::ChildProcess>([this, &then] {
+      ::close(ends_[1]);
+      char byte;
+      if (::read(ends_[0], &byte, 1) == 0) then();
+    });
+    ::close(ends_[0]);
+  }
+  test::ChildProcess& process() { return *process_; }
+  void go() { ::close(ends_[1]); }
+
+ private:
+  int ends_[2];
+  std::unique_ptr<test::ChildProcess> process_;
+};
+
+}  // namespace koord::child
