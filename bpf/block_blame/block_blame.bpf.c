@@ -39,6 +39,7 @@ struct request_record {
 struct submission {
   __u64 bio;  // its address; 0: none waits for a request
   __u64 since_ns;
+  __u64 waited_for_cpu_ns;  // by the thread until then
 };
 
 // The bio that a thread submits.
@@ -228,6 +229,7 @@ static __always_inline int leave_by_merge(const struct request* request) {
   struct request_record* found = bpf_map_lookup_elem(&requests, &key);
   if (!found) return 0;
   __u32 device = found->device, place = found->place;
+  take_wait_of((__u64)BPF_CORE_READ(request, bio));
   if (!bpf_map_delete_elem(&requests, &key)) leave(device, place);
   return 0;
 }
@@ -331,23 +333,31 @@ static __always_inline int complete(const struct request* request, __u32 bytes) 
 
 SEC("tp_btf/block_bio_queue")
 int wait_on_submission(__u64* context) {
-  struct submission* submission =
-      bpf_task_storage_get(&submissions, bpf_get_current_task_btf(), 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+  struct task_struct* task = bpf_get_current_task_btf();
+  struct submission* submission = bpf_task_storage_get(&submissions, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
   if (!submission) return 0;
   submission->bio = context[0];
+  submission->waited_for_cpu_ns = BPF_CORE_READ(task, sched_info.run_delay);
   submission->since_ns = bpf_ktime_get_ns();
   return 0;
 }
 
-// A bio that is split gives its parts to requests of other bios first. Its own one is the last.
+// A bio that is split gives its parts to requests of other bios first. Its own one is the last. A thread that lost its
+// CPU meanwhile did not wait for the device.
 SEC("tp_btf/block_getrq")
 int wait_until_request(__u64* context) {
-  struct submission* submission = bpf_task_storage_get(&submissions, bpf_get_current_task_btf(), 0, 0);
+  struct task_struct* task = bpf_get_current_task_btf();
+  struct submission* submission = bpf_task_storage_get(&submissions, task, 0, 0);
   __u64 bio = context[0];
   if (!submission || submission->bio != bio) return 0;
   submission->bio = 0;
   __u64 ns = bpf_ktime_get_ns() - submission->since_ns;
-  if (ns >= LEAST_WAIT_NS) bpf_map_update_elem(&waited_bios, &bio, &ns, BPF_ANY);
+  __u64 for_cpu_ns = BPF_CORE_READ(task, sched_info.run_delay) - submission->waited_for_cpu_ns;
+  ns -= for_cpu_ns < ns ? for_cpu_ns : ns;
+  if (ns >= LEAST_WAIT_NS)
+    bpf_map_update_elem(&waited_bios, &bio, &ns, BPF_ANY);
+  else
+    bpf_map_delete_elem(&waited_bios, &bio); /* of a bio that had this address before and was merged */
   return 0;
 }
 

@@ -24,10 +24,10 @@ std::int64_t unix_seconds(const Clock& clock) { return clock.wall_ns() / 1'000'0
 
 CheckpointUse checkpoint_use(std::string_view plugin_config) {
   const auto config = read_json(plugin_config);
-  if (!config) return CheckpointUse::off;
-  const std::string use = JsonField(*config)["checkpoints"].text().value_or("off");
+  if (!config) return CheckpointUse::none;
+  const std::string use = JsonField(*config)["checkpoints"].text().value_or("none");
   if (use == "write") return CheckpointUse::write;
-  return use == "read" ? CheckpointUse::read : CheckpointUse::off;
+  return use == "read" ? CheckpointUse::read : CheckpointUse::none;
 }
 
 BaselineCheckpoints::BaselineCheckpoints(const Services& services, std::string node, std::function<CheckpointUse()> use,
@@ -47,7 +47,7 @@ void BaselineCheckpoints::stop() {
 void BaselineCheckpoints::poll() {
   const CheckpointUse use = use_();
   kube::Client* client = services_.client();
-  if (use == CheckpointUse::off || client == nullptr) return;
+  if (use == CheckpointUse::none || client == nullptr) return;
   const state::SnapshotPtr snapshot = services_.hub.current();
   if (std::exchange(seen_pods_, snapshot->versions.pods) != snapshot->versions.pods)
     workloads_ = state::cluster_workloads(*snapshot);
@@ -72,29 +72,34 @@ void BaselineCheckpoints::read_next(kube::Client& client) {
     reading_ = client.send(std::move(call),
                            [this, workload = workload, in_cluster = in_cluster](const Result<kube::Reply>& reply) {
                              BaselineCheckpoints& self = *this;  // this lambda ends with its request
-                             self.take(workload, in_cluster, reply);
+                             const bool is_answered = self.take(workload, in_cluster, reply);
                              self.reading_.reset();
                              kube::Client* next = self.services_.client();
-                             if (reply && next != nullptr) self.read_next(*next);
+                             if (is_answered && next != nullptr) self.read_next(*next);
                            });
     return;
   }
 }
 
 // After an error it is asked for again at the next poll.
-void BaselineCheckpoints::take(const std::string& workload, const std::string& in_cluster,
+bool BaselineCheckpoints::take(const std::string& workload, const std::string& in_cluster,
                                const Result<kube::Reply>& reply) {
-  if (!reply) return;
+  if (!reply) return false;
+  if (!reply->ok() && reply->status != 404) {
+    tell("reading is refused with status " + std::to_string(reply->status));
+    return false;
+  }
   asked_[workload] = services_.clock.now();
-  if (reply->status == 404) return;
-  if (!reply->ok()) return tell("reading is refused with status " + std::to_string(reply->status));
+  if (reply->status == 404) return true;
   Result<state::BaselineCheckpoint> checkpoint = state::parse_checkpoint(reply->body);
   if (checkpoint && checkpoint->workload != in_cluster)
     checkpoint = invalid("spec.workload is '" + checkpoint->workload + "', expected '" + in_cluster + "'");
-  if (!checkpoint)
-    return tell("'" + state::checkpoint_name(in_cluster) + "': " + checkpoint.error().message() +
-                "; nothing is known of " + in_cluster);
-  offer(workload, *std::move(checkpoint));
+  if (checkpoint)
+    offer(workload, *std::move(checkpoint));
+  else
+    tell("'" + state::checkpoint_name(in_cluster) + "': " + checkpoint.error().message() + "; nothing is known of " +
+         in_cluster);
+  return true;
 }
 
 void BaselineCheckpoints::offer(const std::string& workload, state::BaselineCheckpoint checkpoint) {
@@ -137,7 +142,8 @@ void BaselineCheckpoints::write_next(kube::Client& client) {
 // False: it is not due.
 bool BaselineCheckpoints::write(kube::Client& client, const std::string& in_cluster, analysis::SavedBaseline baseline) {
   const auto last = written_.find(in_cluster);
-  if (last == written_.end() && written_.size() >= limits_.objects) return false;
+  const auto ours = std::count_if(written_.begin(), written_.end(), [](const auto& one) { return one.second.is_ours; });
+  if (last == written_.end() && static_cast<std::size_t>(ours) >= limits_.objects) return false;
   if (last != written_.end()) {
     if (services_.clock.now() - last->second.at < limits_.repeat) return false;
     if (!last->second.baseline.weights.empty() && !state::differs_materially(last->second.baseline, baseline))
@@ -151,31 +157,35 @@ bool BaselineCheckpoints::write(kube::Client& client, const std::string& in_clus
   update.status = false;
   update.missing = state::checkpoint_object(checkpoint);
   const std::int64_t abandoned = std::chrono::duration_cast<std::chrono::seconds>(limits_.abandoned).count();
-  update.change = [checkpoint, abandoned](std::string_view newest) -> Result<std::optional<std::string>> {
+  const auto is_written_here = std::make_shared<bool>(true);
+  update.change = [checkpoint, abandoned,
+                   is_written_here](std::string_view newest) -> Result<std::optional<std::string>> {
     const Result<state::BaselineCheckpoint> found = state::parse_checkpoint(newest);
     const bool is_ours = !found || found->node == checkpoint.node || found->workload != checkpoint.workload ||
                          checkpoint.updated - found->updated >= abandoned;
+    *is_written_here = is_ours;
     if (!is_ours || (found && found->node == checkpoint.node && !state::differs_materially(found->cpu, checkpoint.cpu)))
       return std::optional<std::string>();
     std::string changed = TRY(with_json_member(newest, "spec", state::checkpoint_spec(checkpoint)));
     return std::optional<std::string>(std::move(changed));
   };
   writing_ = kube::update(services_.loop, client, std::move(update),
-                          [this, in_cluster, baseline](const Result<kube::Written>& written) {
-                            finish(in_cluster, baseline, written);
+                          [this, in_cluster, baseline, is_written_here](const Result<kube::Written>& written) {
+                            finish(in_cluster, baseline, *is_written_here, written);
                             writing_.reset();
                           });
   return true;
 }
 
 // A failed write is tried again after a while.
-void BaselineCheckpoints::finish(const std::string& in_cluster, const analysis::SavedBaseline& baseline,
+void BaselineCheckpoints::finish(const std::string& in_cluster, const analysis::SavedBaseline& baseline, bool is_ours,
                                  const Result<kube::Written>& written) {
   Written& last = written_[in_cluster];
   last.at = services_.clock.now();
   if (!written) return tell("writing failed: " + written.error().message());
   if (written->outcome == kube::Written::Outcome::refused)
     return tell("writing is refused: " + written->refusal.message);
+  last.is_ours = is_ours;
   last.baseline = baseline;
 }
 

@@ -20,7 +20,7 @@
 
 namespace koord::agentd {
 
-enum class CheckpointUse { off, read, write };  // write: read, too
+enum class CheckpointUse { none, read, write };  // write: read, too
 
 // Reads it from the configuration of the plugin that judges, a JSON text. Off if that cannot be read.
 CheckpointUse checkpoint_use(std::string_view plugin_config);
@@ -49,15 +49,17 @@ class BaselineCheckpoints {
   struct Written {
     analysis::SavedBaseline baseline;
     Time at{};
+    bool is_ours = false;  // this node writes the object
   };
 
   void poll();
   void read_next(kube::Client& client);
-  void take(const std::string& workload, const std::string& in_cluster, const Result<kube::Reply>& reply);
+  // False: it must be asked for again.
+  bool take(const std::string& workload, const std::string& in_cluster, const Result<kube::Reply>& reply);
   void offer(const std::string& workload, state::BaselineCheckpoint checkpoint);
   void write_next(kube::Client& client);
   bool write(kube::Client& client, const std::string& in_cluster, analysis::SavedBaseline baseline);
-  void finish(const std::string& in_cluster, const analysis::SavedBaseline& baseline,
+  void finish(const std::string& in_cluster, const analysis::SavedBaseline& baseline, bool is_ours,
               const Result<kube::Written>& written);
   std::map<std::string, analysis::SavedBaseline> known_baselines() const;
   void tell(const std::string& problem);

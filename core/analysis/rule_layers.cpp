@@ -26,16 +26,21 @@ Result<RuleLayer> read_layer(std::string_view line) {
   return layer;
 }
 
-}  // namespace
-
-Result<void> apply(Rules& rules, const RuleLayer& layer) {
-  Rules changed = rules;
+Result<void> put(Rules& rules, const RuleLayer& layer) {
   for (const auto& [name, value] : layer.values) {
     const RuleSetting* setting = rule_setting_named(name);
     if (setting == nullptr) return invalid(name + " is unknown, expected a setting of the rule");
     TRY(setting->check(value));
-    setting->put(changed, value);
   }
+  for (const auto& [name, value] : layer.values) rule_setting_named(name)->put(rules, value);
+  return {};
+}
+
+}  // namespace
+
+Result<void> apply(Rules& rules, const RuleLayer& layer) {
+  Rules changed = rules;
+  TRY(put(changed, layer));
   TRY(check(changed));
   rules = changed;
   return {};
@@ -45,11 +50,19 @@ EffectiveRules effective_rules(const std::vector<RuleLayer>& layers) {
   EffectiveRules effective;
   std::map<std::string_view, const RuleLayer*> sources;  // by setting
   for (const RuleLayer& layer : layers) {
-    if (const auto good = apply(effective.rules, layer); !good) {
+    if (const auto good = put(effective.rules, layer); !good) {
       effective.problems.push_back(layer.source + ": " + good.error().message());
       continue;
     }
     for (const auto& one : layer.values) sources[one.first] = &layer;
+  }
+  // These two depend on each other; each layer may have one of them.
+  if (const auto good = check(effective.rules); !good) {
+    effective.problems.push_back("all rules together: " + good.error().message() + "; both are as built in");
+    for (const char* name : {"windows", "windowsWithFinding"}) {
+      rule_setting_named(name)->put(effective.rules, rule_setting_named(name)->value_in(Rules()));
+      sources.erase(name);
+    }
   }
   for (const RuleSetting& setting : rule_settings()) {
     const auto source = sources.find(setting.name);

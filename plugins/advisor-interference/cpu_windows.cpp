@@ -25,7 +25,9 @@ double late_turns(const CpuTimes& times, double seconds) {
   for (std::size_t level = kOneMillisecond; level + 1 < kExcessLevels; ++level) {
     const std::uint64_t x = kFirstLevelNs << level;
     if (x < half_turn_ns) continue;
-    const double late = static_cast<double>(times.excess[level] - times.excess[level + 1]) / static_cast<double>(x);
+    // The program may have added to the second one between the two readings.
+    const std::uint64_t longer_ns = std::min(times.excess[level], times.excess[level + 1]);
+    const double late = static_cast<double>(times.excess[level] - longer_ns) / static_cast<double>(x);
     return late / std::max(static_cast<double>(times.waits), kLeastTurnsPerSecond * seconds);
   }
   return 0;

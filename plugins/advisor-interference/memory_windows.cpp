@@ -19,9 +19,6 @@ using analysis::MemorySubject;
 using analysis::SuspectKind;
 using cgroup::Controller;
 
-// Half of the least refault time that is harm (MemoryRule).
-constexpr double kWorthReading = 0.005;
-
 std::optional<std::uint64_t> count_in(const std::string& path) {
   const Result<std::string> text = read_file(path);
   const Result<std::uint64_t> number = text ? parse_uint(trim(*text)) : Result<std::uint64_t>(text.error());
@@ -87,7 +84,7 @@ bool MemoryWindows::is_worth_reading(const std::vector<IoSubject>& io, double se
   const double per_second = added_to("refaults", refaults) / seconds;
   double slowest = 0;
   for (const IoSubject& subject : io) slowest = std::max(slowest, read_time_of(subject, 0));
-  return per_second * slowest >= kWorthReading;
+  return per_second * slowest >= least_refault_time_ / 2;
 }
 
 MemoryWindows::Memory MemoryWindows::memory_of(const KnownContainer& container, double seconds) {

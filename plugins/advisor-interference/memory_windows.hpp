@@ -31,6 +31,9 @@ class MemoryWindows {
   // `proc`: where /proc is.
   MemoryWindows(cgroup::Layout layout, std::string proc) : layout_(std::move(layout)), proc_(std::move(proc)) {}
 
+  // The least refault time that is harm (MemoryRule): at half of it a window is worth reading.
+  void set_least_refault_time(double seconds_per_second) { least_refault_time_ = seconds_per_second; }
+
   // `io`: the windows of the same containers, in the same order: their reads say what reading a page again costs.
   // `seconds`: the length of the window, > 0.
   std::vector<analysis::MemorySubject> next(const std::vector<KnownContainer>& containers,
@@ -38,6 +41,8 @@ class MemoryWindows {
                                             double seconds);
 
  private:
+  double least_refault_time_ = analysis::MemoryRule().refault_time;
+
   // A running total, in this window and in the one before.
   struct Counter {
     std::uint64_t now = 0, before = 0;

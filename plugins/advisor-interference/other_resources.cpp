@@ -115,12 +115,15 @@ Result<void> OtherResources::open_memory(const NodeRoots& roots, const std::stri
   memory_ =
       std::make_unique<MemoryPart>(MemoryPart{std::move(blame), ContainerCgroups(std::move(tree)),
                                               MemoryWindows(layout_, roots.proc), analysis::MemoryAnalysis(rules)});
+  memory_->files.set_least_refault_time(rules.memory.refault_time);
   return {};
 }
 
 void OtherResources::set_rules(const analysis::Rules& rules) {
   if (block_) block_->analysis.set_rules(rules);
-  if (memory_) memory_->analysis.set_rules(rules);
+  if (!memory_) return;
+  memory_->analysis.set_rules(rules);
+  memory_->files.set_least_refault_time(rules.memory.refault_time);
 }
 
 void OtherResources::report_capability(std::string_view name, const Result<void>& opened,
@@ -181,7 +184,7 @@ void OtherResources::post(const LookedAt& looked_at, const std::function<double(
   if (block_)
     for (const Verdict& verdict : block_->analysis.standing())
       (verdict.kind == Kind::self_quota ? limits : latencies).push_back(verdict);
-  latencies_.update(latencies, {{}, looked_at, "requests in flight at issue"});
+  latencies_.update(latencies, {{}, looked_at, "requests in flight when it came to the device"});
   io_limits_.update(limits, {{}, looked_at, "requests and bytes beside its limits"});
   if (memory_)
     refaults_.update(memory_->analysis.standing(),

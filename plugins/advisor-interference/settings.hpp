@@ -37,7 +37,7 @@ inline constexpr char kRuleSettings[] = R"(
         "refaultMsPerSecond": {"type": "number", "minimum": 0.1, "maximum": 10000, "description": "default 10"},
         "overQuiet": {"type": "number", "minimum": 1, "maximum": 100, "description": "default 2.5"}}}}},
     "clusterRules": {"type": "boolean", "description": "take settings of the cluster's objects InterferenceDetectionRule; default true"},
-    "checkpoints": {"enum": ["off", "read", "write"], "description": "share baselines with the cluster, as objects InterferenceMetricCheckpoint: read those of workloads that are new here; write: also write those of this node; default off"})";
+    "checkpoints": {"enum": ["none", "read", "write"], "description": "share baselines with the cluster, as objects InterferenceMetricCheckpoint: read those of workloads that are new here; write: also write those of this node; default none"})";
 
 // Returns the settings that the configuration has. Throws a Failure that names the setting, its value and what is
 // expected.

@@ -26,7 +26,8 @@ BorrowedWaits::Post BorrowedWaits::poll() {
   missed_ = 0;
   in_a_row_ = is_same ? in_a_row_ + 1 : 1;
   posted_ = std::move(*posted);
-  return is_same ? Post::continued : Post::first;
+  const bool begins_again = std::exchange(begins_again_, false);
+  return is_same && !begins_again ? Post::continued : Post::first;
 }
 
 }  // namespace koord::sched_latency

@@ -32,13 +32,14 @@ class BorrowedWaits {
   // Each period has a new post.
   bool is_steady() const { return in_a_row_ >= 2; }
   bool is_lost() const { return missed_ >= kMostMissed; }
-  // The next post is the first again.
-  void forget() { posted_.session = 0; }
+  // The next new post is the first again.
+  void forget() { begins_again_ = true; }
 
  private:
   bool has_service_ = false;
   plugin::Kv kv_;
   latency::PostedWaits posted_;
+  bool begins_again_ = false;
   int missed_ = 0, in_a_row_ = 0;  // periods without a new post, and with one
 };
 

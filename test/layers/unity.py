@@ -27,7 +27,7 @@ def has_bpf(tree, target):
 
 
 def error_of(build, compiler, parameters, sources):
-    """What the compiler says of all sources as one; empty: it takes them."""
+    """Messages of the compiler about all sources as one; empty: it takes them."""
     with tempfile.NamedTemporaryFile('w', suffix='.cpp', prefix='koord-test-unity-') as file:
         file.write(''.join(f'#include "{source}"\n' for source in sources))
         file.flush()

@@ -166,13 +166,14 @@ class Rights(unittest.TestCase):
         def added(use):
             return rights(objects({'config': {'plugins': {'settings': {'advisor-interference': {'config': {'checkpoints': use}}}}}})) - self.OBSERVING
         one = ('interference.koordinator.sh', 'interferencemetriccheckpoints')
-        self.assertEqual(added('off'), set())
+        self.assertEqual(added('none'), set())
         self.assertEqual(added('read'), {('get', *one)})
         self.assertEqual(added('write'), {('get', *one), ('create', *one), ('update', *one)})
 
     def test_verdicts_need_events_besides(self):
-        self.assertEqual(rights(objects({'featureGates': {'InterferenceCollector': True}})) - self.OBSERVING,
-                         {('create', '', 'events'), ('patch', '', 'events')})
+        for gates in {'InterferenceCollector': True}, {'AllAlpha': True}:
+            self.assertEqual(rights(objects({'featureGates': gates})) - self.OBSERVING, {('create', '', 'events'), ('patch', '', 'events')})
+        self.assertEqual(rights(objects({'featureGates': {'AllAlpha': True, 'InterferenceCollector': False}})) - self.OBSERVING, set())
 
     def test_a_kubelet_before_1_33_is_asked_by_the_right_to_its_proxy(self):
         fine = {right for right in self.OBSERVING if right[2] in ('nodes/pods', 'nodes/configz', 'nodes/stats')}

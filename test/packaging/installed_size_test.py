@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What is installed on a node is small, and its plugins are whole although they are stripped. koord-manager, which runs twice in a
+"""The part of the installation that a node has is small, and its plugins are whole although they are stripped. koord-manager, which runs twice in a
 cluster, is counted apart.
 
 usage: installed_size_test.py BUILD PLUGIN...   PLUGIN: file names, each of a plugin that the build makes

@@ -96,16 +96,16 @@ struct Checkpoints : ClusterServices {
   }
 
   BaselineCheckpoints::Limits limits;
-  CheckpointUse use = CheckpointUse::off;
+  CheckpointUse use = CheckpointUse::none;
   std::optional<BaselineCheckpoints> checkpoints;
 };
 
 }  // namespace
 
 TEST_CASE("checkpoints are off unless the plugin's configuration asks for them") {
-  CHECK(checkpoint_use("") == CheckpointUse::off);
-  CHECK(checkpoint_use("{}") == CheckpointUse::off);
-  CHECK(checkpoint_use(R"({"checkpoints": 5})") == CheckpointUse::off);
+  CHECK(checkpoint_use("") == CheckpointUse::none);
+  CHECK(checkpoint_use("{}") == CheckpointUse::none);
+  CHECK(checkpoint_use(R"({"checkpoints": 5})") == CheckpointUse::none);
   CHECK(checkpoint_use(R"({"checkpoints": "read"})") == CheckpointUse::read);
   CHECK(checkpoint_use(R"({"checkpoints": "write"})") == CheckpointUse::write);
 }

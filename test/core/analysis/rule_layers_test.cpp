@@ -29,17 +29,32 @@ TEST_CASE("a later layer overrides single settings of those before it, and each 
 }
 
 TEST_CASE("a layer with a value that cannot be is left out as a whole") {
-  const EffectiveRules effective = effective_rules({{"a", {{"overQuiet", 3}, {"windows", 2}}},
-                                                    {"b", {{"overQuiet", 3}, {"sorcery", 1}}},
+  const EffectiveRules effective = effective_rules({{"b", {{"overQuiet", 3}, {"sorcery", 1}}},
                                                     {"c", {{"overQuiet", 5}, {"heldUpMsPerSecond", 1e300}}},
                                                     {"d", {{"memory.overQuiet", 7}}}});
   CHECK(effective.rules.cpu.over_quiet == Rules().cpu.over_quiet);
   CHECK(effective.rules.memory.over_quiet == 7);
-  REQUIRE(effective.problems.size() == 3);
-  CHECK(effective.problems[0] == "a: windowsWithFinding is 3, expected at most windows, 2");
-  CHECK(effective.problems[1] == "b: sorcery is unknown, expected a setting of the rule");
-  CHECK(effective.problems[2].starts_with("c: heldUpMsPerSecond is 1"));
+  REQUIRE(effective.problems.size() == 2);
+  CHECK(effective.problems[0] == "b: sorcery is unknown, expected a setting of the rule");
+  CHECK(effective.problems[1].starts_with("c: heldUpMsPerSecond is 1"));
   CHECK(effective.origin == "memory.overQuiet 7 (d), all others built in");
+}
+
+TEST_CASE("windows of one layer and those with a finding of another are judged together") {
+  const EffectiveRules good =
+      effective_rules({{"a", {{"windows", 2}, {"overQuiet", 3}}}, {"b", {{"windowsWithFinding", 2}}}});
+  CHECK(good.problems.empty());
+  CHECK(good.rules.confirmation.windows == 2);
+  CHECK(good.rules.confirmation.of_them == 2);
+  CHECK(good.rules.cpu.over_quiet == 3);
+  const EffectiveRules bad = effective_rules({{"a", {{"windows", 2}, {"overQuiet", 3}}}});
+  REQUIRE(bad.problems.size() == 1);
+  CHECK(bad.problems[0] ==
+        "all rules together: windowsWithFinding is 3, expected at most windows, 2; both are as built in");
+  CHECK(bad.rules.confirmation.windows == Rules().confirmation.windows);
+  CHECK(bad.rules.confirmation.of_them == Rules().confirmation.of_them);
+  CHECK(bad.rules.cpu.over_quiet == 3);
+  CHECK(bad.origin == "overQuiet 3 (a), all others built in");
 }
 
 TEST_CASE("layers read back as they were written") {
