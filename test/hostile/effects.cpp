@@ -67,6 +67,8 @@ std::vector<std::string> effects_of(const Attack& attack, const AgentProcess& ag
       complaints.push_back("no line of the log says '" + std::string(reason) + "'");
   if (attack.name == "squat_kv" && contains(log, "com.bystander: another plugin has changed its key"))
     complaints.emplace_back("it changed a key of another plugin");
+  if (attack.name == "verdict_claims" && !contains(answer_of(agent, attack.name), " good=0"))
+    complaints.emplace_back("its good verdict was not taken, so the wrong ones were not tried on a known container");
   for (const Effect& effect : kEffects) {
     if (attack.name != effect.attack) continue;
     const std::string answer = agent.get(effect.request);
