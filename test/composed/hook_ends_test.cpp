@@ -50,6 +50,12 @@ struct HookFixture {
     REQUIRE(koord::write_file_atomically(node.folder / "pods.yaml", pods));
   }
 
+  // The limit of the spec holds again.
+  bool is_limit_of_spec() const {
+    return eventually([&] { return koord::read_file(limit_file(node.pods.service)).value_or("") == "134217728\n"; },
+                      kLong);
+  }
+
   bool is_logged(const std::string& text) const {
     return eventually([&] { return node.agent->log().find(text) != std::string::npos; }, kLong);
   }
@@ -69,8 +75,7 @@ struct HookFixture {
   void check_gate_off() {
     node.configure("featureGates: {Careless: false}\n");
     node.agent->process().signal(SIGHUP);
-    CHECK(eventually([&] { return koord::read_file(limit_file(node.pods.service)).value_or("") == "134217728\n"; },
-                     kLong));
+    CHECK(is_limit_of_spec());
     CHECK(node.agent->stop() == 0);
     CHECK_MESSAGE(node.is_as_before(), node.differences());
   }
@@ -91,10 +96,14 @@ TEST_CASE_FIXTURE(
   check_gate_off();
 }
 
-TEST_CASE_FIXTURE(HookFixture, "a pod keeps what a hook gave it while the hook sleeps or answers garbage") {
+TEST_CASE_FIXTURE(HookFixture,
+                  "a pod keeps what a hook gave it while the hook sleeps, and gets nothing from an answer of garbage") {
   order("sleep");
   CHECK(is_logged("careless-hook gave no answer for"));
   check_kept();
+  order("garbage");  // which has no limit: that of the spec is expected
+  CHECK(is_limit_of_spec());
+  CHECK_MESSAGE(node.outside() == "", node.outside());
   order("rival");
   check_kept();
   check_gate_off();
