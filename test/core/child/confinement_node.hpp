@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "core/base/node_roots.hpp"
 #include "core/cgroup/layout.hpp"
+#include "core/cgroup/processes.hpp"
 #include "core/child/plugins_cgroup.hpp"
 #include "test/support/child_process.hpp"
 
@@ -23,6 +25,11 @@ struct Node {
   std::string plugin() const { return std::string(kPluginsCgroup) + "/" + id; }
   std::string file(cgroup::Controller controller, const std::string& name) {
     return layout.directory(controller, plugin()) + "/" + name;
+  }
+  // In the plugin's cgroup, or in that of one of its children.
+  bool is_member(cgroup::Controller controller, pid_t pid) {
+    const auto members = cgroup::members_of(layout.directory(controller, plugin()));
+    return members && std::find(members->pids.begin(), members->pids.end(), pid) != members->pids.end();
   }
 };
 

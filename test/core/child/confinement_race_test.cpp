@@ -64,9 +64,8 @@ std::string confine_one(Node& node) {
   Confinement confinement(node.layout, node.id, {.memory_bytes = 64 << 20, .cpu_millis = 500, .processes = 64});
   confinement.add(member.process().pid());
   if (!confinement.problems().empty()) return confinement.problems();
-  const std::string pid = std::to_string(member.process().pid()) + "\n";
   for (const Controller controller : {Controller::memory, Controller::cpu})
-    if (read_file(node.file(controller, "cgroup.procs")).value_or("").find(pid) == std::string::npos)
+    if (!node.is_member(controller, member.process().pid()))
       return "not in '" + node.file(controller, "cgroup.procs") + "'";
   return "";
 }
