@@ -34,6 +34,8 @@ constexpr Duration kLockPatience = std::chrono::milliseconds(20);
 constexpr Duration kBetweenRemovals = std::chrono::milliseconds(1);
 // Another agent that starts, or the end of the last other child, may remove a cgroup between its making and its lock.
 constexpr int kMostAttempts = 100;
+// A cgroup may be removed and made again between a refused write and the look at it.
+constexpr int kMostWrites = 5;
 
 Result<void> make_directory(const std::string& path) {
   if (::mkdir(path.c_str(), 0755) != 0 && errno != EEXIST) return system_error(errno, "'" + path + "'");
@@ -66,9 +68,13 @@ void remove_when_empty(const std::string& directory, std::chrono::steady_clock::
 }
 
 // A file that was opened before its cgroup was removed has no device.
+bool is_of_removed_cgroup(const Result<void>& done) { return !done && done.error().is(std::errc::no_such_device); }
+
 bool is_missing(const Result<void>& done) {
-  return !done && (done.error().is(std::errc::no_such_file_or_directory) || done.error().is(std::errc::no_such_device));
+  return is_of_removed_cgroup(done) || (!done && done.error().is(std::errc::no_such_file_or_directory));
 }
+
+bool is_absent(const std::string& path) { return ::access(path.c_str(), F_OK) != 0 && errno == ENOENT; }
 
 }  // namespace
 
@@ -105,14 +111,17 @@ Confinement::~Confinement() {
 void Confinement::make() {
   plugins_ = plugins_cgroup(layout_);
   cgroup_ = plugins_ + "/" + name_;
+  bool is_locked = false;
   for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
     locks_.clear();
     problems_.clear();
     made_.clear();
     is_gone_ = false;
     make_shared();
-    if (lock() && !is_gone_) break;
+    is_locked = lock();
+    if (is_locked && !is_gone_) break;
   }
+  if (!is_locked) note("the cgroup cannot be locked");
   make_own();
   oom_kills_before_ = count_oom_kills();
 }
@@ -206,9 +215,21 @@ void Confinement::note(const std::string& problem) { problems_ += (problems_.emp
 
 bool Confinement::limit(const Limit& limit) {
   Result<void> done = try_limit(limit);
+  bool is_gone = false;
+  for (int write = 1; is_missing(done); ++write) {
+    is_gone = is_of_removed_cgroup(done) || is_removed(limit.controller);
+    if (is_gone || write == kMostWrites) break;
+    done = try_limit(limit);
+  }
+  is_gone_ = is_gone_ || is_gone;
   if (!done) note(std::string(name_of(limit.controller)) + ": " + done.error().message());
-  if (is_missing(done)) is_gone_ = true;
   return done.has_value();
+}
+
+// The kernel answers ENOENT also if the cgroup exists and has no such file (cgroup v1), or its parent no such
+// controller (cgroup v2): making the cgroup again does not help then.
+bool Confinement::is_removed(Controller controller) const {
+  return is_absent(layout_.directory(controller, plugins_)) || is_absent(layout_.directory(controller, cgroup_));
 }
 
 Result<void> Confinement::try_limit(const Limit& limit) {
