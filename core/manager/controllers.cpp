@@ -245,12 +245,20 @@ struct Controllers::State {
 
   // Writes nothing before everything that decides about it has been read.
   void run() {
+    follow_reports();
     if (!leads_ || !settings_.is_known() || nodes_.empty() || !is_current("Node")) return;
     if (slo_writer_ && is_current("NodeSLO")) slo_writer_->run();
     if (metric_writer_ && is_current("NodeMetric")) metric_writer_->run();
-    if (batch_writer_ && is_current("Pod")) batch_writer_->run();
+    if (batch_writer_ && is_current("Pod") && has_reports_) batch_writer_->run();
     tell_contested("NodeSLO", slos_.get());
     tell_contested("NodeMetric", metrics_.get());
+  }
+
+  // While NodeMetrics cannot be read every node would seem silent.
+  void follow_reports() {
+    if (!batch_) return;
+    const bool had_reports = std::exchange(has_reports_, is_current("NodeMetric"));
+    if (has_reports_ && !had_reports) batch_->restart(now(), parts_.clock.wall_ns());
   }
 
   void tell_contested(const std::string& kind, const PerNodeObjects* objects) {
@@ -267,6 +275,7 @@ struct Controllers::State {
   Parts parts_;
   const Options options_;
   bool leads_ = false;
+  bool has_reports_ = false;  // NodeMetrics are known and up to date
   ClusterSettings settings_;
   std::map<std::string, state::Node> nodes_;
   std::map<std::string, std::string> problems_;           // by subject

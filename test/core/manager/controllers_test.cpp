@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <boost/json.hpp>
 
 #include "core/json/reader.hpp"
@@ -34,6 +35,19 @@ Controllers::Options all_controllers() {
   return options;
 }
 
+class LeapingClock final : public Clock {
+ public:
+  Time now() const override { return real_.now() + ahead(); }
+  std::int64_t wall_ns() const override { return real_.wall_ns() + ahead().count(); }
+  void leap(Duration by) { ahead_ += by.count(); }
+
+ private:
+  Duration ahead() const { return Duration(ahead_.load()); }
+
+  SystemClock real_;
+  std::atomic<std::int64_t> ahead_ = 0;
+};
+
 struct Manager : LoopHere {
   explicit Manager(Controllers::Options options = all_controllers()) {
     cluster.put(R"({"kind":"Node","apiVersion":"v1","metadata":{"name":"test-node"},
@@ -58,6 +72,19 @@ struct Manager : LoopHere {
     const auto object = cluster.get("NodeSLO", "test-node");
     return object ? text_at(*object, pointer) : "none";
   }
+  bool is_current(std::string_view kind) const {
+    for (const Controllers::Watch& watch : controllers->status().watches)
+      if (watch.kind == kind) return watch.health.state == kube::Health::State::current;
+    return false;
+  }
+  // Returns once everything that is due has been decided with this threshold, and its NodeSLO is written.
+  void suppress_at(int percent) {
+    configure("resource-threshold-config",
+              R"({"clusterStrategy": {"cpuSuppressThresholdPercent": )" + std::to_string(percent) + "}}");
+    REQUIRE(until([&] {
+      return slo("/spec/resourceUsedThresholdWithBE/cpuSuppressThresholdPercent") == std::to_string(percent);
+    }));
+  }
   std::string batch_cpu() {
     return text_at(*cluster.get("Node", "test-node"), "/status/allocatable/kubernetes.io~1batch-cpu");
   }
@@ -81,7 +108,7 @@ struct Manager : LoopHere {
   }
 
   TestCluster cluster;
-  SystemClock clock;
+  LeapingClock clock;
   kube::Client client{
       loop, workers, clock, *kube::find_config(cluster.kubeconfig()), {.requests_per_second = 1000, .burst = 1000}};
   kube::Events events{loop, clock, client, {"koord-manager", "here"}};
@@ -220,4 +247,28 @@ TEST_CASE("a server that suddenly lists no nodes loses no object") {
   manager.configure("resource-threshold-config", R"({"clusterStrategy": {"cpuSuppressThresholdPercent": 55}})");
   manager.cluster.clear_faults();
   CHECK(manager.slo(kThreshold) != "none");
+}
+
+TEST_CASE("no node loses its resources because NodeMetrics cannot be read") {
+  Controllers::Options options = all_controllers();
+  options.reflector.first_wait = options.reflector.longest_wait = 100ms;
+  Manager manager(options);
+  manager.configure("colocation-config", R"({"enable": true})");
+  REQUIRE(manager.until([&] { return manager.cluster.get("NodeMetric", "test-node").has_value(); }));
+  manager.report(1);
+  REQUIRE(manager.until([&] { return manager.batch_cpu() == "5000"; }));
+  manager.cluster.fault("error", R"({"kind":"NodeMetric","code":503})");
+  manager.cluster.fault("disconnect");
+  REQUIRE(manager.until([&] { return !manager.is_current("NodeMetric") && manager.is_current("Pod"); }));
+  manager.clock.leap(1h);
+  for (int percent : {55, 45}) {
+    manager.suppress_at(percent);
+    CHECK(manager.batch_cpu() == "5000");
+  }
+  manager.cluster.clear_faults();
+  REQUIRE(manager.until([&] { return manager.is_current("NodeMetric"); }));
+  manager.suppress_at(35);
+  CHECK(manager.batch_cpu() == "5000");
+  manager.report(4);
+  REQUIRE(manager.until([&] { return manager.batch_cpu() == "2000"; }));
 }
