@@ -108,8 +108,11 @@ void BatchNodes::remove_pod(Time now, const std::string& name) {
   node_of_pod_.erase(known);
 }
 
+// An agent that is not silent has reported within these periods. A time in the future says nothing about the age.
 bool BatchNodes::is_recent(const One& one, std::int64_t wall_ns) {
-  return one.usage && one.usage->update_ns && wall_ns - *one.usage->update_ns < one.rules.degrade.count();
+  const std::int64_t longest = (one.rules.report * one.rules.stale_periods).count();
+  const std::optional<std::int64_t> at = one.usage ? one.usage->update_ns : std::nullopt;
+  return at && *at > wall_ns - longest && *at < wall_ns + longest;
 }
 
 void BatchNodes::take_metric(Time now, std::int64_t wall_ns, const std::string& node, NodeUsage usage) {

@@ -199,3 +199,15 @@ TEST_CASE("each node has its turn") {
   }
   CHECK(written.size() == 100);
 }
+
+TEST_CASE("a new leader grants nothing by a report that is older than three periods, or from the future") {
+  for (const std::int64_t minutes : {-10, 10}) {
+    Cluster cluster;
+    cluster.take_node(cluster.now, cluster.node("n"));
+    cluster.report("n", 0);
+    cluster.restart(cluster.now, kWall + minutes * 60'000'000'000);
+    CHECK(cluster.write() == "");
+    cluster.report("n", 0);
+    CHECK(cluster.write() == with(6'000, 6'500));
+  }
+}
