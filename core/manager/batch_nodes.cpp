@@ -130,13 +130,16 @@ void BatchNodes::remove_metric(const std::string& node) {
 
 void BatchNodes::restart(Time now, std::int64_t wall_ns) {
   for (auto& [name, one] : nodes_) {
-    for (Pair* pair : {&one.batch, &one.mid}) {
-      pair->grant = BatchGrant(now);
-      pair->was_written = false;
-    }
+    for (Pair* pair : {&one.batch, &one.mid}) pair->grant = BatchGrant(now);
     one.is_recent = is_recent(one, wall_ns);
     compute(now, one);
   }
+}
+
+void BatchNodes::forget_writes() {
+  for (auto& [name, one] : nodes_)
+    for (Pair* pair : {&one.batch, &one.mid}) pair->was_written = false;
+  bounds_.forget_all();
 }
 
 void BatchNodes::add_offer(Time now, One& one, Pair& pair, const ResourcePair& names, std::vector<Offer>& offers) {

@@ -54,6 +54,8 @@ class BatchNodes {
   void ended(Time now, const std::string& node, bool done, std::uint64_t version = 0);
   // The silence of nodes counts from now on at the earliest: we have just begun to lead, or to see again.
   void restart(Time now, std::int64_t wall_ns);
+  // This replica no longer leads. The one that does may change its writes.
+  void forget_writes();
 
   struct Counts {
     std::uint64_t granted = 0, withdrawn = 0, removed = 0, failed = 0;

@@ -63,6 +63,9 @@ struct Controllers::State {
     for (auto* writer : {slo_writer_.get(), metric_writer_.get()})
       if (writer) writer->cancel();
     if (batch_writer_) batch_writer_->cancel();
+    for (PerNodeObjects* objects : {slos_.get(), metrics_.get()})
+      if (objects) objects->forget_writes();
+    if (batch_) batch_->forget_writes();
   }
 
   void take_report(const std::string& node, std::string_view text) {

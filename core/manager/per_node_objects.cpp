@@ -175,6 +175,14 @@ void PerNodeObjects::take_stored(Time now, const std::string& name, One& object,
     bounds_.overwritten(name, "", now);
 }
 
+void PerNodeObjects::forget_writes() {
+  for (auto& [name, object] : objects_) {
+    object.stored_spec.reset();
+    touch(name, Time::min());
+  }
+  bounds_.forget_all();
+}
+
 void PerNodeObjects::ended(Time now, const std::string& name, Outcome outcome, std::string_view stored) {
   const auto found = objects_.find(name);
   if (found == objects_.end() || !found->second.running) return;

@@ -59,6 +59,8 @@ class PerNodeObjects {
   };
   // `stored`: of done, the object as the server answered it; may be empty.
   void ended(Time now, const std::string& name, Outcome outcome, std::string_view stored = {});
+  // This replica no longer leads. The one that does may change its writes. No write may run.
+  void forget_writes();
 
   struct Counts {
     std::uint64_t created = 0, replaced = 0, removed = 0, changed = 0, failed = 0;

@@ -26,6 +26,7 @@ class WriteBounds {
   // Another program has changed what we had written. `by`: its name; may be empty.
   void overwritten(const std::string& name, const std::string& by, Time now);
   void forget(const std::string& name) { objects_.erase(name); }
+  void forget_all() { objects_.clear(); }  // overwrites() stays
 
   // Returns when we may write the object: `now`, or later while it is contested.
   Time may_write_at(const std::string& name, Time now);

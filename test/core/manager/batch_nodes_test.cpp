@@ -211,3 +211,30 @@ TEST_CASE("a new leader grants nothing by a report that is older than three peri
     CHECK(cluster.write() == with(6'000, 6'500));
   }
 }
+
+TEST_CASE("the other replica's writes do not count as another program's after it led meanwhile") {
+  Cluster cluster;
+  cluster.take_node(cluster.now, cluster.node("n"), 1);
+  cluster.report("n", 0);
+  CHECK(cluster.write() != "");
+  cluster.forget_writes();
+  cluster.take_node(cluster.now, cluster.node("n", CpuMemory{5'000, 5'000}), ++cluster.version);
+  cluster.restart(cluster.now, kWall);
+  CHECK(cluster.bounds().overwrites() == 0);
+}
+
+TEST_CASE("a new leader does not leave a node alone because of what it saw before") {
+  Cluster cluster;
+  cluster.take_node(cluster.now, cluster.node("n"));
+  cluster.report("n", 0);
+  for (int i = 0; i < 5; ++i) {
+    cluster.write();
+    cluster.take_node(cluster.now, cluster.node("n", CpuMemory{9'000, 9'000}), ++cluster.version);
+  }
+  REQUIRE(cluster.bounds().contested(cluster.now) == 1);
+  cluster.forget_writes();
+  cluster.restart(cluster.now, kWall);
+  CHECK(cluster.bounds().contested(cluster.now) == 0);
+  CHECK(cluster.bounds().overwrites() == 3);
+  CHECK(cluster.write() == with(6'000, 6'500));
+}

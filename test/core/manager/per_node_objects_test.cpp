@@ -189,3 +189,23 @@ TEST_CASE("a text that is no object is an error and changes nothing") {
   CHECK_FALSE(slos.want("n", "{"));
   CHECK_FALSE(slos.next(slos.now));
 }
+
+TEST_CASE("the other replica's writes do not count as another program's after it led meanwhile") {
+  Slos slos;
+  REQUIRE(slos.want("n", R"({"a":1})"));
+  REQUIRE(slos.write(1, R"({"a":1})"));
+  slos.forget_writes();
+  slos.see(2, R"({"a":2})");
+  CHECK(slos.bounds().overwrites() == 0);
+}
+
+TEST_CASE("a new leader does not leave an object alone because of what it saw before") {
+  Slos slos;
+  REQUIRE(slos.want("n", R"({"a":1})"));
+  for (int version = 1; slos.write(version, R"({"a":1})"); version += 2) slos.see(version + 1, R"({"a":2})");
+  REQUIRE(slos.bounds().contested(slos.now) == 1);
+  slos.forget_writes();
+  CHECK(slos.bounds().contested(slos.now) == 0);
+  CHECK(slos.bounds().overwrites() == 3);
+  CHECK(slos.next(slos.now));
+}
