@@ -29,6 +29,11 @@ BatchNodes::One& BatchNodes::node_of(Time now, const std::string& name) {
   return nodes_.try_emplace(name, now).first->second;
 }
 
+void BatchNodes::erase_unused(std::map<std::string, One>::iterator node) {
+  const One& one = node->second;
+  if (!one.exists && one.pods.empty() && !one.usage) nodes_.erase(node);
+}
+
 // From the settings and the node's own labels and annotations.
 void BatchNodes::settle(One& one) {
   NodeColocation own = settings_.of_node(one.node.labels, one.node.annotations);
@@ -69,7 +74,8 @@ void BatchNodes::take_node(Time now, const state::Node& node, std::uint64_t vers
   One& one = node_of(now, node.name);
   if (version != 0 && version < one.version) return;
   one.version = std::max(one.version, version);
-  one.exists = true;
+  if (!std::exchange(one.exists, true))
+    for (Pair* pair : {&one.batch, &one.mid}) pair->grant = BatchGrant(now);
   one.node = node;
   settle(one);
   for (auto [pair, names] : {std::pair(&one.batch, &kBatch), std::pair(&one.mid, &kMid)}) {
@@ -82,8 +88,10 @@ void BatchNodes::take_node(Time now, const state::Node& node, std::uint64_t vers
 void BatchNodes::remove_node(const std::string& name) {
   const auto found = nodes_.find(name);
   if (found == nodes_.end()) return;
-  for (const auto& [pod, facts] : found->second.pods) node_of_pod_.erase(pod);
-  nodes_.erase(found);
+  One rest(Time{});  // its grants begin when it returns
+  rest.pods = std::move(found->second.pods);
+  found->second = std::move(rest);
+  erase_unused(found);
   bounds_.forget(name);
 }
 
@@ -104,6 +112,7 @@ void BatchNodes::remove_pod(Time now, const std::string& name) {
   if (const auto node = nodes_.find(known->second); node != nodes_.end()) {
     node->second.pods.erase(name);
     compute(now, node->second);
+    erase_unused(node);
   }
   node_of_pod_.erase(known);
 }
@@ -126,6 +135,7 @@ void BatchNodes::remove_metric(const std::string& node) {
   const auto found = nodes_.find(node);
   if (found == nodes_.end()) return;
   found->second.usage.reset();
+  erase_unused(found);
 }
 
 void BatchNodes::restart(Time now, std::int64_t wall_ns) {

@@ -37,6 +37,7 @@ class BatchNodes {
   void set_colocation(Time now, const ColocationSettings& settings, bool has_settings);
   // `version`: the Node's resourceVersion as a number; 0: unknown. An older one than that of our last patch is ignored.
   void take_node(Time now, const state::Node& node, std::uint64_t version = 0);
+  // Its pods are kept for the time when it returns: they may not be passed in again.
   void remove_node(const std::string& name);
   void take_pod(Time now, PodFacts pod);
   void remove_pod(Time now, const std::string& name);
@@ -62,6 +63,7 @@ class BatchNodes {
   };
   const Counts& counts() const { return counts_; }
   const WriteBounds& bounds() const { return bounds_; }
+  std::size_t known() const { return nodes_.size(); }  // nodes that exist, or have pods or a report
   std::map<BatchGrant::Freshness, std::size_t> freshness(Time now) const;
   // Problems with nodes' annotations and labels, of the nodes that have any, a line each; at most 16.
   std::vector<std::string> problems() const;
@@ -95,6 +97,7 @@ class BatchNodes {
   };
 
   One& node_of(Time now, const std::string& name);
+  void erase_unused(std::map<std::string, One>::iterator node);
   static bool is_recent(const One& one, std::int64_t wall_ns);
   void settle(One& one);
   void compute(Time now, One& one);

@@ -175,7 +175,8 @@ struct Controllers::State {
   void take_nodes(const kube::Objects& all, const kube::Difference& what) {
     for (const std::string& name : what.removed) {
       nodes_.erase(name);
-      note("Node " + name, "");
+      for (const char* subject : {"Node ", "NodeSLO of node ", "spec of NodeSLO ", "spec of NodeMetric "})
+        note(subject + name, "");
       if (batch_) batch_->remove_node(name);
     }
     for (const std::string& name : what.changed) take_node(name, *all.at(name));
@@ -211,7 +212,10 @@ struct Controllers::State {
 
   void take_objects(const std::string& kind, PerNodeObjects& objects, const kube::Objects& all,
                     const kube::Difference& what) {
-    for (const std::string& name : what.removed) objects.observe_removed(name);
+    for (const std::string& name : what.removed) {
+      objects.observe_removed(name);
+      note(kind + ' ' + name, "");
+    }
     for (const std::string& name : what.changed)
       note(kind + ' ' + name, error_of(objects.observe(now(), name, all.at(name)->text)));
     if (kind == "NodeMetric") take_metrics(all, what);
@@ -220,13 +224,19 @@ struct Controllers::State {
 
   void take_metrics(const kube::Objects& all, const kube::Difference& what) {
     if (!batch_) return;
-    for (const std::string& name : what.removed) batch_->remove_metric(name);
+    for (const std::string& name : what.removed) {
+      batch_->remove_metric(name);
+      note("NodeMetric " + name, "");
+    }
     for (const std::string& name : what.changed) take_report(name, all.at(name)->text);
     run();
   }
 
   void take_pods(const kube::Objects& all, const kube::Difference& what) {
-    for (const std::string& name : what.removed) batch_->remove_pod(now(), name);
+    for (const std::string& name : what.removed) {
+      batch_->remove_pod(now(), name);
+      note("Pod " + name, "");
+    }
     for (const std::string& name : what.changed) {
       Result<PodFacts> pod = from_line(name, all.at(name)->text);
       note("Pod " + name, pod ? "" : "it cannot be read, and counts as missing");

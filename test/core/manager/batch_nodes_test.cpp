@@ -238,3 +238,33 @@ TEST_CASE("a new leader does not leave a node alone because of what it saw befor
   CHECK(cluster.bounds().overwrites() == 3);
   CHECK(cluster.write() == with(6'000, 6'500));
 }
+
+TEST_CASE("the pods of a node that returns still count") {
+  Cluster cluster;
+  cluster.take_node(cluster.now, cluster.node("n"));
+  cluster.take_pod(cluster.now, {"s/p", "n", true, state::KoordQos::ls, state::PriorityClass::prod, {2'000, 0}});
+  cluster.report("n", 0);
+  CHECK(cluster.write() == with(4'000, 6'500));
+  cluster.remove_node("n");
+  CHECK(cluster.freshness(cluster.now).empty());
+  cluster.take_node(cluster.now, cluster.node("n"));
+  CHECK(cluster.write() == "");  // its report is from before
+  cluster.report("n", 0);
+  CHECK(cluster.write() == with(4'000, 6'500));
+}
+
+TEST_CASE("a node that never existed is forgotten with its last pod and report") {
+  Cluster cluster;
+  cluster.report("ghost", 0);
+  cluster.take_pod(cluster.now, {"s/p", "ghost", true, state::KoordQos::ls, state::PriorityClass::prod, {1, 1}});
+  cluster.take_pod(cluster.now, {"s/q", "other", true, state::KoordQos::ls, state::PriorityClass::prod, {1, 1}});
+  cluster.take_node(cluster.now, cluster.node("n"));
+  CHECK(cluster.known() == 3);
+  cluster.remove_pod(cluster.now, "s/p");
+  CHECK(cluster.known() == 3);
+  cluster.remove_metric("ghost");
+  cluster.remove_pod(cluster.now, "s/q");
+  CHECK(cluster.known() == 1);
+  cluster.remove_node("n");
+  CHECK(cluster.known() == 0);
+}

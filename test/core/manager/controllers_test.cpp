@@ -272,3 +272,13 @@ TEST_CASE("no node loses its resources because NodeMetrics cannot be read") {
   manager.report(4);
   REQUIRE(manager.until([&] { return manager.batch_cpu() == "2000"; }));
 }
+
+TEST_CASE("a problem with a pod ends with the pod") {
+  Manager manager;
+  manager.cluster.put(
+      R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"web","namespace":"shop"},
+    "spec":{"nodeName":"test-node","containers":[{"name":"c","resources":{"requests":{"cpu":"many"}}}]}})");
+  REQUIRE(manager.until([&] { return manager.controllers->status().problems.size() == 1; }));
+  manager.cluster.remove("Pod", "web", "shop");
+  REQUIRE(manager.until([&] { return manager.controllers->status().problems.empty(); }));
+}
