@@ -70,7 +70,25 @@ Result<json::value*> find(json::value& root, const std::vector<std::string>& tok
   return at;
 }
 
+// Whether a value has at most so many nested lists and mappings. Looks no deeper.
+bool fits_in(const json::value& value, std::size_t levels) {
+  const auto fits_below = [&](const json::value& item) { return fits_in(item, levels - 1); };
+  if (const json::array* items = value.if_array())
+    return levels > 0 && std::all_of(items->begin(), items->end(), fits_below);
+  if (const json::object* members = value.if_object())
+    return levels > 0 && std::all_of(members->begin(), members->end(),
+                                     [&](const auto& member) { return fits_below(member.value()); });
+  return true;
+}
+
+// A value that is copied into itself again and again would double its depth each time.
+Result<void> check_depth(const std::vector<std::string>& path, const json::value& value) {
+  if (path.size() <= kMaxJsonDepth && fits_in(value, kMaxJsonDepth - path.size())) return {};
+  return invalid("nested deeper than " + std::to_string(kMaxJsonDepth) + " levels");
+}
+
 Result<void> add(json::value& root, const std::vector<std::string>& tokens, json::value value) {
+  TRY(check_depth(tokens, value));
   if (tokens.empty()) {
     root = std::move(value);
     return {};
@@ -133,6 +151,7 @@ class JsonPatch {
     if (name == "test")
       return *at == *value ? Result<void>() : invalid("testing value " + json_text(operation, "path") + " failed");
     if (name != "replace") return invalid("unknown operation '" + name + "'");
+    TRY(check_depth(path, *value));
     *at = *value;
     return {};
   }

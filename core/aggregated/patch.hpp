@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Patches of a JSON value: merge patch (RFC 7386) and JSON patch (RFC 6902 with the pointers of RFC 6901). Bounded: a
-// patch cannot grow a value by copying it again and again. [any thread]
+// patch cannot grow a value by copying it again and again, nor nest it deeper than the parser allows. [any thread]
 #pragma once
 
 #include <boost/json/value.hpp>

@@ -77,3 +77,24 @@ TEST_CASE("a JSON patch cannot double a value without end") {
   patch.back() = ']';
   CHECK(patched(R"({"a":["0123456789"]})", patch) == "refused");
 }
+
+TEST_CASE("a JSON patch cannot nest a value deeper than the parser allows") {
+  std::string at = "/x", operations = R"([{"op":"add","path":"/x","value":{}})";
+  for (std::size_t depth = 1; depth <= 4096; depth *= 2) {
+    operations += R"(,{"op":"copy","from":"/x","path":")" + at + "/x\"}";
+    for (std::size_t i = 0; i < depth; ++i) at += "/x";
+  }
+  CHECK(patched("{}", operations + "]") == "refused");
+  std::string deep = "{}";
+  for (std::size_t i = 1; i < kMaxJsonDepth - 2; ++i) deep = R"({"a":)" + deep + "}";
+  const std::string target = R"({"a":)" + deep + R"(,"b":{"c":{"d":0}}})";
+  for (const char* path : {"/b/c", "/b/c/d"}) {
+    const bool fits = std::string_view(path) == "/b/c";
+    for (const std::string& operation :
+         {R"({"op":"copy","from":"/a","path":")" + std::string(path) + "\"}",
+          R"({"op":"move","from":"/a","path":")" + std::string(path) + "\"}",
+          R"({"op":"add","path":")" + std::string(path) + R"(","value":)" + deep + "}",
+          R"({"op":"replace","path":")" + std::string(path) + R"(","value":)" + deep + "}"})
+      CHECK((patched(target, "[" + operation + "]") != "refused") == fits);
+  }
+}
