@@ -11,7 +11,7 @@
 namespace koord::manager {
 
 void BatchWriter::run() {
-  while (running_.size() < kMostPatches) {
+  while (running_.size() < kMostPatches && may_write_()) {
     const std::optional<BatchNodes::Patch> patch = nodes_.next(clock_.now());
     if (!patch) return;
     kube::Call call = kube::merge_patch_call("/api/v1/nodes", patch->node, patch->body, true);

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "core/base/clock.hpp"
 #include "core/kube/client.hpp"
@@ -16,9 +18,9 @@ class BatchWriter {
  public:
   static constexpr std::size_t kMostPatches = 8;
 
-  // All references must outlive it.
-  BatchWriter(const Clock& clock, kube::Client& client, BatchNodes& nodes)
-      : clock_(clock), client_(client), nodes_(nodes) {}
+  // `may_write`: asked before each patch. All references must outlive it.
+  BatchWriter(const Clock& clock, kube::Client& client, BatchNodes& nodes, std::function<bool()> may_write)
+      : clock_(clock), client_(client), nodes_(nodes), may_write_(std::move(may_write)) {}
 
   // Sends what is due. Call it when something has changed, and now and then.
   void run();
@@ -33,6 +35,7 @@ class BatchWriter {
   const Clock& clock_;
   kube::Client& client_;
   BatchNodes& nodes_;
+  const std::function<bool()> may_write_;
   std::map<std::string, kube::Client::PendingPtr> running_;
   std::string problem_;
 };

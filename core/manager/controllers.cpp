@@ -107,6 +107,7 @@ struct Controllers::State {
   static constexpr std::size_t kMostShown = 32;
 
   Time now() const { return parts_.clock.now(); }
+  bool leads() const { return leads_ && parts_.leads(); }
 
   void watch(std::string kind, kube::Collection collection, OnObjects on_objects, kube::Keep keep = {}) {
     kube::ListWatchHandlers handlers;
@@ -141,7 +142,8 @@ struct Controllers::State {
   void begin_objects(const std::string& kind, std::string_view plural, std::unique_ptr<PerNodeObjects>& objects,
                      std::unique_ptr<ObjectWriter>& writer) {
     objects = std::make_unique<PerNodeObjects>(objects_of(kind, options_.bounds), random_seed());
-    writer = std::make_unique<ObjectWriter>(parts_.clock, parts_.client, slo_collection(plural), *objects);
+    writer = std::make_unique<ObjectWriter>(parts_.clock, parts_.client, slo_collection(plural), *objects,
+                                            [this] { return leads(); });
     watch(kind, {.path = slo_collection(plural)},
           [this, kind, of = objects.get()](const kube::Objects& all, const kube::Difference& what) {
             take_objects(kind, *of, all, what);
@@ -150,7 +152,8 @@ struct Controllers::State {
 
   void begin_batch() {
     batch_ = std::make_unique<BatchNodes>(options_.batch_options);
-    batch_writer_ = std::make_unique<BatchWriter>(parts_.clock, parts_.client, *batch_);
+    batch_writer_ = std::make_unique<BatchWriter>(parts_.clock, parts_.client, *batch_,
+                                                  [this] { return leads() && has_reports_ && is_current("Pod"); });
     watch(
         "Pod", {.path = "/api/v1/pods", .newest = true},
         [this](const kube::Objects& all, const kube::Difference& what) { take_pods(all, what); }, pod_line);
@@ -259,10 +262,10 @@ struct Controllers::State {
   // Writes nothing before everything that decides about it has been read.
   void run() {
     follow_reports();
-    if (!leads_ || !settings_.is_known() || nodes_.empty() || !is_current("Node")) return;
+    if (!leads() || !settings_.is_known() || nodes_.empty() || !is_current("Node")) return;
     if (slo_writer_ && is_current("NodeSLO")) slo_writer_->run();
     if (metric_writer_ && is_current("NodeMetric")) metric_writer_->run();
-    if (batch_writer_ && is_current("Pod") && has_reports_) batch_writer_->run();
+    if (batch_writer_) batch_writer_->run();
     tell_contested("NodeSLO", slos_.get());
     tell_contested("NodeMetric", metrics_.get());
   }

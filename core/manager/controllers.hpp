@@ -4,6 +4,7 @@
 // once. [loop thread]
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,6 +28,8 @@ class Controllers {
     const Clock& clock;
     kube::Client& client;
     kube::Events& events;
+    // Whether this replica leads, by the clock: after it was stopped for a while, lead(false) may be still to come.
+    std::function<bool()> leads;
   };
   struct Options {
     std::string config_map;   // "namespace/name"

@@ -32,7 +32,7 @@ kube::Call call_of(const std::string& collection, const PerNodeObjects::Write& w
 }  // namespace
 
 void ObjectWriter::run() {
-  while (running_.size() < kMostRunning) {
+  while (running_.size() < kMostRunning && may_write_()) {
     const std::optional<PerNodeObjects::Write> write = objects_.next(clock_.now());
     if (!write) return;
     send(*write);

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "core/base/clock.hpp"
 #include "core/event/loop.hpp"
@@ -18,9 +20,15 @@ class ObjectWriter {
  public:
   static constexpr std::size_t kMostRunning = 8;
 
-  // `collection`: "/apis/slo.koordinator.sh/v1alpha1/nodeslos". All references must outlive it.
-  ObjectWriter(const Clock& clock, kube::Client& client, std::string collection, PerNodeObjects& objects)
-      : clock_(clock), client_(client), collection_(std::move(collection)), objects_(objects) {}
+  // `collection`: "/apis/slo.koordinator.sh/v1alpha1/nodeslos". `may_write`: asked before each write. All references
+  // must outlive it.
+  ObjectWriter(const Clock& clock, kube::Client& client, std::string collection, PerNodeObjects& objects,
+               std::function<bool()> may_write)
+      : clock_(clock),
+        client_(client),
+        collection_(std::move(collection)),
+        objects_(objects),
+        may_write_(std::move(may_write)) {}
 
   // Sends what is due. Call it when something has changed, and now and then.
   void run();
@@ -37,6 +45,7 @@ class ObjectWriter {
   kube::Client& client_;
   const std::string collection_;
   PerNodeObjects& objects_;
+  const std::function<bool()> may_write_;
   std::map<std::string, kube::Client::PendingPtr> running_;
   std::string problem_;
 };

@@ -79,7 +79,8 @@ struct Program {
       : client(loop, workers, clock, api, client_options(config.cluster)),
         lease_client(loop, workers, clock, api, {}),
         events(loop, clock, client, {"koord-manager", host_name()}),
-        controllers({loop, workers, clock, client, events}, controller_options(config, gates)),
+        controllers({loop, workers, clock, client, events, [this] { return leadership.leads(); }},
+                    controller_options(config, gates)),
         leadership(loop, clock, lease_client, leadership_options(config), [this](bool leads) { lead(leads); }),
         server(loop, http_workers, routes()) {}
 

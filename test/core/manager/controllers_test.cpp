@@ -56,8 +56,8 @@ struct Manager : LoopHere {
   }
   void begin(Controllers::Options options = all_controllers()) {
     controllers.reset();
-    controllers =
-        std::make_unique<Controllers>(Controllers::Parts{loop, workers, clock, client, events}, std::move(options));
+    controllers = std::make_unique<Controllers>(
+        Controllers::Parts{loop, workers, clock, client, events, [this] { return holds_lease; }}, std::move(options));
     controllers->lead(true);
   }
   void configure(const std::string& key, const std::string& document) {
@@ -113,6 +113,7 @@ struct Manager : LoopHere {
       loop, workers, clock, *kube::find_config(cluster.kubeconfig()), {.requests_per_second = 1000, .burst = 1000}};
   kube::Events events{loop, clock, client, {"koord-manager", "here"}};
   std::unique_ptr<Controllers> controllers;
+  bool holds_lease = true;
   json::object documents;
   int reports = 0;
 };
@@ -281,4 +282,18 @@ TEST_CASE("a problem with a pod ends with the pod") {
   REQUIRE(manager.until([&] { return manager.controllers->status().problems.size() == 1; }));
   manager.cluster.remove("Pod", "web", "shop");
   REQUIRE(manager.until([&] { return manager.controllers->status().problems.empty(); }));
+}
+
+TEST_CASE("a replica writes nothing after its lease has run out, even before lead(false)") {
+  Manager manager;
+  REQUIRE(manager.until([&] { return manager.slo(kThreshold) == "65"; }));
+  manager.holds_lease = false;
+  manager.configure("resource-threshold-config", R"({"clusterStrategy": {"cpuSuppressThresholdPercent": 55}})");
+  manager.configure("system-config", "no JSON");
+  REQUIRE(manager.until([&] { return !manager.controllers->status().rejected.empty(); }));
+  CHECK(manager.writes("NodeSLO") == 1);
+  CHECK(manager.slo(kThreshold) == "65");
+  manager.holds_lease = true;
+  REQUIRE(manager.until([&] { return manager.slo(kThreshold) == "55"; }));
+  CHECK(manager.writes("NodeSLO") == 2);
 }
