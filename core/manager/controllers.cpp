@@ -181,14 +181,18 @@ struct Controllers::State {
       for (const char* subject : {"Node ", "NodeSLO of node ", "spec of NodeSLO ", "spec of NodeMetric "})
         note(subject + name, "");
       if (batch_) batch_->remove_node(name);
+      vanished_.insert(name);
     }
     for (const std::string& name : what.changed) take_node(name, *all.at(name));
     // A server without any nodes is more likely to be wrong than to be right.
-    if (!all.empty())
-      for (const std::string& name : what.removed)
-        for (PerNodeObjects* objects : {slos_.get(), metrics_.get()})
-          if (objects) objects->unwant(name);
+    if (!all.empty()) give_up_vanished(all);
     run();
+  }
+
+  void give_up_vanished(const kube::Objects& all) {
+    for (const std::string& name : std::exchange(vanished_, {}))
+      for (PerNodeObjects* objects : {slos_.get(), metrics_.get()})
+        if (objects && !all.contains(name)) objects->unwant(name);
   }
 
   void take_node(const std::string& name, const kube::KeptObject& object) {
@@ -294,6 +298,7 @@ struct Controllers::State {
   bool has_reports_ = false;  // NodeMetrics are known and up to date
   ClusterSettings settings_;
   std::map<std::string, state::Node> nodes_;
+  std::set<std::string> vanished_;                        // nodes with objects that are still wanted
   std::map<std::string, std::string> problems_;           // by subject
   std::set<std::string, std::less<>> listed_;             // kinds
   std::map<std::string, std::uint64_t> told_overwrites_;  // by kind

@@ -297,3 +297,15 @@ TEST_CASE("a replica writes nothing after its lease has run out, even before lea
   REQUIRE(manager.until([&] { return manager.slo(kThreshold) == "55"; }));
   CHECK(manager.writes("NodeSLO") == 2);
 }
+
+TEST_CASE("the objects of nodes that all vanished are given up when the server lists nodes again") {
+  Manager manager;
+  REQUIRE(manager.until([&] { return manager.slo(kThreshold) == "65"; }));
+  manager.cluster.remove("Node", "test-node");
+  REQUIRE(manager.until([&] { return manager.controllers->status().batch->freshness(manager.clock.now()).empty(); }));
+  CHECK(manager.controllers->status().slos->wanted() == 1);
+  manager.cluster.put(R"({"kind":"Node","apiVersion":"v1","metadata":{"name":"other-node"}})");
+  REQUIRE(manager.until([&] { return manager.cluster.get("NodeSLO", "other-node").has_value(); }));
+  CHECK(manager.controllers->status().slos->wanted() == 1);
+  CHECK(manager.controllers->status().metrics->wanted() == 1);
+}
