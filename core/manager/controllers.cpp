@@ -270,8 +270,9 @@ struct Controllers::State {
     if (slo_writer_ && is_current("NodeSLO")) slo_writer_->run();
     if (metric_writer_ && is_current("NodeMetric")) metric_writer_->run();
     if (batch_writer_) batch_writer_->run();
-    tell_contested("NodeSLO", slos_.get());
-    tell_contested("NodeMetric", metrics_.get());
+    if (slos_) tell_contested("NodeSLO", slos_->bounds());
+    if (metrics_) tell_contested("NodeMetric", metrics_->bounds());
+    if (batch_) tell_contested("Node", batch_->bounds());
   }
 
   // While NodeMetrics cannot be read every node would seem silent.
@@ -281,11 +282,11 @@ struct Controllers::State {
     if (has_reports_ && !had_reports) batch_->restart(now(), parts_.clock.wall_ns());
   }
 
-  void tell_contested(const std::string& kind, const PerNodeObjects* objects) {
-    if (!objects || objects->bounds().contested(now()) == 0) return;
+  void tell_contested(const std::string& kind, const WriteBounds& bounds) {
+    if (bounds.contested(now()) == 0) return;
     std::uint64_t& told = told_overwrites_[kind];
-    if (std::exchange(told, objects->bounds().overwrites()) == objects->bounds().overwrites()) return;
-    const std::string& by = objects->bounds().last_writer();
+    if (std::exchange(told, bounds.overwrites()) == bounds.overwrites()) return;
+    const std::string& by = bounds.last_writer();
     parts_.events.tell(settings_.event("ContestedWrites", "another program" + (by.empty() ? "" : " (" + by + ")") +
                                                               " changes " + kind +
                                                               " objects that koord-manager writes; they are left "

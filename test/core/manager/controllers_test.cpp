@@ -309,3 +309,15 @@ TEST_CASE("the objects of nodes that all vanished are given up when the server l
   CHECK(manager.controllers->status().slos->wanted() == 1);
   CHECK(manager.controllers->status().metrics->wanted() == 1);
 }
+
+TEST_CASE("another program that writes the same batch resources becomes an Event, too") {
+  Manager manager;
+  manager.configure("colocation-config", R"({"enable": true})");
+  REQUIRE(manager.until([&] { return manager.cluster.get("NodeMetric", "test-node").has_value(); }));
+  manager.report(1);
+  REQUIRE(manager.until([&] {
+    if (manager.batch_cpu() == "5000")
+      manager.cluster.merge("Node", "test-node", R"({"status":{"allocatable":{"kubernetes.io/batch-cpu":"9000"}}})");
+    return manager.cluster.command("list", R"({"kind":"Event"})").find("changes Node objects") != std::string::npos;
+  }));
+}
