@@ -47,7 +47,7 @@ struct NodeUsage {
   bool operator==(const NodeUsage&) const = default;
 };
 
-// A NodeMetric object as JSON. Without a status: an empty update_time. Amounts below zero count as zero.
+// A NodeMetric object as JSON. Without a status: an empty update_time. Fails if an amount is below zero.
 Result<NodeUsage> parse_node_usage(std::string_view object);
 
 // A pod on a node, in the few words that are kept of it; there may be hundreds of thousands.

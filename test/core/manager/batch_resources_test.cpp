@@ -245,3 +245,8 @@ TEST_CASE("only the members of a node that are read are kept, and a patch states
         R"("allocatable":{"kubernetes.io/batch-cpu":"1000","kubernetes.io/batch-memory":"5",)"
         R"("kubernetes.io/mid-cpu":null,"kubernetes.io/mid-memory":null}}})");
 }
+
+TEST_CASE("a report with an amount below zero is refused as a whole") {
+  CHECK(parse_node_usage(R"({"status":{"nodeMetric":{"systemUsage":{"resources":{"cpu":"0"}}}}})"));
+  CHECK_FALSE(parse_node_usage(R"({"status":{"nodeMetric":{"systemUsage":{"resources":{"cpu":"-1"}}}}})"));
+}
