@@ -54,3 +54,8 @@ TEST_CASE("times that could let two replicas lead are refused, and all errors ar
     CHECK(error.find(part) != std::string::npos);
   }
 }
+
+TEST_CASE("a lease is not configured to last longer than other replicas count it") {
+  CHECK(config::parse_manager("lease: {duration: 5m}", "f"));
+  CHECK_FALSE(config::parse_manager("lease: {duration: 6m}", "f"));
+}
