@@ -25,8 +25,8 @@ std::int64_t bounded_amount(std::int64_t amount) { return std::clamp<std::int64_
 // All are bounded, so that neither sums nor products overflow.
 std::int64_t plus(std::int64_t a, std::int64_t b) { return std::min(a + b, kMostAmount); }
 std::int64_t percent_of(std::int64_t amount, std::int64_t percent) {
-  return std::clamp<std::int64_t>(
-      static_cast<std::int64_t>(static_cast<double>(amount) / 100 * static_cast<double>(percent)), 0, kMostAmount);
+  const double part = static_cast<double>(amount) / 100 * static_cast<double>(percent);
+  return static_cast<std::int64_t>(std::clamp(part, 0.0, static_cast<double>(kMostAmount)));
 }
 
 CpuMemory plus(const CpuMemory& a, const CpuMemory& b) { return {plus(a.cpu, b.cpu), plus(a.memory, b.memory)}; }

@@ -250,3 +250,10 @@ TEST_CASE("a report with an amount below zero is refused as a whole") {
   CHECK(parse_node_usage(R"({"status":{"nodeMetric":{"systemUsage":{"resources":{"cpu":"0"}}}}})"));
   CHECK_FALSE(parse_node_usage(R"({"status":{"nodeMetric":{"systemUsage":{"resources":{"cpu":"-1"}}}}})"));
 }
+
+TEST_CASE("a percentage of a huge amount is bounded, and does not wrap around") {
+  Case one;
+  one.node.capacity["memory"] = one.node.allocatable["memory"] = kMostAmount;
+  one.colocation.memory.batch_percent = 1'000'000;
+  CHECK(one.batch().memory > kMostAmount / 2);
+}
