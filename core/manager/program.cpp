@@ -72,8 +72,6 @@ kube::ClientOptions client_options(const config::ClusterSettings& settings) {
   return options;
 }
 
-// The API server for aggregated NodeMetrics joins here: it begins and ends with `leads`, and hands reports to
-// Controllers::take_report().
 struct Program {
   Program(const config::ManagerConfig& config, const config::FeatureGates& gates, const kube::ConnectionConfig& api)
       : client(loop, workers, clock, api, client_options(config.cluster)),
