@@ -3,9 +3,11 @@
 #include <doctest/doctest.h>
 
 #include <csignal>
+#include <ctime>
 #include <string>
 
 #include "core/base/file.hpp"
+#include "core/base/timestamp.hpp"
 #include "core/workshop/node_tree.hpp"
 #include "test/support/agent_process.hpp"
 #include "test/support/test_cluster.hpp"
@@ -97,8 +99,8 @@ TEST_CASE("batch CPU of a node shrinks after a report of more use in prod pods")
   const auto report = [&](const std::string& cores) {
     node.cluster.merge(
         "NodeMetric", "test-node",
-        R"({"status":{"updateTime":"2100-01-01T00:00:0)" + cores +
-            R"(Z","nodeMetric":{"systemUsage":{"resources":{"cpu":"1"}}},"podsMetric":[{"namespace":"shop",
+        R"({"status":{"updateTime":")" + koord::format_timestamp(std::time(nullptr) + std::stoi(cores)) +
+            R"(","nodeMetric":{"systemUsage":{"resources":{"cpu":"1"}}},"podsMetric":[{"namespace":"shop",
                            "name":"web","priority":"koord-prod","podUsage":{"resources":{"cpu":")" +
             cores + R"("}}}]}})");
   };
