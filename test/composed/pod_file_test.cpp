@@ -109,6 +109,8 @@ TEST_CASE_FIXTURE(PodFile, "a writer that ends in the middle changes nothing, al
   for (const Left& left : {Left{"", "the document is empty"}, Left{"kind: PodList\nitems:\n", "items: expected a list"},
                            Left{whole + "- metadata: {uid: third, name: thi", ""},
                            Left{R"({"kind": "PodList", "items": [{"metadata": {"uid": "serv)", ""}}) {
+    write(whole);
+    CHECK(is_ready_again());
     write(left.text);
     check_kept(left.problem);
   }
