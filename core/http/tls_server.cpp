@@ -123,7 +123,7 @@ std::string read_subject(const TlsLibrary& tls, X509* certificate, TlsPeer::Cert
 
 }  // namespace
 
-bool TlsPeer::Certificate::is_verified_by(std::string_view authorities) const {
+bool PeerCertificate::is_verified_by(std::string_view authorities) const {
   return std::find(verified_by.begin(), verified_by.end(), authorities) != verified_by.end();
 }
 

@@ -23,16 +23,19 @@
 
 namespace koord::http {
 
+struct PeerCertificate {
+  std::string common_name;                      // of its subject
+  std::vector<std::string> organizations = {};  // of its subject
+  std::vector<std::string> verified_by = {};    // names of TlsServerOptions::Authorities; empty: not verified
+  std::string problem = {};                     // why it is not verified
+
+  bool is_verified_by(std::string_view authorities) const;
+};
+
 // The other end of a TLS connection.
 struct TlsPeer {
-  struct Certificate {
-    std::string common_name;                      // of its subject
-    std::vector<std::string> organizations = {};  // of its subject
-    std::vector<std::string> verified_by = {};    // names of TlsServerOptions::Authorities; empty: not verified
-    std::string problem = {};                     // why it is not verified
+  using Certificate = PeerCertificate;
 
-    bool is_verified_by(std::string_view authorities) const;
-  };
   std::string version;                                    // "TLSv1.3"
   std::optional<Certificate> certificate = std::nullopt;  // nullopt: it showed none
 };

@@ -153,7 +153,7 @@ void BatchNodes::forget_writes() {
 }
 
 void BatchNodes::add_offer(Time now, One& one, Pair& pair, const ResourcePair& names, std::vector<Offer>& offers) {
-  using Do = BatchGrant::Decision::Do;
+  using Decide = BatchGrant::Decision::Do;
   if (!one.colocation.enable) {
     if (pair.published) offers.push_back({names, std::nullopt});
     return;
@@ -161,8 +161,8 @@ void BatchNodes::add_offer(Time now, One& one, Pair& pair, const ResourcePair& n
   const BatchGrant::Decision decision = pair.grant.decide(now, pair.published, one.rules);
   // Nothing is not worth a write where there is nothing.
   const bool is_nothing = !pair.published && decision.amount == CpuMemory{};
-  if (decision.what == Do::publish && !is_nothing) offers.push_back({names, decision.amount});
-  if (decision.what == Do::remove) offers.push_back({names, std::nullopt});
+  if (decision.what == Decide::publish && !is_nothing) offers.push_back({names, decision.amount});
+  if (decision.what == Decide::remove) offers.push_back({names, std::nullopt});
 }
 
 std::vector<Offer> BatchNodes::offers_of(Time now, One& one) {
