@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/file_version.hpp"
 
-#include <sys/stat.h>
-
 namespace koord {
 namespace {
 
@@ -12,11 +10,18 @@ std::int64_t ns_of_stamp(const timespec& time) {
 
 }  // namespace
 
+FileVersion version_from(const struct stat& about) {
+  return {.device = about.st_dev,
+          .inode = about.st_ino,
+          .size = static_cast<std::uint64_t>(about.st_size),
+          .modified_ns = ns_of_stamp(about.st_mtim),
+          .changed_ns = ns_of_stamp(about.st_ctim)};
+}
+
 FileVersion version_of(const std::string& path) {
-  struct stat info;
-  if (path.empty() || ::stat(path.c_str(), &info) != 0) return {};
-  return {info.st_dev, info.st_ino, static_cast<std::uint64_t>(info.st_size), ns_of_stamp(info.st_mtim),
-          ns_of_stamp(info.st_ctim)};
+  struct stat about;
+  if (path.empty() || ::stat(path.c_str(), &about) != 0) return {};
+  return version_from(about);
 }
 
 }  // namespace koord

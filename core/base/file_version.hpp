@@ -2,6 +2,8 @@
 // FileVersion: which file is at a path, to notice that it was replaced or changed. [any thread]
 #pragma once
 
+#include <sys/stat.h>
+
 #include <cstdint>
 #include <string>
 
@@ -15,6 +17,7 @@ struct FileVersion {
   bool operator==(const FileVersion&) const = default;
 };
 
+FileVersion version_from(const struct stat& about);
 // Follows symbolic links. An empty path is no file.
 FileVersion version_of(const std::string& path);
 

@@ -25,7 +25,7 @@ Result<UniqueFd> open_checked(const PluginProcess::Spec& spec) {
   UniqueFd file = TRY(open_at(AT_FDCWD, spec.path, O_RDONLY));
   struct stat about;
   if (::fstat(file.get(), &about) != 0) return system_error(errno, "'" + spec.path + "'");
-  if (load::stamp_from(about) != spec.checked) {
+  if (version_from(about) != spec.checked) {
     TRY(load::check_unchanged(spec.path, spec.checked));
     return invalid("'" + spec.path + "' was replaced while it was opened");
   }

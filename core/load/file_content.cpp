@@ -86,7 +86,7 @@ Result<CheckedFile> check_content(const std::string& path, const ContentDemand& 
   const UniqueFd file = TRY(open_at(AT_FDCWD, path, O_RDONLY | O_NONBLOCK));
   struct stat about;
   if (::fstat(file.get(), &about) != 0) return system_error(errno, "cannot stat '" + path + "'");
-  const FileVersion stamp = stamp_from(about);
+  const FileVersion stamp = version_from(about);
   if (demand.sha256.empty() && !signature) return CheckedFile{stamp, false};
   const std::string bytes = TRY(read_bytes(file.get(), path, stamp));
   const std::string sha256 = TRY(sha256_of(bytes));

@@ -2,8 +2,6 @@
 // Which file is at a path, and whether it was written since. [any thread]
 #pragma once
 
-#include <sys/stat.h>
-
 #include <string>
 
 #include "core/base/file_version.hpp"
@@ -11,7 +9,6 @@
 
 namespace koord::load {
 
-FileVersion stamp_from(const struct stat& about);
 Result<FileVersion> stamp_of(const std::string& path);
 
 // To be called once the file is mapped.
