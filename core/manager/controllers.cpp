@@ -159,7 +159,10 @@ struct Controllers::State {
         [this](const kube::Objects& all, const kube::Difference& what) { take_pods(all, what); }, pod_line);
     if (!options_.node_metric)
       watch("NodeMetric", {.path = slo_collection("nodemetrics")},
-            [this](const kube::Objects& all, const kube::Difference& what) { take_metrics(all, what); });
+            [this](const kube::Objects& all, const kube::Difference& what) {
+              take_metrics(all, what);
+              run();
+            });
   }
 
   void take_config_map(const kube::Objects& objects) {
@@ -236,7 +239,6 @@ struct Controllers::State {
       note("NodeMetric " + name, "");
     }
     for (const std::string& name : what.changed) take_report(name, all.at(name)->text);
-    run();
   }
 
   void take_pods(const kube::Objects& all, const kube::Difference& what) {
