@@ -61,8 +61,8 @@ class Watch final : public http::BodyStream {
   bool is_initial_ = false, has_ended_ = false, has_columns_ = false;
   Version at_ = 0;  // all changes up to here are sent
   std::string initial_name_;
-  // The client has all that there was at known_. Of objects that are new since then, or have other labels, the version
-  // that was sent, by name. Both begin anew whenever all is sent.
+  // The client has each object as it was at known_. sent_: versions of objects that were sent since then because they
+  // are new or have other labels, by name. Both are reset whenever all objects are sent.
   Version known_ = 0;
   std::map<std::string, Version, std::less<>> sent_;
   Time ends_, next_bookmark_;

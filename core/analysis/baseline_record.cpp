@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/analysis/baseline_record.hpp"
 
-#include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/analysis/baseline.hpp"
-#include "core/base/record.hpp"
+#include "core/analysis/saved_records.hpp"
 
 namespace koord::analysis {
 namespace {
@@ -22,7 +22,7 @@ double rounded(double value) {
   return std::round(value / unit) * unit;
 }
 
-std::string line_of(const SavedBaseline& saved) {
+std::string baseline_line(const SavedBaseline& saved) {
   RecordWriter record;
   record << kCpu << saved.workload << saved.seen << std::uint64_t{saved.windows} << std::uint64_t{saved.weights.size()};
   for (const auto& [bucket, weight] : saved.weights) record << std::uint64_t{bucket} << float(rounded(weight));
@@ -58,17 +58,9 @@ Result<SavedBaseline> read_baseline(std::string_view line) {
 }  // namespace
 
 std::string write_baselines(std::vector<SavedBaseline> baselines, std::size_t max_bytes) {
-  std::stable_sort(baselines.begin(), baselines.end(),
-                   [](const SavedBaseline& a, const SavedBaseline& b) { return a.seen > b.seen; });
-  std::string text;
-  for (SavedBaseline& saved : baselines) {
-    if (!can_be_a_field(saved.workload)) continue;
+  for (SavedBaseline& saved : baselines)
     std::erase_if(saved.quiet, [](const auto& one) { return !can_be_a_field(one.first); });
-    const std::string line = line_of(saved);
-    if (text.size() + line.size() > max_bytes) break;
-    text += line;
-  }
-  return text;
+  return write_newest(std::move(baselines), max_bytes, baseline_line);
 }
 
 ReadBaselines read_baselines(std::string_view text) {

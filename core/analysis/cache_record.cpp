@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/analysis/cache_record.hpp"
 
-#include <algorithm>
+#include <utility>
 
-#include "core/base/record.hpp"
+#include "core/analysis/saved_records.hpp"
 
 namespace koord::analysis {
 namespace {
@@ -12,7 +12,7 @@ constexpr std::string_view kCpi = "cpi";
 constexpr double kLargestCpi = 1e6, kMostWeight = 1e8;
 constexpr std::size_t kMostWindows = 1'000'000'000'000;
 
-std::string line_of(const SavedCpi& saved) {
+std::string cpi_line(const SavedCpi& saved) {
   RecordWriter record;
   record << kCpi << saved.workload << saved.seen << std::uint64_t{saved.windows} << std::int64_t{saved.known.count()};
   record << saved.weight << saved.mean << saved.deviation;
@@ -44,15 +44,7 @@ Result<SavedCpi> read_workload(std::string_view line) {
 }  // namespace
 
 std::string write_cpi(std::vector<SavedCpi> all, std::size_t max_bytes) {
-  std::stable_sort(all.begin(), all.end(), [](const SavedCpi& a, const SavedCpi& b) { return a.seen > b.seen; });
-  std::string text;
-  for (const SavedCpi& saved : all) {
-    if (!can_be_a_field(saved.workload)) continue;
-    const std::string line = line_of(saved);
-    if (text.size() + line.size() > max_bytes) break;
-    text += line;
-  }
-  return text;
+  return write_newest(std::move(all), max_bytes, cpi_line);
 }
 
 ReadCpi read_cpi(std::string_view text) {

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Figures of workloads as text, one record of core/base/record.hpp for each. For baseline_record and cache_record.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "core/base/record.hpp"
+
+namespace koord::analysis {
+
+// Saved has `workload` and `seen`. Those seen last come first, as many as fit into `max_bytes`. A workload is left out
+// if its name cannot be a field.
+template <class Saved, class LineOf>
+std::string write_newest(std::vector<Saved> all, std::size_t max_bytes, LineOf line_of) {
+  std::stable_sort(all.begin(), all.end(), [](const Saved& a, const Saved& b) { return a.seen > b.seen; });
+  std::string text;
+  for (const Saved& saved : all) {
+    if (!can_be_a_field(saved.workload)) continue;
+    const std::string line = line_of(saved);
+    if (text.size() + line.size() > max_bytes) break;
+    text += line;
+  }
+  return text;
+}
+
+}  // namespace koord::analysis
