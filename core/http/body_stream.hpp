@@ -30,7 +30,7 @@ class BodyStream {
   BodyStream(const BodyStream&) = delete;
   BodyStream& operator=(const BodyStream&) = delete;
 
-  // `wake` may be called from any thread, also after the end of the connection.
+  // `wake` may be called from any thread, also after the end of the connection and of the server. It keeps neither.
   virtual Piece next(const std::function<void()>& wake) = 0;
   // The peer took no whole piece within Limits::write; the connection ends now.
   virtual void on_slow_peer() {}

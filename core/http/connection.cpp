@@ -258,9 +258,11 @@ void HttpConnection::on_sent(bool sent, bool keep) {
 // Sends `before`, then the next piece as a chunk. A step of the loop for each: other connections have their turn.
 void HttpConnection::send_piece(std::string before, bool keep) {
   awaits_piece_ = false;
-  auto wake = [service = service_, step = later([keep](auto& self) {
-                                     if (self.awaits_piece_) self.send_piece({}, keep);
-                                   })] { service->loop.post(step); };
+  auto wake = [weak = std::weak_ptr(service_), step = later([keep](auto& self) {
+                                                 if (self.awaits_piece_) self.send_piece({}, keep);
+                                               })] {
+    if (auto service = weak.lock()) service->loop.post(step);
+  };
   BodyStream::Piece piece = finishing_ ? BodyStream::Piece{BodyStream::State::ended} : body_->next(wake);
   const bool has_ended = piece.state == BodyStream::State::ended, is_chunk = piece.state == BodyStream::State::piece;
   if (has_ended) before += kLastChunk;

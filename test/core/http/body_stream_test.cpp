@@ -118,6 +118,20 @@ TEST_CASE("a stream ends with its peer") {
   s.given->give("late");
 }
 
+// The routes hold what holds `wake`.
+TEST_CASE("a stream that is woken after its server's end is not heard") {
+  std::shared_ptr<Given::Shared> given;
+  {
+    StreamingServer s;
+    given = s.given;
+    RawPeer peer(s.server.address());
+    peer.send(get_request("/stream/x"));
+    REQUIRE(eventually([&] { return given->is_waited_for(); }));
+  }
+  CHECK(given.use_count() == 1);
+  given->give("late");
+}
+
 TEST_CASE("a peer that does not take a piece in time is cut, and the stream hears of it") {
   http::Limits limits;
   limits.write = 100ms;
