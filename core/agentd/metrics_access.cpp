@@ -56,7 +56,7 @@ http::Routes MetricsAccess::guarded(http::Routes routes) {
 
 // The configuration of the cluster may come later than the agent.
 http::Guard MetricsAccess::guard() {
-  return [this](const http::Request& request, const http::Decide& decide) {
+  return [this](http::Request& request, const http::Decide& decide) {
     if (Reviews* reviews = find_reviews()) return reviews->guard(request, decide);
     ++refused_->unavailable;
     decide(http::plain_text(503, "no API server is known that could be asked about this request"));

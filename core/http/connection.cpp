@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -59,8 +60,8 @@ class HttpConnection final : public Connection, public std::enable_shared_from_t
   bool is_waiting() const override { return state_ != State::busy && state_ != State::over; }
 
  private:
-  // closing: the handshake has failed, the client reads why.
-  enum class State : std::uint8_t { opening, idle, header, body, busy, closing, over };
+  // checked: the guard decides. closing: the handshake has failed, the client reads why.
+  enum class State : std::uint8_t { opening, idle, header, checked, body, busy, closing, over };
 
   void on_open(const Result<void>& opened);
   void await_request();
@@ -70,9 +71,14 @@ class HttpConnection final : public Connection, public std::enable_shared_from_t
   void begin_request();
   void read_header();
   void on_header();
+  void ask_guard(const Guard& guard);
+  void on_decision(std::optional<Response> refusal);
+  void begin_body();
   void read_body();
-  Request take_request();
+  void take_body(Progress progress);
+  Request take_header();
   void dispatch();
+  void answer_late();
   void answer(Response response, bool keep);
   void on_sent(bool sent, bool keep);
   void send_piece(std::string before, bool keep);
@@ -106,6 +112,7 @@ class HttpConnection final : public Connection, public std::enable_shared_from_t
   RequestParser parser_;
   const Route* route_ = nullptr;
   Target target_;
+  std::shared_ptr<Request> request_;  // from its header on
   std::uint64_t request_number_ = 0;
   std::uint64_t turn_ = 0;                  // of its wait for a request
   std::unique_ptr<event::Timer> deadline_;  // of the step under way
@@ -191,24 +198,56 @@ void HttpConnection::on_header() {
   auto method = parser_.method();
   route_ = method ? service_->routes.find(*method, target_.path) : nullptr;
   if (!route_) return answer(answer_without_route(service_->routes, target_.path), keep);
+  if (!parser_.limit_body(route_->max_body)) return answer(parser_.refusal(), false);
+  request_ = std::make_shared<Request>(take_header());
+  const Guard& guard = route_->guard ? route_->guard : service_->routes.guard();
+  if (guard) return ask_guard(guard);
   state_ = State::body;
-  parser_.limit_body(route_->max_body);
   read_body();
 }
 
-void HttpConnection::read_body() {
-  Progress progress = parser_.parse_body();
-  if (progress == Progress::bad) return answer(parser_.refusal(), false);
-  if (progress == Progress::whole) dispatch();
+// Nothing more is read until the guard has decided. A decision that is too late finds another request number.
+void HttpConnection::ask_guard(const Guard& guard) {
+  state_ = State::checked;
+  stream_.pause();
+  const std::uint64_t number = ++request_number_;
+  deadline_ = service_->loop.after(service_->limits.handler, later([](auto& self) { self.answer_late(); }));
+  guard(*request_, [request = request_, decided = later([number](auto& self, std::optional<Response> refusal) {
+                                          if (self.request_number_ == number && self.state_ == State::checked)
+                                            self.on_decision(std::move(refusal));
+                                        })](std::optional<Response> refusal) { decided(std::move(refusal)); });
 }
 
-Request HttpConnection::take_request() {
+void HttpConnection::on_decision(std::optional<Response> refusal) {
+  if (!refusal) return begin_body();
+  // The connection goes on if the body is here already. Else it ends: to read on would cost as much as to serve.
+  const bool is_whole = parser_.parse_body() == Progress::whole;
+  answer(*std::move(refusal), is_whole && parser_.keep_alive());
+}
+
+void HttpConnection::begin_body() {
+  state_ = State::body;
+  const Progress progress = parser_.parse_body();
+  if (progress != Progress::part) return take_body(progress);
+  cut_after(service_->limits.read);
+  listen();
+}
+
+void HttpConnection::read_body() { take_body(parser_.parse_body()); }
+
+void HttpConnection::take_body(Progress progress) {
+  if (progress == Progress::bad) return answer(parser_.refusal(), false);
+  if (progress != Progress::whole) return;
+  request_->body = parser_.take_body();
+  dispatch();
+}
+
+Request HttpConnection::take_header() {
   Request request;
   request.method = *parser_.method();
   request.path = std::move(target_.path);
   request.query = std::move(target_.query);
   request.headers = parser_.headers();
-  request.body = parser_.take_body();
   request.from_unix_socket = peer_.is_unix;
   request.peer = peer_.process;
   request.tls = stream_.peer();
@@ -220,14 +259,17 @@ void HttpConnection::dispatch() {
   state_ = State::busy;
   stream_.pause();
   std::uint64_t number = ++request_number_;
-  deadline_ = service_->loop.after(service_->limits.handler, later([](auto& self) {
-                                     ++self.request_number_;
-                                     self.answer(plain_text(503, "the answer took too long"), false);
-                                   }));
+  deadline_ = service_->loop.after(service_->limits.handler, later([](auto& self) { self.answer_late(); }));
   bool keep = parser_.keep_alive();
-  dispatch_request(service_, *route_, take_request(), later([number, keep](auto& self, Response response) {
+  dispatch_request(service_, *route_, std::move(*std::exchange(request_, nullptr)),
+                   later([number, keep](auto& self, Response response) {
                      if (self.request_number_ == number) self.answer(std::move(response), keep);
                    }));
+}
+
+void HttpConnection::answer_late() {
+  ++request_number_;
+  answer(plain_text(503, "the answer took too long"), false);
 }
 
 void HttpConnection::answer(Response response, bool keep) {

@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <exception>
-#include <optional>
 #include <utility>
 
 #include "core/http/gzip.hpp"
@@ -84,7 +83,6 @@ Response handle(const Limits& limits, const Handler& handler, const Request& req
 void dispatch_request(std::shared_ptr<Service> service, const Route& route, Request request,
                       std::function<void(Response)> reply) {
   auto shared = std::make_shared<const Request>(std::move(request));
-  Service& all = *service;
   // The route is part of the service, which the task keeps.
   auto task = [service, &route, shared, reply] {
     auto send = [service, shared, reply](Response response) {
@@ -94,15 +92,8 @@ void dispatch_request(std::shared_ptr<Service> service, const Route& route, Requ
     if (!route.slow) return send(answered([&] { return route.handler(*shared); }));
     handle_slowly(route.slow, *shared, send);
   };
-  auto start = [service = std::move(service), task = std::move(task), on_loop = route.on_loop] {
-    if (on_loop) return task();
-    service->workers.post(task);
-  };
-  if (!all.routes.guard()) return start();
-  all.routes.guard()(*shared, [shared, start = std::move(start), reply](std::optional<Response> refusal) {
-    if (!refusal) return start();
-    reply(*std::move(refusal));
-  });
+  if (route.on_loop) return task();
+  service->workers.post(std::move(task));
 }
 
 }  // namespace koord::http

@@ -17,6 +17,14 @@ namespace koord::http {
 struct LocalPeer;
 struct TlsPeer;
 
+// What a guard knows of the client, for the handler of the request. Guard and handler agree on the type.
+struct RequestClient {
+  RequestClient() = default;
+  virtual ~RequestClient() = default;
+  RequestClient(const RequestClient&) = delete;
+  RequestClient& operator=(const RequestClient&) = delete;
+};
+
 enum class Method { get, head, post, put, patch, remove };  // `remove`: DELETE
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
@@ -27,9 +35,10 @@ struct Request {
   Query query;
   Headers headers;
   std::string body;
-  bool from_unix_socket = false;                    // the peer is local and was admitted to a unix socket of ours
-  std::shared_ptr<const LocalPeer> peer = nullptr;  // set with from_unix_socket
-  std::shared_ptr<const TlsPeer> tls = nullptr;     // null: not TLS
+  bool from_unix_socket = false;                          // the peer is local and was admitted to a unix socket of ours
+  std::shared_ptr<const LocalPeer> peer = nullptr;        // set with from_unix_socket
+  std::shared_ptr<const TlsPeer> tls = nullptr;           // null: not TLS
+  std::shared_ptr<const RequestClient> client = nullptr;  // set by the guard
 
   // The first header of this name, in any case.
   std::optional<std::string_view> header(std::string_view name) const;

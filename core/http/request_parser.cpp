@@ -93,9 +93,10 @@ bool RequestParser::keep_alive() const { return state_->parser->keep_alive(); }
 bool RequestParser::is_whole() const { return state_->parser->is_done(); }
 
 // Beast checks a stated length against the limit only while it parses the header.
-void RequestParser::limit_body(std::size_t max_body) {
+bool RequestParser::limit_body(std::size_t max_body) {
   state_->parser->body_limit(max_body);
   if (state_->parser->content_length().value_or(0) > max_body) state_->error = wire::error::body_limit;
+  return !state_->error;
 }
 
 RequestParser::Progress RequestParser::parse_body() {

@@ -35,8 +35,8 @@ class RequestParser {
   std::string_view target() const;
   Headers headers() const;
   bool keep_alive() const;
-  bool is_whole() const;  // the body, too
-  void limit_body(std::size_t max_body);
+  bool is_whole() const;                  // the body, too
+  bool limit_body(std::size_t max_body);  // false: the request is bad, its stated length is larger
   Progress parse_body();
   std::string take_body();
 

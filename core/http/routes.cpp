@@ -35,8 +35,9 @@ void Routes::post_slow(std::string pattern, SlowHandler handler, std::size_t max
   entries_[std::move(pattern)].post = Route{.max_body = max_body, .slow = std::move(handler)};
 }
 
-void Routes::all_below(std::string prefix, SlowHandler handler, std::size_t max_body) {
-  below_.emplace_back(std::move(prefix), Route{.max_body = max_body, .slow = std::move(handler)});
+void Routes::all_below(std::string prefix, SlowHandler handler, std::size_t max_body, Guard guard) {
+  below_.emplace_back(std::move(prefix),
+                      Route{.max_body = max_body, .slow = std::move(handler), .guard = std::move(guard)});
 }
 
 const Route* Routes::route_below(std::string_view path) const {

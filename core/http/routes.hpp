@@ -24,11 +24,11 @@ using Handler = std::function<Response(const Request&)>;
 using Reply = std::function<void(Response)>;
 using SlowHandler = std::function<void(const Request&, Reply reply)>;
 
-// Decides for each request of a route whether its handler gets it. Runs on the loop; calls `decide` once, on the loop,
-// perhaps before it returns: nullopt passes the request on, anything else is the answer. The request is valid until
-// then.
+// Decides for each request of a route whether its handler gets it, before the body is read: the request has none yet,
+// and a refused client costs no memory for it. Runs on the loop; calls `decide` once, on the loop, perhaps before it
+// returns: nullopt passes the request on, anything else is the answer. The request is valid until then.
 using Decide = std::function<void(std::optional<Response>)>;
-using Guard = std::function<void(const Request&, Decide decide)>;
+using Guard = std::function<void(Request&, Decide decide)>;
 
 inline constexpr std::size_t kDefaultMaxBody = 64 << 10;
 
@@ -38,6 +38,7 @@ struct Route {
   std::size_t max_body = kDefaultMaxBody;
   SlowHandler slow = {};
   bool on_loop = false;  // runs on the loop, not on a worker
+  Guard guard = {};      // instead of that of all routes
 
   bool served() const { return handler || slow; }
 };
@@ -57,12 +58,12 @@ class Routes {
   // `pattern`: a path with one part in braces, which stands for any text without '/'.
   void post_slow(std::string pattern, SlowHandler handler, std::size_t max_body = kDefaultMaxBody);
 
-  // For all routes.
+  // For all routes without a guard of their own.
   void set_guard(Guard guard) { guard_ = std::move(guard); }
   const Guard& guard() const { return guard_; }
 
   // All methods at all paths that begin with `prefix` and have no route of their own.
-  void all_below(std::string prefix, SlowHandler handler, std::size_t max_body = kDefaultMaxBody);
+  void all_below(std::string prefix, SlowHandler handler, std::size_t max_body = kDefaultMaxBody, Guard guard = {});
 
   bool has_path(std::string_view path) const;
   const Route* find(Method method, std::string_view path) const;

@@ -2,11 +2,13 @@
 // A server on real sockets with its loop in a thread, and a peer that sends raw bytes.
 #pragma once
 
+#include <functional>
 #include <future>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 
 #include "core/base/unique_fd.hpp"
 #include "core/event/loop.hpp"
@@ -24,6 +26,7 @@ class RunningServer {
   http::Server* operator->() { return server_.get(); }
   const std::string& address() const { return address_; }
 
+  void run_on_loop(std::function<void()> task) { loop_.post(std::move(task)); }
   // Stops within the bound; returns when the server says that it has stopped.
   void stop(Duration bound);
 

@@ -22,7 +22,7 @@ http::Request request_of(http::TlsPeer::Certificate certificate) {
   return request;
 }
 
-unsigned status_of(const http::Guard& guard, const http::Request& request) {
+unsigned status_of(const http::Guard& guard, http::Request request) {
   unsigned status = 0;
   guard(request, [&](std::optional<http::Response> response) { status = response ? response->status : 200; });
   return status;
