@@ -70,7 +70,12 @@ bool wants_little(const http::Request& request) {
 }  // namespace
 
 Api::Api(Store& store, const Clock& clock, event::Loop* loop, ApiOptions options)
-    : store_(store), clock_(clock), loop_(loop), options_(std::move(options)), writing_(store, clock) {}
+    : store_(store),
+      clock_(clock),
+      loop_(loop),
+      options_(std::move(options)),
+      writing_(store, clock),
+      counters_(options_.counters ? options_.counters : std::make_shared<Counters>()) {}
 
 bool Api::is_open_path(std::string_view path) {
   return path == "/version" || path == "/healthz" || path == "/livez" || path == "/readyz";
@@ -105,8 +110,8 @@ http::Response Api::answer(const http::Request& request, const Identity& identit
   if (request.path.starts_with(std::string(kVersionPath) + "/")) {
     auto answer = answer_call(request, identity);
     if (answer) return *std::move(answer);
-    if (answer.error().code == 409) ++counters_.conflicts;
-    if (answer.error().code == 422) ++counters_.invalid;
+    if (answer.error().code == 409) ++counters_->conflicts;
+    if (answer.error().code == 422) ++counters_->invalid;
     return to_response(answer.error());
   }
   const bool is_read = request.method == http::Method::get || request.method == http::Method::head;
@@ -143,7 +148,7 @@ std::optional<Failure> Api::limit_to_node(Call& call, const Identity& identity) 
 }
 
 void Api::note_refusal(const Call& call, const Identity& identity, std::string_view why) {
-  ++counters_.other_nodes;
+  ++counters_->other_nodes;
   audit_lines_.write(clock_.now(), aggregated_log, log::Level::warn,
                      "refused: '" + identity.user + "' may not " + std::string(name_of(call.verb)) + " NodeMetric '" +
                          call.name + "': " + std::string(why));
@@ -166,7 +171,7 @@ Outcome<http::Response> Api::read(Call call, const Identity& identity) {
   if (call.verb == Verb::list) return stream_response(std::make_shared<Listing>(store_, std::move(call), version));
   if (call.verb == Verb::watch) {
     const bool is_initial = call.sends_initial || call.version.value_or(0) == 0;
-    return stream_response(std::make_shared<Watch>(Watch::Parts{store_, clock_, counters_.watches, loop_},
+    return stream_response(std::make_shared<Watch>(Watch::Parts{store_, clock_, counters_->watches, loop_},
                                                    std::move(call), is_initial ? std::nullopt : std::optional(version),
                                                    identity.user));
   }
@@ -196,7 +201,10 @@ Outcome<http::Response> Api::write(const Call& call, const http::Request& reques
   auto stored = store(call, request, body);
   if (!stored && stored.error().code == 403) note_refusal(call, identity, stored.error().message);
   const Written written = TRY(std::move(stored));
-  if (call.is_status && !call.is_dry_run) ++counters_.reports;
+  if (call.is_status && !call.is_dry_run) {
+    ++counters_->reports;
+    if (options_.on_report) options_.on_report(written.object);
+  }
   const unsigned status = written.is_new ? 201 : 200;
   if (!wants_little(request)) return json_response(status, whole_object(call.accepted, *written.object) + "\n");
   http::Response response = json_response(status, success_text(*written.object));

@@ -5,6 +5,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,20 +30,27 @@ struct Attributes {
   std::string resource, subresource, name;
 };
 
+// [any thread]
+struct ApiCounters {
+  std::atomic<std::uint64_t> reports = 0;  // updates of a status that were stored
+  std::atomic<std::uint64_t> conflicts = 0, invalid = 0;
+  std::atomic<std::uint64_t> other_nodes = 0;  // writes of another node's object, refused
+  WatchCounters watches;
+};
+
 struct ApiOptions {
   // The user of all agents, "system:serviceaccount:NAMESPACE:NAME": without a node's name in its token it may write
   // nothing. Empty: not checked.
-  std::string agent_user;
+  std::string agent_user = {};
+  // Of several Apis, one after the other; null: of this one alone.
+  std::shared_ptr<ApiCounters> counters = nullptr;
+  // Called with each report that was stored. May be empty. [any thread]
+  std::function<void(const ObjectPtr&)> on_report = {};
 };
 
 class Api {
  public:
-  struct Counters {
-    std::atomic<std::uint64_t> reports = 0;  // updates of a status that were stored
-    std::atomic<std::uint64_t> conflicts = 0, invalid = 0;
-    std::atomic<std::uint64_t> other_nodes = 0;  // writes of another node's object, refused
-    WatchCounters watches;
-  };
+  using Counters = ApiCounters;
 
   // `loop`: see Watch. Store, clock and loop outlive this and the answers.
   Api(Store& store, const Clock& clock, event::Loop* loop = nullptr, ApiOptions options = {});
@@ -52,7 +61,7 @@ class Api {
   // May be asked without authentication: health and version.
   static bool is_open_path(std::string_view path);
 
-  const Counters& counters() const { return counters_; }
+  const Counters& counters() const { return *counters_; }
 
  private:
   Outcome<http::Response> answer_call(const http::Request& request, const Identity& identity);
@@ -69,7 +78,7 @@ class Api {
   event::Loop* const loop_;
   const ApiOptions options_;
   Writing writing_;
-  Counters counters_;
+  const std::shared_ptr<Counters> counters_;
   log::RateLimit audit_lines_{100, std::chrono::minutes(1)};
 };
 

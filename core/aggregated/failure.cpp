@@ -61,6 +61,10 @@ http::Response to_response(const Failure& failure) {
 
 Failure bad_request(std::string message) { return without_object(400, "BadRequest", std::move(message)); }
 
+Failure unauthorized(std::string message) {
+  return without_object(401, "Unauthorized", message.empty() ? "Unauthorized" : std::move(message));
+}
+
 Failure forbidden(std::string_view name, std::string message) {
   return of_object(403, "Forbidden", name, quoted_resource(name) + " is forbidden: " + message);
 }

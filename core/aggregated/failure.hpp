@@ -55,6 +55,7 @@ std::string status_text(const Failure& failure);
 http::Response to_response(const Failure& failure);
 
 Failure bad_request(std::string message);                                  // 400 BadRequest
+Failure unauthorized(std::string message);                                 // 401 Unauthorized; "": the usual words
 Failure forbidden(std::string_view name, std::string message);             // 403 Forbidden
 Failure no_such_object(std::string_view name);                             // 404 NotFound
 Failure no_such_path(std::string_view path);                               // 404 NotFound

@@ -7,42 +7,47 @@
 namespace koord::aggregated {
 namespace {
 
-// One request on its way.
-struct Served {
-  Api& api;
-  const http::Request request;
-  const http::Reply reply;
-  Identity identity = {};
-
-  void answer() const { reply(api.answer(request, identity)); }
-  void refuse(const Failure& failure) const { reply(to_response(failure)); }
+struct Client : http::RequestClient {
+  explicit Client(Identity of) : identity(std::move(of)) {}
+  const Identity identity;
 };
 
-void authorize(const std::shared_ptr<Served>& served, const Access& access) {
-  if (!access.authorize) return served->answer();
-  access.authorize(served->identity, Api::attributes_of(served->request), [served](std::optional<Failure> refused) {
-    if (refused) return served->refuse(*refused);
-    served->answer();
+// The request is valid until `decide` is called.
+void admit(http::Request& request, const Access& access, Identity identity, const http::Decide& decide) {
+  const auto client = std::make_shared<const Client>(std::move(identity));
+  request.client = client;
+  if (!access.authorize) return decide(std::nullopt);
+  access.authorize(client->identity, Api::attributes_of(request), [client, decide](std::optional<Failure> refused) {
+    decide(refused ? std::optional(to_response(*refused)) : std::nullopt);
   });
 }
 
 }  // namespace
 
-http::SlowHandler make_handler(Api& api, Access access) {
-  return [&api, access = std::make_shared<const Access>(std::move(access))](const http::Request& request,
-                                                                            const http::Reply& reply) {
-    auto served = std::make_shared<Served>(Served{api, request, reply});
-    if (Api::is_open_path(request.path)) return served->answer();
-    access->authenticate(served->request, [served, access](Outcome<Identity> identity) {
-      if (!identity) return served->refuse(identity.error());
-      served->identity = *std::move(identity);
-      authorize(served, *access);
+http::Guard make_guard(Access access) {
+  return [access = std::make_shared<const Access>(std::move(access))](http::Request& request, http::Decide decide) {
+    if (Api::is_open_path(request.path)) return decide(std::nullopt);
+    access->authenticate(request, [&request, access, decide = std::move(decide)](Outcome<Identity> identity) {
+      if (!identity) return decide(to_response(identity.error()));
+      admit(request, *access, *std::move(identity), decide);
     });
   };
 }
 
+const Identity* identity_of(const http::Request& request) {
+  return request.client ? &static_cast<const Client*>(request.client.get())->identity : nullptr;
+}
+
+http::SlowHandler make_handler(Api& api) {
+  return [&api](const http::Request& request, const http::Reply& reply) {
+    const Identity* identity = identity_of(request);
+    if (identity == nullptr && !Api::is_open_path(request.path)) return reply(to_response(unauthorized("")));
+    reply(api.answer(request, identity ? *identity : Identity()));
+  };
+}
+
 void add_routes(http::Routes& routes, Api& api, Access access) {
-  routes.all_below("/", make_handler(api, std::move(access)), kMaxBodyBytes);
+  routes.all_below("/", make_handler(api), kMaxBodyBytes, make_guard(std::move(access)));
 }
 
 }  // namespace koord::aggregated

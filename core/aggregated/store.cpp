@@ -25,6 +25,7 @@ Store::Put Store::put(const std::shared_ptr<Object>& object, const ObjectPtr& ex
   const ObjectPtr before = found == by_name_.end() ? nullptr : found->second;
   if (before != expected) return Put::raced;
   if (!before && by_name_.size() >= limits_.objects) return Put::full;
+  if (newest_ >= most_) return Put::out_of_versions;
   const Version version = next_version();
   object->created = before ? before->created : version;
   object->labelled = before && before->labels() == object->labels() ? before->labelled : version;
@@ -47,7 +48,7 @@ Store::Put Store::put(const std::shared_ptr<Object>& object, const ObjectPtr& ex
 ObjectPtr Store::remove(const ObjectPtr& expected) {
   std::unique_lock lock(mutex_);
   const auto found = by_name_.find(expected->name());
-  if (is_closed_ || found == by_name_.end() || found->second != expected) return nullptr;
+  if (is_closed_ || newest_ >= most_ || found == by_name_.end() || found->second != expected) return nullptr;
   std::shared_ptr<Object> last = expected->copy();
   const Version version = next_version();
   last->set_version(version);

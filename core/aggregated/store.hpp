@@ -29,7 +29,7 @@ struct StoreLimits {
 
 class Store {
  public:
-  enum class Put : std::uint8_t { done, raced, full };
+  enum class Put : std::uint8_t { done, raced, full, out_of_versions };
 
   // The object at its newest version, or at the version of its deletion.
   struct Change {
@@ -48,7 +48,7 @@ class Store {
   // Stores the object in place of `expected`, which is null for a new one, and gives it its version. raced: another
   // write came between, and nothing is stored.
   Put put(const std::shared_ptr<Object>& object, const ObjectPtr& expected);
-  // Returns the object with the version of its deletion; null: `expected` is not the newest.
+  // Returns the object with the version of its deletion; null: `expected` is not the newest, or there is no version.
   ObjectPtr remove(const ObjectPtr& expected);
 
   ObjectPtr find(std::string_view name) const;
@@ -56,6 +56,10 @@ class Store {
   std::vector<ObjectPtr> behind(std::string_view name, std::size_t count) const;
   // The first `count` changes behind this version. nullopt: the index no longer reaches back to it.
   std::optional<std::vector<Change>> changes(Version version, std::size_t count) const;
+
+  // Gives out no versions above `most`: whoever comes after this epoch begins above it. At first without a bound.
+  void reserve(Version most) { most_ = most; }
+  bool has_versions() const { return newest() < most_; }
 
   Version newest() const;
   // Reads and watches may begin here, or later.
@@ -87,6 +91,7 @@ class Store {
 
   const StoreLimits limits_;
   std::atomic<bool> is_serving_ = false, is_closed_ = false;
+  std::atomic<Version> most_ = kMostVersion;
   mutable std::mutex mutex_;
   Version oldest_, newest_;
   std::map<std::string, ObjectPtr, std::less<>> by_name_;

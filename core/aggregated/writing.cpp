@@ -18,6 +18,7 @@ namespace json = boost::json;
 // An unconditional write that others overtake is tried again.
 constexpr int kAttempts = 8;
 
+constexpr const char* kNoVersions = "this server may give out no more versions until it has renewed its lease";
 constexpr const char* kModified =
     "the object has been modified; please apply your changes to the latest version and try again";
 
@@ -109,6 +110,8 @@ Outcome<Written> Writing::publish(const Call& call, const ObjectPtr& current, co
     case Store::Put::full:
       return Failure{
           .code = 507, .reason = "InsufficientStorage", .message = "too many objects", .name = object->name()};
+    case Store::Put::out_of_versions:
+      return not_serving(kNoVersions);
     case Store::Put::raced:
       break;
   }
@@ -192,6 +195,7 @@ Outcome<ObjectPtr> Writing::remove(const Call& call, std::string_view body) {
     if (call.is_dry_run || !json_list(options, "dryRun").empty()) return current;
     if (const ObjectPtr last = store_.remove(current)) return last;
     if (store_.is_closed()) return not_serving("this server is no longer the leader");
+    if (!store_.has_versions()) return not_serving(kNoVersions);
     if (attempt == kAttempts) return conflict(call.name, kModified);
   }
 }

@@ -327,3 +327,26 @@ TEST_CASE("paths and methods that do not exist are answered with a Status") {
   CHECK(f.send(Method::put, "/a/status", R"({"kind":"Pod"})").status == 400);
   CHECK(text_at(json_of(f.get("/apis/other").body), "kind") == "Status");
 }
+
+TEST_CASE("writes are refused for a second while no version may be given out, and stored reports are passed on") {
+  ManualClock clock;
+  aggregated::Store store{kEpoch};
+  std::vector<std::string> passed;
+  aggregated::Api api(store, clock, nullptr,
+                      {.on_report = [&](const aggregated::ObjectPtr& object) { passed.push_back(object->name()); }});
+  const auto report = [&] {
+    http::Request request;
+    request.method = http::Method::put;
+    request.path = std::string(kNodeMetrics) + "/a/status";
+    request.body = node_metric("a", usage_status(static_cast<int>(passed.size()) + 1));
+    return api.answer(request, {.user = "system:node:a"});
+  };
+  CHECK(report().status == 201);
+  store.reserve(store.newest());
+  const http::Response refused = report();
+  CHECK(refused.status == 503);
+  CHECK(refused.headers == http::Headers{{"Retry-After", "1"}});
+  store.reserve(kEpoch + 100);
+  CHECK(report().status == 200);
+  CHECK(passed == std::vector<std::string>{"a", "a"});
+}

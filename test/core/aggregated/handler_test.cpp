@@ -112,3 +112,19 @@ TEST_CASE("a body above the limit is refused before it is read") {
   peer.send("PUT " + std::string(kNodeMetrics) + "/a/status HTTP/1.1\r\nHost: x\r\nContent-Length: 4000000\r\n\r\n");
   CHECK(has(peer.read_until("\n\r\n"), "HTTP/1.1 413"));
 }
+
+TEST_CASE("a client that is not authenticated is refused before its body has come") {
+  RunningApi api(kEpoch);
+  RawPeer peer(api.address());
+  peer.send("PUT " + std::string(kNodeMetrics) +
+            "/a/status HTTP/1.1\r\nHost: x\r\nX-Test-User: unknown\r\nContent-Length: 3000000\r\n\r\n");
+  CHECK(has(peer.read_until("}\n"), "HTTP/1.1 401"));
+}
+
+TEST_CASE("a client without the right is refused before its body has come") {
+  RunningApi api(kEpoch);
+  RawPeer peer(api.address());
+  peer.send("PUT " + std::string(kNodeMetrics) +
+            "/a/status HTTP/1.1\r\nHost: x\r\nX-Test-User: reader\r\nContent-Length: 3000000\r\n\r\n");
+  CHECK(has(peer.read_until("}\n"), "HTTP/1.1 403"));
+}

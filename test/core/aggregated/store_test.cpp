@@ -137,3 +137,18 @@ TEST_CASE("an epoch begins above all versions of earlier ones, also on a clock t
   CHECK(first_version(kNow, 1'800'000'000'000'500) == 1'800'000'000'000'501);
   CHECK(first_version(-5, 0) == kLeastVersion);
 }
+
+TEST_CASE("a store gives out no version above its bound, and goes on when that is raised") {
+  Store store(kFirst);
+  store.reserve(kFirst + 1);
+  const auto a = object("a");
+  REQUIRE(store.put(a, nullptr) == Store::Put::done);
+  CHECK_FALSE(store.has_versions());
+  CHECK(store.put(object("b"), nullptr) == Store::Put::out_of_versions);
+  CHECK(store.remove(a) == nullptr);
+  CHECK(store.newest() == kFirst + 1);
+  store.reserve(kFirst + 3);
+  CHECK(store.put(object("b"), nullptr) == Store::Put::done);
+  CHECK(store.remove(a) != nullptr);
+  CHECK(store.newest() == kFirst + 3);
+}
