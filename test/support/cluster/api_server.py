@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The API server: requests, their authorisation, and the faults in their answers."""
-from . import discovery, eviction, exchange as exchanges, kinds, resources, reviews, schemas, status, storage, watching
+from . import aggregator, discovery, eviction, exchange as exchanges, kinds, resources, reviews, schemas, status, storage, watching
 
 _PUBLIC = ("/version", "/healthz", "/livez", "/readyz")
 
@@ -11,6 +11,7 @@ class ApiServer:
         self.store = storage.Store()
         self.watches = watching.Watches(self.store)
         self.reviews = reviews.Reviews(credentials)
+        self.aggregator = aggregator.Aggregator(self.store, credentials)
         self.graceful = False  # deleted pods stay until a client removes them
         self._credentials = credentials
 
@@ -28,9 +29,13 @@ class ApiServer:
         address = Address(exchange)
         try:
             user, generation = self._credentials.user(exchange.headers.get("Authorization"), exchange.certificate())
+            identity = self._credentials.identity(user, exchange.certificate())
         except status.Refusal:
-            exchange.begin(address.verb, "", -1, **address.about)
-            raise
+            identity = self.reviews.login(exchange.headers.get("Authorization"))
+            if identity is None:
+                exchange.begin(address.verb, "", -1, **address.about)
+                raise
+            user, generation = identity["username"], 0
         exchange.begin(address.verb, user, generation, **address.about)
         if exchange.fault("not_ready"):
             return exchange.reply(503, "apiserver not ready", {"Retry-After": "1"})
@@ -41,10 +46,13 @@ class ApiServer:
             if anonymous or address.verb != "create" or exchange.fault("deny"):
                 raise status.Refusal(403, "Forbidden", f'{address.review.lower()}s is forbidden: User "{user}" cannot {address.verb} it')
             return exchange.reply(201, self.reviews.review(address.review, exchange.body()))
+        if service := self.aggregator.service_for(exchange.path):
+            return self._pass_on(exchange, service, identity)
         if address.kind is None:
             if anonymous and exchange.path not in _PUBLIC:
                 raise status.Refusal(403, "Forbidden", f'forbidden: User "{user}" cannot get path "{exchange.path}"')
-            answer = discovery.answer(exchange.path, self.minor, missing)
+            groups = [(service["spec"]["group"], service["spec"]["version"]) for service in self.aggregator.services()]
+            answer = discovery.answer(exchange.path, self.minor, missing, groups)
             if answer is None:
                 raise status.PlainRefusal(404, "404 page not found\n")
             return exchange.reply(200, answer)
@@ -53,6 +61,16 @@ class ApiServer:
         if address.kind.name in missing:
             raise status.PlainRefusal(404, "404 page not found\n")
         self._answer(exchange, address)
+
+    def _pass_on(self, exchange, service, identity):
+        if identity["username"] == "system:anonymous":
+            raise status.Refusal(403, "Forbidden", f'forbidden: User "system:anonymous" cannot get path "{exchange.path}"')
+        if not exchange.path.startswith("/openapi/"):
+            return self.aggregator.serve(service, exchange, identity)
+        document = self.aggregator.document(exchange.path, aggregator.OPENAPI)
+        if document is None:
+            raise status.PlainRefusal(404, "404 page not found\n")
+        return exchange.reply(200, document)
 
     @staticmethod
     def _fail_on_purpose(exchange):

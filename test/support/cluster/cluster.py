@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The API server, the kubelet and their clients, in one folder; the control endpoint commands them."""
+import base64
 import os
 
-from . import connections, control, kinds, patches, storage
+from . import aggregator, connections, control, kinds, patches, storage
 from .api_server import ApiServer
 from .credentials import Credentials
 from .faults import Faults, KNOWN
@@ -24,6 +25,7 @@ class Cluster:
             "kubelet": connections.Listener("kubelet", self._credentials, self._faults, self._log, self._kubelet.serve, kubelet_port)}
         self._credentials.write_kubeconfigs(self._listeners["api"].port)
         self._put_node()
+        self.put(aggregator.authentication_settings(self._credentials))
         credentials, watches = self._credentials, self._api.watches
         # Actions with an immediate and lasting effect, by name; each takes its arguments by name.
         self._events = {
@@ -40,7 +42,8 @@ class Cluster:
                 "kubeconfig": os.path.join(self.folder, "kubeconfig"),
                 "kubeconfig_certificate": os.path.join(self.folder, "kubeconfig-certificate"),
                 "service_account": self._credentials.service_account, "node": self.node_name,
-                "kubelet_ca": os.path.join(self.folder, "pki", "kubelet-ca.pem")}
+                "kubelet_ca": os.path.join(self.folder, "pki", "kubelet-ca.pem"),
+                "front_proxy": list(self._credentials.front_proxy_certificate())}
 
     # Each a command of the control endpoint: arguments by name, and what it returns is the answer.
 
@@ -97,6 +100,16 @@ class Cluster:
 
     def remove_token(self, token):
         self._api.reviews.remove_token(token)
+
+    def register_api(self, group, version, namespace, service, ca_file, port=443):
+        """A Service without a selector, and the APIService that names it."""
+        with open(ca_file, "rb") as file:
+            bundle = base64.b64encode(file.read()).decode()
+        self.put({"kind": "Service", "apiVersion": "v1", "metadata": {"name": service, "namespace": namespace},
+                  "spec": {"ports": [{"name": "https", "port": port, "protocol": "TCP"}]}})
+        return self.put({"kind": "APIService", "apiVersion": "apiregistration.k8s.io/v1", "metadata": {"name": f"{version}.{group}"}, "spec": {
+            "group": group, "version": version, "caBundle": bundle, "groupPriorityMinimum": 100, "versionPriority": 100,
+            "service": {"name": service, "namespace": namespace, "port": port}}})
 
     def allow(self, **rule):
         self._api.reviews.allow(**rule)

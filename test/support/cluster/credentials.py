@@ -30,6 +30,8 @@ class Credentials:
         self._mounts = 0
         self._client_serial = ""
         self._client_authority = certificates.Authority(self._pki, "client-ca", "koord-test-client-ca")
+        self._proxy_authority = certificates.Authority(self._pki, "front-proxy-ca", "koord-test-front-proxy-ca")
+        self._proxy_authority.sign("front-proxy-client", "/CN=front-proxy-client")
         self._server_names = "IP:127.0.0.1,DNS:localhost,DNS:kubernetes.default.svc"
         self._kubelet_names = f"IP:127.0.0.1,DNS:{node_name}"
         self._authority = certificates.Authority(self._pki, "ca-1", "koord-test-ca-1")
@@ -61,6 +63,25 @@ class Credentials:
                     raise status.unauthorized()
                 return dict(pair for part in certificate["subject"] for pair in part)["commonName"], 0
             return "system:anonymous", 0
+
+    def identity(self, user, certificate):
+        """The user of user() with its groups."""
+        if user == "system:anonymous":
+            return {"username": user, "groups": ["system:unauthenticated"]}
+        groups = ["system:serviceaccounts"]
+        if user != SERVICE_ACCOUNT:
+            groups = [value for part in (certificate or {}).get("subject", ()) for key, value in part if key == "organizationName"]
+        return {"username": user, "groups": [*groups, "system:authenticated"]}
+
+    def client_authority(self):
+        return self._client_authority.certificate
+
+    def front_proxy_authority(self):
+        return self._proxy_authority.certificate
+
+    def front_proxy_certificate(self):
+        """The certificate's and the key's path."""
+        return self._pem("front-proxy-client"), self._key("front-proxy-client")
 
     def is_valid(self, token):
         """Whether it is a token of the service account."""

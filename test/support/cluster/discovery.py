@@ -10,8 +10,9 @@ def version(minor):
             "buildDate": "2024-01-01T00:00:00Z", "goVersion": "go1.22", "compiler": "gc", "platform": "linux/amd64"}
 
 
-def _group(name):
-    versions = sorted({kind.version for kind in kinds.KINDS if kind.group == name})
+def _group(name, aggregated):
+    versions = sorted({kind.version for kind in kinds.KINDS if kind.group == name}
+                      | {version for group, version in aggregated if group == name})
     listed = [{"groupVersion": f"{name}/{version}", "version": version} for version in versions]
     return {"name": name, "versions": listed, "preferredVersion": listed[0]}
 
@@ -38,10 +39,10 @@ def _resources(group, version, minor, missing):
             "resources": resources}
 
 
-def answer(path, minor, missing):
-    """Returns the object, or text, at a path outside of resources; None if unknown."""
+def answer(path, minor, missing, aggregated=()):
+    """Returns the object, or text, at a path outside of resources; None if unknown. `aggregated`: groups and versions of APIServices."""
     parts = path.strip("/").split("/")
-    groups = sorted({kind.group for kind in kinds.KINDS if kind.group and kind.name not in missing})
+    groups = sorted({kind.group for kind in kinds.KINDS if kind.group and kind.name not in missing} | {group for group, _ in aggregated})
     if path in ("/healthz", "/livez", "/readyz"):
         return "ok"
     if path == "/version":
@@ -50,10 +51,13 @@ def answer(path, minor, missing):
         return {"kind": "APIVersions", "versions": ["v1"]}
     if path == "/api/v1":
         return _resources("", "v1", minor, missing)
+    if path == "/openapi/v3":
+        return {"paths": {f"apis/{group}/{version}": {"serverRelativeURL": f"/openapi/v3/apis/{group}/{version}?hash=0"}
+                          for group, version in aggregated}}
     if path == "/apis":
-        return {"kind": "APIGroupList", "apiVersion": "v1", "groups": [_group(group) for group in groups]}
+        return {"kind": "APIGroupList", "apiVersion": "v1", "groups": [_group(group, aggregated) for group in groups]}
     if len(parts) == 2 and parts[0] == "apis" and parts[1] in groups:
-        return {"kind": "APIGroup", "apiVersion": "v1", **_group(parts[1])}
+        return {"kind": "APIGroup", "apiVersion": "v1", **_group(parts[1], aggregated)}
     if len(parts) == 3 and parts[0] == "apis":
         return _resources(parts[1], parts[2], minor, missing)
     return None

@@ -19,6 +19,7 @@ class Exchange:
     def __init__(self, handler, listener, connection, path, query):
         self._handler, self._listener = handler, listener
         self.method, self.path, self.query, self.headers = handler.command, path, query, handler.headers
+        self.target = handler.path  # as the client wrote it
         self.request = {"server": listener.name, "path": handler.path}  # the fields that select faults
         self.entry = None
         self._connection = connection
@@ -69,6 +70,20 @@ class Exchange:
             return json.loads(self._text)
         except ValueError as error:
             raise status.bad_request(f"the object provided is unrecognized: {error}") from error
+
+    def raw_body(self):
+        """The request's body as it came."""
+        if self._text is None:
+            raise status.Refusal(413, "RequestEntityTooLarge", f"Request entity too large: limit is {MAX_BODY}")
+        return self._text
+
+    def begin_passing(self, code, headers):
+        """Begins an answer in pieces that another server makes."""
+        self._chunked = True
+        self._begin_answer(code, {**dict(headers), "Transfer-Encoding": "chunked"})
+
+    def pass_piece(self, data):
+        self._send_chunk(data)
 
     def _read_body(self):
         """Reads the body in any case, or the next request of the connection would begin in the middle of it."""

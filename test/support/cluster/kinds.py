@@ -27,7 +27,9 @@ class Kind:
 
 
 KINDS = (
+    Kind("APIService", "apiservices", "apiregistration.k8s.io", "v1", status=True),
     Kind("ConfigMap", "configmaps", "", "v1", namespaced=True),
+    Kind("EndpointSlice", "endpointslices", "discovery.k8s.io", "v1", namespaced=True),
     Kind("Event", "events", "", "v1", namespaced=True,
          fields=_NAME + ("involvedObject.kind", "involvedObject.name", "involvedObject.namespace", "involvedObject.uid",
                          "reason", "type")),
@@ -38,6 +40,7 @@ KINDS = (
          fields=_NAME + ("spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName",
                          "status.phase", "status.podIP", "status.nominatedNodeName")),
     Kind("PodDisruptionBudget", "poddisruptionbudgets", "policy", "v1", namespaced=True, status=True),
+    Kind("Service", "services", "", "v1", namespaced=True, status=True),
     Kind("Device", "devices", "scheduling.koordinator.sh", "v1alpha1", custom=True),
     Kind("InterferenceDetectionRule", "interferencedetectionrules", "interference.koordinator.sh", "v1alpha1", custom=True),
     Kind("InterferenceMetricCheckpoint", "interferencemetriccheckpoints", "interference.koordinator.sh", "v1alpha1", custom=True),

@@ -20,11 +20,18 @@ class Reviews:
         self._mutex = threading.RLock()
         self._users, self._rules = {}, []
 
-    def set_token(self, token, username, uid="", groups=(), extra=None, audiences=(AUDIENCE,), expired=False):
-        """`expired`: it is refused with the words of a real server."""
+    def set_token(self, token, username, uid="", groups=(), extra=None, audiences=(AUDIENCE,), expired=False, login=False):
+        """`expired`: it is refused with the words of a real server. `login`: the API server itself accepts it, too."""
         user = {"username": username, "uid": uid, "groups": [*groups, "system:authenticated"], "extra": extra or {}}
         with self._mutex:
-            self._users[token] = {"user": user, "audiences": list(audiences), "expired": expired}
+            self._users[token] = {"user": user, "audiences": list(audiences), "expired": expired, "login": login}
+
+    def login(self, authorization):
+        """The user of a request with this header; None: the API server does not accept it."""
+        scheme, _, token = (authorization or "").partition(" ")
+        with self._mutex:
+            known = self._users.get(token.strip()) if scheme.lower() == "bearer" else None
+        return known["user"] if known and known["login"] and not known["expired"] else None
 
     def remove_token(self, token):
         with self._mutex:
