@@ -23,7 +23,7 @@ class Reviewer::Questions {
         most_open_(options.open),
         timeout_(options.timeout),
         judge_(std::move(judge)),
-        kept_(options.keep, options.entries) {}
+        kept_(options.keep, options.entries, options.bytes) {}
 
   // `question` names what `make_call` asks.
   template <class MakeCall>

@@ -24,6 +24,7 @@ struct ReviewerOptions {
   std::vector<std::string> audiences = {};     // a token must be for one of them; empty: for the API server's own
   Duration keep = std::chrono::seconds(10);    // a decision
   std::size_t entries = 512;                   // decisions of each kind
+  std::size_t bytes = 8u << 20;                // of the questions of these: a refused token is kept, too
   std::size_t open = 64;                       // questions of each kind at once; further ones are `unavailable`
   Duration timeout = std::chrono::seconds(8);  // also while the client waits for its turn
 };
