@@ -181,8 +181,9 @@ class Composer {
     made_.is_bound_by_hierarchy |= made_.parts.back().binds;
   }
 
-  // Decides which intents hold: a cap or floor with a bound that the value keeps, and every other part that no bound
-  // has altered.
+  // Decides which intents hold: a cap or floor with a bound that the value keeps, a scale that no set replaces, and
+  // every other part that no bound has altered. A scale holds below a cap, too: a strategy that began again at 1 where
+  // a cap binds would have another factor for each order in which base, scales and cap come.
   void judge() {
     const Proposal* strongest_set = first_of(proposals_, decision::Role::set);
     const std::string altered_by = !cap_winner_.empty() ? cap_winner_ : floor_winner_;
@@ -204,7 +205,10 @@ class Composer {
           !is_less({*made_.knob, made_.value}, {*one.knob(), one.value()}) || one.knob()->form == Form::fields;
       return is_kept ? Verdict{true, own} : Verdict{false, cap_winner_};
     }
-    if (role == decision::Role::scale && !outranks(one, strongest_set)) return {false, strongest_set->proposer.plugin};
+    if (role == decision::Role::scale) {
+      if (!outranks(one, strongest_set)) return {false, strongest_set->proposer.plugin};
+      return {true, altered_by.empty() ? own : altered_by};
+    }
     const Proposal* start = all_.base ? all_.base : all_.set;
     if ((role == decision::Role::set || role == decision::Role::base) && start != &one &&
         (start == nullptr || !has_same_value(*start, one)))
@@ -213,7 +217,7 @@ class Composer {
     const bool is_reached =
         role == decision::Role::set && same(*one.knob(), made_.value, one.value()) && made_.knob == one.knob();
     if (has_bound && !is_reached) return {false, altered_by};
-    return {true, role == decision::Role::scale ? own : start->proposer.plugin};
+    return {true, start->proposer.plugin};
   }
 
   std::span<const Proposal* const> proposals_;

@@ -67,7 +67,7 @@ class CpuBurst {
   void set_burst_above_quota(bool may) { burst_above_quota_ = may; }
 
   // Whether the factor proposed last for this container's cgroup is in effect. One that is not (in shadow, or where
-  // another plugin's value wins) raises nothing, and the next step begins at 1 again.
+  // another plugin's value replaces it) raises nothing, and the next step begins at 1 again. A cap replaces no factor.
   void applied(std::string_view cgroup_dir, bool holds);
 
   // Returns all proposals: bursts() and quotas(). The host reverts knobs that are not proposed any more.

@@ -49,9 +49,7 @@ void check_through_interruptions(Sessions& node, void (*check_shown)(Sessions&))
 
 }  // namespace
 
-// Not steady yet: burst may stay at 1.728 when it has begun before normalization has answered. --no-skip runs it.
-TEST_CASE("batch limit x normalization x burst, capped, on one container: why shows each part, the file the value" *
-          doctest::skip()) {
+TEST_CASE("batch limit x normalization x burst, capped, on one container: why shows each part, the file the value") {
   Sessions::Given given =
       of_all({"qos-cpu-burst", "hook-cpu-normalization", "hook-batch-resource", "mixed-limits"}, kBurst);
   given.service_more_limits = ", kubernetes.io/batch-cpu: 120";

@@ -163,7 +163,12 @@ TEST_CASE("the result of each intent shows whether it holds, and else which plug
   CHECK(holding(Composed().quota("burst", Role::scale, "1.5").quota("cap", Role::cap, "200000 100000").result()) ==
         "+burst +cap ");
   CHECK(holding(Composed().quota("burst", Role::scale, "1.5").quota("cap", Role::cap, "120000 100000").result()) ==
-        "-cap +cap ");
+        "+cap +cap ");
+  CHECK(holding(Composed().quota("burst", Role::scale, "1.5").quota("floor", Role::floor, "160000 100000").result()) ==
+        "+floor +floor ");
+  CHECK(
+      holding(Composed().quota("hook", Role::base, "80000 100000").quota("cap", Role::cap, "20000 100000").result()) ==
+      "-cap +cap ");
   CHECK(holding(
             Composed().quota("floor", Role::floor, "50000 100000").quota("cap", Role::cap, "20000 100000").result()) ==
         "-cap +cap ");

@@ -128,7 +128,7 @@ TEST_CASE_FIXTURE(OnV2, "caps and scales of several strategies are one value, an
   propose("burst", {intent(Role::scale, "be/pod/a", "3")});
   propose("mild", {intent(Role::cap, "be/pod/a", "250000 100000")});
   CHECK(read("be/pod/a") == "250000 100000");
-  CHECK(reported["burst"].back().outcome == Outcome::lost);
+  CHECK(reported["burst"].back().outcome == Outcome::applied);  // it is a factor of the value
   CHECK(reported["burst"].back().winner == "mild");
   CHECK(reported["mild"].back().outcome == Outcome::applied);
   propose("strict", {intent(Role::cap, "be/pod/a", "40000 100000")});
@@ -138,6 +138,28 @@ TEST_CASE_FIXTURE(OnV2, "caps and scales of several strategies are one value, an
   withdraw("mild");
   CHECK(read("be/pod/a") == "300000 100000");
   CHECK(reported["burst"].back().outcome == Outcome::applied);
+}
+
+TEST_CASE_FIXTURE(OnV2, "a value and the results of its parts are the same in whatever order the parts come") {
+  std::vector<std::pair<std::string, Plan>> parts = {
+      {"burst", {intent(Role::scale, "be/pod/a", "2")}},
+      {"hook", {intent(Role::base, "be/pod/a", "120000 100000")}},
+      {"mild", {intent(Role::cap, "be/pod/a", "180000 100000")}},
+      {"normal", {intent(Role::scale, "be/pod/a", "0.8")}},
+  };
+  const auto by_plugin = [](const auto& one, const auto& other) { return one.first < other.first; };
+  do {
+    std::string order;
+    for (const auto& [plugin, plan] : parts) order += plugin + " ", propose(plugin, plan);
+    CAPTURE(order);
+    CHECK(read("be/pod/a") == "180000 100000");
+    CHECK(composition("be/pod/a") ==
+          "cpu.max 180000 100000 = base 120000 (hook) × 2 (burst) × 0.8 (normal), cap 180000 (mild)");
+    for (const char* plugin : {"burst", "normal", "mild"}) CHECK(reported[plugin].back().outcome == Outcome::applied);
+    CHECK(reported["hook"].back().outcome == Outcome::lost);
+    for (const auto& [plugin, results] : reported) CHECK(results.back().winner == "mild");
+    for (const auto& [plugin, results] : reported) withdraw(plugin);
+  } while (std::next_permutation(parts.begin(), parts.end(), by_plugin));
 }
 
 TEST_CASE_FIXTURE(OnV2, "a cap that does not bind writes nothing") {
