@@ -39,7 +39,8 @@ std::optional<double> find(const UsageQuery::ByLabel& values, const std::string&
 class Composer {
  public:
   explicit Composer(const NodeMetricInputs& inputs)
-      : inputs_(inputs), query_(inputs.cache, inputs.now, inputs.spec.aggregate) {}
+      : inputs_(inputs),
+        query_(inputs.cache, inputs.now, inputs.spec.aggregate, inputs.max_age.value_or(inputs.spec.aggregate / 2)) {}
 
   NodeMetricReport compose();
 

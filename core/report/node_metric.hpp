@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/base/clock.hpp"
+#include "core/report/pod_details.hpp"
 #include "core/report/usage.hpp"
 #include "core/state/node_metric_spec.hpp"
 #include "core/state/snapshot.hpp"
@@ -78,6 +79,7 @@ struct NodeMetricInputs {
   std::map<std::string, bool, std::less<>> device_health = {};  // by uuid
   std::optional<Time> pods_confirmed = std::nullopt;
   PodTolerance tolerance = {};
+  std::optional<Duration> max_age = std::nullopt;  // of the newest sample of a series; nothing: half of the window
   Time now;
   std::int64_t wall_ns = 0;
 };
@@ -92,5 +94,7 @@ NodeMetricReport make_node_metric(const NodeMetricInputs& inputs);
 
 // The status as the API server takes it: JSON text. Quantities are in canonical form.
 std::string to_json(const NodeMetricStatus& status);
+// The same as metrics.koordetector.sh takes it, with the details of the pods in the status.
+std::string to_json(const NodeMetricStatus& status, const DetailsOfPods& details);
 
 }  // namespace koord::report

@@ -41,11 +41,49 @@ void add_classes(json::object& object, const std::string& priority, const std::s
   if (!qos.empty()) object["qos"] = qos;
 }
 
-json::array pods(const std::vector<PodUsage>& pods) {
+void add_number(json::object& object, const char* name, std::optional<double> value) {
+  if (value) object[name] = *value;
+}
+
+json::object suspect(const PodSuspect& suspect) {
+  json::object object{{"kind", suspect.kind}, {"name", suspect.name}};
+  add_number(object, "share", suspect.share);
+  return object;
+}
+
+json::object interference(const PodInterference& found) {
+  json::object object{{"resource", found.resource},
+                      {"kind", found.kind},
+                      {"method", found.method},
+                      {"since", format_timestamp(found.since_seconds)}};
+  if (!found.container.empty()) object["container"] = found.container;
+  add_number(object, "severity", found.severity);
+  json::array suspects;
+  for (const PodSuspect& one : found.suspects) suspects.push_back(suspect(one));
+  if (!suspects.empty()) object["suspects"] = std::move(suspects);
+  return object;
+}
+
+void add_details(json::object& object, const PodDetails& details) {
+  if (details.pressure.is_known()) {
+    json::object pressure;
+    add_number(pressure, "schedulingDelaySeconds", details.pressure.scheduling_delay);
+    add_number(pressure, "memoryStallSeconds", details.pressure.memory_stall);
+    add_number(pressure, "ioStallSeconds", details.pressure.io_stall);
+    object["pressure"] = std::move(pressure);
+  }
+  json::array list;
+  for (const PodInterference& one : details.interference) list.push_back(interference(one));
+  if (!list.empty()) object["interference"] = std::move(list);
+}
+
+json::array pods(const std::vector<PodUsage>& pods, const DetailsOfPods& details) {
   json::array list;
   for (const PodUsage& pod : pods) {
     json::object object{{"name", pod.name}, {"namespace", pod.name_space}, {"podUsage", resource_map(pod.usage)}};
     add_classes(object, pod.priority, pod.qos);
+    const auto found = details.find({pod.name_space, pod.name});
+    if (found != details.end()) add_details(object, found->second);
     list.push_back(std::move(object));
   }
   return list;
@@ -65,9 +103,11 @@ json::object prediction(const std::optional<Amounts>& amounts) { return {{"resou
 
 }  // namespace
 
-std::string to_json(const NodeMetricStatus& status) {
+std::string to_json(const NodeMetricStatus& status) { return to_json(status, {}); }
+
+std::string to_json(const NodeMetricStatus& status, const DetailsOfPods& details) {
   json::object object{{"updateTime", format_timestamp(status.update_seconds)}, {"nodeMetric", node_metric(status)}};
-  if (!status.pods.empty()) object["podsMetric"] = pods(status.pods);
+  if (!status.pods.empty()) object["podsMetric"] = pods(status.pods, details);
   if (!status.applications.empty()) object["hostApplicationMetric"] = applications(status.applications);
   object["prodReclaimableMetric"] = prediction(status.prod_reclaimable);
   if (status.prod_peak) object["prodPeakMetric"] = prediction(status.prod_peak);

@@ -27,7 +27,7 @@ std::string_view label_of(const store::AggregateRow& row, std::string_view name)
 std::vector<store::AggregateRow> UsageQuery::fresh(const std::string& metric, Duration window,
                                                    std::span<const store::Aggregation> aggregations) const {
   std::vector<store::AggregateRow> rows = cache_.aggregate({metric, {}, now_ - window, now_}, aggregations);
-  std::erase_if(rows, [this](const auto& row) { return row.to < now_ - span_ / 2; });
+  std::erase_if(rows, [this](const auto& row) { return row.to < now_ - max_age_; });
   return rows;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // UsageQuery: asks the metric cache for all series of a metric in one call, and keeps the current ones: their newest
-// sample is not older than half a window. A series that is not measured any more is unknown. [any thread]
+// sample is not older than a bound. A series that is not measured any more is unknown. [any thread]
 #pragma once
 
 #include <array>
@@ -21,8 +21,9 @@ inline constexpr std::array kAggregations = {store::Aggregation::avg, store::Agg
 
 class UsageQuery {
  public:
-  // Averages are of `span`.
-  UsageQuery(const store::Store& cache, Time now, Duration span) : cache_(cache), now_(now), span_(span) {}
+  // Averages are of `span`; the newest sample is at most `max_age` old.
+  UsageQuery(const store::Store& cache, Time now, Duration span, Duration max_age)
+      : cache_(cache), now_(now), span_(span), max_age_(max_age) {}
 
   using ByLabel = std::map<std::string, double, std::less<>>;
 
@@ -42,7 +43,7 @@ class UsageQuery {
 
   const store::Store& cache_;
   Time now_;
-  Duration span_;
+  Duration span_, max_age_;
 };
 
 // "" where a row has no such label.
