@@ -48,8 +48,8 @@ struct Command {
 // Describes a command without options of its own.
 inline void no_options(po::options_description&) {}
 
-extern const Command kTop, kPods, kNode, kQuery, kPlugins, kFeatures, kCapabilities, kEvents, kDecisions, kKnobs, kWhy,
-    kMode, kHooks, kInterference, kInterferenceMatrix, kPredict, kReport, kRestore, kSlo, kSql, kTakeoverKoordlet,
+extern const Command kTop, kUi, kPods, kNode, kQuery, kPlugins, kFeatures, kCapabilities, kEvents, kDecisions, kKnobs,
+    kWhy, kMode, kHooks, kInterference, kInterferenceMatrix, kPredict, kReport, kRestore, kSlo, kSql, kTakeoverKoordlet,
     kPluginBench, kPluginCheck, kPluginExplain, kPluginFuzz, kPluginInfo, kPluginNew, kPluginRecord, kPluginReload,
     kPluginRun;
 

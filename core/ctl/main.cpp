@@ -17,6 +17,7 @@ constexpr std::string_view kDefaultSocket = "/run/koordetector/koordetector.sock
 
 std::vector<const Command*> commands() {
   return {&kTop,
+          &kUi,
           &kPods,
           &kNode,
           &kQuery,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // koordctl sql: a SELECT over the metric cache's file, read-only, also while the agent is down.
 #include "core/ctl/command.hpp"
-#include "core/ctl/json_view.hpp"
 #include "core/ctl/table.hpp"
 #include "core/store/sql.hpp"
+#include "core/ui/sql_json.hpp"
 
 namespace koord::ctl {
 namespace {
@@ -23,21 +23,11 @@ std::string as_table(const store::SqlResult& result) {
   return table.render();
 }
 
-std::string as_json(const store::SqlResult& result) {
-  json::array rows;
-  for (const std::vector<std::string>& row : result.rows) {
-    json::object object;
-    for (std::size_t i = 0; i < row.size(); ++i) object[result.columns[i]] = row[i];
-    rows.push_back(std::move(object));
-  }
-  return json::serialize(json::value{{"rows", std::move(rows)}, {"truncated", result.truncated}}) + "\n";
-}
-
 Result<void> run_sql_command(const Invocation& invocation) {
   store::SqlLimits limits;
   limits.max_rows = invocation.options["limit"].as<std::size_t>();
   store::SqlResult result = TRY(store::run_sql(invocation.text("db"), invocation.text("argument"), limits));
-  invocation.out << (invocation.output == Output::json ? as_json(result) : as_table(result));
+  invocation.out << (invocation.output == Output::json ? ui::sql_json(result) : as_table(result));
   if (result.truncated && invocation.output == Output::table)
     invocation.out << "… only the first " << limits.max_rows << " rows; see --limit\n";
   return {};

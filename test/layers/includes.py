@@ -28,7 +28,7 @@ COLUMNS = [
     ['load', 'scrape'],
     ['host'],
     ['child', 'hook'],
-    ['api', 'workshop'],
+    ['api', 'workshop', 'ui'],
     ['agentd', 'ctl', 'plugin_host', 'criproxy', 'manager'],
 ]
 

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/ui/access.hpp"
+
+#include <sys/random.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "core/base/parse.hpp"
+#include "core/base/url.hpp"
+
+namespace koord::ui {
+namespace {
+
+constexpr std::size_t kMostTokens = 4, kMostSessions = 8;
+
+// 32 random bytes as 64 digits.
+Result<std::string> random_text() {
+  std::array<unsigned char, 32> bytes;
+  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
+    return system_error(errno, "cannot get random bytes for a token");
+  std::string text;
+  for (const unsigned char byte : bytes) {
+    text += static_cast<char>('a' + (byte >> 4));
+    text += static_cast<char>('a' + (byte & 15));
+  }
+  return text;
+}
+
+// Takes the same time wherever the texts differ.
+bool is_same_secret(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  unsigned difference = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) difference |= static_cast<unsigned char>(a[i] ^ b[i]);
+  return difference == 0;
+}
+
+bool has_secret(const std::deque<std::string>& secrets, std::string_view text) {
+  bool found = false;
+  for (const std::string& secret : secrets) found |= is_same_secret(secret, text);
+  return found;
+}
+
+// Header names have no case.
+bool is_header(std::string_view header, std::string_view name) {
+  return std::equal(header.begin(), header.end(), name.begin(), name.end(),
+                    [](char a, char b) { return (a | 0x20) == (b | 0x20); });
+}
+
+std::size_t count_of(const http::Request& request, std::string_view name) {
+  return static_cast<std::size_t>(std::count_if(request.headers.begin(), request.headers.end(),
+                                                [&](const auto& header) { return is_header(header.first, name); }));
+}
+
+http::Response not_signed_in() {
+  return http::plain_text(401, "open the link that koordctl ui printed; each link works once");
+}
+
+}  // namespace
+
+Result<std::string> Access::new_token() {
+  std::string token = TRY(random_text());
+  tokens_.push_back(token);
+  if (tokens_.size() > kMostTokens) tokens_.pop_front();
+  return token;
+}
+
+std::optional<http::Response> Access::check(const http::Request& request) {
+  if (count_of(request, "Host") != 1 || !is_own_authority(*request.header("Host")))
+    return http::plain_text(403, "the header Host is not the address of koordctl ui");
+  if (!is_from_own_page(request)) return http::plain_text(403, "another page has sent this request");
+  if (request.method != http::Method::get && request.method != http::Method::head) {
+    http::Response refusal = http::plain_text(405, "koordctl ui only reads: GET and HEAD");
+    refusal.headers.emplace_back("Allow", "GET, HEAD");
+    return refusal;
+  }
+  const std::optional<std::string_view> token = request.query.get("token");
+  if (token && request.path == "/" && request.method == http::Method::get) return redeem(*token);
+  if (!has_session(request)) return not_signed_in();
+  return std::nullopt;
+}
+
+// Names that a page from elsewhere can give to 127.0.0.1 (DNS rebinding) are not among these.
+bool Access::is_own_authority(std::string_view authority) const {
+  const std::string port = ":" + std::to_string(port_);
+  if (authority.ends_with(port))
+    authority.remove_suffix(port.size());
+  else if (port_ != 80)
+    return false;
+  if (authority == "localhost" || authority == "[::1]") return true;
+  const std::vector<std::string> parts = split(authority, '.');
+  return parts.size() == 4 && parts[0] == "127" && std::all_of(parts.begin(), parts.end(), [](const std::string& part) {
+           const Result<std::uint64_t> number = parse_uint(part);
+           return number && *number < 256;
+         });
+}
+
+// A browser sends Origin and Sec-Fetch-Site. Pages of other ports of this machine are of the same site, and their
+// requests carry the cookie: these headers distinguish them. A link elsewhere may lead to the page.
+bool Access::is_from_own_page(const http::Request& request) const {
+  if (count_of(request, "Origin") > 1 || count_of(request, "Sec-Fetch-Site") > 1) return false;
+  if (const auto origin = request.header("Origin")) {
+    const Result<Url> url = parse_url(*origin);
+    if (!url || url->scheme != "http" || url->authority() != *request.header("Host") || !url->target.empty())
+      return false;
+  }
+  const std::string_view site = request.header("Sec-Fetch-Site").value_or("none");
+  const bool is_link = request.path == "/" && request.header("Sec-Fetch-Mode") == "navigate";
+  return site == "none" || site == "same-origin" || is_link;
+}
+
+bool Access::has_session(const http::Request& request) const {
+  const std::string name = cookie_name() + "=";
+  for (const auto& [header, value] : request.headers) {
+    if (!is_header(header, "Cookie")) continue;
+    for (const std::string& cookie : split(value, ';')) {
+      const std::string_view text = trim(cookie);
+      if (text.starts_with(name) && has_secret(sessions_, text.substr(name.size()))) return true;
+    }
+  }
+  return false;
+}
+
+http::Response Access::redeem(std::string_view token) {
+  if (!has_secret(tokens_, token)) return not_signed_in();
+  std::erase_if(tokens_, [&](const std::string& known) { return is_same_secret(known, token); });
+  Result<std::string> session = random_text();
+  if (!session) return http::plain_text(500, session.error().message());
+  sessions_.push_back(*session);
+  if (sessions_.size() > kMostSessions) sessions_.pop_front();
+  ++started_;
+  http::Response answer = http::plain_text(303, "signed in");
+  answer.headers.emplace_back("Location", "/");
+  answer.headers.emplace_back("Set-Cookie", cookie_name() + "=" + *session + "; Path=/; HttpOnly; SameSite=Strict");
+  return answer;
+}
+
+// Cookies do not know ports: two viewers on a machine have a cookie each.
+std::string Access::cookie_name() const { return "koordctl-ui-" + std::to_string(port_); }
+
+}  // namespace koord::ui

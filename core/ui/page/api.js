@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asks the data API, through koordctl ui. The answers are those of `koordctl … -o json`.
+
+export class Refused extends Error {
+  constructor(status, text) {
+    super(text);
+    this.status = status;
+  }
+}
+
+async function ask(path, parameters) {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters))
+    if (value !== undefined && value !== '') query.append(name, value);
+  const text = query.toString();
+  let response;
+  try {
+    response = await fetch(path + (text ? `?${text}` : ''), {cache: 'no-store', credentials: 'same-origin'});
+  } catch {
+    throw new Refused(0, 'koordctl ui does not answer; has it ended?');
+  }
+  if (response.status === 401) throw new Refused(401, 'The session has ended. Open the link that koordctl ui printed.');
+  const answer = await response.json().catch(() => ({error: `unreadable answer with status ${response.status}`}));
+  if (!response.ok || answer.error) throw new Refused(response.status, answer.error ?? `status ${response.status}`);
+  return answer;
+}
+
+export const get = (what, parameters = {}) => ask(`/api/v1/${what}`, parameters);
+export const sql = (query, limit) => ask('/sql', {query, limit});

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers and times as koordctl prints them.
+
+const threeFigures = (value) => value.toFixed(value < 9.995 ? 2 : value < 99.95 ? 1 : 0);
+
+export const cores = (value) => value.toFixed(3);
+
+export function bytes(value) {
+  const units = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi'];
+  let unit = 0;
+  for (; Math.abs(value) >= 1024 && unit + 1 < units.length; ++unit) value /= 1024;
+  return unit === 0 ? value.toFixed(0) : threeFigures(value) + units[unit];
+}
+
+export function seconds(value) {
+  if (value === 0) return '0';
+  const units = ['s', 'ms', 'us', 'ns'];
+  let unit = 0;
+  for (; Math.abs(value) < 1 && unit + 1 < units.length; ++unit) value *= 1000;
+  return threeFigures(value) + units[unit];
+}
+
+export const percent = (ratio) => `${(100 * ratio).toFixed(1)}%`;
+export const ofHundred = (value) => `${value.toFixed(1)}%`;
+export const plain = (value) => String(value);
+
+// "2026-01-02 14:02:11", UTC.
+export function time(unixSeconds) {
+  const date = new Date(Math.floor(unixSeconds) * 1000);
+  return Number.isNaN(date.getTime()) ? '-' : date.toISOString().slice(0, 19).replace('T', ' ');
+}
+export const clock = (unixSeconds) => time(unixSeconds).slice(11);
+
+function figures(value) {
+  const size = Math.abs(value);
+  if (size >= 1e7) return value.toExponential(1);
+  if (size > 0 && size < 0.095) return String(Number(value.toPrecision(1)));
+  return value.toFixed(size === 0 || size >= 9.95 ? 0 : 1);
+}
+
+// An amount of a verdict, in the verdict's unit.
+export function amount(value, unit) {
+  if (typeof value !== 'number') return 'unknown';
+  if (unit === 'bytes' && value >= 0) return bytes(value);
+  if (unit === 'ratio') return `${figures(100 * value)} %`;
+  if (unit === 'seconds/second') return `${figures(1000 * value)} ms/s`;
+  if (unit === 'seconds') return `${figures(1000 * value)} ms`;
+  return `${figures(value)} ${unit ?? ''}`.trim();
+}
+
+// By the end of a metric's name.
+export function ofMetric(name) {
+  if (/(_bytes|memory_usage\w*|_cold_page_size|_memory_total)$/.test(name)) return bytes;
+  if (/_seconds$/.test(name)) return seconds;
+  if (/_cpu_usage$/.test(name)) return cores;
+  if (/(_ratio|_throttled)$/.test(name)) return percent;
+  return plain;
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pods and the containers outside of pods, those that suffer most first.
+import {get} from './api.js';
+import {el, labelled} from './dom.js';
+import * as format from './format.js';
+import {Table, figure} from './table.js';
+import {brief} from './verdict.js';
+
+export const title = 'Pods';
+
+const KEPT = 60;  // values of a sparkline
+
+const valueOf = (row, name) => row.values[row.scope + name];
+const numeric = (text, name, shown) => ({title: text, kind: 'number', cell: (row) => figure(valueOf(row, name), shown),
+  order: (row) => valueOf(row, name), descending: true});
+
+// Pods that others hold up come first, then pods that their own limits hold up, then by stalls and waits.
+const harm = (row) => [
+  row.verdicts.some((one) => one.kind === 'interfered' || one.kind === 'shared-parent') ? 2 : Number(row.verdicts.length > 0),
+  Math.max(valueOf(row, '_cpu_throttled') ?? 0, valueOf(row, '_memory_stall_ratio') ?? 0),
+  valueOf(row, '_sched_latency_p95_seconds') ?? 0,
+  valueOf(row, '_cpu_usage') ?? 0,
+];
+
+const COLUMNS = [
+  {title: 'Name', cell: (row) => ({text: row.name, link: row.link, small: row.kind === 'pod' ? row.qos : row.kind}), order: (row) => row.name},
+  {title: 'Harm', kind: 'short', cell: (row) => (row.verdicts.length
+    ? {text: brief(row.verdicts[0]), tone: row.verdicts[0].kind === 'interfered' ? 'bad' : 'warn',
+      small: row.verdicts.length > 1 ? `and ${row.verdicts.length - 1} more` : ''} : '-'), order: harm, descending: true},
+  numeric('CPU', '_cpu_usage', format.cores),
+  {title: 'CPU, since opened', cell: (row) => ({text: '', spark: row.spark})},
+  numeric('Memory', '_memory_usage', format.bytes),
+  numeric('Wait p50', '_sched_latency_p50_seconds', format.seconds),
+  numeric('Wait p95', '_sched_latency_p95_seconds', format.seconds),
+  numeric('Wait p99', '_sched_latency_p99_seconds', format.seconds),
+  numeric('Throttled', '_cpu_throttled', format.percent),
+  numeric('Stalled', '_memory_stall_ratio', format.percent),
+];
+
+function rowsOf(answer, verdicts) {
+  const rows = answer.pods.map((pod) => {
+    const name = (pod.namespace ? `${pod.namespace}/` : '') + pod.name;
+    return {key: pod.uid, name, link: `#/pod?name=${encodeURIComponent(name)}`, kind: 'pod', scope: 'pod',
+      qos: pod.qosClass || pod.kubernetesQOS, values: pod.values,
+      verdicts: verdicts.filter((one) => one.victim.pod?.uid === pod.uid)};
+  });
+  for (const container of answer.containers)
+    rows.push({key: container.id || container.name, name: container.name || container.id, kind: container.kind, scope: 'container', qos: '',
+      values: container.values, verdicts: verdicts.filter((one) => !one.victim.pod && one.victim.name === container.name)});
+  return rows;
+}
+
+export function open(main) {
+  const filter = el('input', {type: 'search', oninput: () => show()});
+  const idle = el('input', {type: 'checkbox', onchange: () => show()});
+  const count = el('p', {class: 'count', role: 'status'});
+  const table = new Table({caption: 'Pods, and containers outside of pods; "-" is unknown or older than two periods',
+    columns: COLUMNS, key: (row) => row.key, empty: 'No pod matches.', sort: {column: 'Harm', descending: true}});
+  main.append(el('div', {class: 'controls'}, labelled('Filter by name, namespace or QoS class', filter),
+    el('label', {class: 'check'}, idle, 'Hide idle ones'), count), table.element);
+  let rows = [];
+  const sparks = new Map();
+  function show() {
+    const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const chosen = rows.filter((row) => {
+      const text = `${row.name} ${row.kind} ${row.qos}`.toLowerCase();
+      return words.every((word) => text.includes(word)) &&
+        (!idle.checked || row.verdicts.length > 0 || (valueOf(row, '_cpu_usage') ?? 0) >= 0.001);
+    });
+    table.update(chosen);
+    const text = chosen.length === rows.length ? `${rows.length} shown` : `${chosen.length} of ${rows.length} shown`;
+    if (count.textContent !== text) count.textContent = text;
+  }
+  async function refresh() {
+    const [answer, interference] = await Promise.all([get('pods'), get('interference', {limit: 1000}).catch(() => ({verdicts: []}))]);
+    // A third party's verdict is its own claim: the view Interference shows it.
+    rows = rowsOf(answer, interference.verdicts.filter((one) => one.origin !== 'third-party'));
+    const seen = new Set(rows.map((row) => row.key));
+    for (const key of sparks.keys()) if (!seen.has(key)) sparks.delete(key);
+    for (const row of rows) {
+      const cpu = valueOf(row, '_cpu_usage'), before = sparks.get(row.key) ?? [];
+      row.spark = typeof cpu === 'number' ? [...before, cpu].slice(-KEPT) : before;
+      sparks.set(row.key, row.spark);
+    }
+    show();
+  }
+  return {refresh};
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Verdicts: which container is held up, by which others, and how that is known.
+import {el, number} from './dom.js';
+import * as format from './format.js';
+import {Table, figure} from './table.js';
+
+// "cpu 4.2%", "own memory 12 ms/s": the column of a table of pods.
+export function brief(verdict) {
+  const {value, unit} = verdict.statistic;
+  const text = (verdict.kind.startsWith('self') ? 'own ' : '') + verdict.resource;
+  if (typeof value !== 'number') return text;
+  if (unit === 'ratio' || unit === 'seconds/second') return `${text} ${format.percent(unit === 'ratio' ? Math.min(value, 1) : value)}`;
+  return `${text} ${format.amount(value, unit)}`;
+}
+
+export function suspectName(suspect) {
+  if (suspect.kind === 'kernel') return 'kernel threads';
+  if (suspect.kind === 'outside') return 'node, outside pods';
+  if (suspect.kind === 'other') return `'${suspect.name}'`;
+  return suspect.name || 'a container that has ended';
+}
+
+const amount = (value, unit) => number(value, (one) => format.amount(one, unit));
+
+function suspectColumns(verdict) {
+  const use = verdict.resource === 'cpu' || verdict.resource === 'cache' ? format.cores : format.bytes;
+  const inUnit = (value) => figure(value, (one) => format.amount(one, verdict.unit));
+  return [
+    {title: 'Waited for', cell: (row) => suspectName(row)},
+    {title: 'Wait', kind: 'number', cell: (row) => inUnit(row.value)},
+    {title: 'Share of all waits', kind: 'number', cell: (row) => figure(row.share, format.percent)},
+    {title: 'Over quiet times', kind: 'number', cell: (row) => inUnit(row.excess)},
+    {title: 'Uses', kind: 'number', cell: (row) => figure(row.usage, use)},
+    {title: 'Requests', kind: 'number', cell: (row) => figure(row.request, use)},
+  ];
+}
+
+function felt(verdict) {
+  const {name, value, unit, baseline, threshold} = verdict.statistic;
+  return el('p', {}, 'Felt: ', name.replaceAll('_', ' '), ' ', amount(value, unit), ' (in quiet times ', amount(baseline, unit),
+    ', limit ', amount(threshold, unit), ')');
+}
+
+function rest(verdict) {
+  const parts = [['self', 'by its own threads'], ['throttled', 'by its own limits'], ['unexplained', 'unexplained']]
+    .filter(([key]) => typeof verdict[key] === 'number');
+  if (parts.length === 0) return null;
+  return el('p', {}, 'Other waits: ', ...parts.flatMap(([key, text], i) => [i ? ', ' : '', `${text} `, amount(verdict[key], verdict.unit)]));
+}
+
+export function article(verdict) {
+  const standing = verdict.state === 'standing';
+  const span = `${format.time(verdict.from)} – ${standing ? 'now' : format.time(verdict.ended ?? verdict.to)} UTC`;
+  const victim = verdict.victim.pod
+    ? el('a', {href: `#/pod?name=${encodeURIComponent(`${verdict.victim.pod.namespace}/${verdict.victim.pod.name}`)}`}, verdict.victim.name)
+    : verdict.victim.name;
+  const suspects = new Table({caption: `Waits of ${verdict.victim.name} for others, the longest first`, columns: suspectColumns(verdict),
+    empty: 'No other is named.'});
+  suspects.update(verdict.suspects);
+  const others = Object.entries(verdict.others).map(([name, finding]) => `${name} ${finding}`).join('; ');
+  return el('article', {class: standing ? 'verdict standing' : 'verdict', 'data-id': verdict.id},
+    el('h3', {}, victim, ` – ${verdict.kind}, ${verdict.resource}`),
+    el('p', {class: 'note'}, span, ', in ', number(verdict.windows.over, format.plain), ' of ', number(verdict.windows.seen, format.plain),
+      ` windows; method: ${verdict.method}${verdict.note ? ` (${verdict.note})` : ''}; by ${verdict.plugin}`, verdict.origin === 'third-party' ? ' (third party)' : ''),
+    felt(verdict), suspects.element, rest(verdict), others ? el('p', {}, `Also looked at: ${others}`) : null,
+    verdict.endReason ? el('p', {}, `Ended: ${verdict.endReason}`) : null);
+}
+
+// Keeps articles that have not changed, so that the focus stays.
+export class VerdictList {
+  constructor() {
+    this.element = el('div');
+    this.shown = new Map();
+  }
+
+  update(verdicts) {
+    const kept = new Map();
+    for (const verdict of verdicts) {
+      const text = JSON.stringify(verdict), before = this.shown.get(verdict.id);
+      kept.set(verdict.id, before?.text === text ? before : {text, element: article(verdict)});
+    }
+    const elements = [...kept.values()].map((one) => one.element);
+    if (elements.length !== this.element.children.length || elements.some((one, i) => this.element.children[i] !== one))
+      this.element.replaceChildren(...elements);
+    this.shown = kept;
+  }
+}

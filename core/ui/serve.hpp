@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Serves the page of `koordctl ui` on loopback until SIGINT or SIGTERM.
+#pragma once
+
+#include <ostream>
+#include <string>
+
+#include "core/base/result.hpp"
+#include "core/ui/viewer.hpp"
+
+namespace koord::ui {
+
+// Fails unless `address` ("127.0.0.1:9317", "[::1]:0", "localhost:0") is one of loopback.
+Result<void> check_loopback(const std::string& address);
+
+// Prints a link with a token to `out`, and a new one whenever a link was used. Returns when a signal ends it.
+Result<void> serve(const std::string& address, ViewerSources sources, std::ostream& out);
+
+}  // namespace koord::ui
