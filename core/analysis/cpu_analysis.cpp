@@ -32,10 +32,14 @@ double middle_of(const Buckets& buckets, std::size_t bucket) {
 
 }  // namespace
 
-std::vector<CpuAnalysis::Event> CpuAnalysis::add(Time at, const std::vector<CpuSubject>& subjects) {
+std::vector<VerdictEvent> CpuAnalysis::add(Time at, const std::vector<CpuSubject>& subjects) {
   Names names;
-  for (const CpuSubject& subject : subjects) names[subject.window.subject] = &subject.workload;
-  std::vector<Event> events;
+  std::set<Subject> living;
+  for (const CpuSubject& subject : subjects) {
+    names[subject.window.subject] = &subject.workload;
+    living.insert(subject.window.subject);
+  }
+  std::vector<VerdictEvent> events;
   for (const CpuSubject& subject : subjects) {
     Workload& workload =
         workloads_.try_emplace(subject.workload, Workload{Baseline(rules_.baseline), at, {}}).first->second;
@@ -43,13 +47,9 @@ std::vector<CpuAnalysis::Event> CpuAnalysis::add(Time at, const std::vector<CpuS
     Finding finding = judge(subject.window, workload.baseline.quiet(), rules_.cpu);
     compare_with_quiet(workload, at, finding.suspects, names);
     workload.baseline.add(at, finding.held_up_by_others);
-    VerdictTracker& tracker =
-        trackers_.try_emplace(subject.window.subject, subject.window.subject, rules_.confirmation).first->second;
-    const Change change = tracker.add(at, finding);
-    if (change == Change::confirmed) events.push_back({change, *tracker.verdict()});
-    if (change == Change::cleared) events.push_back({change, *tracker.last()});
+    if (auto event = verdicts_.add(at, subject.window.subject, finding)) events.push_back(std::move(*event));
   }
-  std::erase_if(trackers_, [&](const auto& one) { return !names.contains(one.first); });
+  verdicts_.keep_only(living);
   keep_last_seen(workloads_, at - rules_.baseline.forget_after);
   return events;
 }
@@ -84,13 +84,6 @@ void CpuAnalysis::compare_with_quiet(Workload& workload, Time at, std::vector<Su
   }
 }
 
-std::vector<Verdict> CpuAnalysis::verdicts() const {
-  std::vector<Verdict> verdicts;
-  for (const auto& one : trackers_)
-    if (const Verdict* verdict = one.second.verdict()) verdicts.push_back(*verdict);
-  return verdicts;
-}
-
 std::vector<SavedBaseline> CpuAnalysis::save(Time now) const {
   std::vector<SavedBaseline> all;
   for (const auto& [name, workload] : workloads_) {
@@ -116,10 +109,12 @@ void CpuAnalysis::adopt(const std::vector<SavedBaseline>& offered, Time now) {
   restore(unknown, now);
 }
 
-void CpuAnalysis::set_rules(const Rules& rules, Time now) {
+std::vector<VerdictEvent> CpuAnalysis::set_rules(const Rules& rules, Time now) {
   const std::vector<SavedBaseline> known = save(now);
+  std::vector<VerdictEvent> ended = verdicts_.begin_anew(rules.confirmation);
   *this = CpuAnalysis(rules);
   restore(known, now);
+  return ended;
 }
 
 void CpuAnalysis::restore(const std::vector<SavedBaseline>& all, Time now) {

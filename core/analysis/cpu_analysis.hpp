@@ -12,6 +12,7 @@
 #include "core/analysis/baseline_record.hpp"
 #include "core/analysis/last_seen.hpp"
 #include "core/analysis/rules.hpp"
+#include "core/analysis/verdicts.hpp"
 
 namespace koord::analysis {
 
@@ -23,23 +24,16 @@ struct CpuSubject {
 
 class CpuAnalysis {
  public:
-  // A verdict that was confirmed or cleared with this window.
-  struct Event {
-    Change change{};
-    Verdict verdict;
-  };
+  explicit CpuAnalysis(Rules rules = {}) : rules_(rules), verdicts_(rules.confirmation) {}
 
-  explicit CpuAnalysis(Rules rules = {}) : rules_(rules) {}
-
-  // From the next window on. Standing verdicts go without an event, baselines stay.
-  void set_rules(const Rules& rules, Time now);
+  // From the next window on. Standing verdicts end, baselines stay.
+  std::vector<VerdictEvent> set_rules(const Rules& rules, Time now);
 
   // The windows of all containers that exist, which ended at this time. A container that is missing has ended: its
   // verdict goes without an event.
-  std::vector<Event> add(Time at, const std::vector<CpuSubject>& subjects);
+  std::vector<VerdictEvent> add(Time at, const std::vector<CpuSubject>& subjects);
 
-  // In the order of their subjects.
-  std::vector<Verdict> verdicts() const;
+  std::vector<Verdict> standing() const { return verdicts_.standing(); }
 
   // Returns the baselines of all workloads, to keep over restarts.
   std::vector<SavedBaseline> save(Time now) const;
@@ -61,7 +55,7 @@ class CpuAnalysis {
 
   Rules rules_;
   std::map<std::string, Workload> workloads_;
-  std::map<Subject, VerdictTracker> trackers_;
+  Verdicts verdicts_;
 };
 
 }  // namespace koord::analysis

@@ -41,11 +41,11 @@ void IoAnalysis::learn(Time at, const std::string& workload, const IoStream& str
   }
 }
 
-void IoAnalysis::set_rules(const Rules& rules) {
+std::vector<VerdictEvent> IoAnalysis::set_rules(const Rules& rules) {
   if (rules.io.quiet_windows != rules_.io.quiet_windows || rules.io.quiet_half_life != rules_.io.quiet_half_life)
     baselines_.clear();
   rules_ = rules;
-  verdicts_ = Verdicts(rules.confirmation);
+  return verdicts_.begin_anew(rules.confirmation);
 }
 
 std::vector<VerdictEvent> IoAnalysis::add(Time at, const std::vector<IoSubject>& subjects) {

@@ -51,9 +51,9 @@ class IoAnalysis {
  public:
   explicit IoAnalysis(Rules rules = {}) : rules_(rules), verdicts_(rules.confirmation) {}
 
-  // From the next window on. Standing verdicts go without an event. Quiet latencies are learnt anew if their own
+  // From the next window on. Standing verdicts end. Quiet latencies are learnt anew if their own
   // settings are others.
-  void set_rules(const Rules& rules);
+  std::vector<VerdictEvent> set_rules(const Rules& rules);
 
   // The windows of all containers that exist, which ended at this time. A container that is missing has ended.
   std::vector<VerdictEvent> add(Time at, const std::vector<IoSubject>& subjects);

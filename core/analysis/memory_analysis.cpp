@@ -5,12 +5,12 @@
 
 namespace koord::analysis {
 
-void MemoryAnalysis::set_rules(const Rules& rules) {
+std::vector<VerdictEvent> MemoryAnalysis::set_rules(const Rules& rules) {
   const BaselineRule &old = rules_.baseline, &now = rules.baseline;
   if (now.quiet_share != old.quiet_share || now.windows != old.windows || now.half_life != old.half_life)
     workloads_.clear();
   rules_ = rules;
-  verdicts_ = Verdicts(rules.confirmation);
+  return verdicts_.begin_anew(rules.confirmation);
 }
 
 std::vector<VerdictEvent> MemoryAnalysis::add(Time at, const std::vector<MemorySubject>& subjects) {

@@ -25,9 +25,9 @@ class MemoryAnalysis {
  public:
   explicit MemoryAnalysis(Rules rules = {}) : rules_(rules), verdicts_(rules.confirmation) {}
 
-  // From the next window on. Standing verdicts go without an event. Quiet levels are learnt anew if their own settings
+  // From the next window on. Standing verdicts end. Quiet levels are learnt anew if their own settings
   // are others.
-  void set_rules(const Rules& rules);
+  std::vector<VerdictEvent> set_rules(const Rules& rules);
 
   // The windows of all containers that exist, which ended at this time. A container that is missing has ended.
   std::vector<VerdictEvent> add(Time at, const std::vector<MemorySubject>& subjects);

@@ -20,6 +20,14 @@ void Verdicts::keep_only(const std::set<Subject>& living) {
   std::erase_if(trackers_, [&](const auto& one) { return !living.contains(one.first); });
 }
 
+std::vector<VerdictEvent> Verdicts::begin_anew(ConfirmationRule rule) {
+  std::vector<VerdictEvent> ended;
+  for (Verdict& verdict : standing()) ended.push_back({Change::cleared, std::move(verdict)});
+  trackers_.clear();
+  rule_ = rule;
+  return ended;
+}
+
 std::vector<Verdict> Verdicts::standing() const {
   std::vector<Verdict> all;
   for (const auto& [subject, tracker] : trackers_)

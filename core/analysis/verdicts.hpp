@@ -26,6 +26,9 @@ class Verdicts {
   // All others have ended: their verdicts go without an event.
   void keep_only(const std::set<Subject>& living);
 
+  // All end, and are confirmed by `rule` from now on. Returns an event for each that stood.
+  std::vector<VerdictEvent> begin_anew(ConfirmationRule rule);
+
   // In the order of their subjects.
   std::vector<Verdict> standing() const;
 

@@ -45,6 +45,7 @@ using koord::analysis::Kind;
 using koord::analysis::Suspect;
 using koord::analysis::SuspectKind;
 using koord::analysis::Verdict;
+using koord::analysis::VerdictEvent;
 using koord::interference::Blame;
 using koord::interference::ContainerTimes;
 using koord::interference::CpuBlame;
@@ -153,14 +154,9 @@ class Interference final : public koord::plugin::Advisor {
     std::vector<CpuSubject> subjects =
         koord::interference::cpu_subjects(containers(), reading.blames, container_of_, seconds);
     describe_crowded(subjects, reading, unused, seconds);
-    for (const CpuAnalysis::Event& event : analysis_.add(now, subjects)) record(event.change, event.verdict, "cpu");
-    for (const OtherResources::Event& one :
-         others_->collect(now, seconds, known_containers(), windows_since_look_ == 0))
-      record(one.event.change, one.event.verdict,
-             std::string(one.resource) + (one.device.empty() ? "" : " " + one.device));
-    if (cache_)
-      for (const koord::analysis::VerdictEvent& event : cache_->collect(now, known_containers()))
-        record(event.change, event.verdict, "cache");
+    record(analysis_.add(now, subjects), "cpu");
+    record(others_->collect(now, seconds, known_containers(), windows_since_look_ == 0));
+    if (cache_) record(cache_->collect(now, known_containers()), "cache");
     kept_->save_if_due(analysis_, now);
     report(subjects, seconds);
     pairs_.report(
@@ -174,8 +170,8 @@ class Interference final : public koord::plugin::Advisor {
 
  private:
   void take_rule(koord::Time now) {
-    analysis_.set_rules(rule_->rules(), now);
-    others_->set_rules(rule_->rules());
+    record(analysis_.set_rules(rule_->rules(), now), "cpu");
+    record(others_->set_rules(rule_->rules()));
     kept_->set_interval(rule_->rules().baseline.save_interval);
     log_rule();
   }
@@ -186,7 +182,7 @@ class Interference final : public koord::plugin::Advisor {
   }
 
   void post(const std::vector<CpuSubject>& subjects) {
-    const std::vector<Verdict> verdicts = analysis_.verdicts();
+    const std::vector<Verdict> verdicts = analysis_.standing();
     const auto looked_at = [&](std::uint64_t victim) {
       std::vector<std::pair<std::string, std::string>> found;
       const bool has_verdict = std::any_of(verdicts.begin(), verdicts.end(),
@@ -302,6 +298,16 @@ class Interference final : public koord::plugin::Advisor {
     return all;
   }
 
+  void record(const std::vector<VerdictEvent>& events, const std::string& resource) {
+    for (const VerdictEvent& event : events) record(event.change, event.verdict, resource);
+  }
+
+  void record(const std::vector<OtherResources::Event>& events) {
+    for (const OtherResources::Event& one : events)
+      record(one.event.change, one.event.verdict,
+             std::string(one.resource) + (one.device.empty() ? "" : " " + one.device));
+  }
+
   void record(Change change, const Verdict& verdict, const std::string& resource) {
     const std::string what = change == Change::confirmed ? "interference" : "interference ended";
     const std::string why =
@@ -319,7 +325,7 @@ class Interference final : public koord::plugin::Advisor {
     std::map<std::uint64_t, const CpuWindow*> windows;
     for (const CpuSubject& subject : subjects) windows[subject.window.subject] = &subject.window;
     std::map<std::uint64_t, Kind> verdicts;
-    for (const Verdict& verdict : analysis_.verdicts()) verdicts[verdict.victim] = verdict.kind;
+    for (const Verdict& verdict : analysis_.standing()) verdicts[verdict.victim] = verdict.kind;
     followed_.for_each(windows_, [&](CpuSeries& series, const CpuTimes&) {
       const auto window = windows.find(series.handle);
       if (window == windows.end()) return;

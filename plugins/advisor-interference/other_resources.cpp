@@ -119,11 +119,20 @@ Result<void> OtherResources::open_memory(const NodeRoots& roots, const std::stri
   return {};
 }
 
-void OtherResources::set_rules(const analysis::Rules& rules) {
-  if (block_) block_->analysis.set_rules(rules);
-  if (!memory_) return;
-  memory_->analysis.set_rules(rules);
+std::vector<OtherResources::Event> OtherResources::set_rules(const analysis::Rules& rules) {
+  std::vector<Event> ended;
+  if (block_)
+    for (VerdictEvent& event : block_->analysis.set_rules(rules)) ended.push_back(block_event(std::move(event)));
+  if (!memory_) return ended;
+  for (VerdictEvent& event : memory_->analysis.set_rules(rules)) ended.push_back({kMemory, {}, std::move(event)});
   memory_->files.set_least_refault_time(rules.memory.refault_time);
+  return ended;
+}
+
+OtherResources::Event OtherResources::block_event(VerdictEvent event) const {
+  const bool has_device = event.verdict.kind == Kind::interfered;
+  std::string device = has_device ? device_name(sys_, block_->analysis.device_of(event.verdict.victim)) : std::string();
+  return {kBlkio, std::move(device), std::move(event)};
 }
 
 void OtherResources::report_capability(std::string_view name, const Result<void>& opened,
@@ -158,12 +167,7 @@ std::vector<OtherResources::Event> OtherResources::collect(Time now, double seco
   last_ = std::make_unique<Windows>(next(containers, seconds, look));
   const Windows& windows = *last_;
   if (!block_) return events;
-  for (VerdictEvent& event : block_->analysis.add(now, windows.io)) {
-    const bool has_device = event.verdict.kind == Kind::interfered;
-    const std::string device =
-        has_device ? device_name(sys_, block_->analysis.device_of(event.verdict.victim)) : std::string();
-    events.push_back({kBlkio, device, std::move(event)});
-  }
+  for (VerdictEvent& event : block_->analysis.add(now, windows.io)) events.push_back(block_event(std::move(event)));
   if (!memory_) return events;
   for (VerdictEvent& event : memory_->analysis.add(now, windows.memory))
     events.push_back({kMemory, {}, std::move(event)});

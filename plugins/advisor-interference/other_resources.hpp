@@ -36,8 +36,8 @@ class OtherResources {
                  plugin::Metric interference, Duration window, const analysis::Rules& rules);
   ~OtherResources();
 
-  // From the next window on.
-  void set_rules(const analysis::Rules& rules);
+  // From the next window on. Standing verdicts end.
+  std::vector<Event> set_rules(const analysis::Rules& rules);
 
   // Once in each window. `look`: containers may have other cgroups than in the last one.
   std::vector<Event> collect(Time now, double seconds, const std::vector<KnownContainer>& containers, bool look);
@@ -56,6 +56,7 @@ class OtherResources {
   // The series of a container, by kind.
   using Series = std::map<analysis::Kind, std::uint64_t>;
 
+  Event block_event(analysis::VerdictEvent event) const;
   void report_capability(std::string_view name, const Result<void>& opened, std::string_view method) const;
   Result<void> open_block(const NodeRoots& roots, const std::string& btf, const analysis::Rules& rules);
   Result<void> open_memory(const NodeRoots& roots, const std::string& btf, const analysis::Rules& rules);

@@ -28,7 +28,7 @@ void judge_with(const std::vector<SavedBaseline>& baselines) {
     subjects.push_back({saved.workload, window});
   }
   for (int second = 0; second < 5; ++second) analysis.add(now + second * 1s, subjects);
-  for (const Verdict& verdict : analysis.verdicts())
+  for (const Verdict& verdict : analysis.standing())
     if (!std::isfinite(verdict.statistic.baseline) || !std::isfinite(verdict.suspects.at(0).quiet)) std::abort();
   for (const SavedBaseline& saved : analysis.save(now))
     for (const auto& one : saved.weights)

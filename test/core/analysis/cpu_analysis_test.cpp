@@ -25,9 +25,9 @@ CpuSubject hog() { return {"batch/etl/main", {.subject = kEtl, .run = 1.5, .usab
 TEST_CASE(
     "a service beside a hog has a verdict after three windows, the hog none, and it is cleared after ten quiet ones") {
   CpuAnalysis analysis;
-  std::vector<CpuAnalysis::Event> events;
+  std::vector<VerdictEvent> events;
   const auto add = [&](int second, double held_up) {
-    for (CpuAnalysis::Event& event : analysis.add(kBegin + second * 1s, {service(held_up), hog()}))
+    for (VerdictEvent& event : analysis.add(kBegin + second * 1s, {service(held_up), hog()}))
       events.push_back(std::move(event));
   };
   for (int second = 0; second < 20; ++second) add(second, 0);
@@ -37,13 +37,13 @@ TEST_CASE(
   CHECK(events[0].change == Change::confirmed);
   CHECK(events[0].verdict.victim == kCart);
   CHECK(events[0].verdict.suspects[0].subject == kEtl);
-  REQUIRE(analysis.verdicts().size() == 1);
-  CHECK(analysis.verdicts()[0].windows_over == 10);
+  REQUIRE(analysis.standing().size() == 1);
+  CHECK(analysis.standing()[0].windows_over == 10);
   for (int second = 30; second < 50; ++second) add(second, 0);
   REQUIRE(events.size() == 2);
   CHECK(events[1].change == Change::cleared);
   CHECK(events[1].verdict.windows_over == 10);
-  CHECK(analysis.verdicts().empty());
+  CHECK(analysis.standing().empty());
 }
 
 TEST_CASE("containers of one workload share what is known of its quiet time") {
@@ -54,15 +54,15 @@ TEST_CASE("containers of one workload share what is known of its quiet time") {
     const auto events = analysis.add(kBegin + second * 1s, {service(0.03), service(0.03, 7)});
     for (const auto& event : events) CHECK(event.change != Change::confirmed);
   }
-  CHECK(analysis.verdicts().empty());
+  CHECK(analysis.standing().empty());
 }
 
 TEST_CASE("a container that ends takes its verdict with it") {
   CpuAnalysis analysis;
   for (int second = 0; second < 5; ++second) analysis.add(kBegin + second * 1s, {service(0.05)});
-  CHECK(analysis.verdicts().size() == 1);
+  CHECK(analysis.standing().size() == 1);
   CHECK(analysis.add(kBegin + 5s, {}).empty());
-  CHECK(analysis.verdicts().empty());
+  CHECK(analysis.standing().empty());
 }
 
 TEST_CASE("the wait for a suspect in quiet windows is known, and how much longer it is now") {
@@ -70,8 +70,8 @@ TEST_CASE("the wait for a suspect in quiet windows is known, and how much longer
   const auto add = [&](int second, double waited) { analysis.add(kBegin + second * 1s, {service(waited), hog()}); };
   for (int second = 0; second < 100; ++second) add(second, 0.008);
   for (int second = 100; second < 110; ++second) add(second, 0.05);
-  REQUIRE(analysis.verdicts().size() == 1);
-  const Suspect suspect = analysis.verdicts()[0].suspects.at(0);
+  REQUIRE(analysis.standing().size() == 1);
+  const Suspect suspect = analysis.standing()[0].suspects.at(0);
   CHECK(suspect.waited == doctest::Approx(0.05));
   CHECK(suspect.quiet == doctest::Approx(0.008).epsilon(0.06));
   CHECK(suspect.over_quiet() == doctest::Approx(0.042).epsilon(0.06));
@@ -82,8 +82,8 @@ TEST_CASE("all of the wait for a suspect that is new is more than in quiet windo
   for (int second = 0; second < 100; ++second) analysis.add(kBegin + second * 1s, {service(0), hog()});
   // Longer than it takes to know a workload.
   for (int second = 100; second < 300; ++second) analysis.add(kBegin + second * 1s, {service(0.05), hog()});
-  REQUIRE(analysis.verdicts().size() == 1);
-  CHECK(analysis.verdicts()[0].suspects.at(0).quiet == 0);
+  REQUIRE(analysis.standing().size() == 1);
+  CHECK(analysis.standing()[0].suspects.at(0).quiet == 0);
 }
 
 TEST_CASE("an analysis that starts during interference knows from the one before what is quiet") {
@@ -96,15 +96,15 @@ TEST_CASE("an analysis that starts during interference knows from the one before
   CHECK(read.problems.empty());
   after.restore(read.baselines, kBegin + 105s);
   for (int second = 105; second < 405; ++second) after.add(kBegin + second * 1s, {service(0.05), hog()});
-  REQUIRE(after.verdicts().size() == 1);
-  CHECK(after.verdicts()[0].windows_over == 300);
-  CHECK(after.verdicts()[0].statistic.baseline == doctest::Approx(0.004).epsilon(0.1));
-  CHECK(after.verdicts()[0].suspects.at(0).quiet == doctest::Approx(0.004).epsilon(0.1));
+  REQUIRE(after.standing().size() == 1);
+  CHECK(after.standing()[0].windows_over == 300);
+  CHECK(after.standing()[0].statistic.baseline == doctest::Approx(0.004).epsilon(0.1));
+  CHECK(after.standing()[0].suspects.at(0).quiet == doctest::Approx(0.004).epsilon(0.1));
 
   // Without it, interference of some minutes is all that is known, and seems to be quiet.
   CpuAnalysis fresh;
   for (int second = 105; second < 405; ++second) fresh.add(kBegin + second * 1s, {service(0.05), hog()});
-  CHECK(fresh.verdicts().empty());
+  CHECK(fresh.standing().empty());
 }
 
 TEST_CASE("baselines that are saved again and again do not drift") {
@@ -144,19 +144,23 @@ TEST_CASE("other rules hold from the next window on, and what is known of quiet 
   CpuAnalysis analysis;
   for (int second = 0; second < 100; ++second) analysis.add(kBegin + second * 1s, {service(0.03), hog()});
   for (int second = 100; second < 105; ++second) analysis.add(kBegin + second * 1s, {service(0.09), hog()});
-  REQUIRE(analysis.verdicts().size() == 1);
-  const double baseline = analysis.verdicts()[0].statistic.baseline;
+  REQUIRE(analysis.standing().size() == 1);
+  const double baseline = analysis.standing()[0].statistic.baseline;
   CHECK(baseline > 0.02);
 
   Rules rules;
   rules.cpu.over_quiet = 5;
-  analysis.set_rules(rules, kBegin + 105s);
-  CHECK(analysis.verdicts().empty());
+  const std::vector<VerdictEvent> ended = analysis.set_rules(rules, kBegin + 105s);
+  REQUIRE(ended.size() == 1);
+  CHECK(ended[0].change == Change::cleared);
+  CHECK(ended[0].verdict.statistic.baseline == baseline);
+  CHECK(analysis.set_rules(rules, kBegin + 105s).empty());
+  CHECK(analysis.standing().empty());
   for (int second = 105; second < 110; ++second) analysis.add(kBegin + second * 1s, {service(0.09), hog()});
-  CHECK(analysis.verdicts().empty());
+  CHECK(analysis.standing().empty());
   for (int second = 110; second < 115; ++second) analysis.add(kBegin + second * 1s, {service(0.3), hog()});
-  REQUIRE(analysis.verdicts().size() == 1);
-  CHECK(analysis.verdicts()[0].statistic.baseline == doctest::Approx(baseline).epsilon(0.1));
+  REQUIRE(analysis.standing().size() == 1);
+  CHECK(analysis.standing()[0].statistic.baseline == doctest::Approx(baseline).epsilon(0.1));
 }
 
 TEST_CASE("a baseline of the cluster is the start for a workload that is new, and not for one that is known") {
@@ -168,11 +172,11 @@ TEST_CASE("a baseline of the cluster is the start for a workload that is new, an
   CpuAnalysis fresh;
   fresh.adopt(offered, kBegin + 100s);
   for (int second = 101; second < 110; ++second) fresh.add(kBegin + second * 1s, {service(0.03), hog()});
-  CHECK(fresh.verdicts().empty());
+  CHECK(fresh.standing().empty());
 
   CpuAnalysis known;
   for (int second = 0; second < 100; ++second) known.add(kBegin + second * 1s, {service(0)});
   known.adopt(offered, kBegin + 100s);
   for (int second = 101; second < 110; ++second) known.add(kBegin + second * 1s, {service(0.03), hog()});
-  CHECK(known.verdicts().size() == 1);
+  CHECK(known.standing().size() == 1);
 }

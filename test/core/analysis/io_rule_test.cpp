@@ -191,7 +191,10 @@ TEST_CASE("other rules hold from the next window on, and quiet latencies stay un
   CHECK(analysis.standing().size() == 1);
   Rules rules;
   rules.io.excess = 10;
-  analysis.set_rules(rules);
+  const auto ended = analysis.set_rules(rules);
+  REQUIRE(ended.size() == 1);
+  CHECK(ended[0].change == Change::cleared);
+  CHECK(ended[0].verdict.victim == kDb);
   for (int i = 0; i < 5; ++i) add(harmed());
   CHECK(analysis.standing().empty());
   analysis.set_rules({});

@@ -127,7 +127,7 @@ TEST_CASE("other rules for memory hold from the next window on") {
   CHECK(analysis.standing().size() == 1);
   Rules rules;
   rules.memory.refault_time = 10;
-  analysis.set_rules(rules);
+  CHECK(analysis.set_rules(rules).size() == 1);
   for (int i = 0; i < 5; ++i) add();
   CHECK(analysis.standing().empty());
   rules = {};
