@@ -78,12 +78,13 @@ PodInterference interference_of(const verdict::Record& record, const DetailInput
   return found;
 }
 
-// Only pods of the snapshot: a plugin may post about any name.
+// Only pods of the snapshot: a plugin may post about any name. Schedulers act on the report, so a third party's
+// verdict, which is its own claim, is left out.
 void add_interference(const DetailInputs& inputs, const DetailNames& names, DetailsOfPods& details) {
   for (const verdict::RecordPtr& record : inputs.verdicts) {
     const auto name = names.find(verdict::label_of(record->victim.labels, "pod_uid"));
     const bool is_over = later(record->posted, record->ttl) < inputs.now;
-    if (name == names.end() || is_over) continue;
+    if (name == names.end() || is_over || record->origin != verdict::Origin::own) continue;
     std::vector<PodInterference>& of_pod = details[name->second].interference;
     if (of_pod.size() < kMaxVerdictsOfPod) of_pod.push_back(interference_of(*record, inputs));
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // PodDetails: the parts of a pod's report that only metrics.koordetector.sh has: the time that it lost to a lack of
-// resources, and the verdicts of interference that stand for it. Unknown values are left out. Values in, values out.
-// [any thread]
+// resources, and the agent's own verdicts of interference that stand for it. Unknown values are left out. Values in,
+// values out. [any thread]
 #pragma once
 
 #include <cstdint>

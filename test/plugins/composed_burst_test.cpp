@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// qos-cpu-burst with its factor enforced beside bases, factors, caps and sets of other plugins: which factor it has, and
-// which value the container.
+// qos-cpu-burst with its factor enforced beside bases, factors, caps and sets of other plugins: which factor it has,
+// and which value the container.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -95,7 +95,9 @@ class ThrottledContainer {
   }
   void withdraw(const std::string& plugin) { governor_.withdraw({plugin, "main"}); }
 
-  std::string quota() const { return std::string(trim(*read_file(node_.path("cgroup/" + std::string(kContainer) + "/cpu.max")))); }
+  std::string quota() const {
+    return std::string(trim(*read_file(node_.path("cgroup/" + std::string(kContainer) + "/cpu.max"))));
+  }
   std::string composition() const {
     for (const KnobView& view : governor_.knobs())
       if (view.cgroup_dir == kContainer && view.knob == "cpu.max") return view.composition;
@@ -137,9 +139,9 @@ TEST_CASE("base, factor and cap of other plugins leave the factor of the burst t
       container.rounds(kSettled);
       std::set<std::string> seen;
       for (int i = 0; i < kSettled; ++i) container.round(), seen.insert(container.composition());
-      CHECK(seen ==
-            std::set<std::string>{"cpu.max 400000 100000 = base 240000 (hook) × 0.8 (normalization) × 3 (qos-cpu-burst), "
-                                  "cap 400000 (cap)"});
+      CHECK(seen == std::set<std::string>{
+                        "cpu.max 400000 100000 = base 240000 (hook) × 0.8 (normalization) × 3 (qos-cpu-burst), "
+                        "cap 400000 (cap)"});
       CHECK(container.quota() == "400000 100000");
     }
   } while (std::next_permutation(parts.begin(), parts.end(),

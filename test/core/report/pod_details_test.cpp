@@ -53,7 +53,10 @@ struct DetailFixture : ReportFixture {
     return record;
   }
   void post(std::vector<verdict::Record> records) {
-    REQUIRE(verdicts.post(clock.now(), {"advisor-interference", verdict::Origin::own, 1}, std::move(records)));
+    post({"advisor-interference", verdict::Origin::own, 1}, std::move(records));
+  }
+  void post(const verdict::Source& source, std::vector<verdict::Record> records) {
+    REQUIRE(verdicts.post(clock.now(), source, std::move(records)));
   }
 };
 
@@ -117,6 +120,11 @@ TEST_CASE_FIXTURE(DetailFixture,
   post({about("elsewhere", "app", verdict::Resource::cpu), about("u2", "", verdict::Resource::memory)});
   CHECK(details().size() == 1);
   clock.advance(61s);
+  CHECK(details().empty());
+}
+
+TEST_CASE_FIXTURE(DetailFixture, "a third party's verdict is not reported") {
+  post({"com.example.rule", verdict::Origin::third_party, 1}, {about("u1", "app", verdict::Resource::cpu)});
   CHECK(details().empty());
 }
 
