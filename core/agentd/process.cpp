@@ -13,6 +13,7 @@
 
 #include "core/base/file.hpp"
 #include "core/base/parse.hpp"
+#include "core/base/program.hpp"
 
 namespace koord::agentd {
 namespace {
@@ -28,13 +29,6 @@ std::uint64_t status_number(std::string_view status, std::string_view key) {
     return parse_uint(rest.substr(0, rest.find(' '))).value_or(0);
   }
   return 0;
-}
-
-void raise_file_limit() {
-  rlimit files;
-  if (::getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= files.rlim_max) return;
-  files.rlim_cur = files.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &files);
 }
 
 // Large blocks, a scrape's text above all, go back to the kernel when they are freed: left alone, glibc would keep them

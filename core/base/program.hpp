@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the running program itself lies. [any thread]
+// The running program itself. [any thread]
 #pragma once
 
 #include <string>
@@ -8,5 +8,8 @@ namespace koord {
 
 // Without a slash at the end; empty where /proc is not mounted.
 std::string directory_of_program();
+
+// Raises the soft limit of open files to the hard one.
+void raise_file_limit();
 
 }  // namespace koord
