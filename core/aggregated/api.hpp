@@ -42,7 +42,7 @@ struct ApiOptions {
   // The user of all agents, "system:serviceaccount:NAMESPACE:NAME": without a node's name in its token it may write
   // nothing. Empty: not checked.
   std::string agent_user = {};
-  // Of several Apis, one after the other; null: of this one alone.
+  // Shared by several Apis, one after the other; null: by none.
   std::shared_ptr<ApiCounters> counters = nullptr;
   // Called with each report that was stored. May be empty. [any thread]
   std::function<void(const ObjectPtr&)> on_report = {};

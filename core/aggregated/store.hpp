@@ -57,7 +57,7 @@ class Store {
   // The first `count` changes behind this version. nullopt: the index no longer reaches back to it.
   std::optional<std::vector<Change>> changes(Version version, std::size_t count) const;
 
-  // Gives out no versions above `most`: whoever comes after this epoch begins above it. At first without a bound.
+  // Gives out no versions above `most`: the next epoch begins above it. At first without a bound.
   void reserve(Version most) { most_ = most; }
   bool has_versions() const { return newest() < most_; }
 

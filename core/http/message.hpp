@@ -17,7 +17,7 @@ namespace koord::http {
 struct LocalPeer;
 struct TlsPeer;
 
-// What a guard knows of the client, for the handler of the request. Guard and handler agree on the type.
+// The client of a request as a guard knows it, for the handler. Guard and handler agree on the type.
 struct RequestClient {
   RequestClient() = default;
   virtual ~RequestClient() = default;

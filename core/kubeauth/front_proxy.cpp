@@ -76,7 +76,7 @@ bool is_of_proxy(const http::Request& request, const FrontProxy& proxy) {
                                                   certificate.common_name) != proxy.allowed_names.end();
 }
 
-// As an API server does with each user that has proven who it is.
+// As an API server does with each authenticated user.
 void add_authenticated_group(Identity& user) {
   if (user.user == kAnonymousUser || user.in_group(kAuthenticatedGroup) || user.in_group(kUnauthenticatedGroup)) return;
   user.groups.emplace_back(kAuthenticatedGroup);

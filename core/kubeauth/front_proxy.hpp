@@ -23,7 +23,7 @@ inline constexpr const char* kProxyAuthorities = "front-proxy";
 
 struct FrontProxy {
   std::string client_ca = {};                   // PEM: authorities of certificates of users; empty: none
-  std::string proxy_ca = {};                    // PEM: authorities of the front proxy; empty: there is none
+  std::string proxy_ca = {};                    // PEM: authorities of the front proxy; empty: none
   std::vector<std::string> allowed_names = {};  // common names of its certificate; empty: any
   std::vector<std::string> user_headers = {}, uid_headers = {}, group_headers = {}, extra_prefixes = {};
 

@@ -73,7 +73,7 @@ TEST_CASE("a body that is larger than the route's limit is refused before the gu
   CHECK(asked == 0);
 }
 
-TEST_CASE("a refused request whose body has come leaves the connection to the next one") {
+TEST_CASE("a refused request with a body that has come leaves the connection to the next one") {
   RunningServer server(sizes(pass_by_header));
   RawPeer peer(server.address());
   peer.send(put(3) + "abc" + put(2, "Pass: me\r\nConnection: close\r\n") + "de");

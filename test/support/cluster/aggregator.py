@@ -77,7 +77,7 @@ class Aggregator:
             exchange.end_stream()
 
     def document(self, path, user):
-        """What the service of this path answers to the aggregator itself; None: nothing."""
+        """The answer of this path's service to the aggregator itself; None: nothing."""
         try:
             return self._ask(self.service_for(path), path, user)
         except (Unavailable, OSError, http.client.HTTPException):
@@ -147,7 +147,7 @@ class Aggregator:
                 self._check(service)
 
     def _state(self):
-        """What decides whether an APIService is available; not its own status."""
+        """All that decides whether an APIService is available; not its own status."""
         specs = [(service["metadata"]["uid"], service["spec"]) for service in self.services()]
         versions = [one["metadata"]["resourceVersion"] for kind in ("Service", "EndpointSlice") for one in self._store.all(kinds.BY_NAME[kind])]
         return specs, versions

@@ -124,7 +124,7 @@ class AggregatorTest(cluster_case.ClusterCase):
     def test_an_unknown_token_is_refused_and_an_anonymous_client_too(self):
         self.publish()
         self.wait_for("Passed")
-        self.assertEqual(self.get(API, headers={"Authorization": "Bearer nobody"}).status, 401)
+        self.assertEqual(self.get(API, headers={"Authorization": "Bearer unknown"}).status, 401)
         self.assertEqual(self.get(API, headers={}).status, 403)
 
     def test_an_answer_of_any_status_is_passed_back(self):
