@@ -18,6 +18,12 @@ void check_lease(const ManagerConfig::Lease& lease, Report& report) {
     report.add(invalid("lease.duration: expected whole seconds"));
 }
 
+void check_serve(const ManagerConfig::Serve& serve, Report& report) {
+  if (serve.address.empty()) return;
+  if (serve.certificate_file.empty()) report.add(invalid("serve.certificateFile: expected a file with serve.address"));
+  if (serve.key_file.empty()) report.add(invalid("serve.keyFile: expected a file with serve.address"));
+}
+
 }  // namespace
 
 Result<ManagerConfig> parse_manager(std::string_view text, const std::string& name,
@@ -29,6 +35,7 @@ Result<ManagerConfig> parse_manager(std::string_view text, const std::string& na
   apply_defaults(manager_schema(), config, report);
   apply_document(manager_schema(), root, "", config, report);
   check_lease(config.lease, report);
+  check_serve(config.serve, report);
   if (!report.empty()) return report.to_error();
   return config;
 }

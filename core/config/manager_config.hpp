@@ -28,12 +28,22 @@ struct ManagerConfig {
     std::uint64_t withdraw_percent = 0;  // smaller losses are not withdrawn at once
   };
 
+  struct Serve {
+    std::string address;  // host:port of the aggregated API, "" = off
+    std::string certificate_file, key_file;
+    std::string agent_user;  // "" = tokens of agents are not checked for a node
+    std::string service;     // in the Lease's namespace, "" = the leader is not published
+    Duration fill_time{};
+    Duration review_cache{};
+  };
+
   LogSettings log;
   std::string listen;     // host:port of /healthz, /readyz and /metrics, "" = off
   std::string advertise;  // host:port in the identity, "" = none
   ClusterSettings cluster;
   std::string slo_config_map;  // "namespace/name"
   Lease lease;
+  Serve serve;
   Batch batch;
   GateMap feature_gates;
 };

@@ -46,7 +46,8 @@ Schema<ManagerConfig> make_manager_schema() {
           [](M & m) -> auto& { return m.listen; }),
       manager_key(
           "advertise", R"("")",
-          "Address that the Lease names as the leader's. Empty: $POD_IP with the port of listen, if that is set.",
+          "Address that the Lease names as the leader's. Empty: $POD_IP with the port of serve.address, else of "
+          "listen.",
           host_and_port_or_empty(), [](M & m) -> auto& { return m.advertise; }),
 
       manager_key(
@@ -78,6 +79,34 @@ Schema<ManagerConfig> make_manager_schema() {
       manager_key(
           "lease.retry", "1s", "Time between two renewals, and between two reads of the lease.", duration(100ms, 5min),
           [](M & m) -> auto& { return m.lease.retry; }),
+
+      manager_key(
+          "serve.address", R"("")", "Address of the aggregated API of NodeMetrics (HTTPS). Empty: off.",
+          host_and_port_or_empty(), [](M & m) -> auto& { return m.serve.address; }),
+      manager_key(
+          "serve.certificateFile", R"("")",
+          "Certificate of serve.address in PEM, with its chain, for SERVICE.NAMESPACE.svc. Read again when it is "
+          "replaced.",
+          absolute_path_or_empty(), [](M & m) -> auto& { return m.serve.certificate_file; }),
+      manager_key(
+          "serve.keyFile", R"("")", "Key of that certificate in PEM.", absolute_path_or_empty(),
+          [](M & m) -> auto& { return m.serve.key_file; }),
+      manager_key(
+          "serve.agentUser", "system:serviceaccount:koordinator-system:koordetector",
+          "User of the agents' tokens. Without a node's name in its token it may write nothing. Empty: not checked.",
+          any_text(), [](M & m) -> auto& { return m.serve.agent_user; }),
+      manager_key(
+          "serve.service", "koord-manager",
+          "Service without a selector, in the Lease's namespace. Its EndpointSlice names the leader. Empty: none.",
+          any_text(), [](M & m) -> auto& { return m.serve.service; }),
+      manager_key(
+          "serve.fillTime", "7s",
+          "Time from when a replica begins to lead until it serves reads. Earlier once all nodes have reported.",
+          duration(0s, 5min), [](M & m) -> auto& { return m.serve.fill_time; }),
+      manager_key(
+          "serve.reviewCache", "10s",
+          "Time for which a TokenReview or SubjectAccessReview counts. Each agent needs one of both in that time.",
+          duration(1s, 10min), [](M & m) -> auto& { return m.serve.review_cache; }),
 
       manager_key(
           "batch.withdrawWindow", "10s", "Window of reports by which batch resources are withdrawn.",

@@ -95,6 +95,13 @@ struct Controllers::State {
     return status;
   }
 
+  std::vector<std::string> nodes() const {
+    std::vector<std::string> names;
+    if (!is_current("Node")) return names;
+    for (const auto& [name, node] : nodes_) names.push_back(name);
+    return names;
+  }
+
   bool is_synced() const {
     for (const auto& [kind, watch] : watches_)
       if (!watch->health().last_confirmed) return false;
@@ -324,5 +331,6 @@ void Controllers::take_report(const std::string& node, std::string_view node_met
 }
 Controllers::Status Controllers::status() const { return state_->status(); }
 bool Controllers::is_synced() const { return state_->is_synced(); }
+std::vector<std::string> Controllers::nodes() const { return state_->nodes(); }
 
 }  // namespace koord::manager

@@ -64,6 +64,8 @@ class Controllers {
   };
   Status status() const;
   bool is_synced() const;  // every watch has listed its objects
+  // Empty: not known, or not up to date.
+  std::vector<std::string> nodes() const;
 
  private:
   struct State;

@@ -52,11 +52,12 @@ struct Leadership::State {
         return send(kube::get_call(collection(), options_.lease.name), step.timeout,
                     [this](const kube::Reply& reply) { take_read(reply); });
       case Election::Step::Do::write:
-        return write(step);
+        return write(std::move(step));
     }
   }
 
-  void write(const Election::Step& step) {
+  void write(Election::Step step) {
+    if (options_.reserve) step.record.versions = options_.reserve(step.record.versions);
     Result<std::string> object = lease_json(options_.lease, step.record);
     if (!object) return fail(object.error().message());
     const bool creates = step.record.object.empty();
@@ -95,6 +96,7 @@ struct Leadership::State {
     Result<LeaseRecord> record = parse_lease(reply.body);
     if (!record) return note_failure("the lease cannot be read: " + record.error().message());
     problem_.clear();
+    if (options_.on_reserved && record->holder == options_.identity) options_.on_reserved(record->versions);
     election_.written(clock_.now(), *std::move(record));
   }
 
@@ -115,6 +117,7 @@ struct Leadership::State {
   void tell() {
     const Time now = clock_.now();
     const bool leads = election_.leads(now);
+    options_.time->set(leads ? election_.leads_until() : Time::min());
     if (leads) end_timer_ = loop_.after(election_.leads_until() - now, [this] { tell(); });
     if (leads == told_) return;
     told_ = leads;

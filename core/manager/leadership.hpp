@@ -3,6 +3,8 @@
 // nothing else: a request that waits behind others costs the leadership. [loop thread]
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -14,12 +16,28 @@
 
 namespace koord::manager {
 
+// Until when this replica leads, for other threads. It is right even if the process was stopped for a while. [any
+// thread]
+class LeaderTime {
+ public:
+  bool leads(const Clock& clock) const { return clock.now() < until_.load(); }
+  void set(Time until) { until_ = until; }
+
+ private:
+  std::atomic<Time> until_ = Time::min();
+};
+
 class Leadership {
  public:
   struct Options {
     LeaseName lease;
     std::string identity;
     LeaseTiming timing = {};
+    std::shared_ptr<LeaderTime> time = std::make_shared<LeaderTime>();
+    // Returns the LeaseRecord::versions to write, from those in the lease. Empty: they stay as they are.
+    std::function<std::uint64_t(std::uint64_t in_lease)> reserve = {};
+    // They are in the lease, and this replica holds it. Called before on_change(true).
+    std::function<void(std::uint64_t versions)> on_reserved = {};
   };
 
   // `on_change`: this replica begins to lead, or has ceased to. It may destroy nothing of this. All references must

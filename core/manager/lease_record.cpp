@@ -48,6 +48,8 @@ Result<LeaseRecord> parse_lease(std::string_view object) {
   record.transitions = std::clamp<std::int64_t>(transitions, 0, kMostLeaseSeconds);
   record.acquired = TRY(spec["acquireTime"].text());
   record.renewed = TRY(spec["renewTime"].text());
+  const JsonField annotations = lease["metadata"]["annotations"];
+  record.versions = parse_uint(annotations[kVersionsAnnotation].text().value_or("")).value_or(0);
   record.resource_version = TRY(lease["metadata"]["resourceVersion"].text());
   record.object = object;
   return record;
@@ -61,6 +63,8 @@ Result<std::string> lease_json(const LeaseName& name, const LeaseRecord& record)
   json::object& metadata = object_member(lease, "metadata");
   metadata["name"] = name.name;
   metadata["namespace"] = name.name_space;
+  if (record.versions > 0)
+    object_member(metadata, "annotations")[kVersionsAnnotation] = std::to_string(record.versions);
   json::object& spec = object_member(lease, "spec");
   spec["holderIdentity"] = record.holder;
   spec["leaseDurationSeconds"] = std::chrono::duration_cast<std::chrono::seconds>(record.duration).count();

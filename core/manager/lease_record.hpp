@@ -17,13 +17,15 @@ struct LeaseRecord {
   Duration duration{};
   std::int64_t transitions = 0;
   std::string acquired, renewed;  // times as the holder wrote them; only compared, never computed with
+  std::uint64_t versions = 0;     // no object has a greater resource version so far (version_marks.hpp); 0: unknown
   std::string resource_version;
   std::string object;  // the whole object as JSON; empty: none exists yet
 
   bool operator==(const LeaseRecord&) const = default;
 };
 
-// A time that is missing is empty, a duration that is missing or negative is zero.
+// A time that is missing is empty, a duration that is missing or negative is zero, as is an annotation that is no
+// number.
 Result<LeaseRecord> parse_lease(std::string_view object);
 
 struct LeaseName {
@@ -31,8 +33,11 @@ struct LeaseName {
   std::string name;
 };
 
-// The object to create, or to replace the one that `record` was read from: all of it stays but the members of the spec
-// that are named in LeaseRecord.
+// The annotation with LeaseRecord::versions.
+inline constexpr std::string_view kVersionsAnnotation = "metrics.koordetector.sh/versions";
+
+// The object to create, or to replace the one that `record` was read from: all of it stays but the annotation and the
+// members of the spec that are named in LeaseRecord.
 Result<std::string> lease_json(const LeaseName& name, const LeaseRecord& record);
 
 // "2026-01-02T03:04:05.678000Z", as the API server wants times of Leases.

@@ -6,14 +6,17 @@
 #include <array>
 #include <csignal>
 #include <cstdlib>
+#include <optional>
 
 #include "core/base/backoff.hpp"
 #include "core/base/problem_tracker.hpp"
+#include "core/base/program.hpp"
 #include "core/base/version.hpp"
 #include "core/http/server.hpp"
 #include "core/kube/connection_config.hpp"
 #include "core/manager/leadership.hpp"
 #include "core/manager/manager_log.hpp"
+#include "core/manager/metric_server.hpp"
 #include "core/manager/options.hpp"
 #include "core/manager/self_metrics.hpp"
 
@@ -34,21 +37,27 @@ std::string host_name() {
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "koord-manager";
 }
 
-std::string advertised(const config::ManagerConfig& config) {
+// `api_port`: of the aggregated API; 0: it is not served.
+std::string advertised(const config::ManagerConfig& config, std::uint16_t api_port) {
   if (!config.advertise.empty()) return config.advertise;
   const std::string address = from_environment("POD_IP");
-  if (address.empty() || config.listen.empty()) return {};
-  const std::string port = config.listen.substr(config.listen.rfind(':'));
+  if (address.empty() || (config.listen.empty() && api_port == 0)) return {};
+  const std::string port =
+      api_port > 0 ? ':' + std::to_string(api_port) : config.listen.substr(config.listen.rfind(':'));
   return (address.find(':') == std::string::npos ? address : '[' + address + ']') + port;
 }
 
-Leadership::Options leadership_options(const config::ManagerConfig& config) {
+std::string lease_namespace(const config::ManagerConfig& config) {
+  if (!config.lease.name_space.empty()) return config.lease.name_space;
+  const std::string of_pod = from_environment("POD_NAMESPACE");
+  return of_pod.empty() ? "koordetector" : of_pod;
+}
+
+Leadership::Options leadership_options(const config::ManagerConfig& config, const std::string& address) {
   Leadership::Options options;
-  options.lease = {config.lease.name_space, config.lease.name};
-  if (options.lease.name_space.empty()) options.lease.name_space = from_environment("POD_NAMESPACE");
-  if (options.lease.name_space.empty()) options.lease.name_space = "koordetector";
+  options.lease = {lease_namespace(config), config.lease.name};
   const std::string pod = from_environment("POD_NAME");
-  options.identity = make_identity(advertised(config), pod.empty() ? host_name() : pod, random_seed());
+  options.identity = make_identity(address, pod.empty() ? host_name() : pod, random_seed());
   options.timing = {config.lease.duration, config.lease.renew, config.lease.retry};
   return options;
 }
@@ -77,10 +86,11 @@ struct Program {
       : client(loop, workers, clock, api, client_options(config.cluster)),
         lease_client(loop, workers, clock, api, {}),
         events(loop, clock, client, {"koord-manager", host_name()}),
-        controllers({loop, workers, clock, client, events, [this] { return leadership.leads(); }},
+        controllers({loop, workers, clock, client, events, [this] { return leads(); }},
                     controller_options(config, gates)),
-        leadership(loop, clock, lease_client, leadership_options(config), [this](bool leads) { lead(leads); }),
         server(loop, http_workers, routes()) {}
+
+  bool leads() const { return leader_time->leads(clock); }
 
   void lead(bool leads) {
     if (leads)
@@ -88,6 +98,7 @@ struct Program {
     else
       log::warn(manager_log, "leads no longer, and writes nothing");
     controllers.lead(leads);
+    if (metric_server) metric_server->lead(leads);
   }
 
   http::Routes routes() {
@@ -100,8 +111,9 @@ struct Program {
     routes.get_now("/metrics", [this](const http::Request&, const http::Reply& reply) {
       http::Response page;
       page.content_type = http::kPrometheusText;
-      page.body =
-          metrics_text({leadership.leads(), leadership.transitions()}, controllers.status(), client.use(), clock.now());
+      page.body = metrics_text({leads(), leadership ? leadership->transitions() : 0}, controllers.status(),
+                               client.use(), clock.now());
+      if (metric_server) page.body += serve_metrics_text(metric_server->status());
       reply(std::move(page));
     });
     return routes;
@@ -118,10 +130,13 @@ struct Program {
   // Each problem once, when it begins; and that it is over, if it was about a watch.
   void log_problems() {
     const Controllers::Status status = controllers.status();
-    for (const std::string& problem : problems.begun(status.problems)) log::warn(manager_log, "{}", problem);
+    std::vector<std::string> all = status.problems;
+    if (metric_server)
+      for (std::string& problem : metric_server->problems()) all.push_back(std::move(problem));
+    for (const std::string& problem : problems.begun(all)) log::warn(manager_log, "{}", problem);
     for (const Controllers::Watch& watch : status.watches) log_watch(watch);
-    if (lease_problem.update("lease", leadership.problem()) == ProblemTracker::Change::begun)
-      log::warn(manager_log, "lease: {}", leadership.problem());
+    if (lease_problem.update("lease", leadership->problem()) == ProblemTracker::Change::begun)
+      log::warn(manager_log, "lease: {}", leadership->problem());
   }
 
   void log_watch(const Controllers::Watch& watch) {
@@ -135,11 +150,61 @@ struct Program {
     }
   }
 
-  Result<void> serve(const std::string& address) {
-    if (!address.empty()) {
-      const std::uint16_t port = TRY(server.listen_tcp(address));
-      log::info(manager_log, "serves /healthz, /readyz and /metrics on '{}', port {}", address, port);
+  // A report counts as one that the watch of NodeMetrics brings.
+  void take_report(const aggregated::ObjectPtr& object) {
+    loop.post([this, object] { controllers.take_report(object->name(), object->json()); });
+  }
+
+  Result<void> serve_metrics(const config::ManagerConfig& config, const kube::ConnectionConfig& api) {
+    if (config.serve.address.empty()) return {};
+    MetricServer::Parts parts{
+        .loop = loop,
+        .workers = workers,
+        .http_workers = metric_workers,
+        .clock = clock,
+        .client = client,
+        .api_server = api,
+        .leader_time = leader_time,
+        .nodes = [this] { return controllers.nodes(); },
+        .leader = [this] { return leadership ? address_of_identity(leadership->holder()) : std::string(); },
+        .on_report = [this](const aggregated::ObjectPtr& object) { take_report(object); }};
+    metric_server = TRY(MetricServer::open(std::move(parts), config.serve));
+    log::info(manager_log, "serves the aggregated API on '{}', port {}", config.serve.address, metric_server->port());
+    return {};
+  }
+
+  Result<void> publish(const config::ManagerConfig& config, const std::string& address) {
+    if (!metric_server || config.serve.service.empty()) return {};
+    if (address.empty()) return invalid("serve.service: expected advertise or $POD_IP, to name this replica");
+    Result<LeaderEndpoint> endpoint = parse_endpoint(address);
+    if (!endpoint) return std::move(endpoint).error().context("serve.service: advertise");
+    endpoint->name_space = lease_namespace(config);
+    endpoint->service = config.serve.service;
+    endpoint->pod = from_environment("POD_NAME");
+    metric_server->publish(*std::move(endpoint));
+    return {};
+  }
+
+  // Takes part in the election from now on.
+  void elect(const config::ManagerConfig& config, const std::string& address) {
+    Leadership::Options options = leadership_options(config, address);
+    options.time = leader_time;
+    if (metric_server) {
+      options.reserve = [this](std::uint64_t in_lease) { return metric_server->reserve(in_lease); };
+      options.on_reserved = [this](std::uint64_t) { metric_server->reserved(); };
     }
+    leadership.emplace(loop, clock, lease_client, std::move(options), [this](bool leads) { lead(leads); });
+  }
+
+  Result<void> serve(const config::ManagerConfig& config, const kube::ConnectionConfig& api) {
+    TRY(serve_metrics(config, api));
+    const std::string own_address = advertised(config, metric_server ? metric_server->port() : std::uint16_t{0});
+    TRY(publish(config, own_address));
+    if (!config.listen.empty()) {
+      const std::uint16_t port = TRY(server.listen_tcp(config.listen));
+      log::info(manager_log, "serves /healthz, /readyz and /metrics on '{}', port {}", config.listen, port);
+    }
+    elect(config, own_address);
     for (int signal : {SIGTERM, SIGINT}) TRY(loop.on_signal(signal, [this] { stop(); }));
     const auto period = loop.every(kLogPeriod, [this] { log_problems(); });
     loop.run();
@@ -148,18 +213,27 @@ struct Program {
 
   void stop() {
     log::info(manager_log, "ending");
-    leadership.release([this] { server.stop(kStopWait, [this] { loop.stop(); }); });
+    leadership->release([this] { stop_servers(); });
     end = loop.after(kReleaseWait, [this] { loop.stop(); });
   }
 
+  void stop_servers() {
+    auto end_loop = [this] { server.stop(kStopWait, [this] { loop.stop(); }); };
+    if (!metric_server) return end_loop();
+    metric_server->stop(kStopWait, end_loop);
+  }
+
   event::Loop loop;
+  SystemClock clock;
   event::WorkerPool workers{2};
   event::WorkerPool http_workers{1};
-  SystemClock clock;
+  event::WorkerPool metric_workers{2};
+  const std::shared_ptr<LeaderTime> leader_time = std::make_shared<LeaderTime>();
   kube::Client client, lease_client;
   kube::Events events;
   Controllers controllers;
-  Leadership leadership;
+  std::unique_ptr<MetricServer> metric_server;
+  std::optional<Leadership> leadership;
   http::Server server;
   ProblemTracker problems, watches, lease_problem;
   std::unique_ptr<event::Timer> end;
@@ -169,6 +243,7 @@ struct Program {
 
 int run(const config::ManagerConfig& config, const config::FeatureGates& gates) {
   std::signal(SIGPIPE, SIG_IGN);
+  raise_file_limit();  // each agent has a connection
   log::set_up(config.log.level, config.log.format);
   const Result<kube::ConnectionConfig> server = kube::find_config(config.cluster.kubeconfig);
   if (!server) {
@@ -177,7 +252,7 @@ int run(const config::ManagerConfig& config, const config::FeatureGates& gates) 
   }
   Program program(config, gates, *server);
   log::info(manager_log, "koord-manager {} uses the API server at {}:{}", kVersion, server->host, server->port);
-  if (const Result<void> served = program.serve(config.listen); !served) {
+  if (const Result<void> served = program.serve(config, *server); !served) {
     log::error(manager_log, "{}", served.error().message());
     return 1;
   }

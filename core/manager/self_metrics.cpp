@@ -92,4 +92,39 @@ std::string metrics_text(const LeaderStatus& leader, const Controllers::Status& 
   return page.take();
 }
 
+std::string serve_metrics_text(const MetricServer::Status& status) {
+  Page page;
+  const auto one = [&](std::string_view name, std::string_view type, std::string_view help, std::uint64_t value) {
+    page.head(name, type, help);
+    page.line("", value);
+  };
+  one("serve_reading", "gauge", "Whether this replica serves reads of the aggregated API.", status.is_serving ? 1 : 0);
+  one("serve_objects", "gauge", "NodeMetrics in memory.", status.objects.objects);
+  one("serve_object_bytes", "gauge", "Bytes of their texts.", status.objects.bytes);
+  one("serve_watches", "gauge", "Open watches.", status.api.watches.open);
+  one("serve_connections", "gauge", "Open connections.", status.server.open_connections);
+  one("serve_requests_total", "counter", "Requests.", status.server.requests);
+  one("serve_reports_total", "counter", "Reports that were stored.", status.api.reports);
+  one("serve_events_total", "counter", "Events that were sent to watches.", status.api.watches.events);
+  page.head("serve_refused_total", "counter", "Refused requests by reason.");
+  const std::pair<std::string_view, std::uint64_t> reasons[] = {{"unauthenticated", status.access.unauthenticated},
+                                                                {"forbidden", status.access.forbidden},
+                                                                {"unavailable", status.access.unavailable},
+                                                                {"standby", status.standby},
+                                                                {"other_node", status.api.other_nodes},
+                                                                {"conflict", status.api.conflicts},
+                                                                {"invalid", status.api.invalid}};
+  for (const auto& [reason, count] : reasons) page.line(label("reason", reason), count);
+  page.head("serve_ended_watches_total", "counter", "Watches that were ended early by reason.");
+  page.line(label("reason", "slow"), status.api.watches.slow);
+  page.line(label("reason", "expired"), status.api.watches.expired);
+  page.head("serve_reviews_total", "counter", "Reviews that the API server was asked for.");
+  page.line(label("kind", "TokenReview"), status.reviews.token_reviews);
+  page.line(label("kind", "SubjectAccessReview"), status.reviews.access_reviews);
+  one("serve_failed_handshakes_total", "counter", "TLS handshakes that failed.", status.server.failed_handshakes);
+  one("serve_refused_connections_total", "counter", "Connections that were refused or closed at a limit.",
+      status.server.refused_connections + status.server.displaced_connections);
+  return page.take();
+}
+
 }  // namespace koord::manager

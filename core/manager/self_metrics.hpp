@@ -7,6 +7,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/manager/controllers.hpp"
+#include "core/manager/metric_server.hpp"
 
 namespace koord::manager {
 
@@ -17,5 +18,7 @@ struct LeaderStatus {
 
 std::string metrics_text(const LeaderStatus& leader, const Controllers::Status& status, const kube::Client::Use& use,
                          Time now);
+// The same for the aggregated API.
+std::string serve_metrics_text(const MetricServer::Status& status);
 
 }  // namespace koord::manager

@@ -114,3 +114,35 @@ TEST_CASE("a refused or unreadable lease gives no leadership, and is named") {
     REQUIRE(here.until([&] { return one.leadership.leads(); }));
   }
 }
+
+TEST_CASE("a leader reserves versions with each write of the lease, and the next one gets the last of them") {
+  LoopHere here;
+  cluster().clear_faults();
+  SystemClock clock;
+  kube::Client client(here.loop, here.workers, clock, *kube::find_config(cluster().kubeconfig()), {});
+  std::vector<std::uint64_t> found, reserved;
+  const auto options_of = [&](const std::string& name) {
+    Leadership::Options options{{"koordetector", "versions"}, name, kTiming};
+    options.reserve = [&](std::uint64_t in_lease) {
+      found.push_back(in_lease);
+      return in_lease + 5;
+    };
+    options.on_reserved = [&](std::uint64_t versions) { reserved.push_back(versions); };
+    return options;
+  };
+  std::uint64_t last = 0;
+  {
+    bool leads = false, is_released = false;
+    Leadership a(here.loop, clock, client, options_of("a"), [&](bool now) { leads = now; });
+    REQUIRE(here.until([&] { return leads && reserved.size() >= 2; }));
+    CHECK(reserved.front() == 5);
+    a.release([&] { is_released = true; });
+    REQUIRE(here.until([&] { return is_released; }));
+    last = found.back() + 5;
+  }
+  found.clear();
+  bool leads = false;
+  Leadership b(here.loop, clock, client, options_of("b"), [&](bool now) { leads = now; });
+  REQUIRE(here.until([&] { return leads; }));
+  CHECK(found.front() == last);
+}

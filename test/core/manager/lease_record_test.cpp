@@ -65,3 +65,23 @@ TEST_CASE("an identity carries an address, and only a valid one is returned") {
     CHECK(address_of_identity(identity).empty());
   }
 }
+
+TEST_CASE("the greatest resource version is in an annotation, beside those of others") {
+  auto record = *parse_lease(R"({"metadata": {"annotations": {"a": "b", "metrics.koordetector.sh/versions": "7"}}})");
+  CHECK(record.versions == 7);
+  record.versions = 1'700'000'000'000'000;
+  const auto text = lease_json({"ns", "l"}, record);
+  REQUIRE(text);
+  CHECK(text->find(R"("a":"b")") != text->npos);
+  CHECK(parse_lease(*text)->versions == 1'700'000'000'000'000);
+}
+
+TEST_CASE("an annotation that is no number is no greatest version") {
+  for (const char* text : {R"({"metadata": {"annotations": {"metrics.koordetector.sh/versions": "x"}}})",
+                           R"({"metadata": {"annotations": {"metrics.koordetector.sh/versions": 7}}})",
+                           R"({"metadata": {"annotations": 7}})", R"({"metadata": 7})", "{}"}) {
+    CAPTURE(text);
+    const auto record = parse_lease(text);
+    if (record) CHECK(record->versions == 0);
+  }
+}

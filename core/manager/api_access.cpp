@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/manager/api_access.hpp"
+
+#include <utility>
+
+#include "core/aggregated/names.hpp"
+#include "core/manager/manager_log.hpp"
+
+namespace koord::manager {
+namespace {
+
+// Each of some thousand agents has a token and rights of its own, which are asked for again and again.
+constexpr kube::ClientOptions kReviewClient{.requests_per_second = 2000, .burst = 2000, .kept_connections = 16};
+
+kubeauth::ReviewerOptions reviewer_options(Duration keep) {
+  return {.keep = keep, .entries = 40'000, .bytes = 64u << 20, .open = 1024};
+}
+
+kube::Collection authentication_settings() {
+  return {.path = "/api/v1/namespaces/kube-system/configmaps",
+          .field_selector = "metadata.name=extension-apiserver-authentication"};
+}
+
+aggregated::Identity to_client(kubeauth::Identity user) {
+  return {.user = std::move(user.user),
+          .uid = std::move(user.uid),
+          .groups = std::move(user.groups),
+          .extra = std::move(user.extra)};
+}
+
+kubeauth::Identity to_user(const aggregated::Identity& client) {
+  return {.user = client.user, .uid = client.uid, .groups = client.groups, .extra = client.extra};
+}
+
+kubeauth::Access to_access(const aggregated::Attributes& attributes) {
+  if (!attributes.is_resource) return {.verb = attributes.verb, .path = attributes.path};
+  return {.verb = attributes.verb,
+          .group = std::string(aggregated::kGroup),
+          .version = std::string(aggregated::kGroupVersion),
+          .resource = attributes.resource,
+          .subresource = attributes.subresource,
+          .name = attributes.name};
+}
+
+std::string certificate_problem(const http::Request& request) {
+  if (!request.tls || !request.tls->certificate || request.tls->certificate->problem.empty()) return {};
+  return "Unauthorized; the certificate: " + request.tls->certificate->problem;
+}
+
+}  // namespace
+
+ApiAccess::ApiAccess(Parts parts, const kube::ConnectionConfig& api_server, Duration keep)
+    : parts_(parts),
+      client_(parts_.loop, parts_.workers, parts_.clock, api_server, kReviewClient),
+      reviewer_(parts_.loop, parts_.clock, client_, reviewer_options(keep)),
+      problem_("ConfigMap kube-system/extension-apiserver-authentication is not known yet"),
+      watch_(parts_.loop, parts_.workers, parts_.clock, client_, authentication_settings(), {},
+             {.on_objects = [this](const kube::Objects& objects, const kube::Difference&) { take_config_map(objects); },
+              .on_health =
+                  [this](const kube::Health& health) {
+                    problem_ = health.problem.empty() ? settings_problem_ : health.problem;
+                  },
+              .on_confirmed = {}}) {}
+
+// The last good settings stay in use.
+void ApiAccess::take_config_map(const kube::Objects& objects) {
+  settings_problem_.clear();
+  if (objects.empty()) {
+    settings_problem_ = "ConfigMap kube-system/extension-apiserver-authentication is missing";
+  } else if (Result<kubeauth::FrontProxy> proxy = kubeauth::parse_front_proxy(objects.begin()->second->text); !proxy) {
+    settings_problem_ = proxy.error().message();
+  } else if (const Result<void> renewed = parts_.tls.renew_clients(kubeauth::authorities_of(*proxy)); !renewed) {
+    settings_problem_ = renewed.error().message();
+  } else {
+    proxy_ = *std::move(proxy);
+  }
+  problem_ = settings_problem_;
+}
+
+aggregated::Access ApiAccess::access() {
+  return {
+      .authenticate = [this](const http::Request& request,
+                             const aggregated::Access::OnIdentity& on_identity) { authenticate(request, on_identity); },
+      .authorize =
+          [this](const aggregated::Identity& identity, const aggregated::Attributes& attributes,
+                 const aggregated::Access::OnDecision& on_decision) { authorize(identity, attributes, on_decision); }};
+}
+
+void ApiAccess::authenticate(const http::Request& request, const aggregated::Access::OnIdentity& on_identity) {
+  using Outcome = kubeauth::TokenDecision::Outcome;
+  kubeauth::identify(
+      reviewer_, proxy_, request, [this, &request, on_identity](const kubeauth::TokenDecision& decision) {
+        if (decision.outcome == Outcome::authenticated) return on_identity(to_client(decision.identity));
+        if (decision.outcome == Outcome::unavailable) {
+          ++counters_.unavailable;
+          return on_identity(aggregated::not_serving("the API server cannot be asked about this request now"));
+        }
+        ++counters_.unauthenticated;
+        note_forged(request);
+        on_identity(aggregated::unauthorized(certificate_problem(request)));
+      });
+}
+
+void ApiAccess::note_forged(const http::Request& request) {
+  for (const std::string& name : proxy_.user_headers) {
+    const auto user = request.header(name);
+    if (!user) continue;
+    audit_lines_.write(parts_.clock.now(), manager_log, log::Level::warn,
+                       "refused: a client without the front proxy's certificate says that it is '" +
+                           std::string(user->substr(0, 100)) + "'");
+    return;
+  }
+}
+
+void ApiAccess::authorize(const aggregated::Identity& identity, const aggregated::Attributes& attributes,
+                          const aggregated::Access::OnDecision& on_decision) {
+  const kubeauth::Identity user = to_user(identity);
+  if (user.in_group(kubeauth::kMastersGroup)) return on_decision(std::nullopt);
+  const kubeauth::Access access = to_access(attributes);
+  using Outcome = kubeauth::AccessDecision::Outcome;
+  reviewer_.authorize(
+      user, access,
+      [this, on_decision, name = attributes.name, user = user.user,
+       what = describe(access)](const kubeauth::AccessDecision& decision) {
+        if (decision.outcome == Outcome::allowed) return on_decision(std::nullopt);
+        if (decision.outcome == Outcome::unavailable) {
+          ++counters_.unavailable;
+          return on_decision(aggregated::not_serving("the API server cannot be asked about this request now"));
+        }
+        ++counters_.forbidden;
+        on_decision(aggregated::forbidden(name, "User '" + user + "' cannot " + what));
+      });
+}
+
+}  // namespace koord::manager

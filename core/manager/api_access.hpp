@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// ApiAccess: which clients the aggregated API serves: it authenticates them by front proxy, client certificate or
+// bearer token, and asks the API server what they may do (core/kubeauth). The authorities come from ConfigMap
+// kube-system/extension-apiserver-authentication, which is watched. Nothing is served by failure. [loop thread]
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "core/aggregated/handler.hpp"
+#include "core/base/clock.hpp"
+#include "core/event/loop.hpp"
+#include "core/event/worker_pool.hpp"
+#include "core/http/tls_server.hpp"
+#include "core/kube/client.hpp"
+#include "core/kube/list_watch.hpp"
+#include "core/kubeauth/front_proxy.hpp"
+#include "core/kubeauth/reviewer.hpp"
+#include "core/log/rate_limit.hpp"
+
+namespace koord::manager {
+
+class ApiAccess {
+ public:
+  struct Parts {
+    event::Loop& loop;
+    event::WorkerPool& workers;
+    const Clock& clock;
+    http::TlsServer& tls;  // gets the authorities of clients
+  };
+  struct Counters {
+    std::atomic<std::uint64_t> unauthenticated = 0, forbidden = 0, unavailable = 0;
+  };
+
+  // `keep`: how long a decision of the API server counts. The references must outlive it.
+  ApiAccess(Parts parts, const kube::ConnectionConfig& api_server, Duration keep);
+
+  // Valid as long as this.
+  aggregated::Access access();
+
+  const Counters& counters() const { return counters_; }                         // [any]
+  kubeauth::Reviewer::Counters reviews() const { return reviewer_.counters(); }  // [any]
+  const std::string& problem() const { return problem_; }                        // with the ConfigMap; empty: none
+
+ private:
+  void take_config_map(const kube::Objects& objects);
+  void authenticate(const http::Request& request, const aggregated::Access::OnIdentity& on_identity);
+  void authorize(const aggregated::Identity& identity, const aggregated::Attributes& attributes,
+                 const aggregated::Access::OnDecision& on_decision);
+  void note_forged(const http::Request& request);
+
+  const Parts parts_;
+  kube::Client client_;
+  kubeauth::Reviewer reviewer_;
+  kubeauth::FrontProxy proxy_;
+  Counters counters_;
+  std::string problem_, settings_problem_;
+  log::RateLimit audit_lines_{100, std::chrono::minutes(1)};
+  kube::ListWatch watch_;
+};
+
+}  // namespace koord::manager

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// MetricServer: serves the aggregated API of NodeMetrics over TLS: which clients (api_access.hpp), what they get
+// (served_metrics.hpp), and where they find the leader (leader_slice.hpp). Functions are [loop thread] unless marked.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/clock.hpp"
+#include "core/base/result.hpp"
+#include "core/config/manager_config.hpp"
+#include "core/event/loop.hpp"
+#include "core/event/worker_pool.hpp"
+#include "core/http/server.hpp"
+#include "core/kube/client.hpp"
+#include "core/manager/api_access.hpp"
+#include "core/manager/leader_slice.hpp"
+#include "core/manager/leadership.hpp"
+#include "core/manager/served_metrics.hpp"
+#include "core/manager/version_marks.hpp"
+
+namespace koord::manager {
+
+class MetricServer {
+ public:
+  struct Parts {
+    event::Loop& loop;
+    event::WorkerPool& workers;       // of clients of the API server
+    event::WorkerPool& http_workers;  // of answers; outlives this, and the clock outlives it
+    const Clock& clock;
+    kube::Client& client;
+    const kube::ConnectionConfig& api_server;
+    std::shared_ptr<const LeaderTime> leader_time;
+    std::function<std::vector<std::string>()> nodes;              // of the cluster; empty: unknown
+    std::function<std::string()> leader;                          // its address
+    std::function<void(const aggregated::ObjectPtr&)> on_report;  // [any]
+  };
+
+  // Listens. An error names the key of the configuration.
+  static Result<std::unique_ptr<MetricServer>> open(Parts parts, const config::ManagerConfig::Serve& settings);
+  ~MetricServer();
+
+  std::uint16_t port() const { return port_; }
+  // Without one the leader is not published.
+  void publish(LeaderEndpoint endpoint);
+
+  // See Leadership::Options.
+  std::uint64_t reserve(std::uint64_t in_lease);
+  void reserved();
+  void lead(bool leads);
+  // Accepts no more; see http::Server::stop().
+  void stop(Duration bound, std::function<void()> stopped) { server_->stop(bound, std::move(stopped)); }
+
+  struct Status {
+    bool is_serving = false;
+    aggregated::Store::Counters objects;
+    http::Server::Counters server;
+    kubeauth::Reviewer::Counters reviews;
+    const aggregated::ApiCounters& api;
+    const ApiAccess::Counters& access;
+    std::uint64_t standby = 0;  // requests refused because this replica does not lead
+  };
+  Status status() const;
+  std::vector<std::string> problems() const;
+
+ private:
+  MetricServer(Parts parts, const config::ManagerConfig::Serve& settings, std::shared_ptr<http::TlsServer> tls);
+  Result<void> listen(const std::string& address);
+  http::Routes routes();
+  void check();
+
+  const Parts parts_;
+  const std::shared_ptr<http::TlsServer> tls_;
+  const std::shared_ptr<ServedMetrics> served_;  // requests that are being answered hold it, too
+  ApiAccess access_;
+  VersionMarks marks_;
+  std::optional<LeaderSlice> slice_;
+  std::uint64_t standby_ = 0;
+  Time next_look_{};  // at objects of nodes that do not exist
+  std::uint16_t port_ = 0;
+  std::unique_ptr<event::Timer> timer_;
+  std::unique_ptr<http::Server> server_;
+};
+
+}  // namespace koord::manager

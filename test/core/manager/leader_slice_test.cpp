@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/manager/leader_slice.hpp"
+
+#include <doctest/doctest.h>
+
+#include <boost/json.hpp>
+
+#include "core/json/reader.hpp"
+#include "core/kube/connection_config.hpp"
+#include "test/support/loop_here.hpp"
+#include "test/support/test_cluster.hpp"
+
+using namespace koord;
+using namespace koord::manager;
+using namespace koord::test;
+
+namespace {
+
+LeaderEndpoint endpoint(const std::string& address) {
+  LeaderEndpoint leader = parse_endpoint(address).value();
+  leader.name_space = "koordetector";
+  leader.service = "koord-manager";
+  leader.pod = "koord-manager-a";
+  return leader;
+}
+
+bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+TestCluster& cluster() {
+  static TestCluster cluster;
+  return cluster;
+}
+
+struct Writer : LoopHere {
+  explicit Writer(const std::string& address)
+      : client(loop, workers, clock, *kube::find_config(cluster().kubeconfig()), {}),
+        slice(loop, client, endpoint(address), [this] { return leads; }) {
+    cluster().clear_faults();
+  }
+  std::string object() { return cluster().get("EndpointSlice", "koord-manager-leader", "koordetector").value_or(""); }
+  void lead(bool begins) {
+    leads = begins;
+    slice.lead(begins);
+  }
+
+  bool leads = false;
+  SystemClock clock;
+  kube::Client client;
+  LeaderSlice slice;
+};
+
+}  // namespace
+
+TEST_CASE("an endpoint is an IP address with a port") {
+  CHECK(parse_endpoint("10.0.0.7:9443")->address == "10.0.0.7");
+  CHECK(parse_endpoint("10.0.0.7:9443")->port == 9443);
+  CHECK(parse_endpoint("[fd00::7]:9443")->address == "fd00::7");
+  for (const char* text : {"", "10.0.0.7", "10.0.0.7:0", "10.0.0.7:65536", "host:9443", "10.0.0:1", ":9443", "[::1]"}) {
+    CAPTURE(text);
+    CHECK_FALSE(parse_endpoint(text));
+  }
+}
+
+TEST_CASE("the slice has the leader as its only endpoint, and the Service's name") {
+  const std::string text = slice_json(endpoint("10.0.0.7:9443"));
+  CHECK(has(text, R"("name":"koord-manager-leader")"));
+  CHECK(has(text, R"("kubernetes.io/service-name":"koord-manager")"));
+  CHECK(has(text, R"("addressType":"IPv4")"));
+  CHECK(has(text, R"("addresses":["10.0.0.7"])"));
+  CHECK(has(text, R"("ports":[{"name":"https","port":9443,"protocol":"TCP"}])"));
+  CHECK(has(text, R"("targetRef":{"kind":"Pod","name":"koord-manager-a","namespace":"koordetector"})"));
+  CHECK(has(slice_json(endpoint("[fd00::7]:9443")), R"("addressType":"IPv6")"));
+}
+
+TEST_CASE("a slice that is right is not written, another one keeps what others have put there") {
+  const LeaderEndpoint own = endpoint("10.0.0.7:9443"), other = endpoint("10.0.0.8:9443");
+  CHECK_FALSE(slice_with(slice_json(own), own).value().has_value());
+  std::string text = slice_json(other);
+  text.insert(text.find(R"("labels":{)") + 10, R"("a":"b",)");
+  const auto changed = slice_with(text, own).value();
+  REQUIRE(changed.has_value());
+  CHECK(has(*changed, R"("addresses":["10.0.0.7"])"));
+  CHECK_FALSE(has(*changed, "10.0.0.8"));
+  CHECK(has(*changed, R"("a":"b")"));
+  CHECK_FALSE(slice_with("[]", own));
+}
+
+TEST_CASE("a replica publishes itself when it begins to lead, and not before") {
+  Writer a("10.0.0.7:9443");
+  a.slice.lead(false);
+  CHECK(a.object().empty());
+  a.lead(true);
+  REQUIRE(a.until([&] { return has(a.object(), "10.0.0.7"); }));
+  a.lead(false);
+  Writer b("10.0.0.8:9443");
+  b.lead(true);
+  REQUIRE(b.until([&] { return has(b.object(), "10.0.0.8"); }));
+  CHECK_FALSE(has(b.object(), "10.0.0.7"));
+}
+
+TEST_CASE("a refused write is named, repeated, and given up by a replica that leads no longer") {
+  Writer a("10.0.0.9:9443");
+  cluster().fault("deny", R"({"kind": "EndpointSlice"})");
+  a.lead(true);
+  REQUIRE(a.until([&] { return has(a.slice.problem(), "403"); }));
+  a.leads = false;  // but it does not know yet
+  cluster().clear_faults();
+  REQUIRE(a.until([&] { return cluster().requests(R"({"kind": "EndpointSlice", "status": 403})").size() >= 1; }));
+  CHECK_FALSE(has(a.object(), "10.0.0.9"));
+  a.lead(true);
+  CHECK(a.until([&] { return has(a.object(), "10.0.0.9") && a.slice.problem().empty(); }));
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// koord-manager's aggregated API behind an aggregator: reports of nodes, who may do what, and failovers.
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <set>
+
+#include "core/kube/list_watch.hpp"
+#include "test/e2e/manager_cluster.hpp"
+#include "test/support/loop_here.hpp"
+
+using namespace koord;
+using namespace koord::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+// An informer through the aggregator.
+struct Informer : LoopHere {
+  explicit Informer(ManagerCluster& cluster)
+      : client(loop, workers, clock, *kube::find_config(cluster.cluster.kubeconfig()), {.requests_per_second = 50}),
+        watch(loop, workers, clock, client, {.path = kNodeMetricPath},
+              {.reflector = {.first_wait = 200ms, .longest_wait = 1s, .rare = 1s}},
+              {.on_objects =
+                   [this](const kube::Objects&, const kube::Difference& what) {
+                     for (const std::string& name : what.removed) removed.insert(name);
+                   },
+               .on_health = {},
+               .on_confirmed = {}}) {}
+
+  std::uint64_t version(const std::string& name) const {
+    const auto found = watch.objects().find(name);
+    return found == watch.objects().end() ? 0 : std::stoull(found->second->resource_version);
+  }
+  bool has_all_above(const std::vector<std::string>& nodes, std::uint64_t least) const {
+    return std::all_of(nodes.begin(), nodes.end(), [&](const std::string& node) { return version(node) > least; });
+  }
+  std::uint64_t newest() const {
+    std::uint64_t newest = 0;
+    for (const auto& [name, object] : watch.objects()) newest = std::max(newest, version(name));
+    return newest;
+  }
+
+  SystemClock clock;
+  kube::Client client;
+  std::set<std::string> removed;
+  kube::ListWatch watch;
+};
+
+// The line of the log that has this text; empty: none.
+std::string line_with(const std::string& log, std::string_view text) {
+  const std::size_t at = log.find(text);
+  if (at == log.npos) return {};
+  const std::size_t begin = log.rfind('\n', at) + 1;
+  return log.substr(begin, log.find('\n', at) - begin);
+}
+
+struct TwoReplicas : ManagerCluster {
+  explicit TwoReplicas(std::vector<std::string> nodes = {})
+      : ManagerCluster(std::move(nodes)), first(start("a")), second() {
+    REQUIRE(eventually([&] { return first->leads(); }));
+    second = start("b", true);
+    wait_until_available();
+  }
+  void fill() {
+    for (const std::string& node : nodes()) CHECK(report(node, 100).status == 201);
+    REQUIRE(eventually([&] { return ask({"-H", token_of("test-node")}, kNodeMetricPath).status == 200; }));
+  }
+
+  std::unique_ptr<Replica> first, second;
+};
+
+}  // namespace
+
+TEST_CASE("reports of nodes are listed and watched through failovers without a deletion, and versions never go back") {
+  TwoReplicas two({"node-1", "node-2", "node-3"});
+  const Reporter reporter(two);
+  Informer informer(two);
+  REQUIRE(informer.until([&] { return informer.has_all_above(two.nodes(), 0); }));
+  std::unique_ptr<Replica> third;
+  for (std::unique_ptr<Replica>* leader : {&two.first, &two.second}) {
+    Replica& next = leader == &two.first ? *two.second : *(third = two.start("c"));
+    const std::uint64_t before = informer.newest();
+    (*leader)->process().signal(SIGKILL);
+    REQUIRE(informer.until([&] { return next.leads(); }));
+    REQUIRE(informer.until([&] { return informer.has_all_above(two.nodes(), before); }));
+    CHECK(informer.watch.objects().size() == two.nodes().size());
+  }
+  CHECK(informer.removed.empty());
+  two.cluster.command("wait_for_object",
+                      R"({"kind":"EndpointSlice","name":"koord-manager-leader","namespace":"koordetector",
+                          "pointer":"/endpoints/0/targetRef/name","equals":"c"})");
+}
+
+TEST_CASE("a node's token may write its own NodeMetric only; a refusal is logged and counted") {
+  TwoReplicas two({"node-1"});
+  two.fill();
+  const std::string other = kNodeMetricPath + "/node-1/status";
+  const Answer through = two.ask(ManagerCluster::report_of("node-1", 7, "test-node"), other);
+  CHECK(through.status == 403);
+  CHECK(contains(through.text, "may write only its own object"));
+  CHECK(two.ask(*two.first, ManagerCluster::report_of("node-1", 7, "test-node"), other).status == 403);
+  CHECK(two.ask({"-X", "DELETE", "-H", two.token_of("test-node")}, kNodeMetricPath + "/node-1").status == 403);
+  // The agents' account without a node in its token, as before Kubernetes 1.29.
+  two.cluster.command("set_token",
+                      R"({"token":"token-of-none","username":")" + kAgentUser + R"(","groups":[],"login":true})");
+  CHECK(two.ask(ManagerCluster::report_of("node-1", 7, "none"), other).status == 403);
+  CHECK(contains(line_with(two.first->log(), "refused: '" + kAgentUser), "may not update NodeMetric 'node-1'"));
+  CHECK(two.metric(*two.first, "koord_manager_serve_refused_total", {"reason=\"other_node\""}) == 4);
+  CHECK(contains(two.ask({"-H", two.token_of("node-1")}, kNodeMetricPath + "/node-1").text, R"("cpu":"100m")"));
+}
+
+TEST_CASE("headers of the front proxy count with its certificate only") {
+  TwoReplicas two;
+  two.fill();
+  const std::vector<std::string> masters = {"-H", "X-Remote-User: admin", "-H", "X-Remote-Group: system:masters"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.end(), masters.begin(), masters.end());
+    return two.ask(*two.first, more, kNodeMetricPath).status;
+  };
+  const std::string pki = two.cluster.folder() + "/pki/";
+  CHECK(with({"--cert", pki + "front-proxy-client.pem", "--key", pki + "front-proxy-client.key"}) == 200);
+  CHECK(with({}) == 401);
+  CHECK(with({"--cert", two.certificates().pem("forged"), "--key", two.certificates().key("forged")}) == 401);
+  // A client's own certificate and token keep their own user.
+  two.cluster.command("forbid_all");
+  CHECK(with({"--cert", pki + "client.pem", "--key", pki + "client.key"}) == 403);
+  CHECK(contains(line_with(two.first->log(), "without the front proxy's certificate"), "'admin'"));
+  CHECK(two.metric(*two.first, "koord_manager_serve_refused_total", {"reason=\"unauthenticated\""}) == 2);
+}
+
+TEST_CASE("unknown tokens and users without the right are refused, and nothing is served while reviews fail") {
+  TwoReplicas two;
+  two.fill();
+  const std::vector<std::string> unknown = {"-H", "Authorization: Bearer unknown"};
+  CHECK(two.ask(*two.first, unknown, kNodeMetricPath).status == 401);
+  CHECK(two.ask(*two.first, {}, kNodeMetricPath).status == 401);
+  CHECK(two.ask(*two.first, {}, "/readyz").status == 200);
+  two.cluster.command("set_token", R"({"token":"reader","username":"reader"})");
+  CHECK(two.ask(*two.first, {"-H", "Authorization: Bearer reader"}, kNodeMetricPath).status == 403);
+  two.cluster.fault("error", R"({"path":"tokenreviews","code":500})");
+  CHECK(two.ask(*two.first, {"-H", "Authorization: Bearer another"}, kNodeMetricPath).status == 503);
+  CHECK(two.metric(*two.first, "koord_manager_serve_refused_total", {"reason=\"unavailable\""}) == 1);
+}
+
+TEST_CASE("a replica that does not lead refuses and names the leader") {
+  TwoReplicas two;
+  two.fill();
+  REQUIRE(eventually([&] {
+    return contains(two.ask(*two.second, {}, kNodeMetricPath).text,
+                    "X-Koordetector-Leader: 127.0.0.1:" + two.first->api_port());
+  }));
+  const Answer answer = two.ask(*two.second, {"-H", two.token_of("test-node")}, kNodeMetricPath);
+  CHECK(answer.status == 503);
+  CHECK(contains(answer.text, "Retry-After: 1"));
+  CHECK(two.ask(*two.second, {}, "/readyz").status == 503);
+  CHECK(two.ask(*two.second, {}, "/healthz").status == 200);
+}
+
+TEST_CASE("a leader that is cut off from the API server stops serving before the other begins") {
+  TwoReplicas two;
+  two.fill();
+  two.cluster.fault("hang", R"({"user":")" + kAgentUser + "\"}");
+  const auto serves = [&](const Replica& replica) { return two.ask(replica, {}, "/readyz").status == 200; };
+  CHECK(serves(*two.first));
+  REQUIRE(eventually([&] { return !serves(*two.first); }));
+  CHECK_FALSE(two.second->leads());
+  REQUIRE(eventually([&] { return two.second->leads(); }));
+  CHECK_FALSE(serves(*two.first));
+  CHECK(two.ask(*two.second, ManagerCluster::report_of("test-node", 5), kNodeMetricPath + "/test-node/status").status ==
+        201);
+}
+
+TEST_CASE("a leader that was stopped for a while serves nothing when it goes on") {
+  TwoReplicas two;
+  two.fill();
+  two.first->process().signal(SIGSTOP);
+  REQUIRE(eventually([&] { return two.second->leads(); }));
+  two.first->process().signal(SIGCONT);
+  CHECK(two.ask(*two.first, ManagerCluster::report_of("test-node", 5), kNodeMetricPath + "/test-node/status").status ==
+        503);
+  CHECK(eventually([&] { return contains(two.first->log(), "leads no longer"); }));
+}
+
+TEST_CASE("the certificate of the API is replaced without a restart") {
+  TwoReplicas two;
+  two.fill();
+  two.certificates().authority("ca");
+  two.certificates().issue("ca", "server", "/CN=koord-manager", "subjectAltName=DNS:koord-manager.koordetector.svc");
+  CHECK(eventually([&] { return two.ask(*two.first, {}, "/readyz").status == 200; }));
+}
+
+TEST_CASE("serve.address without a certificate is refused with its key") {
+  const Finished wrong =
+      run_to_end({built("core/manager/koord-manager"), "--check-config", "--set", "serve.address=:9443"});
+  CHECK(wrong.exit_status == 2);
+  CHECK(contains(wrong.output, "serve.certificateFile"));
+  CHECK(contains(wrong.output, "serve.keyFile"));
+}
