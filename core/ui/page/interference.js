@@ -54,7 +54,7 @@ export function open(main) {
   const resource = options(el('select', {onchange: () => refresh()}), RESOURCES, '');
   const note = el('p', {class: 'note', role: 'status'}), matrices = el('div', {class: 'matrices'}), list = new VerdictList();
   const coverage = new Table({caption: 'Resources that are judged on this node', columns: COVERAGE, key: (row) => row.resource});
-  main.append(el('div', {class: 'controls'}, labelled('Verdicts', state), labelled('Resource', resource)), note, list.element,
+  main.append(el('div', {class: 'controls'}, labelled('Show verdicts', state), labelled('Resource', resource)), el('h2', {}, 'Verdicts'), note, list.element,
     el('h2', {}, 'Who waits for whom'), matrices, el('h2', {}, 'What is judged'), coverage.element);
   let drawn;
   async function refresh() {

@@ -51,7 +51,7 @@ export function open(main) {
   statement.addEventListener('keydown', (event) => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) form.requestSubmit();
   });
-  main.append(form, problem, result);
+  main.append(form, problem, el('h2', {}, 'Result'), result);
   let answer, chart;
   async function ask() {
     run.disabled = true;
@@ -72,7 +72,7 @@ export function open(main) {
     const {columns, rows, truncated} = answer, drawn = linesOf(columns, rows);
     chart?.close();
     chart = undefined;
-    const table = new Table({caption: 'Result', empty: 'No rows.', columns: columns.map((name) => ({
+    const table = new Table({caption: 'Rows of the result', empty: 'No rows.', columns: columns.map((name) => ({
       title: name, kind: rows.every((row) => isNumber(row[name])) ? 'number' : 'text', cell: (row) => row[name],
       order: (row) => (isNumber(row[name]) ? Number(row[name]) : row[name])}))});
     if (drawn) {

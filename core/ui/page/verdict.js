@@ -37,8 +37,9 @@ function suspectColumns(verdict) {
 
 function felt(verdict) {
   const {name, value, unit, baseline, threshold} = verdict.statistic;
-  return el('p', {}, 'Felt: ', name.replaceAll('_', ' '), ' ', amount(value, unit), ' (in quiet times ', amount(baseline, unit),
-    ', limit ', amount(threshold, unit), ')');
+  const bounds = [['in quiet times ', baseline], ['limit ', threshold]].filter(([, bound]) => typeof bound === 'number');
+  return el('p', {}, 'Felt: ', name.replaceAll('_', ' '), ' ', amount(value, unit), bounds.length ? ' (' : '',
+    ...bounds.flatMap(([text, bound], i) => [i ? ', ' : '', text, amount(bound, unit)]), bounds.length ? ')' : '');
 }
 
 function rest(verdict) {

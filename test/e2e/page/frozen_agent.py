@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A socket in front of an agent's: the first answer to a request is kept and given again, so that the page and koordctl see the same."""
+import http.client
+import http.server
+import socket
+import socketserver
+import threading
+
+
+class UnixConnection(http.client.HTTPConnection):
+    def __init__(self, path):
+        super().__init__('agent')
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        try:
+            self.sock.connect(self.path)
+        except OSError:
+            self.sock.close()
+            raise
+
+
+def ask(path, target):
+    connection = UnixConnection(path)
+    connection.request('GET', target)
+    answer = connection.getresponse()
+    found = answer.status, answer.read()
+    connection.close()
+    return found
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = 'HTTP/1.1'
+
+    def do_GET(self):
+        status, body = self.server.answer(self.path)
+        self.send_response(status)
+        self.send_header('Content-Type', 'application/json')
+        self.send_header('Content-Length', str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def address_string(self):
+        return 'local'
+
+    def log_message(self, *_):
+        pass
+
+
+class FrozenAgent(socketserver.ThreadingUnixStreamServer):
+    """`instead`: {path: body} that is given instead of the agent's answer, whatever the parameters are."""
+    daemon_threads = True
+
+    def __init__(self, path, agent):
+        super().__init__(path, Handler)
+        self.agent, self.instead, self.kept, self.lock = agent, {}, {}, threading.Lock()
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def answer(self, target):
+        with self.lock:
+            path = target.split('?')[0]
+            if path in self.instead:
+                return 200, self.instead[path]
+            if target not in self.kept:
+                self.kept[target] = ask(self.agent, target)
+            return self.kept[target]
