@@ -51,12 +51,12 @@ koord_status HookResponse::refused_late() const {
 
 koord_status HookResponse::set(koord_str field, koord_str value) {
   Result<std::string_view> name = service::name_argument(field, "field");
-  if (!name) return fail(KOORD_E_INVALID, name.error().message());
+  if (!name) return refuse(KOORD_E_INVALID, name.error().message());
   Result<std::string_view> text = service::text_argument(value, "value");
-  if (!text) return fail(KOORD_E_INVALID, text.error().message());
+  if (!text) return refuse(KOORD_E_INVALID, text.error().message());
   if (Result<void> sound = check_hook_field(*name, *text); !sound)
-    return fail(KOORD_E_INVALID, sound.error().message());
-  if (Result<void> granted = check_reach(*name); !granted) return deny(granted.error().message());
+    return refuse(KOORD_E_INVALID, sound.error().message());
+  if (Result<void> granted = check_reach(*name); !granted) return refuse(KOORD_E_DENIED, granted.error().message());
   std::lock_guard lock(mutex_);
   if (closed_) return refused_late();
   auto& fields = settings_.fields;
@@ -77,15 +77,17 @@ Result<void> HookResponse::check_reach(std::string_view field) const {
   return invalid("the fields " + grant + ": need " + grant + " in plugins.settings.ID.hookFields");
 }
 
-// The operator must see which grant is missing, even if the hook does not say it.
-koord_status HookResponse::deny(const std::string& why) {
+// The operator must see that a part of the answer is missing, and which grant it needs, even if the hook does not say
+// it. One line for each answer.
+koord_status HookResponse::refuse(koord_status status, const std::string& why) {
   bool is_first = false;
   {
     std::lock_guard lock(mutex_);
-    is_first = !std::exchange(has_denied_, true);
+    is_first = !std::exchange(has_refused_, true);
   }
-  if (is_first && host_) host_->log(host_, KOORD_LOG_WARN, service::to_abi(why));
-  return fail(KOORD_E_DENIED, why);
+  const std::string line = "a field of its answer is refused: " + clean_hook_text(why);
+  if (is_first && host_) host_->log(host_, KOORD_LOG_WARN, service::to_abi(line));
+  return fail(status, why);
 }
 
 bool HookResponse::take_room(std::size_t bytes, std::size_t before) {
@@ -96,9 +98,9 @@ bool HookResponse::take_room(std::size_t bytes, std::size_t before) {
 
 koord_status HookResponse::scale(koord_str field, double factor) {
   Result<std::string_view> name = service::name_argument(field, "field");
-  if (!name) return fail(KOORD_E_INVALID, name.error().message());
+  if (!name) return refuse(KOORD_E_INVALID, name.error().message());
   if (Result<void> sound = check_hook_scale(*name, factor); !sound)
-    return fail(KOORD_E_INVALID, sound.error().message());
+    return refuse(KOORD_E_INVALID, sound.error().message());
   std::lock_guard lock(mutex_);
   if (closed_) return refused_late();
   auto& scales = settings_.scales;
@@ -111,7 +113,7 @@ koord_status HookResponse::scale(koord_str field, double factor) {
 
 koord_status HookResponse::reject(koord_str why) {
   Result<std::string_view> text = service::text_argument(why, "why");
-  if (!text) return fail(KOORD_E_INVALID, text.error().message());
+  if (!text) return refuse(KOORD_E_INVALID, text.error().message());
   std::lock_guard lock(mutex_);
   if (closed_) return refused_late();
   settings_.rejection = clean_hook_text(*text);

@@ -45,7 +45,8 @@ class HookResponse {
   koord_status reject(koord_str why);
   koord_status refused_late() const;
   Result<void> check_reach(std::string_view field) const;
-  koord_status deny(const std::string& why);
+  // Logs the first refusal of the answer.
+  koord_status refuse(koord_status status, const std::string& why);
   koord_status fail(koord_status status, const std::string& why) const;
   // Whether there is room for so many bytes in place of others. Takes it.
   bool take_room(std::size_t bytes, std::size_t before);
@@ -55,7 +56,7 @@ class HookResponse {
   const koord_hook_response table_;
   std::mutex mutex_;  // of what follows
   bool closed_ = false;
-  bool has_denied_ = false;
+  bool has_refused_ = false;
   HookSettings settings_;
   std::size_t bytes_ = 0;  // of its fields
 };

@@ -125,7 +125,7 @@ TEST_CASE("a hook in shadow is recorded only, one that is off is not asked, hand
   CHECK(find_metric(hooked.agent.metrics(), "koordetector_host_hooks_bypassed_total", {R"(reason="pod")"}) == 1);
 }
 
-TEST_CASE("a hook that sleeps or crashes costs its own fields only; the kubelet gets a rejection with its name") {
+TEST_CASE("a hook that sleeps, crashes or answers garbage costs its own fields only, and the log names it") {
   HookedAgent hooked;
   REQUIRE(hooked.start());
   CHECK(hooked.create(question("rejected", "reject")) == "{\"rejection\":\"careless-hook: no device is free\"}\n");
@@ -134,6 +134,16 @@ TEST_CASE("a hook that sleeps or crashes costs its own fields only; the kubelet 
   CHECK(eventually([&] { return has(hooked.decisions({"--pod", "shop/late"}), "failed: did not answer within"); }));
   const std::string hooks = hooked.agent.ctl({"hooks"}).output;
   CHECK_MESSAGE(has(hooks, "did not answer within"), hooks);
+  // It may have been ended for its sleep, and is started again.
+  const std::string both =
+      std::string(R"({"fields":{)") + kBatchFields + R"(,"env:FROM_CARELESS":"1","env:ANNOTATIONS":""}})" + "\n";
+  CHECK(eventually([&] { return hooked.create(question("between")) == both; }));
+  CHECK(hooked.create(question("garbled", "garbage")) == both);  // the fields that are refused are left out
+  CHECK(eventually([&] { return has(hooked.agent.log(), "careless-hook: a field of its answer is refused: "); }));
+  CHECK(hooked.create(question("crashed", "crash")) == std::string(R"({"fields":{)") + kBatchFields + "}}\n");
+  CHECK(eventually(
+      [&] { return has(hooked.agent.log(), "careless-hook gave no answer for container main of shop/crashed: "); }));
+  CHECK(hooked.agent.stop() == 0);
 }
 
 TEST_CASE("a rejection with control characters and 1 MiB of text is harmless and names its hook") {
@@ -150,9 +160,12 @@ TEST_CASE("a rejection with control characters and 1 MiB of text is harmless and
   }
 }
 
-TEST_CASE("with onTimeout: fail a hook that sleeps refuses the container in its name") {
+TEST_CASE("with onTimeout: fail a hook that sleeps or crashes refuses the container in its name") {
   HookedAgent hooked("", ", onTimeout: fail");
   REQUIRE(hooked.start());
+  const std::string refused = hooked.create(question("refused", "crash"));
+  CHECK_MESSAGE(refused.starts_with(R"({"rejection":"careless-hook: )"), refused);
+  CHECK(eventually([&] { return has(hooked.create(question("between")), "FROM_CARELESS"); }));
   CHECK(has(hooked.create(question("refused", "sleep")), R"({"rejection":"careless-hook: did not answer within)"));
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "core/host/hook_response.hpp"
 #include "core/host/hook_text.hpp"
@@ -154,6 +155,35 @@ TEST_CASE("a rejection is clean when the response is closed") {
   const koord_hook_response& table = response.table();
   CHECK(table.reject(&table, str("no\nroom\x1b]0;\x07")) == KOORD_OK);
   CHECK(response.close().rejection == "no room?]0;?");
+}
+
+TEST_CASE(
+    "the first field that an answer may not have is logged in one clean line, also if the hook ignores the error") {
+  struct Lines : koord_host {
+    std::vector<std::string> all = {};
+  };
+  Lines host{{.struct_size = sizeof(koord_host),
+              .abi_major = KOORD_ABI_MAJOR,
+              .abi_minor = KOORD_ABI_MINOR,
+              .impl = nullptr,
+              .get_service = nullptr,
+              .log =
+                  [](const koord_host* self, std::int32_t, koord_str line) {
+                    const_cast<Lines*>(static_cast<const Lines*>(self))->all.emplace_back(line.p, line.n);
+                  },
+              .set_error = [](const koord_host*, koord_status, koord_str) {}}};
+  for (const char* field : {"linux.cpu.shares", "no.such.field"}) {
+    HookResponse response(&host);
+    const koord_hook_response& table = response.table();
+    CHECK(table.set(&table, str(field), str("\x1b[2J")) == KOORD_E_INVALID);
+    CHECK(table.scale(&table, str("linux.cpu.quota"), -1) == KOORD_E_INVALID);
+    CHECK(table.set(&table, str("linux.cpu.shares"), str("2")) == KOORD_OK);
+    CHECK(response.close().fields.size() == 1);
+  }
+  REQUIRE(host.all.size() == 2);
+  CHECK(host.all[0] ==
+        "a field of its answer is refused: linux.cpu.shares is '?[2J', expected a number from 2 to 262144");
+  CHECK(host.all[1].starts_with("a field of its answer is refused: a hook cannot set 'no.such.field', expected "));
 }
 
 TEST_CASE("a third party's hook gives devices and mounts with a grant for each, own hooks give both") {
