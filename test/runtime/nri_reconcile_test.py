@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The same answers of hooks, whether a real containerd asks for them at a creation or the agent sets them afterwards."""
 import json
+import signal
 
 import agent_case
 import containerd
@@ -100,6 +101,18 @@ class ReconcileTest(agent_case.AgentCase):
         containerd.eventually(lambda: not differences(later, created), f'{differences(later, created)}')
 
     def test_with_all_hooks_off_each_file_is_as_the_runtime_was_asked(self):
+        def switch_off(agent):
+            for hook in HOOKS + ('careless-hook', ):
+                agent.ctl('mode', hook, 'off', '--for', '1h')
+        self.check_reverted_by(switch_off)
+
+    def test_with_the_gates_of_all_hooks_off_each_file_is_as_the_runtime_was_asked(self):
+        def switch_off(agent):
+            agent.config.write_text(agent.config.read_text().replace(GATES, GATES.replace('true', 'false')))
+            agent.process.send_signal(signal.SIGHUP)
+        self.check_reverted_by(switch_off)
+
+    def check_reverted_by(self, switch_off):
         without = kinds()
         for kind in without:
             kind.run()
@@ -115,8 +128,7 @@ class ReconcileTest(agent_case.AgentCase):
             self.assertNotEqual(kind.knobs(), asked[kind.name], kind.name)
         agent.show([kind.object() for kind in with_hooks])
         containerd.eventually(lambda: agent.metric('koordetector_host_active_intents') >= 8, 'the hooks propose')
-        for hook in HOOKS + ('careless-hook', ):
-            agent.ctl('mode', hook, 'off', '--for', '1h')
+        switch_off(agent)
         containerd.eventually(lambda: not differences(with_hooks, asked), f'{differences(with_hooks, asked)}')
 
     def test_fields_that_only_a_creation_sets_are_reported_once_for_each_container_without_them(self):
@@ -150,7 +162,7 @@ class ReconcileTest(agent_case.AgentCase):
         containerd.eventually(lambda: agent.metric('koordetector_plugin_hook_requests_total') > 1, 'the hook was asked again')
         self.assertNotIn('container main runs without', agent.log())
         agent.config.write_text(agent.config.read_text().replace('mode: shadow', 'mode: enforce'))
-        agent.process.send_signal(1)
+        agent.process.send_signal(signal.SIGHUP)
         agent.await_log('container main runs without env:FROM_CARELESS')
 
     def test_a_container_that_got_its_fields_is_not_reported_by_the_next_agent_but_one_made_meanwhile_is(self):
