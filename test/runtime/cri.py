@@ -49,6 +49,10 @@ ListContainersResponse containers=1:*Container
 Container id=1
 ExecSyncRequest container_id=1 cmd=2:*s timeout=3:i
 ExecSyncResponse stdout=1 stderr=2 exit_code=3:i
+ExecRequest container_id=1 cmd=2:*s tty=3:b stdin=4:b stdout=5:b stderr=6:b
+ExecResponse url=1
+PortForwardRequest pod_sandbox_id=1 port=2:*i
+PortForwardResponse url=1
 ListContainerStatsRequest
 ListContainerStatsResponse stats=1:*ContainerStats
 ContainerStats attributes=1:ContainerAttributes

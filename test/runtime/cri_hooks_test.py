@@ -19,12 +19,13 @@ class PassingToContainerd(cri_case.ProxyCase):
         container = self.run_container(pod)
         named = protobuf.encode(cri.MESSAGES, 'StartContainerRequest', {'container_id': container})
         absent = protobuf.encode(cri.MESSAGES, 'StartContainerRequest', {'container_id': 'absent'})
-        busybox = b'\n\x15\n\x13localhost/busybox:1'
+        busybox, no_image = b'\n\x15\n\x13localhost/busybox:1', b'\n\x14\n\x12localhost/absent:1'
         with cri_proxy.channel_to(cri_case.runtime.socket) as direct:
             for method, request in (('Version', b''), ('Status', b''), ('ListImages', b''), ('ImageStatus', busybox),
                                     ('ListPodSandbox', b''), ('ListContainers', b''), ('ContainerStatus', named),
                                     ('ContainerStatus', absent), ('StartContainer', absent), ('RuntimeConfig', b''),
-                                    ('ReopenContainerLog', absent), ('PullImage', busybox), ('NotYetInvented', b'x')):
+                                    ('ReopenContainerLog', absent), ('PullImage', busybox), ('RemoveImage', no_image),
+                                    ('NotYetInvented', b'x')):
                 # The order of images is random.
                 form = sorted if method == 'ListImages' else lambda answer: answer
                 with self.subTest(method):

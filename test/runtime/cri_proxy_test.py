@@ -42,6 +42,7 @@ if __name__ == '__main__':
     from cri_hooks_test import HookServers, HooksOfTheAgent, PassingToContainerd
     from cri_passing_test import PassingTest
     from cri_restart_test import Checkpoints, Restarts
+    from cri_streams_test import StreamsThroughTheProxy
     cri_case.program = cri_passing_test.PROGRAM = sys.argv[2]
     cri_agent_test.build = sys.argv[3]
     # Short: a path of a socket has at most 107 bytes.
