@@ -100,7 +100,8 @@ class ManagerCluster {
                                       "nodemetrics.metrics.koordetector.sh/status"]})");
     }
     cluster.command("register_api", R"({"group":"metrics.koordetector.sh","version":"v1alpha1",
-      "namespace":"koordetector","service":"koord-manager","ca_file":")" + certificates_.pem("ca") + "\"}");
+      "namespace":"koordetector","service":"koord-manager","ca_file":")" +
+                                        certificates_.pem("ca") + "\"}");
   }
 
   std::unique_ptr<Replica> start(const std::string& name, bool with_certificate = false,
@@ -131,7 +132,13 @@ class ManagerCluster {
                 options, "https://koord-manager.koordetector.svc" + path);
   }
   static std::vector<std::string> report_of(const std::string& node, int milli, const std::string& token_of_node = {}) {
-    return {"-X", "PUT", "-H", "Content-Type: application/json", "-H", token_of(token_of_node.empty() ? node : token_of_node), "-d",
+    return {"-X",
+            "PUT",
+            "-H",
+            "Content-Type: application/json",
+            "-H",
+            token_of(token_of_node.empty() ? node : token_of_node),
+            "-d",
             R"({"kind":"NodeMetric","apiVersion":"metrics.koordetector.sh/v1alpha1","metadata":{"name":")" + node +
                 R"("},"status":{"updateTime":"2026-01-02T03:04:05Z","nodeMetric":{"nodeUsage":{"resources":{"cpu":")" +
                 std::to_string(milli) + R"(m"}}}}})"};
@@ -141,8 +148,9 @@ class ManagerCluster {
   }
   static std::optional<double> metric(const Replica& replica, std::string_view family,
                                       const std::vector<std::string>& labels = {}) {
-    return find_metric(run_to_end({"curl", "-s", "-m", "30", "http://" + replica.metrics_address() + "/metrics"}).output,
-                       family, labels);
+    return find_metric(
+        run_to_end({"curl", "-s", "-m", "30", "http://" + replica.metrics_address() + "/metrics"}).output, family,
+        labels);
   }
 
   TestCluster cluster;
@@ -152,9 +160,11 @@ class ManagerCluster {
     cluster.put(R"({"kind":"Node","apiVersion":"v1","metadata":{"name":")" + name + R"("},"spec":{},"status":{}})");
     cluster.command("set_token", R"({"token":"token-of-)" + name + R"(","username":")" + kAgentUser +
                                      R"(","groups":["system:serviceaccounts"],"login":true,
-        "extra":{"authentication.kubernetes.io/node-name":[")" + name + R"("]}})");
+        "extra":{"authentication.kubernetes.io/node-name":[")" +
+                                     name + R"("]}})");
   }
-  static Answer curl(std::vector<std::string> command, const std::vector<std::string>& options, const std::string& url) {
+  static Answer curl(std::vector<std::string> command, const std::vector<std::string>& options,
+                     const std::string& url) {
     command.insert(command.begin(), {"curl", "-s", "-i", "-m", "30", "-w", "\n%{http_code}"});
     command.insert(command.end(), options.begin(), options.end());
     command.push_back(url);

@@ -2,6 +2,8 @@
 
 // An informer of client-go on NodeMetric objects. It prints a line for each event, and after each line on stdin all
 // objects that it has, as "= NAME VERSION CPU", then "=". It ends with stdin.
+//
+// usage: informer URL [CA_FILE TOKEN_FILE]
 package main
 
 import (
@@ -53,7 +55,12 @@ func show(store cache.Store) {
 }
 
 func main() {
-	client, err := dynamic.NewForConfig(&rest.Config{Host: os.Args[1]})
+	config := &rest.Config{Host: os.Args[1]}
+	if len(os.Args) > 3 {
+		config.TLSClientConfig.CAFile = os.Args[2]
+		config.BearerTokenFile = os.Args[3]
+	}
+	client, err := dynamic.NewForConfig(config)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
