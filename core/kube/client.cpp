@@ -185,6 +185,7 @@ http::AsyncRequest Client::State::Job::request(const std::string& token) const {
                              .max_body = on_line_ || on_piece_ ? kMaxRefusalBytes : call_.max_body};
   if (!token.empty()) request.headers.emplace_back("Authorization", "Bearer " + token);
   if (!call_.body.empty()) request.headers.emplace_back("Content-Type", call_.content_type);
+  request.headers.insert(request.headers.end(), call_.headers.begin(), call_.headers.end());
   return request;
 }
 

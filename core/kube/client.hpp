@@ -20,6 +20,7 @@
 #include "core/base/result.hpp"
 #include "core/event/loop.hpp"
 #include "core/event/worker_pool.hpp"
+#include "core/http/message.hpp"
 #include "core/kube/connection_config.hpp"
 #include "core/kube/server_health.hpp"
 
@@ -32,6 +33,7 @@ struct Call {
   std::string target;                             // path and query, "/api/v1/nodes/a?limit=1"
   std::string body = {};                          // JSON
   std::string content_type = "application/json";  // of a patch "application/merge-patch+json", …
+  http::Headers headers = {};                     // further ones, such as Content-Encoding
   Duration timeout = std::chrono::seconds(10);  // from its turn to the end of the answer; of a watch: to its beginning
   Duration silence = std::chrono::minutes(6);   // of a watch: how long nothing may come before it is ended
   std::size_t max_body = 4u << 20;  // of a watch: of one line; of a download: of all that comes; etcd takes 1.5 MiB

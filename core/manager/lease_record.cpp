@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <boost/json.hpp>
-#include <cctype>
-#include <charconv>
 #include <cstdio>
 #include <limits>
 
@@ -25,11 +23,6 @@ json::object& object_member(json::object& parent, std::string_view name) {
   json::value& member = parent[name];
   if (!member.is_object()) member.emplace_object();
   return member.get_object();
-}
-
-bool is_port(std::string_view text) {
-  const Result<std::uint64_t> port = parse_uint(text);
-  return port && *port > 0 && *port <= 65535;
 }
 
 }  // namespace
@@ -81,28 +74,6 @@ std::string format_micro_time(std::int64_t wall_ns) {
   std::array<char, 16> fraction{};
   std::snprintf(fraction.data(), fraction.size(), ".%06d", static_cast<int>((wall_ns - seconds * kSecond) / 1000));
   return text.insert(text.size() - 1, fraction.data());
-}
-
-std::string make_identity(std::string_view address, std::string_view pod, std::uint64_t random) {
-  std::array<char, 16> digits{};
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), random, 16).ptr;
-  return std::string(address) + '/' + std::string(pod) + '/' + std::string(digits.data(), end);
-}
-
-std::string address_of_identity(std::string_view identity) {
-  const std::size_t slash = identity.find('/');
-  if (slash == std::string_view::npos) return {};
-  const std::string_view address = identity.substr(0, slash);
-  const std::size_t colon = address.rfind(':');
-  if (colon == std::string_view::npos || colon == 0 || !is_port(address.substr(colon + 1))) return {};
-  std::string_view host = address.substr(0, colon);
-  const bool bracketed = host.starts_with('[') && host.ends_with(']');
-  if (bracketed) host = host.substr(1, host.size() - 2);
-  const auto allowed = [&](unsigned char c) {
-    return std::isalnum(c) || c == '.' || c == '-' || (bracketed && c == ':');
-  };
-  if (host.empty() || !std::all_of(host.begin(), host.end(), allowed)) return {};
-  return std::string(address);
 }
 
 }  // namespace koord::manager

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Lease of coordination.k8s.io/v1 as leader election uses it, from and to JSON; and the identity of a replica, which
-// carries the address that the leader serves at. [any thread]
+// A Lease of coordination.k8s.io/v1 as leader election uses it, from and to JSON. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -9,6 +8,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/result.hpp"
+#include "core/kube/leader.hpp"
 
 namespace koord::manager {
 
@@ -43,9 +43,7 @@ Result<std::string> lease_json(const LeaseName& name, const LeaseRecord& record)
 // "2026-01-02T03:04:05.678000Z", as the API server wants times of Leases.
 std::string format_micro_time(std::int64_t wall_ns);
 
-// "10.0.0.7:8443/koord-manager-5c9f/9ab03d": the address to report to, the pod, and a number that no other start has.
-std::string make_identity(std::string_view address, std::string_view pod, std::uint64_t random);
-// Returns the address of an identity; empty: it has none, or an invalid one.
-std::string address_of_identity(std::string_view identity);
+using kube::address_of_identity;
+using kube::make_identity;
 
 }  // namespace koord::manager

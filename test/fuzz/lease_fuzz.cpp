@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A Lease of any content: a record that is read can be written, and reads back as the same. An identity gives a whole
-// address or none.
+// address or none. Agents and koordctl read the same holder as koord-manager.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -29,6 +29,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   check(record->duration >= Duration::zero() && record->transitions >= 0);
+  const Result<kube::LeaseState> state = kube::parse_lease_state(text);
+  check(state.has_value() && state->holder == record->holder && state->duration == record->duration);
+  (void)kube::pod_of_identity(record->holder);
   (void)address_of_identity(record->holder);
   const Result<std::string> written = lease_json({"ns", "name"}, *record);
   check(written.has_value());

@@ -56,16 +56,6 @@ TEST_CASE("times have six digits of a second") {
   CHECK(format_micro_time(1'767'323'045'000'000'000) == "2026-01-02T03:04:05.000000Z");
 }
 
-TEST_CASE("an identity carries an address, and only a valid one is returned") {
-  CHECK(address_of_identity(make_identity("10.0.0.7:8443", "koord-manager-a", 255)) == "10.0.0.7:8443");
-  CHECK(address_of_identity(make_identity("[fd00::1]:8443", "p", 1)) == "[fd00::1]:8443");
-  for (const char* identity : {"", "pod_uuid", "/pod/1", "10.0.0.7/pod/1", "10.0.0.7:0/pod/1", "10.0.0.7:70000/pod/1",
-                               ":8443/pod/1", "fd00::1:8443/pod/1", "a b:80/pod/1", "evil@host:80/p/1"}) {
-    CAPTURE(identity);
-    CHECK(address_of_identity(identity).empty());
-  }
-}
-
 TEST_CASE("the greatest resource version is in an annotation, beside those of others") {
   auto record = *parse_lease(R"({"metadata": {"annotations": {"a": "b", "metrics.koordetector.sh/versions": "7"}}})");
   CHECK(record.versions == 7);
