@@ -45,7 +45,7 @@ bool same(const config::PredictSettings& a, const config::PredictSettings& b) {
 bool same(const config::ReportSettings& a, const config::ReportSettings& b) {
   return a.node_metric == b.node_metric && a.create_node_metric == b.create_node_metric &&
          a.change_threshold_percent == b.change_threshold_percent && a.heartbeat == b.heartbeat &&
-         a.topology == b.topology && a.devices == b.devices;
+         a.topology == b.topology && a.devices == b.devices && a.direct == b.direct;
 }
 
 }  // namespace

@@ -11,6 +11,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Duration kClientPoll = 1s;
+constexpr Duration kPressureWindow = 30s;  // of pods; some of its sources have a period of 10 s
 
 // A list of pods that comes more rarely than usual may be as much older before it is old.
 report::PodTolerance tolerance_of(const config::Config& config) {
@@ -50,6 +51,54 @@ struct ObjectMetrics {
   }
 };
 
+// Sources of the metrics of direct reports.
+class DirectMetrics {
+ public:
+  explicit DirectMetrics(metric::HostMetrics& metrics) {
+    const auto results = [&metrics](const char* result) {
+      return metrics.counter("report_direct_total", "Direct reports to koord-manager, by result.",
+                             {{"result", result}});
+    };
+    whole_ = results("accepted");
+    unchanged_ = results("unchanged");
+    refused_ = results("refused");
+    failed_ = results("failed");
+    unfit_ = results("unknown");
+    bytes_ = metrics.counter("report_direct_bytes_total", "Bytes of the bodies of direct reports.");
+    lookups_ = metrics.counter("report_direct_lookups_total", "Reads of the Lease of koord-manager.");
+    age_ =
+        metrics.gauge("report_direct_age_seconds", "Seconds since koord-manager accepted a direct report; -1: never.");
+  }
+  void follow(const report::DirectReporter::View& view, Time now) {
+    const auto count = [](metric::HostCounter& counter, std::uint64_t total) {
+      counter.add(static_cast<double>(total) - counter.value());
+    };
+    count(whole_, view.whole);
+    count(unchanged_, view.unchanged);
+    count(refused_, view.refused);
+    count(failed_, view.failed);
+    count(unfit_, view.unfit);
+    count(bytes_, view.bytes);
+    count(lookups_, view.lookups);
+    age_.set(view.accepted ? std::chrono::duration<double>(now - *view.accepted).count() : -1);
+  }
+
+ private:
+  metric::HostCounter whole_, unchanged_, refused_, failed_, unfit_, bytes_, lookups_;
+  metric::HostGauge age_;
+};
+
+report::DirectOptions direct_options(const config::Config& config) {
+  const config::DirectReportSettings& settings = config.report.direct;
+  report::DirectOptions options{.node_name = config.node_name,
+                                .period = settings.period,
+                                .address = settings.address,
+                                .server_name = settings.server_name,
+                                .ca_file = settings.ca_file};
+  if (auto lease = kube::parse_lease_place(settings.lease)) options.lease = *std::move(lease);
+  return options;
+}
+
 std::string trouble(const std::string& object, const report::Account& account) {
   if (!account.problem.empty()) return object + " cannot be written: " + account.problem;
   if (account.left_out.empty()) return "";
@@ -60,6 +109,7 @@ std::string trouble(const std::string& object, const report::Account& account) {
 }  // namespace
 
 struct ReportingModule::Running {
+  std::optional<report::DirectReporter> direct;
   std::optional<report::NodeMetricReporter> node_metric;
   std::optional<report::TopologySource> topology_source;
   std::optional<report::ObjectReporter> topology, devices;
@@ -83,7 +133,8 @@ report::NodeMetricReporter::Parts ReportingModule::node_metric_parts(kube::Clien
           services_.clock,
           client,
           [this] { return predict(); },
-          [this] { return report::gpu_health(facts()); }};
+          [this] { return report::gpu_health(facts()); },
+          [this] { return is_replaced(); }};
 }
 
 void ReportingModule::start() {
@@ -104,6 +155,7 @@ void ReportingModule::find_client() {
   client_timer_.reset();
   running_ = std::make_unique<Running>();
   const report::ObjectReporter::Parts parts{services_.loop, services_.workers, services_.hub, services_.clock, client};
+  if (config_.report.direct.enabled) start_direct(*client);
   if (config_.report.node_metric) running_->node_metric.emplace(node_metric_parts(client), options_).start();
   if (config_.report.topology) {
     running_->topology_source.emplace(services_.hub, services_.clock, config_.roots, facts(), options_.tolerance);
@@ -115,9 +167,34 @@ void ReportingModule::find_client() {
   export_metrics();
 }
 
+void ReportingModule::start_direct(kube::Client& client) {
+  running_->direct.emplace(report::DirectReporter::Parts{services_.loop, services_.workers, services_.clock, client,
+                                                         [this] { return compute_direct(); }},
+                           direct_options(config_));
+  running_->direct->start();
+}
+
+// The spec's window is minutes long; a manager that is to withdraw resources within seconds needs a short one.
+report::DirectReport ReportingModule::compute_direct() const {
+  const Duration window = config_.report.direct.window;
+  const state::SnapshotPtr state = services_.hub.current();
+  const std::shared_ptr<const verdict::CurrentVerdicts> verdicts = services_.verdicts.standing();
+  report::DirectReport direct;
+  direct.report = node_metric_.compute(window);
+  direct.details =
+      report::make_pod_details({services_.store, *state, verdicts->records, std::max<Duration>(window, kPressureWindow),
+                                services_.clock.now(), services_.clock.wall_ns()});
+  return direct;
+}
+
+bool ReportingModule::is_replaced() const {
+  return config_.report.direct.replace_node_metric && running_ && running_->direct && running_->direct->is_fresh();
+}
+
 void ReportingModule::stop() {
   client_timer_.reset();
   if (!running_) return;
+  if (running_->direct) running_->direct->stop();
   if (running_->node_metric) running_->node_metric->stop();
   if (running_->topology) running_->topology->stop();
   if (running_->devices) running_->devices->stop();
@@ -145,6 +222,11 @@ std::optional<report::NodeMetricReporter::View> ReportingModule::node_metric() c
   return running != nullptr && running->node_metric ? std::optional(running->node_metric->view()) : std::nullopt;
 }
 
+std::optional<report::DirectReporter::View> ReportingModule::direct() const {
+  const Running* running = shown_;
+  return running != nullptr && running->direct ? std::optional(running->direct->view()) : std::nullopt;
+}
+
 std::optional<report::ObjectReporter::View> ReportingModule::topology() const {
   const Running* running = shown_;
   return running != nullptr && running->topology ? std::optional(running->topology->view()) : std::nullopt;
@@ -161,6 +243,11 @@ std::optional<report::CpuPools> ReportingModule::pools() const {
 }
 
 void ReportingModule::export_metrics() {
+  if (running_->direct) {
+    services_.metrics.on_collect([this, metrics = DirectMetrics(services_.metrics)]() mutable {
+      if (const auto view = direct()) metrics.follow(*view, services_.clock.now());
+    });
+  }
   if (running_->node_metric) {
     auto missing = services_.metrics.gauge(
         "report_object_missing", "1 while an object does not exist and is not created: nothing is reported then.",
@@ -202,6 +289,8 @@ api::ModuleHealth ReportingModule::health() const {
       troubles.push_back("invalid spec of the NodeMetric: " + problem);
     troubles.push_back(trouble("the NodeMetric", view->account));
   }
+  if (const auto view = direct(); view && !view->problem.empty())
+    troubles.push_back("no direct report to koord-manager: " + view->problem);
   if (const auto view = topology()) {
     if (!view->problem.empty()) troubles.push_back("the NodeResourceTopology is left as it is: " + view->problem);
     troubles.push_back(trouble("the NodeResourceTopology", view->account));

@@ -13,6 +13,7 @@
 #include "core/api/report_source.hpp"
 #include "core/config/config.hpp"
 #include "core/predict/prediction.hpp"
+#include "core/report/direct_reporter.hpp"
 #include "core/report/node_metric_reporter.hpp"
 #include "core/report/object_reporter.hpp"
 #include "core/report/object_sources.hpp"
@@ -30,6 +31,7 @@ class ReportingModule final : public api::ReportSource {
 
   report::NodeMetricReport compute() const override { return node_metric_.compute(); }
   std::optional<report::NodeMetricReporter::View> node_metric() const override;
+  std::optional<report::DirectReporter::View> direct() const override;
   std::optional<report::ObjectReporter::View> topology() const override;
   std::optional<report::ObjectReporter::View> devices() const override;
   std::optional<report::CpuPools> pools() const override;
@@ -44,6 +46,9 @@ class ReportingModule final : public api::ReportSource {
   report::NodeMetricReporter::Parts node_metric_parts(kube::Client* client) const;
   report::Prediction predict() const;
   report::Facts facts() const;
+  report::DirectReport compute_direct() const;
+  void start_direct(kube::Client& client);
+  bool is_replaced() const;
   void export_metrics();
 
   const Services& services_;

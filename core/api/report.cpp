@@ -29,8 +29,25 @@ json::object node_metric(const ReportSource& reporting, const Clock& clock) {
   if (!view) return object;
   object["exists"] = view->exists;
   object["missing"] = view->missing;
+  object["replaced"] = view->replaced;
   object["specProblems"] = json_strings(view->spec_problems);
   add_account(object, view->account, clock);
+  return object;
+}
+
+json::object direct(const std::optional<report::DirectReporter::View>& view, const Clock& clock) {
+  json::object object{{"written", view.has_value()}};
+  if (!view) return object;
+  object["manager"] = view->manager;
+  object["problem"] = view->problem;
+  object["outcomes"] = {{"written", view->whole + view->unchanged},
+                        {"unchanged", view->unchanged},
+                        {"refused", view->refused},
+                        {"failed", view->failed},
+                        {"unknown", view->unfit}};
+  object["bytes"] = view->bytes;
+  object["lookups"] = view->lookups;
+  if (view->accepted) object["accepted"] = wall_seconds(clock, *view->accepted);
   return object;
 }
 
@@ -51,6 +68,7 @@ http::Response get_report(const ApiSources& sources, const http::Request&) {
   json::object topology = kept(reporting.topology(), clock);
   if (const auto pools = reporting.pools()) topology["problems"] = json_strings(pools->problems);
   return json_answer({{"NodeMetric", node_metric(reporting, clock)},
+                      {"direct", direct(reporting.direct(), clock)},
                       {"NodeResourceTopology", std::move(topology)},
                       {"Device", kept(reporting.devices(), clock)}});
 }

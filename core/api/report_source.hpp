@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/report/cpu_pools.hpp"
+#include "core/report/direct_reporter.hpp"
 #include "core/report/node_metric_reporter.hpp"
 #include "core/report/object_reporter.hpp"
 
@@ -20,6 +21,7 @@ class ReportSource {
   // Returns the object in the cluster and the state of its writes; nullopt: it is switched off, or the agent has no
   // cluster.
   virtual std::optional<report::NodeMetricReporter::View> node_metric() const = 0;
+  virtual std::optional<report::DirectReporter::View> direct() const = 0;
   virtual std::optional<report::ObjectReporter::View> topology() const = 0;
   virtual std::optional<report::ObjectReporter::View> devices() const = 0;
   // The CPUs that pods share; nullopt: unknown.

@@ -181,6 +181,20 @@ struct PredictSettings {
 };
 
 // Objects that are written to the API server.
+// Reports to koord-manager, beside those to the API server.
+struct DirectReportSettings {
+  bool enabled = false;
+  Duration period{};
+  Duration window{};                 // of the averages
+  std::string lease;                 // "namespace/name"
+  std::string address;               // "" = that of the Lease's holder
+  std::string server_name;           // "" = of the Lease's name
+  std::string ca_file;               // "" = the API server's authorities
+  bool replace_node_metric = false;  // koord-manager writes the NodeMetric
+
+  bool operator==(const DirectReportSettings&) const = default;
+};
+
 struct ReportSettings {
   bool node_metric = true;
   bool create_node_metric = false;             // where nothing else creates it
@@ -188,6 +202,7 @@ struct ReportSettings {
   Duration heartbeat{};
   bool topology = true;  // NodeResourceTopology
   bool devices = false;  // Device
+  DirectReportSettings direct;
 };
 
 // Knobs: permissions of strategies, and storage of originals and decisions.

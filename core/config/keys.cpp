@@ -2,6 +2,7 @@
 // The table of all keys but those of a plugin (plugin_keys.cpp). Order is the order of the reference.
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 
 #include "core/config/on_timeout.hpp"
 #include "core/config/overrides.hpp"
@@ -291,29 +292,6 @@ Schema<Config> make_config_schema() {
           [](C & c) -> auto& { return c.predict.checkpoint_period; }),
 
       key(
-          "report.nodeMetric", "true", "Write the status of the NodeMetric of this node.", boolean(),
-          [](C & c) -> auto& { return c.report.node_metric; }),
-      key(
-          "report.createNodeMetric", "false",
-          "Create the NodeMetric if it is missing, for clusters without "
-          "Koordinator's manager.",
-          boolean(), [](C & c) -> auto& { return c.report.create_node_metric; }),
-      key(
-          "report.changeThresholdPercent", "5", "Smallest change that is written before the heartbeat.",
-          integer(0, 100), [](C & c) -> auto& { return c.report.change_threshold_percent; }),
-      key(
-          "report.heartbeat", "1m",
-          "Maximum age of a reported status. Must not exceed half of the shortest nodeMetricExpirationSeconds of the "
-          "cluster's schedulers and deschedulers (180 by default).",
-          duration(30s, 15min), [](C & c) -> auto& { return c.report.heartbeat; }),
-      key(
-          "report.topology", "true", "Write the NodeResourceTopology of this node.", boolean(),
-          [](C & c) -> auto& { return c.report.topology; }),
-      key(
-          "report.devices", "false", "Write the Device of this node: its GPUs and RDMA adapters.", boolean(),
-          [](C & c) -> auto& { return c.report.devices; }),
-
-      key(
           "qos.mode", "shadow",
           "Default mode of strategies. off: proposals are ignored; shadow: recorded, not written; enforce: written.",
           choice({Mode::off, Mode::shadow, Mode::enforce}), [](C & c) -> auto& { return c.qos.mode; }),
@@ -388,7 +366,13 @@ Schema<Config> make_config_schema() {
 }  // namespace
 
 const Schema<Config>& config_schema() {
-  static const Schema<Config> schema = make_config_schema();
+  static const Schema<Config> schema = [] {
+    Schema<Config> keys = make_config_schema();
+    Schema<Config> reports = report_keys();
+    const auto after = std::find_if(keys.begin(), keys.end(), [](const auto& one) { return one.path == "qos.mode"; });
+    keys.insert(after, std::make_move_iterator(reports.begin()), std::make_move_iterator(reports.end()));
+    return keys;
+  }();
   return schema;
 }
 

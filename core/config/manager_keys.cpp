@@ -17,18 +17,6 @@ Key<ManagerConfig> manager_key(std::string_view path, std::string_view default_v
   return make_key<ManagerConfig>(path, default_value, help, std::move(type), member);
 }
 
-std::optional<std::string> read_object_name(const Node& node, const std::string& path, Report& report) {
-  const std::optional<std::string> text = any_text().read(node, path, report);
-  if (!text) return std::nullopt;
-  const std::size_t slash = text->find('/');
-  if (slash != std::string::npos && slash != 0 && slash + 1 < text->size() && text->find('/', slash + 1) == text->npos)
-    return text;
-  report_value(report, path, node, invalid("expected namespace/name, found " + describe(node)));
-  return std::nullopt;
-}
-
-ValueType<std::string> object_name() { return {"namespace/name", read_object_name}; }
-
 Schema<ManagerConfig> make_manager_schema() {
   using M = ManagerConfig;
   using log::Format, log::Level;

@@ -42,6 +42,7 @@ using Schema = std::vector<Key<Target>>;
 
 // The two tables.
 const Schema<Config>& config_schema();
+Schema<Config> report_keys();                   // a part of it
 const Schema<PluginSettings>& plugin_schema();  // one plugin's part of plugins.settings
 
 // Fills every key that has a default.

@@ -166,6 +166,17 @@ ValueType<std::string> host_and_port_or_empty() {
   return or_empty(scalar_type<std::string>("host:port", read_host_and_port));
 }
 
+ValueType<std::string> object_name() {
+  return scalar_type<std::string>("namespace/name", [](const Node& node) -> Result<std::string> {
+    Result<std::string> text = scalar_of(node, "namespace/name");
+    const std::size_t slash = text ? text->find('/') : 0;
+    const bool is_name = text && slash != std::string::npos && slash != 0 && slash + 1 < text->size() &&
+                         text->find('/', slash + 1) == text->npos;
+    if (text && !is_name) return invalid("expected namespace/name, found " + describe(node));
+    return text;
+  });
+}
+
 ValueType<std::string> sha256_or_empty() {
   return or_empty(scalar_type<std::string>("64 hexadecimal digits", read_sha256));
 }

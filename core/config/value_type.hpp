@@ -38,6 +38,7 @@ ValueType<std::string> absolute_path();
 ValueType<std::string> absolute_path_or_empty();
 ValueType<std::string> socket_path_or_empty();    // as long as the kernel's sun_path holds
 ValueType<std::string> host_and_port_or_empty();  // "127.0.0.1:9316", "[::1]:9316", ":9316"
+ValueType<std::string> object_name();             // "namespace/name"
 ValueType<std::string> sha256_or_empty();         // in lower case
 ValueType<bool> boolean();
 ValueType<std::uint64_t> integer(std::uint64_t least, std::uint64_t most);

@@ -12,6 +12,7 @@ constexpr const char* kObjects[] = {"NodeMetric", "NodeResourceTopology", "Devic
 
 std::string state_of(const json::value& object) {
   if (!json_flag(object, "written")) return "off";
+  if (json_flag(object, "replaced")) return "written by koord-manager, which has direct reports";
   if (json_flag(object, "missing"))
     return "missing, nothing is reported: Koordinator's manager creates it, or the agent with report.createNodeMetric";
   if (const json::value* exists = json_member(object, "exists"); exists != nullptr && !json_flag(object, "exists"))
@@ -37,6 +38,13 @@ std::vector<std::string> object_row(const char* name, const json::value& object)
   const std::optional<double> accepted = json_number(object, "accepted");
   return {name, accepted ? format_wall_time(*accepted) : "-",
           format_number(json_number(json_mapping(object, "outcomes"), "written")), state_of(object)};
+}
+
+std::vector<std::string> direct_row(const json::value& direct) {
+  std::vector<std::string> row = object_row("to koord-manager", direct);
+  const std::string manager = json_text(direct, "manager");
+  if (row.back() == "ok") row.back() = manager.empty() ? "looking for its Lease" : "ok, to " + manager;
+  return row;
 }
 
 void add_usage(Table& table, const std::string& name, const json::value& usage) {
@@ -67,6 +75,8 @@ Result<std::string> render_report(const std::string& answer) {
   const json::value report = TRY(parse_object(answer));
   Table objects({{"OBJECT"}, {"ACCEPTED"}, {"WRITTEN", true}, {"STATE"}});
   for (const char* name : kObjects) objects.add(object_row(name, json_mapping(report, name)));
+  const json::value& direct = json_mapping(report, "direct");
+  if (json_flag(direct, "written")) objects.add(direct_row(direct));
   std::string text =
       objects.render() + "\n" + render_usages(json_mapping(json_mapping(report, "NodeMetric"), "status"));
   for (const char* name : kObjects) {

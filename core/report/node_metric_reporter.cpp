@@ -121,14 +121,16 @@ void NodeMetricReporter::stop() {
   if (publisher_) publisher_->stop();
 }
 
-NodeMetricReport NodeMetricReporter::compute() const {
+NodeMetricReport NodeMetricReporter::compute(std::optional<Duration> window) const {
   const state::SnapshotPtr state = parts_.hub.current();
   auto object = state->objects.find(kKind);
   state::NodeMetricSpec spec;
   if (object != state->objects.end()) {
     if (auto read = state::parse_node_metric_spec(*object->second)) spec = read->spec;
   }
+  spec.aggregate = window.value_or(spec.aggregate);
   NodeMetricInputs inputs{parts_.cache, *state, spec};
+  inputs.max_age = window;
   if (parts_.predict) inputs.prediction = parts_.predict();
   if (parts_.device_health) inputs.device_health = parts_.device_health();
   inputs.pods_confirmed = parts_.hub.confirmed(state::kPods);
@@ -176,17 +178,33 @@ void NodeMetricReporter::decide(const PollResult& poll) {
   Delivery& delivery = publisher_->delivery();
   const Time now = parts_.clock.now();
   delivery.set_options({options_.heartbeat, poll.spec.report, options_.change_percent});
-  if (!delivery.begun()) {
-    std::optional<Duration> age;
-    if (poll.reported_seconds) age = Duration(parts_.clock.wall_ns() - *poll.reported_seconds * kReportedSecond);
-    delivery.begin(now, age);
-    if (age) publisher_->found(now - *age);
-  }
-  if (!poll.exists() && !options_.create) return;
+  if (!delivery.begun()) begin_delivery(poll);
+  if (leaves_to_manager(poll) || (!poll.exists() && !options_.create)) return;
   // Inputs that are missing for a moment, as after a start, are not reported; those that make a heartbeat fail are.
   const bool is_refused = !poll.report.refusal.empty();
   if (delivery.due(now, is_refused ? 0 : poll.change) && (!is_refused || poll.degraded_differs)) write(poll);
   schedule_heartbeat();
+}
+
+void NodeMetricReporter::begin_delivery(const PollResult& poll) {
+  const Time now = parts_.clock.now();
+  std::optional<Duration> age;
+  if (poll.reported_seconds) age = Duration(parts_.clock.wall_ns() - *poll.reported_seconds * kReportedSecond);
+  publisher_->delivery().begin(now, age);
+  if (age) publisher_->found(now - *age);
+}
+
+// All nodes lose their manager at once; they begin to write again as after a start, each in its time.
+bool NodeMetricReporter::leaves_to_manager(const PollResult& poll) {
+  const bool is_replaced = parts_.is_replaced && parts_.is_replaced();
+  if (is_replaced_ && !is_replaced) begin_delivery(poll);
+  if (is_replaced != is_replaced_)
+    log::info(report_log, "the NodeMetric is written by {}",
+              is_replaced ? "koord-manager, which has this node's reports" : "this agent");
+  is_replaced_ = is_replaced;
+  std::lock_guard lock(mutex_);
+  view_.replaced = is_replaced;
+  return is_replaced;
 }
 
 // A heartbeat between two periodic looks must not wait for the second one: readers count on its age.

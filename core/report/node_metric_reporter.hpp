@@ -43,6 +43,8 @@ class NodeMetricReporter {
     kube::Client* client = nullptr;                                                // null: nothing is written
     std::function<Prediction()> predict = {};                                      // [worker] may be empty
     std::function<std::map<std::string, bool, std::less<>>()> device_health = {};  // [worker] by uuid; may be empty
+    // Whether koord-manager has this node's report and writes the object itself; empty: it does not.
+    std::function<bool()> is_replaced = {};
   };
 
   // For humans and metrics.
@@ -51,9 +53,10 @@ class NodeMetricReporter {
     std::optional<Time> computed;  // when `report` was; nothing: not yet
     std::vector<std::string> spec_problems;
     Account account;
-    bool writes = false;   // there is a client
-    bool exists = false;   // whether the object exists, as far as known
-    bool missing = false;  // it is known not to exist, and the agent does not create it: nothing is reported
+    bool writes = false;    // there is a client
+    bool exists = false;    // whether the object exists, as far as known
+    bool missing = false;   // it is known not to exist, and the agent does not create it: nothing is reported
+    bool replaced = false;  // koord-manager writes the object
   };
 
   NodeMetricReporter(Parts parts, NodeMetricOptions options);
@@ -66,8 +69,9 @@ class NodeMetricReporter {
   // A poll, or a request, is running.
   bool busy() const { return periodic_task_.is_polling() || (publisher_ && publisher_->is_writing()); }
 
-  View view() const;                 // [any]
-  NodeMetricReport compute() const;  // [any] of this moment
+  View view() const;  // [any]
+  // [any] Of this moment. `window`: of the averages, instead of the one in the spec, with samples as old as that.
+  NodeMetricReport compute(std::optional<Duration> window = std::nullopt) const;
 
  private:
   struct PollResult;  // the result of one poll
@@ -76,6 +80,8 @@ class NodeMetricReporter {
   PollResult make_result();
   void decide(const PollResult& poll);
   void schedule_heartbeat();
+  bool leaves_to_manager(const PollResult& poll);
+  void begin_delivery(const PollResult& poll);
   void tell(const PollResult& poll);
   void write(const PollResult& poll);
   void write_status(const PollResult& poll);
@@ -84,6 +90,7 @@ class NodeMetricReporter {
   const NodeMetricOptions options_;
   std::unique_ptr<Publisher> publisher_;
   std::unique_ptr<event::Timer> heartbeat_;  // between two polls
+  bool is_replaced_ = false;
   ProblemTracker absence_{std::chrono::minutes(30)}, degradation_;
 
   WrittenObject written_;

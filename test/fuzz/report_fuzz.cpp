@@ -9,6 +9,7 @@
 #include "core/report/cpu_manager_state.hpp"
 #include "core/report/cpu_pools.hpp"
 #include "core/report/devices.hpp"
+#include "core/report/direct_report.hpp"
 #include "core/report/node_topology.hpp"
 #include "core/report/reported.hpp"
 
@@ -70,5 +71,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (auto reported = parse_reported(text)) check(change(reported->usage, reported->usage, {}) == 0);
   check_topology(text);
   check_devices(text);
+  (void)check_direct_answer(text);
   return 0;
 }

@@ -78,6 +78,23 @@ TEST_CASE("an address is host and port, or empty for off") {
     CHECK(error_of("listen.metrics", std::string("'") + bad + "'").starts_with("listen.metrics: expected host:port"));
 }
 
+TEST_CASE("an object is named with its namespace") {
+  CHECK(parse("report: {direct: {lease: ns/koord-manager}}", "f")->report.direct.lease == "ns/koord-manager");
+  for (const char* value : {"koord-manager", "/koord-manager", "ns/", "a/b/c", ""}) {
+    CAPTURE(value);
+    CHECK(error_of("report.direct.lease", value).starts_with("report.direct.lease: expected namespace/name, found "));
+  }
+}
+
+TEST_CASE("direct reports are off, and have a period of seconds") {
+  const DirectReportSettings direct = parse("", "f")->report.direct;
+  CHECK_FALSE(direct.enabled);
+  CHECK_FALSE(direct.replace_node_metric);
+  CHECK(direct.period == 5s);
+  CHECK(direct.window == 15s);
+  CHECK(error_of("report.direct.period", "2m") == "report.direct.period: '2m' is out of range, expected 1s to 1m");
+}
+
 TEST_CASE("a path is absolute, a socket's short enough for the kernel") {
   CHECK(error_of("roots.proc", "proc") == "roots.proc: expected an absolute path, found 'proc'");
   CHECK(error_of("roots.proc", "''") == "roots.proc: expected an absolute path, found the string ''");

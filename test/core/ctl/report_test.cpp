@@ -41,6 +41,18 @@ TEST_CASE("koordctl report shows a missing NodeMetric, or why nothing is reporte
   CHECK(has(table(R"({"NodeResourceTopology":{"written":true,"unknown":"no kubelet"}})"), "no kubelet"));
 }
 
+TEST_CASE("koordctl report shows direct reports if they are on, and whether the manager writes the NodeMetric") {
+  CHECK_FALSE(has(table(R"({"NodeMetric":{"written":true},"direct":{"written":false}})"), "koord-manager"));
+  const std::string text = table(
+      R"({"NodeMetric":{"written":true,"replaced":true,"exists":true},)"
+      R"("direct":{"written":true,"manager":"10.0.0.7:8443","problem":"","outcomes":{"written":42},"accepted":1790000000}})");
+  CHECK(has(text, "written by koord-manager, which has direct reports"));
+  CHECK(has(text, "to koord-manager"));
+  CHECK(has(text, "ok, to 10.0.0.7:8443"));
+  CHECK(has(table(R"({"direct":{"written":true,"manager":"","problem":""}})"), "looking for its Lease"));
+  CHECK(has(table(R"({"direct":{"written":true,"problem":"there is no manager"}})"), "there is no manager"));
+}
+
 TEST_CASE("koordctl report names the parts that the API server refused") {
   const std::string text = table(
       R"({"Device":{"written":true,"problem":"","leftOut":["spec.devices[0].conditions[0]"],"leftOutWhy":"422 Invalid: must be a word"}})");

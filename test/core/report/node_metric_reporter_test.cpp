@@ -18,6 +18,7 @@ constexpr double kGi = 1024.0 * 1024 * 1024;
 struct Reporting : ReportingNode {
   NodeMetricOptions options{.node_name = "test-node", .heartbeat = 2min};
   std::unique_ptr<NodeMetricReporter> reporter;
+  bool is_replaced = false;
 
   Reporting() {
     usage("node", {}, {4.5, 5.5}, {8 * kGi});
@@ -35,8 +36,16 @@ struct Reporting : ReportingNode {
   }
   void start() {
     reporter.reset();
-    reporter = std::make_unique<NodeMetricReporter>(
-        NodeMetricReporter::Parts{loop, workers, *cache, hub, clock, &client, [this] { return prediction; }}, options);
+    reporter = std::make_unique<NodeMetricReporter>(NodeMetricReporter::Parts{loop,
+                                                                              workers,
+                                                                              *cache,
+                                                                              hub,
+                                                                              clock,
+                                                                              &client,
+                                                                              [this] { return prediction; },
+                                                                              {},
+                                                                              [this] { return is_replaced; }},
+                                                    options);
     reporter->poll();
     settle(*reporter);
   }
@@ -288,4 +297,20 @@ TEST_CASE_FIXTURE(Reporting, "that the NodeMetric is missing is logged again eve
   pass(40min);
   CHECK(capture.lines().size() == 3);
   CHECK(capture.lines()[0].find("report.createNodeMetric") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(Reporting, "while koord-manager writes the NodeMetric the agent does not, and then it does again") {
+  put();
+  is_replaced = true;
+  start();
+  pass(5min);
+  CHECK(status_writes() == 0);
+  CHECK(reporter->view().replaced);
+  is_replaced = false;
+  pass(40s);
+  CHECK(status_writes() == 1);
+  CHECK_FALSE(reporter->view().replaced);
+  is_replaced = true;
+  pass(5min);
+  CHECK(status_writes() == 1);
 }

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// DirectReport: this node's NodeMetric as it goes to koord-manager, and the body of the request that sends it. Values
+// in, values out. [any thread]
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/base/result.hpp"
+#include "core/report/node_metric.hpp"
+
+namespace koord::report {
+
+inline constexpr const char* kDirectCollection = "/apis/metrics.koordetector.sh/v1alpha1/nodemetrics";
+
+struct DirectReport {
+  NodeMetricReport report;
+  DetailsOfPods details;
+};
+
+// A report that the manager accepted.
+struct AcceptedReport {
+  NodeMetricStatus status;  // without its time
+  DetailsOfPods details;
+  Time sent_whole{};  // the last time that all of it was sent
+};
+using AcceptedReportPtr = std::shared_ptr<const AcceptedReport>;
+
+struct DirectBody {
+  std::string text;
+  bool is_patch = false;    // a merge patch of the report's time only
+  bool is_gzipped = false;  // otherwise plain JSON
+  AcceptedReportPtr after;  // the report that the manager has when it accepts this
+};
+
+// A report that the manager has is not sent again for so long; only its time is.
+inline constexpr Duration kWholeReportPeriod = std::chrono::minutes(1);
+
+// `before`: the report that the manager has; null: unknown.
+DirectBody make_direct_body(const std::string& node, const DirectReport& report, const AcceptedReportPtr& before,
+                            Time now);
+
+// Fails unless the text is an object of kind Status or NodeMetric, as the manager answers.
+Result<void> check_direct_answer(std::string_view text);
+
+}  // namespace koord::report
