@@ -10,8 +10,8 @@ export class Refused extends Error {
 
 async function ask(path, parameters) {
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(parameters))
-    if (value !== undefined && value !== '') query.append(name, value);
+  for (const [name, values] of Object.entries(parameters))
+    for (const value of [values].flat()) if (value !== undefined && value !== '') query.append(name, value);
   const text = query.toString();
   let response;
   try {

@@ -10,16 +10,16 @@ import {Table, figure} from './table.js';
 export const title = 'Node';
 
 const unlabelled = (text) => (labels) => (Object.keys(labels).every((key) => key === 'node') ? text : undefined);
-const pressure = (resource) => (labels) =>
-  (labels.psi_resource === resource && labels.psi_precision === '10' && labels.psi_degree === 'some' ? resource : undefined);
+
+// Labels that a metric's series must have: others are not asked for.
+const WANTED = {node_psi: ['psi_precision=10', 'psi_degree=some']};
 
 // [title, format, the axis reaches, [[metric, name(labels), is it a counter]]]
 const CHARTS = [
   ['CPU use, cores', format.cores, undefined, [['node_cpu_usage', unlabelled('all')], ['sys_cpu_usage', unlabelled('outside pods')]]],
   ['Memory use', format.bytes, undefined, [['node_memory_usage', unlabelled('without page cache')],
     ['node_memory_usage_with_page_cache', unlabelled('with page cache')]]],
-  ['Pressure, some tasks wait, 10 s average', format.ofHundred, 1, [['node_psi', pressure('cpu')], ['node_psi', pressure('mem')],
-    ['node_psi', pressure('io')]]],
+  ['Pressure, some tasks wait, 10 s average', format.ofHundred, 1, [['node_psi', (labels) => labels.psi_resource]]],
   ['Wait for a CPU', format.seconds, undefined, [['node_sched_latency_p50_seconds', unlabelled('p50')],
     ['node_sched_latency_p95_seconds', unlabelled('p95')], ['node_sched_latency_p99_seconds', unlabelled('p99')]]],
   ['Threads stalled for memory', format.percent, 0.01, [['node_memory_stall_ratio', unlabelled('')]]],
@@ -30,7 +30,7 @@ const CHARTS = [
 function chartsOf(span) {
   return CHARTS.map(([name, shown, most, parts]) => {
     const known = new Map(), samplesOf = (metric) => {
-      if (!known.has(metric)) known.set(metric, new Samples(metric, span));
+      if (!known.has(metric)) known.set(metric, new Samples(metric, span, WANTED[metric]));
       return known.get(metric);
     };
     return {chart: new LineChart({title: name, format: shown, most}),

@@ -28,7 +28,7 @@ const own = (labels, scope) => {
 };
 
 function chartsOf(span, uid) {
-  const samples = (scope, metric) => new Samples(scope + metric, span, `pod_uid=${uid}`);
+  const samples = (scope, metric) => new Samples(scope + metric, span, [`pod_uid=${uid}`]);
   return CHARTS.map(([name, shown, most, metric]) => ({chart: new LineChart({title: name, format: shown, most}),
     parts: ['pod', 'container'].map((scope) => ({samples: samples(scope, metric), name: (labels) => own(labels, scope)}))}));
 }

@@ -6,13 +6,13 @@ export const SPANS = [['900', '15 minutes'], ['3600', '1 hour'], ['43200', '12 h
 const MOST_POINTS = 900;
 
 export class Samples {
-  // `span` in seconds; `label`: "pod_uid=…", only series with this label
-  constructor(metric, span, label) {
-    Object.assign(this, {metric, span, label, rows: new Map(), newest: undefined});
+  // `span` in seconds; `labels`: ["pod_uid=…", …], only series with these labels
+  constructor(metric, span, labels = []) {
+    Object.assign(this, {metric, span, labels, rows: new Map(), newest: undefined});
   }
 
   async refresh() {
-    const parameters = {metric: this.metric, raw: 'true', label: this.label};
+    const parameters = {metric: this.metric, raw: 'true', label: this.labels};
     if (this.newest === undefined) parameters.window = `${this.span}s`;
     else parameters.from = String(this.newest);
     const answer = await get('query', parameters);
