@@ -77,8 +77,8 @@ struct Part {
   bool binds = true;        // of a cap or floor: without it the value would be another one
 };
 
-// Whether an intent holds, and if not, which plugin's does instead. Of a scale that holds: the plugin of the bound that
-// decides the value, else its own.
+// Whether an intent holds, and if not, which plugin's does instead. The winner of a scale that holds is the plugin of
+// the bound that decides the value, else its own.
 struct Verdict {
   bool holds = true;
   std::string winner;

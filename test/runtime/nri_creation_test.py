@@ -127,7 +127,7 @@ class CreationTest(agent_case.AgentCase):
                 self.assertEqual(self.values(*place), self.adjusted(agent_case.files_of_cgroup(*place)))
                 self.assertLess(seconds, 4)  # not the 5 s that it sleeps
                 agent.await_log(named)
-                answers = order == 'garbage'  # what is no garbage counts
+                answers = order == 'garbage'  # its valid fields count
                 self.assertEqual(b'FROM_CARELESS=1' in self.environment_of(place[1]), answers)
                 if not answers:
                     agent.await_log(f'careless-hook gave no answer for container main of koord-test/{order}')
