@@ -33,14 +33,15 @@ plugins:
   directories: ["{folder}/third"]
   settings: {settings}
 qos: {{mode: {mode}, directory: "{folder}/qos"}}
-hooks: {{nri: {{socket: "{socket}"}}, deadline: 1s}}
+hooks: {{nri: {{socket: "{socket}"}}, deadline: {deadline}}}
 """
 
 
 class Agent:
     """`socket`: of the runtime's NRI; empty: the runtime does not ask."""
 
-    def __init__(self, build, socket, mode='enforce', gates='BatchResource: true', settings='{}', pod_uid='', level='debug', hooks=HOOKS):
+    def __init__(self, build, socket, mode='enforce', gates='BatchResource: true', settings='{}', pod_uid='', level='debug', hooks=HOOKS,
+                 deadline='1s'):
         self.build, self.folder = build, tempfile.TemporaryDirectory(prefix='koord-test-agent-')
         folder = pathlib.Path(self.folder.name)
         self.pods, self.config, self.log_path = folder / 'pods.yaml', folder / 'config.yaml', folder / 'log'
@@ -53,7 +54,8 @@ class Agent:
         shutil.copy(build + '/test/e2e/plugins/careless_hook.so', folder / 'third')
         own = ', '.join(f'"{build}/plugins/{hook}"' for hook in hooks)
         self.config.write_text(CONFIG.format(folder=folder, build=build, own=own, mode=mode, gates=gates,
-                                             settings=settings, socket=socket, level=level))
+                                             settings=settings, socket=socket, level=level,
+                                             deadline=deadline))
         self.process, self.environment = None, {'KOORD_SHARED_CGROUP_TREE': '1', 'POD_UID': pod_uid}
         self.start()
 
