@@ -18,8 +18,8 @@ namespace {
 namespace json = boost::json;
 
 // The slice is looked at again so often, and after a failure.
-constexpr Duration kLookPeriod = std::chrono::seconds(10);
-constexpr Duration kRetry = std::chrono::seconds(1);
+constexpr Duration kSlicePeriod = std::chrono::seconds(10);
+constexpr Duration kSliceRetry = std::chrono::seconds(1);
 
 bool is_ipv6(const std::string& address) { return address.find(':') != std::string::npos; }
 
@@ -121,7 +121,7 @@ void LeaderSlice::write() {
   pending_ = kube::update(loop_, client_, std::move(update), [this](const Result<kube::Written>& written) {
     const bool is_refused = written && written->outcome == kube::Written::Outcome::refused;
     problem_ = !written ? written.error().message() : is_refused ? kube::describe(written->refusal) : "";
-    write_in(problem_.empty() ? kLookPeriod : kRetry);
+    write_in(problem_.empty() ? kSlicePeriod : kSliceRetry);
   });
 }
 

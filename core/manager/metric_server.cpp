@@ -11,7 +11,7 @@ namespace koord::manager {
 namespace {
 
 constexpr Duration kCheckPeriod = std::chrono::milliseconds(500);
-constexpr Duration kLookPeriod = std::chrono::seconds(10);
+constexpr Duration kUnknownNodesPeriod = std::chrono::seconds(10);
 
 // Each agent has a connection. Watches of all clients behind one API server come from its address, one connection each.
 // A token may have 16 KiB, and the front proxy names all groups of a user in headers.
@@ -57,7 +57,7 @@ Result<void> MetricServer::listen(const std::string& address) {
   return {};
 }
 
-// A replica that does not lead refuses before it asks the API server who the client is.
+// A replica that does not lead refuses before it asks the API server about the client.
 http::Routes MetricServer::routes() {
   http::Routes routes;
   http::Guard check_access = aggregated::make_guard(access_.access());
@@ -102,7 +102,7 @@ void MetricServer::check() {
   served_->set_leader(parts_.leader());
   const Time now = parts_.clock.now();
   if (!served_->is_filling() && now < next_look_) return;
-  next_look_ = later(now, kLookPeriod);
+  next_look_ = later(now, kUnknownNodesPeriod);
   served_->check(parts_.nodes());
 }
 

@@ -27,7 +27,7 @@ void for_each_object(const aggregated::Store& store, const Visit& visit) {
 
 }  // namespace
 
-// It lives until its last answer is sent.
+// It exists until its last answer is sent.
 struct ServedMetrics::Epoch {
   Epoch(aggregated::Version first, const Parts& parts, const Options& options,
         std::shared_ptr<aggregated::ApiCounters> counters)

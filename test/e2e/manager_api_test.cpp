@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koord-manager's aggregated API behind an aggregator: reports of nodes, who may do what, and failovers.
+// koord-manager's aggregated API behind an aggregator: reports of nodes, rights of clients, and failovers.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>

@@ -32,7 +32,8 @@ struct Kubectl : ManagerCluster {
   }
 
   std::vector<std::string> command(std::vector<std::string> arguments) const {
-    std::vector<std::string> all = {"/usr/bin/env", "HOME=" + home.path(), "KUBECONFIG=" + cluster.kubeconfig(), program_};
+    std::vector<std::string> all = {"/usr/bin/env", "HOME=" + home.path(), "KUBECONFIG=" + cluster.kubeconfig(),
+                                    program_};
     all.insert(all.end(), arguments.begin(), arguments.end());
     return all;
   }
@@ -65,8 +66,9 @@ TEST_CASE("kubectl gets, selects, explains and watches NodeMetrics through the a
   CHECK(contains(selected, "node-1"));
   CHECK_FALSE(contains(selected, "test-node"));
   CHECK(contains(k.run({"get", "--raw", kNodeMetricPath + "/node-1"}), R"("cpu":"250m")"));
-  CHECK(contains(k.run({"explain", "--api-version=metrics.koordetector.sh/v1alpha1", "nodemetrics.status.podsMetric.pressure"}),
-                 "schedulingDelaySeconds"));
+  CHECK(contains(
+      k.run({"explain", "--api-version=metrics.koordetector.sh/v1alpha1", "nodemetrics.status.podsMetric.pressure"}),
+      "schedulingDelaySeconds"));
   const std::string output = k.home / "watch";
   ChildProcess watch(k.command({"get", kName, "-w"}), output);
   REQUIRE(eventually([&] { return k.metric(*k.replica, "koord_manager_serve_watches") == 1; }));

@@ -52,9 +52,9 @@ TEST_CASE("an informer of client-go has the reported objects after three failove
   REQUIRE(eventually([&] { return leader->leads(); }));
   cluster.wait_until_available();
   std::optional<Reporter> reporter(cluster);
-  InformerProcess informer(program, {"https://127.0.0.1:" + std::to_string(cluster.cluster.api_port()),
-                                     cluster.cluster.service_account() + "/ca.crt",
-                                     cluster.cluster.service_account() + "/token"});
+  InformerProcess informer(
+      program, {"https://127.0.0.1:" + std::to_string(cluster.cluster.api_port()),
+                cluster.cluster.service_account() + "/ca.crt", cluster.cluster.service_account() + "/token"});
   REQUIRE(eventually([&] { return informer.has("SYNCED"); }));
   for (const char* next : {"b", "c", "d"}) {
     standby = cluster.start(next, true);

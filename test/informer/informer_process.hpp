@@ -37,8 +37,8 @@ class InformerProcess {
   InformerProcess(const std::string& program, const std::vector<std::string>& arguments) {
     REQUIRE(::mkdtemp(folder_.data()) != nullptr);
     REQUIRE(::mkfifo((folder_ + "/ask").c_str(), 0600) == 0);
-    std::vector<std::string> command = {"/bin/sh", "-c", "pipe=$1; shift; exec \"$@\" < \"$pipe\"", "sh", folder_ + "/ask",
-                                        program};
+    std::vector<std::string> command = {"/bin/sh",        "-c",   "pipe=$1; shift; exec \"$@\" < \"$pipe\"", "sh",
+                                        folder_ + "/ask", program};
     command.insert(command.end(), arguments.begin(), arguments.end());
     process_ = std::make_unique<ChildProcess>(command, folder_ + "/output");
     ask_ = ::open((folder_ + "/ask").c_str(), O_WRONLY | O_CLOEXEC);

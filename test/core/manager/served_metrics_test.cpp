@@ -48,7 +48,7 @@ struct Served {
   ServedMetrics served;
 };
 
-// What comes without waiting.
+// All pieces that come without waiting.
 std::string pieces_of(http::BodyStream& stream) {
   std::string text;
   while (true) {
@@ -99,7 +99,7 @@ TEST_CASE("a node that does not report delays reads for the fill time at most") 
   CHECK(s.get("b") == 404);
 }
 
-TEST_CASE("a leader whose time is over answers nothing, even if it does not know yet") {
+TEST_CASE("a leader answers nothing when its time is over, even if it does not know yet") {
   Served s;
   s.lead();
   s.report("a");

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// An EndpointSlice of any content gets the leader as its only endpoint, and is right then. An address is valid or an
+// error.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "core/manager/leader_slice.hpp"
+
+using namespace koord;
+using namespace koord::manager;
+
+namespace {
+
+void check(bool holds) {
+  if (!holds) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  if (const Result<LeaderEndpoint> endpoint = parse_endpoint(text))
+    check(endpoint->port > 0 && !endpoint->address.empty());
+  const LeaderEndpoint leader{
+      .name_space = "ns", .service = "manager", .address = "10.0.0.7", .port = 9443, .pod = "manager-a"};
+  const auto changed = slice_with(text, leader);
+  if (!changed || !changed->has_value()) return 0;
+  const auto again = slice_with(**changed, leader);
+  check(again.has_value() && !again->has_value());
+  return 0;
+}
