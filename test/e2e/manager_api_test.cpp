@@ -9,6 +9,7 @@
 #include "core/kube/list_watch.hpp"
 #include "test/e2e/manager_cluster.hpp"
 #include "test/support/loop_here.hpp"
+#include "test/support/sanitized.hpp"
 
 using namespace koord;
 using namespace koord::test;
@@ -56,6 +57,14 @@ std::string line_with(const std::string& log, std::string_view text) {
   return log.substr(begin, log.find('\n', at) - begin);
 }
 
+// The most resident memory so far, in bytes.
+std::uint64_t peak_memory(pid_t process) {
+  const std::string status = read_file("/proc/" + std::to_string(process) + "/status", 1 << 16).value_or("");
+  const std::size_t at = status.find("VmHWM:");
+  REQUIRE(at != status.npos);
+  return std::stoull(status.substr(at + 6)) << 10;
+}
+
 struct TwoReplicas : ManagerCluster {
   explicit TwoReplicas(std::vector<std::string> nodes = {})
       : ManagerCluster(std::move(nodes)), first(start("a")), second() {
@@ -91,6 +100,47 @@ TEST_CASE("reports of nodes are listed and watched through failovers without a d
   two.cluster.command("wait_for_object",
                       R"({"kind":"EndpointSlice","name":"koord-manager-leader","namespace":"koordetector",
                           "pointer":"/endpoints/0/targetRef/name","equals":"c"})");
+}
+
+TEST_CASE("versions do not go back when a replica with a clock 30 s behind takes over") {
+  if (kSanitized) return;  // a sanitizer must be loaded first
+  ManagerCluster cluster({"node-1"});
+  const auto first = cluster.start("a");
+  REQUIRE(eventually([&] { return first->leads(); }));
+  cluster.wait_until_available();
+  const auto second =
+      cluster.start("b", true, {"LD_PRELOAD=" + built("test/e2e/libkoord-slow-clock.so"), "KOORD_SECONDS_BEHIND=30"});
+  REQUIRE(eventually([&] { return contains(second->log(), "serves /healthz"); }));
+  CHECK(second->log().substr(0, 20) < first->log().substr(0, 20));  // their times
+  const Reporter reporter(cluster);
+  Informer informer(cluster);
+  REQUIRE(informer.until([&] { return informer.has_all_above(cluster.nodes(), 0); }));
+  const std::uint64_t before = informer.newest();
+  first->process().signal(SIGKILL);
+  REQUIRE(informer.until([&] { return second->leads(); }));
+  REQUIRE(informer.until([&] { return informer.has_all_above(cluster.nodes(), before); }));
+  CHECK(informer.removed.empty());
+}
+
+TEST_CASE("large bodies of clients that are not authenticated cost no memory, and agents go on reporting") {
+  constexpr int kClients = 20;
+  TwoReplicas two;
+  two.fill();
+  const std::uint64_t before = peak_memory(two.first->process().pid());
+  const std::string request = "PUT " + kNodeMetricPath +
+                              "/test-node/status HTTP/1.1\\r\\nHost: x\\r\\nAuthorization: Bearer unknown\\r\\n"
+                              "Content-Length: 3000000\\r\\n\\r\\n";
+  std::vector<std::unique_ptr<ChildProcess>> clients;
+  for (int i = 0; i < kClients; ++i)
+    clients.push_back(std::make_unique<ChildProcess>(std::vector<std::string>{
+        "/bin/sh", "-c",
+        "(printf '" + request + "'; head -c 2900000 /dev/zero) | openssl s_client -quiet -connect 127.0.0.1:" +
+            two.first->api_port() + " >/dev/null 2>&1"}));
+  REQUIRE(eventually([&] {
+    CHECK(two.report("test-node", 100).status == 200);
+    return two.metric(*two.first, "koord_manager_serve_refused_total", {"reason=\"unauthenticated\""}) == kClients;
+  }));
+  CHECK(peak_memory(two.first->process().pid()) < before + (20u << 20));
 }
 
 TEST_CASE("a node's token may write its own NodeMetric only; a refusal is logged and counted") {
