@@ -19,7 +19,7 @@ _NAMESPACE = "koordinator-system"
 
 class Credentials:
     def __init__(self, folder, node_name):
-        self._folder = folder
+        self._folder, self._node_name = folder, node_name
         self._mutex = threading.RLock()
         self._pki = os.path.join(folder, "pki")
         self.service_account = os.path.join(folder, "serviceaccount")
@@ -68,10 +68,15 @@ class Credentials:
         """The user of user() with its groups."""
         if user == "system:anonymous":
             return {"username": user, "groups": ["system:unauthenticated"]}
-        groups = ["system:serviceaccounts"]
-        if user != SERVICE_ACCOUNT:
-            groups = [value for part in (certificate or {}).get("subject", ()) for key, value in part if key == "organizationName"]
+        if user == SERVICE_ACCOUNT:
+            return self.account()
+        groups = [value for part in (certificate or {}).get("subject", ()) for key, value in part if key == "organizationName"]
         return {"username": user, "groups": [*groups, "system:authenticated"]}
+
+    def account(self):
+        """The user of the service account's token, which is bound to a pod on the node."""
+        return {"username": SERVICE_ACCOUNT, "groups": ["system:serviceaccounts", "system:authenticated"],
+                "extra": {"authentication.kubernetes.io/node-name": [self._node_name]}}
 
     def client_authority(self):
         return self._client_authority.certificate

@@ -2,7 +2,7 @@
 """TokenReview and SubjectAccessReview: users by token, and rules that allow them something."""
 import threading
 
-from . import credentials, status
+from . import status
 
 AUDIENCE = "https://kubernetes.default.svc"
 _PATHS = {"/apis/authentication.k8s.io/v1/tokenreviews": "TokenReview",
@@ -62,8 +62,7 @@ class Reviews:
         with self._mutex:
             known = self._users.get(token)
         if known is None and self._own.is_valid(token):
-            known = {"user": {"username": credentials.SERVICE_ACCOUNT, "groups": ["system:serviceaccounts", "system:authenticated"]},
-                     "audiences": [AUDIENCE], "expired": False}
+            known = {"user": self._own.account(), "audiences": [AUDIENCE], "expired": False}
         if known is None:
             return {"error": "invalid bearer token"}
         if known["expired"]:
