@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The leader of koord-manager as others see it: a Lease of coordination.k8s.io/v1, and the identity of its holder, which
-// carries the address that the leader serves at. Agents and koordctl read both. [any thread]
+// The leader of koord-manager as others see it: a Lease of coordination.k8s.io/v1, and the identity of its holder,
+// which carries the address that the leader serves at. Agents and koordctl read both. [any thread]
 #pragma once
 
 #include <cstdint>

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// MirrorPlan: which NodeMetrics of slo.koordinator.sh are written next from the reports of agents: each node at most once
+// in a while, those with changes first, then those that were written longest ago, all together at a bounded rate. And
+// the status to write. No I/O and no clock. [one thread]
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/clock.hpp"
+#include "core/base/result.hpp"
+
+namespace koord::manager {
+
+// A status of metrics.koordetector.sh without the fields that Koordinator's definition lacks: pressure and interference
+// of pods, and conditions.
+Result<std::string> mirrored_status(std::string_view status);
+
+// The same for two reports that differ in their time only.
+std::uint64_t content_of(std::string_view status);
+
+class MirrorPlan {
+ public:
+  struct Options {
+    Duration gap = std::chrono::minutes(1);  // between two writes of a node; after a refusal, too
+    double per_second = 100;
+    std::size_t open = 16;  // writes on their way
+  };
+
+  MirrorPlan() : MirrorPlan(Options()) {}
+  explicit MirrorPlan(const Options& options) : options_(options) {}
+
+  // An agent has reported.
+  void report(const std::string& node, std::uint64_t content);
+  void forget(std::string_view node);
+  // Another leader writes from now on.
+  void clear();
+
+  // The nodes to write now; each must be followed by done().
+  std::vector<std::string> next(Time now);
+  void done(std::string_view node, bool was_written, Time now);
+
+  std::size_t nodes() const { return nodes_.size(); }
+
+ private:
+  struct Node {
+    std::uint64_t content = 0;             // of the newest report
+    std::optional<std::uint64_t> written;  // content of the last write
+    bool has_new = false;                  // a report since the last write
+    bool is_open = false;
+    std::uint64_t sent = 0;  // content on its way
+    std::optional<Time> tried;
+  };
+  std::size_t take_tokens(Time now);
+
+  Options options_;
+  std::map<std::string, Node, std::less<>> nodes_;
+  std::size_t open_ = 0;
+  double tokens_ = 0;
+  std::optional<Time> filled_;
+};
+
+}  // namespace koord::manager

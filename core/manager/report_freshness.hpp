@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// ReportFreshness: whether each node's newest report is current, by the time since it came. A node is stale when three of
+// its periods have passed without a report; its period is learned from its reports. After a change of the leader no node
+// is judged for a period. And the condition Fresh in a status. No I/O and no clock. [one thread]
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/clock.hpp"
+#include "core/base/result.hpp"
+
+namespace koord::manager {
+
+class ReportFreshness {
+ public:
+  static constexpr int kPeriodsFresh = 3;
+  static constexpr Duration kLeastPeriod = std::chrono::seconds(1);
+  static constexpr Duration kMostPeriod = std::chrono::minutes(1);  // also while it is unknown
+
+  struct Change {
+    std::string node;
+    bool is_fresh = false;
+    std::int64_t since_last_seconds = 0;  // from its last report
+
+    bool operator==(const Change&) const = default;
+  };
+
+  // This replica begins to lead: earlier reports may have gone to another one.
+  void lead(Time now);
+  void report(const std::string& node, Time now);
+  void forget(std::string_view node);
+
+  // Nodes whose condition changes now, in the order of names. A node is fresh with its first report.
+  std::vector<Change> changes(Time now);
+
+  bool is_fresh(std::string_view node, Time now) const;
+  Duration period_of(std::string_view node) const;
+
+ private:
+  struct Node {
+    Time last{};
+    std::array<Duration, 3> intervals{};  // the last ones; zero: unknown
+    std::size_t next = 0;
+    bool is_told = false, told_fresh = false;
+
+    Duration period() const;
+  };
+  bool is_fresh(const Node& node, Time now) const;
+
+  std::map<std::string, Node, std::less<>> nodes_;
+  Time led_since_ = Time::min();
+};
+
+// The status with the condition Fresh. Its time stays as long as its value does; other conditions stay. `now_seconds`:
+// wall clock.
+Result<std::string> with_fresh_condition(std::string_view status, const ReportFreshness::Change& change,
+                                         std::int64_t now_seconds);
+
+}  // namespace koord::manager

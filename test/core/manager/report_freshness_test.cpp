@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/manager/report_freshness.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace koord;
+using namespace koord::manager;
+using namespace std::chrono_literals;
+
+namespace {
+
+const Time kBegin = from_ns(1'000'000'000'000);
+using Change = ReportFreshness::Change;
+using Changes = std::vector<Change>;
+
+// Reports of a node every five seconds; returns the time of the last one.
+Time report_for(ReportFreshness& nodes, Duration time, Time from = kBegin) {
+  Time at = from;
+  for (; at < from + time; at += 5s) nodes.report("a", at);
+  return at - 5s;
+}
+
+}  // namespace
+
+TEST_CASE("a node is fresh with its first report, and stale after three of its periods") {
+  ReportFreshness nodes;
+  nodes.report("a", kBegin);
+  CHECK(nodes.changes(kBegin) == Changes{{"a", true, 0}});
+  const Time last = report_for(nodes, 1min, kBegin + 5s);
+  CHECK(nodes.period_of("a") == 5s);
+  CHECK(nodes.changes(last + 15s).empty());
+  CHECK(nodes.changes(last + 16s) == Changes{{"a", false, 16}});
+  CHECK(nodes.changes(last + 1h).empty());
+  nodes.report("a", last + 1h);
+  CHECK(nodes.changes(last + 1h) == Changes{{"a", true, 0}});
+  CHECK(nodes.period_of("a") == 5s);
+}
+
+TEST_CASE("a node with an unknown period is not judged by a short one") {
+  ReportFreshness nodes;
+  nodes.report("a", kBegin);
+  nodes.report("a", kBegin + 1s);
+  CHECK(nodes.is_fresh("a", kBegin + 3min));
+  CHECK_FALSE(nodes.is_fresh("a", kBegin + 3min + 2s));
+  CHECK_FALSE(nodes.is_fresh("unknown", kBegin));
+}
+
+TEST_CASE("the longest of the last intervals is the period, and a flood of reports makes none below a second") {
+  ReportFreshness nodes;
+  const Time last = report_for(nodes, 1min);
+  nodes.report("a", last + 12s);
+  CHECK(nodes.period_of("a") == 12s);
+  for (int i = 0; i < 100; ++i) nodes.report("a", last + 12s);
+  CHECK(nodes.period_of("a") == 1s);
+}
+
+TEST_CASE("a new leader judges no node before three periods have passed") {
+  ReportFreshness nodes;
+  const Time last = report_for(nodes, 1min);
+  nodes.lead(last + 1h);
+  CHECK(nodes.is_fresh("a", last + 1h + 15s));
+  CHECK_FALSE(nodes.is_fresh("a", last + 1h + 16s));
+}
+
+TEST_CASE("a node that was removed is forgotten") {
+  ReportFreshness nodes;
+  nodes.report("a", kBegin);
+  nodes.forget("a");
+  nodes.forget("b");
+  CHECK(nodes.changes(kBegin + 1h).empty());
+}
+
+TEST_CASE("the condition Fresh is put beside others, and keeps its time while its value stays") {
+  constexpr std::int64_t kNow = 1'790'000'000;
+  const auto stale = with_fresh_condition(R"({"updateTime":"t","conditions":[{"type":"Other","status":"True"}]})",
+                                          {"a", false, 16}, kNow);
+  REQUIRE(stale);
+  CHECK(*stale ==
+        R"({"updateTime":"t","conditions":[{"type":"Other","status":"True"},{"type":"Fresh","status":"False","reason":"NoReport",)"
+        R"("message":"no report for 16 s","lastTransitionTime":"2026-09-21T14:13:20Z"}]})");
+  const auto later = with_fresh_condition(*stale, {"a", false, 30}, kNow + 60);
+  REQUIRE(later);
+  CHECK(later->find(R"("no report for 30 s","lastTransitionTime":"2026-09-21T14:13:20Z")") != std::string::npos);
+  const auto fresh = with_fresh_condition(*later, {"a", true, 0}, kNow + 60);
+  REQUIRE(fresh);
+  CHECK(fresh->find(R"("status":"True","reason":"Reported","message":"the report is current","lastTransitionTime":"2026-09-21T14:14:20Z")") !=
+        std::string::npos);
+  CHECK_FALSE(with_fresh_condition("[]", {"a", true, 0}, kNow));
+}
+
+TEST_CASE("a flood of conditions is cut, and one that is no mapping is kept as it is") {
+  std::string many = R"({"conditions":[7)";
+  for (int i = 0; i < 1000; ++i) many += R"(,{"type":"T","status":"True"})";
+  const auto status = with_fresh_condition(many + "]}", {"a", true, 0}, 0);
+  REQUIRE(status);
+  CHECK(status->size() < 1000);
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// A report of any content: what is mirrored of it has no field that Koordinator's definition lacks, and a condition that
+// is written once is found there the next time.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "core/manager/mirror_plan.hpp"
+#include "core/manager/report_freshness.hpp"
+
+using namespace koord;
+using namespace koord::manager;
+
+namespace {
+
+void check(bool holds) {
+  if (!holds) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  (void)content_of(text);
+  const Result<std::string> mirrored = mirrored_status(text);
+  const Result<std::string> stale = with_fresh_condition(text, {"node", false, 16}, 1);
+  check(mirrored.has_value() == stale.has_value());
+  if (!mirrored) return 0;
+  const Result<std::string> again = mirrored_status(*mirrored);
+  check(again && *again == *mirrored);
+  const Result<std::string> later = with_fresh_condition(*stale, {"node", false, 16}, 2);
+  check(later && *later == *stale);
+  return 0;
+}
