@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests the output of the chart, for each of its values.
 
-usage: chart_test.py TREE KOORDETECTOR    unittest's output
+usage: chart_test.py TREE KOORDETECTOR KOORD_MANAGER    unittest's output
 """
 import json
 import pathlib
@@ -16,7 +16,7 @@ from importlib.machinery import SourceFileLoader
 import jsonschema
 import yaml
 
-tree, koordetector = (pathlib.Path(argument) for argument in sys.argv[1:3])
+tree, koordetector, koord_manager = (pathlib.Path(argument) for argument in sys.argv[1:4])
 chart = tree / 'packaging/helm/koordetector'
 render = SourceFileLoader('render', str(tree / 'packaging/helm/render')).load_module()
 
@@ -44,7 +44,15 @@ VARIATIONS = {
         'nodeSelector': {}, 'serviceAccount': {'create': False, 'name': 'other'}, 'rbac': {'create': False}, 'image': {'tag': 'edge'},
         'networkPolicy': {'enabled': False}, 'admissionPolicy': {'create': 'never'},
         'config': {'report': {'nodeMetric': False, 'topology': False}}},
+    'manager': {'manager': {'enabled': True}},
+    'manager that serves': {
+        'imagePullSecrets': [{'name': 'pull'}], 'networkPolicy': {'from': [{'podSelector': {}}]}, 'manager': {
+            'enabled': True, 'replicas': 3, 'tls': {'secretName': 'manager-tls', 'caKey': 'root.crt', 'caBundle': 'QUJD'}, 'featureGates': {'NodeSLO': False},
+            'config': {'batch': {'grace': '1m'}}, 'apiService': {'annotations': {'a': 'b'}}, 'tolerations': [{'operator': 'Exists'}],
+            'affinity': {'nodeAffinity': {}}, 'podAnnotations': {'c': 'd'}, 'podLabels': {'e': 'f'}, 'extraArgs': ['--set=log.format=json']}},
 }
+
+SERVING = VARIATIONS['manager that serves']
 
 
 def values_with(changes):
@@ -55,8 +63,14 @@ def objects(changes=None, **more):
     return list(yaml.safe_load_all(render.rendered(values_with(changes or {}), **more)))
 
 
-def the(kind, documents):
-    found = [document for document in documents if document['kind'] == kind]
+def is_of_manager(document):
+    return '-manager' in document['metadata']['name'] or document['kind'] == 'APIService'
+
+
+def the(kind, documents, of_manager=False, name=None):
+    """The agent's object of a kind, or koord-manager's."""
+    found = [document for document in documents if document['kind'] == kind and is_of_manager(document) == of_manager
+             and name in (None, document['metadata']['name'])]
     assert len(found) == 1, (kind, len(found))
     return found[0]
 
@@ -65,8 +79,8 @@ def pod_of(documents):
     return the('DaemonSet', documents)['spec']['template']
 
 
-def rights(documents, kind='ClusterRole'):
-    return {(verb, group, resource) for rule in the(kind, documents)['rules'] for verb in rule['verbs'] for group in rule['apiGroups']
+def rights(documents, kind='ClusterRole', **which):
+    return {(verb, group, resource) for rule in the(kind, documents, **which)['rules'] for verb in rule['verbs'] for group in rule['apiGroups']
             for resource in rule['resources']}
 
 
@@ -74,7 +88,7 @@ def leaves(values, above=''):
     """The values one by one; a map that is empty, or has keys of the user or of Kubernetes, is one."""
     for key, value in values.items():
         path = above + key
-        if isinstance(value, dict) and value and path not in ('resources', 'seccompProfile', 'updateStrategy', 'nodeSelector'):
+        if isinstance(value, dict) and value and path.removeprefix('manager.') not in ('resources', 'seccompProfile', 'updateStrategy', 'nodeSelector'):
             yield from leaves(value, path + '.')
         else:
             yield path
@@ -121,6 +135,18 @@ class Chart(unittest.TestCase):
                 file = pathlib.Path(folder, 'koordetector.yaml')
                 file.write_text(text.replace('/usr/lib/koordetector', folder))
                 checked = subprocess.run([koordetector, 'check-config', file], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            self.assertEqual(checked.returncode, 0, f'{name}: {checked.stdout}')
+
+    def test_koord_manager_takes_every_configuration_that_the_chart_makes(self):
+        known = subprocess.run([koord_manager, '--print-config-reference'], check=True, capture_output=True, text=True).stdout
+        for name in ('manager', 'manager that serves'):
+            config = yaml.safe_load(the('ConfigMap', objects(VARIATIONS[name]), of_manager=True)['data']['koord-manager.yaml'])
+            if 'serve' in config and 'serve' not in yaml.safe_load(known):
+                self.skipTest('this koord-manager serves no aggregated API')
+            with tempfile.TemporaryDirectory() as folder:
+                file = pathlib.Path(folder, 'koord-manager.yaml')
+                file.write_text(yaml.safe_dump(config))
+                checked = subprocess.run([koord_manager, '--config', file, '--check-config'], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
             self.assertEqual(checked.returncode, 0, f'{name}: {checked.stdout}')
 
     def test_the_users_configuration_goes_over_that_of_the_chart_key_by_key(self):
@@ -218,7 +244,7 @@ class Rights(unittest.TestCase):
         bound = {(group, resource) for rule in spec['matchConstraints']['resourceRules'] for group in rule['apiGroups']
                  for resource in rule['resources'] if rule['operations'] == ['CREATE', 'UPDATE']}
         written = {(group, resource) for verb, group, resource in rights(documents) if verb in ('create', 'patch', 'update')}
-        # An eviction names a pod; a policy cannot look its node up.
+        # An eviction names a pod; a policy cannot look its node up. An aggregated API has no policies: see Manager.
         self.assertEqual(written - bound, {('', 'pods/eviction')})
         self.assertEqual({verb for verb, _, _ in rights(documents)}, {'get', 'list', 'watch', 'create', 'patch', 'update'})
 
@@ -376,13 +402,16 @@ class Pod(unittest.TestCase):
     def test_selectors_find_its_pods(self):
         for changes in VARIATIONS.values():
             documents = objects(changes)
-            labels = pod_of(documents)['metadata']['labels']
             for document in documents:
                 spec = document.get('spec', {})
                 selector = {'DaemonSet': lambda: spec['selector']['matchLabels'], 'Service': lambda: spec['selector'],
+                            'Deployment': lambda: spec['selector']['matchLabels'], 'PodDisruptionBudget': lambda: spec['selector']['matchLabels'],
                             'NetworkPolicy': lambda: spec['podSelector']['matchLabels']}.get(document['kind'])
-                if selector:
-                    self.assertLessEqual(selector().items(), labels.items())
+                if selector and not (document['kind'] == 'Service' and is_of_manager(document)):
+                    for of_manager, kind in ((False, 'DaemonSet'), (True, 'Deployment')):
+                        for pod in (d for d in documents if d['kind'] == kind):
+                            labels = pod['spec']['template']['metadata']['labels']
+                            self.assertIs(selector().items() <= labels.items(), of_manager == is_of_manager(document), document['kind'])
 
     def test_probes_and_scrapes_go_to_the_port_that_the_agent_listens_on(self):
         documents = objects({'metrics': {'port': 9000, 'serviceMonitor': {'enabled': True}}, 'probes': {'port': 9001}})
@@ -433,5 +462,104 @@ class Pod(unittest.TestCase):
         self.assertIn('--set=listen.probes=[$(POD_IP)]:9317', args)
 
 
+class Manager(unittest.TestCase):
+    BATCH = {('list', '', 'pods'), ('watch', '', 'pods'), ('patch', '', 'nodes/status')}
+    REVIEWS = {('create', 'authentication.k8s.io', 'tokenreviews'), ('create', 'authorization.k8s.io', 'subjectaccessreviews')}
+
+    def kinds_of(self, changes):
+        return {document['kind'] for document in objects(changes) if is_of_manager(document)}
+
+    def test_without_being_asked_for_it_is_not_there_and_the_agent_reports_as_before(self):
+        self.assertEqual(self.kinds_of({}), set())
+        self.assertNotIn('report', yaml.safe_load(the('ConfigMap', objects())['data']['koordetector.yaml']))
+        self.assertEqual(self.kinds_of({'manager': {'tls': {'secretName': 'manager-tls'}}}), set())
+
+    def test_without_a_certificate_there_are_its_controllers_only(self):
+        kinds = self.kinds_of({'manager': {'enabled': True}})
+        self.assertFalse({'Service', 'APIService'} & kinds)
+        self.assertLessEqual({'Deployment', 'PodDisruptionBudget', 'NetworkPolicy', 'ServiceAccount', 'ConfigMap', 'ClusterRole', 'Role'}, kinds)
+        documents = objects({'manager': {'enabled': True}})
+        self.assertFalse(self.REVIEWS & rights(documents, of_manager=True))
+        self.assertEqual(the('NetworkPolicy', documents, of_manager=True)['spec']['ingress'], [{'ports': [{'port': 9320}]}])
+
+    def test_its_rights_follow_its_controllers(self):
+        def of(gates, tls=''):
+            return rights(objects({'manager': {'enabled': True, 'featureGates': gates, 'apiService': {'create': False}, 'tls': {'secretName': tls}}}),
+                          of_manager=True, name='koordetector-manager')
+        def own(resource):
+            return {(verb, 'slo.koordinator.sh', resource) for verb in ('create', 'delete', 'list', 'update', 'watch')}
+        nodes = {('list', '', 'nodes'), ('watch', '', 'nodes')}
+        self.assertEqual(of({}), nodes | self.BATCH | own('nodeslos') | own('nodemetrics'))
+        self.assertEqual(of({'NodeSLO': False, 'BatchResources': False}), nodes | own('nodemetrics'))
+        self.assertEqual(of({'NodeSLO': False, 'NodeMetric': False}), nodes | self.BATCH | {
+            (verb, 'slo.koordinator.sh', 'nodemetrics') for verb in ('list', 'watch')})
+        self.assertEqual(of({}, 'manager-tls') - of({}), self.REVIEWS)
+
+    def test_it_may_change_its_own_lease_and_endpoint_and_no_others(self):
+        for rule in the('Role', objects(SERVING), of_manager=True, name='koordetector-manager')['rules']:
+            if rule['verbs'] != ['create']:
+                self.assertIn(rule['resourceNames'], (['koordetector-manager'], ['koordetector-manager-leader']))
+
+    def test_it_has_no_rights_on_its_node_and_its_replicas_keep_apart(self):
+        for name in ('manager', 'manager that serves'):
+            deployment = the('Deployment', objects(VARIATIONS[name]), of_manager=True)['spec']
+            pod = deployment['template']['spec']
+            self.assertEqual(deployment['replicas'], VARIATIONS[name]['manager'].get('replicas', 2))
+            self.assertFalse({'hostNetwork', 'hostPID', 'hostIPC'} & set(pod))
+            self.assertFalse(pod['automountServiceAccountToken'])
+            self.assertFalse([volume for volume in pod['volumes'] if 'hostPath' in volume])
+            [container] = pod['containers']
+            context = container['securityContext']
+            self.assertEqual(context['capabilities'], {'drop': ['ALL']})
+            self.assertEqual([context[key] for key in ('runAsNonRoot', 'readOnlyRootFilesystem', 'allowPrivilegeEscalation', 'privileged')],
+                             [True, True, False, False])
+            self.assertTrue(all(mount['readOnly'] for mount in container['volumeMounts']))
+            self.assertEqual({mount['name'] for mount in container['volumeMounts']}, {volume['name'] for volume in pod['volumes']})
+        self.assertIn('podAntiAffinity', the('Deployment', objects(VARIATIONS['manager']), of_manager=True)['spec']['template']['spec']['affinity'])
+        self.assertEqual(the('PodDisruptionBudget', objects(SERVING), of_manager=True)['spec']['maxUnavailable'], 1)
+
+    def test_its_service_has_no_selector_and_stands_in_the_configuration(self):
+        documents = objects(SERVING)
+        service = the('Service', documents, of_manager=True)
+        self.assertEqual(service['spec'], {'ports': [{'name': 'https', 'port': 443, 'targetPort': 8443}]})
+        config = yaml.safe_load(the('ConfigMap', documents, of_manager=True)['data']['koord-manager.yaml'])
+        self.assertEqual(config['serve'], {
+            'address': ':8443', 'certificateFile': '/etc/koord-manager-tls/tls.crt', 'keyFile': '/etc/koord-manager-tls/tls.key',
+            'agentUser': 'system:serviceaccount:koordinator-system:koordetector', 'service': service['metadata']['name']})
+        self.assertEqual(config['lease'], {'namespace': 'koordinator-system', 'name': 'koordetector-manager'})
+        self.assertEqual((config['batch'], config['featureGates']), ({'grace': '1m'}, {'NodeSLO': False}))
+
+    def test_the_api_service_leads_to_it_with_its_authority(self):
+        service = the('APIService', objects(SERVING), of_manager=True)
+        self.assertEqual(service['metadata']['name'], 'v1alpha1.metrics.koordetector.sh')
+        self.assertEqual(service['spec'], {
+            'group': 'metrics.koordetector.sh', 'version': 'v1alpha1', 'groupPriorityMinimum': 100, 'versionPriority': 100, 'caBundle': 'QUJD',
+            'service': {'name': 'koordetector-manager', 'namespace': 'koordinator-system', 'port': 443}})
+        with self.assertRaisesRegex(render.go_template.TemplateError, 'manager.apiService: needs manager.tls.caBundle'):
+            objects({'manager': {'enabled': True, 'tls': {'secretName': 'manager-tls'}}})
+        injected = {'enabled': True, 'tls': {'secretName': 'manager-tls'}, 'apiService': {'annotations': {'cert-manager.io/inject-ca-from': 'a/b'}}}
+        self.assertNotIn('caBundle', the('APIService', objects({'manager': injected}), of_manager=True)['spec'])
+
+    def test_agents_report_to_the_leader_of_its_lease_and_see_its_authority_but_no_key(self):
+        documents = objects(SERVING)
+        direct = yaml.safe_load(the('ConfigMap', documents)['data']['koordetector.yaml'])['report']['direct']
+        self.assertEqual(direct, {'enabled': True, 'lease': 'koordinator-system/koordetector-manager', 'caFile': '/etc/koord-manager/root.crt'})
+        volume = next(volume for volume in pod_of(documents)['spec']['volumes'] if volume['name'] == 'manager-ca')
+        self.assertEqual(volume['secret'], {'secretName': 'manager-tls', 'items': [{'key': 'root.crt', 'path': 'root.crt'}], 'optional': True})
+        self.assertEqual(rights(documents, 'Role', of_manager=True, name='koordetector-manager-leader'), {('get', 'coordination.k8s.io', 'leases')})
+        self.assertEqual(rights(documents, of_manager=True, name='koordetector-manager-reports'), {
+            (verb, 'metrics.koordetector.sh', 'nodemetrics/status') for verb in ('patch', 'update')})
+        for binding in ('koordetector-manager-leader', 'koordetector-manager-reports'):
+            [found] = [d for d in documents if d['kind'].endswith('RoleBinding') and d['metadata']['name'] == binding]
+            self.assertEqual([subject['name'] for subject in found['subjects']], ['koordetector'])
+        silent = {**SERVING, 'manager': {**SERVING['manager'], 'directReports': False}}
+        self.assertNotIn('report', yaml.safe_load(the('ConfigMap', objects(silent))['data']['koordetector.yaml']))
+        self.assertFalse([d for d in objects(silent) if d['metadata']['name'].endswith(('-leader', '-reports'))])
+
+    def test_without_the_config_map_of_the_cluster_it_is_refused(self):
+        with self.assertRaisesRegex(render.go_template.TemplateError, 'manager.enabled: needs sloConfigMap.name'):
+            objects({'manager': {'enabled': True}, 'sloConfigMap': {'name': ''}})
+
+
 if __name__ == '__main__':
-    unittest.main(argv=sys.argv[:1] + sys.argv[3:], verbosity=2)
+    unittest.main(argv=sys.argv[:1] + sys.argv[4:], verbosity=2)

@@ -65,6 +65,13 @@ predict:
   directory: /var/lib/koordetector/predictions
 qos:
   directory: /var/lib/koordetector/qos
+{{- if include "koordetector.manager.directReports" . }}
+report:
+  direct:
+    enabled: true
+    lease: {{ .Release.Namespace }}/{{ include "koordetector.manager.name" . }}
+    caFile: /etc/koord-manager/{{ .Values.manager.tls.caKey }}
+{{- end }}
 state:
   apiserver:
     sloConfigMap: {{ include "koordetector.sloConfigMap" . | quote }}
@@ -133,4 +140,55 @@ true
 true
 {{- end -}}
 {{- end -}}
+{{- end -}}
+
+{{- define "koordetector.manager.name" -}}
+{{- printf "%s-manager" (include "koordetector.name" . | trunc 55 | trimSuffix "-") -}}
+{{- end -}}
+
+{{- define "koordetector.manager.selector" -}}
+app.kubernetes.io/name: koord-manager
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{- define "koordetector.manager.labels" -}}
+{{ include "koordetector.manager.selector" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+{{- end -}}
+
+{{- /* The aggregated API needs a certificate. */ -}}
+{{- define "koordetector.manager.serves" -}}
+{{- if and .Values.manager.enabled .Values.manager.tls.secretName -}}
+true
+{{- end -}}
+{{- end -}}
+
+{{- define "koordetector.manager.directReports" -}}
+{{- if and (include "koordetector.manager.serves" .) .Values.manager.directReports -}}
+true
+{{- end -}}
+{{- end -}}
+
+{{- define "koordetector.manager.ownConfig" -}}
+listen: ":{{ .Values.manager.metricsPort }}"
+sloConfigMap: {{ .Values.sloConfigMap.namespace }}/{{ .Values.sloConfigMap.name }}
+lease:
+  namespace: {{ .Release.Namespace }}
+  name: {{ include "koordetector.manager.name" . }}
+{{- if include "koordetector.manager.serves" . }}
+serve:
+  address: ":{{ .Values.manager.port }}"
+  certificateFile: /etc/koord-manager-tls/tls.crt
+  keyFile: /etc/koord-manager-tls/tls.key
+  agentUser: system:serviceaccount:{{ .Release.Namespace }}:{{ include "koordetector.serviceAccount" . }}
+  service: {{ include "koordetector.manager.name" . }}
+{{- end }}
+{{- with .Values.manager.featureGates }}
+featureGates:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{- define "koordetector.manager.config" -}}
+{{- toYaml (mergeOverwrite (fromYaml (include "koordetector.manager.ownConfig" .)) (deepCopy .Values.manager.config)) -}}
 {{- end -}}
