@@ -8,6 +8,15 @@ export class Refused extends Error {
   }
 }
 
+// Errors may be plain text.
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return {error: text.trim().slice(0, 500) || 'an empty answer'};
+  }
+}
+
 async function ask(path, parameters) {
   const query = new URLSearchParams();
   for (const [name, values] of Object.entries(parameters))
@@ -20,7 +29,7 @@ async function ask(path, parameters) {
     throw new Refused(0, 'koordctl ui does not answer; has it ended?');
   }
   if (response.status === 401) throw new Refused(401, 'The session has ended. Open the link that koordctl ui printed.');
-  const answer = await response.json().catch(() => ({error: `unreadable answer with status ${response.status}`}));
+  const answer = parsed(await response.text());
   if (!response.ok || answer.error) throw new Refused(response.status, answer.error ?? `status ${response.status}`);
   return answer;
 }

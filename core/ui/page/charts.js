@@ -17,7 +17,7 @@ export class LineChart {
     this.canvas = el('canvas', {role: 'img', 'aria-label': title});
     this.drawing = el('div', {class: wide ? 'drawing wide' : 'drawing'}, this.canvas);
     this.table = el('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': `${title}, values`});
-    this.details = el('details', {ontoggle: () => this.fillTable()}, el('summary', {}, 'Values'), this.table);
+    this.details = el('details', {open: !window.Chart, ontoggle: () => this.fillTable()}, el('summary', {}, 'Values'), this.table);
     this.element = el('figure', {class: 'chart'}, el('figcaption', {}, el('h3', {}, title), this.legend), this.drawing,
       this.details);
     this.recolour = () => {

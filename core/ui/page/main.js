@@ -76,7 +76,6 @@ function open(isFirst) {
 function setPaused(paused) {
   isPaused = paused;
   pause.setAttribute('aria-pressed', String(paused));
-  pause.textContent = paused ? 'Paused' : 'Pause';
   if (!paused) refresh();
 }
 

@@ -211,7 +211,7 @@ FACTS = '''Object.fromEntries([...document.querySelectorAll('main .facts > div')
   [fact.querySelector('dt').textContent, fact.querySelector('dd data')?.value ?? fact.querySelector('dd').firstChild.textContent]))'''
 
 
-@unittest.skipUnless(chromium(), 'SKIPPED: there is no chromium')
+@unittest.skipUnless(chromium(), 'there is no chromium')
 class Page(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -297,6 +297,38 @@ class Page(unittest.TestCase):
         self.assertTrue(shown)
         self.assertLessEqual(set(shown), set(known))
         self.assertIn(': all last ', self.browser.run("document.querySelector('.chart canvas').getAttribute('aria-label')"))
+
+    def test_a_chart_of_many_samples_keeps_the_highest_of_each_stretch_and_a_restarted_counter_has_no_rate(self):
+        points = self.browser.run("""import('/series.js').then(({Samples}) => {
+          const samples = new Samples('m', 43200);
+          samples.add({}, Array.from({length: 43200}, (_, i) => [1000000 + i, i === 20011 ? 99 : i % 7]));
+          samples.add({}, [[1000005, 1], [1043200, 50]]);
+          return samples.lines(() => 'x')[0].points;
+        })""")
+        self.assertLessEqual(len(points), 902)
+        self.assertIn([1020011, 99], points)
+        self.assertEqual(points[-1][0], 1043200)
+        rates = self.browser.run("import('/series.js').then(({rates}) => rates([{label: 'x', points: [[0, 5], [10, 25], [20, 3], [30, 4]]}])[0].points)")
+        self.assertEqual(rates, [[10, 2], [30, 0.1]])
+
+    def test_without_the_chart_library_each_chart_is_its_table(self):
+        self.browser.run('window.kept = window.Chart; window.Chart = undefined; true')
+        try:
+            self.show('node')
+            self.assertEqual(self.browser.run("[...document.querySelectorAll('.chart .drawing')].filter((drawing) => !drawing.hidden).length"), 0)
+            self.browser.wait_for("document.querySelector('.chart details[open] td data') !== null")
+        finally:
+            self.browser.run('window.Chart = window.kept; true')
+        self.assertEqual(self.browser.problems, [])
+
+    def test_pause_stops_the_refresh_and_goes_on_at_once(self):
+        self.show('plugins')
+        self.browser.run("document.getElementById('pause').click()")
+        RUNNING.frozen.instead['/api/v1/plugins'] = b'refused\n'
+        self.browser.run('new Promise((done) => setTimeout(done, 5500))')
+        self.assertTrue(self.browser.run("document.getElementById('problem').hidden"))
+        self.browser.run("document.getElementById('pause').click()")
+        self.browser.wait_for("document.getElementById('problem').textContent === 'refused'")
 
     def test_pods_are_those_of_koordctl_and_the_harmed_come_first(self):
         rows = self.table('pods', 'Pods')
