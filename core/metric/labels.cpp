@@ -85,6 +85,13 @@ Result<Labels> checked_subject_labels(Labels labels) {
   return labels;
 }
 
+SubjectKind kind_of(const Subject& subject) {
+  if (subject.handle == 0) return SubjectKind::node;
+  const bool is_container = std::any_of(subject.labels.begin(), subject.labels.end(),
+                                        [](const auto& label) { return label.first.starts_with("container_"); });
+  return is_container ? SubjectKind::container : SubjectKind::pod;
+}
+
 std::size_t bytes_of(const Labels& labels) {
   std::size_t bytes = 0;
   for (const auto& [name, value] : labels) bytes += name.size() + value.size();

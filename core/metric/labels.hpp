@@ -23,6 +23,10 @@ struct Subject {
   Labels labels;
 };
 
+enum class SubjectKind : std::uint8_t { node, pod, container };  // container: also a service or another cgroup
+
+SubjectKind kind_of(const Subject& subject);
+
 // The labels that the host sets, in the order of a line of the exposition.
 inline constexpr std::string_view kNodeLabel = "node";
 inline constexpr std::string_view kSubjectLabels[] = {"container_id", "container_name", "pod_uid", "pod_name",

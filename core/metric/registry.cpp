@@ -19,7 +19,7 @@ struct Registry::State {
   const Series* find_live(SeriesId id) const;
   std::vector<Metric*> metrics_of(std::string_view owner) const;
   void end_metric(const Metric& metric);
-  void write_family(TextWriter& writer, const Metric& metric, Time now) const;
+  void write_family(TextWriter& writer, const Metric& metric, const Exported& exported, Time now) const;
   static void write_value(TextWriter& writer, const Series& series);
   static void write_histogram(TextWriter& writer, const Series& series);
 
@@ -234,14 +234,15 @@ std::uint64_t Registry::dropped_series(std::string_view name) const {
   return owner ? owner->dropped_series : 0;
 }
 
-void Registry::write_text(std::string& out, Time now) const {
+void Registry::write_text(std::string& out, Time now, const ExportRule& rule) const {
   std::lock_guard lock(state_->mutex);
   std::size_t before = out.size();
   // A little more than the last time, so that a scrape does not hold the text twice while it grows.
   out.reserve(before + state_->last_text_size + state_->last_text_size / 16);
   TextWriter writer(out);
   for (const auto& [name, metric] : state_->definitions.metrics()) {
-    if (metric->desc.exported) state_->write_family(writer, *metric, now);
+    if (!metric->desc.exported) continue;
+    state_->write_family(writer, *metric, rule ? rule(metric->desc) : Exported(), now);
   }
   writer.flush();
   state_->last_text_size = out.size() - before;
@@ -254,11 +255,13 @@ void Registry::for_each_series(const std::function<void(const SeriesView&)>& vis
   }
 }
 
-void Registry::State::write_family(TextWriter& writer, const Metric& metric, Time now) const {
+void Registry::State::write_family(TextWriter& writer, const Metric& metric, const Exported& exported, Time now) const {
+  if (exported == kNotExported) return;
   bool begun = false;
   for (std::uint32_t index : metric.series) {
     const Series& series = table[index];
     if (!series.has_value || now - series.time > metric.owner.stale_after) continue;
+    if (!exported.has(series.subject->kind, series.value)) continue;
     if (!begun) writer.header(metric.family, metric.desc.help, metric.desc.type);
     begun = true;
     if (series.histogram)

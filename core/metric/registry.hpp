@@ -16,6 +16,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/result.hpp"
 #include "core/metric/desc.hpp"
+#include "core/metric/exported.hpp"
 #include "core/metric/labels.hpp"
 #include "core/metric/point.hpp"
 #include "core/metric/series_observer.hpp"
@@ -87,8 +88,9 @@ class Registry {
   // How many times the owner asked for a series beyond its budget.
   std::uint64_t dropped_series(std::string_view owner) const;
 
-  // Appends the exposition (text format 0.0.4): families by name, series in no particular order.
-  void write_text(std::string& out, Time now) const;
+  // Appends the exposition (text format 0.0.4): families by name, series in no particular order. `rule` is called with
+  // the lock held, once for each metric that its owner exports; empty: all their series.
+  void write_text(std::string& out, Time now, const ExportRule& rule = {}) const;
 
   // Every live series, families by name. `visit` runs with the lock held: it copies what it wants and
   // returns.

@@ -13,6 +13,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/metric/desc.hpp"
+#include "core/metric/exported.hpp"
 #include "core/metric/labels.hpp"
 #include "core/metric/own_labels.hpp"
 #include "core/metric/point.hpp"
@@ -56,6 +57,7 @@ struct SubjectRecord {
   Labels labels;
   std::string text;  // rendered, the node's label in front
   std::vector<std::uint32_t> series;
+  SubjectKind kind = SubjectKind::node;
 };
 
 struct HistogramState {

@@ -180,7 +180,8 @@ SeriesView SeriesTable::view(const Series& series) const {
 SubjectRecord& SeriesTable::subject_record(const Subject& subject) {
   auto found = subjects_.find(subject.handle);
   if (found != subjects_.end()) return *found->second;
-  auto record = std::make_unique<SubjectRecord>(SubjectRecord{subject.handle, subject.labels, {}, {}});
+  auto record =
+      std::make_unique<SubjectRecord>(SubjectRecord{subject.handle, subject.labels, {}, {}, kind_of(subject)});
   if (!node_name_.empty()) record->text = render_labels({{std::string(kNodeLabel), node_name_}}, true);
   record->text += render_labels(subject.labels, node_name_.empty());
   supersede(record->text);

@@ -59,6 +59,45 @@ TEST_CASE("families stand by name, each with one HELP for all its series") {
                           "koordetector_b{i=\"0\"} 1\nkoordetector_b{i=\"1\"} 2\n");
 }
 
+TEST_CASE(
+    "a rule leaves out series of a metric by the kind of their subject, and a family without series with its help") {
+  Registry registry("n1");
+  const auto metric = registry.define("p", gauge("usage"));
+  const Subject pod{8, {{"pod_uid", "u1"}}}, service{9, {{"container_name", "nginx.service"}}};
+  int value = 0;
+  for (const Subject& subject : {Subject(), container(7), pod, service})
+    CHECK(record(registry, *registry.series("p", *metric, subject), ++value));
+  const auto text_of = [&](const Exported& exported) {
+    std::string out;
+    registry.write_text(out, kNow, [&](const Desc&) { return exported; });
+    return out;
+  };
+  CHECK(text_of({}) == text(registry));
+  const std::string node_only = text_of({.node = true, .pods = false, .containers = false, .zero_containers = true});
+  CHECK(node_only.ends_with("gauge\nkoordetector_usage{node=\"n1\"} 1\n"));
+  const std::string no_containers = text_of({.node = true, .pods = true, .containers = false, .zero_containers = true});
+  CHECK(no_containers.find("} 3\n") != std::string::npos);
+  CHECK(no_containers.find("container_") == std::string::npos);
+  CHECK(text_of(kNotExported).empty());
+}
+
+TEST_CASE("a rule leaves out a container's series while its value is 0") {
+  Registry registry;
+  const auto series = registry.series("p", *registry.define("p", gauge("verdict")), container(7));
+  const ExportRule raised = [](const Desc&) {
+    return Exported{.node = true, .pods = true, .containers = true, .zero_containers = false};
+  };
+  const auto text_now = [&] {
+    std::string out;
+    registry.write_text(out, kNow, raised);
+    return out;
+  };
+  CHECK(record(registry, *series, 0));
+  CHECK(text_now().empty());
+  CHECK(record(registry, *series, 1));
+  CHECK(text_now().ends_with("} 1\n"));
+}
+
 TEST_CASE("a histogram is written as buckets up to +Inf, sum and count") {
   Registry registry("n1");
   auto id = registry.series("p", *registry.define("p", histogram("wait_seconds")), {}, {{"class", "be"}});
