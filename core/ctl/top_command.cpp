@@ -19,9 +19,17 @@ constexpr const char* kEnterScreen = "\x1b[?1049h\x1b[?25l";
 constexpr const char* kLeaveScreen = "\x1b[?25h\x1b[?1049l";
 
 void describe_top(po::options_description& options) {
-  options.add_options()("once", po::bool_switch(), "print one table and end; so without a terminal")(
-      "sort", po::value<std::string>()->default_value("cpu")->value_name("cpu|memory|latency|throttled|stalled|name"),
-      "sort key")("interval,i", po::value<std::string>()->default_value("2s"), "time between two tables");
+  options.add_options()("once", po::bool_switch(), "print one table and end; so without a terminal");
+  options.add_options()("watch,w", po::bool_switch(), "print a table at each interval, without a terminal, too");
+  options.add_options()(
+      "sort",
+      po::value<std::string>()->default_value("harm")->value_name("harm|cpu|memory|latency|throttled|stalled|name"),
+      "sort key; harm: verdicts first, then the largest of throttled, stalled, and wait p95 as a share of 100ms");
+  options.add_options()("limit,n", po::value<std::string>()->default_value("0")->value_name("COUNT"),
+                        "show at most this many rows; 0: all");
+  options.add_options()("all,a", po::bool_switch(),
+                        "show idle rows, too: below 0.01 cores and not held up; so with --sort memory and name");
+  options.add_options()("interval,i", po::value<std::string>()->default_value("2s"), "time between two tables");
 }
 
 struct ScreenSize {
@@ -39,11 +47,27 @@ std::string standing_verdicts(const Invocation& invocation) {
   return ask_agent(invocation, "/api/v1/interference?limit=1000").value_or("");
 }
 
-Result<TopView> fetch(const Invocation& invocation, TopOrder order) {
+struct Choice {
+  TopOrder order = TopOrder::harm;
+  std::size_t limit = 0;
+  bool without_idle = true;
+};
+
+Result<Choice> choice_of(const Invocation& invocation) {
+  Choice choice;
+  choice.order = TRY(parse_top_order(invocation.text("sort")));
+  choice.limit = TRY(parse_uint(invocation.text("limit")));
+  choice.without_idle =
+      !invocation.options["all"].as<bool>() && choice.order != TopOrder::memory && choice.order != TopOrder::name;
+  return choice;
+}
+
+Result<TopView> fetch(const Invocation& invocation, const Choice& choice) {
   std::string node = TRY(ask_agent(invocation, "/api/v1/node"));
   std::string pods = TRY(ask_agent(invocation, "/api/v1/pods"));
   TopView view = TRY(parse_top(node, pods, standing_verdicts(invocation)));
-  sort_rows(view.rows, order);
+  sort_rows(view.rows, choice.order);
+  shorten(view, choice.without_idle, choice.limit);
   return view;
 }
 
@@ -64,33 +88,40 @@ Result<void> print_json(const Invocation& invocation) {
 volatile std::sig_atomic_t interrupted = 0;
 void on_interrupt(int) { interrupted = 1; }
 
-Result<void> live(const Invocation& invocation, TopOrder order, int interval_ms) {
+Result<void> live(const Invocation& invocation, const Choice& choice, int interval_ms, bool has_screen) {
   struct sigaction action {};
   action.sa_handler = on_interrupt;
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
-  Result<TopView> view = fetch(invocation, order);
+  Result<TopView> view = fetch(invocation, choice);
   if (!view) return view.error();
-  invocation.out << kEnterScreen;
+  if (has_screen) invocation.out << kEnterScreen;
   while (!interrupted && view) {
-    ScreenSize size = screen_size();
-    invocation.out << kClear << render_top(*view, size.width, size.lines - 1) << std::flush;
+    const ScreenSize size = screen_size();
+    if (has_screen)
+      invocation.out << kClear << render_top(*view, size.width, size.lines - 1) << std::flush;
+    else
+      invocation.out << render_top(*view, 0, 0) << "\n" << std::flush;
+    if (!invocation.out) break;  // its reader has ended
     ::poll(nullptr, 0, interval_ms);
-    if (!interrupted) view = fetch(invocation, order);
+    if (!interrupted) view = fetch(invocation, choice);
   }
-  invocation.out << kLeaveScreen << std::flush;
+  if (has_screen) invocation.out << kLeaveScreen << std::flush;
   return view ? Result<void>() : Result<void>(view.error());
 }
 
 Result<void> run_top(const Invocation& invocation) {
-  TopOrder order = TRY(parse_top_order(invocation.text("sort")));
-  Duration interval = TRY(parse_duration(invocation.text("interval")));
+  const Choice choice = TRY(choice_of(invocation));
+  const Duration interval = TRY(parse_duration(invocation.text("interval")));
   if (invocation.output == Output::json) return print_json(invocation);
-  if (!invocation.options["once"].as<bool>() && ::isatty(STDOUT_FILENO)) {
-    auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(interval).count();
-    return live(invocation, order, static_cast<int>(std::clamp<std::int64_t>(ms, 100, 3'600'000)));
+  const bool once = invocation.options["once"].as<bool>(), watches = invocation.options["watch"].as<bool>();
+  if (once && watches) return invalid("--once and --watch exclude each other");
+  const bool has_screen = ::isatty(STDOUT_FILENO);
+  if (watches || (has_screen && !once)) {
+    const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(interval).count();
+    return live(invocation, choice, static_cast<int>(std::clamp<std::int64_t>(ms, 100, 3'600'000)), has_screen);
   }
-  TopView view = TRY(fetch(invocation, order));
+  const TopView view = TRY(fetch(invocation, choice));
   invocation.out << render_top(view, 0, 0);
   return {};
 }
@@ -98,7 +129,7 @@ Result<void> run_top(const Invocation& invocation) {
 }  // namespace
 
 const Command kTop{
-    "top", "", "Show the node, its pods, containers and services by CPU, memory and delays; -: older than two periods.",
+    "top", "", "Show the node, its pods, containers and services, the most held up first; -: older than two periods.",
     describe_top, run_top};
 
 }  // namespace koord::ctl

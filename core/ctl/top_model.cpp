@@ -55,8 +55,15 @@ void add_verdicts(const json::value& answer, std::vector<TopRow>& rows) {
   }
 }
 
-std::optional<double> order_key(const Usage& usage, TopOrder order) {
+// Waits of so long are as bad as being stopped.
+constexpr double kLongWaitSeconds = 0.1;
+constexpr double kIdleCores = 0.01, kShortWaitSeconds = 1e-3;
+
+std::optional<double> order_key(const TopRow& row, TopOrder order) {
+  const Usage& usage = row.usage;
   switch (order) {
+    case TopOrder::harm:
+      return harm_of(row);
     case TopOrder::cpu:
       return usage.cpu_cores;
     case TopOrder::memory:
@@ -82,6 +89,13 @@ std::string header(const TopView& view) {
          format_seconds(usage.latency_p95) + " p99 " + format_seconds(usage.latency_p99) + "\n\n";
 }
 
+std::string left_out_lines(const TopView& view) {
+  std::string text;
+  if (view.further_rows > 0) text += std::to_string(view.further_rows) + " more; --limit 0 shows them\n";
+  if (view.idle_rows > 0) text += std::to_string(view.idle_rows) + " idle; --all shows them\n";
+  return text;
+}
+
 std::string first_lines(const std::string& text, std::size_t lines) {
   std::size_t end = 0;
   for (std::size_t i = 0; i < lines && end < text.size(); ++i) end = text.find('\n', end) + 1;
@@ -91,13 +105,15 @@ std::string first_lines(const std::string& text, std::size_t lines) {
 }  // namespace
 
 Result<TopOrder> parse_top_order(std::string_view name) {
+  if (name == "harm") return TopOrder::harm;
   if (name == "cpu") return TopOrder::cpu;
   if (name == "memory") return TopOrder::memory;
   if (name == "latency") return TopOrder::latency;
   if (name == "throttled") return TopOrder::throttled;
   if (name == "stalled") return TopOrder::stalled;
   if (name == "name") return TopOrder::name;
-  return invalid("--sort '" + std::string(name) + "' is not one of cpu, memory, latency, throttled, stalled, name");
+  return invalid("--sort '" + std::string(name) +
+                 "' is not one of harm, cpu, memory, latency, throttled, stalled, name");
 }
 
 Result<TopView> parse_top(const std::string& node_text, const std::string& pods_text, const std::string& verdicts) {
@@ -116,10 +132,31 @@ Result<TopView> parse_top(const std::string& node_text, const std::string& pods_
   return view;
 }
 
+std::optional<double> harm_of(const TopRow& row) {
+  const auto wait = row.usage.latency_p95 ? std::optional(*row.usage.latency_p95 / kLongWaitSeconds) : std::nullopt;
+  const std::optional<double> most = std::max({row.usage.throttled, row.usage.stalled, wait});
+  const bool is_own = row.interference.starts_with("own ");
+  if (row.interference.empty()) return most ? std::optional(std::min(*most, 1.0)) : std::nullopt;
+  return (is_own ? 1 : 2) + std::min(most.value_or(0), 1.0);
+}
+
+bool is_idle(const TopRow& row) {
+  const Usage& usage = row.usage;
+  return row.interference.empty() && usage.cpu_cores.value_or(0) < kIdleCores && usage.throttled.value_or(0) == 0 &&
+         usage.stalled.value_or(0) == 0 && usage.latency_p95.value_or(0) < kShortWaitSeconds;
+}
+
+void shorten(TopView& view, bool without_idle, std::size_t limit) {
+  if (without_idle) view.idle_rows += std::erase_if(view.rows, is_idle);
+  if (limit == 0 || view.rows.size() <= limit) return;
+  view.further_rows += view.rows.size() - limit;
+  view.rows.resize(limit);
+}
+
 void sort_rows(std::vector<TopRow>& rows, TopOrder order) {
   std::sort(rows.begin(), rows.end(), [order](const TopRow& a, const TopRow& b) {
-    std::optional<double> key_a = order_key(a.usage, order);
-    std::optional<double> key_b = order_key(b.usage, order);
+    std::optional<double> key_a = order_key(a, order);
+    std::optional<double> key_b = order_key(b, order);
     return key_a != key_b ? key_a > key_b : a.name < b.name;  // nullopt is less than any number
   });
 }
@@ -141,8 +178,10 @@ std::string render_top(const TopView& view, std::size_t max_width, std::size_t m
                format_seconds(row.usage.latency_p50), format_seconds(row.usage.latency_p95),
                format_seconds(row.usage.latency_p99), format_percent(row.usage.throttled),
                format_percent(row.usage.stalled), row.interference.empty() ? "-" : row.interference});
-  std::string text = header(view) + table.render(max_width);
-  return max_lines == 0 ? text : first_lines(text, max_lines);
+  const std::string text = header(view) + table.render(max_width), left_out = left_out_lines(view);
+  if (max_lines == 0) return text + left_out;
+  const auto lines = static_cast<std::size_t>(std::count(left_out.begin(), left_out.end(), '\n'));
+  return first_lines(first_lines(text, max_lines - std::min(lines, max_lines)) + left_out, max_lines);
 }
 
 }  // namespace koord::ctl

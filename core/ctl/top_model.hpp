@@ -34,17 +34,29 @@ struct TopView {
   std::optional<double> memory_total_bytes;
   Usage node_usage;
   std::vector<TopRow> rows;
+  std::size_t idle_rows = 0, further_rows = 0;  // that shorten() left out
 };
 
-enum class TopOrder { cpu, memory, latency, throttled, stalled, name };
+enum class TopOrder { harm, cpu, memory, latency, throttled, stalled, name };
 
 Result<TopOrder> parse_top_order(std::string_view name);
 
 // From the answers of /api/v1/node, /api/v1/pods and /api/v1/interference. `verdicts`: empty of an agent that has none.
 Result<TopView> parse_top(const std::string& node, const std::string& pods, const std::string& verdicts = {});
 
+// Returns how much a row is held up: 2 and more with a verdict about other containers, 1 and more with one about
+// itself. The fraction is the largest of throttled, stalled, and the p95 wait as a share of 100 ms. nullopt: nothing is
+// known.
+std::optional<double> harm_of(const TopRow& row);
+
+// Whether a row uses less than 0.01 cores and is not held up: no verdict, not throttled, not stalled, waits below 1 ms.
+bool is_idle(const TopRow& row);
+
 // The largest first, what is not known last; by name where equal.
 void sort_rows(std::vector<TopRow>& rows, TopOrder order);
+
+// Leaves out idle rows, and of the others all behind the first `limit`; 0: none.
+void shorten(TopView& view, bool without_idle, std::size_t limit);
 
 // Header lines and table, as plain text of at most `max_width` columns and `max_lines` lines; 0 = no limit.
 std::string render_top(const TopView& view, std::size_t max_width, std::size_t max_lines);

@@ -144,7 +144,7 @@ TEST_CASE("koordctl top lists this machine's cgroups with CPU and memory") {
   AgentProcess agent(kStateOfTests, pod_resource());
   REQUIRE(agent.start());
   CHECK(eventually([&] {
-    std::string table = agent.ctl({"top", "--once"}).output;
+    std::string table = agent.ctl({"top", "--once", "--all"}).output;
     std::size_t at = table.find(cgroup.dir());
     return at != std::string::npos && table.find("0.000", at) != std::string::npos;
   }));

@@ -55,7 +55,7 @@ struct NoisyNeighbourFixture {
   }
   // The column WAIT P95 of `koordctl top`; empty: no such row.
   std::string wait_p95(const std::string& container) const {
-    const std::string table = agent.ctl({"top", "--once"}).output;
+    const std::string table = agent.ctl({"top", "--once", "--all"}).output;
     const std::size_t name = table.find("/" + container + " ");
     if (name == std::string::npos) return {};
     std::string_view line = std::string_view(table).substr(name, table.find('\n', name) - name);

@@ -70,6 +70,49 @@ TEST_CASE("top never prints more lines than the screen has") {
   CHECK(std::count(text.begin(), text.end(), '\n') == 5);
 }
 
+namespace {
+
+TopRow row(std::string name, Usage usage, std::string verdict = {}) {
+  return {"container", std::move(name), "LS", usage, std::move(verdict)};
+}
+
+Usage usage(double cores, std::optional<double> wait, std::optional<double> throttled, std::optional<double> stalled) {
+  return {cores, 1024, wait, wait, wait, throttled, stalled};
+}
+
+}  // namespace
+
+TEST_CASE(
+    "top by harm puts verdicts about others first, then those about itself, then what is throttled, stalled or waits") {
+  std::vector<TopRow> rows{
+      row("hog", usage(7, 1e-4, std::nullopt, 0)),      row("waits", usage(0.1, 0.09, std::nullopt, 0)),
+      row("throttled", usage(0.1, 0.001, 0.5, 0)),      row("own", usage(0.1, 0.001, 1, 0), "own cpu 20%"),
+      row("victim", usage(0.1, 0.001, 0, 0), "cpu 1%"), row("unknown", Usage())};
+  sort_rows(rows, TopOrder::harm);
+  CHECK(names(rows) == std::vector<std::string>{"victim", "own", "waits", "throttled", "hog", "unknown"});
+}
+
+TEST_CASE("top folds rows that use nothing and are not held up, and says how many") {
+  TopView view;
+  view.rows = {row("victim", usage(0.001, 0.001, 0, 0), "cpu 1%"), row("idle", usage(0.001, 1e-4, 0, 0)),
+               row("throttled", usage(0.001, 1e-4, 0.01, 0)), row("silent", Usage())};
+  shorten(view, true, 0);
+  CHECK(names(view.rows) == std::vector<std::string>{"victim", "throttled"});
+  CHECK(render_top(view, 0, 0).ends_with("\n2 idle; --all shows them\n"));
+}
+
+TEST_CASE("top shows at most as many rows as --limit says, and how many more there are") {
+  TopView view;
+  for (const char* name : {"a", "b", "c"}) view.rows.push_back(row(name, usage(1, 0, 0, 0)));
+  shorten(view, true, 2);
+  CHECK(names(view.rows) == std::vector<std::string>{"a", "b"});
+  CHECK(render_top(view, 0, 0).ends_with("\n1 more; --limit 0 shows them\n"));
+  // On a screen of five lines the last row makes room for it.
+  const std::string text = render_top(view, 80, 5);
+  CHECK(std::count(text.begin(), text.end(), '\n') == 5);
+  CHECK(text.ends_with("\n1 more; --limit 0 shows them\n"));
+}
+
 TEST_CASE("an answer that is not what was expected is an error or empty, never a crash") {
   CHECK_FALSE(parse_top("[]", kPods));
   CHECK_FALSE(parse_top(kNode, "<html>"));
