@@ -7,6 +7,7 @@
 #include <cmath>
 #include <csignal>
 
+#include "core/agentd/export_detail.hpp"
 #include "core/agentd/gates.hpp"
 #include "core/agentd/host_time.hpp"
 #include "core/agentd/koordlet_names.hpp"
@@ -113,6 +114,7 @@ Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::
       reporting_(services_, prediction_.prediction(), config_),
       takeover_(*clock_, cgroups_.layout(), config_.roots, hub_, qos_.governor(),
                 state_.pod_source() != name_of(PodSource::cgroup)),
+      detail_(config_.exporter.detail),
       sources_(api_sources()),
       page_(*clock_, [this](std::string& text) { api::write_metrics(text, sources_); }),
       metrics_access_(services_, config_),
@@ -162,6 +164,7 @@ api::ApiSources Agent::api_sources() {
       .health = [this] { return health(); },
       .reload_plugin = [this](const std::string& id,
                               std::function<void(const Result<void>&)> done) { reload_plugin(id, std::move(done)); },
+      .exported = [this](const metric::Desc& desc) { return exported(detail_, desc); },
       .koordlet_names = config_.exporter.koordlet_names ? koordlet_names() : std::function<void(std::string&)>(),
       .prediction = prediction_.prediction(),
       .pod_source = state_.pod_source(),
@@ -295,7 +298,9 @@ void Agent::reload() {
   qos_.apply(*fresh);
   start_plugins(*fresh, *keys);
   cgroups_.set_costly_period(fresh->cgroup.memory_stat_period);
+  detail_ = fresh->exporter.detail;
   config_.log = fresh->log;
+  config_.exporter.detail = fresh->exporter.detail;
   config_.cgroup.memory_stat_period = fresh->cgroup.memory_stat_period;
   config_.feature_gates = fresh->feature_gates;
   config_.plugins = fresh->plugins;

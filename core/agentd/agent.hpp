@@ -3,6 +3,7 @@
 // all; what they do is theirs.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -123,6 +124,7 @@ class Agent {
   std::string config_problem_;  // of the last reload; empty: it was taken
   std::vector<std::string> gate_problems_;
 
+  std::atomic<config::Detail> detail_;  // exporter.detail, for the thread of the page
   const api::ApiSources sources_;
   api::MetricsPage page_;
   MetricsAccess metrics_access_;

@@ -55,7 +55,7 @@ std::vector<std::string> keys_needing_restart(const config::Config& running, con
   if (running.node_name != fresh.node_name) keys.emplace_back("nodeName");
   if (!same(running.roots, fresh.roots)) keys.emplace_back("roots");
   if (!same(running.listen, fresh.listen)) keys.emplace_back("listen");
-  if (running.exporter.koordlet_names != fresh.exporter.koordlet_names) keys.emplace_back("exporter");
+  if (running.exporter.koordlet_names != fresh.exporter.koordlet_names) keys.emplace_back("exporter.koordletNames");
   if (!same(running.store, fresh.store)) keys.emplace_back("store");
   if (!same(running.cluster, fresh.cluster)) keys.emplace_back("cluster");
   if (!same(running.state, fresh.state)) keys.emplace_back("state");

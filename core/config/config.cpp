@@ -46,6 +46,20 @@ std::string_view to_string(IsolationLayer layer) {
   return "cgroup";
 }
 
+std::string_view to_string(Detail detail) {
+  switch (detail) {
+    case Detail::node:
+      return "node";
+    case Detail::pod:
+      return "pod";
+    case Detail::container:
+      return "container";
+    case Detail::all:
+      break;
+  }
+  return "all";
+}
+
 std::string_view to_string(StateSource source) {
   switch (source) {
     case StateSource::automatic:

@@ -163,7 +163,12 @@ struct StateSettings {
   std::vector<std::string> pod_annotations;  // kept beside those that the agent and its plugins read
 };
 
+// The kinds of subjects with series on /metrics: each level has those of the level before, too. container: no
+// histograms of containers and none of the details that koord::agentd::exported() leaves out; all: everything.
+enum class Detail : std::uint8_t { node, pod, container, all };
+
 struct ExporterSettings {
+  Detail detail = Detail::container;
   bool koordlet_names = false;
 };
 
@@ -257,6 +262,7 @@ struct Config {
 
 std::string_view to_string(Isolation isolation);
 std::string_view to_string(IsolationLayer layer);
+std::string_view to_string(Detail detail);
 std::string_view to_string(StateSource source);
 std::string_view to_string(OnExit what);
 std::string_view to_string(EvictionTier tier);

@@ -117,6 +117,11 @@ Schema<Config> make_config_schema() {
           any_text(), [](C & c) -> auto& { return c.listen.socket_group; }),
 
       key(
+          "exporter.detail", "container",
+          "Subjects with series on /metrics. container: at most 15 of each; all: also histograms and details of containers.",
+          choice({Detail::node, Detail::pod, Detail::container, Detail::all}),
+          [](C & c) -> auto& { return c.exporter.detail; }),
+      key(
           "exporter.koordletNames", "false", "Adds koordlet's metric families to /metrics, for existing dashboards.",
           boolean(), [](C & c) -> auto& { return c.exporter.koordlet_names; }),
 

@@ -170,7 +170,7 @@ TEST_CASE("waits of threads that compete for a CPU are scheduling latency of the
   };
   const double before = waited();
   AgentProcess agent(kStateOfTests, {plugin});
-  REQUIRE(agent.start());
+  REQUIRE(agent.start({"--set", "exporter.detail=all"}));
   auto value = [&](std::string_view family) { return find_metric(agent.metrics(), family, {container(cgroup)}); };
   auto measured = [&] { return value("koordetector_container_sched_latency_seconds_sum").value_or(0); };
   REQUIRE(eventually([&] { return measured() > 0; }));

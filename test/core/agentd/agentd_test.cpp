@@ -71,9 +71,10 @@ TEST_CASE("an unknown gate is reported, and the other gates are set") {
   CHECK(gates.enabled("NodeResourceCollector"));
 }
 
-TEST_CASE("a changed log level takes effect at once, a changed socket after a restart") {
+TEST_CASE("a changed level of the log or of /metrics takes effect at once, a changed socket after a restart") {
   config::Config running, fresh;
   fresh.log.level = log::Level::debug;
+  fresh.exporter.detail = config::Detail::node;
   CHECK(keys_needing_restart(running, fresh).empty());
   fresh.listen.socket = "/run/other.sock";
   fresh.workers = 7;

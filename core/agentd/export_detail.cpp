@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/agentd/export_detail.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
+namespace koord::agentd {
+namespace {
+
+using config::Detail;
+using metric::Exported;
+
+// Metrics of the agent's own plugins that only level "all" has, sorted. Those of pods: the kernel's averages of what
+// pod_pressure_stalled_seconds_total counts, means beside quantiles, and one figure for each NUMA node.
+constexpr std::string_view kPodDetails[] = {"pod_block_latency_mean_seconds",
+                                            "pod_memory_latency_mean_seconds",
+                                            "pod_memory_usage_with_page_cache",
+                                            "pod_numa_memory_usage",
+                                            "pod_psi",
+                                            "pod_psi_cpu_full_supported",
+                                            "pod_psi_stalled_ratio",
+                                            "pod_sched_latency_mean_seconds"};
+
+// Those of containers: figures that their pod has at every level with pods, and those that one looks up for one
+// container.
+constexpr std::string_view kContainerDetails[] = {"container_block_latency_mean_seconds",
+                                                  "container_block_read_bytes_total",
+                                                  "container_block_reads_total",
+                                                  "container_block_time_seconds_total",
+                                                  "container_block_write_bytes_total",
+                                                  "container_block_writes_total",
+                                                  "container_cpi",
+                                                  "container_held_up_seconds_total",
+                                                  "container_llc_misses_per_kilo_instructions",
+                                                  "container_memory_cold_page_size",
+                                                  "container_memory_high_events_total",
+                                                  "container_memory_latency_mean_seconds",
+                                                  "container_memory_limit_hits_total",
+                                                  "container_memory_stall_seconds_total",
+                                                  "container_memory_usage_with_page_cache",
+                                                  "container_memory_with_hot_page_usage",
+                                                  "container_perf_running_ratio",
+                                                  "container_pressure_stalled_seconds_total",
+                                                  "container_psi",
+                                                  "container_psi_cpu_full_supported",
+                                                  "container_psi_stalled_ratio",
+                                                  "container_scaled_cfs_burst_us",
+                                                  "container_scaled_cfs_quota_us",
+                                                  "container_sched_latency_mean_seconds",
+                                                  "container_sched_latency_throttled_seconds_total"};
+
+// By interface; a pod's containers share the pod's.
+constexpr std::string_view kContainerNetwork = "container_network_";
+
+// One series for each resource and kind of verdict, nearly all of them 0.
+constexpr std::string_view kVerdicts = "container_interference";
+
+static_assert(std::is_sorted(std::begin(kPodDetails), std::end(kPodDetails)));
+static_assert(std::is_sorted(std::begin(kContainerDetails), std::end(kContainerDetails)));
+
+template <std::size_t n>
+bool has(const std::string_view (&names)[n], std::string_view name) {
+  return std::binary_search(std::begin(names), std::end(names), name);
+}
+
+}  // namespace
+
+Exported exported(Detail detail, const metric::Desc& desc) {
+  if (detail == Detail::all) return {};
+  Exported levels{.node = true, .pods = false, .containers = false, .zero_containers = true};
+  levels.pods = detail != Detail::node && !has(kPodDetails, desc.name);
+  levels.containers = detail == Detail::container && desc.type != metric::Type::histogram &&
+                      !has(kContainerDetails, desc.name) && !desc.name.starts_with(kContainerNetwork);
+  levels.zero_containers = desc.name != kVerdicts;
+  return levels;
+}
+
+}  // namespace koord::agentd
