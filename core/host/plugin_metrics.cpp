@@ -11,6 +11,11 @@ namespace {
 
 double seconds(Duration d) { return std::chrono::duration<double>(d).count(); }
 
+bool is_failure(PluginState state) {
+  using enum PluginState;
+  return state == refused || state == failed || state == wedged || state == parked;
+}
+
 // The status has totals; a counter takes what came since.
 void raise_to(metric::HostCounter& counter, double total) {
   if (total > counter.value()) counter.add(total - counter.value());
@@ -40,6 +45,7 @@ PluginMetrics::Metrics& PluginMetrics::of(const std::string& plugin) {
           counter("plugin_hard_breaches_total", "Times the plugin was restarted because it exceeded a limit."),
       .series = metrics_.gauge("plugin_series", "Living series of the plugin.", labels),
       .up = metrics_.gauge("plugin_up", "1 when the plugin runs.", labels),
+      .failed = metrics_.gauge("plugin_failed", "1 while the plugin is refused, failed, wedged or parked.", labels),
       .cpu = metrics_.gauge("plugin_cpu_cores", "Cores that the plugin used lately.", labels),
       .cpu_limit = metrics_.gauge("plugin_cpu_limit_cores", "Cores that the plugin may use; 0: no limit.", labels),
       .memory =
@@ -118,6 +124,7 @@ void PluginMetrics::update(const std::vector<PluginStatus>& plugins) {
     metrics.series.set(static_cast<double>(plugin.series));
     update_scrapes(metrics, plugin);
     metrics.up.set(plugin.state == PluginState::running ? 1 : 0);
+    metrics.failed.set(is_failure(plugin.state) ? 1 : 0);
   }
 }
 

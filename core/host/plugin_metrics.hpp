@@ -24,7 +24,7 @@ class PluginMetrics {
     metric::HostCounter calls, call_seconds, cpu_seconds, errors, skipped_ticks, deadline_misses, restarts;
     metric::HostCounter dropped_series, reloads, refused_reloads, refused_configs;
     metric::HostCounter soft_breaches, hard_breaches;
-    metric::HostGauge series, up;
+    metric::HostGauge series, up, failed;
     metric::HostGauge cpu, cpu_limit, memory, memory_limit, series_limit, tick_deadline, slowdown;
     bool scrapes = false;  // those of external advisors alone
     metric::HostCounter scrape_count, scrape_failures;

@@ -388,6 +388,7 @@ TEST_CASE("the host's metrics show for each enabled plugin whether it is up and 
   std::string text;
   stage.metrics().write_text(text);
   CHECK(contains(text, R"(koordetector_plugin_up{plugin="puppet"} 1)"));
+  CHECK(contains(text, R"(koordetector_plugin_failed{plugin="puppet"} 0)"));
   CHECK(contains(text, R"(koordetector_plugin_call_seconds_total{plugin="puppet"} )"));
   CHECK(contains(text, R"(koordetector_plugin_restarts_total{plugin="puppet"} 0)"));
   CHECK_FALSE(contains(text, R"(plugin="second")"));
