@@ -172,9 +172,10 @@ class Expression:
         if piped:
             arguments.append(piped)
         if not is_call:
-            if len(arguments) != 1:
-                raise TemplateError(f"expected one value in '{self.text}'")
-            return arguments[0]
+            if len(arguments) == 1:
+                return arguments[0]
+            method, *rest = arguments
+            return lambda scope: call(method(scope), [argument(scope) for argument in rest], self.text)
         if word == 'include':
             return lambda scope: scope.include(*[argument(scope) for argument in arguments])
         if word not in FUNCTIONS:
@@ -213,6 +214,13 @@ def field(of, name, text):
     if of is None:
         raise TemplateError(f"nothing there to take '{name}' of, in '{text}'")
     return of.get(name)
+
+
+def call(method, arguments, text):
+    """A method of an object, such as .Files.Get PATH."""
+    if not callable(method):
+        raise TemplateError(f"expected one value in '{text}'")
+    return method(*arguments)
 
 
 class Scope:

@@ -34,7 +34,9 @@ VARIATIONS = {
         'featureGates': {'AllBeta': True, 'AllAlpha': False}, 'resctrl': True, 'hostNetwork': True, 'nri': {'hostPath': '/run/nri'}, 'plugins': {'images': ACME},
         'kubelet': {'port': 10250, 'caFile': '/pki/kubelet.crt', 'serverName': 'nodeName', 'stateDirectory': '/var/lib/kubelet', 'access': 'proxy'},
         'metrics': {'port': 9000, 'ipv6': True, 'tls': {'secretName': 'agent-tls', 'clientCaKey': 'ca.crt'},
-                    'serviceMonitor': {'enabled': True, 'labels': {'team': 'a'}, 'tlsConfig': {'serverName': 'agent'}}},
+                    'serviceMonitor': {'enabled': True, 'labels': {'team': 'a'}, 'tlsConfig': {'serverName': 'agent'}},
+                    'prometheusRule': {'enabled': True, 'labels': {'team': 'a'}, 'runbookBase': 'https://git.example/'},
+                    'dashboards': {'enabled': True, 'annotations': {'grafana_folder': 'a'}}},
         'networkPolicy': {'enabled': True, 'from': [{'namespaceSelector': {}}]}, 'affinity': {'nodeAffinity': {}},
         'serviceAccount': {'annotations': {'a': 'b'}}, 'podAnnotations': {'c': 'd'}, 'podLabels': {'e': 'f'}, 'extraArgs': ['--set=log.format=json'],
         'extraVolumes': [{'name': 'more', 'emptyDir': {}}], 'extraVolumeMounts': [{'name': 'more', 'mountPath': '/more'}]},
@@ -128,7 +130,8 @@ class Chart(unittest.TestCase):
 
     def test_the_agent_takes_every_configuration_that_the_chart_makes(self):
         for name, changes in VARIATIONS.items():
-            text = the('ConfigMap', objects(changes))['data']['koordetector.yaml']
+            configs = [made for made in objects(changes) if not made['metadata']['name'].endswith('-dashboards')]
+            text = the('ConfigMap', configs)['data']['koordetector.yaml']
             with tempfile.TemporaryDirectory() as folder:
                 for plugins in ('own-plugins', 'plugins'):
                     pathlib.Path(folder, plugins).mkdir()

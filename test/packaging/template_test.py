@@ -28,6 +28,11 @@ class Templates(unittest.TestCase):
                 ('{{ .missing }}', ''), ('{{ $ | toYaml | trunc 10 }}', 'empty: []\n'), ('{{ (dict "a" .map).a.k }}', 'v')]:
             self.assertEqual(rendered(source), expected, source)
 
+    def test_a_method_is_called_with_its_arguments(self):
+        dot = {'Files': {'Get': lambda path: f'text of {path}'}, 'name': 'a'}
+        self.assertEqual(rendered('{{ .Files.Get "a.json" | replace "text" "all" }}', dot), 'all of a.json')
+        self.assertEqual(rendered('{{ range list "b" }}{{ $.Files.Get (printf "%s.json" .) }}{{ end }}', dot), 'text of b.json')
+
     def test_a_dash_cuts_the_space_beside_it(self):
         for source, expected in [
                 ('a {{- .name -}} b', 'aab'), ('a\n  {{- .name }}\nb', 'aa\nb'), ('a\n{{ .name -}}\n b', 'a\nab'),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PrometheusProcess: Debian's prometheus, scraping one target on loopback every three seconds. A program that includes
+// PrometheusProcess: Debian's prometheus, scraping targets on loopback every three seconds. A program that includes
 // this is built with -DKOORD_PROMETHEUS="PATH". Header-only.
 #pragma once
 
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/base/file.hpp"
+#include "core/base/parse.hpp"
 #include "core/base/url.hpp"
 #include "core/http/client.hpp"
 #include "core/http/socket_address.hpp"
@@ -24,13 +25,18 @@ class PrometheusProcess {
  public:
   static constexpr int kIntervalSeconds = 3;
 
-  explicit PrometheusProcess(const std::string& target) {
+  explicit PrometheusProcess(const std::string& target) : PrometheusProcess(std::vector{target}) {}
+  // `rules`: a file of rules, evaluated as often.
+  explicit PrometheusProcess(const std::vector<std::string>& targets, const std::string& rules = {}) {
     auto free_port = http::open_tcp_listener("127.0.0.1:0");
     address_ = "127.0.0.1:" + std::to_string(*http::local_port(free_port->get()));
     free_port = UniqueFd();
+    const std::string interval = std::to_string(kIntervalSeconds) + "s";
     std::ofstream(folder_ / "prometheus.yml")
-        << "global: {scrape_interval: " << kIntervalSeconds << "s, scrape_timeout: " << kIntervalSeconds
-        << "s}\nscrape_configs:\n- job_name: agent\n  static_configs: [{targets: ['" << target << "']}]\n";
+        << "global: {scrape_interval: " << interval << ", scrape_timeout: " << interval
+        << ", evaluation_interval: " << interval << "}\nrule_files: [" << (rules.empty() ? "" : "'" + rules + "'")
+        << "]\nscrape_configs:\n- job_name: agent\n  static_configs: [{targets: ['" << join(targets, "', '")
+        << "']}]\n";
     process_ = std::make_unique<ChildProcess>(
         std::vector<std::string>{KOORD_PROMETHEUS, "--config.file=" + (folder_ / "prometheus.yml"),
                                  "--storage.tsdb.path=" + (folder_ / "data"), "--web.listen-address=" + address_},
@@ -38,7 +44,10 @@ class PrometheusProcess {
   }
   // The JSON of an answer; empty while no answer exists.
   std::string query(const std::string& expression) const {
-    auto response = http::get(address_, "/api/v1/query?query=" + percent_encode(expression));
+    return get("/api/v1/query?query=" + percent_encode(expression));
+  }
+  std::string get(const std::string& target) const {
+    auto response = http::get(address_, target);
     return response && response->status == 200 ? response->body : "";
   }
   // The number of a query that has one result.
