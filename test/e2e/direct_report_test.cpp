@@ -18,7 +18,7 @@ namespace {
 
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
-// A node without pods, its cluster, a manager, and an agent that measures the node.
+// A node with a pod, its cluster, a manager, and an agent that measures the node.
 struct Node {
   NodeTree tree;
   TestCluster cluster;
@@ -29,19 +29,24 @@ struct Node {
 
   Node() {
     tree.write("cgroup/cgroup.controllers", "cpu memory\n");
-    tree.make_directory("cgroup/kubepods.slice");
-    cluster.set_pods("[]");
-    agent.emplace("roots: {cgroup: \"" + tree.path("cgroup") + "\"}\ncluster: {kubeconfig: \"" + cluster.kubeconfig() +
-                      "\"}\nstate: {kubelet: {caFile: \"" + cluster.kubelet_ca() +
-                      "\", syncPeriod: 1s}}\nreport: {createNodeMetric: true, direct: {enabled: true, period: 1s, window: 5s, address: \"" +
-                      address + "\", serverName: koord-manager.koordetector.svc, caFile: " +
-                      manager_certificates().pem("ca") + "}}\n",
-                  {built("plugins/advisor-node-resource")});
+    tree.make_directory(
+        "cgroup/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-poduid_web.slice/cri-containerd-" +
+        std::string(64, 'a') + ".scope");
+    cluster.set_pods(
+        R"([{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web", "namespace": "shop", "uid": "uid-web"},)"
+        R"("spec": {"nodeName": "test-node", "containers": [{"name": "app", "image": "i"}]},)"
+        R"("status": {"phase": "Running", "qosClass": "Burstable"}}])");
+    agent.emplace(
+        "roots: {cgroup: \"" + tree.path("cgroup") + "\"}\ncluster: {kubeconfig: \"" + cluster.kubeconfig() +
+            "\"}\nstate: {kubelet: {caFile: \"" + cluster.kubelet_ca() +
+            "\", syncPeriod: 1s}}\nreport: {createNodeMetric: true, direct: {enabled: true, period: 1s, window: 5s, address: \"" +
+            address + "\", serverName: koord-manager.koordetector.svc, caFile: " + manager_certificates().pem("ca") +
+            "}}\n",
+        std::vector<std::string>{built("plugins/advisor-node-resource")});
   }
   std::string report() const { return agent->ctl({"report"}).output; }
   double count(const char* result) const {
-    return find_metric(agent->metrics(), "koordetector_report_direct_total",
-                       {"result=\"" + std::string(result) + "\""})
+    return find_metric(agent->metrics(), "koordetector_report_direct_total", {"result=\"" + std::string(result) + "\""})
         .value_or(-1);
   }
 };
