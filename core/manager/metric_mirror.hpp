@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MetricMirror: writes the status of NodeMetrics of slo.koordinator.sh from the reports of agents (mirror_plan.hpp), for
-// Koordinator's scheduler and other readers of that object. Only while this replica leads. [loop thread]
+// MetricMirror: writes the status of NodeMetrics of slo.koordinator.sh from the reports of agents (mirror_plan.hpp),
+// for Koordinator's scheduler and other readers of that object. Only while this replica leads. [loop thread]
 #pragma once
 
 #include <cstdint>

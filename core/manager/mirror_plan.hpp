@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// MirrorPlan: which NodeMetrics of slo.koordinator.sh are written next from the reports of agents: each node at most once
-// in a while, those with changes first, then those that were written longest ago, all together at a bounded rate. And
-// the status to write. No I/O and no clock. [one thread]
+// MirrorPlan: which NodeMetrics of slo.koordinator.sh are written next from the reports of agents: each node at most
+// once in a while, those with changes first, then those that were written longest ago, all together at a bounded rate.
+// And the status to write. No I/O and no clock. [one thread]
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ReportFreshness: whether each node's newest report is current, by the time since it came. A node is stale when three of
-// its periods have passed without a report; its period is learned from its reports. After a change of the leader no node
-// is judged for a period. And the condition Fresh in a status. No I/O and no clock. [one thread]
+// ReportFreshness: whether each node's newest report is current, by the time since it came. A node is stale when three
+// of its periods have passed without a report; its period is learned from its reports. After a change of the leader no
+// node is judged for a period. And the condition Fresh in a status. No I/O and no clock. [one thread]
 #pragma once
 
 #include <array>

@@ -105,9 +105,9 @@ void DirectReporter::connect(const std::string& address) {
   const Result<kube::HostAndPort> place = kube::split_address(address);
   if (!place) return fail("the manager's address: " + place.error().message());
   if (address != address_ || !manager_) {
-    manager_ =
-        std::make_unique<kube::Client>(parts_.loop, parts_.workers, parts_.clock, manager_config(*place),
-                                       kube::ClientOptions{.requests_per_second = 5, .burst = 2, .kept_connections = 1});
+    manager_ = std::make_unique<kube::Client>(
+        parts_.loop, parts_.workers, parts_.clock, manager_config(*place),
+        kube::ClientOptions{.requests_per_second = 5, .burst = 2, .kept_connections = 1});
     address_ = address;
     accepted_ = nullptr;
   }
@@ -134,8 +134,7 @@ void DirectReporter::compute() {
     auto ready = std::make_shared<Ready>();
     const DirectReport report = parts_.compute();
     ready->refusal = report.report.refusal;
-    if (ready->refusal.empty())
-      ready->body = make_direct_body(options_.node_name, report, before, parts_.clock.now());
+    if (ready->refusal.empty()) ready->body = make_direct_body(options_.node_name, report, before, parts_.clock.now());
     parts_.loop.post([this, alive, ready = std::shared_ptr<const Ready>(std::move(ready))] {
       if (!*alive) return;
       is_computing_ = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // DirectReporter: sends this node's NodeMetric every few seconds to the koord-manager that leads, over one TLS
-// connection and with the token of the agent. It finds the leader by its Lease, which the API server has. Each report is
-// of its own moment: a failed one is not sent again. After a failure the Lease is read anew, and waits grow up to a
+// connection and with the token of the agent. It finds the leader by its Lease, which the API server has. Each report
+// is of its own moment: a failed one is not sent again. After a failure the Lease is read anew, and waits grow up to a
 // minute. A manager that is missing, hangs or answers nonsense costs one request of bounded time and size at a time.
 // [loop thread] except where marked.
 #pragma once
@@ -94,8 +94,8 @@ class DirectReporter {
   std::optional<Time> failing_since_;
   std::unique_ptr<event::Timer> timer_;
   std::unique_ptr<kube::Client> manager_;
-  std::string address_;         // of manager_
-  bool knows_leader_ = false;   // false: the Lease is read before the next report
+  std::string address_;        // of manager_
+  bool knows_leader_ = false;  // false: the Lease is read before the next report
   bool is_computing_ = false;
   Time begun_{};                // of the report on its way
   AcceptedReportPtr accepted_;  // null: the manager has none

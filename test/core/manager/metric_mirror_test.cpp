@@ -25,22 +25,25 @@ TestCluster& mirror_cluster() {
 struct Mirroring : LoopHere {
   TestCluster& cluster = mirror_cluster();
   SystemClock clock;
-  kube::Client client{loop, workers, clock, *kube::find_config(cluster.kubeconfig()),
-                      {.requests_per_second = 1000, .burst = 1000}};
+  kube::Client client{
+      loop, workers, clock, *kube::find_config(cluster.kubeconfig()), {.requests_per_second = 1000, .burst = 1000}};
   bool leads = true;
   std::string report =
       R"({"updateTime":"2026-09-21T14:13:20Z","nodeMetric":{"nodeUsage":{"resources":{"cpu":"4","memory":"8Gi"}}},)"
       R"("podsMetric":[{"name":"web-0","namespace":"shop","podUsage":{},"pressure":{"ioStallSeconds":0.5}}],)"
       R"("conditions":[{"type":"Fresh","status":"True","reason":"r","message":"m","lastTransitionTime":"2026-09-21T14:13:20Z"}]})";
   MetricMirror mirror{{loop, clock, client, [this] { return leads; }, [this](const std::string&) { return report; }},
-                      {.gap = 50ms}, 10ms};
+                      {.gap = 50ms},
+                      10ms};
 
   Mirroring() {
     cluster.put(
         R"({"apiVersion":"slo.koordinator.sh/v1alpha1","kind":"NodeMetric","metadata":{"name":"test-node"},"spec":{},)"
         R"("status":{"prodPeakMetric":{"resource":{}}}})");
   }
-  std::string status() { return boost::json::serialize(read_json(*cluster.get("NodeMetric", "test-node"))->at("status")); }
+  std::string status() {
+    return boost::json::serialize(read_json(*cluster.get("NodeMetric", "test-node"))->at("status"));
+  }
 };
 
 }  // namespace

@@ -25,8 +25,9 @@ TEST_CASE("the mirrored status lacks what Koordinator's definition lacks, and no
       R"({"updateTime":"t","nodeMetric":{"nodeUsage":{}},"podsMetric":[{"name":"a","pressure":{"ioStallSeconds":1},)"
       R"("interference":[{}],"qos":"LS"},7],"conditions":[{"type":"Fresh"}],"prodPeakMetric":{}})");
   REQUIRE(status);
-  CHECK(*status ==
-        R"({"updateTime":"t","nodeMetric":{"nodeUsage":{}},"podsMetric":[{"name":"a","qos":"LS"},7],"prodPeakMetric":{}})");
+  CHECK(
+      *status ==
+      R"({"updateTime":"t","nodeMetric":{"nodeUsage":{}},"podsMetric":[{"name":"a","qos":"LS"},7],"prodPeakMetric":{}})");
   for (const char* text : {"", "[]", "{", "7"}) {
     CAPTURE(text);
     CHECK_FALSE(mirrored_status(text));
