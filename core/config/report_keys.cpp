@@ -57,7 +57,7 @@ Schema<Config> report_keys() {
           duration(5s, 5min), [](C & c) -> auto& { return c.report.direct.window; }),
       report_key(
           "report.direct.lease", "koordetector/koord-manager",
-          "Lease of koord-manager, whose holder has the address to report to.", object_name(),
+          "Lease of koord-manager. Its holder has the address to report to.", object_name(),
           [](C & c) -> auto& { return c.report.direct.lease; }),
       report_key(
           "report.direct.address", R"("")", "Address to report to. Empty: that of the holder of report.direct.lease.",

@@ -24,7 +24,7 @@ class MetricMirror {
     const Clock& clock;
     kube::Client& client;
     std::function<bool()> leads;
-    // The status of a node's newest report, as JSON; empty: there is none any more.
+    // The status of a node's newest report, as JSON; empty: no longer known.
     std::function<std::string(const std::string& node)> status;
   };
   struct Counts {

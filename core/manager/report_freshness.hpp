@@ -35,7 +35,7 @@ class ReportFreshness {
   void report(const std::string& node, Time now);
   void forget(std::string_view node);
 
-  // Nodes whose condition changes now, in the order of names. A node is fresh with its first report.
+  // Nodes with a condition that changes now, in the order of names. A node is fresh with its first report.
   std::vector<Change> changes(Time now);
 
   bool is_fresh(std::string_view node, Time now) const;

@@ -71,7 +71,7 @@ class DirectReporter {
   bool is_busy() const { return is_computing_ || pending_ != nullptr; }
 
  private:
-  struct Ready;  // what one computation gave
+  struct Ready;  // the result of one computation
 
   void step_in(Duration wait);
   void step();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A report of any content: what is mirrored of it has no field that Koordinator's definition lacks, and a condition
-// that is written once is found there the next time.
+// A report of any content: its mirrored status has no field that Koordinator's definition lacks, and a condition that
+// is written once is found there the next time.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -6,7 +6,7 @@
 using namespace koord;
 using namespace koord::kube;
 
-TEST_CASE("a lease says who leads since when") {
+TEST_CASE("a lease names its holder and times") {
   const auto state = parse_lease_state(R"({"metadata": {"name": "l"}, "spec": {"holderIdentity": "a",
     "leaseDurationSeconds": 15, "leaseTransitions": 3, "acquireTime": "2026-01-02T03:04:05.000000Z",
     "renewTime": "2026-01-02T03:04:06.000000Z"}})");
@@ -18,7 +18,7 @@ TEST_CASE("a lease says who leads since when") {
   CHECK(state->renewed == "2026-01-02T03:04:06.000000Z");
 }
 
-TEST_CASE("a lease that nobody holds is one without a holder, and other texts are errors") {
+TEST_CASE("a lease without a spec has no holder, and other texts are errors") {
   for (const char* text : {"{}", R"({"spec": null})", R"({"spec": {"leaseDurationSeconds": -5}})"}) {
     CAPTURE(text);
     const auto state = parse_lease_state(text);

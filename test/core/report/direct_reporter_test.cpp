@@ -263,7 +263,7 @@ TEST_CASE_FIXTURE(Direct, "of an answer of a gibibyte some kilobytes are read") 
   lead(manager.address());
   start();
   check_fails("");
-  // What the sockets of each connection hold, beside what was read.
+  // The sockets of each connection hold some more than was read.
   CHECK(taken < manager.requests() * (32u << 20));
   CHECK(taken < 1u << 30);
 }
