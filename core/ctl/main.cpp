@@ -32,6 +32,7 @@ std::vector<const Command*> commands() {
           &kHooks,
           &kInterferenceMatrix,  // before the command with its first word
           &kInterference,
+          &kManagerStatus,
           &kPredict,
           &kReport,
           &kRestore,

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// koordctl manager status: asks the API server, not an agent.
+#include "core/base/clock.hpp"
+#include "core/ctl/command.hpp"
+#include "core/ctl/manager_status.hpp"
+#include "core/event/loop.hpp"
+#include "core/event/worker_pool.hpp"
+#include "core/kube/client.hpp"
+
+namespace koord::ctl {
+namespace {
+
+constexpr Duration kClusterTimeout = std::chrono::seconds(5);
+constexpr std::size_t kMostClusterBytes = 4u << 20;
+
+// One request after the other, each until its answer is there.
+class Cluster {
+ public:
+  explicit Cluster(const kube::ConnectionConfig& config) : client_(loop_, workers_, clock_, config, {}) {}
+
+  Result<kube::Reply> get(const std::string& target) {
+    Result<kube::Reply> answer = not_found("no answer");
+    const auto pending = client_.send(
+        {.verb = kube::Verb::get, .target = target, .timeout = kClusterTimeout, .max_body = kMostClusterBytes},
+        [&](Result<kube::Reply> reply) {
+          answer = std::move(reply);
+          loop_.stop();
+        });
+    loop_.run();
+    return answer;
+  }
+
+ private:
+  event::Loop loop_;
+  event::WorkerPool workers_{1};
+  SystemClock clock_;
+  kube::Client client_;
+};
+
+void describe_manager(po::options_description& options) {
+  options.add_options()("kubeconfig", po::value<std::string>()->default_value("")->value_name("FILE"),
+                        "of the cluster; default: $KUBECONFIG, else the pod's service account")(
+      "lease", po::value<std::string>()->default_value("koordetector/koord-manager")->value_name("NAMESPACE/NAME"),
+      "the Lease of koord-manager")("metrics-port", po::value<std::uint16_t>()->default_value(9320)->value_name("PORT"),
+                                    "its port with /metrics");
+}
+
+Result<void> run_manager_status(const Invocation& invocation) {
+  const kube::LeasePlace place = TRY(kube::parse_lease_place(invocation.text("lease")));
+  const kube::ConnectionConfig config = TRY(kube::find_config(invocation.text("kubeconfig")));
+  Cluster cluster(config);
+  const ManagerStatus status =
+      TRY(read_manager_status(place, invocation.options["metrics-port"].as<std::uint16_t>(),
+                              [&cluster](const std::string& target) { return cluster.get(target); }));
+  invocation.out << (invocation.output == Output::json ? manager_status_json(status) : render_manager_status(status));
+  return {};
+}
+
+}  // namespace
+
+const Command kManagerStatus{
+    "manager status",
+    "",
+    "Show the leader and the replicas of koord-manager: nodes with fresh and stale reports, failed writes, problems.",
+    describe_manager,
+    run_manager_status,
+    true};
+
+}  // namespace koord::ctl

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// ManagerStatus: the leader and the replicas of koord-manager, from its Lease, its pods, and their /metrics and /readyz
+// through the API server's proxy. Answers of all of them are checked and bounded. [any thread]
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.hpp"
+#include "core/kube/client.hpp"
+#include "core/kube/leader.hpp"
+
+namespace koord::ctl {
+
+struct ManagerReplica {
+  std::string pod, node, address;
+  bool is_ready = false;
+  std::optional<bool> leads;                   // as its metrics say; nothing: they are unknown
+  std::map<std::string, std::uint64_t> nodes;  // by freshness, without zeros
+  std::uint64_t failed = 0;                    // writes
+  std::uint64_t contested = 0;                 // objects
+  std::vector<std::string> problems;
+};
+
+struct ManagerStatus {
+  kube::LeasePlace place;
+  kube::LeaseState lease;
+  std::vector<ManagerReplica> replicas;  // by pod
+  std::string problem;                   // with the list of pods
+};
+
+// Answers GET of a path of the API server.
+using ClusterGet = std::function<Result<kube::Reply>(const std::string& target)>;
+
+// An error: the Lease cannot be read. `metrics_port`: of the pods.
+Result<ManagerStatus> read_manager_status(const kube::LeasePlace& place, std::uint16_t metrics_port,
+                                          const ClusterGet& get);
+
+// Takes what a replica's /metrics has. An error names the line.
+Result<void> read_manager_metrics(std::string_view page, ManagerReplica& replica);
+
+std::string render_manager_status(const ManagerStatus& status);
+std::string manager_status_json(const ManagerStatus& status);
+
+}  // namespace koord::ctl

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// A page of metrics of any content from a replica of koord-manager, and any text in place of its Lease and its pods:
+// koordctl prints no control characters but line breaks.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "core/ctl/manager_status.hpp"
+
+using namespace koord;
+using namespace koord::ctl;
+
+namespace {
+
+void check(bool holds) {
+  if (!holds) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  ManagerReplica replica;
+  replica.pod = text;
+  (void)read_manager_metrics(text, replica);
+  check(replica.nodes.size() <= 5);
+  ManagerStatus status{.place = {"ns", "name"}, .lease = {.holder = text}, .replicas = {replica}, .problem = {}};
+  for (const char c : render_manager_status(status)) check(c == '\n' || static_cast<unsigned char>(c) >= ' ');
+  const auto any = [&](const std::string&) -> Result<kube::Reply> { return kube::Reply{.status = 200, .body = text}; };
+  if (const Result<ManagerStatus> read = read_manager_status({"ns", "name"}, 9320, any)) {
+    check(read->replicas.size() <= 16);
+    (void)manager_status_json(*read);
+  }
+  return 0;
+}
