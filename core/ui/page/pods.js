@@ -14,13 +14,18 @@ const valueOf = (row, name) => row.values[row.scope + name];
 const numeric = (text, name, shown) => ({title: text, kind: 'number', cell: (row) => figure(valueOf(row, name), shown),
   order: (row) => valueOf(row, name), descending: true});
 
-// Pods that others hold up come first, then pods that their own limits hold up, then by stalls and waits.
-const harm = (row) => [
-  row.verdicts.some((one) => one.kind === 'interfered' || one.kind === 'shared-parent') ? 2 : Number(row.verdicts.length > 0),
-  Math.max(valueOf(row, '_cpu_throttled') ?? 0, valueOf(row, '_memory_stall_ratio') ?? 0),
-  valueOf(row, '_sched_latency_p95_seconds') ?? 0,
-  valueOf(row, '_cpu_usage') ?? 0,
-];
+// The order of `koordctl top`: 2 and more with a verdict about others, 1 and more with one about itself; the fraction is the
+// largest of throttled, stalled and the p95 wait as a share of 100 ms.
+function harm(row) {
+  const known = [valueOf(row, '_cpu_throttled'), valueOf(row, '_memory_stall_ratio'), valueOf(row, '_sched_latency_p95_seconds') / 0.1]
+    .filter(Number.isFinite);
+  const most = known.length ? Math.min(Math.max(...known), 1) : undefined;
+  if (row.verdicts.length === 0) return most;
+  return (row.verdicts[0].kind.startsWith('self') ? 1 : 2) + (most ?? 0);
+}
+
+const isIdle = (row) => row.verdicts.length === 0 && (valueOf(row, '_cpu_usage') ?? 0) < 0.01 && !valueOf(row, '_cpu_throttled') &&
+  !valueOf(row, '_memory_stall_ratio') && (valueOf(row, '_sched_latency_p95_seconds') ?? 0) < 1e-3;
 
 const COLUMNS = [
   {title: 'Name', cell: (row) => ({text: row.name, link: row.link, small: row.kind === 'pod' ? row.qos : row.kind}), order: (row) => row.name},
@@ -47,7 +52,7 @@ function rowsOf(answer, verdicts) {
   for (const container of answer.containers)
     rows.push({key: container.id || container.name, name: container.name || container.id, kind: container.kind, scope: 'container', qos: '',
       values: container.values, verdicts: verdicts.filter((one) => !one.victim.pod && one.victim.name === container.name)});
-  return rows;
+  return rows.sort((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)));
 }
 
 export function open(main) {
@@ -64,8 +69,7 @@ export function open(main) {
     const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
     const chosen = rows.filter((row) => {
       const text = `${row.name} ${row.kind} ${row.qos}`.toLowerCase();
-      return words.every((word) => text.includes(word)) &&
-        (!idle.checked || row.verdicts.length > 0 || (valueOf(row, '_cpu_usage') ?? 0) >= 0.001);
+      return words.every((word) => text.includes(word)) && !(idle.checked && isIdle(row));
     });
     table.update(chosen);
     const text = chosen.length === rows.length ? `${rows.length} shown` : `${chosen.length} of ${rows.length} shown`;

@@ -342,6 +342,10 @@ class Page(unittest.TestCase):
                 self.same(shown[name][title], values.get(metric))
         self.assertIn('cpu', rows[0]['Harm']['text'])
         self.assertEqual(rows[-1]['Harm']['text'], '-')
+        harmed = [row['Name']['text'] for row in rows if row['Harm']['text'] != '-']
+        waits = {name: max(values.get('pod_cpu_throttled', 0), values.get('pod_memory_stall_ratio', 0), min(values.get('pod_sched_latency_p95_seconds', 0) / 0.1, 1))
+                 for name, values in pods.items()}
+        self.assertEqual([name for name in harmed if name in pods], sorted(pods, key=lambda name: -waits[name]))
 
     def test_decisions_are_those_of_koordctl(self):
         rows, decisions = self.table('decisions', 'Decisions'), RUNNING.koordctl('decisions')['decisions']
@@ -419,7 +423,7 @@ class Page(unittest.TestCase):
     def test_ten_thousand_pods_are_shown_sorted_and_filtered(self):
         answer = json.loads(RECORDED['/api/v1/pods'])
         first = answer['pods'][0]
-        answer['pods'] = [{**first, 'uid': f'u{i}', 'name': f'pod-{i:05}', 'values': {'pod_cpu_usage': i / 1000}} for i in range(10_000)]
+        answer['pods'] = [{**first, 'uid': f'u{i}', 'name': f'pod-{i:05}', 'values': {'pod_cpu_throttled': i / 10_000}} for i in range(10_000)]
         answer['containers'] = []
         RUNNING.frozen.instead['/api/v1/pods'] = json.dumps(answer).encode()
         self.show('pods')
