@@ -158,7 +158,8 @@ class ManagerCluster {
 
  private:
   void add_node(const std::string& name) {
-    cluster.put(R"({"kind":"Node","apiVersion":"v1","metadata":{"name":")" + name + R"("},"spec":{},"status":{}})");
+    if (name != cluster.node_name())
+      cluster.put(R"({"kind":"Node","apiVersion":"v1","metadata":{"name":")" + name + R"("},"spec":{},"status":{}})");
     cluster.command("set_token", R"({"token":"token-of-)" + name + R"(","username":")" + kAgentUser +
                                      R"(","groups":["system:serviceaccounts"],"login":true,
         "extra":{"authentication.kubernetes.io/node-name":[")" +
