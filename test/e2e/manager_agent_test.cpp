@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An agent that reports to koord-manager itself: it finds the leader by its Lease, and the next leader after a failover.
+// An agent that reports to koord-manager itself: it finds the leader by its Lease, and the next leader after a
+// failover.
 #include "core/workshop/node_tree.hpp"
 #include "test/e2e/manager_cluster.hpp"
 
