@@ -74,7 +74,7 @@ Api::Api(Store& store, const Clock& clock, event::Loop* loop, ApiOptions options
       clock_(clock),
       loop_(loop),
       options_(std::move(options)),
-      writing_(store, clock),
+      writing_(store, clock, options_.complete_status),
       counters_(options_.counters ? options_.counters : std::make_shared<Counters>()) {}
 
 bool Api::is_open_path(std::string_view path) {

@@ -46,6 +46,7 @@ struct ApiOptions {
   std::shared_ptr<ApiCounters> counters = nullptr;
   // Called with each report that was stored. May be empty. [any thread]
   std::function<void(const ObjectPtr&)> on_report = {};
+  CompleteStatus complete_status = {};  // see Writing
 };
 
 class Api {

@@ -62,12 +62,9 @@ Labels annotations_of(const Object& object) {
   return map;
 }
 
-// The parts of the new version: the status from one side, all else from the other.
-Content merged(const Object& current, const SentObject& sent, bool is_status) {
-  if (is_status)
-    return {current.labels(), annotations_of(current), std::string(current.owners()), std::string(current.spec()),
-            sent.status};
-  return {sent.labels, sent.annotations, sent.owners, sent.spec, std::string(current.status())};
+Content with_status(const Object& current, std::string status) {
+  return {current.labels(), annotations_of(current), std::string(current.owners()), std::string(current.spec()),
+          std::move(status)};
 }
 
 bool is_same(const Object& current, const Object& next) {
@@ -94,6 +91,15 @@ Outcome<SentObject> patched(const Object& current, std::string_view body, PatchT
 }
 
 }  // namespace
+
+std::string Writing::completed(const SentObject& sent, std::string_view before) const {
+  return complete_ ? complete_(sent.status, before) : sent.status;
+}
+
+Store::Put Writing::put_status(const ObjectPtr& current, std::string status) {
+  return store_.put(Object::make(current->identifiers(), with_status(*current, std::move(status)), current->cells()),
+                    current);
+}
 
 Outcome<Written> Writing::publish(const Call& call, const ObjectPtr& current, const std::shared_ptr<Object>& object) {
   if (object->bytes() > kMaxObjectBytes)
@@ -144,7 +150,10 @@ Outcome<Written> Writing::create(const Call& call, std::string_view body) {
 
 Outcome<Written> Writing::replace(const Call& call, const ObjectPtr& current, const SentObject& sent) {
   if (auto broken = broken_precondition(*current, sent.uid, sent.version)) return *std::move(broken);
-  const Content content = merged(*current, sent, call.is_status);
+  // The status from one side, all else from the other.
+  const Content content =
+      call.is_status ? with_status(*current, completed(sent, current->status()))
+                     : Content{sent.labels, sent.annotations, sent.owners, sent.spec, std::string(current->status())};
   Identifiers identifiers = current->identifiers();
   if (content.spec != current->spec()) ++identifiers.generation;
   return publish(call, current,
@@ -161,7 +170,7 @@ Outcome<Written> Writing::update(const Call& call, std::string_view body) {
     const ObjectPtr current = store_.find(call.name);
     const bool may_create = call.is_status && sent.version.empty() && sent.uid.empty() && is_valid_name(call.name);
     if (!current && !may_create) return no_such_object(call.name);
-    auto written = current ? replace(call, current, sent) : add(call, sent, sent.status);
+    auto written = current ? replace(call, current, sent) : add(call, sent, completed(sent, {}));
     const bool is_overtaken = !written && written.error().code == 409 && sent.version.empty() && sent.uid.empty();
     if (!is_overtaken || attempt == kAttempts) return written;
   }

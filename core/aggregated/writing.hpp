@@ -6,7 +6,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/aggregated/call.hpp"
 #include "core/aggregated/failure.hpp"
@@ -21,6 +24,10 @@ inline constexpr std::size_t kMaxObjectBytes = 1'500'000;
 
 enum class PatchType : std::uint8_t { merge, json };
 
+// Returns the status to keep for one that a client sent, from that and the one that it replaces; both may be empty. For
+// what only the server may say. [any thread]
+using CompleteStatus = std::function<std::string(std::string sent, std::string_view before)>;
+
 struct Written {
   ObjectPtr object;
   bool is_new = false;
@@ -28,21 +35,27 @@ struct Written {
 
 class Writing {
  public:
-  Writing(Store& store, const Clock& clock) : store_(store), clock_(clock) {}
+  // `complete`: null, or for each status that a client writes.
+  Writing(Store& store, const Clock& clock, CompleteStatus complete = nullptr)
+      : store_(store), clock_(clock), complete_(std::move(complete)) {}
 
   Outcome<Written> create(const Call& call, std::string_view body);
   Outcome<Written> update(const Call& call, std::string_view body);
   Outcome<Written> patch(const Call& call, std::string_view body, PatchType type);
   // Returns the object that was deleted. `body`: DeleteOptions, or empty.
   Outcome<ObjectPtr> remove(const Call& call, std::string_view body);
+  // A write of the server itself, of the status as it is given.
+  Store::Put put_status(const ObjectPtr& current, std::string status);
 
  private:
   Outcome<Written> replace(const Call& call, const ObjectPtr& current, const SentObject& sent);
   Outcome<Written> add(const Call& call, const SentObject& sent, std::string_view status);
+  std::string completed(const SentObject& sent, std::string_view before) const;
   Outcome<Written> publish(const Call& call, const ObjectPtr& current, const std::shared_ptr<Object>& object);
 
   Store& store_;
   const Clock& clock_;
+  const CompleteStatus complete_;
 };
 
 }  // namespace koord::aggregated

@@ -350,3 +350,27 @@ TEST_CASE("writes are refused for a second while no version may be given out, an
   CHECK(report().status == 200);
   CHECK(passed == std::vector<std::string>{"a", "a"});
 }
+
+TEST_CASE("each status that a client writes is completed by the server, and the spec's writers leave it alone") {
+  ManualClock clock;
+  aggregated::Store store{kEpoch};
+  std::vector<std::string> before;
+  aggregated::Api api(store, clock, nullptr, {.complete_status = [&](std::string, std::string_view last) {
+                        before.emplace_back(last);
+                        return R"({"updateTime":")" + std::to_string(before.size()) + "\"}";
+                      }});
+  const auto send = [&](http::Method method, const std::string& path, const std::string& body) {
+    http::Request request;
+    request.method = method;
+    request.path = std::string(kNodeMetrics) + path;
+    request.body = body;
+    if (method == http::Method::patch) request.headers = {{"Content-Type", "application/merge-patch+json"}};
+    return api.answer(request, {.user = "admin"}).status;
+  };
+  CHECK(send(http::Method::put, "/a/status", node_metric("a", usage_status(1))) == 201);
+  CHECK(send(http::Method::put, "/a/status", node_metric("a", usage_status(2))) == 200);
+  CHECK(send(http::Method::patch, "/a/status", R"({"status":{"updateTime":"2026-01-02T03:04:05Z"}})") == 200);
+  CHECK(send(http::Method::put, "/a", node_metric("a", usage_status(3))) == 200);
+  CHECK(before == std::vector<std::string>{"", R"({"updateTime":"1"})", R"({"updateTime":"2"})"});
+  CHECK(store.find("a")->status() == R"({"updateTime":"3"})");
+}
