@@ -68,11 +68,16 @@ struct Controllers::State {
     if (batch_) batch_->forget_writes();
   }
 
-  void take_report(const std::string& node, std::string_view text) {
+  // Not an object of the watch with a report that came directly, or with an older one: it is no new report.
+  void take_report(const std::string& node, std::string_view text, bool is_direct) {
     if (!batch_) return;
     Result<NodeUsage> usage = parse_node_usage(text);
     note("NodeMetric " + node, usage ? "" : usage.error().message());
-    if (usage) batch_->take_metric(now(), parts_.clock.wall_ns(), node, *std::move(usage));
+    if (!usage) return;
+    if (is_direct && usage->update_ns) direct_reports_[node] = *usage->update_ns;
+    const auto direct = direct_reports_.find(node);
+    if (!is_direct && direct != direct_reports_.end() && usage->update_ns.value_or(0) <= direct->second) return;
+    batch_->take_metric(now(), parts_.clock.wall_ns(), node, *std::move(usage));
   }
 
   Status status() const {
@@ -188,6 +193,7 @@ struct Controllers::State {
   void take_nodes(const kube::Objects& all, const kube::Difference& what) {
     for (const std::string& name : what.removed) {
       nodes_.erase(name);
+      direct_reports_.erase(name);
       for (const char* subject : {"Node ", "NodeSLO of node ", "spec of NodeSLO ", "spec of NodeMetric "})
         note(subject + name, "");
       if (batch_) batch_->remove_node(name);
@@ -245,7 +251,7 @@ struct Controllers::State {
       batch_->remove_metric(name);
       note("NodeMetric " + name, "");
     }
-    for (const std::string& name : what.changed) take_report(name, all.at(name)->text);
+    for (const std::string& name : what.changed) take_report(name, all.at(name)->text, false);
   }
 
   void take_pods(const kube::Objects& all, const kube::Difference& what) {
@@ -308,6 +314,7 @@ struct Controllers::State {
   bool has_reports_ = false;  // NodeMetrics are known and up to date
   ClusterSettings settings_;
   std::map<std::string, state::Node> nodes_;
+  std::map<std::string, std::int64_t> direct_reports_;    // by node: the time of its newest one, on its own clock
   std::set<std::string> vanished_;                        // nodes with objects that are still wanted
   std::map<std::string, std::string> problems_;           // by subject
   std::set<std::string, std::less<>> listed_;             // kinds
@@ -327,7 +334,7 @@ Controllers::~Controllers() = default;
 
 void Controllers::lead(bool leads) { state_->lead(leads); }
 void Controllers::take_report(const std::string& node, std::string_view node_metric) {
-  state_->take_report(node, node_metric);
+  state_->take_report(node, node_metric, true);
 }
 Controllers::Status Controllers::status() const { return state_->status(); }
 bool Controllers::is_synced() const { return state_->is_synced(); }

@@ -228,6 +228,20 @@ TEST_CASE("a report of the aggregated API counts as one of the watch") {
   CHECK(manager.batch_cpu() == "3000");
 }
 
+TEST_CASE("a NodeMetric with an older report than the aggregated API took, such as a mirrored one, is no new report") {
+  Manager manager;
+  manager.configure("colocation-config", R"({"enable": true})");
+  REQUIRE(manager.until([&] { return manager.cluster.get("NodeMetric", "test-node").has_value(); }));
+  manager.controllers->take_report("test-node",
+                                   R"({"spec":{},"status":{"updateTime":")" + manager.format(5) +
+                                       R"(","nodeMetric":{"systemUsage":{"resources":{"cpu":"3","memory":"1G"}}}}})");
+  REQUIRE(manager.until([&] { return manager.batch_cpu() == "3000"; }));
+  manager.report(5);
+  manager.suppress_at(55);
+  manager.suppress_at(56);
+  CHECK(manager.batch_cpu() == "3000");
+}
+
 TEST_CASE("controllers that are switched off write nothing") {
   Controllers::Options options = all_controllers();
   options.node_metric = options.batch = false;
