@@ -107,8 +107,8 @@ Schema<ManagerConfig> make_manager_schema() {
           duration(0s, 24h), [](M & m) -> auto& { return m.batch.grace; }),
 
       manager_key(
-          "featureGates", "{}", "Controllers by name: NodeSLO, NodeMetric, BatchResources.", gate_map(),
-          [](M & m) -> auto& { return m.feature_gates; }),
+          "featureGates", "{}", "Controllers by name: NodeSLO, NodeMetric, BatchResources, NodeMetricMirror.",
+          gate_map(), [](M & m) -> auto& { return m.feature_gates; }),
   };
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/aggregated/handler.hpp"
 #include "core/aggregated/writing.hpp"
+#include "core/manager/fresh_condition.hpp"
 #include "core/manager/manager_log.hpp"
 
 namespace koord::manager {
@@ -24,8 +25,13 @@ http::Limits server_limits() {
 }
 
 ServedMetrics::Options served_options(const config::ManagerConfig::Serve& settings,
-                                      std::function<void(const aggregated::ObjectPtr&)> on_report) {
-  return {.agent_user = settings.agent_user, .fill = settings.fill_time, .on_report = std::move(on_report)};
+                                      std::function<void(const aggregated::ObjectPtr&)> on_report, const Clock& clock) {
+  return {.agent_user = settings.agent_user,
+          .fill = settings.fill_time,
+          .on_report = std::move(on_report),
+          .complete_status = [&clock](std::string sent, std::string_view before) {
+            return with_report_fresh(std::move(sent), before, clock.wall_ns() / 1'000'000'000);
+          }};
 }
 
 }  // namespace
@@ -35,7 +41,8 @@ MetricServer::MetricServer(Parts parts, const config::ManagerConfig::Serve& sett
     : parts_(std::move(parts)),
       tls_(std::move(tls)),
       served_(std::make_shared<ServedMetrics>(ServedMetrics::Parts{parts_.loop, parts_.clock, parts_.leader_time},
-                                              served_options(settings, parts_.on_report))),
+                                              served_options(settings, parts_.on_report, parts_.clock))),
+      reported_({parts_.loop, parts_.clock, parts_.client, *served_}, parts_.mirrors),
       access_({parts_.loop, parts_.workers, parts_.clock, *tls_}, parts_.api_server, settings.review_cache) {}
 
 MetricServer::~MetricServer() = default;
@@ -90,16 +97,19 @@ void MetricServer::reserved() {
 }
 
 void MetricServer::lead(bool leads) {
-  if (leads)
+  if (leads) {
     served_->begin(marks_.first(), marks_.most());
-  else if (const auto newest = served_->end())
+    reported_.lead();
+  } else if (const auto newest = served_->end()) {
     marks_.ended(*newest);
+  }
   if (slice_) slice_->lead(leads);
 }
 
 void MetricServer::check() {
   tls_->refresh();
   served_->set_leader(parts_.leader());
+  reported_.check();
   const Time now = parts_.clock.now();
   if (!served_->is_filling() && now < next_look_) return;
   next_look_ = later(now, kUnknownNodesPeriod);
@@ -113,7 +123,9 @@ MetricServer::Status MetricServer::status() const {
           .reviews = access_.reviews(),
           .api = served_->counters(),
           .access = access_.counters(),
-          .standby = standby_};
+          .standby = standby_,
+          .stale = reported_.stale(),
+          .mirrored = reported_.mirrored()};
 }
 
 std::vector<std::string> MetricServer::problems() const {
@@ -123,6 +135,8 @@ std::vector<std::string> MetricServer::problems() const {
   if (!access_.problem().empty())
     problems.push_back("serve: " + access_.problem() + "; clients are authenticated as known before, or by token only");
   if (slice_ && !slice_->problem().empty()) problems.push_back("EndpointSlice of the leader: " + slice_->problem());
+  if (const std::string problem = reported_.problem(); !problem.empty())
+    problems.push_back("NodeMetric of slo.koordinator.sh is not written from reports: " + problem);
   return problems;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // MetricServer: serves the aggregated API of NodeMetrics over TLS: which clients (api_access.hpp), what they get
-// (served_metrics.hpp), and where they find the leader (leader_slice.hpp). Functions are [loop thread] unless marked.
+// (served_metrics.hpp), what follows from reports (reported_nodes.hpp), and where clients find the leader
+// (leader_slice.hpp). Functions are [loop thread] unless marked.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +21,7 @@
 #include "core/manager/api_access.hpp"
 #include "core/manager/leader_slice.hpp"
 #include "core/manager/leadership.hpp"
+#include "core/manager/reported_nodes.hpp"
 #include "core/manager/served_metrics.hpp"
 #include "core/manager/version_marks.hpp"
 
@@ -38,6 +40,7 @@ class MetricServer {
     std::function<std::vector<std::string>()> nodes;              // of the cluster; empty: unknown
     std::function<std::string()> leader;                          // its address
     std::function<void(const aggregated::ObjectPtr&)> on_report;  // [any]
+    bool mirrors = false;                                         // reports to slo.koordinator.sh
   };
 
   // Listens. An error names the key of the configuration.
@@ -52,6 +55,8 @@ class MetricServer {
   std::uint64_t reserve(std::uint64_t in_lease);
   void reserved();
   void lead(bool leads);
+  // To be called with each report of on_report.
+  void take_report(const aggregated::ObjectPtr& report) { reported_.take(report); }
   // Accepts no more; see http::Server::stop().
   void stop(Duration bound, std::function<void()> stopped) { server_->stop(bound, std::move(stopped)); }
 
@@ -63,6 +68,8 @@ class MetricServer {
     const aggregated::ApiCounters& api;
     const ApiAccess::Counters& access;
     std::uint64_t standby = 0;  // requests refused because this replica does not lead
+    std::size_t stale = 0;      // objects without a current report
+    std::optional<MetricMirror::Counts> mirrored = std::nullopt;
   };
   Status status() const;
   std::vector<std::string> problems() const;
@@ -76,6 +83,7 @@ class MetricServer {
   const Parts parts_;
   const std::shared_ptr<http::TlsServer> tls_;
   const std::shared_ptr<ServedMetrics> served_;  // requests that are being answered hold it, too
+  ReportedNodes reported_;
   ApiAccess access_;
   VersionMarks marks_;
   std::optional<LeaderSlice> slice_;

@@ -48,13 +48,15 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
 std::string usage() {
   CommandLine line;
   std::ostringstream text;
-  text << "Usage: koord-manager [options]\n\n"
-          "The cluster's part of koordetector, for clusters without Koordinator's manager: writes a NodeSLO and a\n"
-          "NodeMetric for each node, and batch resources on the nodes. One of its replicas leads, by a Lease.\n"
-          "SIGTERM ends it and gives the Lease up.\n\n"
-       << describe(line)
-       << "\nControllers (feature gates, all on by default): NodeSLO, NodeMetric, BatchResources. Switch off what\n"
-          "another program does in the cluster.\n";
+  text
+      << "Usage: koord-manager [options]\n\n"
+         "The cluster's part of koordetector, for clusters without Koordinator's manager: writes a NodeSLO and a\n"
+         "NodeMetric for each node, and batch resources on the nodes. One of its replicas leads, by a Lease.\n"
+         "SIGTERM ends it and gives the Lease up.\n\n"
+      << describe(line)
+      << "\nControllers (feature gates, all on by default): NodeSLO, NodeMetric, BatchResources. Switch off what\n"
+         "another program does in the cluster. Off by default: NodeMetricMirror, which writes the reports that come to\n"
+         "serve.address to NodeMetrics of slo.koordinator.sh.\n";
   return text.str();
 }
 
@@ -62,6 +64,8 @@ Result<config::FeatureGates> controller_gates(const config::GateMap& of_file, co
   config::FeatureGates gates;
   for (std::string_view name : {kNodeSloGate, kNodeMetricGate, kBatchGate})
     TRY(gates.add({.name = std::string(name), .stage = config::Stage::beta, .default_on = true, .locked = false}));
+  TRY(gates.add(
+      {.name = std::string(kMirrorGate), .stage = config::Stage::alpha, .default_on = false, .locked = false}));
   TRY(gates.apply(of_file, "featureGates"));
   TRY(gates.apply(of_command_line, "--feature-gates"));
   return gates;

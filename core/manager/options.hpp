@@ -28,6 +28,7 @@ std::string usage();
 inline constexpr std::string_view kNodeSloGate = "NodeSLO";
 inline constexpr std::string_view kNodeMetricGate = "NodeMetric";
 inline constexpr std::string_view kBatchGate = "BatchResources";
+inline constexpr std::string_view kMirrorGate = "NodeMetricMirror";  // off by default
 
 // The gates of the controllers, as set by the configuration and, over it, by the command line.
 Result<config::FeatureGates> controller_gates(const config::GateMap& of_file, const std::string& of_command_line);

@@ -88,7 +88,8 @@ struct Program {
         events(loop, clock, client, {"koord-manager", host_name()}),
         controllers({loop, workers, clock, client, events, [this] { return leads(); }},
                     controller_options(config, gates)),
-        server(loop, http_workers, routes()) {}
+        server(loop, http_workers, routes()),
+        mirrors(gates.enabled(kMirrorGate)) {}
 
   bool leads() const { return leader_time->leads(clock); }
 
@@ -152,11 +153,17 @@ struct Program {
 
   // A report counts as one that the watch of NodeMetrics brings.
   void take_report(const aggregated::ObjectPtr& object) {
-    loop.post([this, object] { controllers.take_report(object->name(), object->json()); });
+    loop.post([this, object] {
+      controllers.take_report(object->name(), object->json());
+      if (metric_server) metric_server->take_report(object);
+    });
   }
 
   Result<void> serve_metrics(const config::ManagerConfig& config, const kube::ConnectionConfig& api) {
-    if (config.serve.address.empty()) return {};
+    if (config.serve.address.empty()) {
+      if (mirrors) log::warn(manager_log, "{} mirrors nothing without serve.address", kMirrorGate);
+      return {};
+    }
     MetricServer::Parts parts{
         .loop = loop,
         .workers = workers,
@@ -167,7 +174,8 @@ struct Program {
         .leader_time = leader_time,
         .nodes = [this] { return controllers.nodes(); },
         .leader = [this] { return leadership ? address_of_identity(leadership->holder()) : std::string(); },
-        .on_report = [this](const aggregated::ObjectPtr& object) { take_report(object); }};
+        .on_report = [this](const aggregated::ObjectPtr& object) { take_report(object); },
+        .mirrors = mirrors};
     metric_server = TRY(MetricServer::open(std::move(parts), config.serve));
     log::info(manager_log, "serves the aggregated API on '{}', port {}", config.serve.address, metric_server->port());
     return {};
@@ -235,6 +243,7 @@ struct Program {
   std::unique_ptr<MetricServer> metric_server;
   std::optional<Leadership> leadership;
   http::Server server;
+  const bool mirrors;
   ProblemTracker problems, watches, lease_problem;
   std::unique_ptr<event::Timer> end;
 };

@@ -37,13 +37,16 @@ bool ReportFreshness::is_fresh(const Node& node, Time now) const {
   return now - from <= kPeriodsFresh * node.period();
 }
 
-void ReportFreshness::lead(Time now) { led_since_ = now; }
+void ReportFreshness::lead(Time now) {
+  led_since_ = now;
+  for (auto& [name, node] : nodes_) node.is_told = false;
+}
 
 void ReportFreshness::report(const std::string& node, Time now) {
   const auto [found, is_new] = nodes_.try_emplace(node);
   Node& known = found->second;
-  // Silence is no period.
-  if (!is_new && is_fresh(known, now)) {
+  // Silence is no period, nor is the time while another replica led.
+  if (!is_new && now - known.last <= kPeriodsFresh * known.period()) {
     known.intervals[known.next] = std::max(now - known.last, Duration(1));
     known.next = (known.next + 1) % known.intervals.size();
   }
@@ -92,6 +95,7 @@ Result<std::string> with_fresh_condition(std::string_view status, const ReportFr
     }
   }
   conditions.push_back(std::move(wanted));
+  object.erase("conditions");  // so that they come last
   object["conditions"] = std::move(conditions);
   return json::serialize(object);
 }

@@ -100,6 +100,7 @@ std::string serve_metrics_text(const MetricServer::Status& status) {
   };
   one("serve_reading", "gauge", "Whether this replica serves reads of the aggregated API.", status.is_serving ? 1 : 0);
   one("serve_objects", "gauge", "NodeMetrics in memory.", status.objects.objects);
+  one("serve_stale_objects", "gauge", "Those without a report for three periods.", status.stale);
   one("serve_object_bytes", "gauge", "Bytes of their texts.", status.objects.bytes);
   one("serve_watches", "gauge", "Open watches.", status.api.watches.open);
   one("serve_connections", "gauge", "Open connections.", status.server.open_connections);
@@ -124,6 +125,11 @@ std::string serve_metrics_text(const MetricServer::Status& status) {
   one("serve_failed_handshakes_total", "counter", "TLS handshakes that failed.", status.server.failed_handshakes);
   one("serve_refused_connections_total", "counter", "Connections that were refused or closed at a limit.",
       status.server.refused_connections + status.server.displaced_connections);
+  if (!status.mirrored) return page.take();
+  page.head("mirror_writes_total", "counter", "Writes of reports to NodeMetrics of slo.koordinator.sh by result.");
+  page.line(label("result", "written"), status.mirrored->written);
+  page.line(label("result", "absent"), status.mirrored->absent);
+  page.line(label("result", "failed"), status.mirrored->failed);
   return page.take();
 }
 

@@ -33,10 +33,15 @@ struct ServedMetrics::Epoch {
         std::shared_ptr<aggregated::ApiCounters> counters)
       : store(first),
         api(store, parts.clock, &parts.loop,
-            {.agent_user = options.agent_user, .counters = std::move(counters), .on_report = options.on_report}) {}
+            {.agent_user = options.agent_user,
+             .counters = std::move(counters),
+             .on_report = options.on_report,
+             .complete_status = options.complete_status}),
+        own(store, parts.clock) {}
 
   aggregated::Store store;
   aggregated::Api api;
+  aggregated::Writing own;  // of this server
 };
 
 ServedMetrics::ServedMetrics(Parts parts, Options options) : parts_(std::move(parts)), options_(std::move(options)) {
@@ -87,6 +92,15 @@ std::optional<aggregated::Version> ServedMetrics::newest() const {
 bool ServedMetrics::is_filling() const { return is_running_ && !current()->store.is_serving(); }
 
 bool ServedMetrics::is_serving() const { return leads() && current()->store.is_serving(); }
+
+aggregated::ObjectPtr ServedMetrics::find(const std::string& name) const {
+  return is_running_ ? current()->store.find(name) : nullptr;
+}
+
+aggregated::Store::Put ServedMetrics::put_status(const aggregated::ObjectPtr& current_object, std::string status) {
+  if (!is_running_ || !leads()) return aggregated::Store::Put::raced;
+  return current()->own.put_status(current_object, std::move(status));
+}
 
 void ServedMetrics::check(const std::vector<std::string>& nodes) {
   if (!is_running_ || !leads()) return;

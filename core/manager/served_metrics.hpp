@@ -33,6 +33,7 @@ class ServedMetrics {
     Duration fill = std::chrono::seconds(7);  // reads are served so long after the begin of an epoch, or earlier
     Duration keep_unknown = std::chrono::minutes(1);                   // objects of nodes that do not exist
     std::function<void(const aggregated::ObjectPtr&)> on_report = {};  // [any]
+    aggregated::CompleteStatus complete_status = {};                   // [any]
   };
 
   // Loop and clock must outlive it and its answers.
@@ -50,6 +51,11 @@ class ServedMetrics {
   // removes objects of nodes that do not exist. `nodes`: of the cluster; empty: unknown.
   void check(const std::vector<std::string>& nodes);
   bool is_filling() const;
+
+  aggregated::ObjectPtr find(const std::string& name) const;  // null: without one
+  // Writes the status of an object itself: no report, but an event for watches. `raced`: another write came between, or
+  // this replica does not lead.
+  aggregated::Store::Put put_status(const aggregated::ObjectPtr& current, std::string status);
 
   // The leader's address, for the answers of a replica that does not lead; empty: unknown.
   void set_leader(std::string address);

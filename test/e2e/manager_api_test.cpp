@@ -37,6 +37,14 @@ struct Informer : LoopHere {
   bool has_all_above(const std::vector<std::string>& nodes, std::uint64_t least) const {
     return std::all_of(nodes.begin(), nodes.end(), [&](const std::string& node) { return version(node) > least; });
   }
+  // The status of the condition Fresh.
+  std::string fresh(const std::string& name) const {
+    const auto found = watch.objects().find(name);
+    if (found == watch.objects().end()) return "none";
+    for (const char* value : {"True", "False"})
+      if (contains(found->second->text, R"({"type":"Fresh","status":")" + std::string(value))) return value;
+    return "none";
+  }
   std::uint64_t newest() const {
     std::uint64_t newest = 0;
     for (const auto& [name, object] : watch.objects()) newest = std::max(newest, version(name));
@@ -100,6 +108,50 @@ TEST_CASE("reports of nodes are listed and watched through failovers without a d
   two.cluster.command("wait_for_object",
                       R"({"kind":"EndpointSlice","name":"koord-manager-leader","namespace":"koordetector",
                           "pointer":"/endpoints/0/targetRef/name","equals":"c"})");
+}
+
+TEST_CASE("a node that falls silent is not fresh until it reports again, which watches see without a deletion") {
+  ManagerCluster cluster({"node-1"});
+  const auto replica = cluster.start("a");
+  REQUIRE(eventually([&] { return replica->leads(); }));
+  cluster.wait_until_available();
+  Informer informer(cluster);
+  // Its period is known after some reports.
+  for (int i = 1; i <= 5; ++i) CHECK(cluster.report("node-1", i).status < 300);
+  REQUIRE(informer.until([&] { return informer.fresh("node-1") == "True"; }));
+  const auto reports = cluster.metric(*replica, "koord_manager_serve_reports_total");
+  REQUIRE(informer.until([&] { return informer.fresh("node-1") == "False"; }));
+  CHECK(cluster.metric(*replica, "koord_manager_serve_stale_objects") == 1);
+  CHECK(cluster.metric(*replica, "koord_manager_serve_reports_total") == reports);
+  CHECK(cluster.report("node-1", 6).status == 200);
+  REQUIRE(informer.until([&] { return informer.fresh("node-1") == "True"; }));
+  CHECK(informer.removed.empty());
+}
+
+TEST_CASE("a report is mirrored to slo.koordinator.sh without what Koordinator's NodeMetric lacks") {
+  ManagerCluster cluster;
+  const auto replica = cluster.start("a", false, {}, {"featureGates={NodeMetricMirror: true}"});
+  REQUIRE(eventually([&] { return cluster.cluster.get("NodeMetric", "test-node").has_value(); }));
+  cluster.wait_until_available();
+  std::vector<std::string> report = ManagerCluster::report_of("test-node", 100);
+  report.back() =
+      R"({"kind":"NodeMetric","apiVersion":"metrics.koordetector.sh/v1alpha1","metadata":{"name":"test-node"},"status":{
+      "updateTime":"2026-01-02T03:04:05Z","podsMetric":[{"name":"web-0","namespace":"shop","podUsage":{},
+      "pressure":{"ioStallSeconds":0.5}}],"conditions":[{"type":"Fresh","status":"False","reason":"forged",
+      "message":"","lastTransitionTime":"1999-01-01T00:00:00Z"}]}})";
+  const Answer stored = cluster.ask(report, kNodeMetricPath + "/test-node/status");
+  CHECK(stored.status == 201);
+  CHECK(contains(stored.text, "ioStallSeconds"));
+  CHECK(contains(stored.text, R"({"type":"Fresh","status":"True")"));
+  CHECK_FALSE(contains(stored.text, "forged"));
+  std::string mirrored;
+  REQUIRE(eventually([&] { return contains(mirrored = *cluster.cluster.get("NodeMetric", "test-node"), "web-0"); }));
+  for (const char* part : {"pressure", "interference", "conditions"}) {
+    CAPTURE(part);
+    CHECK_FALSE(contains(mirrored, part));
+  }
+  CHECK(eventually(
+      [&] { return cluster.metric(*replica, "koord_manager_mirror_writes_total", {"result=\"written\""}) == 1; }));
 }
 
 TEST_CASE("versions do not go back when a replica with a clock 30 s behind takes over") {

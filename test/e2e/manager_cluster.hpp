@@ -31,8 +31,10 @@ inline bool contains(const std::string& text, std::string_view part) { return te
 class Replica {
  public:
   Replica(const std::string& name, const std::string& kubeconfig, const CertificateFolder& certificates,
-          const TemporaryFolder& folder, const std::vector<std::string>& environment = {})
-      : output_(folder / name + ".log"), process_(command(name, kubeconfig, certificates, environment), output_) {}
+          const TemporaryFolder& folder, const std::vector<std::string>& environment = {},
+          const std::vector<std::string>& settings = {})
+      : output_(folder / name + ".log"),
+        process_(command(name, kubeconfig, certificates, environment, settings), output_) {}
 
   std::string log() const { return read_file(output_, 16 << 20).value_or(""); }
   bool leads() const {
@@ -47,7 +49,8 @@ class Replica {
  private:
   static std::vector<std::string> command(const std::string& name, const std::string& kubeconfig,
                                           const CertificateFolder& certificates,
-                                          const std::vector<std::string>& environment) {
+                                          const std::vector<std::string>& environment,
+                                          const std::vector<std::string>& settings) {
     std::vector<std::string> words = {"/usr/bin/env", "POD_IP=127.0.0.1", "POD_NAME=" + name};
     words.insert(words.end(), environment.begin(), environment.end());
     words.push_back(built("core/manager/koord-manager"));
@@ -57,6 +60,7 @@ class Replica {
                                     "serve.address=127.0.0.1:0",
                                     "serve.certificateFile=" + certificates.pem("server"),
                                     "serve.keyFile=" + certificates.key("server")};
+    all.insert(all.end(), settings.begin(), settings.end());
     for (const std::string& one : all) {
       words.emplace_back("--set");
       words.push_back(one);
@@ -104,12 +108,13 @@ class ManagerCluster {
                                         certificates_.pem("ca") + "\"}");
   }
 
-  // `environment`: "NAME=value" texts.
+  // `environment`: "NAME=value" texts; `settings`: "KEY=VALUE" texts.
   std::unique_ptr<Replica> start(const std::string& name, bool with_certificate = false,
-                                 const std::vector<std::string>& environment = {}) {
+                                 const std::vector<std::string>& environment = {},
+                                 const std::vector<std::string>& settings = {}) {
     return std::make_unique<Replica>(name,
                                      with_certificate ? cluster.kubeconfig_with_certificate() : cluster.kubeconfig(),
-                                     certificates_, folder_, environment);
+                                     certificates_, folder_, environment, settings);
   }
   // The APIService is available.
   void wait_until_available() {

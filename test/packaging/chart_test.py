@@ -494,6 +494,7 @@ class Manager(unittest.TestCase):
         self.assertEqual(of({'NodeSLO': False, 'NodeMetric': False}), nodes | self.BATCH | {
             (verb, 'slo.koordinator.sh', 'nodemetrics') for verb in ('list', 'watch')})
         self.assertEqual(of({}, 'manager-tls') - of({}), self.REVIEWS)
+        self.assertEqual(of({'NodeMetricMirror': True}) - of({}), {('patch', 'slo.koordinator.sh', 'nodemetrics/status')})
 
     def test_it_may_change_its_own_lease_and_endpoint_and_no_others(self):
         for rule in the('Role', objects(SERVING), of_manager=True, name='koordetector-manager')['rules']:

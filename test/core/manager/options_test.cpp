@@ -27,6 +27,8 @@ TEST_CASE("all controllers are on, and a gate switches one off") {
     CHECK(gates->enabled(name));
     CHECK(usage().find(name) != std::string::npos);
   }
+  CHECK_FALSE(gates->enabled(kMirrorGate));
+  CHECK(usage().find(kMirrorGate) != std::string::npos);
   gates = controller_gates({{"NodeSLO", false}, {"NodeMetric", false}}, "NodeMetric=true");
   CHECK_FALSE(gates->enabled(kNodeSloGate));
   CHECK(gates->enabled(kNodeMetricGate));

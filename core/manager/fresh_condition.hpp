@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The condition Fresh in the status of a report. Only the server sets it: what a client sent of it is dropped. No I/O.
+// [any thread]
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/manager/report_freshness.hpp"
+
+namespace koord::manager {
+
+// The status that a client sent, as JSON that the server has checked and written, with Fresh=True. `before`: the status
+// that it replaces, or empty; the condition's time is that of there if it was true there. An empty status stays empty.
+std::string with_report_fresh(std::string sent, std::string_view before, std::int64_t now_seconds);
+
+// A status that the function above made, without a report for some time: Fresh=False. Empty: it is no object.
+std::string with_report_missing(std::string_view status, std::int64_t since_last_seconds, std::int64_t now_seconds);
+
+// Whether the function above made this status.
+bool lacks_report(std::string_view status);
+
+}  // namespace koord::manager

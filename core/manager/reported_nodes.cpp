@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/manager/reported_nodes.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "core/manager/fresh_condition.hpp"
+
+namespace koord::manager {
+namespace {
+
+constexpr std::size_t kMarkedAtOnce = 256;
+
+}  // namespace
+
+ReportedNodes::ReportedNodes(Parts parts, bool mirrors) : parts_(parts) {
+  if (!mirrors) return;
+  mirror_ = std::make_unique<MetricMirror>(
+      MetricMirror::Parts{parts_.loop, parts_.clock, parts_.client, [this] { return parts_.served.leads(); },
+                          [this](const std::string& node) {
+                            const auto found = nodes_.find(node);
+                            return found == nodes_.end() ? std::string() : std::string(found->second.report->status());
+                          }});
+}
+
+void ReportedNodes::lead() {
+  nodes_.clear();
+  to_mark_.clear();
+  freshness_.lead(parts_.clock.now());
+}
+
+void ReportedNodes::take(const aggregated::ObjectPtr& report) {
+  if (!parts_.served.leads() || report->status().empty()) return;
+  nodes_[report->name()] = {report, false};
+  to_mark_.erase(report->name());
+  freshness_.report(report->name(), parts_.clock.now());
+  if (mirror_) mirror_->report(report->name(), report->status());
+}
+
+// Not while reports of a new epoch still come in.
+void ReportedNodes::check() {
+  if (!parts_.served.leads() || parts_.served.is_filling()) return;
+  forget_missing();
+  for (ReportFreshness::Change& change : freshness_.changes(parts_.clock.now()))
+    if (!change.is_fresh && nodes_.contains(change.node)) to_mark_.insert_or_assign(change.node, std::move(change));
+  std::size_t left = kMarkedAtOnce;
+  for (auto next = to_mark_.begin(); next != to_mark_.end() && left > 0; --left)
+    next = mark_stale(next->second) ? to_mark_.erase(next) : std::next(next);
+}
+
+void ReportedNodes::forget_missing() {
+  for (auto next = nodes_.begin(); next != nodes_.end();) {
+    if (parts_.served.find(next->first)) {
+      ++next;
+      continue;
+    }
+    freshness_.forget(next->first);
+    to_mark_.erase(next->first);
+    if (mirror_) mirror_->forget(next->first);
+    next = nodes_.erase(next);
+  }
+}
+
+// False: to be tried again. Another status than that of the report is a newer report, which take() gets in a moment.
+bool ReportedNodes::mark_stale(const ReportFreshness::Change& change) {
+  Node& node = nodes_.at(change.node);
+  const aggregated::ObjectPtr current = parts_.served.find(change.node);
+  if (!current || current->status() != node.report->status()) return true;
+  std::string status =
+      with_report_missing(current->status(), change.since_last_seconds, parts_.clock.wall_ns() / 1'000'000'000);
+  if (status.empty()) return true;
+  if (parts_.served.put_status(current, std::move(status)) != aggregated::Store::Put::done) return false;
+  node.is_stale = true;
+  return true;
+}
+
+std::size_t ReportedNodes::stale() const {
+  return static_cast<std::size_t>(
+      std::count_if(nodes_.begin(), nodes_.end(), [](const auto& node) { return node.second.is_stale; }));
+}
+
+std::optional<MetricMirror::Counts> ReportedNodes::mirrored() const {
+  return mirror_ ? std::optional(mirror_->counts()) : std::nullopt;
+}
+
+std::string ReportedNodes::problem() const { return mirror_ ? mirror_->problem() : std::string(); }
+
+}  // namespace koord::manager

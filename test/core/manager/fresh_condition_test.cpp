@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/manager/fresh_condition.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace koord::manager;
+
+namespace {
+
+constexpr std::int64_t kAt = 1'790'000'000;  // 2026-09-21T14:13:20Z
+constexpr const char* kFresh =
+    R"({"type":"Fresh","status":"True","reason":"Reported","message":"the report is current","lastTransitionTime":"2026-09-21T14:13:20Z"})";
+
+std::string with(const std::string& conditions) { return R"({"updateTime":"t","conditions":[)" + conditions + "]}"; }
+
+}  // namespace
+
+TEST_CASE("each report gets the condition Fresh, whose time stays while it is true") {
+  const std::string first = with_report_fresh(R"({"updateTime":"t"})", "", kAt);
+  CHECK(first == with(kFresh));
+  CHECK_FALSE(lacks_report(first));
+  CHECK(with_report_fresh(R"({"updateTime":"t"})", first, kAt + 60) == first);
+  CHECK(with_report_fresh("{}", first, kAt + 60) == R"({"conditions":[)" + std::string(kFresh) + "]}");
+  CHECK(with_report_fresh("", first, kAt) == "");
+}
+
+TEST_CASE("a node without a report and one that reports again get a new time") {
+  const std::string stale = with_report_missing(with(kFresh), 16, kAt + 60);
+  CHECK(stale.find(R"("status":"False")") != stale.npos);
+  CHECK(stale.find("14:14:20Z") != stale.npos);
+  CHECK(lacks_report(stale));
+  const std::string again = with_report_fresh(R"({"updateTime":"t"})", stale, kAt + 120);
+  CHECK_FALSE(lacks_report(again));
+  CHECK(again.find("14:15:20Z") != again.npos);
+  CHECK(with_report_missing("", 16, kAt) == "");
+}
+
+TEST_CASE("a client cannot say itself that its report is fresh, nor since when") {
+  const std::string other = R"({"type":"Other","status":"True"})";
+  const std::string forged = R"({"type":"Fresh","status":"False","lastTransitionTime":"1999-01-01T00:00:00Z"})";
+  CHECK(with_report_fresh(with(forged + "," + other + "," + forged), "", kAt) == with(other + "," + kFresh));
+  CHECK(with_report_fresh(with(forged), with(kFresh), kAt + 60) == with(kFresh));
+  CHECK(with_report_fresh(R"({"conditions":null,"updateTime":"t"})", "", kAt) == with(kFresh));
+  // Conditions of a device are no conditions of the report, wherever they are.
+  const std::string device = R"({"nodeMetric":{"devices":[{"conditions":[)" + forged + "]}]}}";
+  CHECK(with_report_fresh(device, device, kAt) ==
+        device.substr(0, device.size() - 1) + R"(,"conditions":[)" + kFresh + "]}");
+}
