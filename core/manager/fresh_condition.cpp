@@ -14,7 +14,7 @@ namespace json = boost::json;
 
 constexpr std::string_view kEndOfStatus = "}]}";
 
-// The condition Fresh, which with_fresh_condition() puts at the end of a status; empty: there is none. Inside of a text
+// The condition Fresh, which with_fresh_condition() puts at the end of a status; empty: it is missing. Inside of a text
 // its quotes would be escaped, so it is found without reading the whole status.
 std::string_view fresh_at_end(std::string_view status) {
   constexpr std::string_view kBegin = R"({"type":"Fresh",)";

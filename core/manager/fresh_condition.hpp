@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The condition Fresh in the status of a report. Only the server sets it: what a client sent of it is dropped. No I/O.
+// The condition Fresh in the status of a report. Only the server sets it: a client's own one is dropped. No I/O.
 // [any thread]
 #pragma once
 

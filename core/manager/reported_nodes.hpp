@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ReportedNodes: what follows from the reports that this replica has taken while it leads. A node without a report for
-// three of its periods gets the condition Fresh=False, and reports are mirrored to slo.koordinator.sh. [loop thread]
+// ReportedNodes: the reports that this replica has taken while it leads, and their consequences. A node without a
+// report for three of its periods gets the condition Fresh=False, and reports are mirrored to slo.koordinator.sh. [loop
+// thread]
 #pragma once
 
 #include <cstddef>

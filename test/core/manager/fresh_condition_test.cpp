@@ -15,7 +15,7 @@ std::string with(const std::string& conditions) { return R"({"updateTime":"t","c
 
 }  // namespace
 
-TEST_CASE("each report gets the condition Fresh, whose time stays while it is true") {
+TEST_CASE("each report gets the condition Fresh; its time stays while it is true") {
   const std::string first = with_report_fresh(R"({"updateTime":"t"})", "", kAt);
   CHECK(first == with(kFresh));
   CHECK_FALSE(lacks_report(first));

@@ -52,7 +52,7 @@ struct Reporting : LoopHere {
               .status < 300);
     if (is_taken) nodes.take(stored.back());
   }
-  // One report each 5 s, and a look after each.
+  // One report each 5 s, and a check after each.
   void report_for(Duration time) {
     for (Duration passed{}; passed < time; passed += 5s) {
       report();
