@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/manager/fresh_condition.hpp"
 #include "core/manager/mirror_plan.hpp"
 #include "core/manager/report_freshness.hpp"
 
@@ -32,5 +33,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check(again && *again == *mirrored);
   const Result<std::string> later = with_fresh_condition(*stale, {"node", false, 16}, 2);
   check(later && *later == *stale);
+  const std::string fresh = with_report_fresh(*stale, "", 1);
+  check(!lacks_report(fresh) && with_report_fresh(*stale, fresh, 2) == fresh);
+  check(lacks_report(with_report_missing(fresh, 16, 3)));
   return 0;
 }
