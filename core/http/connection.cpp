@@ -221,7 +221,7 @@ void HttpConnection::ask_guard(const Guard& guard) {
 void HttpConnection::on_decision(std::optional<Response> refusal) {
   if (!refusal) return begin_body();
   // The connection goes on if the body is here already. Else it ends: to read on would cost as much as to serve.
-  const bool is_whole = parser_.parse_body() == Progress::whole;
+  const bool is_whole = parser_.has_stated_body() && parser_.parse_body() == Progress::whole;
   answer(*std::move(refusal), is_whole && parser_.keep_alive());
 }
 

@@ -99,6 +99,10 @@ bool RequestParser::limit_body(std::size_t max_body) {
   return !state_->error;
 }
 
+bool RequestParser::has_stated_body() const {
+  return state_->bytes.size() >= state_->parser->content_length().value_or(0);
+}
+
 RequestParser::Progress RequestParser::parse_body() {
   state_->parser->eager(true);
   while (!state_->error && !is_whole()) {

@@ -37,7 +37,8 @@ class RequestParser {
   bool keep_alive() const;
   bool is_whole() const;                  // the body, too
   bool limit_body(std::size_t max_body);  // false: the request is bad, its stated length is larger
-  Progress parse_body();
+  bool has_stated_body() const;  // as many bytes of the body have come as its header states, if it states a length
+  Progress parse_body();         // takes memory for the stated length
   std::string take_body();
 
   // The response to a bad request.

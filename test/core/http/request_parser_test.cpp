@@ -94,3 +94,17 @@ TEST_CASE("a chunk's header and a trailer without an end are refused as too larg
     CHECK(parser.refusal().status == 431);
   }
 }
+
+TEST_CASE("whether the stated body has come is known without parsing it") {
+  RequestParser parser(1000);
+  REQUIRE(parse_in_pieces(parser, "PUT / HTTP/1.1\r\nContent-Length: 3\r\n\r\n", 100) == Progress::whole);
+  CHECK_FALSE(parser.has_stated_body());
+  parser.feed("ab");
+  CHECK_FALSE(parser.has_stated_body());
+  parser.feed("c");
+  CHECK(parser.has_stated_body());
+  CHECK(parser.parse_body() == Progress::whole);
+  parser.begin();
+  REQUIRE(parse_in_pieces(parser, "GET / HTTP/1.1\r\n\r\n", 100) == Progress::whole);
+  CHECK(parser.has_stated_body());
+}
