@@ -22,11 +22,17 @@ void admit(http::Request& request, const Access& access, Identity identity, cons
   });
 }
 
+// Nobody is known who sends it, so nothing but a read gets further: the body of another request would cost memory.
+std::optional<http::Response> refusal_of_open(const http::Request& request) {
+  if (request.method == http::Method::get || request.method == http::Method::head) return std::nullopt;
+  return to_response(method_not_allowed("only GET and HEAD are served here"));
+}
+
 }  // namespace
 
 http::Guard make_guard(Access access) {
   return [access = std::make_shared<const Access>(std::move(access))](http::Request& request, http::Decide decide) {
-    if (Api::is_open_path(request.path)) return decide(std::nullopt);
+    if (Api::is_open_path(request.path)) return decide(refusal_of_open(request));
     access->authenticate(request, [&request, access, decide = std::move(decide)](Outcome<Identity> identity) {
       if (!identity) return decide(to_response(identity.error()));
       admit(request, *access, *std::move(identity), decide);

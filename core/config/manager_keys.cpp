@@ -88,8 +88,9 @@ Schema<ManagerConfig> make_manager_schema() {
           "Service without a selector, in the Lease's namespace. Its EndpointSlice names the leader. Empty: none.",
           any_text(), [](M & m) -> auto& { return m.serve.service; }),
       manager_key(
-          "serve.fillTime", "7s",
-          "Time from when a replica begins to lead until it serves reads. Earlier once all nodes have reported.",
+          "serve.fillTime", "15s",
+          "Time from when a replica begins to lead until it serves reads. Earlier once all nodes have reported. An agent "
+          "needs up to two of its report.direct.period and 5 s to find a new leader.",
           duration(0s, 5min), [](M & m) -> auto& { return m.serve.fill_time; }),
       manager_key(
           "serve.reviewCache", "10s",

@@ -17,6 +17,9 @@ namespace koord::manager {
 namespace {
 
 constexpr Duration kTick = std::chrono::seconds(1);
+// The values of a direct report are means of the agent's report.direct.window, which the report does not state. This is
+// its default: of a longer one, more reports are averaged.
+constexpr Duration kDirectWindow = std::chrono::seconds(15);
 constexpr std::string_view kSloApi = "/apis/slo.koordinator.sh/v1alpha1/";
 
 // A cluster of 5,000 nodes with 250 pods each; of a pod about 150 bytes are kept, of a NodeMetric all.
@@ -74,10 +77,12 @@ struct Controllers::State {
     Result<NodeUsage> usage = parse_node_usage(text);
     note("NodeMetric " + node, usage ? "" : usage.error().message());
     if (!usage) return;
-    if (is_direct && usage->update_ns) direct_reports_[node] = *usage->update_ns;
+    const std::int64_t wall_ns = parts_.clock.wall_ns();
+    if (is_direct) usage->window = std::min(usage->window, kDirectWindow);
+    if (is_direct && usage->update_ns) direct_reports_[node] = std::min(*usage->update_ns, wall_ns);
     const auto direct = direct_reports_.find(node);
     if (!is_direct && direct != direct_reports_.end() && usage->update_ns.value_or(0) <= direct->second) return;
-    batch_->take_metric(now(), parts_.clock.wall_ns(), node, *std::move(usage));
+    batch_->take_metric(now(), wall_ns, node, *std::move(usage));
   }
 
   Status status() const {

@@ -108,7 +108,7 @@ void LeaderSlice::write_in(Duration delay) {
 
 // A write names the version that it was made from, so one of a former leader that comes late is refused.
 void LeaderSlice::write() {
-  if (!leads_()) return;
+  if (!leads_()) return write_in(kSliceRetry);
   kube::Update update;
   update.collection = "/apis/discovery.k8s.io/v1/namespaces/" + leader_.name_space + "/endpointslices";
   update.name = leader_.slice_name();

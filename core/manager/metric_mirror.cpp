@@ -32,9 +32,14 @@ void MetricMirror::forget(const std::string& node) {
   pending_.erase(node);
 }
 
+void MetricMirror::end() {
+  plan_.clear();
+  pending_.clear();
+}
+
 void MetricMirror::run() {
   const bool leads = parts_.leads();
-  if (!leads && led_) plan_.clear();
+  if (!leads && led_) end();
   led_ = leads;
   if (!leads) return;
   for (const std::string& node : plan_.next(parts_.clock.now())) write(node);
@@ -58,6 +63,7 @@ void MetricMirror::take(const std::string& node, const Result<kube::Reply>& repl
   const bool is_absent = reply && reply->status == 404;
   ++(was_written ? counts_.written : is_absent ? counts_.absent : counts_.failed);
   problem_ = was_written || is_absent ? "" : kube::describe(reply);
+  if (was_written) run();
 }
 
 }  // namespace koord::manager

@@ -40,6 +40,8 @@ class MetricMirror {
   // An agent has reported to this replica.
   void report(const std::string& node, std::string_view status);
   void forget(const std::string& node);
+  // This replica leads no longer: writes on their way are given up.
+  void end();
 
   const Counts& counts() const { return counts_; }
   const std::string& problem() const { return problem_; }  // of the last failed write; empty: the last one worked

@@ -99,10 +99,10 @@ void MetricServer::reserved() {
 void MetricServer::lead(bool leads) {
   if (leads) {
     served_->begin(marks_.first(), marks_.most());
-    reported_.lead();
   } else if (const auto newest = served_->end()) {
     marks_.ended(*newest);
   }
+  reported_.lead(leads);
   if (slice_) slice_->lead(leads);
 }
 

@@ -62,12 +62,13 @@ std::size_t MirrorPlan::take_tokens(Time now) {
 
 std::vector<std::string> MirrorPlan::next(Time now) {
   const std::size_t most = std::min(take_tokens(now), options_.open - std::min(open_, options_.open));
-  // Unchanged ones last; nodes that were never tried first among their like.
+  // Unchanged ones last, unless they have waited for two gaps; nodes that were never tried first among their like.
   std::vector<std::tuple<bool, Time, const std::string*>> due;
   for (const auto& [name, node] : nodes_) {
     const bool waits = node.tried && now - *node.tried < options_.gap;
+    const bool is_late = node.tried && now - *node.tried >= 2 * options_.gap;
     if (node.has_new && !node.is_open && !waits)
-      due.emplace_back(node.written == node.content, node.tried.value_or(Time::min()), &name);
+      due.emplace_back(node.written == node.content && !is_late, node.tried.value_or(Time::min()), &name);
   }
   const std::size_t count = std::min(most, due.size());
   std::partial_sort(due.begin(), due.begin() + static_cast<std::ptrdiff_t>(count), due.end());

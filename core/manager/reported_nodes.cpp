@@ -24,14 +24,18 @@ ReportedNodes::ReportedNodes(Parts parts, bool mirrors) : parts_(parts) {
                           }});
 }
 
-void ReportedNodes::lead() {
+void ReportedNodes::lead(bool leads) {
   nodes_.clear();
   to_mark_.clear();
-  freshness_.lead(parts_.clock.now());
+  if (leads) freshness_.lead(parts_.clock.now());
+  if (!leads && mirror_) mirror_->end();
 }
 
 void ReportedNodes::take(const aggregated::ObjectPtr& report) {
   if (!parts_.served.leads() || report->status().empty()) return;
+  const auto known = nodes_.find(report->name());
+  // Workers may hand over two reports of a node in either order.
+  if (known != nodes_.end() && known->second.report->version() > report->version()) return;
   nodes_[report->name()] = {report, false};
   to_mark_.erase(report->name());
   freshness_.report(report->name(), parts_.clock.now());
@@ -66,7 +70,8 @@ void ReportedNodes::forget_missing() {
 bool ReportedNodes::mark_stale(const ReportFreshness::Change& change) {
   Node& node = nodes_.at(change.node);
   const aggregated::ObjectPtr current = parts_.served.find(change.node);
-  if (!current || current->status() != node.report->status()) return true;
+  if (!current) return true;
+  if (current->status() != node.report->status()) return false;
   std::string status =
       with_report_missing(current->status(), change.since_last_seconds, parts_.clock.wall_ns() / 1'000'000'000);
   if (status.empty()) return true;

@@ -30,7 +30,7 @@ class ReportedNodes {
 
   ReportedNodes(Parts parts, bool mirrors);
 
-  void lead();
+  void lead(bool leads);
   void take(const aggregated::ObjectPtr& report);
   // To be called from time to time.
   void check();

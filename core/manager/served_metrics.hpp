@@ -29,8 +29,8 @@ class ServedMetrics {
     std::shared_ptr<const LeaderTime> leader_time;
   };
   struct Options {
-    std::string agent_user = {};              // see aggregated::ApiOptions
-    Duration fill = std::chrono::seconds(7);  // reads are served so long after the begin of an epoch, or earlier
+    std::string agent_user = {};               // see aggregated::ApiOptions
+    Duration fill = std::chrono::seconds(15);  // reads are served so long after the begin of an epoch, or earlier
     Duration keep_unknown = std::chrono::minutes(1);                   // objects of nodes that do not exist
     std::function<void(const aggregated::ObjectPtr&)> on_report = {};  // [any]
     aggregated::CompleteStatus complete_status = {};                   // [any]

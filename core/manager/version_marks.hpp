@@ -31,8 +31,8 @@ class VersionMarks {
   // The epoch has ended, with this newest version. A mark that was proposed while it ran may still be stored.
   void ended(Version newest) { given_ = std::max(given_, newest); }
 
-  // The begin of the next epoch, and the greatest version that it may give out.
-  Version first() const { return std::max(first_, given_); }
+  // The begin of the next epoch, above all versions of the one before, and the greatest version that it may give out.
+  Version first() const { return given_ == 0 ? first_ : std::max(first_, given_ + 1); }
   Version most() const { return most_; }
 
  private:

@@ -202,8 +202,9 @@ Duration DirectReporter::wait_after_failure(std::optional<Duration> retry_after)
   const Time now = parts_.clock.now();
   if (!failing_since_) failing_since_ = now;
   const Duration longer = backoff_.failed(std::min(retry_after.value_or(Duration::zero()), kLongestWait));
-  if (retry_after || now - *failing_since_ >= kShortOutage) return longer;
-  return std::min(longer, backoff_.random().between(options_.period / 2, options_.period));
+  if (now - *failing_since_ >= kShortOutage) return longer;
+  const Duration asked = std::min(retry_after.value_or(Duration::zero()), kLongestWait);
+  return std::max(asked, std::min(longer, backoff_.random().between(options_.period / 2, options_.period)));
 }
 
 void DirectReporter::note(const std::string& problem) {

@@ -94,6 +94,18 @@ struct Manager : LoopHere {
                   R"({"status":{"updateTime":")" + time + R"(","nodeMetric":{"systemUsage":{"resources":{"cpu":")" +
                       std::to_string(system_cores) + R"(","memory":"1G"}}}}})");
   }
+  void report_directly(const std::string& system_cores) {
+    controllers->take_report("test-node", R"({"status":{"updateTime":")" + format(0) +
+                                              R"(","nodeMetric":{"systemUsage":{"resources":{"cpu":")" + system_cores +
+                                              R"(","memory":"1G"}}}}})");
+  }
+  // For half of the window over which a gain is averaged.
+  void report_directly_for_a_while(const std::string& system_cores) {
+    for (int i = 0; i < 12; ++i) {
+      clock.leap(15s);
+      report_directly(system_cores);
+    }
+  }
   // Now, each time another second.
   std::string format(int number) const {
     const std::int64_t seconds = clock.wall_ns() / 1'000'000'000 + number;
@@ -215,13 +227,15 @@ TEST_CASE("a prod pod's request is taken from batch before it is reported") {
   REQUIRE(manager.until([&] { return manager.batch_cpu() == "3000"; }));
 }
 
-TEST_CASE("a report of the aggregated API counts as one of the watch") {
+TEST_CASE(
+    "reports of the aggregated API count as those of the watch, and a single one, a mean of seconds, grants nothing") {
   Manager manager;
   manager.configure("colocation-config", R"({"enable": true})");
   REQUIRE(manager.until([&] { return manager.cluster.get("NodeMetric", "test-node").has_value(); }));
-  manager.controllers->take_report("test-node",
-                                   R"({"spec":{},"status":{"updateTime":")" + manager.format(1) +
-                                       R"(","nodeMetric":{"systemUsage":{"resources":{"cpu":"3","memory":"1G"}}}}})");
+  manager.report_directly("1");
+  manager.suppress_at(55);
+  CHECK(manager.batch_cpu().empty());
+  manager.report_directly_for_a_while("3");
   REQUIRE(manager.until([&] { return manager.batch_cpu() == "3000"; }));
   manager.controllers->take_report("test-node", "no metric");
   CHECK(manager.controllers->status().problems.size() == 1);
@@ -232,10 +246,9 @@ TEST_CASE("a NodeMetric with an older report than the aggregated API took, such 
   Manager manager;
   manager.configure("colocation-config", R"({"enable": true})");
   REQUIRE(manager.until([&] { return manager.cluster.get("NodeMetric", "test-node").has_value(); }));
-  manager.controllers->take_report("test-node",
-                                   R"({"spec":{},"status":{"updateTime":")" + manager.format(5) +
-                                       R"(","nodeMetric":{"systemUsage":{"resources":{"cpu":"3","memory":"1G"}}}}})");
+  manager.report_directly_for_a_while("3");
   REQUIRE(manager.until([&] { return manager.batch_cpu() == "3000"; }));
+  manager.reports = -30;
   manager.report(5);
   manager.suppress_at(55);
   manager.suppress_at(56);

@@ -37,7 +37,7 @@ struct Reporting : LoopHere {
   }
   void begin(aggregated::Version first) {
     served.begin(first, first + 1000);
-    nodes.lead();
+    nodes.lead(true);
   }
   http::Response send(http::Method method, const std::string& subresource, std::string body = {}) {
     http::Request request;
