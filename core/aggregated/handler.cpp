@@ -22,7 +22,7 @@ void admit(http::Request& request, const Access& access, Identity identity, cons
   });
 }
 
-// Nobody is known who sends it, so nothing but a read gets further: the body of another request would cost memory.
+// Its sender is unknown, so only reads get further: the body of another request would cost memory.
 std::optional<http::Response> refusal_of_open(const http::Request& request) {
   if (request.method == http::Method::get || request.method == http::Method::head) return std::nullopt;
   return to_response(method_not_allowed("only GET and HEAD are served here"));
