@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <csignal>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -114,12 +115,21 @@ struct FullNode {
     const Page first = page();
     return first.pods.size() == kPods && first.containers.size() == kPods * kContainersOfPod &&
            first.has("koordetector_container_cpu_usage{") && first.has("koordetector_container_psi{") &&
-           first.has("koordetector_container_block_reads_total{") && first.all == page().all;
+           first.has("koordetector_container_block_reads_total{") &&
+           first.has("koordetector_node_psi_stalled_ratio{") && first.all == page().all;
   }
 
   FakeNode tree;
   AgentProcess agent{"", every_plugin()};
 };
+
+// The first series that only one of both has.
+std::string difference(const std::set<std::string>& now, const std::set<std::string>& wanted) {
+  std::set<std::string> one_sided;
+  std::set_symmetric_difference(now.begin(), now.end(), wanted.begin(), wanted.end(),
+                                std::inserter(one_sided, one_sided.begin()));
+  return one_sided.empty() ? "" : *one_sided.begin() + (now.contains(*one_sided.begin()) ? " is new" : " is missing");
+}
 
 // Whether the page has the subjects of the level.
 bool is_of(const std::string& level, const Page& page) {
@@ -173,7 +183,7 @@ TEST_CASE(
     node.set_detail(to);
     const bool is_new = eventually([&] {
       const std::set<std::string> now = node.page().all;
-      CHECK((now == series[from] || now == series[to]));
+      CHECK_MESSAGE((now == series[from] || now == series[to]), difference(now, series[to]));
       return now == series[to];
     });
     REQUIRE(is_new);
