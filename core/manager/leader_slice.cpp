@@ -46,6 +46,16 @@ json::object labels_of(const LeaderEndpoint& leader) {
                       {"endpointslice.kubernetes.io/managed-by", "koord-manager"}};
 }
 
+// Else Kubernetes would make a second slice of the Service from them.
+json::object labels_of_endpoints() { return json::object{{"endpointslice.kubernetes.io/skip-mirror", "true"}}; }
+
+json::array subsets_of(const LeaderEndpoint& leader) {
+  json::object address{{"ip", leader.address}};
+  if (!leader.pod.empty())
+    address["targetRef"] = json::object{{"kind", "Pod"}, {"name", leader.pod}, {"namespace", leader.name_space}};
+  return json::array{json::object{{"addresses", json::array{std::move(address)}}, {"ports", ports_of(leader)}}};
+}
+
 json::object& mapping_in(json::object& parent, std::string_view name) {
   json::value& member = parent[name];
   if (!member.is_object()) member.emplace_object();
@@ -91,6 +101,26 @@ Result<std::optional<std::string>> slice_with(std::string_view newest, const Lea
   return std::optional(json::serialize(slice));
 }
 
+std::string endpoints_json(const LeaderEndpoint& leader) {
+  json::object endpoints;
+  endpoints["apiVersion"] = "v1";
+  endpoints["kind"] = "Endpoints";
+  endpoints["metadata"] =
+      json::object{{"name", leader.service}, {"namespace", leader.name_space}, {"labels", labels_of_endpoints()}};
+  endpoints["subsets"] = subsets_of(leader);
+  return json::serialize(endpoints);
+}
+
+Result<std::optional<std::string>> endpoints_with(std::string_view newest, const LeaderEndpoint& leader) {
+  const json::object before = TRY(read_json_object(newest));
+  json::object endpoints = before;
+  json::object& labels = mapping_in(mapping_in(endpoints, "metadata"), "labels");
+  for (const auto& [key, value] : labels_of_endpoints()) labels[key] = value;
+  endpoints["subsets"] = subsets_of(leader);
+  if (endpoints == before) return std::optional<std::string>();
+  return std::optional(json::serialize(endpoints));
+}
+
 LeaderSlice::LeaderSlice(event::Loop& loop, kube::Client& client, LeaderEndpoint leader, std::function<bool()> leads)
     : loop_(loop), client_(client), leader_(std::move(leader)), leads_(std::move(leads)) {}
 
@@ -106,23 +136,42 @@ void LeaderSlice::write_in(Duration delay) {
   timer_ = loop_.after(delay, [this] { write(); });
 }
 
-// A write names the version that it was made from, so one of a former leader that comes late is refused.
+struct LeaderSlice::Object {
+  std::string_view kind, api, plural;
+  std::string name;
+  std::string (*make)(const LeaderEndpoint&);
+  Result<std::optional<std::string>> (*change)(std::string_view newest, const LeaderEndpoint&);
+  bool is_last;
+};
+
 void LeaderSlice::write() {
   if (!leads_()) return write_in(kSliceRetry);
+  write({"EndpointSlice", "/apis/discovery.k8s.io/v1", "endpointslices", leader_.slice_name(), slice_json, slice_with,
+         false});
+}
+
+// A write names the version that it was made from, so one of a former leader that comes late is refused.
+void LeaderSlice::write(const Object& object) {
   kube::Update update;
-  update.collection = "/apis/discovery.k8s.io/v1/namespaces/" + leader_.name_space + "/endpointslices";
-  update.name = leader_.slice_name();
+  update.collection = std::string(object.api) + "/namespaces/" + leader_.name_space + "/" + std::string(object.plural);
+  update.name = object.name;
   update.status = false;
-  update.missing = slice_json(leader_);
-  update.change = [this](std::string_view newest) -> Result<std::optional<std::string>> {
+  update.missing = object.make(leader_);
+  update.change = [this, change = object.change](std::string_view newest) -> Result<std::optional<std::string>> {
     if (!leads_()) return std::optional<std::string>();
-    return slice_with(newest, leader_);
+    return change(newest, leader_);
   };
-  pending_ = kube::update(loop_, client_, std::move(update), [this](const Result<kube::Written>& written) {
-    const bool is_refused = written && written->outcome == kube::Written::Outcome::refused;
-    problem_ = !written ? written.error().message() : is_refused ? kube::describe(written->refusal) : "";
-    write_in(problem_.empty() ? kSlicePeriod : kSliceRetry);
+  pending_ = kube::update(loop_, client_, std::move(update), [this, object](const Result<kube::Written>& result) {
+    const bool is_refused = result && result->outcome == kube::Written::Outcome::refused;
+    written(object, !result ? result.error().message() : is_refused ? kube::describe(result->refusal) : "");
   });
+}
+
+void LeaderSlice::written(const Object& object, std::string problem) {
+  problem_ = problem.empty() ? "" : std::string(object.kind) + ": " + problem;
+  if (!problem_.empty()) return write_in(kSliceRetry);
+  if (object.is_last || !leads_()) return write_in(kSlicePeriod);
+  write({"Endpoints", "/api/v1", "endpoints", leader_.service, endpoints_json, endpoints_with, true});
 }
 
 }  // namespace koord::manager

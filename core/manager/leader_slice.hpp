@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // LeaderSlice: publishes the leader as the only endpoint of a Service without a selector, as an EndpointSlice that this
-// replica writes while it leads. So the aggregator and clients of the Service reach the leader only. The slice of a
-// leader that was cut off stays until the next one replaces it. [loop thread]
+// replica writes while it leads. So the aggregator and clients of the Service reach the leader only. The aggregator of
+// Kubernetes up to 1.32 reads Endpoints instead, so these are written, too. Both stay after a leader that was cut off
+// until the next one replaces them. [loop thread]
 #pragma once
 
 #include <cstdint>
@@ -35,6 +36,9 @@ Result<LeaderEndpoint> parse_endpoint(std::string_view address);
 std::string slice_json(const LeaderEndpoint& leader);
 // The object with this endpoint; nullopt: it is as it should be.
 Result<std::optional<std::string>> slice_with(std::string_view newest, const LeaderEndpoint& leader);
+// The same for the Endpoints of the Service. No slice is made from them.
+std::string endpoints_json(const LeaderEndpoint& leader);
+Result<std::optional<std::string>> endpoints_with(std::string_view newest, const LeaderEndpoint& leader);
 
 class LeaderSlice {
  public:
@@ -48,7 +52,11 @@ class LeaderSlice {
   const std::string& problem() const { return problem_; }  // of the last write; empty: none
 
  private:
+  struct Object;
+
   void write();
+  void write(const Object& object);
+  void written(const Object& object, std::string problem);
   void write_in(Duration delay);
 
   event::Loop& loop_;

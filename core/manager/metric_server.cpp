@@ -134,7 +134,7 @@ std::vector<std::string> MetricServer::problems() const {
     problems.push_back("serve: " + problem + "; keeping the last good certificates");
   if (!access_.problem().empty())
     problems.push_back("serve: " + access_.problem() + "; clients are authenticated as known before, or by token only");
-  if (slice_ && !slice_->problem().empty()) problems.push_back("EndpointSlice of the leader: " + slice_->problem());
+  if (slice_ && !slice_->problem().empty()) problems.push_back("the leader is not published: " + slice_->problem());
   if (const std::string problem = reported_.problem(); !problem.empty())
     problems.push_back("NodeMetric of slo.koordinator.sh is not written from reports: " + problem);
   return problems;

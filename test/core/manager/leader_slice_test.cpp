@@ -38,6 +38,7 @@ struct Writer : LoopHere {
     cluster().clear_faults();
   }
   std::string object() { return cluster().get("EndpointSlice", "koord-manager-leader", "koordetector").value_or(""); }
+  std::string endpoints() { return cluster().get("Endpoints", "koord-manager", "koordetector").value_or(""); }
   void lead(bool begins) {
     leads = begins;
     slice.lead(begins);
@@ -85,17 +86,30 @@ TEST_CASE("a slice that is right is not written, another one keeps what others h
   CHECK_FALSE(slice_with("[]", own));
 }
 
+TEST_CASE("the Endpoints have the same endpoint for older aggregators, and no slice is made from them") {
+  const LeaderEndpoint own = endpoint("10.0.0.7:9443");
+  const std::string text = endpoints_json(own);
+  CHECK(has(text, R"("name":"koord-manager","namespace":"koordetector")"));
+  CHECK(has(text, R"("endpointslice.kubernetes.io/skip-mirror":"true")"));
+  CHECK(has(text, R"("subsets":[{"addresses":[{"ip":"10.0.0.7",)"));
+  CHECK(has(text, R"("ports":[{"name":"https","port":9443,"protocol":"TCP"}])"));
+  CHECK_FALSE(endpoints_with(text, own).value().has_value());
+  CHECK(has(endpoints_with(text, endpoint("10.0.0.8:9443")).value().value_or(""), R"("ip":"10.0.0.8")"));
+  CHECK_FALSE(endpoints_with("[]", own));
+}
+
 TEST_CASE("a replica publishes itself when it begins to lead, and not before") {
   Writer a("10.0.0.7:9443");
   a.slice.lead(false);
   CHECK(a.object().empty());
   a.lead(true);
-  REQUIRE(a.until([&] { return has(a.object(), "10.0.0.7"); }));
+  REQUIRE(a.until([&] { return has(a.object(), "10.0.0.7") && has(a.endpoints(), "10.0.0.7"); }));
   a.lead(false);
   Writer b("10.0.0.8:9443");
   b.lead(true);
-  REQUIRE(b.until([&] { return has(b.object(), "10.0.0.8"); }));
+  REQUIRE(b.until([&] { return has(b.object(), "10.0.0.8") && has(b.endpoints(), "10.0.0.8"); }));
   CHECK_FALSE(has(b.object(), "10.0.0.7"));
+  CHECK_FALSE(has(b.endpoints(), "10.0.0.7"));
 }
 
 TEST_CASE("a refused write is named, repeated, and given up by a replica that leads no longer") {

@@ -29,6 +29,7 @@ class Kind:
 KINDS = (
     Kind("APIService", "apiservices", "apiregistration.k8s.io", "v1", status=True),
     Kind("ConfigMap", "configmaps", "", "v1", namespaced=True),
+    Kind("Endpoints", "endpoints", "", "v1", namespaced=True),
     Kind("EndpointSlice", "endpointslices", "discovery.k8s.io", "v1", namespaced=True),
     Kind("Event", "events", "", "v1", namespaced=True,
          fields=_NAME + ("involvedObject.kind", "involvedObject.name", "involvedObject.namespace", "involvedObject.uid",
