@@ -2,8 +2,11 @@
 #include "core/agentd/reporting.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 #include "core/base/parse.hpp"
+#include "core/kube/reflector.hpp"
+#include "core/state/node_metric_spec.hpp"
 
 namespace koord::agentd {
 namespace {
@@ -27,10 +30,20 @@ report::NodeMetricOptions report_options_of(const config::Config& config) {
           .tolerance = tolerance_of(config)};
 }
 
+double seconds_of(Duration duration) { return std::chrono::duration<double>(duration).count(); }
+
+// Returns whether the API server has no objects of this kind: its definition is not installed.
+bool is_kind_absent(const service::CapabilityBoard& capabilities, std::string kind) {
+  for (char& c : kind) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));  // as Cluster reports it
+  const auto found = capabilities.find(kind);
+  return found && found->state == service::CapabilityState::absent &&
+         found->detail.starts_with(name_of(kube::Health::State::absent));
+}
+
 // Sources of one object's metrics.
 struct ObjectMetrics {
   std::map<report::Outcome, metric::HostCounter> writes;
-  metric::HostGauge age, left_out;
+  metric::HostGauge age, idle, left_out;
 
   ObjectMetrics(metric::HostMetrics& metrics, const std::string& object) {
     for (report::Outcome outcome : report::kOutcomes)
@@ -39,16 +52,44 @@ struct ObjectMetrics {
     age = metrics.gauge("report_age_seconds",
                         "Seconds since the API server accepted an object or had it up to date; -1: never.",
                         {{"object", object}});
+    idle = metrics.gauge("report_idle",
+                         "1 while the agent does not write an object: koord-manager writes it, the object or its kind "
+                         "does not exist, or its content is unknown and was never written.",
+                         {{"object", object}});
     left_out = metrics.gauge("report_left_out_parts",
                              "Parts that an object lacks because the API server refused them as invalid.",
                              {{"object", object}});
   }
-  void follow(const report::Account& account, Time now) {
+  void follow(const report::Account& account, bool is_idle, Time now) {
     for (const auto& [outcome, count] : account.outcomes)
       writes[outcome].add(static_cast<double>(count) - writes[outcome].value());
-    age.set(account.accepted ? std::chrono::duration<double>(now - *account.accepted).count() : -1);
+    age.set(account.accepted ? seconds_of(now - *account.accepted) : -1);
+    idle.set(is_idle);
     left_out.set(static_cast<double>(account.left_out.size()));
   }
+};
+
+// The age that an unchanged NodeMetric reaches. Its spec may ask for fewer reports than the configuration.
+class HeartbeatMetric {
+ public:
+  HeartbeatMetric(metric::HostMetrics& metrics, Duration heartbeat)
+      : heartbeat_(heartbeat),
+        gauge_(metrics.gauge("report_heartbeat_seconds", "Seconds after which an unchanged object is written again.",
+                             {{"object", "NodeMetric"}})) {
+    gauge_.set(seconds_of(heartbeat));
+  }
+  void follow(const state::Snapshot& state) {
+    const auto found = state.objects.find("NodeMetric");
+    if (found == state.objects.end() || found->second == read_) return;
+    read_ = found->second;
+    if (const auto read = state::parse_node_metric_spec(*read_))
+      gauge_.set(seconds_of(std::max(heartbeat_, read->spec.report)));
+  }
+
+ private:
+  Duration heartbeat_;
+  metric::HostGauge gauge_;
+  std::shared_ptr<const std::string> read_;
 };
 
 // Sources of the metrics of direct reports.
@@ -80,7 +121,7 @@ class DirectMetrics {
     count(unfit_, view.unfit);
     count(bytes_, view.bytes);
     count(lookups_, view.lookups);
-    age_.set(view.accepted ? std::chrono::duration<double>(now - *view.accepted).count() : -1);
+    age_.set(view.accepted ? seconds_of(now - *view.accepted) : -1);
   }
 
  private:
@@ -254,25 +295,29 @@ void ReportingModule::export_metrics() {
         {{"object", "NodeMetric"}});
     auto degraded = services_.metrics.gauge("report_degraded",
                                             "1 while parts of the NodeMetric are left out or differ from its spec.");
-    services_.metrics.on_collect(
-        [this, degraded, missing, metrics = ObjectMetrics(services_.metrics, "NodeMetric")]() mutable {
-          const auto view = node_metric();
-          if (!view) return;
-          metrics.follow(view->account, services_.clock.now());
-          missing.set(view->missing);
-          degraded.set(!view->report.refusal.empty() || !view->report.problems.empty());
-        });
-  }
-  if (running_->topology) {
-    services_.metrics.on_collect([this, metrics = ObjectMetrics(services_.metrics, "NodeResourceTopology")]() mutable {
-      if (const auto view = topology()) metrics.follow(view->account, services_.clock.now());
+    services_.metrics.on_collect([this, degraded, missing,
+                                  heartbeat = HeartbeatMetric(services_.metrics, options_.heartbeat),
+                                  metrics = ObjectMetrics(services_.metrics, "NodeMetric")]() mutable {
+      const auto view = node_metric();
+      if (!view) return;
+      heartbeat.follow(*services_.hub.current());
+      const bool is_idle = view->replaced || view->missing || is_kind_absent(services_.capabilities, "NodeMetric");
+      metrics.follow(view->account, is_idle, services_.clock.now());
+      missing.set(view->missing);
+      degraded.set(!view->report.refusal.empty() || !view->report.problems.empty());
     });
   }
-  if (running_->devices) {
-    services_.metrics.on_collect([this, metrics = ObjectMetrics(services_.metrics, "Device")]() mutable {
-      if (const auto view = devices()) metrics.follow(view->account, services_.clock.now());
+  const auto export_object = [this](const char* kind,
+                                    std::optional<report::ObjectReporter::View> (ReportingModule::*view_of)() const) {
+    services_.metrics.on_collect([this, kind, view_of, metrics = ObjectMetrics(services_.metrics, kind)]() mutable {
+      const auto view = (this->*view_of)();
+      if (!view) return;
+      const bool is_unknown = !view->account.accepted && !view->problem.empty();
+      metrics.follow(view->account, is_unknown || is_kind_absent(services_.capabilities, kind), services_.clock.now());
     });
-  }
+  };
+  if (running_->topology) export_object("NodeResourceTopology", &ReportingModule::topology);
+  if (running_->devices) export_object("Device", &ReportingModule::devices);
 }
 
 api::ModuleHealth ReportingModule::health() const {
@@ -282,7 +327,8 @@ api::ModuleHealth ReportingModule::health() const {
     if (!view->computed) return {"report", true, "nothing reported yet"};
     if (view->missing)
       troubles.push_back(
-          "the NodeMetric is missing and not created (Koordinator's manager creates it, or the agent with report.createNodeMetric)");
+          "the NodeMetric is missing and not created (Koordinator's manager or koord-manager creates it, or the agent with "
+          "report.createNodeMetric)");
     if (!view->report.refusal.empty()) troubles.push_back("no report of this node: " + view->report.refusal);
     for (const std::string& problem : view->report.problems) troubles.push_back(problem);
     for (const std::string& problem : view->spec_problems)

@@ -130,3 +130,22 @@ TEST_CASE("while the pods are unknown nothing is reported that could be wrong") 
   CHECK_NOTHROW(pod.cluster.wait_for_object("NodeMetric", "test-node",
                                             R"({"pointer": "/status/podsMetric/0/name", "equals": "web-0"})", kLimit));
 }
+
+TEST_CASE("an object that the agent has no cause to write is idle, and one that it writes is not") {
+  DaemonSetPod pod({.gates = kGates, .extra = "report: {heartbeat: 15m, devices: true}"});
+  pod.cluster.fault("missing", R"({"kind": "NodeResourceTopology"})");
+  pod.run_pods({kWeb});
+  REQUIRE(pod.start());
+  const auto idle = [&pod](const char* object) {
+    return pod.seen("report_idle", {"object=\"" + std::string(object) + "\""});
+  };
+  // No manager has created the NodeMetric, the kind is not installed, and the node has neither GPUs nor RDMA.
+  for (const char* object : {"NodeMetric", "NodeResourceTopology", "Device"}) {
+    CAPTURE(object);
+    CHECK(eventually([&] { return idle(object) == 1; }, kLimit));
+    CHECK(pod.seen("report_age_seconds", {"object=\"" + std::string(object) + "\""}) == -1);
+  }
+  CHECK(pod.seen("report_heartbeat_seconds") == 900);
+  pod.cluster.put(node_metric("\"10m0s\""));
+  CHECK(eventually([&] { return idle("NodeMetric") == 0; }, kLimit));
+}

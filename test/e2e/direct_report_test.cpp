@@ -27,7 +27,7 @@ struct Node {
   const std::string address = manager->address();
   std::optional<AgentProcess> agent;
 
-  Node() {
+  explicit Node(const std::string& more = {}) {
     tree.write("cgroup/cgroup.controllers", "cpu memory\n");
     tree.make_directory(
         "cgroup/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-poduid_web.slice/cri-containerd-" +
@@ -41,13 +41,17 @@ struct Node {
             "\"}\nstate: {kubelet: {caFile: \"" + cluster.kubelet_ca() +
             "\", syncPeriod: 1s}}\nreport: {createNodeMetric: true, direct: {enabled: true, period: 1s, window: 5s, address: \"" +
             address + "\", serverName: koord-manager.koordetector.svc, caFile: " + manager_certificates().pem("ca") +
-            "}}\n",
+            more + "}}\n",
         std::vector<std::string>{built("plugins/advisor-node-resource")});
   }
   std::string report() const { return agent->ctl({"report"}).output; }
   double count(const char* result) const {
     return find_metric(agent->metrics(), "koordetector_report_direct_total", {"result=\"" + std::string(result) + "\""})
         .value_or(-1);
+  }
+  // Whether the agent leaves the NodeMetric alone; -1: unknown.
+  double idle() const {
+    return find_metric(agent->metrics(), "koordetector_report_idle", {"object=\"NodeMetric\""}).value_or(-1);
   }
 };
 
@@ -65,5 +69,14 @@ TEST_CASE("an agent reports to the manager within seconds, and goes on with its 
   CHECK(node.count("failed") >= 1);
   // Created by the agent, as without direct reports.
   CHECK(eventually([&] { return node.cluster.get("NodeMetric", "test-node").has_value(); }, 90s));
+  CHECK(node.agent->stop() == 0);
+}
+
+TEST_CASE("a NodeMetric is idle while koord-manager writes it instead of the agent, and not afterwards") {
+  Node node(", replaceNodeMetric: true");
+  REQUIRE(node.agent->start());
+  CHECK(eventually([&] { return node.idle() == 1; }, 60s));
+  node.manager.reset();
+  CHECK(eventually([&] { return node.idle() == 0; }, 60s));
   CHECK(node.agent->stop() == 0);
 }
