@@ -34,7 +34,8 @@ VARIATIONS = {
         'featureGates': {'AllBeta': True, 'AllAlpha': False}, 'resctrl': True, 'hostNetwork': True, 'nri': {'hostPath': '/run/nri'}, 'plugins': {'images': ACME},
         'kubelet': {'port': 10250, 'caFile': '/pki/kubelet.crt', 'serverName': 'nodeName', 'stateDirectory': '/var/lib/kubelet', 'access': 'proxy'},
         'metrics': {'port': 9000, 'ipv6': True, 'tls': {'secretName': 'agent-tls', 'clientCaKey': 'ca.crt'},
-                    'serviceMonitor': {'enabled': True, 'labels': {'team': 'a'}, 'tlsConfig': {'serverName': 'agent'}},
+                    'serviceMonitor': {'enabled': True, 'labels': {'team': 'a'}, 'tlsConfig': {'serverName': 'agent'},
+                                       'metricRelabelings': [{'sourceLabels': ['__name__'], 'regex': 'a', 'action': 'drop'}]},
                     'prometheusRule': {'enabled': True, 'labels': {'team': 'a'}, 'runbookBase': 'https://git.example/'},
                     'dashboards': {'enabled': True, 'annotations': {'grafana_folder': 'a'}}},
         'networkPolicy': {'enabled': True, 'from': [{'namespaceSelector': {}}]}, 'affinity': {'nodeAffinity': {}},
@@ -50,7 +51,7 @@ VARIATIONS = {
     'manager that serves': {
         'imagePullSecrets': [{'name': 'pull'}], 'networkPolicy': {'from': [{'podSelector': {}}]}, 'manager': {
             'enabled': True, 'replicas': 3, 'tls': {'secretName': 'manager-tls', 'caKey': 'root.crt', 'caBundle': 'QUJD'}, 'featureGates': {'NodeSLO': False},
-            'config': {'batch': {'grace': '1m'}}, 'apiService': {'annotations': {'a': 'b'}}, 'tolerations': [{'operator': 'Exists'}],
+            'config': {'batch': {'grace': '1m'}}, 'apiService': {'annotations': {'a': 'b'}}, 'podMonitor': {'enabled': True, 'labels': {'team': 'a'}}, 'tolerations': [{'operator': 'Exists'}],
             'affinity': {'nodeAffinity': {}}, 'podAnnotations': {'c': 'd'}, 'podLabels': {'e': 'f'}, 'extraArgs': ['--set=log.format=json']}},
 }
 
@@ -142,7 +143,7 @@ class Chart(unittest.TestCase):
 
     def test_koord_manager_takes_every_configuration_that_the_chart_makes(self):
         for name in ('manager', 'manager that serves'):
-            config = yaml.safe_load(the('ConfigMap', objects(VARIATIONS[name]), of_manager=True)['data']['koord-manager.yaml'])
+            config = yaml.safe_load(the('ConfigMap', objects(VARIATIONS[name]), of_manager=True, name='koordetector-manager')['data']['koord-manager.yaml'])
             with tempfile.TemporaryDirectory() as folder:
                 file = pathlib.Path(folder, 'koord-manager.yaml')
                 file.write_text(yaml.safe_dump(config))
@@ -484,7 +485,8 @@ class Manager(unittest.TestCase):
 
     def test_its_rights_follow_its_controllers(self):
         def of(gates, tls=''):
-            return rights(objects({'manager': {'enabled': True, 'featureGates': gates, 'apiService': {'create': False}, 'tls': {'secretName': tls}}}),
+            return rights(objects({'manager': {'enabled': True, 'featureGates': gates, 'apiService': {'create': False},
+                                               'tls': {'secretName': tls, 'caConfigMap': 'authority'}}}),
                           of_manager=True, name='koordetector-manager')
         def own(resource):
             return {(verb, 'slo.koordinator.sh', resource) for verb in ('create', 'delete', 'list', 'update', 'watch')}
@@ -523,7 +525,7 @@ class Manager(unittest.TestCase):
         documents = objects(SERVING)
         service = the('Service', documents, of_manager=True)
         self.assertEqual(service['spec'], {'ports': [{'name': 'https', 'port': 443, 'targetPort': 8443}]})
-        config = yaml.safe_load(the('ConfigMap', documents, of_manager=True)['data']['koord-manager.yaml'])
+        config = yaml.safe_load(the('ConfigMap', documents, of_manager=True, name='koordetector-manager')['data']['koord-manager.yaml'])
         self.assertEqual(config['serve'], {
             'address': ':8443', 'certificateFile': '/etc/koord-manager-tls/tls.crt', 'keyFile': '/etc/koord-manager-tls/tls.key',
             'agentUser': 'system:serviceaccount:koordinator-system:koordetector', 'service': service['metadata']['name']})
@@ -537,8 +539,8 @@ class Manager(unittest.TestCase):
             'group': 'metrics.koordetector.sh', 'version': 'v1alpha1', 'groupPriorityMinimum': 100, 'versionPriority': 100, 'caBundle': 'QUJD',
             'service': {'name': 'koordetector-manager', 'namespace': 'koordinator-system', 'port': 443}})
         with self.assertRaisesRegex(render.go_template.TemplateError, 'manager.apiService: needs manager.tls.caBundle'):
-            objects({'manager': {'enabled': True, 'tls': {'secretName': 'manager-tls'}}})
-        injected = {'enabled': True, 'tls': {'secretName': 'manager-tls'}, 'apiService': {'annotations': {'cert-manager.io/inject-ca-from': 'a/b'}}}
+            objects({'manager': {'enabled': True, 'tls': {'secretName': 'manager-tls', 'caConfigMap': 'authority'}}})
+        injected = {'enabled': True, 'tls': {'secretName': 'manager-tls', 'caConfigMap': 'authority'}, 'apiService': {'annotations': {'cert-manager.io/inject-ca-from': 'a/b'}}}
         self.assertNotIn('caBundle', the('APIService', objects({'manager': injected}), of_manager=True)['spec'])
 
     def test_agents_report_to_the_leader_of_its_lease_and_see_its_authority_but_no_key(self):
@@ -546,7 +548,8 @@ class Manager(unittest.TestCase):
         direct = yaml.safe_load(the('ConfigMap', documents)['data']['koordetector.yaml'])['report']['direct']
         self.assertEqual(direct, {'enabled': True, 'lease': 'koordinator-system/koordetector-manager', 'caFile': '/etc/koord-manager/root.crt'})
         volume = next(volume for volume in pod_of(documents)['spec']['volumes'] if volume['name'] == 'manager-ca')
-        self.assertEqual(volume['secret'], {'secretName': 'manager-tls', 'items': [{'key': 'root.crt', 'path': 'root.crt'}], 'optional': True})
+        self.assertEqual(volume['configMap'], {'name': 'koordetector-manager-ca', 'items': [{'key': 'root.crt', 'path': 'root.crt'}], 'optional': True})
+        self.assertEqual(the('ConfigMap', documents, of_manager=True, name='koordetector-manager-ca')['binaryData'], {'root.crt': 'QUJD'})
         self.assertEqual(rights(documents, 'Role', of_manager=True, name='koordetector-manager-leader'), {('get', 'coordination.k8s.io', 'leases')})
         self.assertEqual(rights(documents, of_manager=True, name='koordetector-manager-reports'), {
             (verb, 'metrics.koordetector.sh', 'nodemetrics/status') for verb in ('patch', 'update')})
@@ -556,6 +559,34 @@ class Manager(unittest.TestCase):
         silent = {**SERVING, 'manager': {**SERVING['manager'], 'directReports': False}}
         self.assertNotIn('report', yaml.safe_load(the('ConfigMap', objects(silent))['data']['koordetector.yaml']))
         self.assertFalse([d for d in objects(silent) if d['metadata']['name'].endswith(('-leader', '-reports'))])
+
+    def test_no_pod_of_a_node_names_the_secret_with_its_key(self):
+        documents = objects({'manager': {'enabled': True, 'tls': {'secretName': 'manager-tls', 'caConfigMap': 'authority'},
+                                         'apiService': {'annotations': {'cert-manager.io/inject-ca-from': 'a/b'}}}})
+        volumes = pod_of(documents)['spec']['volumes']
+        self.assertFalse([volume for volume in volumes if 'secret' in volume])
+        self.assertEqual(next(volume for volume in volumes if volume['name'] == 'manager-ca')['configMap']['name'], 'authority')
+        self.assertFalse([made for made in documents if made['kind'] == 'ConfigMap' and made['metadata']['name'].endswith('-ca')])
+        with self.assertRaisesRegex(render.go_template.TemplateError, 'manager.directReports: needs manager.tls.caConfigMap or manager.tls.caBundle'):
+            objects({'manager': {'enabled': True, 'tls': {'secretName': 'manager-tls'}, 'apiService': {'create': False}}})
+
+    def test_a_role_has_the_rights_of_koordctl_manager_status_and_is_bound_to_no_subject(self):
+        documents = objects(SERVING)
+        role = the('Role', documents, of_manager=True, name='koordetector-manager-status')
+        self.assertEqual(rights(documents, 'Role', of_manager=True, name='koordetector-manager-status'), {
+            ('get', 'coordination.k8s.io', 'leases'), ('list', '', 'pods'), ('get', '', 'pods/proxy')})
+        self.assertEqual(role['rules'][0]['resourceNames'], ['koordetector-manager'])
+        self.assertFalse([made for made in documents if made['kind'].endswith('RoleBinding') and made['roleRef']['name'] == role['metadata']['name']])
+
+    def test_a_pod_monitor_scrapes_each_replica(self):
+        monitor = the('PodMonitor', objects(SERVING), of_manager=True)
+        self.assertEqual(monitor['metadata']['labels']['team'], 'a')
+        deployment = the('Deployment', objects(SERVING), of_manager=True)['spec']['template']
+        self.assertLessEqual(monitor['spec']['selector']['matchLabels'].items(), deployment['metadata']['labels'].items())
+        [endpoint] = monitor['spec']['podMetricsEndpoints']
+        self.assertEqual(endpoint, {'port': 'metrics', 'interval': '30s'})
+        self.assertIn('metrics', [port['name'] for port in deployment['spec']['containers'][0]['ports']])
+        self.assertNotIn('PodMonitor', [made['kind'] for made in objects(VARIATIONS['manager'])])
 
     def test_without_the_config_map_of_the_cluster_it_is_refused(self):
         with self.assertRaisesRegex(render.go_template.TemplateError, 'manager.enabled: needs sloConfigMap.name'):

@@ -169,6 +169,11 @@ true
 {{- end -}}
 {{- end -}}
 
+{{- /* The authority of its certificate, for agents. */ -}}
+{{- define "koordetector.manager.caConfigMap" -}}
+{{- default (printf "%s-ca" (include "koordetector.manager.name" .)) .Values.manager.tls.caConfigMap -}}
+{{- end -}}
+
 {{- define "koordetector.manager.ownConfig" -}}
 listen: ":{{ .Values.manager.metricsPort }}"
 sloConfigMap: {{ .Values.sloConfigMap.namespace }}/{{ .Values.sloConfigMap.name }}
