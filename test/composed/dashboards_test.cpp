@@ -135,9 +135,10 @@ TEST_CASE("each expression of the dashboards and recording rules has data, and e
     if (!rule.is_alert) without_data.push_back(rule.name);
     if (!rule.is_alert) continue;
     ++alerts;
+    if (rule.name == "KoordetectorDirectReportStale") continue;  // there is no koord-manager
     for (const std::string& metric : metrics_in(rule.expression)) without_data.push_back(metric);
   }
-  CHECK(alerts == 8);
+  CHECK(alerts == 16);
   CHECK_MESSAGE(eventually(
                     [&] {
                       std::erase_if(without_data,

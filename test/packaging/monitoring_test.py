@@ -9,6 +9,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 from importlib.machinery import SourceFileLoader
 
@@ -81,7 +82,7 @@ class Rules(unittest.TestCase):
         self.assertEqual(len(quiet), 1)
         shown = ' '.join(series['series'] for series in quiet[0]['input_series'])
         for alert in alerts():
-            for metric in re.findall(r'koordetector_\w+', alert['expr']):
+            for metric in re.findall(r'\b(?:koordetector|koord_manager)_\w+', alert['expr']):
                 self.assertIn(metric, shown, alert['alert'])
 
     def test_the_readme_lists_each_rule(self):
@@ -161,6 +162,50 @@ class Levels(unittest.TestCase):
                     self.assertNotRegex(rule['expr'], rf'koordetector_{name}\b')
                 for path in dashboards:
                     self.assertNotRegex(path.read_text(), rf'koordetector_{name}\b', path.name)
+
+
+class Examples(unittest.TestCase):
+    """The README's configuration of Prometheus."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.page = (rules_file.parent / 'README.md').read_text()
+        cls.blocks = re.findall(r'^```yaml\n(.*?)^```', cls.page, re.M | re.S)
+
+    def block_with(self, word):
+        found, = (block for block in self.blocks if word in block)
+        return found
+
+    def used_of_containers(self):
+        texts = [rule['expr'] for rule in rules()] + [path.read_text() for path in dashboards]
+        return set(re.findall(r'koordetector_(container_[a-z0-9_]+)', ' '.join(texts)))
+
+    def test_prometheus_accepts_the_scrape_jobs_with_and_without_the_relabelling(self):
+        if not promtool:
+            self.skipTest('SKIPPED: there is no promtool')
+        jobs = yaml.safe_load(self.block_with('scrape_configs'))
+        relabelled = json.loads(json.dumps(jobs))
+        for job in relabelled['scrape_configs'][:2]:
+            job.update(yaml.safe_load(self.block_with('metric_relabel_configs')))
+        for config in jobs, relabelled:
+            for job in config['scrape_configs']:
+                job.pop('kubernetes_sd_configs', None)  # Debian's promtool is built without it
+            with tempfile.NamedTemporaryFile('w', suffix='.yaml') as file:
+                yaml.safe_dump(config, file)
+                done = subprocess.run([promtool, 'check', 'config', '--syntax-only', file.name], capture_output=True, text=True, check=False)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_the_dropped_names_are_those_of_containers_that_neither_dashboards_nor_rules_use(self):
+        rule, = yaml.safe_load(self.block_with('metric_relabel_configs'))['metric_relabel_configs']
+        of_chart, = yaml.safe_load(self.block_with('metricRelabelings'))['metrics']['serviceMonitor']['metricRelabelings']
+        self.assertEqual(rule['regex'], of_chart['regex'])
+        used = self.used_of_containers()
+        self.assertFalse([name for name in used if re.fullmatch(rule['regex'], 'koordetector_' + name)])
+        section = self.page.split('## Fewer series')[1].split('\n## ')[0].split('```')[0]
+        self.assertEqual(set(re.findall(r'`(container_\w+)`', section)), used)
+        documented = (packaging / 'README.md').read_text().split("A container's 15,")[1].split('On top come')[0]
+        for name in re.findall(r'`(container_\w+)`', documented):
+            self.assertNotEqual(name in used, bool(re.fullmatch(rule['regex'], 'koordetector_' + name)), name)
 
 
 class Chart(unittest.TestCase):
