@@ -14,7 +14,8 @@ std::string state_of(const json::value& object) {
   if (!json_flag(object, "written")) return "off";
   if (json_flag(object, "replaced")) return "written by koord-manager, which has direct reports";
   if (json_flag(object, "missing"))
-    return "missing, nothing is reported: Koordinator's manager creates it, or the agent with report.createNodeMetric";
+    return "missing, nothing is reported: Koordinator's manager or koord-manager creates it, or the agent with "
+           "report.createNodeMetric";
   if (const json::value* exists = json_member(object, "exists"); exists != nullptr && !json_flag(object, "exists"))
     return "missing";
   for (const char* trouble : {"problem", "refusal", "unknown"}) {

@@ -222,8 +222,8 @@ void NodeMetricReporter::tell(const PollResult& poll) {
   if (change == ProblemTracker::Change::begun)
     log::warn(
         report_log,
-        "the NodeMetric '{}' is missing, and nothing is reported of this node: Koordinator's manager creates it, or the agent "
-        "itself with report.createNodeMetric",
+        "the NodeMetric '{}' is missing, and nothing is reported of this node: Koordinator's manager or koord-manager "
+        "creates it, or the agent itself with report.createNodeMetric",
         options_.node_name);
   if (change == ProblemTracker::Change::over)
     log::info(report_log, "the NodeMetric '{}' exists now", options_.node_name);

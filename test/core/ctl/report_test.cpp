@@ -35,7 +35,7 @@ TEST_CASE("koordctl report says of each object how it goes, and of node and pods
 TEST_CASE("koordctl report shows a missing NodeMetric, or why nothing is reported") {
   CHECK(has(table(R"({"NodeMetric":{"written":true,"exists":false}})"), "missing"));
   CHECK(has(table(R"({"NodeMetric":{"written":true,"exists":false,"missing":true}})"),
-            "missing, nothing is reported: Koordinator's manager creates it"));
+            "missing, nothing is reported: Koordinator's manager or koord-manager creates it"));
   CHECK(
       has(table(R"({"NodeMetric":{"written":true,"exists":true,"refusal":"no fresh samples"}})"), "no fresh samples"));
   CHECK(has(table(R"({"NodeResourceTopology":{"written":true,"unknown":"no kubelet"}})"), "no kubelet"));
