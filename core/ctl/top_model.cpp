@@ -142,8 +142,9 @@ std::optional<double> harm_of(const TopRow& row) {
 
 bool is_idle(const TopRow& row) {
   const Usage& usage = row.usage;
-  return row.interference.empty() && usage.cpu_cores.value_or(0) < kIdleCores && usage.throttled.value_or(0) == 0 &&
-         usage.stalled.value_or(0) == 0 && usage.latency_p95.value_or(0) < kShortWaitSeconds;
+  return row.interference.empty() && usage.cpu_cores && *usage.cpu_cores < kIdleCores &&
+         usage.throttled.value_or(0) == 0 && usage.stalled.value_or(0) == 0 &&
+         usage.latency_p95.value_or(0) < kShortWaitSeconds;
 }
 
 void shorten(TopView& view, bool without_idle, std::size_t limit) {

@@ -49,7 +49,8 @@ Result<TopView> parse_top(const std::string& node, const std::string& pods, cons
 // known.
 std::optional<double> harm_of(const TopRow& row);
 
-// Whether a row uses less than 0.01 cores and is not held up: no verdict, not throttled, not stalled, waits below 1 ms.
+// Whether a row is known to use less than 0.01 cores and is not held up: no verdict, not throttled, not stalled, waits
+// below 1 ms.
 bool is_idle(const TopRow& row);
 
 // The largest first, what is not known last; by name where equal.

@@ -92,13 +92,13 @@ TEST_CASE(
   CHECK(names(rows) == std::vector<std::string>{"victim", "own", "waits", "throttled", "hog", "unknown"});
 }
 
-TEST_CASE("top folds rows that use nothing and are not held up, and says how many") {
+TEST_CASE("top folds rows that are known to use nothing and not held up, says how many, and shows unknown ones") {
   TopView view;
   view.rows = {row("victim", usage(0.001, 0.001, 0, 0), "cpu 1%"), row("idle", usage(0.001, 1e-4, 0, 0)),
                row("throttled", usage(0.001, 1e-4, 0.01, 0)), row("silent", Usage())};
   shorten(view, true, 0);
-  CHECK(names(view.rows) == std::vector<std::string>{"victim", "throttled"});
-  CHECK(render_top(view, 0, 0).ends_with("\n2 idle; --all shows them\n"));
+  CHECK(names(view.rows) == std::vector<std::string>{"victim", "throttled", "silent"});
+  CHECK(render_top(view, 0, 0).ends_with("\n1 idle; --all shows them\n"));
 }
 
 TEST_CASE("top shows at most as many rows as --limit says, and how many more there are") {
