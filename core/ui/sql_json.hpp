@@ -8,8 +8,8 @@
 
 namespace koord::ui {
 
-// {"columns": [NAME, …], "rows": [{NAME: TEXT, …}, …], "truncated": BOOLEAN} and a line end. The rows have only
-// the last one of columns with the same name.
+// {"columns": [NAME, …], "rows": [{NAME: TEXT, …}, …], "truncated": BOOLEAN} and a line end. The second
+// column with the name "value" is "value:2".
 std::string sql_json(const store::SqlResult& result);
 
 }  // namespace koord::ui
