@@ -122,6 +122,8 @@ bool Access::has_session(const http::Request& request) const {
   return false;
 }
 
+// A redirect would belong to the navigation of the page that has the link, and a Strict cookie is not sent with one
+// from another site. This answer is a page of the viewer, so it may go to "/" with the cookie.
 http::Response Access::redeem(std::string_view token) {
   if (!has_secret(tokens_, token)) return not_signed_in();
   std::erase_if(tokens_, [&](const std::string& known) { return is_same_secret(known, token); });
@@ -130,8 +132,9 @@ http::Response Access::redeem(std::string_view token) {
   sessions_.push_back(*session);
   if (sessions_.size() > kMostSessions) sessions_.pop_front();
   ++started_;
-  http::Response answer = http::plain_text(303, "signed in");
-  answer.headers.emplace_back("Location", "/");
+  http::Response answer{.content_type = "text/html; charset=utf-8",
+                        .body = "<!doctype html>\n<title>koordctl ui</title>\n<p><a href=\"/\">Signed in</a></p>\n"};
+  answer.headers.emplace_back("Refresh", "0;url=/");
   answer.headers.emplace_back("Set-Cookie", cookie_name() + "=" + *session + "; Path=/; HttpOnly; SameSite=Strict");
   return answer;
 }

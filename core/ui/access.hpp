@@ -25,7 +25,7 @@ class Access {
   // Returns the answer to a request that gets no further, nullopt for all others:
   // 403: the header Host is missing, repeated, or no name of this machine's loopback; or another origin sent it
   // 405: neither GET nor HEAD
-  // 303: GET /?token=T with an unused token, and the cookie of a new session
+  // 200: GET /?token=T with an unused token: the cookie of a new session, and a page that goes to "/"
   // 401: any other token, or no cookie of a session
   std::optional<http::Response> check(const http::Request& request);
 

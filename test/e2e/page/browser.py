@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -89,9 +90,17 @@ class Browser:
             raise RuntimeError(json.dumps(result['exceptionDetails'])[:600])
         return result['result'].get('value')
 
+    def is_true(self, script):
+        try:
+            return self.run(script)
+        except RuntimeError as error:
+            if re.search('navigated|context', str(error)):  # the page goes to another one just now
+                return False
+            raise
+
     def wait_for(self, script):
         deadline = time.monotonic() + PATIENCE_S
-        while not self.run(script):
+        while not self.is_true(script):
             if time.monotonic() > deadline:
                 raise RuntimeError(f'not true within {PATIENCE_S} s: {script}; the page shows: {self.run("document.body.innerText")[:800]}')
             time.sleep(0.05)

@@ -5,6 +5,7 @@ import http.server
 import socket
 import socketserver
 import threading
+import urllib.parse
 
 
 class UnixConnection(http.client.HTTPConnection):
@@ -49,7 +50,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 class FrozenAgent(socketserver.ThreadingUnixStreamServer):
-    """`instead`: {path: body} that is given instead of the agent's answer, whatever the parameters are."""
+    """`instead`: {path: body} that is given instead of the agent's answer, whatever the parameters are; or a function of the parameters
+    that returns status and body, and may wait."""
     daemon_threads = True
 
     def __init__(self, path, agent):
@@ -58,10 +60,10 @@ class FrozenAgent(socketserver.ThreadingUnixStreamServer):
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def answer(self, target):
+        url = urllib.parse.urlsplit(target)
+        if (instead := self.instead.get(url.path)) is not None:
+            return instead(dict(urllib.parse.parse_qsl(url.query))) if callable(instead) else (200, instead)
         with self.lock:
-            path = target.split('?')[0]
-            if path in self.instead:
-                return 200, self.instead[path]
             if target not in self.kept:
                 self.kept[target] = ask(self.agent, target)
             return self.kept[target]

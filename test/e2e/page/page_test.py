@@ -19,6 +19,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 import urllib.parse
@@ -128,7 +129,7 @@ def sign_in():
     """Uses the current link; returns its token and the cookie."""
     token = RUNNING.link.split('token=')[1]
     status, headers, _ = request(f'/?token={token}')
-    assert status == 303, status
+    assert status == 200, status
     RUNNING.link = RUNNING.next_link()
     return token, headers['Set-Cookie'].split(';')[0]
 
@@ -207,6 +208,7 @@ TABLES = '''[...document.querySelectorAll('main table')].map((table) => ({
     text: cell.firstChild ? cell.firstChild.textContent : '', small: cell.querySelector('small')?.textContent ?? '',
     value: cell.querySelector('data')?.value ?? null}))),
 }))'''
+READY = "location.search === '' && document.getElementById('main')?.dataset.ready === 'true'"
 FACTS = '''Object.fromEntries([...document.querySelectorAll('main .facts > div')].map((fact) =>
   [fact.querySelector('dt').textContent, fact.querySelector('dd data')?.value ?? fact.querySelector('dd').firstChild.textContent]))'''
 
@@ -220,6 +222,7 @@ class Page(unittest.TestCase):
         cls.browser = Browser(cls.profile.name)
         cls.browser.look_like(1440, 1000, 'light')
         cls.browser.open(RUNNING.link)
+        cls.browser.wait_for(READY)
         RUNNING.link = RUNNING.next_link()
 
     @classmethod
@@ -234,7 +237,7 @@ class Page(unittest.TestCase):
     def show(self, view):
         self.browser.run(f'location.hash = "#/plugins-none"; location.hash = {json.dumps("#/" + view)}')
         self.browser.run('new Promise((done) => setTimeout(done, 50))')
-        self.browser.wait_for("document.getElementById('main')?.dataset.ready === 'true'")
+        self.browser.wait_for(READY)
         return {table['caption']: table for table in self.browser.run(TABLES)}
 
     def table(self, view, begin):
@@ -405,6 +408,15 @@ class Page(unittest.TestCase):
         self.browser.wait_for("!document.querySelector('main .problem').hidden")
         self.browser.problems = [problem for problem in self.browser.problems if '/sql?' not in problem]  # Chromium logs each 400
 
+    def test_columns_of_sql_with_the_same_name_keep_their_values(self):
+        self.show('sql')
+        statement = 'SELECT 1 AS v, 2 AS v, 3 AS w'
+        self.browser.run(f"document.getElementById('statement').value = '{statement}'; document.querySelector('form').requestSubmit()")
+        self.browser.wait_for("document.querySelector('main .count').textContent === '1 rows'")
+        table = next(table for table in self.browser.run(TABLES) if table['caption'] == 'Rows of the result')
+        self.assertEqual(dict(zip(table['titles'], (cell['text'] for cell in table['rows'][0]))), {'v': '1', 'v:2': '2', 'w': '3'})
+        self.assertEqual(RUNNING.koordctl('sql', statement)['rows'], [{'v': '1', 'v:2': '2', 'w': '3'}])
+
     def test_names_with_markup_are_shown_as_text(self):
         text = json.dumps(HOSTILE)[1:-1]
         for path, body in RECORDED.items():
@@ -419,6 +431,14 @@ class Page(unittest.TestCase):
             self.assertNotEqual(self.browser.run('document.title'), '1')
         self.assertIn(f'{HOSTILE}/{HOSTILE}', [row['Name']['text'] for row in self.table('pods', 'Pods')])
         self.assertEqual(self.browser.problems, [])
+
+    def test_a_link_on_a_page_of_another_site_opens_the_page(self):
+        self.browser.open(f'data:text/html,<a id="link" href="{RUNNING.link}">koordctl ui</a>')
+        self.browser.run("document.getElementById('link').click()")
+        self.browser.wait_for(READY)
+        RUNNING.link = RUNNING.next_link()
+        self.browser.wait_for('document.getElementById("node-name").textContent === "page-node"')
+        self.browser.addresses = [address for address in self.browser.addresses if not address.startswith('data:')]
 
     def test_ten_thousand_pods_are_shown_sorted_and_filtered(self):
         answer = json.loads(RECORDED['/api/v1/pods'])
@@ -442,7 +462,7 @@ class Page(unittest.TestCase):
         self.browser.run('document.activeElement.blur(); document.body.focus()')
         self.browser.open(f'http://{RUNNING.address}/#/pods')
         self.browser.send('Page.reload')
-        self.browser.wait_for("document.getElementById('main')?.dataset.ready === 'true'")
+        self.browser.wait_for(READY)
         self.browser.press('Tab')
         self.assertEqual(self.browser.run(focused), 'skip')
         self.browser.press('Enter')
