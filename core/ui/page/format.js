@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers and times as koordctl prints them.
 
-const threeFigures = (value) => value.toFixed(value < 9.995 ? 2 : value < 99.95 ? 1 : 0);
+// toFixed() rounds exact halves up; koordctl rounds them to the even digit: 1.125 is "1.12".
+function fixed(value, digits) {
+  const size = Math.abs(value), text = size.toFixed(digits), exact = size.toFixed(digits + 25);
+  const isHalf = /^50*$/.test(exact.slice(exact.indexOf('.') + 1 + digits));
+  const even = isHalf && Number(text.at(-1)) % 2 ? (size - 10 ** -digits / 4).toFixed(digits) : text;
+  return (value < 0 ? '-' : '') + even;
+}
 
-export const cores = (value) => value.toFixed(3);
+const threeFigures = (value) => fixed(value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0);
+
+export const cores = (value) => fixed(value, 3);
 
 export function bytes(value) {
   const units = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi'];
   let unit = 0;
   for (; Math.abs(value) >= 1024 && unit + 1 < units.length; ++unit) value /= 1024;
-  return unit === 0 ? value.toFixed(0) : threeFigures(value) + units[unit];
+  return unit === 0 ? fixed(value, 0) : threeFigures(value) + units[unit];
 }
 
 export function seconds(value) {
@@ -20,8 +28,8 @@ export function seconds(value) {
   return threeFigures(value) + units[unit];
 }
 
-export const percent = (ratio) => `${(100 * ratio).toFixed(1)}%`;
-export const ofHundred = (value) => `${value.toFixed(1)}%`;
+export const percent = (ratio) => `${fixed(100 * ratio, 1)}%`;
+export const ofHundred = (value) => `${fixed(value, 1)}%`;
 export const plain = (value) => String(value);
 
 // "2026-01-02 14:02:11", UTC.
@@ -31,11 +39,11 @@ export function time(unixSeconds) {
 }
 export const clock = (unixSeconds) => time(unixSeconds).slice(11);
 
-function figures(value) {
+export function figures(value) {
   const size = Math.abs(value);
-  if (size >= 1e7) return value.toExponential(1);
+  if (size >= 1e7) return value.toExponential(1).replace(/e\+(\d)$/, 'e+0$1');
   if (size > 0 && size < 0.095) return String(Number(value.toPrecision(1)));
-  return value.toFixed(size === 0 || size >= 9.95 ? 0 : 1);
+  return fixed(value, size === 0 || size >= 9.95 ? 0 : 1);
 }
 
 // An amount of a verdict, in the verdict's unit.

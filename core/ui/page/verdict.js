@@ -4,12 +4,16 @@ import {el, number} from './dom.js';
 import * as format from './format.js';
 import {Table, figure} from './table.js';
 
-// "cpu 4.2%", "own memory 12 ms/s": the column of a table of pods.
+// The time that a request finds the container held up. It is more than 1 while several threads wait.
+const isShareOfTime = ({name, unit}) => unit === 'ratio' && (name === 'held_up' || name === 'held_up_by_others');
+
+// "cpu 4.2%", "own memory 12 ms/s": the column of a table of pods, as in `koordctl top`.
 export function brief(verdict) {
   const {value, unit} = verdict.statistic;
   const text = (verdict.kind.startsWith('self') ? 'own ' : '') + verdict.resource;
   if (typeof value !== 'number') return text;
-  if (unit === 'ratio' || unit === 'seconds/second') return `${text} ${format.percent(unit === 'ratio' ? Math.min(value, 1) : value)}`;
+  if (isShareOfTime(verdict.statistic)) return `${text} ${format.percent(Math.min(value, 1))}`;
+  if (unit === 'ratio' || unit === 'seconds/second') return `${text} ${value < 1e4 ? format.percent(value) : format.amount(value, 'ratio')}`;
   return `${text} ${format.amount(value, unit)}`;
 }
 
@@ -38,7 +42,9 @@ function suspectColumns(verdict) {
 function felt(verdict) {
   const {name, value, unit, baseline, threshold} = verdict.statistic;
   const bounds = [['in quiet times ', baseline], ['limit ', threshold]].filter(([, bound]) => typeof bound === 'number');
-  return el('p', {}, 'Felt: ', name.replaceAll('_', ' '), ' ', amount(value, unit), bounds.length ? ' (' : '',
+  const shown = isShareOfTime(verdict.statistic) && value > 1
+    ? number(value, (sum) => `${format.amount(1, unit)}, ${format.figures(sum)} threads at a time`) : amount(value, unit);
+  return el('p', {}, 'Felt: ', name.replaceAll('_', ' '), ' ', shown, bounds.length ? ' (' : '',
     ...bounds.flatMap(([text, bound], i) => [i ? ', ' : '', text, amount(bound, unit)]), bounds.length ? ')' : '');
 }
 

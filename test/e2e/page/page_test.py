@@ -432,6 +432,15 @@ class Page(unittest.TestCase):
         self.assertIn(f'{HOSTILE}/{HOSTILE}', [row['Name']['text'] for row in self.table('pods', 'Pods')])
         self.assertEqual(self.browser.problems, [])
 
+    def test_harm_and_rounded_numbers_are_those_of_koordctl(self):
+        harm = self.browser.run("""import('/verdict.js').then(({brief}) => [['self-quota', 'throttled', 'ratio', 3.2], ['interfered', 'held_up_by_others', 'ratio', 3.2],
+          ['self', 'held_up', 'ratio', 0.5], ['interfered', 'lost_throughput', 'ratio', 20000], ['interfered', 'refault_time', 'seconds/second', 0.0125]]
+          .map(([kind, name, unit, value]) => brief({kind, resource: 'cpu', statistic: {name, unit, value}})))""")
+        self.assertEqual(harm, ['own cpu 320.0%', 'cpu 100.0%', 'own cpu 50.0%', 'cpu 2000000 %', 'cpu 1.2%'])
+        numbers = self.browser.run("""import('/format.js').then(({bytes, cores, percent, seconds, amount}) => [bytes(1.125 * 2 ** 30), bytes(100.5 * 2 ** 20), bytes(101.5 * 2 ** 20),
+          bytes(-1.125 * 2 ** 30), cores(0.0625), cores(0.1875), cores(1.0005), seconds(1.125), percent(0.0625), amount(10.5, 'x'), amount(11.5, 'x'), amount(12345678, 'x')])""")
+        self.assertEqual(numbers, ['1.12Gi', '100Mi', '102Mi', '-1.12Gi', '0.062', '0.188', f'{1.0005:.3f}', '1.12s', '6.2%', '10 x', '12 x', '1.2e+07 x'])
+
     def test_a_link_on_a_page_of_another_site_opens_the_page(self):
         self.browser.open(f'data:text/html,<a id="link" href="{RUNNING.link}">koordctl ui</a>')
         self.browser.run("document.getElementById('link').click()")
