@@ -8,6 +8,9 @@ export class Refused extends Error {
   }
 }
 
+// koordctl ui gives the agent 25 s. A connection that is dead does not end by itself.
+const PATIENCE_S = 35;
+
 // Errors may be plain text.
 function parsed(text) {
   try {
@@ -22,17 +25,29 @@ async function ask(path, parameters) {
   for (const [name, values] of Object.entries(parameters))
     for (const value of [values].flat()) if (value !== undefined && value !== '') query.append(name, value);
   const text = query.toString();
-  let response;
+  let response, body;
   try {
-    response = await fetch(path + (text ? `?${text}` : ''), {cache: 'no-store', credentials: 'same-origin'});
-  } catch {
-    throw new Refused(0, 'koordctl ui does not answer; has it ended?');
+    const signal = AbortSignal.timeout(1000 * PATIENCE_S);
+    response = await fetch(path + (text ? `?${text}` : ''), {cache: 'no-store', credentials: 'same-origin', signal});
+    body = await response.text();
+  } catch (error) {
+    throw new Refused(0, error.name === 'TimeoutError' ? `koordctl ui did not answer within ${PATIENCE_S} s; is the connection to it dead?`
+      : 'koordctl ui does not answer; has it ended?');
   }
   if (response.status === 401) throw new Refused(401, 'The session has ended. Open the link that koordctl ui printed.');
-  const answer = parsed(await response.text());
+  const answer = parsed(body);
   if (!response.ok || answer.error) throw new Refused(response.status, answer.error ?? `status ${response.status}`);
   return answer;
 }
 
 export const get = (what, parameters = {}) => ask(`/api/v1/${what}`, parameters);
+// Distinguishes the last one of requests that replace each other: `const isLast = begin(); await …; if (!isLast()) return;`
+export function turns() {
+  let last = 0;
+  return () => {
+    const own = ++last;
+    return () => own === last;
+  };
+}
+
 export const sql = (query, limit) => ask('/sql', {query, limit});

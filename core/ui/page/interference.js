@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Verdicts, and the matrix of the last window: which container waited for which.
-import {get} from './api.js';
+import {get, turns} from './api.js';
 import {el, labelled, number, options} from './dom.js';
 import * as format from './format.js';
 import {Table} from './table.js';
@@ -49,18 +49,21 @@ function silence(answer) {
   return `Nothing holds a container up now.${ended ? ` Verdicts that have ended: ${ended}.` : ''}`;
 }
 
-export function open(main) {
-  const state = options(el('select', {onchange: () => refresh()}), STATES, 'standing');
-  const resource = options(el('select', {onchange: () => refresh()}), RESOURCES, '');
+export function open(main, parameters, run) {
+  const state = options(el('select', {onchange: () => run(refresh)}), STATES, 'standing');
+  const resource = options(el('select', {onchange: () => run(refresh)}), RESOURCES, '');
   const note = el('p', {class: 'note', role: 'status'}), matrices = el('div', {class: 'matrices'}), list = new VerdictList();
   const coverage = new Table({caption: 'Resources that are judged on this node', columns: COVERAGE, key: (row) => row.resource});
   main.append(el('div', {class: 'controls'}, labelled('Show verdicts', state), labelled('Resource', resource)), el('h2', {}, 'Verdicts'), note, list.element,
     el('h2', {}, 'Who waits for whom'), matrices, el('h2', {}, 'What is judged'), coverage.element);
+  const begin = turns();
   let drawn;
   async function refresh() {
+    const isLast = begin();
     const [answer, waits] = await Promise.all([
       get('interference', {state: state.value, resource: resource.value, limit: 200}),
       get('interference/matrix', {resource: resource.value, limit: 1000})]);
+    if (!isLast()) return;
     note.textContent = answer.verdicts.length === 0 ? silence(answer)
       : `${answer.verdicts.length} shown${answer.hasOlder ? '; older ones are left out' : ''}`;
     list.update(answer.verdicts);

@@ -12,7 +12,8 @@ import * as pod from './pod.js';
 import * as pods from './pods.js';
 import * as sql from './sql.js';
 
-// A view has a title and open(main, parameters), which returns {refresh(), close()}; refresh() may be missing.
+// A view has a title and open(main, parameters, run), which returns {refresh(), close()}; both may be missing. Its controls
+// start requests with run(action), which shows an error.
 const views = {node, pods, interference, decisions, plugins, capabilities, sql, pod};
 const MENU = ['node', 'pods', 'interference', 'decisions', 'plugins', 'capabilities', 'sql'];
 const PERIOD_MS = 5000;
@@ -23,6 +24,7 @@ const updated = document.getElementById('updated');
 const pause = document.getElementById('pause');
 
 let current;  // the open view
+let opened = 0;  // views that were opened
 let isBusy = false, isPaused = false;
 
 function show(error) {
@@ -48,6 +50,16 @@ async function refresh() {
   }
 }
 
+// Runs what a control of the view `number` starts.
+async function run(number, action) {
+  try {
+    await action();
+    if (number === opened) show(null);
+  } catch (error) {
+    if (number === opened) show(error);
+  }
+}
+
 // "#/pod?name=shop%2Fcart": the view and its parameters.
 function place() {
   const [name, query = ''] = location.hash.replace(/^#\/?/, '').split('?');
@@ -67,7 +79,8 @@ function open(isFirst) {
     if (link.dataset.view === (name === 'pod' ? 'pods' : name)) link.setAttribute('aria-current', 'page');
     else link.removeAttribute('aria-current');
   }
-  current = view.open(main, parameters);
+  const number = ++opened;
+  current = view.open(main, parameters, (action) => run(number, action));
   if (!isFirst) heading.focus();
   if (current.refresh) refresh();
   else main.dataset.ready = 'true';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SQL over the metric cache, read-only: a table, a chart, and a file to keep.
-import {sql} from './api.js';
+import {sql, turns} from './api.js';
 import {LineChart} from './charts.js';
 import {el, labelled, options} from './dom.js';
 import * as format from './format.js';
@@ -52,20 +52,25 @@ export function open(main) {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) form.requestSubmit();
   });
   main.append(form, problem, el('h2', {}, 'Result'), result);
-  let answer, chart;
+  const begin = turns();
+  let answer, chart, isClosed = false;
   async function ask() {
+    const isLast = begin();
     run.disabled = true;
     note.textContent = 'running';
     try {
-      answer = await sql(statement.value, limit.value);
+      const found = await sql(statement.value, limit.value);
+      if (isClosed || !isLast()) return;
+      answer = found;
       problem.hidden = true;
       show();
     } catch (error) {
+      if (!isLast()) return;
       note.textContent = '';
       problem.hidden = false;
       problem.textContent = error.message;
     } finally {
-      run.disabled = false;
+      run.disabled = !isLast();
     }
   }
   function show() {
@@ -91,5 +96,8 @@ export function open(main) {
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   }
-  return {close: () => chart?.close()};
+  return {close: () => {
+    isClosed = true;
+    chart?.close();
+  }};
 }

@@ -432,6 +432,57 @@ class Page(unittest.TestCase):
         self.assertIn(f'{HOSTILE}/{HOSTILE}', [row['Name']['text'] for row in self.table('pods', 'Pods')])
         self.assertEqual(self.browser.problems, [])
 
+    def choose(self, value, number=0):
+        self.browser.run(f"{{ const select = document.querySelectorAll('main select')[{number}]; select.value = '{value}'; "
+                         "select.dispatchEvent(new Event('change')); }")
+
+    def test_an_error_after_a_choice_is_shown_also_while_paused_and_a_late_answer_to_an_older_choice_is_dropped(self):
+        self.show('interference')
+        self.browser.run("document.getElementById('pause').click()")
+        released, asked = threading.Event(), threading.Event()
+        answers = {'any': (200, RECORDED['/api/v1/interference']), 'standing': (503, b'{"error": "the agent is starting"}')}
+
+        def answer(query):
+            if query['state'] == 'ended':
+                asked.set()
+                released.wait(60)
+                return 200, json.dumps({**json.loads(RECORDED['/api/v1/interference']), 'verdicts': [], 'history': True}).encode()
+            return answers[query['state']]
+
+        RUNNING.frozen.instead['/api/v1/interference'] = answer
+        try:
+            self.choose('standing')
+            self.browser.wait_for("document.getElementById('problem').textContent === 'the agent is starting'")
+            self.choose('ended')
+            self.assertTrue(asked.wait(60))
+            self.choose('any')
+            self.browser.wait_for("document.getElementById('problem').hidden")
+            released.set()
+            self.browser.run('new Promise((done) => setTimeout(done, 500))')  # for the late answer
+            self.assertEqual(self.browser.run("document.querySelectorAll('main article').length"), 2)
+        finally:
+            released.set()
+            self.browser.run("document.getElementById('pause').click()")
+            self.browser.problems.clear()  # Chromium logs each 503
+
+    def test_a_request_without_an_answer_becomes_an_error(self):
+        released = threading.Event()
+        self.show('sql')
+        self.browser.run("window.kept = AbortSignal.timeout; AbortSignal.timeout = () => window.kept.call(AbortSignal, 100); true")
+
+        def answer(_):
+            released.wait(60)
+            return ask(f'{RUNNING.folder}/agent.sock', '/api/v1/plugins')
+
+        RUNNING.frozen.instead['/api/v1/plugins'] = answer
+        try:
+            self.browser.run("location.hash = '#/plugins'")
+            self.browser.wait_for("document.getElementById('problem').textContent.startsWith('koordctl ui did not answer within 35 s')")
+        finally:
+            self.browser.run('AbortSignal.timeout = window.kept; true')
+            released.set()
+        self.browser.wait_for("document.getElementById('problem').hidden")
+
     def test_harm_and_rounded_numbers_are_those_of_koordctl(self):
         harm = self.browser.run("""import('/verdict.js').then(({brief}) => [['self-quota', 'throttled', 'ratio', 3.2], ['interfered', 'held_up_by_others', 'ratio', 3.2],
           ['self', 'held_up', 'ratio', 0.5], ['interfered', 'lost_throughput', 'ratio', 20000], ['interfered', 'refault_time', 'seconds/second', 0.0125]]
