@@ -357,6 +357,50 @@ class Page(unittest.TestCase):
             self.assertEqual((row['Knob']['text'], row['Before']['text'], row['Wanted']['text'], row['Result']['text'], row['Why']['text']),
                              (decision['knob'], decision['before'], decision['wanted'], decision['result'], decision['reason']))
 
+    def test_decisions_have_no_gap_and_those_that_nobody_asked_for_do_not_pile_up(self):
+        first = json.loads(RECORDED['/api/v1/decisions'])['decisions'][0]
+        log = [{**first, 'number': i} for i in range(1, 451)]
+
+        def answer(query):
+            known = [one for one in log if one['number'] < int(query.get('before', 1 << 40))]
+            page = known[-200:]
+            return 200, json.dumps({'decisions': page, **({'before': page[0]['number']} if len(known) > 200 else {})}).encode()
+
+        def add(count):
+            log.extend({**first, 'number': log[-1]['number'] + 1 + i} for i in range(count))
+
+        reasons = iter(range(100))
+
+        def shows(numbers):
+            """After a refresh. The reason of the newest decision is a new one, by which the end of the refresh is seen."""
+            log[-1]['reason'] = f'refresh {next(reasons)}'
+            log[-1]['time'] += 0 if log[-1]['number'] == 1 else 1e-3
+            self.browser.run("document.getElementById('pause').click(); document.getElementById('pause').click()")
+            self.browser.wait_for(f"document.querySelector('main tbody tr')?.textContent.includes('{log[-1]['reason']}')")
+            count = len(numbers)
+            self.assertEqual(self.browser.run("document.querySelectorAll('main table')[0].tBodies[0].rows.length"), count)
+
+        RUNNING.frozen.instead['/api/v1/decisions'] = answer
+        self.show('decisions')
+        older = "[...document.querySelectorAll('main button')].find((button) => button.textContent === 'Older')"
+        rows = "document.querySelectorAll('main table')[0].tBodies[0].rows.length"
+        add(150)
+        shows(range(200))                                   # the newest page only
+        for count in (400, 600):
+            self.browser.run(f'{older}.click()')
+            self.browser.wait_for(f'{rows} === {count}')
+        self.assertTrue(self.browser.run(f'{older}.hidden'))
+        add(100)
+        shows(range(700))                                   # older ones that were asked for stay
+        self.assertTrue(self.browser.run(f'{older}.hidden'))
+        add(300)
+        shows(range(200))                                   # not those before a gap
+        self.assertFalse(self.browser.run(f'{older}.hidden'))
+        self.browser.run(f'{older}.click()')
+        self.browser.wait_for(f'{rows} === 400')
+        log[:] = [{**first, 'number': i, 'time': first['time'] + 1000 + i} for i in range(1, 4)]
+        shows(range(3))                                     # the agent has started again, without an archive
+
     def test_verdicts_and_the_matrix_are_those_of_koordctl(self):
         tables = self.show('interference')
         for verdict in RUNNING.koordctl('interference')['verdicts']:
