@@ -4,7 +4,7 @@ import {get} from './api.js';
 import {LineChart} from './charts.js';
 import {el, facts, labelled, number, options} from './dom.js';
 import * as format from './format.js';
-import {Samples, SPANS, refreshCharts} from './series.js';
+import {ChartGroup, Samples, SPANS} from './series.js';
 import {Table, figure} from './table.js';
 
 export const title = 'Node';
@@ -77,31 +77,21 @@ function aboutOf(node) {
   ];
 }
 
-export function open(main) {
-  const head = el('div'), charts = el('div', {class: 'charts'}), missing = el('p', {class: 'note'});
-  const span = options(el('select', {onchange: () => restart()}), SPANS, '900');
+export function open(main, parameters, run) {
+  const head = el('div'), charts = new ChartGroup();
+  const span = options(el('select', {onchange: () => run(restart)}), SPANS, '900');
   const values = new Table({caption: 'Latest values of the node', columns: VALUES, key: (row) => row.name,
     empty: 'No plugin has a value of the node yet.', sort: {column: 'Metric', descending: false}});
   const about = new Table({caption: 'The agent and this node', columns: ABOUT, key: ([name]) => name});
-  main.append(head, el('h2', {}, 'Over time'), el('div', {class: 'controls'}, labelled('Span', span)), charts, missing,
+  main.append(head, el('h2', {}, 'Over time'), el('div', {class: 'controls'}, labelled('Span', span)), charts.element, charts.missing,
     el('h2', {}, 'Latest values'), values.element, el('h2', {}, 'About'), about.element);
-  let drawn = [];
-  function restart() {
-    drawn.forEach(({chart}) => chart.close());
-    drawn = chartsOf(Number(span.value));
-    charts.replaceChildren(...drawn.map(({chart}) => chart.element));
-    return refreshDrawn();
-  }
-  async function refreshDrawn() {
-    const without = await refreshCharts(drawn);
-    missing.textContent = without.length ? `Without samples in this span: ${without.join('; ')}.` : '';
-  }
+  const restart = () => charts.restart(() => chartsOf(Number(span.value)));
   async function refresh() {
     const [node, verdicts] = await Promise.all([get('node'), get('interference', {limit: 1000}).catch(() => undefined)]);
     head.replaceChildren(factsOf(node, verdicts));
     values.update(Object.entries(node.values).map(([name, value]) => ({name, value, time: node.times[name]})));
     about.update(aboutOf(node));
-    await (drawn.length ? refreshDrawn() : restart());
+    await (charts.shown.length ? charts.refresh() : restart());
   }
-  return {refresh, close: () => drawn.forEach(({chart}) => chart.close())};
+  return {refresh, close: () => charts.close()};
 }

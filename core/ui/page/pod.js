@@ -5,7 +5,7 @@ import {LineChart} from './charts.js';
 import {DECISIONS, ofPod, partsOf, resultOf, whyOf} from './decision_table.js';
 import {el, facts, labelled, number, options} from './dom.js';
 import * as format from './format.js';
-import {Samples, SPANS, refreshCharts} from './series.js';
+import {ChartGroup, Samples, SPANS} from './series.js';
 import {Table, figure} from './table.js';
 import {VerdictList} from './verdict.js';
 
@@ -77,44 +77,42 @@ const rowsOf = (knobs) => knobs.flatMap((knob) =>
   (knob.intents.length ? knob.intents : [{}]).map((intent, i) => ({key: `${knob.cgroup} ${knob.knob} ${i}`, knob, intent})));
 const newest = (list) => [...list].reverse();
 
-export function open(main, parameters) {
+// The agent answers 404 about a pod without a verdict of which it knows nothing.
+const verdictsAfter = (error) => ({verdicts: [], problem: error.status === 404 ? undefined : error.message});
+
+export function open(main, parameters, run) {
   const name = parameters.get('name') ?? '';
-  const head = el('div'), charts = el('div', {class: 'charts'}), missing = el('p', {class: 'note'}), verdicts = new VerdictList();
-  const span = options(el('select', {onchange: () => restart()}), SPANS, '900');
+  const head = el('div'), charts = new ChartGroup(), verdicts = new VerdictList();
+  const span = options(el('select', {onchange: () => run(restart)}), SPANS, '900');
   const table = (caption, columns, key, empty) => new Table({caption, columns, key, empty});
   const containers = table('Containers of this pod', CONTAINERS, (row) => row.id || row.name, 'No container is known.');
   const knobs = table('Knobs of this pod and of the cgroups that it is in', KNOBS, (row) => row.key, 'No strategy manages this pod.');
   const decisions = table('Last decisions, the newest first', ofPod(DECISIONS), (row) => row.number, 'No decision yet.');
   const events = table('Events of this pod, the newest first', EVENTS, (row) => `${row.time} ${row.what} ${row.why}`, 'No event yet.');
-  const none = el('p', {class: 'note'}, 'No verdict about this pod.');
+  const none = el('p', {class: 'note', role: 'status'});
   main.append(head, el('h2', {}, 'Verdicts'), none, verdicts.element, el('h2', {}, 'Containers'), containers.element, el('h2', {}, 'Over time'),
-    el('div', {class: 'controls'}, labelled('Span', span)), charts, missing, el('h2', {}, 'Knobs'), knobs.element, el('h2', {}, 'Decisions'),
+    el('div', {class: 'controls'}, labelled('Span', span)), charts.element, charts.missing, el('h2', {}, 'Knobs'), knobs.element, el('h2', {}, 'Decisions'),
     decisions.element, el('h2', {}, 'Events'), events.element);
-  let drawn = [], uid;
-  function restart() {
-    drawn.forEach(({chart}) => chart.close());
-    drawn = chartsOf(Number(span.value), uid);
-    charts.replaceChildren(...drawn.map(({chart}) => chart.element));
-    return refreshDrawn();
-  }
-  async function refreshDrawn() {
-    const without = await refreshCharts(drawn);
-    missing.textContent = without.length ? `Without samples in this span: ${without.join('; ')}.` : '';
-  }
+  let uid;
+  const restart = () => uid && charts.restart(() => chartsOf(Number(span.value), uid));
   async function refresh() {
     const [why, all, interference] = await Promise.all([get('why', {pod: name}), get('pods'),
-      get('interference', {pod: name, state: 'any', limit: 20}).catch(() => ({verdicts: []}))]);
+      get('interference', {pod: name, state: 'any', limit: 20}).catch(verdictsAfter)]);
     const pod = all.pods.find((one) => one.uid === why.pod.uid);
     head.replaceChildren(factsOf(pod, why.pod));
     verdicts.update(interference.verdicts);
     none.hidden = interference.verdicts.length > 0;
+    none.textContent = interference.problem ? `Verdicts about this pod are unknown: ${interference.problem}` : 'No verdict about this pod.';
     containers.update(pod?.containers ?? []);
     knobs.update(rowsOf(why.knobs));
     decisions.update([...why.decisions, ...why.hooks, ...why.evictions].sort((a, b) => b.number - a.number));
     events.update(newest(why.events));
-    if (uid === why.pod.uid) return refreshDrawn();
-    uid = why.pod.uid;
-    return restart();
+    if (uid === why.pod.uid) {
+      await charts.refresh();
+    } else {
+      uid = why.pod.uid;
+      await restart();
+    }
   }
-  return {refresh, close: () => drawn.forEach(({chart}) => chart.close())};
+  return {refresh, close: () => charts.close()};
 }

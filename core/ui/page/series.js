@@ -1,42 +1,83 @@
 // SPDX-License-Identifier: Apache-2.0
-// The samples of metrics over a span of time. The first request gets the whole span, later ones only what is new.
+// The samples of metrics over a span of time. The span is asked for in slices, one after the other: an answer takes memory of
+// the agent. Later requests get only what is new.
 import {get} from './api.js';
+import {el} from './dom.js';
 
 export const SPANS = [['900', '15 minutes'], ['3600', '1 hour'], ['43200', '12 hours']];
+const SLICE_S = 1800;
 const MOST_POINTS = 900;
+const LATE_S = 60;  // how long after its time a metric's first sample may arrive
+const CLOCK_TOLERANCE_S = 2;
+
+const now = () => performance.now() / 1000;
 
 export class Samples {
   // `span` in seconds; `labels`: ["pod_uid=…", …], only series with these labels
   constructor(metric, span, labels = []) {
-    Object.assign(this, {metric, span, labels, rows: new Map(), newest: undefined});
+    Object.assign(this, {metric, span, labels, rows: new Map(), newest: undefined, clock: undefined});
   }
 
-  async refresh() {
-    const parameters = {metric: this.metric, raw: 'true', label: this.labels};
-    if (this.newest === undefined) parameters.window = `${this.span}s`;
-    else parameters.from = String(this.newest);
-    const answer = await get('query', parameters);
-    for (const {labels, samples} of answer.rows) this.add(labels, samples);
-    for (const [key, row] of this.rows) {
-      row.samples = row.samples.filter(([at]) => at >= answer.to - this.span);
-      if (row.samples.length === 0) this.rows.delete(key);
-    }
+  // Gives up the rest of the span once `isWanted()` is false.
+  async refresh(isWanted = () => true) {
+    if (!this.clock || !await this.refreshNew()) await this.refreshAll(isWanted);
     return this;
   }
 
+  async refreshAll(isWanted) {
+    this.rows.clear();
+    this.newest = this.clock = undefined;
+    const clock = await this.ask({window: `${Math.min(this.span, SLICE_S)}s`}), {to} = clock;
+    for (let age = SLICE_S; age < this.span && isWanted(); age += SLICE_S)
+      await this.ask({from: String(to - Math.min(age + SLICE_S, this.span)), to: String(to - age)});
+    if (isWanted()) this.clock = clock;
+  }
+
+  // False: the agent's clock was set, so the samples would now have other times.
+  async refreshNew() {
+    const before = this.clock;
+    let clock;
+    try {
+      clock = await this.ask({from: String(this.newest ?? before.to - LATE_S)});
+    } catch (error) {
+      if (error.status === 400) return false;  // it is before the newest sample
+      throw error;
+    }
+    const passed = clock.to - before.to;
+    if (passed < clock.sent - before.received - CLOCK_TOLERANCE_S || passed > clock.received - before.sent + CLOCK_TOLERANCE_S) return false;
+    this.clock = clock;
+    for (const [key, row] of this.rows) {
+      row.samples = row.samples.filter(([at]) => at >= clock.to - this.span);
+      if (row.samples.length === 0) this.rows.delete(key);
+    }
+    return true;
+  }
+
+  // Returns the agent's clock, and this page's when the request was sent and answered.
+  async ask(times) {
+    const sent = now();
+    const answer = await get('query', {metric: this.metric, raw: 'true', label: this.labels, ...times});
+    for (const {labels, samples} of answer.rows) this.add(labels, samples);
+    return {to: answer.to, sent, received: now()};
+  }
+
+  // Adds those that are newer or older than all that are known.
   add(labels, samples) {
-    const key = JSON.stringify(labels), row = this.rows.get(key) ?? {labels, samples: []};
+    const key = JSON.stringify(labels), row = this.rows.get(key) ?? {labels, samples: [], first: Infinity, last: -Infinity};
+    const older = row.samples.length ? thinned(samples.filter(([at]) => at < row.first), this.span) : [];
+    const newer = samples.filter(([at]) => at > row.last);
+    if (older.length + newer.length === 0) return;
     this.rows.set(key, row);
-    const last = row.samples[row.samples.length - 1]?.[0] ?? -Infinity;
-    for (const sample of samples) if (sample[0] > last) row.samples.push(sample);
-    const end = row.samples[row.samples.length - 1]?.[0];
-    if (end !== undefined) this.newest = Math.max(this.newest ?? 0, end);
+    row.samples = thinned([...older, ...row.samples, ...newer], this.span);
+    row.first = Math.min(row.first, samples[0][0]);
+    row.last = Math.max(row.last, samples[samples.length - 1][0]);
+    this.newest = Math.max(this.newest ?? 0, row.last);
   }
 
   // [{label, points}], named by `name(labels)`; series that it does not name are left out.
   lines(name) {
     return [...this.rows.values()]
-      .map(({labels, samples}) => ({label: name(labels), points: thinned(samples, this.span)}))
+      .map(({labels, samples}) => ({label: name(labels), points: samples}))
       .filter(({label}) => label !== undefined)
       .sort((a, b) => (a.label < b.label ? -1 : 1));
   }
@@ -68,19 +109,55 @@ export function rates(lines) {
   }));
 }
 
-// Charts of metrics: {chart, samples: [[Samples, name(labels), rate]]}. A chart without samples is hidden.
-export async function refreshCharts(charts) {
-  const missing = [];
-  await Promise.all(charts.map(async ({chart, parts}) => {
-    const lines = [];
-    for (const {samples, name, isRate} of parts) {
-      await samples.refresh();
-      const found = samples.lines(name);
-      lines.push(...(isRate ? rates(found) : found));
+// The charts of a view: {chart, parts: [{samples, name(labels), isRate}]}. A chart without samples is hidden.
+export class ChartGroup {
+  constructor() {
+    this.element = el('div', {class: 'charts'});
+    this.missing = el('p', {class: 'note'});
+    Object.assign(this, {shown: [], asked: undefined, isClosed: false});
+  }
+
+  // Shows the charts that make() returns instead of those before; not after close().
+  async restart(make) {
+    if (this.isClosed) return;
+    this.shown.forEach(({chart}) => chart.close());
+    this.shown = make();
+    this.element.replaceChildren(...this.shown.map(({chart}) => chart.element));
+    await this.refresh();
+  }
+
+  // Returns at once while the same charts are being asked for.
+  async refresh() {
+    const shown = this.shown, isWanted = () => shown === this.shown && !this.isClosed, missing = [];
+    if (this.asked === shown) return;
+    this.asked = shown;
+    try {
+      for (const {chart, parts} of shown) {
+        const lines = await linesOf(parts, isWanted);
+        if (!isWanted()) return;
+        chart.element.hidden = lines.length === 0;
+        if (lines.length === 0) missing.push(chart.title);
+        chart.update(lines);
+      }
+      this.missing.textContent = missing.length ? `Without samples in this span: ${missing.join('; ')}.` : '';
+    } finally {
+      if (this.asked === shown) this.asked = undefined;
     }
-    chart.element.hidden = lines.length === 0;
-    if (lines.length === 0) missing.push(chart.title);
-    chart.update(lines);
-  }));
-  return missing;
+  }
+
+  close() {
+    this.isClosed = true;
+    this.shown.forEach(({chart}) => chart.close());
+  }
+}
+
+async function linesOf(parts, isWanted) {
+  const lines = [];
+  for (const {samples, name, isRate} of parts) {
+    await samples.refresh(isWanted);
+    if (!isWanted()) return [];
+    const found = samples.lines(name);
+    lines.push(...(isRate ? rates(found) : found));
+  }
+  return lines;
 }

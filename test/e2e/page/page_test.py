@@ -301,6 +301,68 @@ class Page(unittest.TestCase):
         self.assertLessEqual(set(shown), set(known))
         self.assertIn(': all last ', self.browser.run("document.querySelector('.chart canvas').getAttribute('aria-label')"))
 
+    def test_a_long_span_is_asked_for_in_slices_of_half_an_hour(self):
+        self.show('node')
+        asked = len(self.browser.addresses)
+        self.browser.run("const span = document.querySelector('select'); span.value = '43200'; span.dispatchEvent(new Event('change'))")
+        self.browser.wait_for("[...document.querySelectorAll('.chart')].every((chart) => chart.hidden || chart.querySelector('.legend li'))")
+        self.browser.wait_for("document.querySelector('.charts + .note').textContent !== ''")  # set behind the last chart
+        slices = [urllib.parse.parse_qs(urllib.parse.urlsplit(url).query) for url in self.browser.addresses[asked:] if 'metric=node_cpu_usage&' in url]
+        self.assertEqual(slices[0]['window'], ['1800s'])
+        spans = [(float(one['from'][0]), float(one['to'][0])) for one in slices[1:24]]
+        self.assertEqual([round(to - begin) for begin, to in spans], [1800] * 23)
+        self.assertEqual([to for _, to in spans[1:]], [begin for begin, _ in spans[:-1]])
+
+    def agent_of_samples(self, script):
+        """Runs a script with Samples of /series.js and an agent that has a sample for each of 20,000 seconds, at the clock `agent.wall`."""
+        self.show('sql')  # it asks nothing by itself
+        return self.browser.run("""import('/series.js').then(async ({Samples}) => {
+          const kept = window.fetch, agent = {wall: 1_000_000, asked: [], fails: false}, begin = 20_000;
+          window.fetch = async (address) => {
+            const query = new URL(address, location).searchParams, to = Number(query.get('to') ?? agent.wall);
+            const from = Number(query.get('from') ?? to - parseFloat(query.get('window')));
+            agent.asked.push(to - from);
+            if (agent.fails) return new Response('{"error": "the agent is starting"}', {status: 503});
+            if (from > to) return new Response('{"error": "from is later than to"}', {status: 400});
+            const samples = Array.from({length: begin + 1}, (_, i) => [agent.wall - i, begin - i]).reverse();
+            return new Response(JSON.stringify({to, rows: [{labels: {}, samples: samples.filter(([at]) => at >= from && at <= to)}]}));
+          };
+          const fresh = async (span) => (await new Samples('m', span).refresh()).lines(() => 'x')[0].points;
+          try {
+            %s
+          } finally {
+            window.fetch = kept;
+          }
+        })""" % script)
+
+    def test_after_a_step_of_the_agents_clock_a_chart_has_each_sample_once_at_its_new_time(self):
+        for span in (900, 7200):
+            for step in (-3600, -100, 100, 3600):
+                points, wanted, longest = self.agent_of_samples(f"""
+                  const samples = await new Samples('m', {span}).refresh();
+                  agent.wall += {step};
+                  await samples.refresh();
+                  await samples.refresh();
+                  return [samples.lines(() => 'x')[0].points, await fresh({span}), Math.max(...agent.asked)];""")
+                with self.subTest(f'{span} {step}'):
+                    self.assertEqual(points, wanted)
+                    self.assertLessEqual(points[0][0], 1_000_000 + step - span + 10)
+                    self.assertEqual(points[-1], [1_000_000 + step, 20_000])
+                    self.assertLessEqual(len(points), 902)
+                    self.assertLessEqual(longest, 3600 if step > 0 else 1800)
+
+    def test_a_span_whose_slices_failed_is_asked_for_again(self):
+        asked, points, wanted = self.agent_of_samples("""
+          const samples = new Samples('m', 7200);
+          const refresh = samples.refresh(() => (agent.fails = agent.asked.length === 2, true));
+          await refresh.catch(() => {});
+          const asked = agent.asked.length;
+          agent.fails = false;
+          await samples.refresh();
+          return [asked, samples.lines(() => 'x')[0].points, await fresh(7200)];""")
+        self.assertEqual(asked, 3)
+        self.assertEqual(points, wanted)
+
     def test_a_chart_of_many_samples_keeps_the_highest_of_each_stretch_and_a_restarted_counter_has_no_rate(self):
         points = self.browser.run("""import('/series.js').then(({Samples}) => {
           const samples = new Samples('m', 43200);
@@ -508,6 +570,25 @@ class Page(unittest.TestCase):
             released.set()
             self.browser.run("document.getElementById('pause').click()")
             self.browser.problems.clear()  # Chromium logs each 503
+
+    def test_a_view_that_was_left_asks_nothing_more(self):
+        released, asked = threading.Event(), threading.Event()
+
+        def answer(_):
+            asked.set()
+            released.wait(60)
+            return ask(f'{RUNNING.folder}/agent.sock', '/api/v1/node')
+
+        self.show('sql')
+        RUNNING.frozen.instead['/api/v1/node'] = answer
+        self.browser.run("location.hash = '#/node'")
+        self.assertTrue(asked.wait(60))
+        self.browser.run("location.hash = '#/plugins'")
+        self.browser.wait_for("document.title.startsWith('Plugins')")
+        before = len(self.browser.addresses)
+        released.set()
+        self.browser.wait_for(READY)
+        self.assertEqual([url for url in self.browser.addresses[before:] if '/query' in url], [])
 
     def test_a_request_without_an_answer_becomes_an_error(self):
         released = threading.Event()
