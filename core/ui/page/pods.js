@@ -20,18 +20,24 @@ function harm(row) {
   const known = [valueOf(row, '_cpu_throttled'), valueOf(row, '_memory_stall_ratio'), valueOf(row, '_sched_latency_p95_seconds') / 0.1]
     .filter(Number.isFinite);
   const most = known.length ? Math.min(Math.max(...known), 1) : undefined;
-  if (row.verdicts.length === 0) return most;
+  if (!row.verdicts?.length) return most;
   return (row.verdicts[0].kind.startsWith('self') ? 1 : 2) + (most ?? 0);
 }
 
-const isIdle = (row) => row.verdicts.length === 0 && (valueOf(row, '_cpu_usage') ?? 0) < 0.01 && !valueOf(row, '_cpu_throttled') &&
+// Only what is known to be idle.
+const isIdle = (row) => row.verdicts?.length === 0 && valueOf(row, '_cpu_usage') < 0.01 && !valueOf(row, '_cpu_throttled') &&
   !valueOf(row, '_memory_stall_ratio') && (valueOf(row, '_sched_latency_p95_seconds') ?? 0) < 1e-3;
+
+function harmCell({verdicts}) {
+  if (!verdicts) return {text: 'unknown', tone: 'warn'};
+  if (verdicts.length === 0) return '-';
+  return {text: brief(verdicts[0]), tone: verdicts[0].kind === 'interfered' ? 'bad' : 'warn',
+    small: verdicts.length > 1 ? `and ${verdicts.length - 1} more` : ''};
+}
 
 const COLUMNS = [
   {title: 'Name', cell: (row) => ({text: row.name, link: row.link, small: row.kind === 'pod' ? row.qos : row.kind}), order: (row) => row.name},
-  {title: 'Harm', kind: 'short', cell: (row) => (row.verdicts.length
-    ? {text: brief(row.verdicts[0]), tone: row.verdicts[0].kind === 'interfered' ? 'bad' : 'warn',
-      small: row.verdicts.length > 1 ? `and ${row.verdicts.length - 1} more` : ''} : '-'), order: harm, descending: true},
+  {title: 'Harm', kind: 'short', cell: harmCell, order: harm, descending: true},
   numeric('CPU', '_cpu_usage', format.cores),
   {title: 'CPU, since opened', cell: (row) => ({text: '', spark: row.spark})},
   numeric('Memory', '_memory_usage', format.bytes),
@@ -42,16 +48,17 @@ const COLUMNS = [
   numeric('Stalled', '_memory_stall_ratio', format.percent),
 ];
 
+// Without `verdicts` it is unknown whether a row has one.
 function rowsOf(answer, verdicts) {
   const rows = answer.pods.map((pod) => {
     const name = (pod.namespace ? `${pod.namespace}/` : '') + pod.name;
     return {key: pod.uid, name, link: `#/pod?name=${encodeURIComponent(name)}`, kind: 'pod', scope: 'pod',
       qos: pod.qosClass || pod.kubernetesQOS, values: pod.values,
-      verdicts: verdicts.filter((one) => one.victim.pod?.uid === pod.uid)};
+      verdicts: verdicts?.filter((one) => one.victim.pod?.uid === pod.uid)};
   });
   for (const container of answer.containers)
     rows.push({key: container.id || container.name, name: container.name || container.id, kind: container.kind, scope: 'container', qos: '',
-      values: container.values, verdicts: verdicts.filter((one) => !one.victim.pod && one.victim.name === container.name)});
+      values: container.values, verdicts: verdicts?.filter((one) => !one.victim.pod && one.victim.name === container.name)});
   return rows.sort((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)));
 }
 
@@ -76,9 +83,9 @@ export function open(main) {
     if (count.textContent !== text) count.textContent = text;
   }
   async function refresh() {
-    const [answer, interference] = await Promise.all([get('pods'), get('interference', {limit: 1000}).catch(() => ({verdicts: []}))]);
+    const [answer, interference] = await Promise.all([get('pods'), get('interference', {limit: 1000}).catch((error) => ({error}))]);
     // A third party's verdict is its own claim: the view Interference shows it.
-    rows = rowsOf(answer, interference.verdicts.filter((one) => one.origin !== 'third-party'));
+    rows = rowsOf(answer, interference.verdicts?.filter((one) => one.origin !== 'third-party'));
     const seen = new Set(rows.map((row) => row.key));
     for (const key of sparks.keys()) if (!seen.has(key)) sparks.delete(key);
     for (const row of rows) {
@@ -87,6 +94,7 @@ export function open(main) {
       sparks.set(row.key, row.spark);
     }
     show();
+    if (interference.error) throw interference.error;
   }
   return {refresh};
 }

@@ -590,6 +590,30 @@ class Page(unittest.TestCase):
         self.browser.wait_for(READY)
         self.assertEqual([url for url in self.browser.addresses[before:] if '/query' in url], [])
 
+    def test_verdicts_that_are_unknown_are_not_shown_as_no_harm(self):
+        RUNNING.frozen.instead['/api/v1/interference'] = lambda _: (503, b'{"error": "the agent is starting"}')
+        try:
+            for view, shown in (('pods', "[...document.querySelectorAll('main tbody tr')].every((row) => row.cells[1].textContent === 'unknown')"),
+                                ('pod?name=shop%2Fcart-7d9f',
+                                 "document.querySelector('main').textContent.includes('Verdicts about this pod are unknown: the agent is starting')")):
+                self.browser.run(f'location.hash = {json.dumps("#/" + view)}')
+                self.browser.wait_for("document.querySelector('main tbody tr') !== null")
+                self.browser.wait_for(shown)
+        finally:
+            self.browser.problems = [problem for problem in self.browser.problems if '/interference' not in problem]
+
+    def test_only_pods_that_are_known_to_be_idle_are_hidden(self):
+        answer = json.loads(RECORDED['/api/v1/pods'])
+        first = answer['pods'][0]
+        answer['pods'] = [{**first, 'uid': name, 'name': name, 'values': values} for name, values in
+                          (('silent', {}), ('idle', {'pod_cpu_usage': 0.001}), ('busy', {'pod_cpu_usage': 1}))]
+        answer['containers'] = []
+        RUNNING.frozen.instead['/api/v1/pods'] = json.dumps(answer).encode()
+        self.show('pods')
+        self.browser.run("document.querySelector('main input[type=checkbox]').click()")
+        self.assertEqual(self.browser.run("[...document.querySelectorAll('main tbody th')].map((cell) => cell.firstChild.textContent)"),
+                         [f"{first['namespace']}/busy", f"{first['namespace']}/silent"])
+
     def test_a_request_without_an_answer_becomes_an_error(self):
         released = threading.Event()
         self.show('sql')
