@@ -5,7 +5,7 @@
 usage: help_pages.py PROGRAM man|bash|zsh|fish    to the standard output
 
 The commands and options come from the program's own tables, so they cannot differ from it. A value such as table|json is
-completed by its words, FILE and PATH by names of files.
+completed by its words, FILE and PATH by names of files, live|FILE by both: words in capitals are placeholders.
 """
 import collections
 import os
@@ -134,12 +134,23 @@ def man(program):
 # --- completions
 
 def words_of(value):
-    """The values that an option takes, if its value is a list of them."""
-    return value.split('|') if '|' in value else []
+    """The values that an option takes, if its value is a list of them; without placeholders such as FILE."""
+    return [word for word in value.split('|') if not word.isupper()] if '|' in value else []
 
 
 def takes_file(value):
-    return value in ('FILE', 'PATH', 'DIR', 'SOCKET')
+    return any(word in ('FILE', 'PATH', 'DIR', 'SOCKET', 'FIXTURE') for word in value.split('|'))
+
+
+def leading_options(program):
+    """The options that at least half of the commands have, to stand before one; with all words that one of them takes."""
+    found = []
+    for option in program.commands[0].options:
+        same = [other for command in program.commands for other in command.options if other.long == option.long]
+        if 2 * len(same) >= len(program.commands):
+            words = dict.fromkeys(word for other in same for word in words_of(other.value))
+            found.append(option._replace(value='|'.join(words) or option.value))
+    return found
 
 
 def all_options(program):
@@ -150,20 +161,31 @@ def bash_values(options):
     cases = []
     for option in options:
         names = '|'.join(([f'-{option.short}'] if option.short else []) + [f'--{option.long}'])
-        if words_of(option.value):
-            cases.append(f'      {names}) COMPREPLY=($(compgen -W "{" ".join(words_of(option.value))}" -- "$cur")); return ;;')
-        elif takes_file(option.value):
-            cases.append(f'      {names}) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$cur")); return ;;')
+        words = f'-W "{" ".join(words_of(option.value))}" ' if words_of(option.value) else ''
+        if takes_file(option.value):
+            cases.append(f'      {names}) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen {words}-f -- "$cur")); return ;;')
+        elif words:
+            cases.append(f'      {names}) COMPREPLY=($(compgen {words}-- "$cur")); return ;;')
         elif option.value:
             cases.append(f'      {names}) return ;;')
     return cases
 
 
+# The words of the command. An option before them takes the next word as its value, unless it is -sPATH or --socket=PATH. bash makes
+# three words of the last one.
+LEADING_OPTIONS_IN_BASH = '''\
+  for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    if [[ -n $value ]]; then [[ $word == "=" ]] || value=""; continue; fi
+    if [[ $word == -* && -n $words ]]; then break; fi
+    if [[ $word == -? || ( $word == --* && $word != *=* ) ]]; then value=$word; continue; fi
+    [[ $word == -* ]] || words+="${words:+ }$word"
+  done'''.split('\n')
+
+
 def bash(program):
     function = '_' + program.name.replace('-', '_')
     lines = [f'# Completion of {program.name} for bash.', f'{function}() {{', '  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words=""',
-             '  COMPREPLY=()', '  local word; for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do', '    [[ $word == -* ]] && break', '    words+="${words:+ }$word"',
-             '  done', '  case "$words" in']
+             '  COMPREPLY=()', '  local word value=""', *LEADING_OPTIONS_IN_BASH, '  case "$words" in']
     # The longest names first: "interference matrix" before "interference".
     for name, options in sorted(all_options(program), key=lambda entry: (-len(entry[0].split()), entry[0])):
         pattern = f'"{name}"|"{name} "*' if name else '*'
@@ -182,7 +204,9 @@ def bash(program):
         known = {command.name for command in program.commands}
         for group in sorted(group for group in groups if group not in known):
             lines.append(f'  "{group}") COMPREPLY=($(compgen -W "{" ".join(groups[group])}" -- "$cur")); return ;;')
-        lines.append(f'  "") COMPREPLY=($(compgen -W "{" ".join(sorted(groups))} --help" -- "$cur")); return ;;')
+        leading = leading_options(program)
+        lines += ['  "")', '    case "$value" in', *bash_values(leading), '      ?*) return ;;', '    esac',
+                  f'    COMPREPLY=($(compgen -W "{" ".join(sorted(groups))} {" ".join(f"--{option.long}" for option in leading)}" -- "$cur")); return ;;']
     return '\n'.join(lines + ['  esac', '}', f'complete -F {function} {program.name}', ''])
 
 
@@ -194,9 +218,23 @@ def zsh_option(option):
     names = ([f'-{option.short}'] if option.short else []) + [f'--{option.long}']
     value = ''
     if option.value:
-        what = f"({' '.join(words_of(option.value))})" if words_of(option.value) else '_files' if takes_file(option.value) else ' '
+        words = ' '.join(words_of(option.value))
+        what = f"({words})" if words else '_files' if takes_file(option.value) else ' '
+        if words and takes_file(option.value):
+            what = f' _alternative "words\\:word\\:({words})" "files\\:file\\:_files"'
         value = f":{zsh_quoted(option.value.replace('|', ' '))}:{what}"
     return [f"'{name}[{zsh_quoted(option.help)}]{value}'" for name in names]
+
+
+# The same for zsh; `leading` counts the words that are skipped.
+LEADING_OPTIONS_IN_ZSH = '''\
+  for word in "${(@)words[2,CURRENT-1]}"; do
+    if [[ -n $value ]]; then value=""; (( ++leading )); continue; fi
+    if [[ $word == -* && -n $words_so_far ]]; then break; fi
+    if [[ $word == -? || ( $word == --* && $word != *=* ) ]]; then value=$word; (( ++leading )); continue; fi
+    if [[ $word == -* ]]; then (( ++leading )); continue; fi
+    words_so_far+="${words_so_far:+ }$word"
+  done'''.split('\n')
 
 
 def zsh(program):
@@ -205,8 +243,14 @@ def zsh(program):
     if not program.commands:
         specs = [spec for option in program.options for spec in zsh_option(option)]
         return '\n'.join(lines + ['  _arguments \\', *(f'    {spec} \\' for spec in specs), "    '*:file:_files'", '}', f'{function} "$@"', ''])
-    lines += ['  local words_so_far="" word', '  for word in ${words[2,CURRENT-1]}; do', '    [[ $word == -* ]] && break',
-              '    words_so_far+="${words_so_far:+ }$word"', '  done', '  case "$words_so_far" in']
+    lines += ['  local words_so_far="" word value=""', '  local -i leading=0', *LEADING_OPTIONS_IN_ZSH, '  if [[ -n $value ]]; then', '    case "$value" in']
+    for option in leading_options(program):
+        names = '|'.join(([f'-{option.short}'] if option.short else []) + [f'--{option.long}'])
+        if words_of(option.value):
+            lines.append(f"      ({names}) compadd -- {' '.join(words_of(option.value))} ;;")
+        elif takes_file(option.value):
+            lines.append(f'      ({names}) _files ;;')
+    lines += ['    esac', '    return', '  fi', '  case "$words_so_far" in']
     groups = collections.defaultdict(list)
     for command in sorted(program.commands, key=lambda command: (-len(command.name.split()), command.name)):
         specs = [spec for option in command.options for spec in zsh_option(option)]
@@ -215,7 +259,7 @@ def zsh(program):
         if followers := [other for other in program.commands if other.name.startswith(command.name + ' ')]:
             members = ' '.join(f"'{other.name.split()[1]}:{zsh_quoted(other.summary)}'" for other in followers)
             lines.append(f"    local -a members=({members}); _describe '{command.name} command' members")
-        lines += [f'    shift {words} words; (( CURRENT -= {words} ))', '    _arguments \\', *(f'      {spec} \\' for spec in specs),
+        lines += [f'    shift $((leading + {words})) words; (( CURRENT -= leading + {words} ))', '    _arguments \\', *(f'      {spec} \\' for spec in specs),
                   "      '*:argument:_files' ;;"]
     for command in program.commands:
         first, *rest = command.name.split()
@@ -250,7 +294,7 @@ def fish(program):
             parts = [f'complete -c {program.name}'] + ([f'-n {fish_quoted(seen)}'] if seen else [])
             parts += ([f'-s {option.short}'] if option.short else []) + [f'-l {option.long}']
             if words_of(option.value):
-                parts.append(f"-x -a {fish_quoted(' '.join(words_of(option.value)))}")
+                parts.append(f"{'-r -F' if takes_file(option.value) else '-x'} -a {fish_quoted(' '.join(words_of(option.value)))}")
             elif option.value:
                 parts.append('-r -F' if takes_file(option.value) else '-x')
             lines.append(' '.join(parts + [f'-d {fish_quoted(option.help)}']))

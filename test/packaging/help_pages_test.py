@@ -80,6 +80,46 @@ COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _%s 2>/dev/null; printf '%%s\n' "${CO
         self.assertNotIn('--window', self.complete('koordctl', 'top', '--'))
         self.assertEqual(self.complete('koordetector', '--feat'), ['--feature-gates'])
 
+    def test_a_placeholder_is_no_value_and_stands_for_files_beside_the_words(self):
+        self.assertEqual(pages.words_of('live|sample|FIXTURE'), ['live', 'sample'])
+        offered = self.complete('koordctl', 'plugin', 'run', '--node', '')
+        self.assertLessEqual({'live', 'sample'}, set(offered))
+        self.assertNotIn('FIXTURE', offered)
+        beginning = str(tree / 'packaging/help_pag')
+        self.assertEqual(self.complete('koordctl', 'plugin', 'run', '--node', beginning), [beginning + 'es.py'])
+        lines = [line for line in pages.fish(read['koordctl']).splitlines() if '-l node ' in line]
+        self.assertTrue(lines)
+        for line in lines:
+            self.assertIn("-r -F -a 'live sample'", line)
+        self.assertNotIn('sample FIXTURE)', pages.zsh(read['koordctl']))
+
+    def test_bash_completes_behind_options_that_stand_before_the_command(self):
+        for leading in (['--socket', 'X'], ['--socket', '=', 'X'], ['--socket=X'], ['-s', 'X'], ['-sX'], ['-o', 'json', '--socket', 'top']):
+            with self.subTest(leading):
+                self.assertEqual(self.complete('koordctl', *leading, 'interf'), ['interference'])
+                self.assertEqual(self.complete('koordctl', *leading, 'plugin', 'rel'), ['reload'])
+                self.assertEqual(self.complete('koordctl', *leading, 'top', '--sor'), ['--sort'])
+                self.assertEqual(self.complete('koordctl', *leading, 'top', '--sort', 'h'), ['harm'])
+                self.assertEqual(self.complete('koordctl', *leading, 'interference', 'matrix', '--lim'), ['--limit'])
+        self.assertEqual(self.complete('koordctl', '--out'), ['--output'])
+        self.assertEqual(set(self.complete('koordctl', '--output', '')), {'table', 'wide', 'json'})
+        beginning = str(tree / 'packaging/help_pag')
+        self.assertEqual(self.complete('koordctl', '--socket', beginning), [beginning + 'es.py'])
+
+    def test_zsh_completes_behind_options_that_stand_before_the_command(self):
+        if not shutil.which('zsh'):
+            self.skipTest('SKIPPED: there is no zsh')
+        script = pages.zsh(read['koordctl']) + """
+_describe() { print -r -- describe ${(P)2%%:*}; }; _files() { print files; }; compadd() { print -r -- "$@"; }
+_arguments() { print -r -- ${(j: :)words} $CURRENT; }
+words=(koordctl "$@"); CURRENT=$#words; _koordctl
+"""
+        script = script.replace('_koordctl "$@"\n', '', 1)
+        for words, wanted in ((['--socket', 'X', 'top', '--sor'], 'top --sor 2'), (['-sX', 'plugin', 'run', '--n'], 'run --n 2'), (['--output', ''], '-- table json wide'),
+                              (['--socket', ''], 'files')):
+            done = subprocess.run(['zsh', '-fc', script, 'zsh', *words], capture_output=True, text=True, check=True)
+            self.assertEqual(done.stdout.strip(), wanted, words)
+
     def test_shells_accept_their_completions(self):
         for shell in ['bash', 'zsh', 'fish']:
             if not shutil.which(shell):
