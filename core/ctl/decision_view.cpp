@@ -16,8 +16,6 @@ constexpr const char* kNoStrategy =
     "No strategy manages this pod.\n"
     "koordctl mode lists the strategies, koordctl slo the features that an invalid figure makes inactive.\n";
 
-std::string or_dash(std::string text) { return text.empty() ? "-" : text; }
-
 // "lost to com.acme.quota", "failed: cannot write …"
 std::string result_of(const json::value& decision) {
   std::string result = json_text(decision, "result");
@@ -113,7 +111,7 @@ void add_rows(Table& table, const std::string& owner, const json::value& knob) {
   const bool is_held = json_flag(knob, "held");
   std::vector<std::string> cells{owner, json_text(knob, "knob"), value_of(knob),
                                  is_held ? json_text(knob, "original") : "-",
-                                 is_held ? or_dash(json_text(knob, "holder")) : "-"};
+                                 is_held ? text_or_dash(json_text(knob, "holder")) : "-"};
   const json::array& intents = json_list(knob, "intents");
   std::vector<const json::value*> rows;
   for (const json::value& intent : intents) rows.push_back(&intent);
@@ -122,7 +120,7 @@ void add_rows(Table& table, const std::string& owner, const json::value& knob) {
     cells.resize(5);
     for (const std::string& text : {json_text(*intent, "plugin"), intent_of(*intent), result_of(*intent),
                                     why_of(*intent) + idle_bound_of(knob, *intent)})
-      cells.push_back(or_dash(text));
+      cells.push_back(text_or_dash(text));
     table.add(cells);
     cells.assign(5, "");
   }
@@ -135,7 +133,7 @@ std::vector<Column> knob_columns(const char* owner) {
 // The knob, or the kind of a decision that is of no knob.
 std::string knob_or_kind(const json::value& decision) {
   const std::string knob = json_text(decision, "knob"), kind = json_text(decision, "kind");
-  return or_dash(knob.empty() && kind != "knob" ? kind : knob);
+  return text_or_dash(knob.empty() && kind != "knob" ? kind : knob);
 }
 
 Table decision_table(const json::array& decisions) {
@@ -152,9 +150,10 @@ Table decision_table(const json::array& decisions) {
                {"PARTS"}});
   for (const json::value& decision : decisions)
     table.add({format_number(json_number(decision, "number")), time_of(decision, "time"),
-               or_dash(json_text(decision, "plugin")), pod_of(decision), or_dash(json_text(decision, "cgroup")),
-               knob_or_kind(decision), or_dash(json_text(decision, "before")), or_dash(intent_of(decision)),
-               result_of(decision), why_of(decision), or_dash(parts_of(decision))});
+               text_or_dash(json_text(decision, "plugin")), pod_of(decision),
+               text_or_dash(json_text(decision, "cgroup")), knob_or_kind(decision),
+               text_or_dash(json_text(decision, "before")), text_or_dash(intent_of(decision)), result_of(decision),
+               why_of(decision), text_or_dash(parts_of(decision))});
   return table;
 }
 
@@ -172,7 +171,7 @@ std::string failed_reverts_of(const json::array& knobs, std::string (*owner)(con
   std::string lines;
   for (const json::value& knob : knobs)
     if (const std::string problem = json_text(knob, "revertProblem"); !problem.empty())
-      lines += "  " + owner(knob) + ": " + json_text(knob, "knob") + " of " + or_dash(json_text(knob, "holder")) +
+      lines += "  " + owner(knob) + ": " + json_text(knob, "knob") + " of " + text_or_dash(json_text(knob, "holder")) +
                " to '" + json_text(knob, "original") + "': " + problem + "\n";
   return lines.empty() ? "" : "\nReverts that failed, tried again each second:\n" + lines;
 }
@@ -188,7 +187,7 @@ std::string evictions_of(const json::array& decisions) {
   Table table({{"NUMBER", true}, {"TIME"}, {"STRATEGY"}, {"RESULT"}, {"WHY"}});
   for (const json::value& decision : decisions)
     table.add({format_number(json_number(decision, "number")), time_of(decision, "time"),
-               or_dash(json_text(decision, "plugin")), result_of(decision), why_of(decision)});
+               text_or_dash(json_text(decision, "plugin")), result_of(decision), why_of(decision)});
   return "\nConsidered for eviction:\n" + table.render();
 }
 
@@ -212,9 +211,10 @@ std::string hook_answers_of(const json::array& decisions) {
     std::string why = parts_of(decision);
     if (why.empty()) why = json_text(decision, "reason");
     table.add({format_number(json_number(decision, "number")), time_of(decision, "time"), json_text(decision, "plugin"),
-               json_text(inputs, "stage"), owner_of(decision), or_dash(json_text(decision, "knob")),
-               or_dash(json_text(decision, "before")), or_dash(intent_of(decision)),
-               or_dash(json_text(decision, "after")), json_text(inputs, "mode"), result_of(decision), or_dash(why)});
+               json_text(inputs, "stage"), owner_of(decision), text_or_dash(json_text(decision, "knob")),
+               text_or_dash(json_text(decision, "before")), text_or_dash(intent_of(decision)),
+               text_or_dash(json_text(decision, "after")), json_text(inputs, "mode"), result_of(decision),
+               text_or_dash(why)});
   }
   return "\nAnswers of runtime hooks when it was made or updated:\n" + table.render();
 }
@@ -331,7 +331,7 @@ Result<std::string> render_modes(const std::string& answer) {
   const json::value& node = found == modes.end() ? kNoMode : *found;
   for (const json::value& mode : modes) {
     const bool is_lowered = is_under_ceiling(mode, node);
-    table.add({json_text(mode, "target"), mode_of(mode), or_dash(json_text(mode, "configured")),
+    table.add({json_text(mode, "target"), mode_of(mode), text_or_dash(json_text(mode, "configured")),
                is_lowered ? "node (ceiling)" : source_of(mode), end_of(is_lowered ? node : mode)});
   }
   const std::string evictions = json_text(parsed, "evictions");

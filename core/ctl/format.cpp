@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 #include "core/base/timestamp.hpp"
 
@@ -54,5 +55,7 @@ std::string format_wall_time(double unix_seconds) {
   if (!(std::fabs(unix_seconds) < kYear10000)) return kUnknown;
   return format_timestamp_for_table(static_cast<std::int64_t>(std::floor(unix_seconds)));
 }
+
+std::string text_or_dash(std::string text) { return text.empty() ? "-" : std::move(text); }
 
 }  // namespace koord::ctl

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers in human-readable form; "-": unknown.
+// Values in human-readable form; "-": unknown.
 #pragma once
 
 #include <optional>
@@ -13,5 +13,6 @@ std::string format_seconds(std::optional<double> seconds);  // "12.3ms"
 std::string format_percent(std::optional<double> ratio);    // "12.5%" of 0.125
 std::string format_number(std::optional<double> number);    // shortest that reads back, "0.5"
 std::string format_wall_time(double unix_seconds);  // "2026-01-02 03:04:05" in UTC; "-" of no year with four digits
+std::string text_or_dash(std::string text);         // "-" for an empty one
 
 }  // namespace koord::ctl

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/base/parse.hpp"
+#include "core/ctl/format.hpp"
 #include "core/ctl/json_view.hpp"
 #include "core/ctl/table.hpp"
 #include "core/exposition/parser.hpp"
@@ -95,8 +96,6 @@ std::string nodes_cell(const ManagerReplica& replica, const char* freshness) {
   const auto found = replica.nodes.find(freshness);
   return std::to_string(found == replica.nodes.end() ? 0 : found->second);
 }
-
-std::string text_or_dash(std::string text) { return text.empty() ? "-" : std::move(text); }
 
 }  // namespace
 

@@ -11,8 +11,6 @@
 namespace koord::ctl {
 namespace {
 
-std::string text_or_dash(std::string text) { return text.empty() ? "-" : text; }
-
 // "12 pods from the kubelet, as of 3s ago", and what is wrong.
 std::string banner(const json::value& state, std::size_t pods) {
   const auto age = json_number(json_mapping(state, "ageSeconds"), "pods");
