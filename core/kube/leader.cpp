@@ -9,7 +9,6 @@
 #include <limits>
 
 #include "core/base/parse.hpp"
-#include "core/json/field.hpp"
 #include "core/json/reader.hpp"
 
 namespace koord::kube {
@@ -23,11 +22,14 @@ Result<LeasePlace> parse_lease_place(std::string_view text) {
 }
 
 Result<LeaseState> parse_lease_state(std::string_view lease) {
-  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
   const boost::json::value document = TRY(read_json(lease));
-  const JsonField root(document);
-  TRY(root.check_mapping());
-  const JsonField spec = root["spec"];
+  return read_lease_state(JsonField(document));
+}
+
+Result<LeaseState> read_lease_state(const JsonField& lease) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  TRY(lease.check_mapping());
+  const JsonField spec = lease["spec"];
   TRY(spec.check_mapping());
   LeaseState state;
   state.holder = TRY(spec["holderIdentity"].text());

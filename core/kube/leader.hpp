@@ -9,6 +9,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/result.hpp"
+#include "core/json/field.hpp"
 
 namespace koord::kube {
 
@@ -26,10 +27,13 @@ struct LeaseState {
   std::string holder;  // an identity; empty: none
   Duration duration{};
   std::int64_t transitions = 0;
-  std::string acquired, renewed;  // times, as the holder's clock has them
+  std::string acquired, renewed;  // times as the holder's clock has them
+
+  bool operator==(const LeaseState&) const = default;
 };
-// Missing values are empty or zero.
+// A time that is missing is empty, a duration that is missing or negative is zero.
 Result<LeaseState> parse_lease_state(std::string_view lease);
+Result<LeaseState> read_lease_state(const JsonField& lease);
 
 struct HostAndPort {
   std::string host;  // an IPv6 address without brackets

@@ -32,10 +32,6 @@ struct Leadership::State {
   const Election& election() const { return election_; }
 
  private:
-  std::string collection() const {
-    return "/apis/coordination.k8s.io/v1/namespaces/" + options_.lease.name_space + "/leases";
-  }
-
   void step_in(Duration delay) {
     timer_ = loop_.after(delay, [this] { step(); });
   }
@@ -49,7 +45,7 @@ struct Leadership::State {
         if (step.at != Time::max()) step_in(std::max(step.at - clock_.now(), Duration::zero()));
         return;
       case Election::Step::Do::read:
-        return send(kube::get_call(collection(), options_.lease.name), step.timeout,
+        return send(kube::get_call(options_.lease.collection(), options_.lease.name), step.timeout,
                     [this](const kube::Reply& reply) { take_read(reply); });
       case Election::Step::Do::write:
         return write(std::move(step));
@@ -61,8 +57,9 @@ struct Leadership::State {
     Result<std::string> object = lease_json(options_.lease, step.record);
     if (!object) return fail(object.error().message());
     const bool creates = step.record.object.empty();
-    kube::Call call = creates ? kube::create_call(collection(), *std::move(object))
-                              : kube::replace_call(collection(), options_.lease.name, *std::move(object), false);
+    kube::Call call =
+        creates ? kube::create_call(options_.lease.collection(), *std::move(object))
+                : kube::replace_call(options_.lease.collection(), options_.lease.name, *std::move(object), false);
     send(std::move(call), step.timeout, [this](const kube::Reply& reply) { take_written(reply); });
   }
 

@@ -30,7 +30,7 @@ class LeaderTime {
 class Leadership {
  public:
   struct Options {
-    LeaseName lease;
+    kube::LeasePlace lease;
     std::string identity;
     LeaseTiming timing = {};
     std::shared_ptr<LeaderTime> time = std::make_shared<LeaderTime>();

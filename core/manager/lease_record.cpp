@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/manager/lease_record.hpp"
 
-#include <algorithm>
 #include <array>
 #include <boost/json.hpp>
 #include <cstdio>
-#include <limits>
 
 #include "core/base/parse.hpp"
 #include "core/base/timestamp.hpp"
@@ -16,8 +14,6 @@ namespace koord::manager {
 namespace {
 
 namespace json = boost::json;
-
-constexpr std::int64_t kMostLeaseSeconds = std::numeric_limits<std::int32_t>::max();
 
 json::object& object_member(json::object& parent, std::string_view name) {
   json::value& member = parent[name];
@@ -30,17 +26,8 @@ json::object& object_member(json::object& parent, std::string_view name) {
 Result<LeaseRecord> parse_lease(std::string_view object) {
   const json::value document = TRY(read_json(object));
   const JsonField lease(document);
-  TRY(lease.check_mapping());
-  TRY(lease["spec"].check_mapping());
-  const JsonField spec = lease["spec"];
   LeaseRecord record;
-  record.holder = TRY(spec["holderIdentity"].text());
-  const std::int64_t seconds = TRY(spec["leaseDurationSeconds"].integer(0));
-  record.duration = std::chrono::seconds(std::clamp<std::int64_t>(seconds, 0, kMostLeaseSeconds));
-  const std::int64_t transitions = TRY(spec["leaseTransitions"].integer(0));
-  record.transitions = std::clamp<std::int64_t>(transitions, 0, kMostLeaseSeconds);
-  record.acquired = TRY(spec["acquireTime"].text());
-  record.renewed = TRY(spec["renewTime"].text());
+  static_cast<kube::LeaseState&>(record) = TRY(kube::read_lease_state(lease));
   const JsonField annotations = lease["metadata"]["annotations"];
   record.versions = parse_uint(annotations[kVersionsAnnotation].text().value_or("")).value_or(0);
   record.resource_version = TRY(lease["metadata"]["resourceVersion"].text());
@@ -48,14 +35,14 @@ Result<LeaseRecord> parse_lease(std::string_view object) {
   return record;
 }
 
-Result<std::string> lease_json(const LeaseName& name, const LeaseRecord& record) {
+Result<std::string> lease_json(const kube::LeasePlace& place, const LeaseRecord& record) {
   json::object lease;
   if (!record.object.empty()) lease = TRY(read_json_object(record.object));
   lease["apiVersion"] = "coordination.k8s.io/v1";
   lease["kind"] = "Lease";
   json::object& metadata = object_member(lease, "metadata");
-  metadata["name"] = name.name;
-  metadata["namespace"] = name.name_space;
+  metadata["name"] = place.name;
+  metadata["namespace"] = place.name_space;
   if (record.versions > 0)
     object_member(metadata, "annotations")[kVersionsAnnotation] = std::to_string(record.versions);
   json::object& spec = object_member(lease, "spec");

@@ -12,33 +12,24 @@
 
 namespace koord::manager {
 
-struct LeaseRecord {
-  std::string holder;  // its identity; empty: no replica holds the lease
-  Duration duration{};
-  std::int64_t transitions = 0;
-  std::string acquired, renewed;  // times as the holder wrote them; only compared, never computed with
-  std::uint64_t versions = 0;     // no object has a greater resource version so far (version_marks.hpp); 0: unknown
+// The times are only compared, never computed with.
+struct LeaseRecord : kube::LeaseState {
+  std::uint64_t versions = 0;  // no object has a greater resource version so far (version_marks.hpp); 0: unknown
   std::string resource_version;
   std::string object;  // the whole object as JSON; empty: none exists yet
 
   bool operator==(const LeaseRecord&) const = default;
 };
 
-// A time that is missing is empty, a duration that is missing or negative is zero, as is an annotation that is no
-// number.
+// As kube::parse_lease_state(); an annotation that is no number is zero.
 Result<LeaseRecord> parse_lease(std::string_view object);
-
-struct LeaseName {
-  std::string name_space;
-  std::string name;
-};
 
 // The annotation with LeaseRecord::versions.
 inline constexpr std::string_view kVersionsAnnotation = "metrics.koordetector.sh/versions";
 
 // The object to create, or to replace the one that `record` was read from: all of it stays but the annotation and the
 // members of the spec that are named in LeaseRecord.
-Result<std::string> lease_json(const LeaseName& name, const LeaseRecord& record);
+Result<std::string> lease_json(const kube::LeasePlace& place, const LeaseRecord& record);
 
 // "2026-01-02T03:04:05.678000Z", as the API server wants times of Leases.
 std::string format_micro_time(std::int64_t wall_ns);
