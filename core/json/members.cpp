@@ -47,6 +47,12 @@ const json::value& json_mapping(JsonParent parent, std::string_view key) {
   return found != nullptr && found->is_object() ? *found : kEmpty;
 }
 
+json::object& mapping_to_fill(json::object& parent, std::string_view key) {
+  json::value& member = parent[json::string_view(key.data(), key.size())];
+  if (!member.is_object()) member.emplace_object();
+  return member.get_object();
+}
+
 std::optional<std::int64_t> integer_of(const json::value& value) {
   if (const std::int64_t* number = value.if_int64()) return *number;
   const double* number = value.if_double();

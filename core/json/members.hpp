@@ -36,6 +36,9 @@ const boost::json::array& json_list(JsonParent parent, std::string_view key);
 // A mapping.
 const boost::json::value& json_mapping(JsonParent parent, std::string_view key);
 
+// The mapping at this key, for writing: made if it is missing or of another type.
+boost::json::object& mapping_to_fill(boost::json::object& parent, std::string_view key);
+
 // As the API server reads one: 5.0 is the integer 5.
 std::optional<std::int64_t> integer_of(const boost::json::value& value);
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/parse.hpp"
+#include "core/json/members.hpp"
 #include "core/json/reader.hpp"
 #include "core/kube/refusal.hpp"
 #include "core/kube/update.hpp"
@@ -28,12 +29,16 @@ bool is_address(const std::string& text) {
   return ::inet_pton(is_ipv6(text) ? AF_INET6 : AF_INET, text.c_str(), bytes.data()) == 1;
 }
 
+void add_pod(json::object& endpoint, const LeaderEndpoint& leader) {
+  if (!leader.pod.empty())
+    endpoint["targetRef"] = json::object{{"kind", "Pod"}, {"name", leader.pod}, {"namespace", leader.name_space}};
+}
+
 json::array endpoints_of(const LeaderEndpoint& leader) {
   json::object endpoint;
   endpoint["addresses"] = json::array{leader.address};
   endpoint["conditions"] = json::object{{"ready", true}, {"serving", true}, {"terminating", false}};
-  if (!leader.pod.empty())
-    endpoint["targetRef"] = json::object{{"kind", "Pod"}, {"name", leader.pod}, {"namespace", leader.name_space}};
+  add_pod(endpoint, leader);
   return json::array{std::move(endpoint)};
 }
 
@@ -41,25 +46,43 @@ json::array ports_of(const LeaderEndpoint& leader) {
   return json::array{json::object{{"name", kServicePort}, {"port", leader.port}, {"protocol", "TCP"}}};
 }
 
-json::object labels_of(const LeaderEndpoint& leader) {
-  return json::object{{"kubernetes.io/service-name", leader.service},
-                      {"endpointslice.kubernetes.io/managed-by", "koord-manager"}};
-}
-
-// Else Kubernetes would make a second slice of the Service from them.
-json::object labels_of_endpoints() { return json::object{{"endpointslice.kubernetes.io/skip-mirror", "true"}}; }
-
 json::array subsets_of(const LeaderEndpoint& leader) {
   json::object address{{"ip", leader.address}};
-  if (!leader.pod.empty())
-    address["targetRef"] = json::object{{"kind", "Pod"}, {"name", leader.pod}, {"namespace", leader.name_space}};
+  add_pod(address, leader);
   return json::array{json::object{{"addresses", json::array{std::move(address)}}, {"ports", ports_of(leader)}}};
 }
 
-json::object& mapping_in(json::object& parent, std::string_view name) {
-  json::value& member = parent[name];
-  if (!member.is_object()) member.emplace_object();
-  return member.get_object();
+// The parts of an object that are the leader's: labels, and members beside the metadata.
+struct OwnParts {
+  json::object labels, members;
+};
+
+OwnParts slice_parts(const LeaderEndpoint& leader) {
+  return {{{"kubernetes.io/service-name", leader.service}, {"endpointslice.kubernetes.io/managed-by", "koord-manager"}},
+          {{"endpoints", endpoints_of(leader)}, {"ports", ports_of(leader)}}};
+}
+
+// Without the label Kubernetes would make a second slice of the Service from them.
+OwnParts endpoints_parts(const LeaderEndpoint& leader) {
+  return {{{"endpointslice.kubernetes.io/skip-mirror", "true"}}, {{"subsets", subsets_of(leader)}}};
+}
+
+std::string new_object(json::object object, const std::string& name, const LeaderEndpoint& leader, OwnParts parts) {
+  object["metadata"] =
+      json::object{{"name", name}, {"namespace", leader.name_space}, {"labels", std::move(parts.labels)}};
+  for (auto& [key, value] : parts.members) object[key] = std::move(value);
+  return json::serialize(object);
+}
+
+// nullopt: the object is as it should be.
+Result<std::optional<std::string>> object_with(std::string_view newest, OwnParts parts) {
+  const json::object before = TRY(read_json_object(newest));
+  json::object object = before;
+  json::object& labels = mapping_to_fill(mapping_to_fill(object, "metadata"), "labels");
+  for (auto& [key, value] : parts.labels) labels[key] = std::move(value);
+  for (auto& [key, value] : parts.members) object[key] = std::move(value);
+  if (object == before) return std::optional<std::string>();
+  return std::optional(json::serialize(object));
 }
 
 }  // namespace
@@ -79,46 +102,22 @@ Result<LeaderEndpoint> parse_endpoint(std::string_view address) {
 }
 
 std::string slice_json(const LeaderEndpoint& leader) {
-  json::object slice;
-  slice["apiVersion"] = "discovery.k8s.io/v1";
-  slice["kind"] = "EndpointSlice";
-  slice["metadata"] =
-      json::object{{"name", leader.slice_name()}, {"namespace", leader.name_space}, {"labels", labels_of(leader)}};
-  slice["addressType"] = is_ipv6(leader.address) ? "IPv6" : "IPv4";
-  slice["endpoints"] = endpoints_of(leader);
-  slice["ports"] = ports_of(leader);
-  return json::serialize(slice);
+  return new_object({{"apiVersion", "discovery.k8s.io/v1"},
+                     {"kind", "EndpointSlice"},
+                     {"addressType", is_ipv6(leader.address) ? "IPv6" : "IPv4"}},
+                    leader.slice_name(), leader, slice_parts(leader));
 }
 
 Result<std::optional<std::string>> slice_with(std::string_view newest, const LeaderEndpoint& leader) {
-  const json::object before = TRY(read_json_object(newest));
-  json::object slice = before;
-  json::object& labels = mapping_in(mapping_in(slice, "metadata"), "labels");
-  for (const auto& [key, value] : labels_of(leader)) labels[key] = value;
-  slice["endpoints"] = endpoints_of(leader);
-  slice["ports"] = ports_of(leader);
-  if (slice == before) return std::optional<std::string>();
-  return std::optional(json::serialize(slice));
+  return object_with(newest, slice_parts(leader));
 }
 
 std::string endpoints_json(const LeaderEndpoint& leader) {
-  json::object endpoints;
-  endpoints["apiVersion"] = "v1";
-  endpoints["kind"] = "Endpoints";
-  endpoints["metadata"] =
-      json::object{{"name", leader.service}, {"namespace", leader.name_space}, {"labels", labels_of_endpoints()}};
-  endpoints["subsets"] = subsets_of(leader);
-  return json::serialize(endpoints);
+  return new_object({{"apiVersion", "v1"}, {"kind", "Endpoints"}}, leader.service, leader, endpoints_parts(leader));
 }
 
 Result<std::optional<std::string>> endpoints_with(std::string_view newest, const LeaderEndpoint& leader) {
-  const json::object before = TRY(read_json_object(newest));
-  json::object endpoints = before;
-  json::object& labels = mapping_in(mapping_in(endpoints, "metadata"), "labels");
-  for (const auto& [key, value] : labels_of_endpoints()) labels[key] = value;
-  endpoints["subsets"] = subsets_of(leader);
-  if (endpoints == before) return std::optional<std::string>();
-  return std::optional(json::serialize(endpoints));
+  return object_with(newest, endpoints_parts(leader));
 }
 
 LeaderSlice::LeaderSlice(event::Loop& loop, kube::Client& client, LeaderEndpoint leader, std::function<bool()> leads)

@@ -8,20 +8,12 @@
 #include "core/base/parse.hpp"
 #include "core/base/timestamp.hpp"
 #include "core/json/field.hpp"
+#include "core/json/members.hpp"
 #include "core/json/reader.hpp"
 
 namespace koord::manager {
-namespace {
 
 namespace json = boost::json;
-
-json::object& object_member(json::object& parent, std::string_view name) {
-  json::value& member = parent[name];
-  if (!member.is_object()) member.emplace_object();
-  return member.get_object();
-}
-
-}  // namespace
 
 Result<LeaseRecord> parse_lease(std::string_view object) {
   const json::value document = TRY(read_json(object));
@@ -40,12 +32,12 @@ Result<std::string> lease_json(const kube::LeasePlace& place, const LeaseRecord&
   if (!record.object.empty()) lease = TRY(read_json_object(record.object));
   lease["apiVersion"] = "coordination.k8s.io/v1";
   lease["kind"] = "Lease";
-  json::object& metadata = object_member(lease, "metadata");
+  json::object& metadata = mapping_to_fill(lease, "metadata");
   metadata["name"] = place.name;
   metadata["namespace"] = place.name_space;
   if (record.versions > 0)
-    object_member(metadata, "annotations")[kVersionsAnnotation] = std::to_string(record.versions);
-  json::object& spec = object_member(lease, "spec");
+    mapping_to_fill(metadata, "annotations")[kVersionsAnnotation] = std::to_string(record.versions);
+  json::object& spec = mapping_to_fill(lease, "spec");
   spec["holderIdentity"] = record.holder;
   spec["leaseDurationSeconds"] = std::chrono::duration_cast<std::chrono::seconds>(record.duration).count();
   spec["leaseTransitions"] = record.transitions;

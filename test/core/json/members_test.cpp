@@ -58,3 +58,11 @@ TEST_CASE("a number without a fraction is an integer, as the API server reads it
   CHECK_FALSE(json_integer(kDocument, "part"));
   CHECK_FALSE(json_integer(kDocument, "huge"));
 }
+
+TEST_CASE("a mapping to fill is the one that is there, or a new one instead of anything else") {
+  boost::json::object parent{{"a", {{"b", 1}}}, {"text", "c"}};
+  mapping_to_fill(parent, "a")["d"] = 2;
+  mapping_to_fill(parent, "text")["e"] = 3;
+  mapping_to_fill(parent, "new");
+  CHECK(boost::json::serialize(parent) == R"({"a":{"b":1,"d":2},"text":{"e":3},"new":{}})");
+}
