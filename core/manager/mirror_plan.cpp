@@ -62,26 +62,28 @@ std::size_t MirrorPlan::take_tokens(Time now) {
 
 std::vector<std::string> MirrorPlan::next(Time now) {
   const std::size_t most = std::min(take_tokens(now), options_.open - std::min(open_, options_.open));
-  // Unchanged ones last, unless they have waited for two gaps; nodes that were never tried first among their like.
-  std::vector<std::tuple<bool, Time, const std::string*>> due;
+  // Unchanged ones last, unless they have waited for two gaps; nodes that were never tried first among their like, then
+  // by name.
+  std::vector<std::tuple<bool, Time, std::string_view>> due;
   for (const auto& [name, node] : nodes_) {
     const bool waits = node.tried && now - *node.tried < options_.gap;
     const bool is_late = node.tried && now - *node.tried >= 2 * options_.gap;
     if (node.has_new && !node.is_open && !waits)
-      due.emplace_back(node.written == node.content && !is_late, node.tried.value_or(Time::min()), &name);
+      due.emplace_back(node.written == node.content && !is_late, node.tried.value_or(Time::min()), name);
   }
   const std::size_t count = std::min(most, due.size());
   std::partial_sort(due.begin(), due.begin() + static_cast<std::ptrdiff_t>(count), due.end());
   std::vector<std::string> names;
   for (std::size_t i = 0; i < count; ++i) {
-    Node& node = nodes_.find(*std::get<2>(due[i]))->second;
+    const std::string_view name = std::get<2>(due[i]);
+    Node& node = nodes_.find(name)->second;
     node.is_open = true;
     node.has_new = false;
     node.sent = node.content;
     node.tried = now;
     ++open_;
     --tokens_;
-    names.push_back(*std::get<2>(due[i]));
+    names.emplace_back(name);
   }
   return names;
 }
