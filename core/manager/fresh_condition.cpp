@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 #include <utility>
 
+#include "core/base/timestamp.hpp"
 #include "core/json/members.hpp"
 #include "core/json/reader.hpp"
 
@@ -12,7 +13,17 @@ namespace {
 
 namespace json = boost::json;
 
+constexpr std::size_t kMaxConditions = 16;
 constexpr std::string_view kEndOfStatus = "}]}";
+
+json::object fresh_condition(std::optional<std::int64_t> silent_seconds) {
+  if (!silent_seconds)
+    return {{"type", "Fresh"}, {"status", "True"}, {"reason", "Reported"}, {"message", "the report is current"}};
+  return {{"type", "Fresh"},
+          {"status", "False"},
+          {"reason", "NoReport"},
+          {"message", "no report for " + std::to_string(*silent_seconds) + " s"}};
+}
 
 // The condition Fresh, which with_fresh_condition() puts at the end of a status; empty: it is missing. Inside of a text
 // its quotes would be escaped, so it is found without reading the whole status.
@@ -33,6 +44,26 @@ json::array take_conditions(json::object& status) {
 
 }  // namespace
 
+Result<std::string> with_fresh_condition(std::string_view status, std::optional<std::int64_t> silent_seconds,
+                                         std::int64_t now_seconds) {
+  json::object object = TRY(read_json_object(status));
+  json::array conditions;
+  json::object wanted = fresh_condition(silent_seconds);
+  wanted["lastTransitionTime"] = format_timestamp(now_seconds);
+  for (const json::value& condition : json_list(object, "conditions")) {
+    if (json_text(condition, "type") != "Fresh") {
+      if (conditions.size() < kMaxConditions) conditions.push_back(condition);
+    } else if (json_text(condition, "status") == json_text(wanted, "status")) {
+      if (std::string since = json_text(condition, "lastTransitionTime"); !since.empty())
+        wanted["lastTransitionTime"] = since;
+    }
+  }
+  conditions.push_back(std::move(wanted));
+  object.erase("conditions");  // so that they come last
+  object["conditions"] = std::move(conditions);
+  return json::serialize(object);
+}
+
 std::string with_report_fresh(std::string sent, std::string_view before, std::int64_t now_seconds) {
   json::array conditions;
   if (sent.find(R"("conditions")") != sent.npos) {
@@ -45,18 +76,15 @@ std::string with_report_fresh(std::string sent, std::string_view before, std::in
   if (auto own = read_json_object(fresh_at_end(before))) conditions.push_back(*std::move(own));
   json::object own;
   own["conditions"] = std::move(conditions);
-  const Result<std::string> complete =
-      with_fresh_condition(json::serialize(own), {.node = {}, .is_fresh = true, .since_last_seconds = 0}, now_seconds);
+  const Result<std::string> complete = with_fresh_condition(json::serialize(own), std::nullopt, now_seconds);
   if (!complete) return sent;
   sent.pop_back();
   if (sent != "{") sent += ',';
   return sent + complete->substr(1);
 }
 
-std::string with_report_missing(std::string_view status, std::int64_t since_last_seconds, std::int64_t now_seconds) {
-  return with_fresh_condition(status, {.node = {}, .is_fresh = false, .since_last_seconds = since_last_seconds},
-                              now_seconds)
-      .value_or("");
+std::string with_report_missing(std::string_view status, std::int64_t silent_seconds, std::int64_t now_seconds) {
+  return with_fresh_condition(status, silent_seconds, now_seconds).value_or("");
 }
 
 bool lacks_report(std::string_view status) {

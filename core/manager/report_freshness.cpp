@@ -2,29 +2,8 @@
 #include "core/manager/report_freshness.hpp"
 
 #include <algorithm>
-#include <boost/json.hpp>
-
-#include "core/base/timestamp.hpp"
-#include "core/json/members.hpp"
-#include "core/json/reader.hpp"
 
 namespace koord::manager {
-namespace {
-
-namespace json = boost::json;
-
-constexpr std::size_t kMaxConditions = 16;
-
-json::object fresh_condition(const ReportFreshness::Change& change) {
-  if (change.is_fresh)
-    return {{"type", "Fresh"}, {"status", "True"}, {"reason", "Reported"}, {"message", "the report is current"}};
-  return {{"type", "Fresh"},
-          {"status", "False"},
-          {"reason", "NoReport"},
-          {"message", "no report for " + std::to_string(change.since_last_seconds) + " s"}};
-}
-
-}  // namespace
 
 // The longest of the last intervals: a report that comes late once does not make the next one late.
 Duration ReportFreshness::Node::period() const {
@@ -78,26 +57,6 @@ bool ReportFreshness::is_fresh(std::string_view node, Time now) const {
 Duration ReportFreshness::period_of(std::string_view node) const {
   const auto found = nodes_.find(node);
   return found == nodes_.end() ? kMostPeriod : found->second.period();
-}
-
-Result<std::string> with_fresh_condition(std::string_view status, const ReportFreshness::Change& change,
-                                         std::int64_t now_seconds) {
-  json::object object = TRY(read_json_object(status));
-  json::array conditions;
-  json::object wanted = fresh_condition(change);
-  wanted["lastTransitionTime"] = format_timestamp(now_seconds);
-  for (const json::value& condition : json_list(object, "conditions")) {
-    if (json_text(condition, "type") != "Fresh") {
-      if (conditions.size() < kMaxConditions) conditions.push_back(condition);
-    } else if (json_text(condition, "status") == json_text(wanted, "status")) {
-      if (std::string since = json_text(condition, "lastTransitionTime"); !since.empty())
-        wanted["lastTransitionTime"] = since;
-    }
-  }
-  conditions.push_back(std::move(wanted));
-  object.erase("conditions");  // so that they come last
-  object["conditions"] = std::move(conditions);
-  return json::serialize(object);
 }
 
 }  // namespace koord::manager

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "core/base/clock.hpp"
-#include "core/base/result.hpp"
 
 namespace koord::manager {
 
@@ -55,10 +54,5 @@ class ReportFreshness {
   std::map<std::string, Node, std::less<>> nodes_;
   Time led_since_ = Time::min();
 };
-
-// The status with the condition Fresh. Its time stays as long as its value does; other conditions stay. `now_seconds`:
-// wall clock.
-Result<std::string> with_fresh_condition(std::string_view status, const ReportFreshness::Change& change,
-                                         std::int64_t now_seconds);
 
 }  // namespace koord::manager

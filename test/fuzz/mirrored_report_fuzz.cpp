@@ -9,7 +9,6 @@
 
 #include "core/manager/fresh_condition.hpp"
 #include "core/manager/mirror_plan.hpp"
-#include "core/manager/report_freshness.hpp"
 
 using namespace koord;
 using namespace koord::manager;
@@ -26,12 +25,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   (void)content_of(text);
   const Result<std::string> mirrored = mirrored_status(text);
-  const Result<std::string> stale = with_fresh_condition(text, {"node", false, 16}, 1);
+  const Result<std::string> stale = with_fresh_condition(text, 16, 1);
   check(mirrored.has_value() == stale.has_value());
   if (!mirrored) return 0;
   const Result<std::string> again = mirrored_status(*mirrored);
   check(again && *again == *mirrored);
-  const Result<std::string> later = with_fresh_condition(*stale, {"node", false, 16}, 2);
+  const Result<std::string> later = with_fresh_condition(*stale, 16, 2);
   check(later && *later == *stale);
   const std::string fresh = with_report_fresh(*stale, "", 1);
   check(!lacks_report(fresh) && with_report_fresh(*stale, fresh, 2) == fresh);

@@ -46,3 +46,32 @@ TEST_CASE("a client cannot say itself that its report is fresh, nor since when")
   CHECK(with_report_fresh(device, device, kAt) ==
         device.substr(0, device.size() - 1) + R"(,"conditions":[)" + kFresh + "]}");
 }
+
+TEST_CASE("the condition Fresh is put beside others, and keeps its time while its value stays") {
+  constexpr std::int64_t kNow = 1'790'000'000;
+  const auto stale =
+      with_fresh_condition(R"({"updateTime":"t","conditions":[{"type":"Other","status":"True"}]})", 16, kNow);
+  REQUIRE(stale);
+  CHECK(
+      *stale ==
+      R"({"updateTime":"t","conditions":[{"type":"Other","status":"True"},{"type":"Fresh","status":"False","reason":"NoReport",)"
+      R"("message":"no report for 16 s","lastTransitionTime":"2026-09-21T14:13:20Z"}]})");
+  const auto later = with_fresh_condition(*stale, 30, kNow + 60);
+  REQUIRE(later);
+  CHECK(later->find(R"("no report for 30 s","lastTransitionTime":"2026-09-21T14:13:20Z")") != std::string::npos);
+  const auto fresh = with_fresh_condition(*later, std::nullopt, kNow + 60);
+  REQUIRE(fresh);
+  CHECK(
+      fresh->find(
+          R"("status":"True","reason":"Reported","message":"the report is current","lastTransitionTime":"2026-09-21T14:14:20Z")") !=
+      std::string::npos);
+  CHECK_FALSE(with_fresh_condition("[]", std::nullopt, kNow));
+}
+
+TEST_CASE("a flood of conditions is cut, and one that is no mapping is kept as it is") {
+  std::string many = R"({"conditions":[7)";
+  for (int i = 0; i < 1000; ++i) many += R"(,{"type":"T","status":"True"})";
+  const auto status = with_fresh_condition(many + "]}", std::nullopt, 0);
+  REQUIRE(status);
+  CHECK(status->size() < 1000);
+}

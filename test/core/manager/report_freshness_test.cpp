@@ -69,32 +69,3 @@ TEST_CASE("a node that was removed is forgotten") {
   nodes.forget("b");
   CHECK(nodes.changes(kBegin + 1h).empty());
 }
-
-TEST_CASE("the condition Fresh is put beside others, and keeps its time while its value stays") {
-  constexpr std::int64_t kNow = 1'790'000'000;
-  const auto stale = with_fresh_condition(R"({"updateTime":"t","conditions":[{"type":"Other","status":"True"}]})",
-                                          {"a", false, 16}, kNow);
-  REQUIRE(stale);
-  CHECK(
-      *stale ==
-      R"({"updateTime":"t","conditions":[{"type":"Other","status":"True"},{"type":"Fresh","status":"False","reason":"NoReport",)"
-      R"("message":"no report for 16 s","lastTransitionTime":"2026-09-21T14:13:20Z"}]})");
-  const auto later = with_fresh_condition(*stale, {"a", false, 30}, kNow + 60);
-  REQUIRE(later);
-  CHECK(later->find(R"("no report for 30 s","lastTransitionTime":"2026-09-21T14:13:20Z")") != std::string::npos);
-  const auto fresh = with_fresh_condition(*later, {"a", true, 0}, kNow + 60);
-  REQUIRE(fresh);
-  CHECK(
-      fresh->find(
-          R"("status":"True","reason":"Reported","message":"the report is current","lastTransitionTime":"2026-09-21T14:14:20Z")") !=
-      std::string::npos);
-  CHECK_FALSE(with_fresh_condition("[]", {"a", true, 0}, kNow));
-}
-
-TEST_CASE("a flood of conditions is cut, and one that is no mapping is kept as it is") {
-  std::string many = R"({"conditions":[7)";
-  for (int i = 0; i < 1000; ++i) many += R"(,{"type":"T","status":"True"})";
-  const auto status = with_fresh_condition(many + "]}", {"a", true, 0}, 0);
-  REQUIRE(status);
-  CHECK(status->size() < 1000);
-}
