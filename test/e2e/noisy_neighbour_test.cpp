@@ -14,7 +14,10 @@ using namespace koord::test;
 namespace {
 
 constexpr auto kMinute = std::chrono::minutes(1);
-constexpr const char* kConfig = R"(state: {source: cgroup, cgroup: {paths: ["koord-test-*", "koord-test-*/*"]}})";
+// Its containers' counters are on /metrics only with `detail: all`.
+constexpr const char* kConfig = R"(
+state: {source: cgroup, cgroup: {paths: ["koord-test-*", "koord-test-*/*"]}}
+exporter: {detail: all})";
 constexpr const char* kSettings =
     "plugins.settings={advisor-sched-latency: {period: 1s}, advisor-memory-latency: {period: 1s}}";
 
