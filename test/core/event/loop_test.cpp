@@ -63,11 +63,17 @@ TEST_CASE("posted tasks run on the loop thread in the order posted") {
 
 TEST_CASE("a task may be posted from another thread") {
   Loop loop;
+  bool is_on_loop = false;
   std::jthread other([&] {
     CHECK_FALSE(loop.in_loop_thread());
-    loop.post([&] { loop.stop(); });
+    loop.post([&] {
+      is_on_loop = loop.in_loop_thread();
+      loop.stop();
+    });
   });
+  auto late = loop.after(20s, [&] { loop.stop(); });
   loop.run();
+  CHECK(is_on_loop);
 }
 
 TEST_CASE("a loop without work goes on until it is stopped") {
@@ -216,9 +222,16 @@ TEST_CASE("a descriptor can be watched again after its watch ended") {
   {
     auto first = loop.on_readable(pipe.in.get(), [] { FAIL("the watch has ended"); });
   }
-  auto second = loop.on_readable(pipe.in.get(), [&] { loop.stop(); });
+  bool ran = false;
+  auto second = loop.on_readable(pipe.in.get(), [&] {
+    ran = true;
+    loop.stop();
+  });
+  REQUIRE(second);
+  auto late = loop.after(20s, [&] { loop.stop(); });
   pipe.put();
   loop.run();
+  CHECK(ran);
 }
 
 TEST_CASE("a watch for writing runs its task once there is room") {
@@ -227,18 +240,21 @@ TEST_CASE("a watch for writing runs its task once there is room") {
   const std::string block(64 << 10, 'x');
   while (::write(pipe.out.get(), block.data(), block.size()) > 0) {
   }
-  bool emptied = false;
+  bool emptied = false, ran = false;
   auto watch = loop.on_writable(pipe.out.get(), [&] {
     CHECK(emptied);
+    ran = true;
     loop.stop();
   });
   REQUIRE(watch);
+  auto late = loop.after(20s, [&] { loop.stop(); });
   auto reader = loop.after(2ms, [&] {
     emptied = true;
     std::string taken = block;
     CHECK(::read(pipe.in.get(), taken.data(), taken.size()) > 0);
   });
   loop.run();
+  CHECK(ran);
 }
 
 TEST_CASE("a watch for writing runs its task when the reader has gone") {
