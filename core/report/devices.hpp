@@ -44,8 +44,8 @@ struct Devices {
   std::optional<std::vector<Device>> gpus, rdma;
 };
 
-// The object with ours in it; nothing: it says so already. Devices of other types stay. `now_seconds`: wall clock, when
-// what became unhealthy did.
+// Returns the object with our devices; nothing: it has them already. Devices of other types stay. `now_seconds`: the
+// wall clock, the time stated for devices that have become unhealthy.
 Result<std::optional<std::string>> merge_devices(const Devices& ours, std::string_view object,
                                                  std::int64_t now_seconds);
 std::string new_device_object(const state::Node& node);

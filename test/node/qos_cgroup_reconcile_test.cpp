@@ -76,7 +76,7 @@ TEST_CASE("v2: class, pod and container have what the NodeSLO asks for, and with
 TEST_CASE("v2: memory.high of a container that uses more begins just below what it uses") {
   if (!is_v2()) return;
   QosCgroupReconcileFixture fixture;
-  ChildProcess tenant([&] {
+  ChildProcess process([&] {
     fixture.container.add_process(::getpid());
     std::string memory(120 * kMi, 'x');
     ::pause();

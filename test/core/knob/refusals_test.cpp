@@ -141,10 +141,10 @@ TEST_CASE_FIXTURE(GovernedNode,
   propose("suppress", {intent(bare.dir, "cpuset.cpus", "0"), intent(bare.dir, "cpuset.mems", "0"),
                        intent(app, "cpu.max", "20000 100000")});
   REQUIRE(read(bare.dir, "cpuset.cpus") == "0");
-  ChildProcess guest([] {
+  ChildProcess process([] {
     for (;;) ::pause();
   });
-  REQUIRE(write_value(bare.path + "/cgroup.procs", std::to_string(guest.pid())));
+  REQUIRE(write_value(bare.path + "/cgroup.procs", std::to_string(process.pid())));
   const std::vector<Undone> undone = [&] {
     governor->withdraw({"suppress", "main"});
     for (int i = 0; i < 5; ++i) {
@@ -160,8 +160,8 @@ TEST_CASE_FIXTURE(GovernedNode,
   CHECK_MESSAGE(contains(decisions(Outcome::failed)[0].problem, "No space left on device"),
                 decisions(Outcome::failed)[0].problem);
   CHECK(journal->size() == 2);
-  guest.signal(SIGKILL);
-  REQUIRE(guest.wait(20s));
+  process.signal(SIGKILL);
+  REQUIRE(process.wait(20s));
   CHECK(eventually([&] {
     governor->expire();
     return read(bare.dir, "cpuset.cpus").empty() && read(bare.dir, "cpuset.mems").empty();
