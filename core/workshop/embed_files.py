@@ -1,39 +1,45 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes a C++ source that holds files, for core/workshop/embedded_files.hpp.
+"""Writes a C++ source that holds files, compressed as one, for core/workshop/embedded_files.hpp.
 
 usage: embed_files.py OUTPUT ROOT FILE...    the table has the files' paths below ROOT
 """
+import gzip
 import os
 import pathlib
 import sys
 
 
-def literal(text):
-    """One string a line of the file: as quick to compile as it gets, and it can be read."""
-    escaped = text.replace('\\', '\\\\').replace('"', '\\"').replace('\t', '\\t')
-    return '\n'.join(f'     "{line}\\n"' for line in escaped.split('\n')[:-1])
+def literal(content):
+    """Octal escapes of three digits: the next character cannot belong to them."""
+    lines = [content[i:i + 32] for i in range(0, len(content), 32)]
+    return '\n'.join('    "' + ''.join(f'\\{byte:03o}' for byte in line) + '"' for line in lines)
 
 
-def entry(root, path):
-    text = path.read_text(encoding='utf-8')
+def text_of(path):
+    text = path.read_bytes().decode('utf-8')
     if not text.endswith('\n') or '\r' in text or '\0' in text:
         sys.exit(f'embed_files.py: {path}: wanted lines of text, the last one ended')
-    executable = 'true' if os.access(path, os.X_OK) else 'false'
-    size = len(text.encode())
-    return f'    {{"{path.relative_to(root).as_posix()}", {{\n{literal(text)},\n     {size}}}, {executable}}},\n'
+    return text.encode()
 
 
 def main(output, root, *files):
     root = pathlib.Path(root).resolve()
-    entries = ''.join(entry(root, path) for path in sorted(pathlib.Path(file).resolve() for file in files))
+    paths = sorted(pathlib.Path(file).resolve() for file in files)
+    texts = [text_of(path) for path in paths]
+    packed = gzip.compress(b''.join(texts), compresslevel=9, mtime=0)
+    entries = ''.join(f'    {{"{path.relative_to(root).as_posix()}", {len(text)}, {"true" if os.access(path, os.X_OK) else "false"}}},\n'
+                      for path, text in zip(paths, texts))
     pathlib.Path(output).write_text(
         '// Made by core/workshop/embed_files.py.\n'
         '#include "core/workshop/embedded_files.hpp"\n\n'
         '// Longer than the standard promises, no longer than compilers take.\n'
         '#pragma GCC diagnostic ignored "-Woverlength-strings"\n\n'
-        'namespace koord::workshop {\nnamespace {\nconstexpr EmbeddedFile files[] = {\n' + entries + '};\n}  // namespace\n\n'
-        'std::span<const EmbeddedFile> embedded_files() { return files; }\n}  // namespace koord::workshop\n',
+        'namespace koord::workshop {\nnamespace {\n'
+        'constexpr EmbeddedArchive::Entry entries[] = {\n' + entries + '};\n'
+        'constexpr char packed[] =\n' + literal(packed) + ';\n'
+        'constexpr EmbeddedArchive archive{{packed, sizeof packed - 1}, entries};\n}  // namespace\n\n'
+        'const EmbeddedArchive& embedded_archive() { return archive; }\n}  // namespace koord::workshop\n',
         encoding='utf-8')
 
 

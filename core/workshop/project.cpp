@@ -115,28 +115,30 @@ std::string filled_in(std::string text, const Placeholders& placeholders) {
   return text;
 }
 
-std::string embedded_text(std::string_view path) {
-  for (const EmbeddedFile& file : embedded_files())
-    if (file.path == path) return std::string(file.content.substr(0, file.content.find_last_not_of('\n') + 1));
+using EmbeddedFiles = std::vector<EmbeddedFile>;
+
+std::string embedded_text(const EmbeddedFiles& files, std::string_view path) {
+  for (const EmbeddedFile& file : files)
+    if (file.path == path) return file.content.substr(0, file.content.find_last_not_of('\n') + 1);
   return {};
 }
 
 // Templates of a folder, with the placeholders filled in.
-void add_templates(const std::string& folder, const Placeholders& placeholders, std::vector<ProjectFile>& into) {
+void add_templates(const EmbeddedFiles& files, const std::string& folder, const Placeholders& placeholders,
+                   std::vector<ProjectFile>& into) {
   const std::string prefix = "templates/" + folder + "/";
-  for (const EmbeddedFile& file : embedded_files())
+  for (const EmbeddedFile& file : files)
     if (file.path.starts_with(prefix))
-      into.push_back({std::string(file.path.substr(prefix.size())), filled_in(std::string(file.content), placeholders),
-                      file.executable});
+      into.push_back(
+          {std::string(file.path.substr(prefix.size())), filled_in(file.content, placeholders), file.executable});
 }
 
 // Files that a project is built with, unchanged.
-void add_sdk(std::span<const Part> parts, std::vector<ProjectFile>& into) {
+void add_sdk(const EmbeddedFiles& files, std::span<const Part> parts, std::vector<ProjectFile>& into) {
   for (const Part& part : parts)
-    for (const EmbeddedFile& file : embedded_files())
+    for (const EmbeddedFile& file : files)
       if (part.from.ends_with('/') ? file.path.starts_with(part.from) : file.path == part.from)
-        into.push_back(
-            {std::string(part.to) + std::string(file.path.substr(part.from.size())), std::string(file.content), false});
+        into.push_back({std::string(part.to) + std::string(file.path.substr(part.from.size())), file.content, false});
 }
 
 Result<void> write_files(const Project& project, const fs::path& folder) {
@@ -172,9 +174,10 @@ Result<Project> make_project(const ProjectRequest& request) {
                   .grants = kind == "external-advisor" ? "network: [tcp]" : ""};
   TRY(check_id(project.id));
 
+  const EmbeddedFiles files = TRY(embedded_files());
   const std::string in_language = std::string("-") + std::string(language.name);
   const Placeholders placeholders = {
-      {"@ABOUT@", embedded_text("templates/" + kind + "/about.md")},
+      {"@ABOUT@", embedded_text(files, "templates/" + kind + "/about.md")},
       {"@NAME@", project.name},
       {"@ID@", project.id},
       {"@GATE@", project.gate},
@@ -182,10 +185,10 @@ Result<Project> make_project(const ProjectRequest& request) {
       {"@SOURCE@", project.source},
       {"@GRANTS@", project.grants.empty() ? "" : "\n      " + project.grants + " # see the table above"},
       {"@PACKAGES@", std::string(language.packages)}};
-  add_templates("common", placeholders, project.files);
-  add_templates("common" + in_language, placeholders, project.files);
-  add_templates(kind + in_language, placeholders, project.files);
-  add_sdk(language.sdk, project.files);
+  add_templates(files, "common", placeholders, project.files);
+  add_templates(files, "common" + in_language, placeholders, project.files);
+  add_templates(files, kind + in_language, placeholders, project.files);
+  add_sdk(files, language.sdk, project.files);
   std::sort(project.files.begin(), project.files.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
   return project;
 }
