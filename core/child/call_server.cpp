@@ -8,6 +8,7 @@
 
 #include "core/child/answers.hpp"
 #include "core/child/image.hpp"
+#include "core/child/record_wire.hpp"
 #include "core/host/hook_response.hpp"
 #include "core/host/in_process_runner.hpp"
 #include "core/host/stop_signal.hpp"
@@ -120,16 +121,8 @@ CallResult PluginInstance::run(UniqueFd stop) {
 CallResult PluginInstance::on_applied(Unpacker& in) {
   std::vector<koord_intent_result> results(in.count(sizeof(koord_intent_result) / 2));
   for (koord_intent_result& result : results) {
-    result = {.struct_size = sizeof result,
-              .status = in.number<koord_status>(),
-              .knob = {},
-              .cgroup_dir = {},
-              .final_value = {},
-              .winner = {}};
-    result.knob = in.str();
-    result.cgroup_dir = in.str();
-    result.final_value = in.str();
-    result.winner = in.str();
+    result = {.struct_size = sizeof result, .status = 0, .knob = {}, .cgroup_dir = {}, .final_value = {}, .winner = {}};
+    take_members(in, result);
   }
   return runner()->on_applied(results);
 }
@@ -222,31 +215,12 @@ void serve_calls(Channel& channel, PluginInstance& plugin, HostProxy& host) {
 
 void pack_classes(Packer& out, const std::vector<load::ClassInfo>& classes) {
   out.add(static_cast<std::uint32_t>(classes.size()));
-  for (const load::ClassInfo& info : classes) {
-    out.add(std::string_view(info.kind)).add(std::string_view(info.name)).add(std::string_view(info.config_schema));
-    out.add(std::int64_t{info.period.count()}).add(info.stages);
-    out.add(std::uint32_t{info.ticks}).add(std::uint32_t{info.runs}).add(std::uint32_t{info.takes_events});
-    out.add(std::uint32_t{info.maps_metrics}).add(std::uint32_t{info.maps_samples});
-    out.add(std::uint32_t{info.maps_series}).add(std::uint32_t{info.has_targets});
-  }
+  for (const load::ClassInfo& info : classes) add_members(out, info);
 }
 
 Result<std::vector<load::ClassInfo>> unpack_classes(Unpacker& in) {
   std::vector<load::ClassInfo> classes(in.count(3 * sizeof(std::uint64_t)));
-  for (load::ClassInfo& info : classes) {
-    info.kind = in.text();
-    info.name = in.text();
-    info.config_schema = in.text();
-    info.period = Duration(in.number<std::int64_t>());
-    info.stages = in.number<std::uint32_t>();
-    info.ticks = in.number<std::uint32_t>() != 0;
-    info.runs = in.number<std::uint32_t>() != 0;
-    info.takes_events = in.number<std::uint32_t>() != 0;
-    info.maps_metrics = in.number<std::uint32_t>() != 0;
-    info.maps_samples = in.number<std::uint32_t>() != 0;
-    info.maps_series = in.number<std::uint32_t>() != 0;
-    info.has_targets = in.number<std::uint32_t>() != 0;
-  }
+  for (load::ClassInfo& info : classes) take_members(in, info);
   if (!in.complete()) return invalid("the child's description of its plugin makes no sense");
   return classes;
 }

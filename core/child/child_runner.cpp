@@ -18,6 +18,7 @@
 #include "core/child/image.hpp"
 #include "core/child/plugin_process.hpp"
 #include "core/child/protocol.hpp"
+#include "core/child/record_wire.hpp"
 #include "core/child/wire.hpp"
 #include "core/host/hook_reach.hpp"
 #include "core/host/stop_signal.hpp"
@@ -111,8 +112,7 @@ class ChildRunner final : public host::Runner {
   CallResult on_applied(std::span<const koord_intent_result> results) override {
     Packer message = request(Call::on_applied);
     message.add(static_cast<std::uint32_t>(results.size()));
-    for (const koord_intent_result& result : results)
-      message.add(result.status).add(result.knob).add(result.cgroup_dir).add(result.final_value).add(result.winner);
+    for (const koord_intent_result& result : results) add_members(message, result);
     return call(message);
   }
 

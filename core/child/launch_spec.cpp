@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/child/launch_spec.hpp"
 
-#include <string_view>
+#include "core/child/record_wire.hpp"
 
 namespace koord::child {
 namespace {
@@ -20,28 +20,14 @@ std::vector<std::string> unpack_paths(Unpacker& in) {
 }  // namespace
 
 void LaunchSpec::pack(Packer& out) const {
-  out.add(capabilities)
-      .add(network)
-      .add(uid)
-      .add(landlock_abi)
-      .add(memory_bytes)
-      .add(processes)
-      .add(file_bytes)
-      .add(std::string_view(state_directory));
+  add_members(out, *this);
   pack_paths(out, readable);
   pack_paths(out, writable);
 }
 
 LaunchSpec LaunchSpec::unpack(Unpacker& in) {
   LaunchSpec spec;
-  spec.capabilities = in.number<CapabilityMask>();
-  spec.network = in.number<NetworkMask>();
-  spec.uid = in.number<std::uint32_t>();
-  spec.landlock_abi = in.number<std::uint32_t>();
-  spec.memory_bytes = in.number<std::uint64_t>();
-  spec.processes = in.number<std::uint64_t>();
-  spec.file_bytes = in.number<std::uint64_t>();
-  spec.state_directory = in.text();
+  take_members(in, spec);
   spec.readable = unpack_paths(in);
   spec.writable = unpack_paths(in);
   return spec;

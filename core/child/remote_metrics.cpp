@@ -2,6 +2,7 @@
 // koord.metrics/1 of a child.
 #include <cstring>
 
+#include "core/child/record_wire.hpp"
 #include "core/child/remote_call.hpp"
 #include "core/service/record_arguments.hpp"
 
@@ -21,12 +22,7 @@ koord_status define(const koord_host* host, const koord_metric_desc* desc, std::
     const auto record = TRY(take_record<koord_metric_desc>(desc, "desc"));
     const metric::Desc taken = TRY(service::desc_argument(desc));
     Packer question = request(Service::define);
-    question.add(record.type)
-        .add(record.flags)
-        .add(record.name)
-        .add(record.unit)
-        .add(record.help)
-        .add(record.resolution);
+    add_members(question, record);
     question.add(static_cast<std::uint32_t>(taken.bounds.size()));
     for (const double bound : taken.bounds) question.add(bound);
     const koord_status status = take(remote, question, metric);
@@ -98,7 +94,7 @@ koord_status query(const koord_host* host, Service service, const koord_query* q
     const auto record = TRY(take_record<koord_query>(query, "query"));
     TRY(name_argument(record.metric, "metric"));
     Packer question = request(service);
-    question.add(record.aggregation).add(record.metric).add(record.from_ns).add(record.to_ns).add(record.subject);
+    add_members(question, record);
     add_labels(question, TRY(labels_argument(record.labels, record.n_labels, record.label_stride)));
     Answer answer = remote.ask(question.add(cap));
     take_need(answer, need);

@@ -2,6 +2,7 @@
 // The service tables of a child. Each function takes its arguments apart, as the host's own would, and asks.
 #include <algorithm>
 
+#include "core/child/record_wire.hpp"
 #include "core/child/remote_call.hpp"
 #include "core/service/record_arguments.hpp"
 
@@ -222,16 +223,18 @@ koord_status capability_report(const koord_host* host, koord_str name, std::uint
 }
 
 void add_intent(Packer& plan, const knob::Intent& intent, std::uint64_t ttl_ns) {
-  plan.add(static_cast<std::uint32_t>(intent.level))
-      .add(std::string_view(intent.knob))
-      .add(std::string_view(intent.cgroup_dir));
-  plan.add(std::string_view(intent.value)).add(std::string_view(intent.reason));
+  koord_intent record{.struct_size = sizeof record};
+  record.level = static_cast<std::uint32_t>(intent.level);
+  record.knob = service::to_abi(intent.knob);
+  record.cgroup_dir = service::to_abi(intent.cgroup_dir);
+  record.value = service::to_abi(intent.value);
+  record.reason = service::to_abi(intent.reason);
+  record.priority = intent.priority;
+  record.flags = intent.flags;
+  record.ttl_ns = ttl_ns;
+  record.role = static_cast<std::uint32_t>(intent.role);
+  add_members(plan, record);
   add_labels(plan, intent.inputs);
-  plan.add(intent.priority)
-      .add(intent.flags)
-      .add(ttl_ns)
-      .add(static_cast<std::uint32_t>(intent.role))
-      .add(std::uint32_t{0});
 }
 
 // The host logs it, and judges the intents before it.
@@ -289,9 +292,13 @@ koord_status evict_request(const koord_host* host, const koord_eviction* evictio
     const Result<evict::Request> taken = service::eviction_argument(eviction);
     if (!taken) return refuse_record(remote, Service::refuse_eviction, service::refusal_of_eviction(taken.error()));
     Packer question = request(Service::evict_request);
+    koord_eviction record{.struct_size = sizeof record};
+    record.resource = service::to_abi(taken->resource);
+    record.reason = service::to_abi(taken->reason);
+    record.amount = taken->amount;
+    add_members(question, record);
     question.add(static_cast<std::uint32_t>(taken->pods.size()));
     for (const std::uint64_t pod : taken->pods) question.add(pod);
-    question.add(std::string_view(taken->resource)).add(std::string_view(taken->reason)).add(taken->amount);
     add_labels(question, taken->inputs);
     return remote.returned(remote.ask(question));
   });

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/child/record_wire.hpp"
 #include "core/child/served_verdicts.hpp"
 #include "core/service/metric_queries.hpp"
 #include "core/service/record_arguments.hpp"
@@ -23,12 +24,7 @@ std::uint32_t length(const auto& list) { return static_cast<std::uint32_t>(list.
 
 koord_status define(const koord_host* host, Unpacker& in, Packer& out) {
   koord_metric_desc desc{.struct_size = sizeof desc};
-  desc.type = in.number<std::uint32_t>();
-  desc.flags = in.number<std::uint32_t>();
-  desc.name = in.str();
-  desc.unit = in.str();
-  desc.help = in.str();
-  desc.resolution = in.number<double>();
+  take_members(in, desc);
   std::vector<double> bounds(in.count(sizeof(double)));
   for (double& bound : bounds) bound = in.number<double>();
   desc.bounds = bounds.data();
@@ -72,15 +68,11 @@ koord_status append_histograms(const koord_host* host, Unpacker& in) {
   return metrics_service.append_histograms(host, t_ns, histograms.data(), length(histograms), sizeof(koord_histogram));
 }
 
-// The query's parts in the order of the record, then how many rows the child has room for.
+// The query, then how many rows the child has room for.
 template <class Row, class Ask>
 koord_status query(Unpacker& in, Packer& out, Ask ask) {
   koord_query query{.struct_size = sizeof query};
-  query.aggregation = in.number<std::uint32_t>();
-  query.metric = in.str();
-  query.from_ns = in.number<std::uint64_t>();
-  query.to_ns = in.number<std::uint64_t>();
-  query.subject = in.number<std::uint64_t>();
+  take_members(in, query);
   std::vector<koord_label> labels = in.labels();
   query.labels = labels.data();
   query.n_labels = length(labels);
@@ -155,16 +147,10 @@ Intents intents_of(Unpacker& in) {
   Intents all{.intents = std::vector<koord_intent>(in.count(sizeof(koord_intent) / 2)), .inputs = {}};
   for (koord_intent& intent : all.intents) {
     intent = {.struct_size = sizeof intent};
-    intent.level = in.number<std::uint32_t>();
-    for (koord_str* text : {&intent.knob, &intent.cgroup_dir, &intent.value, &intent.reason}) *text = in.str();
+    take_members(in, intent);
     intent.inputs = all.inputs.emplace_back(in.labels()).data();
     intent.n_inputs = length(all.inputs.back());
     intent.input_stride = sizeof(koord_label);
-    intent.priority = in.number<std::int32_t>();
-    intent.flags = in.number<std::uint32_t>();
-    intent.ttl_ns = in.number<std::uint64_t>();
-    intent.role = in.number<std::uint32_t>();
-    intent.rsv = in.number<std::uint32_t>();
   }
   return all;
 }
@@ -195,13 +181,11 @@ koord_status refuse_plan_size(PluginContext& context, Unpacker& in) {
 
 koord_status evict_request(const koord_host* host, Unpacker& in) {
   koord_eviction eviction{.struct_size = sizeof eviction};
+  take_members(in, eviction);
   std::vector<std::uint64_t> pods(in.count(sizeof(std::uint64_t)));
   for (std::uint64_t& pod : pods) pod = in.number<std::uint64_t>();
   eviction.pods = pods.data();
   eviction.n_pods = length(pods);
-  eviction.resource = in.str();
-  eviction.reason = in.str();
-  eviction.amount = in.number<std::int64_t>();
   const std::vector<koord_label> inputs = in.labels();
   eviction.inputs = inputs.data();
   eviction.n_inputs = length(inputs);

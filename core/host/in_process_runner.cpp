@@ -9,6 +9,7 @@
 #include "core/host/stop_signal.hpp"
 #include "core/load/kind_table.hpp"
 #include "core/load/module.hpp"
+#include "core/service/arguments.hpp"
 #include "core/service/plugin_context.hpp"
 
 namespace koord::host {
@@ -31,8 +32,6 @@ bool ends_the_scrape(koord_status status) {
 service::CallResult not_of_this_kind(const char* call) {
   return {.status = KOORD_E_UNSUPPORTED, .text = std::string(call) + "() is not of this kind of plugin"};
 }
-
-koord_str as_str(std::string_view text) { return {text.data(), text.size()}; }
 
 class InProcessRunner final : public Runner {
  public:
@@ -119,7 +118,7 @@ class InProcessRunner final : public Runner {
     std::uint64_t need = 0;
     service::CallResult result = call("map_metric", [&]() -> koord_status {
       for (scrape::ScrapedMetric& metric : metrics) {
-        koord_status status = table->map_metric(self_, as_str(metric.name), text.data(), text.size(), &need);
+        koord_status status = table->map_metric(self_, service::to_abi(metric.name), text.data(), text.size(), &need);
         if (ends_the_scrape(status) || (status == KOORD_OK && need > text.size())) return status;
         metric.status = status;
         if (!metric.dropped()) metric.mapped = text.substr(0, need);
@@ -139,7 +138,7 @@ class InProcessRunner final : public Runner {
     return call("map_series", [&]() -> koord_status {
       for (scrape::ScrapedSeries& one : series) {
         koord_status status =
-            table->map_series(self_, as_str(one.metric), one.labels.data(),
+            table->map_series(self_, service::to_abi(one.metric), one.labels.data(),
                               static_cast<std::uint32_t>(one.labels.size()), sizeof(koord_label), map.table());
         if (ends_the_scrape(status)) return status;
         one.status = status;
@@ -156,7 +155,7 @@ class InProcessRunner final : public Runner {
     return call("map_sample", [&]() -> koord_status {
       for (scrape::ScrapedSample& sample : samples) {
         koord_status status =
-            table->map_sample(self_, as_str(sample.name), sample.labels.data(),
+            table->map_sample(self_, service::to_abi(sample.name), sample.labels.data(),
                               static_cast<std::uint32_t>(sample.labels.size()), sizeof(koord_label), &sample.value);
         if (ends_the_scrape(status)) return status;
         sample.status = status;
@@ -185,7 +184,7 @@ class InProcessRunner final : public Runner {
 
   service::CallResult set_target(const koord_external_advisor& table, std::string_view target) {
     if (target.empty() || !load::has(&table, &koord_external_advisor::on_target)) return {};
-    return call("on_target", [&] { return table.on_target(self_, as_str(target)); });
+    return call("on_target", [&] { return table.on_target(self_, service::to_abi(target)); });
   }
 
   template <class F>

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/service/intent_results.hpp"
 
+#include "core/service/arguments.hpp"
+
 namespace koord::service {
-namespace {
-
-koord_str borrow(const std::string& text) { return {text.data(), text.size()}; }
-
-}  // namespace
 
 koord_status status_of(decision::Outcome outcome) {
   switch (outcome) {
@@ -51,10 +48,10 @@ std::vector<koord_intent_result> records_of(const std::vector<knob::IntentResult
   for (const knob::IntentResult& result : results) {
     records.push_back({.struct_size = sizeof(koord_intent_result),
                        .status = status_of(result.outcome),
-                       .knob = borrow(result.knob),
-                       .cgroup_dir = borrow(result.cgroup_dir),
-                       .final_value = borrow(result.final_value),
-                       .winner = borrow(result.winner)});
+                       .knob = to_abi(result.knob),
+                       .cgroup_dir = to_abi(result.cgroup_dir),
+                       .final_value = to_abi(result.final_value),
+                       .winner = to_abi(result.winner)});
   }
   return records;
 }
