@@ -74,7 +74,7 @@ def commands_of(program, text):
     _, _, block = text.partition('\nCommands\n')
     commands = []
     for line in block.split('\n\n')[0].split('\n') if block else []:
-        match = re.fullmatch(r'  (?P<name>[a-z]+(?: [a-z]+)?)(?P<arguments>(?: \[?[A-Z]+\]?)*) +(?P<summary>\S.*)', line)
+        match = re.fullmatch(r'  (?P<name>[a-z]+(?:-[a-z]+)?(?: [a-z]+)?)(?P<arguments>(?: \[?[A-Z]+\]?)*) +(?P<summary>\S.*)', line)
         if not match:
             sys.exit(f"help_pages: cannot read the command '{line}'")
         own = help_of(program, *match['name'].split())

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,8 +12,8 @@
 #include <csignal>
 #include <cstring>
 #include <utility>
-#include <vector>
 
+#include "core/base/spawn_plan.hpp"
 #include "core/child/protocol.hpp"
 #include "core/child/spawner.hpp"
 
@@ -22,52 +21,6 @@ namespace koord::child {
 namespace {
 
 constexpr Duration kDeathPatience = std::chrono::seconds(2);
-
-// A descriptor of ours as one of the child's. dup2() to another number leaves no close-on-exec behind; ours is moved
-// out of the way of the numbers that are yet to be filled.
-class FileActions {
- public:
-  FileActions() { ::posix_spawn_file_actions_init(&actions_); }
-  ~FileActions() { ::posix_spawn_file_actions_destroy(&actions_); }
-  FileActions(const FileActions&) = delete;
-  FileActions& operator=(const FileActions&) = delete;
-
-  Result<void> give(int fd, int as) {
-    UniqueFd high(::fcntl(fd, F_DUPFD_CLOEXEC, kSamplesFd + 1));
-    if (!high) return system_error(errno, "descriptor for a child");
-    ::posix_spawn_file_actions_adddup2(&actions_, high.get(), as);
-    given_.push_back(std::move(high));
-    return {};
-  }
-  const posix_spawn_file_actions_t* get() const { return &actions_; }
-
- private:
-  posix_spawn_file_actions_t actions_;
-  std::vector<UniqueFd> given_;
-};
-
-// Every signal at its default and none blocked, whatever this process has set; a process group of its own, which its
-// processes cannot leave (sandbox.cpp).
-class Attributes {
- public:
-  Attributes() {
-    ::posix_spawnattr_init(&attributes_);
-    sigset_t all, none;
-    sigfillset(&all);
-    sigemptyset(&none);
-    ::posix_spawnattr_setsigdefault(&attributes_, &all);
-    ::posix_spawnattr_setsigmask(&attributes_, &none);
-    ::posix_spawnattr_setpgroup(&attributes_, 0);
-    ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
-  }
-  ~Attributes() { ::posix_spawnattr_destroy(&attributes_); }
-  Attributes(const Attributes&) = delete;
-  Attributes& operator=(const Attributes&) = delete;
-  const posix_spawnattr_t* get() const { return &attributes_; }
-
- private:
-  posix_spawnattr_t attributes_;
-};
 
 std::string how_it_ended(int status) {
   if (!WIFSIGNALED(status)) return "with exit code " + std::to_string(WEXITSTATUS(status));
@@ -95,22 +48,21 @@ Result<std::unique_ptr<Process>> Process::start(const std::string& program, cons
   UniqueFd its_output(output[1]), nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   ::fcntl(process->output_.get(), F_SETFL, O_NONBLOCK);
 
-  FileActions files;
-  TRY(files.give(nothing.get(), STDIN_FILENO));
-  TRY(files.give(its_output.get(), STDOUT_FILENO));
-  TRY(files.give(its_output.get(), STDERR_FILENO));
-  TRY(files.give(its_calls.fd(), kCallsFd));
-  TRY(files.give(its_hooks.fd(), kHooksFd));
-  TRY(files.give(its_services.fd(), kServicesFd));
-  TRY(files.give(process->samples_.fd(), kSamplesFd));
+  SpawnPlan plan(kSamplesFd);  // a plugin cannot leave its process group (sandbox.cpp)
+  TRY(plan.give(nothing.get(), STDIN_FILENO));
+  TRY(plan.give(its_output.get(), STDOUT_FILENO));
+  TRY(plan.give(its_output.get(), STDERR_FILENO));
+  TRY(plan.give(its_calls.fd(), kCallsFd));
+  TRY(plan.give(its_hooks.fd(), kHooksFd));
+  TRY(plan.give(its_services.fd(), kServicesFd));
+  TRY(plan.give(process->samples_.fd(), kSamplesFd));
   std::array<std::string, 3> words{"koord-plugin-host", plugin_id, plugin_path};
   std::array<char*, 4> arguments{words[0].data(), words[1].data(), words[2].data(), nullptr};
   // Nothing of the agent's environment is a plugin's business.
   std::array<std::string, 2> settings{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C.UTF-8"};
   std::array<char*, 3> environment{settings[0].data(), settings[1].data(), nullptr};
-  Attributes attributes;
   const int error = run_on_spawner([&] {
-    return ::posix_spawn(&process->pid_, program.c_str(), files.get(), attributes.get(), arguments.data(),
+    return ::posix_spawn(&process->pid_, program.c_str(), plan.files(), plan.attributes(), arguments.data(),
                          environment.data());
   });
   if (error == ENOENT)

@@ -49,9 +49,9 @@ struct Command {
 inline void no_options(po::options_description&) {}
 
 extern const Command kTop, kUi, kPods, kNode, kQuery, kPlugins, kFeatures, kCapabilities, kEvents, kDecisions, kKnobs,
-    kWhy, kMode, kHooks, kInterference, kInterferenceMatrix, kManagerStatus, kPredict, kReport, kRestore, kSlo, kSql,
-    kTakeoverKoordlet, kPluginBench, kPluginCheck, kPluginExplain, kPluginFuzz, kPluginInfo, kPluginNew, kPluginRecord,
-    kPluginReload, kPluginRun;
+    kWhy, kMode, kHooks, kInterference, kInterferenceMatrix, kManagerStatus, kPredict, kProxyStdio, kReport, kRestore,
+    kSlo, kSql, kTakeoverKoordlet, kPluginBench, kPluginCheck, kPluginExplain, kPluginFuzz, kPluginInfo, kPluginNew,
+    kPluginRecord, kPluginReload, kPluginRun;
 
 // Returns the agent's answer to GET `target` if it is 200; its own error text otherwise.
 Result<std::string> ask_agent(const Invocation& invocation, const std::string& target);

@@ -34,6 +34,7 @@ std::vector<const Command*> commands() {
           &kInterference,
           &kManagerStatus,
           &kPredict,
+          &kProxyStdio,
           &kReport,
           &kRestore,
           &kSlo,

@@ -40,6 +40,10 @@ void Routes::all_below(std::string prefix, SlowHandler handler, std::size_t max_
                       Route{.max_body = max_body, .slow = std::move(handler), .guard = std::move(guard)});
 }
 
+void Routes::all_below_now(std::string prefix, SlowHandler handler) {
+  below_.emplace_back(std::move(prefix), Route{.slow = std::move(handler), .on_loop = true});
+}
+
 const Route* Routes::route_below(std::string_view path) const {
   for (const auto& [prefix, route] : below_)
     if (path.starts_with(prefix)) return &route;

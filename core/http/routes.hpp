@@ -64,6 +64,9 @@ class Routes {
 
   // All methods at all paths that begin with `prefix` and have no route of their own.
   void all_below(std::string prefix, SlowHandler handler, std::size_t max_body = kDefaultMaxBody, Guard guard = {});
+  // The same on the loop, also while all workers are busy: `handler` returns at once. The first prefix that a path
+  // begins with counts.
+  void all_below_now(std::string prefix, SlowHandler handler);
 
   bool has_path(std::string_view path) const;
   const Route* find(Method method, std::string_view path) const;

@@ -14,6 +14,7 @@
 #include "core/http/server.hpp"
 #include "core/http/socket_address.hpp"
 #include "core/ui/access.hpp"
+#include "core/ui/viewer.hpp"
 
 namespace koord::ui {
 namespace {
@@ -41,7 +42,7 @@ Result<void> check_loopback(const std::string& address) {
   return invalid("'" + address + "' is not an address of loopback, expected one as '127.0.0.1:9317' or '[::1]:0'");
 }
 
-Result<void> serve(const std::string& address, ViewerSources sources, std::ostream& out) {
+Result<void> serve(const std::string& address, Source& source, std::ostream& out) {
   TRY(check_loopback(address));
   event::Loop loop;
   event::WorkerPool workers(kWorkers);
@@ -52,7 +53,7 @@ Result<void> serve(const std::string& address, ViewerSources sources, std::ostre
     out << before << fmt::format("http://{}/?token={}", authority, token) << std::endl;
     return {};
   };
-  http::Routes routes = viewer_routes(std::move(sources), [&](const http::Request& request) {
+  http::Routes routes = viewer_routes(source, [&](const http::Request& request) {
     const std::uint64_t before = admission->sessions_started();
     std::optional<http::Response> refusal = admission->check(request);
     if (admission->sessions_started() != before) (void)print_link("opened; for another browser: ");
@@ -63,7 +64,10 @@ Result<void> serve(const std::string& address, ViewerSources sources, std::ostre
   admission.emplace(port);  // before the loop runs
   authority = with_port(address, port);
   for (int signal : {SIGTERM, SIGINT})
-    TRY(loop.on_signal(signal, [&] { server.stop(kStopPatience, [&loop] { loop.stop(); }); }));
+    TRY(loop.on_signal(signal, [&] {
+      source.close();
+      server.stop(kStopPatience, [&loop] { loop.stop(); });
+    }));
   TRY(print_link(""));
   loop.run();
   return {};

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/base/result.hpp"
-#include "core/ui/viewer.hpp"
+#include "core/ui/source.hpp"
 
 namespace koord::ui {
 
@@ -14,6 +14,6 @@ namespace koord::ui {
 Result<void> check_loopback(const std::string& address);
 
 // Prints a link with a token to `out`, and a new one whenever a link was used. Returns when a signal ends it.
-Result<void> serve(const std::string& address, ViewerSources sources, std::ostream& out);
+Result<void> serve(const std::string& address, Source& source, std::ostream& out);
 
 }  // namespace koord::ui

@@ -7,22 +7,17 @@
 
 #include "core/base/parse.hpp"
 #include "core/base/url.hpp"
-#include "core/http/client.hpp"
 #include "core/http/gzip.hpp"
-#include "core/store/sql.hpp"
 #include "core/ui/page_files.hpp"
-#include "core/ui/sql_json.hpp"
 
 namespace koord::ui {
 namespace {
 
 namespace json = boost::json;
 
-constexpr std::string_view kApi = "/api/v1/";
+constexpr std::string_view kApi = "/api/v1/", kSql = "/sql";
 constexpr std::size_t kMostRows = 10'000;
 constexpr std::size_t kMostFileBytes = 4u << 20;  // of a file of the page, unpacked
-// Both below the server's own limit for a handler.
-constexpr Duration kAgentPatience = std::chrono::seconds(25), kSqlPatience = std::chrono::seconds(20);
 
 http::Response json_error(unsigned status, std::string_view text) {
   return {.status = status,
@@ -77,32 +72,36 @@ std::string target_of(const http::Request& request) {
   return target;
 }
 
-http::Response ask_agent(const std::string& socket, const http::Request& request) {
+http::Response no_answer(const Error& error) {
+  return json_error(502, "the agent does not answer: " + error.message());
+}
+
+http::Response ask_agent(Source& source, const http::Request& request) {
   if (!is_api_path(request.path)) return json_error(404, "the data API has no such path");
-  Result<http::ClientResponse> answer = http::get(socket, target_of(request), kAgentPatience);
-  if (!answer) return json_error(502, "the agent does not answer: " + answer.error().message());
+  Result<http::ClientResponse> answer = source.get(target_of(request));
+  if (!answer) return no_answer(answer.error());
   return {.status = answer->status,
           .content_type = std::string(answer->header("Content-Type").value_or(http::kPlainText)),
           .body = std::move(answer->body)};
 }
 
-http::Response run_sql(const std::string& database, const http::Request& request) {
-  store::SqlLimits limits{.max_rows = kMostRows, .timeout = kSqlPatience};
+http::Response run_sql(Source& source, const http::Request& request) {
+  std::size_t max_rows = kMostRows;
   if (const auto text = request.query.get("limit")) {
     const Result<std::uint64_t> number = parse_uint(*text);
     if (!number || *number == 0 || *number > kMostRows)
       return json_error(400, "limit is not a number from 1 to " + std::to_string(kMostRows));
-    limits.max_rows = *number;
+    max_rows = *number;
   }
-  const Result<store::SqlResult> result =
-      store::run_sql(database, std::string(request.query.get("query").value_or("")), limits);
-  if (!result) return json_error(400, result.error().message());
-  return {.content_type = std::string(http::kJson), .body = sql_json(*result)};
+  Result<http::ClientResponse> rows = source.sql(std::string(request.query.get("query").value_or("")), max_rows);
+  if (!rows) return no_answer(rows.error());
+  if (rows->status != 200) return json_error(rows->status, rows->body);
+  return {.content_type = std::string(http::kJson), .body = std::move(rows->body)};
 }
 
-http::Response answer(const ViewerSources& sources, const http::Request& request) {
-  if (request.path.starts_with(kApi)) return ask_agent(sources.socket, request);
-  if (request.path == "/sql") return run_sql(sources.database, request);
+http::Response answer_of(Source& source, const http::Request& request) {
+  if (request.path.starts_with(kApi)) return ask_agent(source, request);
+  if (request.path == kSql) return run_sql(source, request);
   return file_of_page(request);
 }
 
@@ -113,15 +112,21 @@ http::Response guarded(http::Response response) {
 
 }  // namespace
 
-http::Routes viewer_routes(ViewerSources sources, CheckAccess check) {
+http::Routes viewer_routes(Source& source, CheckAccess check) {
   http::Routes routes;
   routes.set_guard([check = std::move(check)](const http::Request& request, const http::Decide& decide) {
     std::optional<http::Response> refusal = check(request);
     decide(refusal ? std::optional(guarded(*std::move(refusal))) : std::nullopt);
   });
-  routes.all_below("/", [sources = std::move(sources)](const http::Request& request, const http::Reply& reply) {
-    reply(guarded(answer(sources, request)));
-  });
+  const auto ask = [&source](const http::Request& request, const http::Reply& reply) {
+    reply(guarded(answer_of(source, request)));
+  };
+  const auto give_file = [](const http::Request& request, const http::Reply& reply) {
+    reply(guarded(file_of_page(request)));
+  };
+  routes.all_below_now("/sql.", give_file);  // sql.js
+  for (const std::string_view prefix : {kSql, kApi}) routes.all_below(std::string(prefix), ask);
+  routes.all_below_now("/", give_file);
   return routes;
 }
 

@@ -2,7 +2,7 @@
 // Routes of `koordctl ui`, for requests that Access admits.
 //
 //   GET /               the page, and its files
-//   GET /api/v1/…       the agent's answer to the same request, through its unix socket
+//   GET /api/v1/…       the agent's answer to the same request
 //   GET /sql?query=S    the rows of a SELECT over the metric cache's file, as `koordctl sql -o json` prints them;
 //   &limit=N
 //
@@ -11,21 +11,17 @@
 
 #include <functional>
 #include <optional>
-#include <string>
 
 #include "core/http/routes.hpp"
+#include "core/ui/source.hpp"
 
 namespace koord::ui {
-
-struct ViewerSources {
-  std::string socket;    // of the agent
-  std::string database;  // the metric cache's file
-};
 
 // Returns the answer to a request that gets no further, as Access::check() does. [loop]
 using CheckAccess = std::function<std::optional<http::Response>(const http::Request&)>;
 
 // All answers have the headers that forbid scripts, styles and frames from elsewhere.
-http::Routes viewer_routes(ViewerSources sources, CheckAccess check);
+// The page's files are served on the loop, also while all workers wait for the agent. `source` outlives the routes.
+http::Routes viewer_routes(Source& source, CheckAccess check);
 
 }  // namespace koord::ui

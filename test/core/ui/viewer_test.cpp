@@ -3,11 +3,17 @@
 
 #include <doctest/doctest.h>
 
+#include <memory>
+#include <thread>
+#include <vector>
+
 #include "core/http/client.hpp"
 #include "core/http/gzip.hpp"
+#include "core/http/socket_address.hpp"
 #include "core/ui/page_files.hpp"
 #include "core/ui/serve.hpp"
 #include "test/core/http/running_server.hpp"
+#include "test/support/eventually.hpp"
 
 using namespace koord;
 using namespace koord::test;
@@ -38,8 +44,8 @@ struct ViewerFixture {
 
   SocketFolder folder;
   RunningServer agent{echo_routes()};
-  RunningServer viewer{ui::viewer_routes({.socket = folder.path("agent.sock"), .database = folder.path("none.db")},
-                                         [](const http::Request&) { return std::nullopt; })};
+  std::unique_ptr<ui::Source> source = ui::local_source(folder.path("agent.sock"), folder.path("none.db"));
+  RunningServer viewer{ui::viewer_routes(*source, [](const http::Request&) { return std::nullopt; })};
 };
 
 const ui::PageFile& page_file(std::string_view path) {
@@ -94,8 +100,9 @@ TEST_CASE("each answer of the viewer forbids scripts, styles and frames from els
 }
 
 TEST_CASE("a refusal has the same headers") {
+  const auto source = ui::local_source({}, {});
   RunningServer viewer(
-      ui::viewer_routes({}, [](const http::Request&) { return std::optional(http::plain_text(401, "no")); }));
+      ui::viewer_routes(*source, [](const http::Request&) { return std::optional(http::plain_text(401, "no")); }));
   const Result<http::ClientResponse> answer = http::get(viewer.address(), "/");
   REQUIRE(answer);
   CHECK(answer->status == 401);
@@ -129,12 +136,34 @@ TEST_CASE("the page has neither inline scripts nor inline styles nor an address 
 }
 
 TEST_CASE("an agent that does not answer is an error with its reason") {
-  RunningServer viewer(ui::viewer_routes({.socket = "/nonexistent/agent.sock", .database = {}},
-                                         [](const http::Request&) { return std::nullopt; }));
+  const auto source = ui::local_source("/nonexistent/agent.sock", {});
+  RunningServer viewer(ui::viewer_routes(*source, [](const http::Request&) { return std::nullopt; }));
   const Result<http::ClientResponse> answer = http::get(viewer.address(), "/api/v1/node");
   REQUIRE(answer);
   CHECK(answer->status == 502);
   CHECK(answer->body.starts_with("{\"error\":\"the agent does not answer: "));
+}
+
+TEST_CASE("the page's files are served while all workers wait for the agent") {
+  SocketFolder folder;
+  const UniqueFd silent = *http::open_unix_listener(folder.path("silent.sock"));
+  const auto source = ui::local_source(folder.path("silent.sock"), {});
+  RunningServer viewer(ui::viewer_routes(*source, [](const http::Request&) { return std::nullopt; }));
+  std::vector<std::thread> waiting;
+  for (int i = 0; i < 8; ++i)
+    waiting.emplace_back([&] {
+      const Result<http::ClientResponse> answer = http::get(viewer.address(), "/api/v1/node", std::chrono::minutes(1));
+      CHECK((answer && answer->status == 502));
+    });
+  REQUIRE(eventually([&] { return viewer->counters().open_connections == 8; }));
+  for (const ui::PageFile& file : ui::page_files()) {
+    CAPTURE(file.path);
+    const Result<http::ClientResponse> answer = http::get(viewer.address(), file.path, std::chrono::seconds(20));
+    REQUIRE(answer);
+    CHECK(answer->status == 200);
+  }
+  source->close();
+  for (std::thread& thread : waiting) thread.join();
 }
 
 TEST_CASE("SQL without a metric cache, and a limit that is no number, are errors") {

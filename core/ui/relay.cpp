@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/ui/relay.hpp"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <string_view>
+
+#include "core/base/unique_fd.hpp"
+#include "core/http/socket_address.hpp"
+
+namespace koord::ui {
+namespace {
+
+constexpr std::size_t kBlock = 64 << 10;
+
+Result<UniqueFd> connect_to(const std::string& path) {
+  const http::SocketAddress address = TRY(http::unix_address(path));
+  UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!socket || ::connect(socket.get(), address.get(), address.length) != 0)
+    return system_error(errno, "cannot connect to the agent's socket '" + path + "'");
+  return socket;
+}
+
+// False: the other end is closed.
+bool write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
+    if (n > 0) bytes.remove_prefix(static_cast<std::size_t>(n));
+    if (n < 0 && errno != EINTR) return false;
+  }
+  return true;
+}
+
+// Passes on what is there. False: nothing more comes or goes.
+bool pass_on(int from, int to) {
+  std::array<char, kBlock> block;
+  const ssize_t n = ::read(from, block.data(), block.size());
+  if (n < 0) return errno == EINTR;
+  return n > 0 && write_all(to, {block.data(), static_cast<std::size_t>(n)});
+}
+
+}  // namespace
+
+Result<void> relay(int input, int output, const std::string& path) {
+  const UniqueFd socket = TRY(connect_to(path));
+  for (;;) {
+    std::array<pollfd, 2> ready{pollfd{socket.get(), POLLIN, 0}, pollfd{input, POLLIN, 0}};
+    if (::poll(ready.data(), ready.size(), -1) < 0 && errno != EINTR) return system_error(errno, "poll");
+    if (ready[1].revents != 0 && !pass_on(input, socket.get())) {
+      ::shutdown(socket.get(), SHUT_WR);
+      input = -1;  // not polled any more
+    }
+    if (ready[0].revents != 0 && !pass_on(socket.get(), output)) return {};
+  }
+}
+
+}  // namespace koord::ui
