@@ -12,7 +12,7 @@
 //                                   "times"; a value older than two periods of its plugin is left out, in /node as well
 //   GET /api/v1/query?metric=M      aggregates: &agg=avg,p95 &window=5m (or &from, &to: Unix seconds) &label=k=v …;
 //                                   &raw=true: the samples themselves; "to" and "ageSeconds" of a row say when its
-//                                   newest was taken
+//                                   newest was taken. 400 if it costs too much (README.md)
 //   GET /api/v1/plugins, /features, /capabilities
 //   POST /api/v1/plugins/{id}/reload   loads the plugin's file again; answers when that is done, 409 if it failed
 //   POST /api/v1/restore            reverts all knobs and stops all strategies from writing until an operator allows it

@@ -8,9 +8,13 @@ namespace {
 
 namespace json = boost::json;
 
-json::array aggregate_rows(const store::Store& store, const QueryRequest& request, const Clock& clock) {
+Result<json::array> aggregate_rows(const store::Store& store, const QueryRequest& request, const Clock& clock) {
+  const std::vector<store::AggregateRow> found = store.aggregate(request.query, request.aggregations);
+  std::size_t samples = 0;
+  for (const store::AggregateRow& row : found) samples += row.count;
+  TRY(check_cost(request, found.size(), samples));
   json::array rows;
-  for (const store::AggregateRow& row : store.aggregate(request.query, request.aggregations)) {
+  for (const store::AggregateRow& row : found) {
     json::object values;
     for (std::size_t i = 0; i < row.values.size(); ++i) values[name_of(request.aggregations[i])] = row.values[i];
     rows.push_back({{"labels", json_map(row.labels)},
@@ -23,9 +27,13 @@ json::array aggregate_rows(const store::Store& store, const QueryRequest& reques
   return rows;
 }
 
-json::array sample_rows(const store::Store& store, const QueryRequest& request, const Clock& clock) {
+Result<json::array> sample_rows(const store::Store& store, const QueryRequest& request, const Clock& clock) {
+  const std::vector<store::SeriesSamples> found = store.samples(request.query);
+  std::size_t count = 0;
+  for (const store::SeriesSamples& series : found) count += series.samples.size();
+  TRY(check_cost(request, found.size(), count));
   json::array rows;
-  for (const store::SeriesSamples& series : store.samples(request.query)) {
+  for (const store::SeriesSamples& series : found) {
     json::array samples;
     for (const store::TimedValue& sample : series.samples)
       samples.push_back(json::array{wall_seconds(clock, sample.time), sample.value});
@@ -41,11 +49,12 @@ http::Response get_query(const ApiSources& sources, const http::Request& request
   Result<QueryRequest> parsed = parse_query_request(request.query, clock);
   if (!parsed) return json_error(400, parsed.error().message());
   const store::Store& store = sources.services.feed.store();
-  return json_answer(
-      {{"metric", parsed->query.metric},
-       {"from", wall_seconds(clock, parsed->query.from)},
-       {"to", wall_seconds(clock, parsed->query.to)},
-       {"rows", parsed->raw ? sample_rows(store, *parsed, clock) : aggregate_rows(store, *parsed, clock)}});
+  Result<json::array> rows = parsed->raw ? sample_rows(store, *parsed, clock) : aggregate_rows(store, *parsed, clock);
+  if (!rows) return json_error(400, rows.error().message());
+  return json_answer({{"metric", parsed->query.metric},
+                      {"from", wall_seconds(clock, parsed->query.from)},
+                      {"to", wall_seconds(clock, parsed->query.to)},
+                      {"rows", std::move(rows).value()}});
 }
 
 }  // namespace koord::api

@@ -35,6 +35,8 @@ Result<std::vector<Aggregation>> parse_aggregations(std::string_view list) {
     auto name = std::find_if(kNames.begin(), kNames.end(), [&](const Name& n) { return n.text == *word; });
     if (name == kNames.end())
       return invalid("agg " + in_quotes(*word) + " is not one of last, avg, min, max, count, p50, p90, p95, p99");
+    if (std::find(aggregations.begin(), aggregations.end(), name->aggregation) != aggregations.end())
+      return invalid("agg has " + in_quotes(*word) + " twice");
     aggregations.push_back(name->aggregation);
   }
   if (aggregations.empty()) return invalid("agg is empty");
@@ -82,6 +84,18 @@ std::string_view name_of(Aggregation aggregation) {
   return std::find_if(kNames.begin(), kNames.end(), [=](const Name& n) { return n.aggregation == aggregation; })->text;
 }
 
+Result<void> check_cost(const QueryRequest& request, std::size_t series, std::size_t samples) {
+  const std::string fewer = "fewer series by label=KEY=VALUE";
+  if (series > request.query.most_rows)
+    return invalid("the answer has more than " + std::to_string(request.query.most_rows) +
+                   " series, the bound of one request; ask for " + fewer);
+  if (samples <= request.query.most_samples) return {};
+  return invalid((request.raw ? "the answer has more than " : "the aggregates need more than ") +
+                 std::to_string(request.query.most_samples) +
+                 " samples, the bound of one request; ask for a shorter window, for " + fewer +
+                 (request.raw ? ", or without raw" : ""));
+}
+
 Result<QueryRequest> parse_query_request(const http::Query& parameters, const Clock& clock) {
   TRY(check_names(parameters));
   QueryRequest request;
@@ -94,6 +108,8 @@ Result<QueryRequest> parse_query_request(const http::Query& parameters, const Cl
   std::string_view raw = parameters.get("raw").value_or("false");
   if (raw != "true" && raw != "false") return invalid("raw " + in_quotes(raw) + " is neither true nor false");
   request.raw = raw == "true";
+  request.query.most_samples = request.raw ? kMostRawSamples : kMostReadSamples;
+  request.query.most_rows = kMostSeries;
   return request;
 }
 

@@ -2,6 +2,7 @@
 // The parameters of /api/v1/query, taken apart and checked.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "core/base/clock.hpp"
@@ -19,8 +20,15 @@ struct QueryRequest {
 
 inline constexpr Duration kDefaultWindow = std::chrono::minutes(5);
 
+// The most that one request may cost the agent: series of an answer, samples of an answer with raw=true, and samples
+// that are read for aggregates.
+inline constexpr std::size_t kMostSeries = 10'000, kMostRawSamples = 100'000, kMostReadSamples = 10'000'000;
+
 // "last", "avg", … as they stand in requests and answers.
 std::string_view name_of(store::Aggregation aggregation);
+
+// Fails if so many series or samples are more than one request may cost, with what to ask for instead.
+Result<void> check_cost(const QueryRequest& request, std::size_t series, std::size_t samples);
 
 // An error names the parameter, what it was and what is expected.
 Result<QueryRequest> parse_query_request(const http::Query& parameters, const Clock& clock);

@@ -9,8 +9,19 @@
 namespace koord::store {
 namespace {
 
-// So many series are collected at a time: two groups' worth, since most chunks hold the series of one group.
+// So many series are collected at a time: two groups' worth, since most chunks hold the series of one group. Fewer if
+// each has many samples, which is memory.
 constexpr std::size_t kSeriesAtOnce = 64;
+constexpr std::size_t kSamplesAtOnce = 256 << 10;
+
+std::size_t series_at_once(std::size_t samples_each) {
+  return std::clamp<std::size_t>(kSamplesAtOnce / std::max<std::size_t>(samples_each, 1), 1, kSeriesAtOnce);
+}
+
+// Returns a guess until series are read: a sample each second.
+std::size_t seconds_of(const Span& span) {
+  return static_cast<std::size_t>(std::max<std::int64_t>(span.to_ms / 1000 - span.from_ms / 1000, 0));
+}
 
 void append(Collected& to, std::int64_t time_ms, std::int64_t value, bool keep_time) {
   if (to.values.empty()) to.first_ms = time_ms;
@@ -68,8 +79,10 @@ std::vector<Gatherer::Target> Gatherer::targets(const std::string& metric, const
 void Gatherer::for_each(const std::string& metric, const Labels& match, const Visit& visit) {
   std::vector<Target> all = targets(metric, match);
   std::vector<Part> parts;
-  for (std::size_t begin = 0; begin < all.size(); begin += kSeriesAtOnce) {
-    std::span<Target> some(all.data() + begin, std::min(kSeriesAtOnce, all.size() - begin));
+  std::size_t longest = 0;
+  for (std::size_t begin = 0, count = 0; begin < all.size(); begin += count) {
+    count = std::min(series_at_once(begin == 0 ? seconds_of(span_) : longest), all.size() - begin);
+    std::span<Target> some(all.data() + begin, count);
     std::size_t n = 0;
     for (const Target& target : some)
       for (SeriesId id : target.series) {
@@ -81,6 +94,7 @@ void Gatherer::for_each(const std::string& metric, const Labels& match, const Vi
     for (const Target& target : some) {
       Collected& collected = merged(rest.first(target.series.size()));
       rest = rest.subspan(target.series.size());
+      longest = std::max(longest, collected.values.size());
       if (!collected.values.empty() && !visit(target, collected)) return;
     }
   }

@@ -70,12 +70,14 @@ Result<void> Store::append(Time time, std::span<const Sample> samples) {
 
 std::vector<AggregateRow> Store::aggregate(const Query& query, std::span<const Aggregation> aggregations) const {
   std::vector<AggregateRow> rows;
+  std::size_t count = 0;
   Gatherer gatherer(parts_->state, parts_->source, span_of(query.from, query.to), {.labels = query.with_labels});
   gatherer.for_each(query.metric, query.match, [&](const Gatherer::Target& target, Collected& collected) {
     rows.push_back(store::aggregate(collected, aggregations));
     if (query.with_labels) rows.back().labels = unpack_labels(target.labels);
     rows.back().tag = target.tag;
-    return true;
+    count += rows.back().count;
+    return count <= query.most_samples && rows.size() <= query.most_rows;
   });
   if (query.with_labels)
     std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.labels < b.labels; });
@@ -99,7 +101,7 @@ std::vector<SeriesSamples> Store::samples(const Query& query) const {
     for (std::size_t i = 0; i < collected.values.size(); ++i)
       series.samples.push_back({from_ms(collected.times_ms[i]), from_units(collected.values[i], collected.resolution)});
     count += series.samples.size();
-    return count <= query.most_samples;
+    return count <= query.most_samples && all.size() <= query.most_rows;
   });
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.labels < b.labels; });
   return all;

@@ -44,8 +44,9 @@ struct Query {
   Time to;
   // Without, the rows' labels stay empty, and the rows are in the order in which their series began: that costs half.
   bool with_labels = true;
-  // samples() stops after the series with which there are more than so many.
+  // samples() and aggregate() stop after the series with which they have read more samples, or have more rows.
   std::size_t most_samples = std::numeric_limits<std::size_t>::max();
+  std::size_t most_rows = std::numeric_limits<std::size_t>::max();
 };
 
 // How much of the key-value part some keys take.

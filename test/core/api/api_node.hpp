@@ -17,7 +17,7 @@ namespace koord::test {
 
 class ApiNode {
  public:
-  ApiNode() {
+  explicit ApiNode(store::Options options = {}) : store(*store::Store::open(std::move(options), clock)) {
     state::Pod cart = pod("u1", "shop", "cart"), etl = pod("u2", "batch", "etl");
     cart.containers[0].name = "app";
     cart.containers[0].id = "containerd://c1";
@@ -39,7 +39,7 @@ class ApiNode {
   FakeNode tree{{"cgroup/cgroup.controllers", "cpu\n"}};
   ManualClock clock;
   const cgroup::Layout layout = *cgroup::Layout::detect(tree.roots());
-  std::unique_ptr<store::Store> store = *store::Store::open({}, clock);
+  const std::unique_ptr<store::Store> store;
   service::StoreFeed feed{*store};
   metric::Registry registry{"n1", &feed};
   metric::HostMetrics host_metrics{"n1"};

@@ -116,3 +116,19 @@ TEST_CASE_FIXTURE(StoreFixture, "a metric that changes its resolution keeps its 
   CHECK(values("cpu") == std::vector<double>{0, 1, 2, 2.5});
   CHECK(store->aggregate(all("cpu"), kAll).size() == 1);
 }
+
+TEST_CASE_FIXTURE(StoreFixture, "a query stops after the series with which it has more samples or rows than it may") {
+  for (std::uint32_t i = 1; i <= 5; ++i) begin(i, "cpu", {{"pod", std::to_string(i)}});
+  for (int row = 0; row < 10; ++row) {
+    for (std::uint32_t i = 1; i <= 5; ++i) append(i, row);
+    clock.advance(1s);
+  }
+  Query query = all("cpu");
+  query.most_samples = 20;
+  CHECK(store->samples(query).size() == 3);
+  CHECK(store->aggregate(query, kAll).size() == 3);
+  query = all("cpu");
+  query.most_rows = 1;
+  CHECK(store->samples(query).size() == 2);
+  CHECK(store->aggregate(query, kAll).size() == 2);
+}
