@@ -212,7 +212,7 @@ Result<void> Agent::start() {
   export_store(host_metrics_, feed_);
   export_http(host_metrics_, public_server_);
   export_capabilities(host_metrics_, capabilities_);
-  export_state_age(host_metrics_, hub_, *clock_);
+  export_state_age(host_metrics_, hub_, *clock_, [this](state::Part part) { return state_.confirm_period_of(part); });
   export_events(host_metrics_, shared_.events);
   export_decisions(host_metrics_, qos_.governor());
   handle_signals();

@@ -128,8 +128,9 @@ void export_capabilities(metric::HostMetrics& metrics, const service::Capability
   });
 }
 
-void export_state_age(metric::HostMetrics& metrics, const state::Hub& hub, const Clock& clock) {
-  metrics.on_collect([&metrics, &hub, &clock] {
+void export_state_age(metric::HostMetrics& metrics, const state::Hub& hub, const Clock& clock,
+                      std::function<Duration(state::Part)> period_of) {
+  metrics.on_collect([&metrics, &hub, &clock, period_of = std::move(period_of)] {
     for (const auto& [part, name] : {std::pair(state::kNode, "node"),
                                      {state::kPods, "pods"},
                                      {state::kNodeSlo, "node_slo"},
@@ -141,6 +142,10 @@ void export_state_age(metric::HostMetrics& metrics, const state::Hub& hub, const
                  "Seconds since this part of the state was last confirmed; missing for a part that was never known.",
                  {{"part", name}})
           .set(std::chrono::duration<double>(clock.now() - *confirmed).count());
+      metrics
+          .gauge("host_state_period_seconds",
+                 "Seconds within which the source of this part confirms it, if it answers.", {{"part", name}})
+          .set(std::chrono::duration<double>(period_of(part)).count());
     }
   });
 }

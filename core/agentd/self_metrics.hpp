@@ -2,6 +2,7 @@
 // The agent's figures about itself, as families koordetector_host_*, _store_* and _http_*: read when /metrics is.
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "core/cgroup/reader.hpp"
@@ -24,7 +25,9 @@ void export_http(metric::HostMetrics& metrics, const http::Server& server);
 // Refused requests to the metrics port.
 void export_refusals(metric::HostMetrics& metrics, std::shared_ptr<const kubeauth::GuardCounters> refused);
 void export_capabilities(metric::HostMetrics& metrics, const service::CapabilityBoard& board);
-void export_state_age(metric::HostMetrics& metrics, const state::Hub& hub, const Clock& clock);
+// `period_of`: the time within which a source confirms its part.
+void export_state_age(metric::HostMetrics& metrics, const state::Hub& hub, const Clock& clock,
+                      std::function<Duration(state::Part)> period_of);
 void export_events(metric::HostMetrics& metrics, const service::EventLog& events);
 void export_decisions(metric::HostMetrics& metrics, const knob::Governor& governor);
 

@@ -7,6 +7,7 @@ namespace koord::agentd {
 namespace {
 
 constexpr std::uint16_t kKubeletPort = 10250;
+constexpr Duration kBookmarks = std::chrono::minutes(1);  // of an API server, for a watch without other events
 
 PodSource pods_of(const config::Config& config, bool cluster) {
   switch (config.state.source) {
@@ -46,6 +47,14 @@ std::string_view name_of(PodSource source) {
       break;
   }
   return "cgroup";
+}
+
+Duration confirm_period(const config::StateSettings& settings, PodSource pods, state::Part part) {
+  if (part == state::kPods && pods == PodSource::kubelet) return settings.kubelet.sync_period;
+  const bool is_of_api_server = (part == state::kPods && pods == PodSource::apiserver) ||
+                                (part == state::kNode && settings.file.node.empty()) ||
+                                (part == state::kNodeSlo && settings.file.node_slo.empty());
+  return is_of_api_server ? kBookmarks : settings.resync_period;
 }
 
 StateChoice choose_state(const config::Config& config, const Result<kube::ConnectionConfig>& found) {

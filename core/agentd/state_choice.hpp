@@ -26,6 +26,9 @@ struct StateChoice {
 // in or that a kubeconfig names; else the cgroup tree.
 StateChoice choose_state(const config::Config& config, const Result<kube::ConnectionConfig>& found);
 
+// Returns the time within which the source of this part confirms it again, if it answers.
+Duration confirm_period(const config::StateSettings& settings, PodSource pods, state::Part part);
+
 // The address of the kubelet.
 struct KubeletPlace {
   std::string host;

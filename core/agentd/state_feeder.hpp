@@ -49,6 +49,7 @@ class StateFeeder {
   Cluster* cluster() { return cluster_.get(); }
   bool in_cluster() const { return pods_ == PodSource::kubelet || pods_ == PodSource::apiserver; }
   std::string_view pod_source() const { return name_of(pods_); }
+  Duration confirm_period_of(state::Part part) const { return confirm_period(config_.state, pods_, part); }
   const KubeletDurations& kubelet_durations() const { return durations_; }
 
  private:

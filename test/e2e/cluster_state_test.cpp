@@ -66,6 +66,7 @@ TEST_CASE("pods come from the kubelet, the node from the API server, and koordct
   CHECK(eventually(
       [&] { return contains(node.agent->get("/api/v1/capabilities"), R"("name":"apiserver","state":"supported")"); }));
   CHECK(find_metric(node.agent->metrics(), "koordetector_host_state_age_seconds", {"part=\"pods\""}).value_or(99) < 60);
+  CHECK(find_metric(node.agent->metrics(), "koordetector_host_state_period_seconds", {"part=\"node\""}) == 60);
   CHECK(find_metric(node.agent->metrics(), "koordetector_host_kubelet_request_duration_seconds_count",
                     {"path=\"/pods\"", "code=\"200\"", "verb=\"get\""})
             .value_or(0) >= 1);

@@ -71,3 +71,20 @@ TEST_CASE("the kubelet is where it is configured, else where the Node says, else
   CHECK(kubelet_place({}, {}, "10.2.2.2") == KubeletPlace{"10.2.2.2", 10250});
   CHECK(kubelet_place({}, node({{"ExternalIP", "1.2.3.4"}}, 0), nullptr) == std::nullopt);
 }
+
+TEST_CASE("the period of a part is that of its source") {
+  config::StateSettings settings;
+  settings.kubelet.sync_period = std::chrono::minutes(5);
+  settings.resync_period = std::chrono::seconds(3);
+  CHECK(confirm_period(settings, PodSource::kubelet, state::kPods) == std::chrono::minutes(5));
+  CHECK(confirm_period(settings, PodSource::apiserver, state::kPods) == std::chrono::minutes(1));
+  CHECK(confirm_period(settings, PodSource::file, state::kPods) == std::chrono::seconds(3));
+  CHECK(confirm_period(settings, PodSource::cgroup, state::kPods) == std::chrono::seconds(3));
+  CHECK(confirm_period(settings, PodSource::kubelet, state::kTopology) == std::chrono::seconds(3));
+  for (const state::Part part : {state::kNode, state::kNodeSlo})
+    CHECK(confirm_period(settings, PodSource::kubelet, part) == std::chrono::minutes(1));
+  settings.file.node = "node.json";
+  settings.file.node_slo = "node-slo.json";
+  for (const state::Part part : {state::kNode, state::kNodeSlo})
+    CHECK(confirm_period(settings, PodSource::kubelet, part) == std::chrono::seconds(3));
+}
