@@ -5,11 +5,15 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <memory>
 
 #include "core/base/parse.hpp"
 #include "core/ctl/command.hpp"
 #include "core/ctl/json_view.hpp"
+#include "core/ctl/terminal.hpp"
+#include "core/ctl/top_control.hpp"
 #include "core/ctl/top_model.hpp"
+#include "core/ctl/top_screen.hpp"
 
 namespace koord::ctl {
 namespace {
@@ -62,10 +66,14 @@ Result<Choice> choice_of(const Invocation& invocation) {
   return choice;
 }
 
-Result<TopView> fetch(const Invocation& invocation, const Choice& choice) {
+Result<TopView> fetch_all(const Invocation& invocation) {
   std::string node = TRY(ask_agent(invocation, "/api/v1/node"));
   std::string pods = TRY(ask_agent(invocation, "/api/v1/pods"));
-  TopView view = TRY(parse_top(node, pods, standing_verdicts(invocation)));
+  return parse_top(node, pods, standing_verdicts(invocation));
+}
+
+Result<TopView> fetch(const Invocation& invocation, const Choice& choice) {
+  TopView view = TRY(fetch_all(invocation));
   sort_rows(view.rows, choice.order);
   shorten(view, choice.without_idle, choice.limit);
   return view;
@@ -89,10 +97,6 @@ volatile std::sig_atomic_t interrupted = 0;
 void on_interrupt(int) { interrupted = 1; }
 
 Result<void> live(const Invocation& invocation, const Choice& choice, int interval_ms, bool has_screen) {
-  struct sigaction action {};
-  action.sa_handler = on_interrupt;
-  ::sigaction(SIGINT, &action, nullptr);
-  ::sigaction(SIGTERM, &action, nullptr);
   Result<TopView> view = fetch(invocation, choice);
   if (!view) return view.error();
   if (has_screen) invocation.out << kEnterScreen;
@@ -110,6 +114,13 @@ Result<void> live(const Invocation& invocation, const Choice& choice, int interv
   return view ? Result<void>() : Result<void>(view.error());
 }
 
+void end_by_signals() {
+  struct sigaction action {};
+  action.sa_handler = on_interrupt;
+  ::sigaction(SIGINT, &action, nullptr);
+  ::sigaction(SIGTERM, &action, nullptr);
+}
+
 Result<void> run_top(const Invocation& invocation) {
   const Choice choice = TRY(choice_of(invocation));
   const Duration interval = TRY(parse_duration(invocation.text("interval")));
@@ -119,7 +130,18 @@ Result<void> run_top(const Invocation& invocation) {
   const bool has_screen = ::isatty(STDOUT_FILENO);
   if (watches || (has_screen && !once)) {
     const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(interval).count();
-    return live(invocation, choice, static_cast<int>(std::clamp<std::int64_t>(ms, 100, 3'600'000)), has_screen);
+    const int interval_ms = static_cast<int>(std::clamp<std::int64_t>(ms, 100, 3'600'000));
+    end_by_signals();
+    if (!watches && ::isatty(STDIN_FILENO)) {
+      TopControl control(choice.order, invocation.options["all"].as<bool>(), choice.limit);
+      control.update(TRY(fetch_all(invocation)));
+      const Result<std::unique_ptr<Terminal>> terminal = Terminal::open();
+      if (terminal) {
+        run_top_screen(invocation, **terminal, control, {fetch_all, interval_ms, interrupted});
+        return {};
+      }
+    }
+    return live(invocation, choice, interval_ms, has_screen);
   }
   const TopView view = TRY(fetch(invocation, choice));
   invocation.out << render_top(view, 0, 0);
@@ -129,7 +151,9 @@ Result<void> run_top(const Invocation& invocation) {
 }  // namespace
 
 const Command kTop{
-    "top", "", "Show the node, its pods, containers and services, the most held up first; -: older than two periods.",
+    "top", "",
+    "Show the node, its pods, containers and services, the most held up first; -: older than two periods. On a "
+    "terminal: keys as its last line lists them.",
     describe_top, run_top};
 
 }  // namespace koord::ctl

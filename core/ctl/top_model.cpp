@@ -80,15 +80,6 @@ std::optional<double> order_key(const TopRow& row, TopOrder order) {
   return std::nullopt;
 }
 
-std::string header(const TopView& view) {
-  const Usage& usage = view.node_usage;
-  return "node " + view.node + "   " + format_wall_time(view.wall_time) + " UTC\n" +  //
-         "cpu " + format_cores(usage.cpu_cores) + " of " + std::to_string(view.online_cpus) + " cores   memory " +
-         format_bytes(usage.memory_bytes) + " of " + format_bytes(view.memory_total_bytes) +
-         "   scheduling latency p50 " + format_seconds(usage.latency_p50) + " p95 " +
-         format_seconds(usage.latency_p95) + " p99 " + format_seconds(usage.latency_p99) + "\n\n";
-}
-
 std::string left_out_lines(const TopView& view) {
   std::string text;
   if (view.further_rows > 0) text += std::to_string(view.further_rows) + " more; --limit 0 shows them\n";
@@ -162,7 +153,16 @@ void sort_rows(std::vector<TopRow>& rows, TopOrder order) {
   });
 }
 
-std::string render_top(const TopView& view, std::size_t max_width, std::size_t max_lines) {
+std::string top_header(const TopView& view) {
+  const Usage& usage = view.node_usage;
+  return "node " + view.node + "   " + format_wall_time(view.wall_time) + " UTC\n" +  //
+         "cpu " + format_cores(usage.cpu_cores) + " of " + std::to_string(view.online_cpus) + " cores   memory " +
+         format_bytes(usage.memory_bytes) + " of " + format_bytes(view.memory_total_bytes) +
+         "   scheduling latency p50 " + format_seconds(usage.latency_p50) + " p95 " +
+         format_seconds(usage.latency_p95) + " p99 " + format_seconds(usage.latency_p99) + "\n\n";
+}
+
+std::string top_table(const TopView& view, std::size_t max_width) {
   Table table({{"KIND"},
                {"NAME"},
                {"QOS"},
@@ -179,7 +179,11 @@ std::string render_top(const TopView& view, std::size_t max_width, std::size_t m
                format_seconds(row.usage.latency_p50), format_seconds(row.usage.latency_p95),
                format_seconds(row.usage.latency_p99), format_percent(row.usage.throttled),
                format_percent(row.usage.stalled), row.interference.empty() ? "-" : row.interference});
-  const std::string text = header(view) + table.render(max_width), left_out = left_out_lines(view);
+  return table.render(max_width);
+}
+
+std::string render_top(const TopView& view, std::size_t max_width, std::size_t max_lines) {
+  const std::string text = top_header(view) + top_table(view, max_width), left_out = left_out_lines(view);
   if (max_lines == 0) return text + left_out;
   const auto lines = static_cast<std::size_t>(std::count(left_out.begin(), left_out.end(), '\n'));
   return first_lines(first_lines(text, max_lines - std::min(lines, max_lines)) + left_out, max_lines);

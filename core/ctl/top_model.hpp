@@ -59,6 +59,10 @@ void sort_rows(std::vector<TopRow>& rows, TopOrder order);
 // Leaves out idle rows, and of the others all behind the first `limit`; 0: none.
 void shorten(TopView& view, bool without_idle, std::size_t limit);
 
+// The lines about the node, and the table of rows with its titles.
+std::string top_header(const TopView& view);
+std::string top_table(const TopView& view, std::size_t max_width);
+
 // Header lines and table, as plain text of at most `max_width` columns and `max_lines` lines; 0 = no limit.
 std::string render_top(const TopView& view, std::size_t max_width, std::size_t max_lines);
 

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// For a build without ncurses.
+#include "core/ctl/terminal.hpp"
+
+namespace koord::ctl {
+
+Result<std::unique_ptr<Terminal>> Terminal::open() { return invalid("this build has no ncurses"); }
+
+}  // namespace koord::ctl

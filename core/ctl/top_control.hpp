@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// TopControl: the interactive screen of `koordctl top`: what it shows, and how keys change that. No terminal, no
+// network.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/ctl/top_model.hpp"
+
+namespace koord::ctl {
+
+// A character is its own code; the others lie beyond Unicode.
+enum Key : int {
+  kKeyEnter = '\n',
+  kKeyEscape = 27,
+  kKeyBackspace = 127,
+  kKeyUp = 0x110000,
+  kKeyDown,
+  kKeyPageUp,
+  kKeyPageDown,
+  kKeyHome,
+  kKeyEnd,
+  kKeyResize,
+  kKeyClosed,  // no terminal any more
+};
+
+struct ScreenText {
+  std::vector<std::string> lines;  // at most as many as the screen has
+  std::optional<std::size_t> selected;
+};
+
+class TopControl {
+ public:
+  // Rows of this order. `shows_idle`: also idle ones.
+  TopControl(TopOrder order, bool shows_idle, std::size_t limit)
+      : order_(order), shows_idle_(shows_idle), limit_(limit) {}
+
+  // New figures. While the screen is paused they are left out, but for the first ones.
+  void update(TopView view);
+  // The agent did not answer: the last figures stay, with the reason.
+  void fail(std::string reason) { problem_ = std::move(reason); }
+  // The text about detail_of().
+  void update_detail(std::string text) { detail_text_ = std::move(text); }
+
+  // False: the key ends the program. `lines`: of the screen.
+  bool press(int key, std::size_t lines);
+
+  // Returns the row with its detail on the screen; nullptr: the table is.
+  const TopRow* detail_of() const { return detail_ ? &*detail_ : nullptr; }
+
+  ScreenText draw(std::size_t width, std::size_t lines) const;
+
+ private:
+  TopView selection() const;
+  std::size_t selected_among(const std::vector<TopRow>& rows) const;
+  bool press_in_filter(int key);
+  bool press_in_detail(int key, std::size_t lines);
+  void move_to(std::size_t index);
+  bool sorts(int key);
+  ScreenText draw_detail(std::size_t width, std::size_t lines) const;
+  std::string status() const;
+
+  TopOrder order_;
+  bool shows_idle_;
+  const std::size_t limit_;
+  std::optional<TopView> view_;
+  std::string problem_;
+  std::string filter_;
+  bool edits_filter_ = false, is_paused_ = false;
+  std::string selected_;  // its name; empty or gone: the row at selected_index_
+  std::size_t selected_index_ = 0;
+  std::optional<TopRow> detail_;
+  std::string detail_text_;
+  std::size_t detail_line_ = 0;
+};
+
+}  // namespace koord::ctl

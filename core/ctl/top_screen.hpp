@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loop of the interactive `koordctl top`: keys, figures and the screen.
+#pragma once
+
+#include <csignal>
+
+#include "core/ctl/command.hpp"
+#include "core/ctl/terminal.hpp"
+#include "core/ctl/top_control.hpp"
+
+namespace koord::ctl {
+
+struct TopLoop {
+  Result<TopView> (*fetch)(const Invocation&);
+  int interval_ms;
+  const volatile std::sig_atomic_t& interrupted;  // ends it
+};
+
+void run_top_screen(const Invocation& invocation, Terminal& terminal, TopControl& control, const TopLoop& loop);
+
+}  // namespace koord::ctl
