@@ -50,10 +50,12 @@ Result<HostAndPort> split_address(std::string_view address) {
   std::string_view host = address.substr(0, colon);
   const bool bracketed = host.starts_with('[') && host.ends_with(']');
   if (bracketed) host = host.substr(1, host.size() - 2);
+  // Only an IPv6 address stands in brackets, and without them it would be unclear where the port begins.
   const auto allowed = [&](unsigned char c) {
-    return std::isalnum(c) || c == '.' || c == '-' || (bracketed && c == ':');
+    return std::isalnum(c) || c == '.' || (bracketed ? c == ':' : c == '-');
   };
-  if (host.empty() || !std::all_of(host.begin(), host.end(), allowed)) return refused;
+  const bool has_colon = host.find(':') != std::string_view::npos;
+  if (host.empty() || has_colon != bracketed || !std::all_of(host.begin(), host.end(), allowed)) return refused;
   return HostAndPort{std::string(host), static_cast<std::uint16_t>(*port)};
 }
 

@@ -7,9 +7,9 @@
 #include <boost/json.hpp>
 #include <utility>
 
-#include "core/base/parse.hpp"
 #include "core/json/members.hpp"
 #include "core/json/reader.hpp"
+#include "core/kube/leader.hpp"
 #include "core/kube/refusal.hpp"
 #include "core/kube/update.hpp"
 
@@ -88,16 +88,12 @@ Result<std::optional<std::string>> object_with(std::string_view newest, OwnParts
 }  // namespace
 
 Result<LeaderEndpoint> parse_endpoint(std::string_view address) {
-  const std::size_t colon = address.rfind(':');
-  const auto wrong = [&] { return invalid("expected an IP address and a port, found '" + std::string(address) + "'"); };
-  if (colon == address.npos) return wrong();
-  const Result<std::uint64_t> port = parse_uint(address.substr(colon + 1));
-  std::string_view host = address.substr(0, colon);
-  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  kube::HostAndPort place = TRY(kube::split_address(address));
+  if (!is_address(place.host))
+    return invalid("expected an IP address and a port, found '" + std::string(address) + "'");
   LeaderEndpoint leader;
-  leader.address = host;
-  if (!port || *port == 0 || *port > 65535 || !is_address(leader.address)) return wrong();
-  leader.port = static_cast<std::uint16_t>(*port);
+  leader.address = std::move(place.host);
+  leader.port = place.port;
   return leader;
 }
 

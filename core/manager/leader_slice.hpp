@@ -30,7 +30,7 @@ struct LeaderEndpoint {
   std::string slice_name() const { return service + "-leader"; }
 };
 
-// From "HOST:PORT"; an error: the host is no address.
+// From an address as agents read it (kube::split_address). Fails if the host is a name.
 Result<LeaderEndpoint> parse_endpoint(std::string_view address);
 // The EndpointSlice, as a new object.
 std::string slice_json(const LeaderEndpoint& leader);

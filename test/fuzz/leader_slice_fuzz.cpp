@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// An EndpointSlice of any content gets the leader as its only endpoint, and is right then. An address is valid or an
-// error.
+// An EndpointSlice of any content gets the leader as its only endpoint, and is right then. An address is an error, or
+// the one that agents read.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <string_view>
 
+#include "core/kube/leader.hpp"
 #include "core/manager/leader_slice.hpp"
 
 using namespace koord;
@@ -22,8 +23,10 @@ void check(bool holds) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  if (const Result<LeaderEndpoint> endpoint = parse_endpoint(text))
-    check(endpoint->port > 0 && !endpoint->address.empty());
+  if (const Result<LeaderEndpoint> endpoint = parse_endpoint(text)) {
+    const Result<kube::HostAndPort> as_agents_read_it = kube::split_address(text);
+    check(as_agents_read_it && *as_agents_read_it == kube::HostAndPort{endpoint->address, endpoint->port});
+  }
   const LeaderEndpoint leader{
       .name_space = "ns", .service = "manager", .address = "10.0.0.7", .port = 9443, .pod = "manager-a"};
   const auto changed = slice_with(text, leader);

@@ -54,6 +54,10 @@ TEST_CASE("an address is taken apart, without the brackets of IPv6") {
   const auto refused = split_address("10.0.0.7");
   REQUIRE_FALSE(refused);
   CHECK(refused.error().text == "expected an address such as '10.0.0.7:8443', found '10.0.0.7'");
+  for (const char* text : {"fd00::1:443", "[10.0.0.7]:443", "[name]:443", "[]:443", "[fd00::1]", "[fd00::1:443"}) {
+    CAPTURE(text);
+    CHECK_FALSE(split_address(text));
+  }
 }
 
 TEST_CASE("a lease is named with its namespace") {

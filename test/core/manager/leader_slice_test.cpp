@@ -7,6 +7,7 @@
 
 #include "core/json/reader.hpp"
 #include "core/kube/connection_config.hpp"
+#include "core/kube/leader.hpp"
 #include "test/support/loop_here.hpp"
 #include "test/support/test_cluster.hpp"
 
@@ -56,9 +57,19 @@ TEST_CASE("an endpoint is an IP address with a port") {
   CHECK(parse_endpoint("10.0.0.7:9443")->address == "10.0.0.7");
   CHECK(parse_endpoint("10.0.0.7:9443")->port == 9443);
   CHECK(parse_endpoint("[fd00::7]:9443")->address == "fd00::7");
-  for (const char* text : {"", "10.0.0.7", "10.0.0.7:0", "10.0.0.7:65536", "host:9443", "10.0.0:1", ":9443", "[::1]"}) {
+  for (const char* text : {"", "10.0.0.7", "10.0.0.7:0", "10.0.0.7:65536", "host:9443", "10.0.0:1", ":9443", "[::1]",
+                           "[10.0.0.7]:9443", "[:]:9443"}) {
     CAPTURE(text);
     CHECK_FALSE(parse_endpoint(text));
+  }
+}
+
+// An endpoint that agents cannot read would be published in the slice and not be found by the Lease.
+TEST_CASE("IPv6 without brackets is no endpoint, as it is no address of a leader") {
+  for (const char* text : {"fd00::7:9443", "::1:9443", "fd00::7"}) {
+    CAPTURE(text);
+    CHECK_FALSE(parse_endpoint(text));
+    CHECK_FALSE(kube::split_address(text));
   }
 }
 
