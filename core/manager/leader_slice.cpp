@@ -46,6 +46,8 @@ json::array ports_of(const LeaderEndpoint& leader) {
   return json::array{json::object{{"name", kServicePort}, {"port", leader.port}, {"protocol", "TCP"}}};
 }
 
+const char* address_type(const LeaderEndpoint& leader) { return is_ipv6(leader.address) ? "IPv6" : "IPv4"; }
+
 json::array subsets_of(const LeaderEndpoint& leader) {
   json::object address{{"ip", leader.address}};
   add_pod(address, leader);
@@ -85,6 +87,18 @@ Result<std::optional<std::string>> object_with(std::string_view newest, OwnParts
   return std::optional(json::serialize(object));
 }
 
+// Deletes this version of the object only.
+kube::Call delete_call(const std::string& target, std::string_view object) {
+  kube::Call call{.verb = kube::Verb::remove, .target = target};
+  const Result<kube::ObjectView> seen = kube::parse_object(object);
+  if (!seen) return call;
+  call.body = json::serialize(
+      json::object{{"kind", "DeleteOptions"},
+                   {"apiVersion", "v1"},
+                   {"preconditions", {{"uid", seen->uid}, {"resourceVersion", seen->resource_version}}}});
+  return call;
+}
+
 }  // namespace
 
 Result<LeaderEndpoint> parse_endpoint(std::string_view address) {
@@ -98,10 +112,16 @@ Result<LeaderEndpoint> parse_endpoint(std::string_view address) {
 }
 
 std::string slice_json(const LeaderEndpoint& leader) {
-  return new_object({{"apiVersion", "discovery.k8s.io/v1"},
-                     {"kind", "EndpointSlice"},
-                     {"addressType", is_ipv6(leader.address) ? "IPv6" : "IPv4"}},
-                    leader.slice_name(), leader, slice_parts(leader));
+  return new_object(
+      {{"apiVersion", "discovery.k8s.io/v1"}, {"kind", "EndpointSlice"}, {"addressType", address_type(leader)}},
+      leader.slice_name(), leader, slice_parts(leader));
+}
+
+bool has_other_addresses(std::string_view slice, const LeaderEndpoint& leader) {
+  const Result<json::object> object = read_json_object(slice);
+  if (!object) return false;
+  const std::string type = json_text(*object, "addressType");
+  return !type.empty() && type != address_type(leader);
 }
 
 Result<std::optional<std::string>> slice_with(std::string_view newest, const LeaderEndpoint& leader) {
@@ -132,8 +152,8 @@ void LeaderSlice::write_in(Duration delay) {
 }
 
 struct LeaderSlice::Object {
-  std::string_view kind, api, plural;
-  std::string name;
+  std::string_view kind;
+  std::string collection, name;
   std::string (*make)(const LeaderEndpoint&);
   Result<std::optional<std::string>> (*change)(std::string_view newest, const LeaderEndpoint&);
   bool is_last;
@@ -141,32 +161,49 @@ struct LeaderSlice::Object {
 
 void LeaderSlice::write() {
   if (!leads_()) return write_in(kSliceRetry);
-  write({"EndpointSlice", "/apis/discovery.k8s.io/v1", "endpointslices", leader_.slice_name(), slice_json, slice_with,
-         false});
+  write({"EndpointSlice", "/apis/discovery.k8s.io/v1/namespaces/" + leader_.name_space + "/endpointslices",
+         leader_.slice_name(), slice_json, slice_with, false});
 }
 
 // A write names the version that it was made from, so one of a former leader that comes late is refused.
 void LeaderSlice::write(const Object& object) {
   kube::Update update;
-  update.collection = std::string(object.api) + "/namespaces/" + leader_.name_space + "/" + std::string(object.plural);
+  update.collection = object.collection;
   update.name = object.name;
   update.status = false;
   update.missing = object.make(leader_);
-  update.change = [this, change = object.change](std::string_view newest) -> Result<std::optional<std::string>> {
+  const auto outdated = std::make_shared<std::string>();
+  update.change = [this, object, outdated](std::string_view newest) -> Result<std::optional<std::string>> {
+    outdated->clear();
     if (!leads_()) return std::optional<std::string>();
-    return change(newest, leader_);
+    if (object.is_last || !has_other_addresses(newest, leader_)) return object.change(newest, leader_);
+    *outdated = newest;
+    return std::optional<std::string>();
   };
-  pending_ = kube::update(loop_, client_, std::move(update), [this, object](const Result<kube::Written>& result) {
-    const bool is_refused = result && result->outcome == kube::Written::Outcome::refused;
-    written(object, !result ? result.error().message() : is_refused ? kube::describe(result->refusal) : "");
-  });
+  pending_ =
+      kube::update(loop_, client_, std::move(update), [this, object, outdated](const Result<kube::Written>& result) {
+        if (result && !outdated->empty()) return replace(object, *outdated);
+        const bool is_refused = result && result->outcome == kube::Written::Outcome::refused;
+        written(object, !result ? result.error().message() : is_refused ? kube::describe(result->refusal) : "");
+      });
+}
+
+// For a moment the Service has no endpoint.
+void LeaderSlice::replace(const Object& object, std::string_view outdated) {
+  pending_ = client_.send(delete_call(object.collection + '/' + object.name, outdated),
+                          [this, object](const Result<kube::Reply>& reply) {
+                            const bool is_gone = reply && (reply->ok() || reply->status == 404);
+                            if (!is_gone) return written(object, kube::describe(reply));
+                            write();
+                          });
 }
 
 void LeaderSlice::written(const Object& object, std::string problem) {
   problem_ = problem.empty() ? "" : std::string(object.kind) + ": " + problem;
   if (!problem_.empty()) return write_in(kSliceRetry);
   if (object.is_last || !leads_()) return write_in(kSlicePeriod);
-  write({"Endpoints", "/api/v1", "endpoints", leader_.service, endpoints_json, endpoints_with, true});
+  write({"Endpoints", "/api/v1/namespaces/" + leader_.name_space + "/endpoints", leader_.service, endpoints_json,
+         endpoints_with, true});
 }
 
 }  // namespace koord::manager

@@ -34,6 +34,8 @@ struct LeaderEndpoint {
 Result<LeaderEndpoint> parse_endpoint(std::string_view address);
 // The EndpointSlice, as a new object.
 std::string slice_json(const LeaderEndpoint& leader);
+// The slice cannot become this one: its kind of addresses never changes.
+bool has_other_addresses(std::string_view slice, const LeaderEndpoint& leader);
 // The object with this endpoint; nullopt: it is as it should be.
 Result<std::optional<std::string>> slice_with(std::string_view newest, const LeaderEndpoint& leader);
 // The same for the Endpoints of the Service. No slice is made from them.
@@ -56,6 +58,7 @@ class LeaderSlice {
 
   void write();
   void write(const Object& object);
+  void replace(const Object& object, std::string_view outdated);
   void written(const Object& object, std::string problem);
   void write_in(Duration delay);
 

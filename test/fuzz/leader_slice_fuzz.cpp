@@ -29,6 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   const LeaderEndpoint leader{
       .name_space = "ns", .service = "manager", .address = "10.0.0.7", .port = 9443, .pod = "manager-a"};
+  has_other_addresses(text, leader);
   const auto changed = slice_with(text, leader);
   if (!changed || !changed->has_value()) return 0;
   const auto again = slice_with(**changed, leader);

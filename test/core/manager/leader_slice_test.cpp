@@ -135,3 +135,26 @@ TEST_CASE("a refused write is named, repeated, and given up by a replica that le
   a.lead(true);
   CHECK(a.until([&] { return has(a.object(), "10.0.0.9") && a.slice.problem().empty(); }));
 }
+
+TEST_CASE("a leader with addresses of the other family replaces the slice of the one before it") {
+  Writer a("10.0.0.7:9443");
+  a.lead(true);
+  REQUIRE(a.until([&] { return has(a.object(), "10.0.0.7"); }));
+  a.lead(false);
+  Writer b("[fd00::7]:9443");
+  b.lead(true);
+  REQUIRE(b.until([&] { return has(b.object(), "fd00::7"); }));
+  CHECK(has(b.object(), R"("addressType": "IPv6")"));
+  CHECK_FALSE(has(b.object(), "10.0.0.7"));
+  CHECK(b.until([&] { return has(b.endpoints(), "fd00::7") && b.slice.problem().empty(); }));
+}
+
+TEST_CASE("a slice of the other family that may not be deleted is a problem that names the refusal") {
+  Writer a("10.0.0.7:9443");
+  cluster().fault("deny", R"({"kind": "EndpointSlice", "verb": "delete"})");
+  a.lead(true);
+  REQUIRE(a.until([&] { return has(a.slice.problem(), "EndpointSlice: 403"); }));
+  CHECK(has(a.object(), "fd00::7"));
+  cluster().clear_faults();
+  CHECK(a.until([&] { return has(a.object(), "10.0.0.7") && a.slice.problem().empty(); }));
+}

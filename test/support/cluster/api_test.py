@@ -239,6 +239,15 @@ class Writes(ClusterCase):
         late = {"metadata": {"name": "m"}, "spec": {"renewTime": "2026-01-01T00:00:00Z"}}
         self.assertEqual(self.ask("POST", leases, late).status, 400)
 
+    def test_a_slice_keeps_its_type_of_addresses(self):
+        slices = "/apis/discovery.k8s.io/v1/namespaces/koordetector/endpointslices"
+        made = self.ask("POST", slices, {"metadata": {"name": "s"}, "addressType": "IPv4", "endpoints": []}).json
+        made["endpoints"] = [{"addresses": ["10.0.0.7"]}]
+        made = self.ask("PUT", slices + "/s", made).json
+        refused = self.ask("PUT", slices + "/s", {**made, "addressType": "IPv6"})
+        self.assertEqual(refused.status, 422)
+        self.assertIn("addressType: \"IPv6\": field is immutable", refused.json["message"])
+
     def test_a_custom_resource_drops_unknown_fields_and_refuses_wrong_types(self):
         obj = self.create().json
         obj["status"] = {"nodeMetric": {"nodeUsage": {"resources": {"cpu": "1500m"}, "unknown": 1}}}

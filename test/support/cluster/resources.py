@@ -152,6 +152,7 @@ def _replace(store, kind, before, obj, subresource):
         obj = {key: value for key, value in obj.items() if key != "status"}
         if "status" in before:
             obj["status"] = before["status"]
+    schemas.check_immutable(kind, before, obj)
     return store.replace(kind, schemas.admit(kind, obj))
 
 

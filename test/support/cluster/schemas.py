@@ -233,6 +233,12 @@ def admit(kind, obj):
     return kept
 
 
+def check_immutable(kind, before, obj):
+    """An EndpointSlice is the only kind here with such a field."""
+    if kind.name == "EndpointSlice" and obj.get("addressType") != before.get("addressType"):
+        raise status.invalid(kind, before["metadata"]["name"], "addressType", json.dumps(obj.get("addressType")), "field is immutable")
+
+
 def _places(value, steps, path=""):
     """The fields of a value that are at these steps, "[]" being each entry of a list."""
     if not steps:
