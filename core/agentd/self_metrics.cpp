@@ -107,9 +107,11 @@ void export_refusals(metric::HostMetrics& metrics, std::shared_ptr<const kubeaut
                                             {{"reason", reason}}));
   };
   metrics.on_collect([refused = std::move(refused), unauthenticated = counter("unauthenticated"),
-                      forbidden = counter("forbidden"), unavailable = counter("unavailable")]() mutable {
+                      forbidden = counter("forbidden"), limited = counter("limited"),
+                      unavailable = counter("unavailable")]() mutable {
     unauthenticated.follow(as_double(refused->unauthenticated));
     forbidden.follow(as_double(refused->forbidden));
+    limited.follow(as_double(refused->limited));
     unavailable.follow(as_double(refused->unavailable));
   });
 }

@@ -113,6 +113,12 @@ Failure invalid_object(std::string_view name, std::vector<Cause> causes) {
   return failure;
 }
 
+Failure too_many_requests(std::string message) {
+  Failure failure = without_object(429, "TooManyRequests", std::move(message));
+  failure.retry_after_seconds = 1;
+  return failure;
+}
+
 Failure not_serving(std::string message) {
   Failure failure = without_object(503, "ServiceUnavailable", std::move(message));
   failure.retry_after_seconds = 1;

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
+#include <array>
 #include <cstring>
 #include <filesystem>
 #include <limits>
@@ -16,6 +17,12 @@ namespace koord::http {
 namespace {
 
 constexpr int kBacklog = 128;
+
+std::string text_of(int family, const void* address) {
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  const char* made = ::inet_ntop(family, address, text.data(), text.size());
+  return made ? made : "";
+}
 
 template <class Raw>
 SocketAddress wrap(const Raw& raw) {
@@ -151,12 +158,12 @@ std::string peer_of(int fd) {
   sockaddr_storage peer{};
   socklen_t length = sizeof peer;
   if (::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &length) != 0) return {};
-  const auto bytes_of = [](const auto& address) {
-    return std::string(reinterpret_cast<const char*>(&address), sizeof address);
-  };
-  if (peer.ss_family == AF_INET) return bytes_of(reinterpret_cast<const sockaddr_in&>(peer).sin_addr);
-  if (peer.ss_family == AF_INET6) return bytes_of(reinterpret_cast<const sockaddr_in6&>(peer).sin6_addr);
-  return {};
+  if (peer.ss_family == AF_INET) return text_of(AF_INET, &reinterpret_cast<const sockaddr_in&>(peer).sin_addr);
+  if (peer.ss_family != AF_INET6) return {};
+  const in6_addr& address = reinterpret_cast<const sockaddr_in6&>(peer).sin6_addr;
+  constexpr std::size_t kPrefix = 12;  // of an address of IPv4, on a socket that accepts both
+  if (IN6_IS_ADDR_V4MAPPED(&address)) return text_of(AF_INET, address.s6_addr + kPrefix);
+  return text_of(AF_INET6, &address);
 }
 
 }  // namespace koord::http

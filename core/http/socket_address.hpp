@@ -29,7 +29,7 @@ Result<SocketAddress> unix_address(const std::string& path);
 // Non-blocking, listening.
 Result<UniqueFd> open_tcp_listener(std::string_view address);
 Result<std::uint16_t> local_port(int fd);
-// The peer's address without its port, to compare; empty: it has none (a unix socket).
+// Returns the peer's address without its port, "10.0.0.7" or "fd00::1"; empty: it has none (a unix socket).
 std::string peer_of(int fd);
 
 // Mode 0600, or 0660 with this group, before connections are possible; makes the folder; replaces a socket without a

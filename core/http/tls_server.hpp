@@ -38,6 +38,7 @@ struct TlsPeer {
 
   std::string version;                                    // "TLSv1.3"
   std::optional<Certificate> certificate = std::nullopt;  // nullopt: it showed none
+  std::string address = {};                               // without its port
 };
 
 struct TlsServerOptions {

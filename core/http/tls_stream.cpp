@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/event/fd_watch.hpp"
+#include "core/http/socket_address.hpp"
 #include "core/http/stream.hpp"
 
 namespace koord::http {
@@ -284,7 +285,9 @@ std::shared_ptr<const TlsPeer> TlsStream::peer() {
     return peer_;
   peer_generation_ = generation;
   verified_at_ = now;
-  peer_ = std::make_shared<const TlsPeer>(server_->peer_of(*session_));
+  TlsPeer peer = server_->peer_of(*session_);
+  peer.address = peer_of(fd_.get());
+  peer_ = std::make_shared<const TlsPeer>(std::move(peer));
   return peer_;
 }
 

@@ -26,6 +26,12 @@ http::Response unavailable() {
   return response;
 }
 
+http::Response limited() {
+  http::Response response = http::plain_text(429, "too many requests of this client were refused; try again later");
+  response.headers.emplace_back("Retry-After", "1");
+  return response;
+}
+
 // One request, from its credentials to the decision.
 class Check : public std::enable_shared_from_this<Check> {
  public:
@@ -41,12 +47,13 @@ class Check : public std::enable_shared_from_this<Check> {
     if (const std::optional<Identity> user = certificate_user(request_)) return authorize(*user);
     const std::optional<std::string> token = bearer_token(request_);
     if (!token) return refuse(counters_->unauthenticated, unauthorized(request_));
-    reviewer_.authenticate(*token,
+    reviewer_.authenticate(address_of(request_), *token,
                            [self = shared_from_this()](const TokenDecision& decision) { self->take(decision); });
   }
 
  private:
   void take(const TokenDecision& decision) {
+    if (decision.is_limited) return refuse(counters_->limited, limited());
     if (decision.outcome == TokenDecision::Outcome::unavailable) return stop_unavailable(decision.message);
     on_review_({});
     if (decision.outcome != TokenDecision::Outcome::authenticated)
@@ -62,6 +69,7 @@ class Check : public std::enable_shared_from_this<Check> {
   }
 
   void take(const AccessDecision& decision, const std::string& user) {
+    if (decision.is_limited) return refuse(counters_->limited, limited());
     if (decision.outcome == AccessDecision::Outcome::unavailable) return stop_unavailable(decision.message);
     on_review_({});
     if (decision.outcome == AccessDecision::Outcome::allowed) return decide_(std::nullopt);
@@ -95,6 +103,8 @@ std::optional<Identity> certificate_user(const http::Request& request) {
   user.groups.emplace_back(kAuthenticatedGroup);
   return user;
 }
+
+std::string address_of(const http::Request& request) { return request.tls ? request.tls->address : std::string(); }
 
 std::optional<std::string> bearer_token(const http::Request& request) {
   constexpr std::string_view kScheme = "bearer ";

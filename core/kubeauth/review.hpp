@@ -28,12 +28,14 @@ struct TokenDecision {
   Outcome outcome = Outcome::unavailable;
   Identity identity = {};    // when authenticated
   std::string message = {};  // else why
+  bool is_limited = false;   // unavailable because the API server is not asked so often
 };
 
 struct AccessDecision {
   enum class Outcome : std::uint8_t { allowed, denied, unavailable };
   Outcome outcome = Outcome::unavailable;
   std::string message = {};  // why; may be empty
+  bool is_limited = false;   // as above
 };
 
 // The token is not empty, has no more than kMaxTokenBytes, and printable ASCII only.

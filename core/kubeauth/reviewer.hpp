@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reviewer: asks the API server which user a token belongs to (TokenReview), and whether a user may do something
 // (SubjectAccessReview). Decisions of either kind, also refusals and denials, are kept for ten seconds; equal questions
-// that come meanwhile wait for the same answer. Without an answer the decision is `unavailable`, which is not kept: the
-// caller must refuse the request. [loop thread]
+// that come meanwhile wait for the same answer. Questions that may be answered with no are limited for each client and
+// for all together (review_budget.hpp); one that was answered with yes in the last ten minutes is not. Without an
+// answer the decision is `unavailable`, which is not kept: the caller must refuse the request. [loop thread]
 #pragma once
 
 #include <chrono>
@@ -17,15 +18,20 @@
 #include "core/event/loop.hpp"
 #include "core/kube/client.hpp"
 #include "core/kubeauth/review.hpp"
+#include "core/kubeauth/review_budget.hpp"
 
 namespace koord::kubeauth {
+
+inline constexpr Duration kKeepRefusal = std::chrono::seconds(10);
 
 struct ReviewerOptions {
   std::vector<std::string> audiences = {};     // a token must be for one of them; empty: for the API server's own
   Duration keep = std::chrono::seconds(10);    // a decision
-  std::size_t entries = 512;                   // decisions of each kind
-  std::size_t bytes = 8u << 20;                // of the questions of these: a refused token is kept, too
-  std::size_t open = 64;                       // questions of each kind at once; further ones are `unavailable`
+  std::size_t entries = 512;                   // decisions of each kind that accept or allow
+  std::size_t bytes = 8u << 20;                // of the questions of these
+  std::size_t refusals = 256;                  // other decisions of each kind, kept for kKeepRefusal at most
+  std::size_t refusal_bytes = 1u << 20;        // of the questions of these
+  ReviewBudget::Limits budget = {};            // of questions of each kind; further ones are `unavailable`
   Duration timeout = std::chrono::seconds(8);  // also while the client waits for its turn
 };
 
@@ -37,7 +43,8 @@ class Reviewer {
   struct Counters {
     std::uint64_t token_reviews = 0, access_reviews = 0;  // sent
     std::uint64_t kept = 0;                               // decisions without a question
-    std::uint64_t unavailable = 0;
+    std::uint64_t limited = 0;                            // decisions that were not asked for
+    std::uint64_t unavailable = 0;                        // without an answer
   };
 
   // Loop, clock and client must outlive it. The client should be of its own: a flood of tokens uses up its rate.
@@ -48,7 +55,8 @@ class Reviewer {
 
   // The callback is called once, perhaps before the function returns; not any more once the Reviewer is destroyed,
   // which a callback must not do.
-  void authenticate(const std::string& token, OnToken on_token);
+  // `client`: the address that the token comes from.
+  void authenticate(const std::string& client, const std::string& token, OnToken on_token);
   void authorize(const Identity& identity, const Access& access, OnAccess on_access);
 
   Counters counters() const;  // [any]

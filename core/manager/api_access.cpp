@@ -13,7 +13,12 @@ namespace {
 constexpr kube::ClientOptions kReviewClient{.requests_per_second = 2000, .burst = 2000, .kept_connections = 16};
 
 kubeauth::ReviewerOptions reviewer_options(Duration keep) {
-  return {.keep = keep, .entries = 40'000, .bytes = 64u << 20, .open = 1024};
+  return {.keep = keep,
+          .entries = 40'000,
+          .bytes = 64u << 20,
+          .refusals = 4096,
+          .refusal_bytes = 8u << 20,
+          .budget = {.of_all = 1024, .of_all_per_second = 100, .clients = 16'384}};
 }
 
 kube::Collection authentication_settings() {
@@ -91,6 +96,7 @@ void ApiAccess::authenticate(const http::Request& request, const aggregated::Acc
   kubeauth::identify(
       reviewer_, proxy_, request, [this, &request, on_identity](const kubeauth::TokenDecision& decision) {
         if (decision.outcome == Outcome::authenticated) return on_identity(to_client(decision.identity));
+        if (decision.is_limited) return on_identity(limited(request));
         if (decision.outcome == Outcome::unavailable) {
           ++counters_.unavailable;
           return on_identity(aggregated::not_serving("the API server cannot be asked about this request now"));
@@ -99,6 +105,14 @@ void ApiAccess::authenticate(const http::Request& request, const aggregated::Acc
         note_forged(request);
         on_identity(aggregated::unauthorized(certificate_problem(request)));
       });
+}
+
+aggregated::Failure ApiAccess::limited(const http::Request& request) {
+  ++counters_.limited;
+  const std::string address = kubeauth::address_of(request);
+  audit_lines_.write(parts_.clock.now(), manager_log, log::Level::warn,
+                     "refused: '" + address + "' sends tokens that the API server does not accept; it is not asked");
+  return aggregated::too_many_requests("too many tokens of '" + address + "' were refused");
 }
 
 void ApiAccess::note_forged(const http::Request& request) {
@@ -123,6 +137,10 @@ void ApiAccess::authorize(const aggregated::Identity& identity, const aggregated
       [this, on_decision, name = attributes.name, user = user.user,
        what = describe(access)](const kubeauth::AccessDecision& decision) {
         if (decision.outcome == Outcome::allowed) return on_decision(std::nullopt);
+        if (decision.is_limited) {
+          ++counters_.limited;
+          return on_decision(aggregated::too_many_requests(decision.message));
+        }
         if (decision.outcome == Outcome::unavailable) {
           ++counters_.unavailable;
           return on_decision(aggregated::not_serving("the API server cannot be asked about this request now"));

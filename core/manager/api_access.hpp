@@ -31,7 +31,7 @@ class ApiAccess {
     http::TlsServer& tls;  // gets the authorities of clients
   };
   struct Counters {
-    std::atomic<std::uint64_t> unauthenticated = 0, forbidden = 0, unavailable = 0;
+    std::atomic<std::uint64_t> unauthenticated = 0, forbidden = 0, limited = 0, unavailable = 0;
   };
 
   // `keep`: how long a decision of the API server counts. The references must outlive it.
@@ -49,6 +49,7 @@ class ApiAccess {
   void authenticate(const http::Request& request, const aggregated::Access::OnIdentity& on_identity);
   void authorize(const aggregated::Identity& identity, const aggregated::Attributes& attributes,
                  const aggregated::Access::OnDecision& on_decision);
+  aggregated::Failure limited(const http::Request& request);
   void note_forged(const http::Request& request);
 
   const Parts parts_;

@@ -110,6 +110,7 @@ std::string serve_metrics_text(const MetricServer::Status& status) {
   page.head("serve_refused_total", "counter", "Refused requests by reason.");
   const std::pair<std::string_view, std::uint64_t> reasons[] = {{"unauthenticated", status.access.unauthenticated},
                                                                 {"forbidden", status.access.forbidden},
+                                                                {"limited", status.access.limited},
                                                                 {"unavailable", status.access.unavailable},
                                                                 {"standby", status.standby},
                                                                 {"other_node", status.api.other_nodes},

@@ -57,14 +57,6 @@ struct Informer : LoopHere {
   kube::ListWatch watch;
 };
 
-// The line of the log that has this text; empty: none.
-std::string line_with(const std::string& log, std::string_view text) {
-  const std::size_t at = log.find(text);
-  if (at == log.npos) return {};
-  const std::size_t begin = log.rfind('\n', at) + 1;
-  return log.substr(begin, log.find('\n', at) - begin);
-}
-
 // The most resident memory so far, in bytes.
 std::uint64_t peak_memory(pid_t process) {
   const std::string status = read_file("/proc/" + std::to_string(process) + "/status", 1 << 16).value_or("");

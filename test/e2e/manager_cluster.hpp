@@ -9,6 +9,7 @@
 #include <csignal>
 #include <map>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -26,6 +27,14 @@ inline const std::string kNodeMetricPath = "/apis/metrics.koordetector.sh/v1alph
 inline const std::string kAgentUser = "system:serviceaccount:koordinator-system:koordetector";
 
 inline bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+// The line of the log that has this text; empty: none.
+inline std::string line_with(const std::string& log, std::string_view text) {
+  const std::size_t at = log.find(text);
+  if (at == log.npos) return {};
+  const std::size_t begin = log.rfind('\n', at) + 1;
+  return log.substr(begin, log.find('\n', at) - begin);
+}
 
 // One replica of koord-manager.
 class Replica {
@@ -136,6 +145,23 @@ class ManagerCluster {
     return curl({"--cacert", certificates_.pem("ca"), "--connect-to",
                  "koord-manager.koordetector.svc:443:127.0.0.1:" + replica.api_port()},
                 options, "https://koord-manager.koordetector.svc" + path);
+  }
+  // Requests with different tokens that are unknown, over one connection; returns their statuses.
+  std::vector<std::string> flood(const Replica& replica, int requests) const {
+    std::string config;
+    for (int i = 0; i < requests; ++i)
+      config += (i == 0 ? "" : "next\n") + std::string("url = \"https://koord-manager.koordetector.svc") +
+                kNodeMetricPath + "\"\noutput = /dev/null\nsilent\ncacert = \"" + certificates_.pem("ca") +
+                "\"\nconnect-to = \"koord-manager.koordetector.svc:443:127.0.0.1:" + replica.api_port() +
+                "\"\nheader = \"Authorization: Bearer unknown-" + std::to_string(i) +
+                "\"\nwrite-out = \"%{http_code} \"\n";
+    const std::string file = folder_ / "flood.curl";
+    REQUIRE(write_file_atomically(file, config));
+    const std::string text = run_to_end({"curl", "--config", file}, std::chrono::minutes(5)).output;
+    std::vector<std::string> statuses;
+    std::istringstream words(text);
+    for (std::string word; words >> word;) statuses.push_back(word);
+    return statuses;
   }
   static std::vector<std::string> report_of(const std::string& node, int milli, const std::string& token_of_node = {}) {
     return {"-X",

@@ -54,6 +54,7 @@ std::string describe(const http::Request& request) {
 http::Routes routes() {
   http::Routes routes;
   routes.get("/who", [](const http::Request& request) { return http::plain_text(200, describe(request)); });
+  routes.get("/from", [](const http::Request& request) { return http::plain_text(200, request.tls->address); });
   routes.get("/large", [](const http::Request&) { return http::Response{.body = std::string(5u << 20, 'x')}; });
   routes.post("/size",
               [](const http::Request& request) { return http::plain_text(200, std::to_string(request.body.size())); });
@@ -117,6 +118,13 @@ TEST_CASE("a client gets its answer over TLS, and the handler the name of the cl
   CHECK(secure.ask() == "nobody");
   CHECK(secure.ask("client") == "prometheus of monitoring of readers by clients");
   CHECK(secure.ask("proxy") == "front-proxy by proxy");
+}
+
+TEST_CASE("a client has an address, which is that of IPv4 also on a socket for both") {
+  SecureServer secure;
+  CHECK(secure.ask({}, "/from") == "127.0.0.1");
+  secure.address = "127.0.0.1:" + std::to_string(secure.server->listen_tls(":0", secure.tls).value());
+  CHECK(secure.ask({}, "/from") == "127.0.0.1");
 }
 
 TEST_CASE("a certificate that cannot be verified leaves a client without a name, and says why") {

@@ -23,9 +23,9 @@ struct Reviewing : ClusterClient {
     cluster.command("set_token", R"({"token":"stale","username":"prometheus","expired":true})");
     cluster.command("set_token", R"({"token":"elsewhere","username":"prometheus","audiences":["vault"]})");
   }
-  TokenDecision token(const std::string& text) {
+  TokenDecision token(const std::string& text, const std::string& address = "10.0.0.1") {
     std::optional<TokenDecision> decision;
-    reviewer.authenticate(text, [&](const TokenDecision& d) { decision = d; });
+    reviewer.authenticate(address, text, [&](const TokenDecision& d) { decision = d; });
     REQUIRE(until([&] { return decision.has_value(); }));
     return *decision;
   }
@@ -84,7 +84,7 @@ TEST_CASE("a decision about access is kept for ten seconds, also a denial") {
 TEST_CASE("equal questions at one time are one request") {
   Reviewing reviewing;
   int answered = 0;
-  for (int i = 0; i < 50; ++i) reviewing.reviewer.authenticate("good", [&](const TokenDecision&) { ++answered; });
+  for (int i = 0; i < 50; ++i) reviewing.reviewer.authenticate("a", "good", [&](const TokenDecision&) { ++answered; });
   REQUIRE(reviewing.until([&] { return answered == 50; }));
   CHECK(reviewing.reviewer.counters().token_reviews == 1);
 }
@@ -105,18 +105,90 @@ TEST_CASE("without an answer no token is authenticated and nothing is allowed, a
   CHECK(reviewing.access("a") == Allow::allowed);
 }
 
-TEST_CASE("a flood of tokens keeps no more questions open than the bound") {
+TEST_CASE("a client with a thousand tokens causes ten reviews, and others are authenticated meanwhile") {
+  Reviewing reviewing;
+  CHECK(reviewing.token("good", "10.0.0.2").outcome == Token::authenticated);
+  std::size_t answered = 0, limited = 0;
+  for (int i = 0; i < 1000; ++i)
+    reviewing.reviewer.authenticate("10.0.0.1", "flood-" + std::to_string(i), [&](const TokenDecision& decision) {
+      ++answered;
+      limited += decision.is_limited ? 1 : 0;
+      CHECK(decision.outcome != Token::authenticated);
+    });
+  REQUIRE(reviewing.until([&] { return answered == 1000; }));
+  CHECK(limited == 990);
+  CHECK(reviewing.reviewer.counters().token_reviews == 11);
+  CHECK(reviewing.reviewer.counters().limited == 990);
+  // One that is known, from the same address, after its decision has expired; and one that is new, from another.
+  reviewing.memory_clock.advance(10s);
+  reviewing.cluster.command("set_token", R"({"token":"new","username":"a"})");
+  for (int i = 0; i < 100; ++i)
+    reviewing.reviewer.authenticate("10.0.0.1", "again-" + std::to_string(i), [](const TokenDecision&) {});
+  CHECK(reviewing.token("good", "10.0.0.1").outcome == Token::authenticated);
+  CHECK(reviewing.token("new", "10.0.0.3").outcome == Token::authenticated);
+  CHECK(reviewing.token("another", "10.0.0.1").is_limited);
+}
+
+TEST_CASE("refused tokens of many clients leave accepted ones in memory, and have a bound together") {
+  Reviewing reviewing;
+  CHECK(reviewing.token("good").outcome == Token::authenticated);
+  std::size_t answered = 0;
+  for (int i = 0; i < 1000; ++i)
+    reviewing.reviewer.authenticate("10.1.0." + std::to_string(i), "flood-" + std::to_string(i),
+                                    [&](const TokenDecision&) { ++answered; });
+  REQUIRE(reviewing.until([&] { return answered == 1000; }));
+  CHECK(static_cast<double>(reviewing.reviewer.counters().token_reviews) == 1 + ReviewerOptions().budget.of_all);
+  CHECK(reviewing.token("good").outcome == Token::authenticated);
+  CHECK(static_cast<double>(reviewing.reviewer.counters().token_reviews) == 1 + ReviewerOptions().budget.of_all);
+}
+
+TEST_CASE("a token that is no longer accepted is limited like others") {
+  Reviewing reviewing;
+  CHECK(reviewing.token("good").outcome == Token::authenticated);
+  reviewing.cluster.command("remove_token", R"({"token":"good"})");
+  for (int i = 0; i < 20; ++i) {
+    reviewing.memory_clock.advance(500ms);
+    reviewing.token("flood-" + std::to_string(i));
+  }
+  CHECK(reviewing.token("good").outcome == Token::refused);
+  reviewing.token("flood");
+  reviewing.memory_clock.advance(10s);
+  for (int i = 0; i < 12; ++i) reviewing.token("more-" + std::to_string(i));
+  CHECK(reviewing.token("good").is_limited);
+}
+
+TEST_CASE("a user without rights causes ten reviews, and the agents of other nodes, which are the same user, get in") {
+  Reviewing reviewing;
+  reviewing.cluster.command("allow", R"({"user":"agent","verbs":["get"],"paths":["/own"]})");
+  const auto of_node = [](const std::string& node) {
+    Identity identity{.user = "agent"};
+    identity.extra[std::string(kNodeNameExtra)] = {node};
+    return identity;
+  };
+  std::size_t answered = 0, limited = 0;
+  const auto ask = [&](const std::string& node, const std::string& path) {
+    reviewing.reviewer.authorize(of_node(node), {.path = path}, [&](const AccessDecision& decision) {
+      ++answered;
+      limited += decision.is_limited ? 1 : 0;
+    });
+  };
+  for (int i = 0; i < 100; ++i) ask("a", "/other/" + std::to_string(i));
+  CHECK(limited == 90);
+  ask("b", "/own");
+  REQUIRE(reviewing.until([&] { return answered == 101; }));
+  CHECK(limited == 90);
+}
+
+TEST_CASE("while the API server does not answer, a flood of tokens keeps no more questions open than the bound") {
   Reviewing reviewing;
   reviewing.cluster.fault("hang");
-  std::size_t answered = 0, unavailable = 0;
+  std::size_t answered = 0;
   for (int i = 0; i < 200; ++i)
-    reviewing.reviewer.authenticate("flood-" + std::to_string(i), [&](const TokenDecision& decision) {
-      ++answered;
-      unavailable += decision.outcome == Token::unavailable ? 1 : 0;
-    });
-  CHECK(unavailable == 200 - ReviewerOptions().open);
-  CHECK(reviewing.reviewer.counters().token_reviews == ReviewerOptions().open);
+    reviewing.reviewer.authenticate("10.1.0." + std::to_string(i), "flood-" + std::to_string(i),
+                                    [&](const TokenDecision&) { ++answered; });
+  CHECK(static_cast<double>(reviewing.reviewer.counters().token_reviews) == ReviewerOptions().budget.of_all);
   reviewing.cluster.clear_faults();
   REQUIRE(reviewing.until([&] { return answered == 200; }));
+  reviewing.memory_clock.advance(1s);
   CHECK(reviewing.token("good").outcome == Token::authenticated);
 }
