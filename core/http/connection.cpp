@@ -102,6 +102,13 @@ class HttpConnection final : public Connection, public std::enable_shared_from_t
   // It only receives the reason, and has no more time than that takes.
   bool is_refused() const { return !peer_.refusal.empty(); }
 
+  // A client that showed no certificate, because its authority was unknown then, may show one when it connects again.
+  bool is_unknown_for_its_age(unsigned status) const {
+    if (status != 401 || !peer_.tls) return false;
+    const std::shared_ptr<const TlsPeer> client = stream_.peer();
+    return client && client->is_outdated;
+  }
+
   std::shared_ptr<Service> service_;
   const ConnectionPeer peer_;
   const std::shared_ptr<Stream> own_stream_;
@@ -276,7 +283,7 @@ void HttpConnection::answer(Response response, bool keep) {
   if (state_ == State::over) return;
   state_ = State::busy;
   if (response.status >= 400) ++service_->errors;
-  keep = keep && !finishing_;
+  keep = keep && !finishing_ && !is_unknown_for_its_age(response.status);
   std::string header = response_header(response, keep);
   auto body = response.shared_body ? std::move(response.shared_body)
                                    : std::make_shared<const std::string>(std::move(response.body));

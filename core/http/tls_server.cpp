@@ -167,7 +167,7 @@ Result<void> TlsServer::load() {
     Pool pool = TRY(make_pool(tls, context.get(), clients));
     pools.push_back(std::move(pool));
   }
-  if (!pools.empty()) {
+  if (!pools.empty() || options_.clients_come_later) {
     tls.SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
     tls.SSL_CTX_set_cert_verify_callback(context.get(), accept_any_certificate, nullptr);
   }
@@ -225,6 +225,7 @@ TlsPeer TlsServer::peer_of(const TlsSession& session) const {
   TlsPeer::Certificate& found = peer.certificate.emplace();
   found.problem = read_subject(tls, certificate.get(), found);
   if (!found.problem.empty()) return peer;
+  if (material_->pools.empty()) found.problem = "no authorities of clients are known";
   // The authorities that know it have more to say.
   const std::string unknown = tls.X509_verify_cert_error_string(X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY);
   for (const Pool& pool : material_->pools) {

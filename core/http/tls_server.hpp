@@ -2,8 +2,9 @@
 // TlsServer: certificate and key of a TLS server, and the authorities of its clients. It speaks TLS 1.2
 // and 1.3 only, with forward secrecy, without resumption and renegotiation, and offers http/1.1 (ALPN). Files that were
 // replaced are read again: certificate, key and authorities are taken together or not at all, and a file that cannot be
-// used leaves what was there in use. Client certificates are requested if there are authorities, and not required: an
-// unknown, expired or other certificate does not end the handshake, it only is not verified. Owner: the listener,
+// used leaves what was there in use. Client certificates are requested if there are authorities, or will be, and not
+// required: an unknown, expired or other certificate does not end the handshake, it only is not verified. Later
+// authorities verify it, too. Owner: the listener,
 // and each connection. [loop thread] unless marked.
 #pragma once
 
@@ -39,6 +40,8 @@ struct TlsPeer {
   std::string version;                                    // "TLSv1.3"
   std::optional<Certificate> certificate = std::nullopt;  // nullopt: it showed none
   std::string address = {};                               // without its port
+  // The server had other authorities when the client chose its certificate.
+  bool is_outdated = false;
 };
 
 struct TlsServerOptions {
@@ -50,6 +53,7 @@ struct TlsServerOptions {
   };
   std::string certificate_file, key_file;  // PEM
   std::vector<Authorities> clients = {};
+  bool clients_come_later = false;  // certificates are requested also while there are no authorities
 };
 
 class TlsServer {

@@ -91,7 +91,7 @@ class TlsStream final : public Stream, public std::enable_shared_from_this<TlsSt
   std::size_t sent_plain_ = 0;  // of header and body, encrypted
 
   std::shared_ptr<const TlsPeer> peer_;
-  std::uint64_t peer_generation_ = 0;
+  std::uint64_t accepted_generation_ = 0, peer_generation_ = 0;
   Clock::time_point verified_at_{};
 };
 
@@ -102,6 +102,7 @@ void TlsStream::open(OnOpen on_open) {
     return on_open(std::move(session).error());
   }
   session_.emplace(*std::move(session));
+  accepted_generation_ = server_->generation();
   on_open_ = std::move(on_open);
   wait();
 }
@@ -280,13 +281,13 @@ void TlsStream::close() {
 std::shared_ptr<const TlsPeer> TlsStream::peer() {
   const std::uint64_t generation = server_->generation();
   const auto now = Clock::now();
-  if (peer_ &&
-      (!peer_->certificate || (generation == peer_generation_ && now - verified_at_ < TlsServer::kVerifyPeriod)))
+  if (peer_ && generation == peer_generation_ && (!peer_->certificate || now - verified_at_ < TlsServer::kVerifyPeriod))
     return peer_;
   peer_generation_ = generation;
   verified_at_ = now;
   TlsPeer peer = server_->peer_of(*session_);
   peer.address = peer_of(fd_.get());
+  peer.is_outdated = generation != accepted_generation_;
   peer_ = std::make_shared<const TlsPeer>(std::move(peer));
   return peer_;
 }

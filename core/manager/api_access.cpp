@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/aggregated/names.hpp"
+#include "core/kubeauth/guard.hpp"
 #include "core/manager/manager_log.hpp"
 
 namespace koord::manager {
@@ -67,19 +68,26 @@ ApiAccess::ApiAccess(Parts parts, const kube::ConnectionConfig& api_server, Dura
                   },
               .on_confirmed = {}}) {}
 
-// The last good settings stay in use.
+// The last good settings stay in use. Connections from before are judged by the new ones.
 void ApiAccess::take_config_map(const kube::Objects& objects) {
+  is_known_ = true;
   settings_problem_.clear();
   if (objects.empty()) {
     settings_problem_ = "ConfigMap kube-system/extension-apiserver-authentication is missing";
   } else if (Result<kubeauth::FrontProxy> proxy = kubeauth::parse_front_proxy(objects.begin()->second->text); !proxy) {
     settings_problem_ = proxy.error().message();
-  } else if (const Result<void> renewed = parts_.tls.renew_clients(kubeauth::authorities_of(*proxy)); !renewed) {
-    settings_problem_ = renewed.error().message();
-  } else {
-    proxy_ = *std::move(proxy);
+  } else if (*proxy != proxy_) {
+    use(*std::move(proxy));
   }
   problem_ = settings_problem_;
+}
+
+void ApiAccess::use(kubeauth::FrontProxy proxy) {
+  const Result<void> renewed = parts_.tls.renew_clients(kubeauth::authorities_of(proxy));
+  if (renewed)
+    proxy_ = std::move(proxy);
+  else
+    settings_problem_ = renewed.error().message();
 }
 
 aggregated::Access ApiAccess::access() {
@@ -93,6 +101,11 @@ aggregated::Access ApiAccess::access() {
 
 void ApiAccess::authenticate(const http::Request& request, const aggregated::Access::OnIdentity& on_identity) {
   using Outcome = kubeauth::TokenDecision::Outcome;
+  // Only a token can be judged before the authorities are known.
+  if (!is_known_ && !kubeauth::bearer_token(request)) {
+    ++counters_.unavailable;
+    return on_identity(aggregated::not_serving("the authorities of clients are not known yet"));
+  }
   kubeauth::identify(
       reviewer_, proxy_, request, [this, &request, on_identity](const kubeauth::TokenDecision& decision) {
         if (decision.outcome == Outcome::authenticated) return on_identity(to_client(decision.identity));

@@ -46,6 +46,7 @@ class ApiAccess {
 
  private:
   void take_config_map(const kube::Objects& objects);
+  void use(kubeauth::FrontProxy proxy);
   void authenticate(const http::Request& request, const aggregated::Access::OnIdentity& on_identity);
   void authorize(const aggregated::Identity& identity, const aggregated::Attributes& attributes,
                  const aggregated::Access::OnDecision& on_decision);
@@ -56,6 +57,7 @@ class ApiAccess {
   kube::Client client_;
   kubeauth::Reviewer reviewer_;
   kubeauth::FrontProxy proxy_;
+  bool is_known_ = false;  // the ConfigMap, or that it is missing
   Counters counters_;
   std::string problem_, settings_problem_;
   log::RateLimit audit_lines_{100, std::chrono::minutes(1)};

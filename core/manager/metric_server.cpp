@@ -49,7 +49,9 @@ MetricServer::~MetricServer() = default;
 
 Result<std::unique_ptr<MetricServer>> MetricServer::open(Parts parts, const config::ManagerConfig::Serve& settings) {
   Result<std::shared_ptr<http::TlsServer>> tls =
-      http::TlsServer::open({.certificate_file = settings.certificate_file, .key_file = settings.key_file});
+      http::TlsServer::open({.certificate_file = settings.certificate_file,
+                             .key_file = settings.key_file,
+                             .clients_come_later = true});
   if (!tls) return std::move(tls).error().context("serve");
   std::unique_ptr<MetricServer> server(new MetricServer(std::move(parts), settings, *std::move(tls)));
   if (Result<void> listening = server->listen(settings.address); !listening)

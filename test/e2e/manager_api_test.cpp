@@ -108,7 +108,8 @@ TEST_CASE("a node that falls silent is not fresh until it reports again, which w
   REQUIRE(eventually([&] { return replica->leads(); }));
   cluster.wait_until_available();
   Informer informer(cluster);
-  // It is fresh for three seconds then, and a loaded machine may take longer to pass that on: it reports until it is seen.
+  // It is fresh for three seconds then, and a loaded machine may take longer to pass that on: it reports until it is
+  // seen.
   const auto is_seen_fresh = [&] {
     CHECK(cluster.report("node-1", 1).status < 300);
     return informer.fresh("node-1") == "True";

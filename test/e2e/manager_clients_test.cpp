@@ -1,11 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
 // Clients of koord-manager's aggregated API that come with many tokens, or before it knows them.
+#include <boost/json.hpp>
 #include <map>
+#include <optional>
 
+#include "core/kube/client.hpp"
 #include "test/e2e/manager_cluster.hpp"
+#include "test/support/loop_here.hpp"
 
 using namespace koord;
 using namespace koord::test;
+
+namespace {
+
+// A client with the front proxy's certificate, or another, that keeps one connection to a replica.
+struct FrontProxyClient : LoopHere {
+  // `certificate`: its files, without their endings.
+  FrontProxyClient(const ManagerCluster& cluster, const Replica& replica, const std::string& certificate)
+      : client(loop, workers, clock, config_of(cluster, replica, certificate), {.kept_connections = 1}) {}
+
+  static kube::ConnectionConfig config_of(const ManagerCluster& cluster, const Replica& replica,
+                                          const std::string& certificate) {
+    kube::ConnectionConfig config;
+    config.host = "127.0.0.1";
+    config.port = static_cast<std::uint16_t>(std::stoul(replica.api_port()));
+    config.server_name = "koord-manager.koordetector.svc";
+    config.ca.file = cluster.certificates().pem("ca");
+    config.certificate.file = certificate + ".pem";
+    config.key.file = certificate + ".key";
+    return config;
+  }
+  unsigned ask() {
+    kube::Call call{.target = "/apis/metrics.koordetector.sh/v1alpha1",
+                    .headers = {{"X-Remote-User", "admin"}, {"X-Remote-Group", "system:masters"}}};
+    std::optional<unsigned> status;
+    const auto pending = client.send(std::move(call), [&](const Result<kube::Reply>& reply) {
+      CHECK_MESSAGE(reply, reply.error().message());
+      status = reply ? reply->status : 0;
+    });
+    REQUIRE(until([&] { return status.has_value(); }));
+    return *status;
+  }
+
+  SystemClock clock;
+  kube::Client client;
+};
+
+// A ConfigMap with one value replaced by the content of a file.
+std::string replaced(const std::string& config_map, const std::string& key, const std::string& file) {
+  boost::json::value object = boost::json::parse(config_map);
+  object.at("data").as_object()[key] = read_file(file).value();
+  return boost::json::serialize(object);
+}
+
+}  // namespace
 
 TEST_CASE("a thousand tokens of one client cost some reviews, and agents and new clients get in meanwhile") {
   ManagerCluster cluster({"node-1", "node-2"});
@@ -31,4 +79,23 @@ TEST_CASE("a thousand tokens of one client cost some reviews, and agents and new
   CHECK(reviews.size() < 200);
   CHECK(cluster.metric(*replica, "koord_manager_serve_refused_total", {"reason=\"limited\""}) == answers["429"]);
   CHECK(contains(line_with(replica->log(), "sends tokens that the API server does not accept"), "'127.0.0.1'"));
+}
+
+TEST_CASE("a front proxy is known on its old connection when its settings come, and when they change") {
+  ManagerCluster cluster;
+  const std::string settings = *cluster.cluster.get("ConfigMap", "extension-apiserver-authentication", "kube-system");
+  cluster.cluster.fault("hang", R"({"kind":"ConfigMap","path":"/kube-system/"})");
+  const auto replica = cluster.start("a");
+  REQUIRE(eventually([&] { return replica->leads(); }));
+  FrontProxyClient proxy(cluster, *replica, cluster.cluster.folder() + "/pki/front-proxy-client");
+  FrontProxyClient other(cluster, *replica, cluster.certificates().path("forged"));
+  CHECK(proxy.ask() == 503);
+  CHECK(other.ask() == 503);
+  cluster.cluster.clear_faults();
+  REQUIRE(eventually([&] { return proxy.ask() == 200; }));
+  CHECK(proxy.client.use().connections == 1);
+  CHECK(other.ask() == 401);
+  cluster.cluster.put(replaced(settings, "requestheader-client-ca-file", cluster.certificates().pem("other-ca")));
+  REQUIRE(eventually([&] { return other.ask() == 200; }));
+  CHECK(proxy.ask() == 401);
 }

@@ -6,14 +6,17 @@
 
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "core/http/async_client.hpp"
 #include "core/http/client.hpp"
 #include "running_server.hpp"
 #include "test/support/certificate_folder.hpp"
 #include "test/support/eventually.hpp"
+#include "test/support/loop_here.hpp"
 
 using namespace koord;
 using namespace koord::test;
@@ -280,6 +283,83 @@ TEST_CASE("replaced authorities decide about clients that come, and about those 
                              std::filesystem::copy_options::overwrite_existing);
   CHECK(eventually([&] { return secure.ask("foreign") == "prometheus by clients"; }));
   CHECK(secure.ask("client") == "problem: unable to get local issuer certificate");
+}
+
+// A client with kept connections to a server without authorities, which come later.
+struct LateAuthorities : LoopHere {
+  std::shared_ptr<http::TlsServer> tls;
+  RunningServer server;
+  std::unique_ptr<http::AsyncClient> client;
+
+  LateAuthorities() : server(guarded()) {
+    auto opened = http::TlsServer::open({.certificate_file = certificates().pem("server"),
+                                         .key_file = certificates().key("server"),
+                                         .clients_come_later = true});
+    REQUIRE_MESSAGE(opened, opened.error().message());
+    tls = *opened;
+  }
+  // Only clients with a verified certificate get in.
+  static http::Routes guarded() {
+    http::Routes all = routes();
+    all.set_guard([](const http::Request& request, const http::Decide& decide) {
+      const bool is_known = request.tls->certificate && request.tls->certificate->problem.empty();
+      decide(is_known ? std::nullopt : std::optional(http::plain_text(401, describe(request))));
+    });
+    return all;
+  }
+  void connect(const std::string& name) {
+    const std::uint16_t port = server->listen_tls("127.0.0.1:0", tls).value();
+    http::TlsOptions options{.ca_file = certificates().pem("ca"), .server_name = "127.0.0.1"};
+    if (!name.empty()) {
+      options.certificate_file = certificates().pem(name);
+      options.key_file = certificates().key(name);
+    }
+    client = std::make_unique<http::AsyncClient>(loop, workers, http::Origin{"127.0.0.1", port, options});
+  }
+  std::string ask() {
+    std::string text;
+    const auto pending =
+        client->send({.target = "/who", .timeout = 20s}, [&](const Result<http::ClientResponse>& answer) {
+          text = answer ? answer->body.substr(0, answer->body.find('\n')) : answer.error().message();
+        });
+    REQUIRE(until([&] { return !text.empty(); }));
+    return text;
+  }
+  void trust(const std::string& authority) {
+    std::promise<void> done;
+    server.run_on_loop([&] {
+      CHECK(tls->renew_clients({{.name = "clients", .file = certificates().pem(authority)}}));
+      done.set_value();
+    });
+    done.get_future().get();
+  }
+};
+
+TEST_CASE_FIXTURE(LateAuthorities,
+                  "a client is known on its old connection when its authorities come, and when they change") {
+  connect("client");
+  CHECK(ask() == "problem: no authorities of clients are known");
+  trust("client-ca");
+  CHECK(ask() == "prometheus of monitoring of readers by clients");
+  trust("third-party");
+  CHECK(ask() == "problem: unable to get local issuer certificate");
+  trust("client-ca");
+  CHECK(ask() == "prometheus of monitoring of readers by clients");
+  // The refusal under other authorities than those of its handshake ended its first one.
+  CHECK(client->connections_opened() == 2);
+}
+
+TEST_CASE_FIXTURE(LateAuthorities,
+                  "a refusal ends the connection of a client that may show a certificate when it comes again") {
+  connect("");
+  CHECK(ask() == "nobody");
+  CHECK(ask() == "nobody");
+  CHECK(client->connections_opened() == 1);
+  trust("client-ca");
+  CHECK(ask() == "nobody");
+  CHECK(ask() == "nobody");
+  CHECK(ask() == "nobody");
+  CHECK(client->connections_opened() == 2);
 }
 
 TEST_CASE("files that cannot be used from the beginning are an error that names them") {
