@@ -110,6 +110,7 @@ constexpr Field kApplicationItem[] = {{"", object, "", kApplication}};
 constexpr Field kPrediction[] = {{"resource", object, "Predicted amount.", kUsage}};
 constexpr Field kStatus[] = {
     {"updateTime", FieldType::time, "When the agent made this report."},
+    {"reportIntervalSeconds", int32, "Time until the agent's next report."},
     {"nodeMetric", object, "Usage of the node.", kNodeMetric},
     {"podsMetric", list, "Usage of each pod.", kPodItem},
     {"hostApplicationMetric", list, "Usage of each host application.", kApplicationItem},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fields of a NodeMetric in one table, of which the checks of written objects and the OpenAPI documents are made.
-// Koordinator's fields, and podsMetric[].pressure and .interference. Constants. [any thread]
+// Koordinator's fields, reportIntervalSeconds, and podsMetric[].pressure and .interference. Constants. [any thread]
 #pragma once
 
 #include <cstdint>

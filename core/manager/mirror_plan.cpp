@@ -14,6 +14,7 @@ namespace koord::manager {
 Result<std::string> mirrored_status(std::string_view status) {
   boost::json::object object = TRY(read_json_object(status));
   object.erase("conditions");
+  object.erase("reportIntervalSeconds");
   if (boost::json::value* pods = object.if_contains("podsMetric"); pods && pods->is_array()) {
     for (boost::json::value& pod : pods->get_array()) {
       if (!pod.is_object()) continue;

@@ -18,7 +18,7 @@
 namespace koord::manager {
 
 // A status of metrics.koordetector.sh without the fields that Koordinator's definition lacks: pressure and interference
-// of pods, and conditions.
+// of pods, the period of reports, and conditions.
 Result<std::string> mirrored_status(std::string_view status);
 
 // The same for two reports that differ in their time only.

@@ -3,10 +3,23 @@
 
 #include <algorithm>
 
+#include "core/base/parse.hpp"
+#include "core/json/scanner.hpp"
+
 namespace koord::manager {
 
-// The longest of the last intervals: a report that comes late once does not make the next one late.
+std::optional<Duration> stated_period(std::string_view status) {
+  const Result<std::optional<std::string_view>> member = json_member(status, "reportIntervalSeconds");
+  if (!member || !*member) return std::nullopt;
+  const Result<std::int64_t> seconds = parse_int(**member);
+  if (!seconds || *seconds <= 0) return std::nullopt;
+  return std::chrono::seconds(std::min<std::int64_t>(*seconds, 3600));
+}
+
+// Without a stated one the longest of the last intervals: a report that comes late once does not make the next one
+// late.
 Duration ReportFreshness::Node::period() const {
+  if (stated) return std::clamp<Duration>(*stated, kLeastPeriod, kMostPeriod);
   if (std::find(intervals.begin(), intervals.end(), Duration::zero()) != intervals.end()) return kMostPeriod;
   return std::clamp<Duration>(*std::max_element(intervals.begin(), intervals.end()), kLeastPeriod, kMostPeriod);
 }
@@ -21,7 +34,7 @@ void ReportFreshness::lead(Time now) {
   for (auto& [name, node] : nodes_) node.is_told = false;
 }
 
-void ReportFreshness::report(const std::string& node, Time now) {
+void ReportFreshness::report(const std::string& node, Time now, std::optional<Duration> stated) {
   const auto [found, is_new] = nodes_.try_emplace(node);
   Node& known = found->second;
   // Silence is no period, nor is the time while another replica led.
@@ -30,6 +43,7 @@ void ReportFreshness::report(const std::string& node, Time now) {
     known.next = (known.next + 1) % known.intervals.size();
   }
   known.last = now;
+  known.stated = stated;
 }
 
 void ReportFreshness::forget(std::string_view node) {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // ReportFreshness: whether each node's newest report is current, by the time since it came. A node is stale when three
-// of its periods have passed without a report; its period is learned from its reports. After a change of the leader no
-// node is judged for a period. And the condition Fresh in a status. No I/O and no clock. [one thread]
+// of its periods have passed without a report. Its reports state the period, else it is learned from their times. After
+// a change of the leader no node is judged for a period. And the condition Fresh in a status. No I/O and no clock. [one
+// thread]
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +16,9 @@
 #include "core/base/clock.hpp"
 
 namespace koord::manager {
+
+// The period that the status of a report states; nullopt: none, or an invalid one.
+std::optional<Duration> stated_period(std::string_view status);
 
 class ReportFreshness {
  public:
@@ -31,7 +36,8 @@ class ReportFreshness {
 
   // This replica begins to lead: earlier reports may have gone to another one.
   void lead(Time now);
-  void report(const std::string& node, Time now);
+  // `stated`: the period that the report states; nullopt: none.
+  void report(const std::string& node, Time now, std::optional<Duration> stated = {});
   void forget(std::string_view node);
 
   // Nodes with a condition that changes now, in the order of names. A node is fresh with its first report.
@@ -43,6 +49,7 @@ class ReportFreshness {
  private:
   struct Node {
     Time last{};
+    std::optional<Duration> stated;
     std::array<Duration, 3> intervals{};  // the last ones; zero: unknown
     std::size_t next = 0;
     bool is_told = false, told_fresh = false;

@@ -38,7 +38,7 @@ void ReportedNodes::take(const aggregated::ObjectPtr& report) {
   if (known != nodes_.end() && known->second.report->version() > report->version()) return;
   nodes_[report->name()] = {report, false};
   to_mark_.erase(report->name());
-  freshness_.report(report->name(), parts_.clock.now());
+  freshness_.report(report->name(), parts_.clock.now(), stated_period(report->status()));
   if (mirror_) mirror_->report(report->name(), report->status());
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 std::string whole_object(const std::string& node, const DirectReport& report) {
   return R"({"apiVersion":"metrics.koordetector.sh/v1alpha1","kind":"NodeMetric","metadata":{"name":)" +
-         json_quote(node) + R"(},"status":)" + to_json(report.report.status, report.details) + "}";
+         json_quote(node) + R"(},"status":)" + to_json(report.report.status, report.details, report.period) + "}";
 }
 
 std::string time_patch(std::int64_t seconds) {

@@ -16,6 +16,7 @@ inline constexpr const char* kDirectCollection = "/apis/metrics.koordetector.sh/
 struct DirectReport {
   NodeMetricReport report;
   DetailsOfPods details;
+  Duration period{};  // until the next one; zero: not stated
 };
 
 // A report that the manager accepted.

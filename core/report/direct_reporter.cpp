@@ -16,6 +16,9 @@ using namespace std::chrono_literals;
 constexpr Duration kShortOutage = 1min;
 constexpr Duration kLongestWait = 1min;
 constexpr Duration kLeaseTimeout = 5s;
+// Until the manager has accepted a report, and so knows the period of this agent, which may be longer than that of the
+// agent before it.
+constexpr Duration kFirstPeriod = 5s;
 constexpr Duration kLeastReportTimeout = 2s, kMostReportTimeout = 5s;
 
 std::string server_name_of(const DirectOptions& options) {
@@ -51,7 +54,7 @@ DirectReporter::DirectReporter(Parts parts, DirectOptions options)
 
 DirectReporter::~DirectReporter() { stop(); }
 
-void DirectReporter::start() { step_in(backoff_.random().between(Duration::zero(), options_.period)); }
+void DirectReporter::start() { step_in(backoff_.random().between(Duration::zero(), pace())); }
 
 void DirectReporter::stop() {
   *alive_ = false;
@@ -61,6 +64,10 @@ void DirectReporter::stop() {
 
 void DirectReporter::step_in(Duration wait) {
   timer_ = parts_.loop.after(wait, [this] { step(); });
+}
+
+Duration DirectReporter::pace() const {
+  return was_accepted_ ? options_.period : std::min<Duration>(options_.period, kFirstPeriod);
 }
 
 void DirectReporter::step() {
@@ -132,7 +139,8 @@ kube::ConnectionConfig DirectReporter::manager_config(const kube::HostAndPort& p
 void DirectReporter::compute() {
   is_computing_ = strand_.post([this, before = accepted_, alive = alive_] {
     auto ready = std::make_shared<Ready>();
-    const DirectReport report = parts_.compute();
+    DirectReport report = parts_.compute();
+    report.period = options_.period;
     ready->refusal = report.report.refusal;
     if (ready->refusal.empty()) ready->body = make_direct_body(options_.node_name, report, before, parts_.clock.now());
     parts_.loop.post([this, alive, ready = std::shared_ptr<const Ready>(std::move(ready))] {
@@ -151,7 +159,7 @@ void DirectReporter::send(const std::shared_ptr<const Ready>& ready) {
       ++view_.unfit;
     }
     note(ready->refusal);
-    return step_in(options_.period);
+    return step_in(pace());
   }
   {
     std::lock_guard lock(mutex_);
@@ -178,6 +186,7 @@ void DirectReporter::take_answer(const std::shared_ptr<const Ready>& ready, Resu
 
 void DirectReporter::accept(const Ready& ready) {
   accepted_ = ready.body.after;
+  was_accepted_ = true;
   backoff_.succeeded();
   failing_since_.reset();
   const Time now = parts_.clock.now();
@@ -204,7 +213,7 @@ Duration DirectReporter::wait_after_failure(std::optional<Duration> retry_after)
   const Duration longer = backoff_.failed(std::min(retry_after.value_or(Duration::zero()), kLongestWait));
   if (now - *failing_since_ >= kShortOutage) return longer;
   const Duration asked = std::min(retry_after.value_or(Duration::zero()), kLongestWait);
-  return std::max(asked, std::min(longer, backoff_.random().between(options_.period / 2, options_.period)));
+  return std::max(asked, std::min(longer, backoff_.random().between(pace() / 2, pace())));
 }
 
 void DirectReporter::note(const std::string& problem) {

@@ -74,6 +74,7 @@ class DirectReporter {
   struct Ready;  // the result of one computation
 
   void step_in(Duration wait);
+  Duration pace() const;
   void step();
   void find_leader();
   void take_lease(Result<kube::Reply> reply);
@@ -97,6 +98,7 @@ class DirectReporter {
   std::string address_;        // of manager_
   bool knows_leader_ = false;  // false: the Lease is read before the next report
   bool is_computing_ = false;
+  bool was_accepted_ = false;   // a report
   Time begun_{};                // of the report on its way
   AcceptedReportPtr accepted_;  // null: the manager has none
   ProblemTracker problems_;

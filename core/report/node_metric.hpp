@@ -94,7 +94,8 @@ NodeMetricReport make_node_metric(const NodeMetricInputs& inputs);
 
 // The status as the API server takes it: JSON text. Quantities are in canonical form.
 std::string to_json(const NodeMetricStatus& status);
-// The same as metrics.koordetector.sh takes it, with the details of the pods in the status.
-std::string to_json(const NodeMetricStatus& status, const DetailsOfPods& details);
+// The same as metrics.koordetector.sh takes it, with the details of the pods in the status. `period`: until the next
+// report; zero: not stated.
+std::string to_json(const NodeMetricStatus& status, const DetailsOfPods& details, Duration period = {});
 
 }  // namespace koord::report

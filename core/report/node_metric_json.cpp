@@ -105,8 +105,11 @@ json::object prediction(const std::optional<Amounts>& amounts) { return {{"resou
 
 std::string to_json(const NodeMetricStatus& status) { return to_json(status, {}); }
 
-std::string to_json(const NodeMetricStatus& status, const DetailsOfPods& details) {
-  json::object object{{"updateTime", format_timestamp(status.update_seconds)}, {"nodeMetric", node_metric(status)}};
+std::string to_json(const NodeMetricStatus& status, const DetailsOfPods& details, Duration period) {
+  json::object object{{"updateTime", format_timestamp(status.update_seconds)}};
+  if (period > Duration::zero())
+    object["reportIntervalSeconds"] = std::chrono::ceil<std::chrono::seconds>(period).count();
+  object["nodeMetric"] = node_metric(status);
   if (!status.pods.empty()) object["podsMetric"] = pods(status.pods, details);
   if (!status.applications.empty()) object["hostApplicationMetric"] = applications(status.applications);
   object["prodReclaimableMetric"] = prediction(status.prod_reclaimable);

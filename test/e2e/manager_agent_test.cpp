@@ -37,5 +37,6 @@ TEST_CASE("an agent's direct reports reach the leader, and the next one after it
   CHECK(eventually([&] { return reports(*second) >= 2; }));
   const Answer object = cluster.ask(*second, {"-H", cluster.token_of("test-node")}, kNodeMetricPath + "/test-node");
   CHECK(contains(object.text, "nodeUsage"));
+  CHECK(contains(object.text, R"("reportIntervalSeconds":1,)"));
   CHECK(agent.stop() == 0);
 }

@@ -125,6 +125,26 @@ TEST_CASE("a node that falls silent is not fresh until it reports again, which w
   CHECK(informer.removed.empty());
 }
 
+TEST_CASE("a node that begins to report less often stays fresh, while others that fall silent do not") {
+  ManagerCluster cluster({"node-1", "node-2"});
+  const auto replica = cluster.start("a");
+  REQUIRE(eventually([&] { return replica->leads(); }));
+  cluster.wait_until_available();
+  Informer informer(cluster);
+  const auto report = [&](const std::string& node, int milli, const std::string& period) {
+    const auto options = ManagerCluster::report_of(node, milli, {}, R"("reportIntervalSeconds":)" + period + ",");
+    CHECK(cluster.ask(options, kNodeMetricPath + "/" + node + "/status").status < 300);
+  };
+  report("test-node", 1, "60");
+  for (int i = 1; i <= 5; ++i) report("node-1", i, "1");
+  report("node-1", 6, "60");
+  for (int i = 1; i <= 5; ++i) report("node-2", i, "1");
+  REQUIRE(informer.until([&] { return informer.fresh("node-2") == "False"; }));
+  CHECK(informer.fresh("node-1") == "True");
+  report("node-1", 7, "1");
+  REQUIRE(informer.until([&] { return informer.fresh("node-1") == "False"; }));
+}
+
 TEST_CASE("a report is mirrored to slo.koordinator.sh without what Koordinator's NodeMetric lacks") {
   ManagerCluster cluster;
   const auto replica = cluster.start("a", false, {}, {"featureGates={NodeMetricMirror: true}"});

@@ -163,7 +163,9 @@ class ManagerCluster {
     for (std::string word; words >> word;) statuses.push_back(word);
     return statuses;
   }
-  static std::vector<std::string> report_of(const std::string& node, int milli, const std::string& token_of_node = {}) {
+  // `more`: members of the status.
+  static std::vector<std::string> report_of(const std::string& node, int milli, const std::string& token_of_node = {},
+                                            const std::string& more = {}) {
     return {"-X",
             "PUT",
             "-H",
@@ -172,8 +174,8 @@ class ManagerCluster {
             token_of(token_of_node.empty() ? node : token_of_node),
             "-d",
             R"({"kind":"NodeMetric","apiVersion":"metrics.koordetector.sh/v1alpha1","metadata":{"name":")" + node +
-                R"("},"status":{"updateTime":"2026-01-02T03:04:05Z","nodeMetric":{"nodeUsage":{"resources":{"cpu":")" +
-                std::to_string(milli) + R"(m"}}}}})"};
+                R"("},"status":{"updateTime":"2026-01-02T03:04:05Z",)" + more +
+                R"("nodeMetric":{"nodeUsage":{"resources":{"cpu":")" + std::to_string(milli) + R"(m"}}}}})"};
   }
   Answer report(const std::string& node, int milli) const {
     return ask(report_of(node, milli), kNodeMetricPath + "/" + node + "/status");

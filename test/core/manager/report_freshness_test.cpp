@@ -54,6 +54,40 @@ TEST_CASE("the longest of the last intervals is the period, and a flood of repor
   CHECK(nodes.period_of("a") == 1s);
 }
 
+TEST_CASE("a period that a report states counts at once, longer or shorter, within a second and a minute") {
+  ReportFreshness nodes;
+  const Time last = report_for(nodes, 1min);
+  nodes.report("a", last, 60s);
+  CHECK(nodes.period_of("a") == 60s);
+  CHECK(nodes.is_fresh("a", last + 180s));
+  CHECK_FALSE(nodes.is_fresh("a", last + 181s));
+  nodes.report("a", last + 60s, 5s);
+  CHECK(nodes.period_of("a") == 5s);
+  nodes.report("a", last + 65s, 1ms);
+  CHECK(nodes.period_of("a") == 1s);
+  nodes.report("a", last + 66s, 1h);
+  CHECK(nodes.period_of("a") == 1min);
+}
+
+TEST_CASE("a report that states no period has the one that is learned") {
+  ReportFreshness nodes;
+  nodes.report("a", kBegin, 1s);
+  const Time last = report_for(nodes, 1min, kBegin + 5s);
+  CHECK(nodes.period_of("a") == 5s);
+  CHECK(nodes.is_fresh("a", last + 15s));
+}
+
+TEST_CASE("a status states a period of at least a second") {
+  CHECK(stated_period(R"({"updateTime":"2026-01-02T03:04:05Z","reportIntervalSeconds":5,"nodeMetric":{}})") == 5s);
+  CHECK(stated_period(R"({"reportIntervalSeconds":9223372036854775807})") == 1h);
+  for (const char* status : {"", "{}", "[]", R"({"reportIntervalSeconds":0})", R"({"reportIntervalSeconds":-5})",
+                             R"({"reportIntervalSeconds":"5"})", R"({"reportIntervalSeconds":null})",
+                             R"({"podsMetric":[{"reportIntervalSeconds":5}]})"}) {
+    CAPTURE(status);
+    CHECK_FALSE(stated_period(status));
+  }
+}
+
 TEST_CASE("a new leader judges no node before three periods have passed") {
   ReportFreshness nodes;
   const Time last = report_for(nodes, 1min);

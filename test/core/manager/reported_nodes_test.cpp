@@ -46,11 +46,12 @@ struct Reporting : LoopHere {
     request.body = std::move(body);
     return served.answer(request, {.user = "admin"});
   }
-  void report(bool is_taken = true) {
+  // `more`: members of the status.
+  void report(const std::string& more = {}) {
     CHECK(send(http::Method::put, "/status",
-               R"({"metadata":{"name":"a"},"status":{"updateTime":"2026-01-02T03:04:05Z"}})")
+               R"({"metadata":{"name":"a"},"status":{"updateTime":"2026-01-02T03:04:05Z")" + more + "}}")
               .status < 300);
-    if (is_taken) nodes.take(stored.back());
+    nodes.take(stored.back());
   }
   // One report each 5 s, and a check after each.
   void report_for(Duration time) {
@@ -89,6 +90,19 @@ TEST_CASE_FIXTURE(Reporting, "a node is stale after three periods without a repo
   nodes.check();
   CHECK(nodes.stale() == 0);
   CHECK(served.newest() == *before + 2);
+}
+
+TEST_CASE_FIXTURE(Reporting, "a node that begins to report less often stays fresh, if it states its period") {
+  served.check({"a"});
+  report_for(1min);
+  served.check({"a"});
+  report(R"(,"reportIntervalSeconds":60)");
+  clock.advance(3min);
+  nodes.check();
+  CHECK(condition() == "fresh");
+  clock.advance(1s);
+  nodes.check();
+  CHECK(condition() == "stale");
 }
 
 TEST_CASE_FIXTURE(Reporting, "no node is judged while the epoch fills, nor by reports of the one before") {

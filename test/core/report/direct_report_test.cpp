@@ -41,6 +41,14 @@ TEST_CASE("the first report is a whole object, packed") {
   CHECK(text.find(R"("pressure":{"schedulingDelaySeconds":5E-1})") != std::string::npos);
 }
 
+TEST_CASE("a report states the period of its agent, in whole seconds") {
+  DirectReport report = a_report();
+  CHECK(text_of(make_direct_body("node-a", report, nullptr, kNow)).find("reportIntervalSeconds") == std::string::npos);
+  report.period = 1500ms;
+  const std::string text = text_of(make_direct_body("node-a", report, nullptr, kNow));
+  CHECK(text.find(R"(","reportIntervalSeconds":2,"nodeMetric":{)") != std::string::npos);
+}
+
 TEST_CASE("a report like the accepted one is a patch of its time, at most for a minute") {
   const DirectBody first = make_direct_body("node-a", a_report(), nullptr, kNow);
   DirectReport later = a_report();

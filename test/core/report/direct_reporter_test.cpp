@@ -105,6 +105,7 @@ TEST_CASE_FIXTURE(Direct, "a report reaches the manager that holds the Lease, wi
   CHECK(reporter->view().manager == manager.address());
   CHECK(reporter->view().problem.empty());
   CHECK(status("/nodeMetric/nodeUsage/resources/cpu") == R"("4")");
+  CHECK(status("/reportIntervalSeconds") == "1");
   CHECK(status("/podsMetric/0/pressure") == R"({"schedulingDelaySeconds":2.5E-1,"ioStallSeconds":5E-1})");
 }
 
@@ -194,6 +195,19 @@ TEST_CASE_FIXTURE(Direct, "while the node's usage is unknown nothing is sent") {
   CHECK(reporter->view().problem == "no fresh samples of the node's usage");
   is_fit = true;
   REQUIRE(until([&] { return reporter->is_fresh(); }));
+}
+
+TEST_CASE_FIXTURE(Direct, "the first report does not wait for a long period, nor does one after a failure before it") {
+  StubManager manager(store);
+  options.period = 1h;
+  is_fit = false;
+  start();
+  REQUIRE(until([&] { return reporter->view().lookups >= 2; }));
+  lead(manager.address());
+  REQUIRE(until([&] { return reporter->view().unfit >= 2; }));
+  is_fit = true;
+  REQUIRE(until([&] { return reporter->view().whole == 1; }));
+  CHECK(status("/reportIntervalSeconds") == "3600");
 }
 
 TEST_CASE_FIXTURE(Direct, "a server with another certificate sees neither token nor report") {
