@@ -14,6 +14,11 @@ namespace {
 constexpr Duration kCheckPeriod = std::chrono::milliseconds(500);
 constexpr Duration kUnknownNodesPeriod = std::chrono::seconds(10);
 
+// The mirror has this many writes open at once (MirrorPlan::Options), and bounds their rate itself.
+constexpr std::size_t kMirrorConnections = MirrorPlan::Options().open;
+constexpr kube::ClientOptions kMirrorClient{
+    .requests_per_second = 200, .burst = 200, .kept_connections = kMirrorConnections};
+
 // Each agent has a connection. Watches of all clients behind one API server come from its address, one connection each.
 // A token may have 16 KiB, and the front proxy names all groups of a user in headers.
 http::Limits server_limits() {
@@ -40,18 +45,17 @@ MetricServer::MetricServer(Parts parts, const config::ManagerConfig::Serve& sett
                            std::shared_ptr<http::TlsServer> tls)
     : parts_(std::move(parts)),
       tls_(std::move(tls)),
+      mirror_client_(parts_.loop, parts_.workers, parts_.clock, parts_.api_server, kMirrorClient),
       served_(std::make_shared<ServedMetrics>(ServedMetrics::Parts{parts_.loop, parts_.clock, parts_.leader_time},
                                               served_options(settings, parts_.on_report, parts_.clock))),
-      reported_({parts_.loop, parts_.clock, parts_.client, *served_}, parts_.mirrors),
+      reported_({parts_.loop, parts_.clock, mirror_client_, *served_}, parts_.mirrors),
       access_({parts_.loop, parts_.workers, parts_.clock, *tls_}, parts_.api_server, settings.review_cache) {}
 
 MetricServer::~MetricServer() = default;
 
 Result<std::unique_ptr<MetricServer>> MetricServer::open(Parts parts, const config::ManagerConfig::Serve& settings) {
-  Result<std::shared_ptr<http::TlsServer>> tls =
-      http::TlsServer::open({.certificate_file = settings.certificate_file,
-                             .key_file = settings.key_file,
-                             .clients_come_later = true});
+  Result<std::shared_ptr<http::TlsServer>> tls = http::TlsServer::open(
+      {.certificate_file = settings.certificate_file, .key_file = settings.key_file, .clients_come_later = true});
   if (!tls) return std::move(tls).error().context("serve");
   std::unique_ptr<MetricServer> server(new MetricServer(std::move(parts), settings, *std::move(tls)));
   if (Result<void> listening = server->listen(settings.address); !listening)

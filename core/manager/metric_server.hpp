@@ -82,6 +82,7 @@ class MetricServer {
 
   const Parts parts_;
   const std::shared_ptr<http::TlsServer> tls_;
+  kube::Client mirror_client_;  // apart, so that a server that is slow with its writes delays no others
   const std::shared_ptr<ServedMetrics> served_;  // requests that are being answered hold it, too
   ReportedNodes reported_;
   ApiAccess access_;

@@ -24,7 +24,7 @@ class ReportedNodes {
   struct Parts {
     event::Loop& loop;
     const Clock& clock;
-    kube::Client& client;
+    kube::Client& client;  // of the mirror alone
     ServedMetrics& served;
   };
 

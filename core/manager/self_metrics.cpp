@@ -87,7 +87,8 @@ std::string metrics_text(const LeaderStatus& leader, const Controllers::Status& 
     for (const auto& [freshness, count] : status.batch->freshness(now))
       page.line(label("freshness", name_of(freshness)), count);
   }
-  page.head("api_requests_total", "counter", "Requests to the API server, those about the Lease aside.");
+  page.head("api_requests_total", "counter",
+            "Requests to the API server, those about the Lease, of reviews and of the mirror aside.");
   page.line("", use.requests);
   return page.take();
 }

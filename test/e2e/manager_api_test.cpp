@@ -2,10 +2,12 @@
 // koord-manager's aggregated API behind an aggregator: reports of nodes, rights of clients, and failovers.
 #include <algorithm>
 #include <cstdio>
+#include <ctime>
 #include <filesystem>
 #include <optional>
 #include <set>
 
+#include "core/base/timestamp.hpp"
 #include "core/kube/list_watch.hpp"
 #include "test/e2e/manager_cluster.hpp"
 #include "test/support/loop_here.hpp"
@@ -55,6 +57,31 @@ struct Informer : LoopHere {
   kube::Client client;
   std::set<std::string> removed;
   kube::ListWatch watch;
+};
+
+// A node of ten cores with batch resources, which reports by NodeMetric of slo.koordinator.sh.
+struct Colocation {
+  explicit Colocation(TestCluster& of) : cluster(of) {
+    cluster.merge("Node", "test-node",
+                  R"({"status":{"capacity":{"cpu":"10","memory":"10G"},"allocatable":{"cpu":"10","memory":"10G"}}})");
+    cluster.put(
+        R"({"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"slo-controller-config","namespace":"koordinator-system"},
+        "data":{"colocation-config":"{\"enable\":true}"}})");
+  }
+  void use(const std::string& cores) const {
+    const std::string time = format_timestamp(std::time(nullptr) + std::stoi(cores));
+    cluster.merge("NodeMetric", "test-node",
+                  R"({"status":{"updateTime":")" + time + R"(",
+        "nodeMetric":{"systemUsage":{"resources":{"cpu":"1"}}},"podsMetric":[{"namespace":"shop","name":"web",
+        "priority":"koord-prod","podUsage":{"resources":{"cpu":")" +
+                      cores + R"("}}}]}})");
+  }
+  void wait_for_batch(const std::string& milli) const {
+    cluster.wait_for_object("Node", "test-node",
+                            R"({"pointer":"/status/allocatable/kubernetes.io~1batch-cpu","equals":")" + milli + "\"}");
+  }
+
+  TestCluster& cluster;
 };
 
 // The most resident memory so far, in bytes.
@@ -169,6 +196,34 @@ TEST_CASE("a report is mirrored to slo.koordinator.sh without what Koordinator's
   }
   CHECK(eventually(
       [&] { return cluster.metric(*replica, "koord_manager_mirror_writes_total", {"result=\"written\""}) == 1; }));
+}
+
+TEST_CASE("an API server that hangs at the mirror's writes, or refuses them, delays no lease, report or other write") {
+  const std::string of_mirror = R"({"verb":"patch","kind":"NodeMetric"})";
+  const std::map<std::string, std::string> faults = {
+      {"hang", of_mirror}, {"too_many_requests", R"({"verb":"patch","kind":"NodeMetric","retry_after":60})"}};
+  for (const auto& fault : faults) {
+    CAPTURE(fault.first);
+    std::vector<std::string> nodes;
+    for (int i = 0; i < 40; ++i) nodes.push_back("node-" + std::to_string(i));
+    ManagerCluster cluster(nodes);
+    const Colocation colocation(cluster.cluster);
+    cluster.cluster.fault(fault.first, fault.second);
+    const auto replica = cluster.start("a", false, {}, {"featureGates={NodeMetricMirror: true}"});
+    cluster.wait_until_available();
+    cluster.cluster.wait_for_object("NodeMetric", "test-node");
+    for (const std::string& node : nodes) CHECK(cluster.report(node, 100).status == 201);
+    cluster.cluster.wait_for_requests(of_mirror);
+    colocation.use("1");
+    colocation.wait_for_batch("4000");
+    colocation.use("4");
+    colocation.wait_for_batch("1000");
+    // The patches of the node did not wait until the mirror may write again.
+    if (fault.first == "too_many_requests") CHECK(cluster.cluster.requests(of_mirror).size() <= 16);
+    for (const std::string& node : nodes) CHECK(cluster.report(node, 200).status == 200);
+    CHECK_FALSE(contains(replica->log(), "leads no longer"));
+    CHECK(cluster.metric(*replica, "koord_manager_mirror_writes_total", {"result=\"written\""}) == 0);
+  }
 }
 
 TEST_CASE("versions do not go back when a replica with a clock 30 s behind takes over") {
