@@ -10,7 +10,6 @@
 #include <cstdlib>
 #include <fstream>
 #include <memory>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -19,6 +18,7 @@
 #include "core/base/clock.hpp"
 #include "core/http/gzip.hpp"
 #include "test/bench/measure.hpp"
+#include "test/bench/node_metric_bodies.hpp"
 
 using namespace koord;
 using namespace koord::aggregated;
@@ -35,35 +35,6 @@ double resident_bytes() {
   statm >> pages >> resident;
   return resident * static_cast<double>(::sysconf(_SC_PAGESIZE));
 }
-
-class Generator {
- public:
-  Generator(int nodes, int pods) : nodes_(nodes), pods_(pods) {}
-
-  int nodes() const { return nodes_; }
-  static std::string name(int node) { return "node-" + std::to_string(10000 + node) + ".cluster.example"; }
-  std::string body(int node) {
-    std::string text = R"({"kind":"NodeMetric","apiVersion":"metrics.koordetector.sh/v1alpha1","metadata":{"name":")" +
-                       name(node) + R"("},"status":{"updateTime":"2026-01-02T03:04:05Z","nodeMetric":{"nodeUsage":)" +
-                       usage() + R"(,"systemUsage":)" + usage() + R"(},"podsMetric":[)";
-    for (int pod = 0; pod < pods_; ++pod) {
-      text += pod == 0 ? "{\"name\":\"" : ",{\"name\":\"";
-      text += "web-" + std::to_string(pod) + "-7d4b9c6f5-x2x9z\",\"namespace\":\"shop-" + std::to_string(pod % 10) +
-              R"(","podUsage":)" + usage() +
-              R"(,"priority":"koord-prod","qos":"LS","pressure":{"ioStallSeconds":0.01}})";
-    }
-    return text + R"(],"prodReclaimableMetric":{"resource":)" + usage() + "}}}";
-  }
-
- private:
-  std::string usage() {
-    return R"({"resources":{"cpu":")" + std::to_string(random_() % 64000) + R"(m","memory":")" +
-           std::to_string(random_() % 100'000'000'000) + "\"}}";
-  }
-
-  const int nodes_, pods_;
-  std::mt19937_64 random_{1};
-};
 
 http::Request list_request(const std::string& query) {
   http::Request request;
@@ -96,18 +67,19 @@ struct Cluster {
       watchers.push_back(api.answer(list_request("watch=true"), {.user = "watcher"}).stream);
   }
   // One report of each node; watchers follow every 50 reports.
-  void round(Generator& generator) {
+  void round(bench::NodeMetricBodies& generator) {
     for (int node = 0; node < generator.nodes(); ++node) {
       http::Request request;
       generating += bench::cpu_seconds_of([&] {
         request.method = http::Method::put;
-        request.path = std::string(kVersionPath) + "/nodemetrics/" + Generator::name(node) + "/status";
+        request.path = std::string(kVersionPath) + "/nodemetrics/" + bench::NodeMetricBodies::name(node) + "/status";
         request.headers = {
             {"Content-Type", "application/json"}, {"Content-Encoding", "gzip"}, {"Prefer", "return=minimal"}};
         request.body = http::gzip(generator.body(node)).value();
       });
       serving += bench::cpu_seconds_of([&] {
-        if (api.answer(request, {.user = "system:node:" + Generator::name(node)}).status >= 300) std::abort();
+        if (api.answer(request, {.user = "system:node:" + bench::NodeMetricBodies::name(node)}).status >= 300)
+          std::abort();
       });
       if (node % 50 == 49) follow();
     }
@@ -120,7 +92,7 @@ struct Cluster {
 };
 
 void measure(int nodes, int pods, int watchers) {
-  Generator generator(nodes, pods);
+  bench::NodeMetricBodies generator(nodes, pods);
   const double before = resident_bytes();
   Cluster cluster;
   cluster.watch(watchers);
