@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The part of the installation that a node has is small, and its plugins are whole although they are stripped. Counted apart are koord-manager, which
-runs twice in a cluster, and the library for authors' tests, which is neither in the image nor used by an agent.
+"""The installation is small, and its plugins are whole although they are stripped. packaging/README.md has the sizes. Limited apart are
+koord-manager, which runs twice in a cluster, and the library for authors' tests, which is neither in the image nor used by an agent.
 
 usage: installed_size_test.py BUILD PLUGIN...   PLUGIN: file names, each of a plugin that the build makes
 """
@@ -11,8 +11,10 @@ import subprocess
 import sys
 import tempfile
 
-LIMIT = 24_000_000  # bytes of all files on a node
-APART = {'koord-manager': 2_500_000, 'libkoordetector-test.so.1.0.0': 3_000_000}  # their limits
+LIMIT = 25_000_000  # bytes of all files
+NODE_LIMIT = 20_700_000  # of the files on a node
+APART = {'koord-manager': 2_100_000, 'libkoordetector-test.so.1.0.0': 2_450_000}  # their limits
+COPY, COPY_LIMIT, GLIBC_MORE = 'koord-plugin-copy', 100_000, 650_000  # where musl is missing it is linked with glibc
 
 
 def installed(build, folder):
@@ -25,15 +27,18 @@ def main(build, plugins):
     failures = []
     with tempfile.TemporaryDirectory(prefix="koord-test-install-") as folder:
         files = installed(build, folder)
+        whole = sum(path.stat().st_size for path in files)
         size = sum(path.stat().st_size for path in files if path.name not in APART)
+        more = GLIBC_MORE if any(path.name == COPY and path.stat().st_size > COPY_LIMIT for path in files) else 0
         apart = {name: sum(path.stat().st_size for path in files if path.name == name) for name in APART}
         largest = sorted(files, key=lambda path: -path.stat().st_size)[:8]
         for path in largest:
             print(f"{path.stat().st_size / 1e6:8.2f} MB  {path.relative_to(folder)}")
-        print(f"{size / 1e6:8.2f} MB  of {len(files)} files, expected at most {LIMIT / 1e6:.0f}")
+        print(f"{whole / 1e6:8.2f} MB  of {len(files)} files, expected at most {(LIMIT + more) / 1e6:.2f}")
+        print(f"{size / 1e6:8.2f} MB  on a node, expected at most {(NODE_LIMIT + more) / 1e6:.2f}")
         for name, bytes_of_it in apart.items():
-            print(f"{bytes_of_it / 1e6:8.2f} MB  {name}, expected at most {APART[name] / 1e6:.0f}")
-        if size > LIMIT or any(not 0 < apart[name] <= APART[name] for name in APART):
+            print(f"{bytes_of_it / 1e6:8.2f} MB  {name}, expected at most {APART[name] / 1e6:.2f}")
+        if whole > LIMIT + more or size > NODE_LIMIT + more or any(not 0 < apart[name] <= APART[name] for name in APART):
             failures.append("the installed tree is too large, or lacks a program")
         koordctl = next(path for path in files if path.name == "koordctl")
         by_name = {path.name: path for path in files if path.suffix == ".so"}

@@ -107,10 +107,10 @@ koord_status Player::evaluate(std::uint64_t now_ns) {
   const auto n = static_cast<std::uint32_t>(results.size());
   const koord_intent_result* lent = memory.lend(results.data(), n);
   memory.seal();
-  const koord_status told =
+  const koord_status applied =
       call("on_applied()", [&] { return strategy.on_applied(self_, lent, n, memory.stride<koord_intent_result>()); });
   memory.take_back();
-  return status != KOORD_OK ? status : told;
+  return status != KOORD_OK ? status : applied;
 }
 
 koord_status Player::ask_targets() {
