@@ -304,8 +304,8 @@ struct Controllers::State {
 
   void tell_contested(const std::string& kind, const WriteBounds& bounds) {
     if (bounds.contested(now()) == 0) return;
-    std::uint64_t& told = told_overwrites_[kind];
-    if (std::exchange(told, bounds.overwrites()) == bounds.overwrites()) return;
+    std::uint64_t& reported = reported_overwrites_[kind];
+    if (std::exchange(reported, bounds.overwrites()) == bounds.overwrites()) return;
     const std::string& by = bounds.last_writer();
     parts_.events.tell(settings_.event("ContestedWrites", "another program" + (by.empty() ? "" : " (" + by + ")") +
                                                               " changes " + kind +
@@ -319,11 +319,11 @@ struct Controllers::State {
   bool has_reports_ = false;  // NodeMetrics are known and up to date
   ClusterSettings settings_;
   std::map<std::string, state::Node> nodes_;
-  std::map<std::string, std::int64_t> direct_reports_;    // by node: the time of its newest one, on its own clock
-  std::set<std::string> vanished_;                        // nodes with objects that are still wanted
-  std::map<std::string, std::string> problems_;           // by subject
-  std::set<std::string, std::less<>> listed_;             // kinds
-  std::map<std::string, std::uint64_t> told_overwrites_;  // by kind
+  std::map<std::string, std::int64_t> direct_reports_;        // by node: the time of its newest one, on its own clock
+  std::set<std::string> vanished_;                            // nodes with objects that are still wanted
+  std::map<std::string, std::string> problems_;               // by subject
+  std::set<std::string, std::less<>> listed_;                 // kinds
+  std::map<std::string, std::uint64_t> reported_overwrites_;  // by kind
   std::unique_ptr<PerNodeObjects> slos_, metrics_;
   std::unique_ptr<BatchNodes> batch_;
   std::unique_ptr<ObjectWriter> slo_writer_, metric_writer_;

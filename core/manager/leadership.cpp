@@ -116,8 +116,8 @@ struct Leadership::State {
     const bool leads = election_.leads(now);
     options_.time->set(leads ? election_.leads_until() : Time::min());
     if (leads) end_timer_ = loop_.after(election_.leads_until() - now, [this] { tell(); });
-    if (leads == told_) return;
-    told_ = leads;
+    if (leads == reported_) return;
+    reported_ = leads;
     on_change_(leads);
   }
 
@@ -133,7 +133,7 @@ struct Leadership::State {
   const std::function<void(bool)> on_change_;
   std::function<void()> on_released_;
   Election election_;
-  bool told_ = false;
+  bool reported_ = false;
   std::string problem_;
   std::unique_ptr<event::Timer> timer_, end_timer_;
   kube::Client::PendingPtr pending_;

@@ -31,7 +31,7 @@ bool ReportFreshness::is_fresh(const Node& node, Time now) const {
 
 void ReportFreshness::lead(Time now) {
   led_since_ = now;
-  for (auto& [name, node] : nodes_) node.is_told = false;
+  for (auto& [name, node] : nodes_) node.is_reported = false;
 }
 
 void ReportFreshness::report(const std::string& node, Time now, std::optional<Duration> stated) {
@@ -55,9 +55,9 @@ std::vector<ReportFreshness::Change> ReportFreshness::changes(Time now) {
   std::vector<Change> changed;
   for (auto& [name, node] : nodes_) {
     const bool fresh = is_fresh(node, now);
-    if (node.is_told && node.told_fresh == fresh) continue;
-    node.is_told = true;
-    node.told_fresh = fresh;
+    if (node.is_reported && node.reported_fresh == fresh) continue;
+    node.is_reported = true;
+    node.reported_fresh = fresh;
     changed.push_back({name, fresh, std::chrono::duration_cast<std::chrono::seconds>(now - node.last).count()});
   }
   return changed;

@@ -52,7 +52,7 @@ class ReportFreshness {
     std::optional<Duration> stated;
     std::array<Duration, 3> intervals{};  // the last ones; zero: unknown
     std::size_t next = 0;
-    bool is_told = false, told_fresh = false;
+    bool is_reported = false, reported_fresh = false;
 
     Duration period() const;
   };

@@ -245,9 +245,9 @@ class Gpu final : public koord::plugin::Advisor {
 
   // Once, until it is something else.
   void tell(const std::string& name, std::uint32_t state, const std::string& why) {
-    const std::pair said{state, why};
-    if (const auto last = told_.find(name); last != told_.end() && last->second == said) return;
-    told_[name] = said;
+    const std::pair current{state, why};
+    if (const auto last = reported_.find(name); last != reported_.end() && last->second == current) return;
+    reported_[name] = current;
     capabilities_->report(host(), koord::plugin::str(name), state, koord::plugin::str(why));
     if (state == KOORD_CAPABILITY_BROKEN) log(KOORD_LOG_WARN, name + ": " + why);
   }
@@ -264,7 +264,7 @@ class Gpu final : public koord::plugin::Advisor {
   std::vector<Device> devices_;
   std::uint64_t next_discovery_ns_ = 0, pods_version_ = 0;
   Owners owners_;
-  std::map<std::string, std::pair<std::uint32_t, std::string>> told_;
+  std::map<std::string, std::pair<std::uint32_t, std::string>> reported_;
 };
 
 }  // namespace

@@ -21,8 +21,8 @@ void Usage::add(const Usage& other) {
 }
 
 void ProcessLoad::update(const std::optional<std::vector<ProcessSample>>& samples, std::uint64_t now_ns) {
-  told_ = samples.has_value();
-  if (!told_) return loads_.clear();
+  is_known_ = samples.has_value();
+  if (!is_known_) return loads_.clear();
   std::erase_if(loads_, [&](const auto& entry) { return now_ns - entry.second.seen_ns > kGoodForNs; });
   for (const ProcessSample& sample : *samples) {
     newest_us_ = std::max(newest_us_, sample.time_stamp_us);
@@ -37,7 +37,7 @@ Usage ProcessLoad::of(const Process& process) const {
   Usage usage{.core_percent = std::nullopt, .memory_bytes = std::nullopt};
   if (process.memory_bytes) usage.memory_bytes = static_cast<double>(*process.memory_bytes);
   const auto load = loads_.find(process.pid);
-  if (told_) usage.core_percent = load == loads_.end() ? 0 : load->second.percent;
+  if (is_known_) usage.core_percent = load == loads_.end() ? 0 : load->second.percent;
   return usage;
 }
 

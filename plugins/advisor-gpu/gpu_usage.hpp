@@ -39,7 +39,7 @@ class ProcessLoad {
     std::uint64_t time_stamp_us, seen_ns;
   };
 
-  bool told_ = false;
+  bool is_known_ = false;
   std::uint64_t newest_us_ = 0;
   std::unordered_map<std::uint32_t, Load> loads_;
 };

@@ -13,7 +13,7 @@ void add(const plugin::Metric& metric, std::uint64_t subject, std::uint64_t& ser
   batch.add(series, static_cast<double>(value));
 }
 
-std::optional<std::int64_t> told(std::int64_t value) {
+std::optional<std::int64_t> if_known(std::int64_t value) {
   return value == KOORD_ABSENT ? std::nullopt : std::optional(value);
 }
 
@@ -43,10 +43,10 @@ std::int64_t MemoryMeter::report(plugin::Batch& batch) {
   std::optional<std::int64_t> counted;
   bool subtree = false;
   if (reading_) {
-    counted = told(reading_->values[kOomKill]);
-    subtree = told(reading_->values[kHigh]).has_value();  // v1 has no such event
+    counted = if_known(reading_->values[kOomKill]);
+    subtree = if_known(reading_->values[kHigh]).has_value();  // v1 has no such event
     if (!is_pod_)
-      if (auto hits = told(reading_->values[kMax])) add(metrics_->limit_hits, subject_, hits_series_, *hits, batch);
+      if (auto hits = if_known(reading_->values[kMax])) add(metrics_->limit_hits, subject_, hits_series_, *hits, batch);
     if (!is_pod_ && subtree) add(metrics_->high_events, subject_, high_series_, reading_->values[kHigh], batch);
   }
   kills().update(counted, subtree);

@@ -72,7 +72,7 @@ std::optional<OomKill> OomLog::feed(std::string_view line) {
   else if (text->starts_with("Tasks in "))
     read_group(*text);
   else if (text->starts_with("oom-kill:constraint=") || text->starts_with("Task in "))
-    return told(*text);
+    return read_kill(*text);
   else if (!group_.empty())
     return one_of_the_group(*text);
   return std::nullopt;
@@ -102,7 +102,7 @@ OomKill OomLog::kill(std::string cgroup, std::string limit_cgroup) const {
 
 // A cgroup's path may contain anything but '/' between its slashes, a process's name is at most 15 characters of
 // anything: the path is cut at the first ",task=", the numbers are the last ones.
-std::optional<OomKill> OomLog::told(std::string_view text) {
+std::optional<OomKill> OomLog::read_kill(std::string_view text) {
   if (text.starts_with("Task in ")) {
     const auto cgroup = between(text, "Task in ", " killed as a result of limit of ");
     if (!cgroup) return std::nullopt;

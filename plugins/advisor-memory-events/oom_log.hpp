@@ -30,7 +30,7 @@ class OomLog {
 
  private:
   void begin();
-  std::optional<OomKill> told(std::string_view text);
+  std::optional<OomKill> read_kill(std::string_view text);
   void read_usage(std::string_view text);
   void read_group(std::string_view text);
   std::optional<OomKill> one_of_the_group(std::string_view text);

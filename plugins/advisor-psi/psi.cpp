@@ -9,15 +9,15 @@
 namespace koord::psi {
 namespace {
 
-std::optional<std::int64_t> told(std::int64_t value) {
+std::optional<std::int64_t> if_known(std::int64_t value) {
   return value == cgroup::kAbsent || value < 0 ? std::nullopt : std::optional(value);
 }
 
 Stall stall_of(std::span<const std::int64_t, 4> values) {
   Stall stall;
   for (std::size_t i = 0; i < kPrecisions.size(); ++i)
-    if (auto hundredths = told(values[i])) stall.percent[i] = static_cast<double>(*hundredths) / 100;
-  stall.total_us = told(values[3]);
+    if (auto hundredths = if_known(values[i])) stall.percent[i] = static_cast<double>(*hundredths) / 100;
+  stall.total_us = if_known(values[3]);
   return stall;
 }
 

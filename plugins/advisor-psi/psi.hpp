@@ -34,7 +34,7 @@ struct Stall {
   std::array<std::optional<double>, kPrecisions.size()> percent;  // of the time, 0 to 100
   std::optional<std::int64_t> total_us;                           // stalled since the cgroup was made
 
-  bool told() const { return total_us.has_value(); }
+  bool is_known() const { return total_us.has_value(); }
 };
 
 struct Pressure {

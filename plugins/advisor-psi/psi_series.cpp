@@ -43,7 +43,7 @@ void PressureSeries::report(Resource resource, const Pressure& pressure, std::ui
   if (!cpu || selection_->cpu_full) report_line(resource, "full", pressure.full, read_ns, batch);
   if (cpu && selection_->cpu_full_supported)
     batch.add(made(cpu_full_supported_, [&] { return metrics_->cpu_full_supported.series(subject_); }),
-              pressure.full.told());
+              pressure.full.is_known());
 }
 
 PressureSeries::Line& PressureSeries::line(Resource resource, bool full) {

@@ -70,10 +70,10 @@ TEST_CASE("a pressure file gives the percentages and the total of both lines") {
 }
 
 TEST_CASE("a line that is missing is unknown, be it full or some") {
-  CHECK_FALSE(parse_pressure(kSomeOnly).full.told());
-  CHECK(parse_pressure(kSomeOnly).some.told());
+  CHECK_FALSE(parse_pressure(kSomeOnly).full.is_known());
+  CHECK(parse_pressure(kSomeOnly).some.is_known());
   const Pressure full_only = parse_pressure("full avg10=1.00 avg60=1.00 avg300=1.00 total=7\n");
-  CHECK_FALSE(full_only.some.told());
+  CHECK_FALSE(full_only.some.is_known());
   CHECK(full_only.full.total_us == 7);
 }
 
@@ -83,7 +83,7 @@ TEST_CASE("a value that is no number is unknown, and the rest of the line is not
   CHECK(pressure.some.percent[1] == 2.0);
   CHECK_FALSE(pressure.some.percent[2]);
   CHECK_FALSE(pressure.some.total_us);
-  CHECK_FALSE(parse_pressure("").some.told());
+  CHECK_FALSE(parse_pressure("").some.is_known());
 }
 
 TEST_CASE("the order of the keys is that of their values") {

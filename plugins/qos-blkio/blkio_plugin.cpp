@@ -37,8 +37,8 @@ class Blkio final : public koord::plugin::QosStrategy {
     roots_ = koord::node::roots_of(host());
     std::uint32_t controller = KOORD_CAPABILITY_SUPPORTED;
     const auto* capabilities = koord::plugin::require<koord_svc_capabilities>(host(), "koord.capabilities/1");
-    const bool told = capabilities->get(host(), koord::plugin::str("blkio_cgroup"), &controller) == KOORD_OK;
-    if (told && controller != KOORD_CAPABILITY_SUPPORTED)
+    const bool is_known = capabilities->get(host(), koord::plugin::str("blkio_cgroup"), &controller) == KOORD_OK;
+    if (is_known && controller != KOORD_CAPABILITY_SUPPORTED)
       throw koord::plugin::Failure(KOORD_E_UNSUPPORTED,
                                    "this node has no controller of block I/O (io, or blkio on cgroup v1)");
   }

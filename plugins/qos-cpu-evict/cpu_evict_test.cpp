@@ -131,15 +131,15 @@ TEST_CASE("BECPUEvict by allocatable: the Node's amount counts, 0 is little and 
 
 TEST_CASE("BECPUEvict without both percents, or with some that contradict, does not run and says so") {
   Situation situation = of_best_effort({});
-  const auto said = [&] { return decide(situation, best_effort({1, 1, 1}, {1, 1, 1})).unknown.at(0); };
+  const auto problem = [&] { return decide(situation, best_effort({1, 1, 1}, {1, 1, 1})).unknown.at(0); };
   situation.slo.cpu_evict_be_satisfaction_upper_percent.reset();
-  CHECK(said() == "BECPUEvict: the NodeSLO does not give cpuEvictBESatisfactionUpperPercent");
+  CHECK(problem() == "BECPUEvict: the NodeSLO does not give cpuEvictBESatisfactionUpperPercent");
   situation.slo.cpu_evict_be_satisfaction_upper_percent = 29;
-  CHECK(said() == "BECPUEvict: cpuEvictBESatisfactionUpperPercent is 29, expected 30 to 99");
+  CHECK(problem() == "BECPUEvict: cpuEvictBESatisfactionUpperPercent is 29, expected 30 to 99");
   situation.slo.cpu_evict_be_satisfaction_lower_percent = 61;
-  CHECK(said() == "BECPUEvict: cpuEvictBESatisfactionLowerPercent is 61, expected 1 to 60");
+  CHECK(problem() == "BECPUEvict: cpuEvictBESatisfactionLowerPercent is 61, expected 1 to 60");
   situation.slo.cpu_evict_be_satisfaction_lower_percent.reset();
-  CHECK(said() == "BECPUEvict: the NodeSLO does not give cpuEvictBESatisfactionLowerPercent");
+  CHECK(problem() == "BECPUEvict: the NodeSLO does not give cpuEvictBESatisfactionLowerPercent");
 }
 
 TEST_CASE(

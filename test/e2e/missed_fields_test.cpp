@@ -50,11 +50,11 @@ TEST_CASE("a container without a hook's environment is an Event of its pod in th
   Node node;
   REQUIRE(node.agent->start());
   std::string events;
-  const auto is_told = [&] {
+  const auto is_reported = [&] {
     events = node.cluster.command("list", R"({"kind": "Event"})");
     return contains(events, "HookFieldsMissed");
   };
-  CHECK_MESSAGE(eventually(is_told), node.agent->log());
+  CHECK_MESSAGE(eventually(is_reported), node.agent->log());
   for (const char* part : {"container app runs without env:FROM_CARELESS, env:ANNOTATIONS of careless-hook", "\"web\"",
                            "\"shop\"", "Warning"})
     CHECK_MESSAGE(contains(events, part), part << " is not in " << events);

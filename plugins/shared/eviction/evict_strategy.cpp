@@ -13,7 +13,7 @@ using plugin::view;
 
 constexpr std::uint64_t kSecondNs = 1'000'000'000;
 
-std::optional<std::int64_t> told(std::int64_t amount) {
+std::optional<std::int64_t> if_known(std::int64_t amount) {
   return amount == KOORD_ABSENT ? std::nullopt : std::optional(amount);
 }
 
@@ -90,9 +90,9 @@ void EvictStrategy::read_node(const Snapshot& snapshot) {
   situation_.allocatable = {};
   const auto take = [&](const koord_resource& resource) {
     const std::string_view name = view(resource.name);
-    if (name == name_of(kind_.resource, Tier::native)) situation_.capacity = told(resource.limit);
-    if (name == name_of(kind_.resource, Tier::mid)) situation_.allocatable.mid = told(resource.request);
-    if (name == name_of(kind_.resource, Tier::batch)) situation_.allocatable.batch = told(resource.request);
+    if (name == name_of(kind_.resource, Tier::native)) situation_.capacity = if_known(resource.limit);
+    if (name == name_of(kind_.resource, Tier::mid)) situation_.allocatable.mid = if_known(resource.request);
+    if (name == name_of(kind_.resource, Tier::batch)) situation_.allocatable.batch = if_known(resource.request);
   };
   if (const koord_node* node = snapshot.node())
     for (const koord_resource& resource :

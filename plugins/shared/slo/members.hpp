@@ -44,14 +44,14 @@ class Members {
   template <class Choice>
   void choice(std::string_view name, std::optional<Choice>& value,
               std::initializer_list<std::pair<std::string_view, Choice>> choices) const {
-    const std::optional<std::string> told = word(name);
-    if (!told) return;
+    const std::optional<std::string> given = word(name);
+    if (!given) return;
     for (const auto& [known, meaning] : choices)
-      if (*told == known) {
+      if (*given == known) {
         value = meaning;
         return;
       }
-    tell_word(name, *told);
+    tell_word(name, *given);
   }
 
   // `read(Members, Section&)` fills it when it is there.

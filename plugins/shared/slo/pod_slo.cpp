@@ -67,7 +67,7 @@ void replace(std::optional<Value>& value, const std::optional<Value>& own) {
   if (own) value = own;
 }
 
-void replace_told(MemoryQos& values, const MemoryQos& own) {
+void replace_given(MemoryQos& values, const MemoryQos& own) {
   replace(values.enable, own.enable);
   replace(values.min_limit_percent, own.min_limit_percent);
   replace(values.low_limit_percent, own.low_limit_percent);
@@ -142,7 +142,7 @@ PodMemoryQos memory_qos_of(const MemoryQos& of_class, std::uint32_t qos, const A
   }
   if (policy == MemoryPolicy::recommended) pod.values = recommended_memory_qos(qos);
   read_memory_qos(members, pod.own);
-  replace_told(pod.values, pod.own);
+  replace_given(pod.values, pod.own);
   return pod;
 }
 

@@ -140,11 +140,11 @@ void read_memory_qos(const Members& from, MemoryQos& into) {
 
 bool read_blocks(const Members& from, std::vector<Block>& into) {
   std::vector<Block> blocks;
-  const bool told = from.each("blocks", [&](const Members& entry) {
+  const bool is_list = from.each("blocks", [&](const Members& entry) {
     if (std::optional<Block> block = block_of(entry)) blocks.push_back(*std::move(block));
   });
-  if (told) into = std::move(blocks);
-  return told;
+  if (is_list) into = std::move(blocks);
+  return is_list;
 }
 
 void read_resource_qos(const Members& from, ResourceQos& into) {

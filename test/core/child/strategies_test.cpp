@@ -21,7 +21,7 @@ struct Strategies : Deputies {
   void enforce(const char* id) { stage.governor().set_mode(id, koord::Mode::enforce); }
   // The status that this deputy received with this winner; nullopt: nothing yet.
   std::optional<double> reported(const std::string& deputy, const std::string& winner) {
-    return stage.host().value("deputy_" + deputy + "_told", {{"winner", winner}});
+    return stage.host().value("deputy_" + deputy + "_result", {{"winner", winner}});
   }
   std::optional<decision::Decision> decision(const std::string& plugin, decision::Outcome outcome) {
     std::optional<decision::Decision> found;

@@ -38,7 +38,7 @@ struct Strategist : QosStrategy {
   void on_event(std::uint32_t /*changed*/, std::uint64_t /*version*/) override {}
   void init() override {
     knobs_ = require<koord_svc_knobs>(host(), "koord.knobs/1");
-    reported_ = define({"deputy_" DEPUTY "_told", "", "the last status from on_applied(), by winner", 1});
+    reported_ = define({"deputy_" DEPUTY "_result", "", "the last status from on_applied(), by winner", 1});
     now_ns_ = require<koord_svc_clock>(host(), "koord.clock/1");
   }
   void evaluate(std::uint64_t, std::uint64_t) override {
