@@ -11,8 +11,8 @@
 #include "plugins/shared/latency/slot_config.hpp"
 #include "plugins/shared/node/host.hpp"
 #include "plugins/shared/node/value_file.hpp"
-#include "plugins/shared/result/value_or_fail.hpp"
-#include "plugins/shared/settings/joined.hpp"
+#include "plugins/shared/sdk/joined.hpp"
+#include "plugins/shared/sdk/value_or_fail.hpp"
 #include "plugins/shared/tracing/plugin_marker.hpp"
 
 namespace {

@@ -8,7 +8,7 @@
 #include "plugins/shared/memory/meminfo.hpp"
 #include "plugins/shared/memory/memory_stat_file.hpp"
 #include "plugins/shared/node/host.hpp"
-#include "plugins/shared/result/value_or_fail.hpp"
+#include "plugins/shared/sdk/value_or_fail.hpp"
 
 namespace {
 

@@ -30,8 +30,8 @@
 #include "plugins/advisor-interference/waits_post.hpp"
 #include "plugins/shared/latency/followed.hpp"
 #include "plugins/shared/node/host.hpp"
-#include "plugins/shared/result/value_or_fail.hpp"
-#include "plugins/shared/settings/joined.hpp"
+#include "plugins/shared/sdk/joined.hpp"
+#include "plugins/shared/sdk/value_or_fail.hpp"
 #include "plugins/shared/tracing/plugin_marker.hpp"
 
 namespace {

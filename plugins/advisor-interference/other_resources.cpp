@@ -6,7 +6,7 @@
 
 #include "plugins/advisor-interference/looked_at.hpp"
 #include "plugins/shared/node/value_file.hpp"
-#include "plugins/shared/result/value_or_fail.hpp"
+#include "plugins/shared/sdk/value_or_fail.hpp"
 
 namespace koord::interference {
 namespace {

@@ -7,8 +7,8 @@
 #include "koordetector/plugin.hpp"
 #include "plugins/advisor-node-resource/node_files.hpp"
 #include "plugins/advisor-node-resource/node_resource.hpp"
-#include "plugins/shared/result/value_or_fail.hpp"
-#include "plugins/shared/series/numa_series.hpp"
+#include "plugins/shared/sdk/numa_series.hpp"
+#include "plugins/shared/sdk/value_or_fail.hpp"
 
 namespace {
 

@@ -13,7 +13,7 @@
 #include "koordetector/plugin.hpp"
 #include "plugins/shared/counters/cgroup_counters.hpp"
 #include "plugins/shared/counters/event_set.hpp"
-#include "plugins/shared/series/known_series.hpp"
+#include "plugins/shared/sdk/known_series.hpp"
 
 namespace koord::performance {
 

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "plugins/shared/usage/newest.hpp"
+#include "plugins/shared/sdk/newest.hpp"
 
 namespace koord::sys_resource {
 

@@ -7,8 +7,8 @@
 #include "core/base/parse.hpp"
 #include "koordetector/plugin.hpp"
 #include "plugins/advisor-sys-resource/sys_resource.hpp"
-#include "plugins/shared/series/numa_series.hpp"
-#include "plugins/shared/usage/newest.hpp"
+#include "plugins/shared/sdk/newest.hpp"
+#include "plugins/shared/sdk/numa_series.hpp"
 
 namespace {
 

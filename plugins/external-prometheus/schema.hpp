@@ -2,8 +2,8 @@
 // JSON Schema of the configuration of external-prometheus. Pure.
 #pragma once
 
-#include "plugins/shared/settings/joined.hpp"
-#include "plugins/shared/settings/scrape_limits.hpp"
+#include "plugins/shared/sdk/joined.hpp"
+#include "plugins/shared/sdk/scrape_limits.hpp"
 
 namespace koord::external_prometheus {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <optional>
 
-#include "plugins/shared/settings/scrape_limits.hpp"
+#include "plugins/shared/sdk/scrape_limits.hpp"
 
 namespace koord::external_prometheus {
 namespace {

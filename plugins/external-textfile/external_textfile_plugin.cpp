@@ -10,8 +10,8 @@
 
 #include "koordetector/plugin.hpp"
 #include "plugins/external-textfile/folder.hpp"
-#include "plugins/shared/settings/joined.hpp"
-#include "plugins/shared/settings/scrape_limits.hpp"
+#include "plugins/shared/sdk/joined.hpp"
+#include "plugins/shared/sdk/scrape_limits.hpp"
 
 namespace {
 

@@ -6,7 +6,7 @@
 
 #include "koordetector/plugin.hpp"
 #include "plugins/hook-cpuset/cpuset.hpp"
-#include "plugins/shared/hook/reported_problems.hpp"
+#include "plugins/shared/sdk/reported_problems.hpp"
 #include "plugins/shared/slo/pod_slo.hpp"
 
 namespace {

@@ -8,8 +8,8 @@
 #include "koordetector/plugin.hpp"
 #include "plugins/hook-group-identity/group_identity.hpp"
 #include "plugins/hook-group-identity/kernel_knobs.hpp"
-#include "plugins/shared/hook/reported_problems.hpp"
 #include "plugins/shared/node/host.hpp"
+#include "plugins/shared/sdk/reported_problems.hpp"
 #include "plugins/shared/slo/pod_slo.hpp"
 
 namespace {

@@ -8,8 +8,8 @@
 
 #include "core/cgroup/layout.hpp"
 #include "plugins/hook-network/network_shares.hpp"
-#include "plugins/shared/hook/reported_problems.hpp"
 #include "plugins/shared/node/host.hpp"
+#include "plugins/shared/sdk/reported_problems.hpp"
 #include "plugins/shared/slo/pod_slo.hpp"
 #include "plugins/shared/strategy/proposal.hpp"
 #include "plugins/shared/strategy/refusals.hpp"

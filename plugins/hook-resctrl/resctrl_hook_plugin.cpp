@@ -4,10 +4,10 @@
 
 #include "koordetector/plugin.hpp"
 #include "plugins/hook-resctrl/resctrl_group.hpp"
-#include "plugins/shared/hook/reported_problems.hpp"
 #include "plugins/shared/node/host.hpp"
 #include "plugins/shared/node/resctrl_mount.hpp"
 #include "plugins/shared/node/value_file.hpp"
+#include "plugins/shared/sdk/reported_problems.hpp"
 #include "plugins/shared/slo/pod_slo.hpp"
 
 namespace {

@@ -8,7 +8,7 @@
 #include "plugins/qos-cpu-burst/burst_pods.hpp"
 #include "plugins/qos-cpu-burst/cpu_burst.hpp"
 #include "plugins/shared/node/live_series.hpp"
-#include "plugins/shared/query/metric_query.hpp"
+#include "plugins/shared/sdk/metric_query.hpp"
 #include "plugins/shared/strategy/proposal.hpp"
 #include "plugins/shared/strategy/refusals.hpp"
 #include "plugins/shared/strategy/slo_of_node.hpp"

@@ -7,7 +7,7 @@
 #include "koordetector/plugin.hpp"
 #include "plugins/qos-cpu-suppress/cpu_suppress.hpp"
 #include "plugins/qos-cpu-suppress/node_view.hpp"
-#include "plugins/shared/series/known_series.hpp"
+#include "plugins/shared/sdk/known_series.hpp"
 #include "plugins/shared/strategy/proposal.hpp"
 #include "plugins/shared/strategy/refusals.hpp"
 #include "plugins/shared/strategy/slo_of_node.hpp"

@@ -11,7 +11,7 @@
 
 #include "koordetector/plugin.hpp"
 #include "plugins/qos-cpu-suppress/cpu_suppress.hpp"
-#include "plugins/shared/usage/newest.hpp"
+#include "plugins/shared/sdk/newest.hpp"
 
 namespace koord::cpu_suppress {
 

@@ -11,7 +11,7 @@
 #include "plugins/qos-interference/intents.hpp"
 #include "plugins/qos-interference/ladder.hpp"
 #include "plugins/shared/node/live_series.hpp"
-#include "plugins/shared/query/metric_query.hpp"
+#include "plugins/shared/sdk/metric_query.hpp"
 #include "plugins/shared/strategy/proposal.hpp"
 #include "plugins/shared/strategy/refusals.hpp"
 

@@ -2,7 +2,7 @@
 // qos-memory-evict: asks for the eviction of pods when the node is short of memory.
 #include "plugins/qos-memory-evict/memory_evict.hpp"
 #include "plugins/shared/eviction/evict_strategy.hpp"
-#include "plugins/shared/settings/joined.hpp"
+#include "plugins/shared/sdk/joined.hpp"
 
 namespace {
 

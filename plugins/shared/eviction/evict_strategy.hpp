@@ -13,7 +13,7 @@
 #include "core/base/problem_tracker.hpp"
 #include "koordetector/plugin.hpp"
 #include "plugins/shared/eviction/situation.hpp"
-#include "plugins/shared/query/metric_query.hpp"
+#include "plugins/shared/sdk/metric_query.hpp"
 #include "plugins/shared/strategy/slo_of_node.hpp"
 
 namespace koord::eviction {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/shared/settings/joined.hpp"
+#include "plugins/shared/sdk/joined.hpp"
 
 #include <doctest/doctest.h>
 
