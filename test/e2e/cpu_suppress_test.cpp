@@ -4,7 +4,6 @@
 // time. test/node/cpu_suppress_test.cpp has each policy, test/composed interrupts them.
 #include <doctest/doctest.h>
 
-#include <functional>
 #include <map>
 
 #include "test/support/agent_process.hpp"
@@ -23,7 +22,7 @@ std::string slo(bool enable) {
 }
 
 struct CpuSuppressFixture {
-  explicit CpuSuppressFixture(const std::string& policy = "cfsQuota") {
+  CpuSuppressFixture() {
     pods.set_shares(pods.besteffort, 2);  // as a kubelet does
     pods.write_files(folder.path(), slo(true));
     before = pods.knobs();
@@ -33,12 +32,11 @@ struct CpuSuppressFixture {
             "}}\nqos: {mode: enforce, directory: " + folder / "qos" + "}",
         std::vector<std::string>{built("plugins/advisor-node-resource"), built("plugins/advisor-pod-resource"),
                                  built("plugins/qos-cpu-suppress")});
-    REQUIRE(agent->start({"--set", "plugins.settings={qos-cpu-suppress: {config: {policy: " + policy + "}}}"}));
+    REQUIRE(agent->start());
   }
   ~CpuSuppressFixture() { pods.batch.end_processes(); }
 
   bool is_suppressed() const { return pods.read(pods.besteffort, "cpu.max") == "2000 100000"; }
-  bool is_idle() const { return pods.read(pods.besteffort, "cpu.idle") == "1"; }
   void node_slo(bool enable) { pods.write_slo(folder.path(), slo(enable)); }
 
   TemporaryFolder folder;
@@ -48,32 +46,20 @@ struct CpuSuppressFixture {
   std::unique_ptr<AgentProcess> agent;
 };
 
-// The policy holds; then the NodeSLO switches it off and on, and the agent ends: each time all is as it was.
-void comes_and_goes(CpuSuppressFixture& fixture, const std::function<bool()>& holds) {
+}  // namespace
+
+TEST_CASE("a quota on best-effort pods follows the NodeSLO, and the agent's end leaves every file as it was") {
+  CpuSuppressFixture fixture;
   INFO("log: ", fixture.agent->log());
-  REQUIRE(eventually(holds, kMinute));
+  REQUIRE(eventually([&] { return fixture.is_suppressed(); }, kMinute));
   CHECK(fixture.agent->get("/api/v1/decisions").find("\"result\":\"applied\"") != std::string::npos);
   fixture.node_slo(false);
   eventually([&] { return changes(fixture.before, fixture.pods.knobs()).empty(); }, kMinute);
   CHECK(changes(fixture.before, fixture.pods.knobs()) == "");
   fixture.node_slo(true);
-  REQUIRE(eventually(holds, kMinute));
+  REQUIRE(eventually([&] { return fixture.is_suppressed(); }, kMinute));
   CHECK(fixture.agent->stop() == 0);
   CHECK(changes(fixture.before, fixture.pods.knobs()) == "");
-}
-
-}  // namespace
-
-TEST_CASE("cfsQuota bounds the time of best-effort pods, and off leaves every file as it was") {
-  CpuSuppressFixture fixture;
-  comes_and_goes(fixture, [&] { return fixture.is_suppressed(); });
-}
-
-TEST_CASE(
-    "cpuIdle lets best-effort pods run on otherwise idle CPUs, and off leaves every file as it was, the weight too") {
-  CpuSuppressFixture fixture("cpuIdle");
-  if (!fixture.pods.knows("cpu.idle")) return;  // before Linux 5.15
-  comes_and_goes(fixture, [&] { return fixture.is_idle(); });
 }
 
 TEST_CASE("in shadow the intents are reported, and no file changes") {

@@ -84,17 +84,6 @@ TEST_CASE_FIXTURE(
   comes_and_goes(Policy::cpu_idle, pods.besteffort, "cpu.idle", "1");
 }
 
-TEST_CASE_FIXTURE(CpuSuppressFixture, "in shadow the intents are reported, and no file changes") {
-  before = pods.knobs();
-  SuppressRig rig(pods, Policy::cfs_quota, 0);
-  rig.set_mode(koord::Mode::shadow);
-  rig.round();
-  REQUIRE(!rig.decisions().empty());
-  CHECK(rig.decisions().back().outcome == decision::Outcome::shadow);
-  CHECK(rig.decisions().back().wanted == "2000 100000");
-  CHECK(changes(before, pods.knobs()) == "");
-}
-
 int main(int argc, char** argv) {
   if (auto why = RealCgroup::unavailable()) {
     std::printf("skipped: no cgroups can be made here: %s\n", why->c_str());
