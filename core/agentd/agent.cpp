@@ -165,6 +165,7 @@ api::ApiSources Agent::api_sources() {
       .reload_plugin = [this](const std::string& id,
                               std::function<void(const Result<void>&)> done) { reload_plugin(id, std::move(done)); },
       .exported = [this](const metric::Desc& desc) { return exported(detail_, desc); },
+      .host_exported = [this](std::string_view family) { return host_exported(detail_, family); },
       .koordlet_names = config_.exporter.koordlet_names ? koordlet_names() : std::function<void(std::string&)>(),
       .prediction = prediction_.prediction(),
       .pod_source = state_.pod_source(),

@@ -10,6 +10,7 @@ namespace {
 
 using config::Detail;
 using metric::Exported;
+using metric::HostExported;
 
 // Metrics of the agent's own plugins that only level "all" has, sorted. Those of pods: the kernel's averages of what
 // pod_pressure_stalled_seconds_total counts, means beside quantiles, and one figure for each NUMA node.
@@ -53,11 +54,54 @@ constexpr std::string_view kContainerDetails[] = {"container_block_latency_mean_
 // By interface; a pod's containers share the pod's.
 constexpr std::string_view kContainerNetwork = "container_network_";
 
+// Averages of what node_pressure_stalled_seconds_total counts.
+constexpr std::string_view kNodeDetails = "node_psi";
+
+struct HostRule {
+  std::string_view family;
+  HostExported exported;
+};
+
+// Families of the host with many series, sorted, below level "all". A counter of failures begins with the first one.
+// `koordctl plugins` and `koordctl capabilities` show all of it.
+constexpr HostRule kHostRules[] = {{"host_capability", HostExported::if_negative},
+                                   {"host_kubelet_request_duration_seconds", HostExported::never},
+                                   {"host_lists_total", HostExported::never},
+                                   {"host_watch_failures_total", HostExported::unless_zero},
+                                   {"host_watches_total", HostExported::never},
+                                   {"http_displaced_connections_total", HostExported::unless_zero},
+                                   {"http_failed_handshakes_total", HostExported::unless_zero},
+                                   {"http_refused_connections_total", HostExported::unless_zero},
+                                   {"plugin_call_seconds_total", HostExported::never},
+                                   {"plugin_calls_total", HostExported::never},
+                                   {"plugin_cpu_limit_cores", HostExported::never},
+                                   {"plugin_cpu_seconds_total", HostExported::never},
+                                   {"plugin_deadline_misses_total", HostExported::unless_zero},
+                                   {"plugin_dropped_series_total", HostExported::unless_zero},
+                                   {"plugin_errors_total", HostExported::unless_zero},
+                                   {"plugin_hard_breaches_total", HostExported::unless_zero},
+                                   {"plugin_memory_bytes", HostExported::unless_zero},
+                                   {"plugin_memory_limit_bytes", HostExported::never},
+                                   {"plugin_refused_configs_total", HostExported::unless_zero},
+                                   {"plugin_refused_reloads_total", HostExported::unless_zero},
+                                   {"plugin_reloads_total", HostExported::unless_zero},
+                                   {"plugin_series", HostExported::never},
+                                   {"plugin_series_limit", HostExported::never},
+                                   {"plugin_skipped_ticks_total", HostExported::unless_zero},
+                                   {"plugin_slowdown", HostExported::unless_one},
+                                   {"plugin_soft_breaches_total", HostExported::unless_zero},
+                                   {"plugin_tick_deadline_seconds", HostExported::never},
+                                   {"plugin_up", HostExported::never},
+                                   {"report_left_out_parts", HostExported::unless_zero},
+                                   {"report_writes_total", HostExported::unless_zero}};
+
 // One series for each resource and kind of verdict, nearly all of them 0.
 constexpr std::string_view kVerdicts = "container_interference";
 
 static_assert(std::is_sorted(std::begin(kPodDetails), std::end(kPodDetails)));
 static_assert(std::is_sorted(std::begin(kContainerDetails), std::end(kContainerDetails)));
+static_assert(std::is_sorted(std::begin(kHostRules), std::end(kHostRules),
+                             [](const HostRule& a, const HostRule& b) { return a.family < b.family; }));
 
 template <std::size_t n>
 bool has(const std::string_view (&names)[n], std::string_view name) {
@@ -68,12 +112,20 @@ bool has(const std::string_view (&names)[n], std::string_view name) {
 
 Exported exported(Detail detail, const metric::Desc& desc) {
   if (detail == Detail::all) return {};
-  Exported levels{.node = true, .pods = false, .containers = false, .zero_containers = true};
+  Exported levels{.node = desc.name != kNodeDetails, .pods = false, .containers = false, .zero_containers = true};
   levels.pods = detail != Detail::node && !has(kPodDetails, desc.name);
   levels.containers = detail == Detail::container && desc.type != metric::Type::histogram &&
                       !has(kContainerDetails, desc.name) && !desc.name.starts_with(kContainerNetwork);
   levels.zero_containers = desc.name != kVerdicts;
   return levels;
+}
+
+HostExported host_exported(Detail detail, std::string_view family) {
+  if (detail == Detail::all) return HostExported::always;
+  const HostRule* rule =
+      std::lower_bound(std::begin(kHostRules), std::end(kHostRules), family,
+                       [](const HostRule& known, std::string_view name) { return known.family < name; });
+  return rule != std::end(kHostRules) && rule->family == family ? rule->exported : HostExported::always;
 }
 
 }  // namespace koord::agentd

@@ -78,7 +78,8 @@ struct ApiSources {
   std::function<std::vector<ModuleHealth>()> health;
   // Replaces a plugin by what its file holds now; `done` is called once, on another thread.
   std::function<void(const std::string& id, std::function<void(const Result<void>&)> done)> reload_plugin;
-  metric::ExportRule exported = {};  // series of plugins' metrics on /metrics; empty: all
+  metric::ExportRule exported = {};           // series of plugins' metrics on /metrics; empty: all
+  metric::HostExportRule host_exported = {};  // those of the host's own metrics
   // Appends the families that koordlet would have; empty: not requested.
   std::function<void(std::string& text)> koordlet_names = {};
   const predict::Prediction* prediction = nullptr;  // null: switched off

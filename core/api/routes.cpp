@@ -33,7 +33,7 @@ void add(http::Routes& routes, std::string path, const ApiSources& sources, Answ
 void write_metrics(std::string& text, const ApiSources& sources) {
   service::SharedServices& services = sources.services;
   services.metrics.write_text(text, services.clock.now(), sources.exported);
-  sources.host_metrics.write_text(text);
+  sources.host_metrics.write_text(text, sources.host_exported);
   if (sources.prediction != nullptr)
     write_prediction_metrics(text, *sources.prediction, services.hub.current()->node.name);
   if (sources.koordlet_names) sources.koordlet_names(text);

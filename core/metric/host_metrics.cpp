@@ -56,6 +56,39 @@ namespace {
 
 prometheus::Labels to_prometheus(const Labels& labels) { return {labels.begin(), labels.end()}; }
 
+// Returns the number of observations for a histogram.
+double value_of(const prometheus::ClientMetric& metric, prometheus::MetricType type) {
+  if (type == prometheus::MetricType::Counter) return metric.counter.value;
+  if (type == prometheus::MetricType::Gauge) return metric.gauge.value;
+  return static_cast<double>(metric.histogram.sample_count);
+}
+
+bool is_exported(HostExported what, double value) {
+  switch (what) {
+    case HostExported::always:
+      return true;
+    case HostExported::unless_zero:
+      return value != 0;
+    case HostExported::unless_one:
+      return value != 1;
+    case HostExported::if_negative:
+      return value < 0;
+    case HostExported::never:
+      break;
+  }
+  return false;
+}
+
+void select(std::vector<prometheus::MetricFamily>& families, const HostExportRule& rule) {
+  for (prometheus::MetricFamily& family : families) {
+    const HostExported what = rule(std::string_view(family.name).substr(kFamilyPrefix.size()));
+    std::erase_if(family.metric, [&](const prometheus::ClientMetric& metric) {
+      return !is_exported(what, value_of(metric, family.type));
+    });
+  }
+  std::erase_if(families, [](const prometheus::MetricFamily& family) { return family.metric.empty(); });
+}
+
 }  // namespace
 
 HostMetrics::HostMetrics(std::string node_name) : state_(std::make_unique<State>()) {
@@ -82,12 +115,14 @@ void HostMetrics::on_collect(std::function<void()> read) {
   state_->reads.push_back(std::move(read));
 }
 
-void HostMetrics::write_text(std::string& out) const {
+void HostMetrics::write_text(std::string& out, const HostExportRule& rule) const {
   {
     std::lock_guard lock(state_->mutex);
     for (const auto& read : state_->reads) read();
   }
-  out += prometheus::TextSerializer().Serialize(state_->registry.Collect());
+  std::vector<prometheus::MetricFamily> families = state_->registry.Collect();
+  if (rule) select(families, rule);
+  out += prometheus::TextSerializer().Serialize(families);
 }
 
 }  // namespace koord::metric

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/metric/exported.hpp"
 #include "core/metric/labels.hpp"
 
 namespace prometheus {
@@ -71,8 +72,8 @@ class HostMetrics {
   // for.
   void on_collect(std::function<void()> read);
 
-  // Appends the exposition of all families.
-  void write_text(std::string& out) const;
+  // Appends the exposition of the series that the rule selects; empty: of all.
+  void write_text(std::string& out, const HostExportRule& rule = {}) const;
 
  private:
   struct State;

@@ -44,18 +44,11 @@ std::vector<std::string> three_advisors() {
           built("plugins/advisor-sched-latency")};
 }
 
-double series_of(const AgentProcess& agent) {
-  double series = 0;
-  for (const auto& [name, value] : parse_metrics(agent.metrics()))
-    if (name.starts_with("koordetector_plugin_series{")) series += value;
-  return series;
-}
-
 void print_footprint(const char* title, AgentProcess& agent, int seconds) {
   if (!agent.start()) std::exit(1);
   std::this_thread::sleep_for(std::chrono::seconds(seconds));
   const pid_t pid = agent.process().pid();
-  const double resident = resident_mib(pid), anonymous = anonymous_mib(pid), series = series_of(agent);
+  const double resident = resident_mib(pid), anonymous = anonymous_mib(pid), series = agent.series_of_plugins();
   const double bare = series * kRingRows * 2 * sizeof(double) / (1 << 20);
   std::printf("%-32s %6.1f MiB resident, %6.1f anonymous, %6.0f series; bare rings of %.0f rows %6.1f MiB\n", title,
               resident, anonymous, series, kRingRows, bare);

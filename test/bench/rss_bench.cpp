@@ -43,12 +43,8 @@ Footprint agent_footprint(std::string_view config, const std::vector<std::string
   if (advisors.size() == 3)
     eventually([&] { return find_metric(agent.metrics(), "koordetector_sched_latency_slots_used").has_value(); });
   if (steady) ::sleep(330);
-  Footprint footprint{resident_mib(agent.process().pid()), 0};
-  for (const char* plugin : {"advisor-node-resource", "advisor-pod-resource", "advisor-sched-latency"})
-    footprint.series +=
-        find_metric(agent.metrics(), "koordetector_plugin_series", {std::string("plugin=\"") + plugin + '"'})
-            .value_or(0);
-  return footprint;
+  const double mib = resident_mib(agent.process().pid());
+  return {mib, agent.series_of_plugins()};
 }
 
 void print_loaded(const char* what, int pods, const Footprint& loaded, const Footprint& idle) {

@@ -185,10 +185,7 @@ void Sessions::interrupt(Interruption interruption) {
   }
 }
 
-double Sessions::rounds() const {
-  return find_metric(agent->metrics(), "koordetector_plugin_calls_total", {"plugin=\"" + given_.plugins.front() + "\""})
-      .value_or(0);
-}
+double Sessions::rounds() const { return agent->calls_of_plugin(given_.plugins.front()); }
 
 bool Sessions::runs_on(double more) const {
   const double from = rounds();

@@ -55,7 +55,7 @@ struct Node {
 
 TEST_CASE("pods come from the kubelet, the node from the API server, and koordctl shows both") {
   Node node("auto");
-  REQUIRE(node.agent->start());
+  REQUIRE(node.agent->start({"--set", "exporter.detail=all"}));
   const std::string pods = node.pods();
   CHECK(contains(pods, "1 pods from: kubelet, as of "));
   CHECK(contains(pods, "shop       web "));
@@ -70,6 +70,21 @@ TEST_CASE("pods come from the kubelet, the node from the API server, and koordct
   CHECK(find_metric(node.agent->metrics(), "koordetector_host_kubelet_request_duration_seconds_count",
                     {"path=\"/pods\"", "code=\"200\"", "verb=\"get\""})
             .value_or(0) >= 1);
+  CHECK(node.agent->stop() == 0);
+}
+
+TEST_CASE("in a cluster an agent without plugins has at most 70 series of its own, with the report's") {
+  Node node("auto");
+  REQUIRE(node.agent->start());
+  REQUIRE(eventually([&] {
+    const std::string page = node.agent->metrics();
+    return find_metric(page, "koordetector_host_state_age_seconds", {"part=\"pods\""}) &&
+           find_metric(page, "koordetector_host_state_age_seconds", {"part=\"node\""}) &&
+           find_metric(page, "koordetector_report_age_seconds", {"NodeMetric"});
+  }));
+  const std::size_t series = parse_metrics(node.agent->metrics()).size();
+  MESSAGE(series << " series");
+  CHECK(series <= 70);
   CHECK(node.agent->stop() == 0);
 }
 

@@ -59,7 +59,7 @@ struct Node {
                                          "memoryEvictThresholdPercent: 75, memoryEvictLowerPercent: 70}}\n"));
     agent = std::make_unique<AgentProcess>(
         "  settings: {qos-memory-evict: {mode: enforce, config: {coolDownSeconds: 1}}}\nfeatureGates: {BEMemoryEvict: true}\nevict: {tier: " +
-            tier + "}\nroots: {proc: " + tree.path("proc") + ", sys: " + tree.path("sys") +
+            tier + "}\nexporter: {detail: all}\nroots: {proc: " + tree.path("proc") + ", sys: " + tree.path("sys") +
             "}\nstate: {source: file, file: {pods: " + folder / "pods.yaml" + ", nodeSLO: " + folder / "slo.yaml" +
             "}}\n",
         std::vector<std::string>{built("plugins/qos-memory-evict"), built("plugins/advisor-node-resource"),

@@ -53,7 +53,7 @@ std::string checked(const std::string& page) {
 TEST_CASE("promtool finds nothing wrong with the page of an agent with every plugin") {
   RealCgroup cgroup("promtool");
   AgentProcess agent(kStateOfTests, every_plugin());
-  REQUIRE(agent.start());
+  REQUIRE(agent.start({"--set", "exporter.detail=all"}));
   REQUIRE(eventually(
       [&] { return find_metric(agent.metrics(), "koordetector_container_memory_usage", {cgroup.dir()}).has_value(); }));
   // Two ticks of those that are slow to begin.

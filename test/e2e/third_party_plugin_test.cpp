@@ -49,7 +49,8 @@ std::vector<Sample>::const_iterator end_of_session(const std::vector<Sample>& ac
 }
 
 struct ThirdPartyPluginFixture {
-  AgentProcess agent{"featureGates: {Actor: true}", {built("plugins/advisor-node-resource"), built("test/core/child")}};
+  AgentProcess agent{"featureGates: {Actor: true}\nexporter: {detail: all}",
+                     {built("plugins/advisor-node-resource"), built("test/core/child")}};
 
   // A period is that of the others, too: then their ticks can be counted against the actor's.
   void plays(const std::string& part, std::vector<std::string> settings = {}) {
@@ -218,7 +219,7 @@ TEST_CASE_FIXTURE(ThirdPartyPluginFixture,
     MESSAGE("SKIPPED: needs root");
     return;
   }
-  agent.write_config("  minimumIsolation: [seccomp]\nfeatureGates: {Actor: true}");
+  agent.write_config("  minimumIsolation: [seccomp]\nfeatureGates: {Actor: true}\nexporter: {detail: all}");
   plays("count", {"capabilities=[CAP_CHOWN]", "network=[tcp]"});
   CHECK(plugins_say(" +CAP_CHOWN  "));
   CHECK(plugins_say("  capabilities CAP_CHOWN; network tcp"));
@@ -233,7 +234,7 @@ TEST_CASE_FIXTURE(ThirdPartyPluginFixture,
   plays("count", {"isolation=inprocess"});
   REQUIRE(eventually([&] { return find_metric(agent.metrics(), "koordetector_actor_count").has_value(); }));
   CHECK(processes().empty());
-  agent.write_config("  minimumIsolation: [uid, seccomp]\nfeatureGates: {Actor: true}");
+  agent.write_config("  minimumIsolation: [uid, seccomp]\nfeatureGates: {Actor: true}\nexporter: {detail: all}");
   agent.process().signal(SIGHUP);
   CHECK(plugins_say("isolation: inprocess has none of plugins.minimumIsolation [uid, seccomp]"));
   check_that_the_others_go_on();
@@ -248,8 +249,8 @@ TEST_CASE_FIXTURE(ThirdPartyPluginFixture, "the output of a plugin is in the age
 TEST_CASE("koordctl plugin reload puts a plugin's new file in the place of the one that runs, without a gap") {
   TemporaryFolder plugins;
   std::filesystem::copy(built("test/core/child/actor.so"), plugins / "actor.so");
-  ThirdPartyPluginFixture fixture{
-      AgentProcess("featureGates: {Actor: true}", {built("plugins/advisor-node-resource"), plugins.path()})};
+  ThirdPartyPluginFixture fixture{AgentProcess("featureGates: {Actor: true}\nexporter: {detail: all}",
+                                               {built("plugins/advisor-node-resource"), plugins.path()})};
   fixture.plays("count", every("500ms"));
   auto calls = [&] {
     return find_metric(fixture.agent.metrics(), "koordetector_plugin_calls_total", {"plugin=\"com.example.actor\""})
@@ -298,7 +299,7 @@ TEST_CASE(
     "a configuration that the schema or the plugin refuses at SIGHUP leaves the old one in force, and is reported once") {
   const auto config = [](const std::string& part) {
     return "  settings: {com.example.actor: {period: 100ms, config: {part: " + part +
-           "}}}\nfeatureGates: {Actor: true}";
+           "}}}\nfeatureGates: {Actor: true}\nexporter: {detail: all}";
   };
   ThirdPartyPluginFixture fixture{
       AgentProcess(config("count"), {built("plugins/advisor-node-resource"), built("test/core/child")})};

@@ -103,6 +103,20 @@ std::string AgentProcess::get(const std::string& target) const {
   return response && response->status == 200 ? response->body : "";
 }
 
+double AgentProcess::calls_of_plugin(const std::string& id) const {
+  const std::string text = get("/api/v1/plugins"), key = "\"calls\":";
+  const std::size_t at = text.find(key, text.find("\"id\":\"" + id + "\""));
+  return at == text.npos ? 0 : std::strtod(text.c_str() + at + key.size(), nullptr);
+}
+
+double AgentProcess::series_of_plugins() const {
+  const std::string text = get("/api/v1/plugins"), key = "\"series\":";
+  double series = 0;
+  for (std::size_t at = text.find(key); at != text.npos; at = text.find(key, at + 1))
+    series += std::strtod(text.c_str() + at + key.size(), nullptr);
+  return series;
+}
+
 unsigned AgentProcess::status_of(const std::string& target) const {
   auto response = http::get(socket(), target);
   return response ? response->status : 0;

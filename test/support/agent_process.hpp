@@ -61,7 +61,9 @@ class AgentProcess {
   // The body that it answers with; empty when it does not answer with 200.
   std::string get(const std::string& target) const;
   std::string metrics() const { return get("/metrics"); }
-  std::string tcp_address() const;  // of /metrics
+  double calls_of_plugin(const std::string& id) const;
+  double series_of_plugins() const;  // living ones, also those that exporter.detail leaves out
+  std::string tcp_address() const;   // of /metrics
   std::string metrics_over_tcp() const;
   unsigned post_over_tcp(const std::string& target) const;  // its status
   unsigned status_of(const std::string& target) const;

@@ -63,3 +63,19 @@ TEST_CASE("a verdict that does not stand has a series at level all only") {
   CHECK(of(Detail::all, "container_interference").has(metric::SubjectKind::container, 0));
   CHECK(of(Detail::container, "container_oom_kills_total").has(metric::SubjectKind::container, 0));
 }
+
+TEST_CASE("the host's families of each plugin are below level all those of alerts and dashboards, and failures") {
+  using metric::HostExported;
+  for (const Detail detail : {Detail::node, Detail::pod, Detail::container}) {
+    for (const char* family : {"plugin_failed", "plugin_restarts_total", "plugin_cpu_cores", "host_state_age_seconds"})
+      CHECK(agentd::host_exported(detail, family) == HostExported::always);
+    CHECK(agentd::host_exported(detail, "plugin_errors_total") == HostExported::unless_zero);
+    CHECK(agentd::host_exported(detail, "plugin_slowdown") == HostExported::unless_one);
+    CHECK(agentd::host_exported(detail, "plugin_up") == HostExported::never);
+    CHECK(agentd::host_exported(detail, "zzz") == HostExported::always);
+    CHECK_FALSE(of(detail, "node_psi").node);
+  }
+  for (const char* family : {"plugin_up", "plugin_errors_total", "host_capability"})
+    CHECK(agentd::host_exported(Detail::all, family) == HostExported::always);
+  CHECK(of(Detail::all, "node_psi").node);
+}
