@@ -46,7 +46,9 @@ void RequestParser::feed(std::string_view bytes) { state_->bytes += bytes; }
 
 bool RequestParser::has_bytes() const { return !state_->bytes.empty(); }
 
+// A connection that waits, as those of thousands of agents do, keeps no memory of its last request.
 void RequestParser::begin() {
+  if (state_->bytes.empty()) std::string().swap(state_->bytes);
   state_->error = {};
   state_->in_chunk_header = false;
   state_->parser.emplace();
