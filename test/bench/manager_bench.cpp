@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // koord-manager under load: the real program, over TLS, with one connection and one token for each node, bodies that
 // differ, two watchers and an API server of the tests. This process makes the load; its CPU time is shown apart.
-//   manager-bench [NODES [PODS [WATCHERS [SECONDS]]]]
+//   manager-bench [NODES [PODS [WATCHERS [SECONDS [GATES]]]]]
+// GATES: those of the manager, such as "BatchResources: false".
 #include <unistd.h>
 
 #include <algorithm>
@@ -37,6 +38,7 @@ constexpr double kTargetP99Ms = 20, kTargetMemory = 1.5, kTargetFirstByteMs = 10
 
 struct Size {
   int nodes = 5000, pods = 30, watchers = 2, seconds = 60;
+  std::string gates = "NodeSLO: false, NodeMetric: false";
 };
 
 double ms(Steady::duration d) { return std::chrono::duration<double, std::milli>(d).count(); }
@@ -132,8 +134,7 @@ struct Load {
   explicit Load(const Size& s)
       : size(s),
         cluster(names_of(s)),
-        manager(cluster.start("a", false, {},
-                              {"featureGates={NodeSLO: false, NodeMetric: false}", "serve.reviewCache=10m"})) {
+        manager(cluster.start("a", false, {}, {"featureGates={" + s.gates + "}", "serve.reviewCache=10m"})) {
     if (!eventually([&] { return manager->leads(); })) give_up("the manager does not lead: " + manager->log());
     port = static_cast<std::uint16_t>(std::stoul(manager->api_port()));
     for (int thread = 0; thread < kThreads; ++thread)
@@ -242,5 +243,6 @@ int main(int argc, char** argv) {
   Size size;
   int* const values[] = {&size.nodes, &size.pods, &size.watchers, &size.seconds};
   for (int i = 1; i < argc && i <= 4; ++i) *values[i - 1] = std::max(1, std::atoi(argv[i]));
+  if (argc > 5) size.gates = argv[5];
   measure(size);
 }
