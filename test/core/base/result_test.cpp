@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/base/result.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cerrno>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace koord;
+
+namespace {
+
+const std::string kLong(100, 'x');  // longer than what a std::string keeps in itself
+
+Result<std::string> with_value() { return kLong; }
+Result<std::string> with_error() { return invalid(kLong); }
+
+Result<std::unique_ptr<int>> moved_on(Result<std::unique_ptr<int>> result) { return TRY(std::move(result)); }
+
+}  // namespace
+
+TEST_CASE("a copy of a result has its value or its error, and leaves the original as it was") {
+  const Result<std::string> value = with_value(), error = with_error();
+  const Result<std::string> value_copy = value, error_copy = error;
+  CHECK(*value_copy == kLong);
+  CHECK(error_copy.error().text == kLong);
+  CHECK(*value == kLong);
+  CHECK(error.error().text == kLong);
+}
+
+TEST_CASE("an assigned result replaces a value or an error by either") {
+  for (const bool begins_with_value : {true, false}) {
+    Result<std::string> result = begins_with_value ? with_value() : with_error();
+    result = with_error();
+    CHECK_FALSE(result);
+    result = with_error();
+    CHECK(result.error().text == kLong);
+    result = with_value();
+    CHECK(*result == kLong);
+    const Result<std::string>& same = result;
+    result = same;
+    CHECK(*result == kLong);
+  }
+}
+
+TEST_CASE("a value that cannot be copied is moved, also through TRY") {
+  auto moved = moved_on(std::make_unique<int>(7));
+  REQUIRE(moved);
+  CHECK(**moved == 7);
+  CHECK(moved_on(system_error(ENOENT, "file")).error().is(std::errc::no_such_file_or_directory));
+}
+
+TEST_CASE("results move when a vector of them grows") {
+  std::vector<Result<std::string>> results;
+  for (int i = 0; i < 100; ++i) results.push_back(i % 2 == 0 ? with_value() : with_error());
+  for (int i = 0; i < 100; ++i) CHECK(results[static_cast<std::size_t>(i)].has_value() == (i % 2 == 0));
+}
+
+TEST_CASE("success without a value holds no error, and an error stays one when it is copied or moved") {
+  CHECK(Result<void>());
+  Result<void> failed = invalid(kLong);
+  const Result<void> copy = failed;
+  CHECK(copy.error().text == kLong);
+  CHECK(std::move(failed).error().text == kLong);
+  failed = {};
+  CHECK(failed);
+}
