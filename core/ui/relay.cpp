@@ -15,7 +15,7 @@
 namespace koord::ui {
 namespace {
 
-constexpr std::size_t kBlock = 64 << 10;
+constexpr std::size_t kRelayBlock = 64 << 10;
 
 Result<UniqueFd> connect_to(const std::string& path) {
   const http::SocketAddress address = TRY(http::unix_address(path));
@@ -37,7 +37,7 @@ bool write_all(int fd, std::string_view bytes) {
 
 // Passes on what is there. False: nothing more comes or goes.
 bool pass_on(int from, int to) {
-  std::array<char, kBlock> block;
+  std::array<char, kRelayBlock> block;
   const ssize_t n = ::read(from, block.data(), block.size());
   if (n < 0) return errno == EINTR;
   return n > 0 && write_all(to, {block.data(), static_cast<std::size_t>(n)});
