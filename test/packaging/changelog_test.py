@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""CHANGELOG.md has a section of this version, with the version of the plugin ABI, and its links lead somewhere.
+"""packaging/CHANGELOG.md has a section of this version, with the version of the plugin ABI, and its links lead somewhere.
 
 usage: changelog_test.py TREE VERSION    unittest's output
 """
@@ -10,7 +10,8 @@ import sys
 import unittest
 
 TREE, VERSION = pathlib.Path(sys.argv[1]), sys.argv[2]
-TEXT = (TREE / 'CHANGELOG.md').read_text(encoding='utf-8')
+FOLDER = TREE / 'packaging'
+TEXT = (FOLDER / 'CHANGELOG.md').read_text(encoding='utf-8')
 
 
 def anchors_of(path):
@@ -34,9 +35,9 @@ class Changelog(unittest.TestCase):
 
     def test_the_links_lead_to_files_and_their_sections(self):
         for path, _, anchor in (link.partition('#') for link in re.findall(r'\]\(([^)]+)\)', TEXT)):
-            self.assertTrue((TREE / path).is_file(), path)
+            self.assertTrue((FOLDER / path).is_file(), path)
             if anchor:
-                self.assertIn(anchor, anchors_of(TREE / path), path)
+                self.assertIn(anchor, anchors_of(FOLDER / path), path)
 
 
 if __name__ == '__main__':
