@@ -38,8 +38,8 @@ def main(output, root, *files):
         'namespace koord::workshop {\nnamespace {\n'
         'constexpr EmbeddedArchive::Entry entries[] = {\n' + entries + '};\n'
         'constexpr char packed[] =\n' + literal(packed) + ';\n'
-        'constexpr EmbeddedArchive archive{{packed, sizeof packed - 1}, entries};\n}  // namespace\n\n'
-        'const EmbeddedArchive& embedded_archive() { return archive; }\n}  // namespace koord::workshop\n',
+        'constexpr EmbeddedArchive kEmbedded{{packed, sizeof packed - 1}, entries};\n}  // namespace\n\n'
+        'const EmbeddedArchive& embedded_archive() { return kEmbedded; }\n}  // namespace koord::workshop\n',
         encoding='utf-8')
 
 
