@@ -72,6 +72,7 @@ Result<void> parse_span(const http::Query& parameters, const Clock& clock, store
   if (auto to = parameters.get("to")) query.to = TRY(parse_time("to", *to, clock));
   Duration window = kDefaultWindow;
   if (auto text = parameters.get("window")) window = TRY(parse_duration(*text));
+  if (window > kLongestWindow) return invalid("window is longer than " + format_duration(kLongestWindow));
   query.from = query.to - window;
   if (auto from = parameters.get("from")) query.from = TRY(parse_time("from", *from, clock));
   if (query.from > query.to) return invalid("from is later than to");

@@ -19,6 +19,7 @@ struct QueryRequest {
 };
 
 inline constexpr Duration kDefaultWindow = std::chrono::minutes(5);
+inline constexpr Duration kLongestWindow = std::chrono::hours(87'600);  // ten years
 
 // The most that one request may cost the agent: series of an answer, samples of an answer with raw=true, and samples
 // that are read for aggregates.

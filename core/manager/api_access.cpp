@@ -123,9 +123,10 @@ void ApiAccess::authenticate(const http::Request& request, const aggregated::Acc
 aggregated::Failure ApiAccess::limited(const http::Request& request) {
   ++counters_.limited;
   const std::string address = kubeauth::address_of(request);
-  audit_lines_.write(parts_.clock.now(), manager_log, log::Level::warn,
-                     "refused: '" + address + "' sends tokens that the API server does not accept; it is not asked");
-  return aggregated::too_many_requests("too many tokens of '" + address + "' were refused");
+  limited_lines_.write(
+      parts_.clock.now(), manager_log, log::Level::warn,
+      "refused: a token of '" + address + "'; too many tokens of it, or of all clients, were not accepted");
+  return aggregated::too_many_requests("too many tokens of '" + address + "', or of all clients, were not accepted");
 }
 
 void ApiAccess::note_forged(const http::Request& request) {

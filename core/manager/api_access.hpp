@@ -60,7 +60,7 @@ class ApiAccess {
   bool is_known_ = false;  // the ConfigMap, or that it is missing
   Counters counters_;
   std::string problem_, settings_problem_;
-  log::RateLimit audit_lines_{100, std::chrono::minutes(1)};
+  log::RateLimit audit_lines_{100, std::chrono::minutes(1)}, limited_lines_{10, std::chrono::minutes(1)};
   kube::ListWatch watch_;
 };
 

@@ -59,6 +59,7 @@ TEST_CASE("a bad parameter is refused with its name, its value and what is expec
         "agg 'p42' is not one of last, avg, min, max, count, p50, p90, p95, p99");
   CHECK(complaint({{"metric", "m"}, {"agg", ""}}) == "agg is empty");
   CHECK(complaint({{"metric", "m"}, {"agg", "p95,last,p95"}}) == "agg has 'p95' twice");
+  CHECK(complaint({{"metric", "m"}, {"to", "0"}, {"window", "2562047h"}}) == "window is longer than 87600h");
   CHECK(complaint({{"metric", "m"}, {"window", "5"}}) == "'5' is not a duration such as '250ms' or '1h30m'");
   CHECK(complaint({{"metric", "m"}, {"from", "nan"}}) == "from 'nan' is not a time in Unix seconds");
   CHECK(complaint({{"metric", "m"}, {"label", "=x"}}) == "label '=x' is not key=value");
