@@ -35,7 +35,7 @@ constexpr Duration kPatience = std::chrono::seconds(40);
 }  // namespace
 
 Result<std::string> ask_agent(const Invocation& invocation, const std::string& target) {
-  return answer_of(invocation, http::get(invocation.socket, target));
+  return answer_of(invocation, http::get(invocation.socket, target, {.cancel_fd = invocation.cancel_fd}));
 }
 
 Result<std::string> tell_agent(const Invocation& invocation, const std::string& target) {

@@ -23,6 +23,7 @@ struct Invocation {
   std::string socket;
   Output output = Output::table;
   std::ostream& out;
+  int cancel_fd = -1;  // a request to the agent ends when it becomes readable; -1: never
 
   bool has(const char* name) const { return options.count(name) > 0; }
   std::string text(const char* name) const { return options.count(name) ? options[name].as<std::string>() : ""; }

@@ -82,10 +82,11 @@ class CursesTerminal : public Terminal {
   int read_key(int timeout_ms) override {
     pollfd input{STDIN_FILENO, POLLIN, 0};
     const int ready = ::poll(&input, 1, timeout_ms);
-    if (ready == 0) return 0;
     if (ready > 0 && (input.revents & POLLIN) == 0) return kKeyClosed;
+    // Also after the time: ncurses may have keys that it has read before, and the new size of the screen.
     wint_t code = 0;
     const int kind = ::wget_wch(stdscr, &code);
+    if (kind != ERR) empty_reads_ = 0;
     if (kind != ERR) return key_of(code, kind == KEY_CODE_YES);
     // A signal, or half a key. Input that is always ready and never there has ended.
     if (ready > 0 && ++empty_reads_ > kMostEmptyReads) return kKeyClosed;

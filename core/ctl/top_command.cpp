@@ -117,8 +117,7 @@ Result<void> live(const Invocation& invocation, const Choice& choice, int interv
 void end_by_signals() {
   struct sigaction action {};
   action.sa_handler = on_interrupt;
-  ::sigaction(SIGINT, &action, nullptr);
-  ::sigaction(SIGTERM, &action, nullptr);
+  for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM}) ::sigaction(signal, &action, nullptr);
 }
 
 Result<void> run_top(const Invocation& invocation) {
@@ -131,16 +130,17 @@ Result<void> run_top(const Invocation& invocation) {
   if (watches || (has_screen && !once)) {
     const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(interval).count();
     const int interval_ms = static_cast<int>(std::clamp<std::int64_t>(ms, 100, 3'600'000));
-    end_by_signals();
     if (!watches && ::isatty(STDIN_FILENO)) {
       TopControl control(choice.order, invocation.options["all"].as<bool>(), choice.limit);
       control.update(TRY(fetch_all(invocation)));
+      end_by_signals();
       const Result<std::unique_ptr<Terminal>> terminal = Terminal::open();
       if (terminal) {
         run_top_screen(invocation, **terminal, control, {fetch_all, interval_ms, interrupted});
         return {};
       }
     }
+    end_by_signals();
     return live(invocation, choice, interval_ms, has_screen);
   }
   const TopView view = TRY(fetch(invocation, choice));

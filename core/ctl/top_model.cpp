@@ -38,9 +38,11 @@ void add_pod(const json::value& pod, std::vector<TopRow>& rows) {
   std::string name = (ns.empty() ? "" : ns + "/") + json_text(pod, "name");
   std::string qos = json_text(pod, "qosClass");
   if (qos.empty()) qos = json_text(pod, "kubernetesQOS");
-  rows.push_back({"pod", name, qos, usage_of(pod, "pod")});
-  for (const json::value& container : json_list(pod, "containers"))
+  rows.push_back({.kind = "pod", .name = name, .qos = qos, .usage = usage_of(pod, "pod"), .pod = name});
+  for (const json::value& container : json_list(pod, "containers")) {
     rows.push_back(container_row(container, name + "/", qos));
+    rows.back().pod = name;
+  }
 }
 
 // By the victim's name; a pod has the one of its first container that has one. Verdicts of third parties are left out.

@@ -25,6 +25,7 @@ struct TopRow {
   std::string qos;
   Usage usage;
   std::string interference = {};  // "cpu 4.2%", the first verdict that stands; empty: none
+  std::string pod = {};           // as the agent's API takes it; empty: outside of pods
 };
 
 struct TopView {

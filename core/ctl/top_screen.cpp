@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/ctl/top_screen.hpp"
 
+#include <sys/eventfd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -9,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "core/base/unique_fd.hpp"
 #include "core/base/url.hpp"
 #include "core/ctl/decision_view.hpp"
 #include "core/ctl/interference_view.hpp"
@@ -23,11 +26,8 @@ constexpr int kAnswerPollMs = 50;
 
 // Verdicts and decisions about the pod of a row; the reason if the agent has none.
 std::string detail_about(const Invocation& invocation, const TopRow& row) {
-  std::string pod = row.name;
-  if (row.kind == "container") pod.erase(pod.rfind('/'));
-  if (pod.find('/') == std::string::npos)
-    return "outside of pods: koordctl interference and koordctl knobs show more\n";
-  const std::string name = percent_encode(pod);
+  if (row.pod.empty()) return "outside of pods: koordctl interference and koordctl knobs show more\n";
+  const std::string name = percent_encode(row.pod);
   const auto text_of = [&](const std::string& target, const auto& render) {
     const Result<std::string> answer = ask_agent(invocation, target);
     const Result<std::string> text = answer ? render(*answer) : Result<std::string>(answer.error());
@@ -41,7 +41,13 @@ std::string detail_about(const Invocation& invocation, const TopRow& row) {
 // The answers that the screen waits for, in another thread: the keys work meanwhile.
 class TopRequests {
  public:
-  TopRequests(const Invocation& invocation, FetchTop fetch) : invocation_(invocation), fetch_(fetch) {}
+  TopRequests(const Invocation& invocation, FetchTop fetch) : invocation_(invocation), fetch_(fetch) {
+    invocation_.cancel_fd = over_.get();
+  }
+  // Ends the request in flight.
+  ~TopRequests() { ::eventfd_write(over_.get(), 1); }
+  TopRequests(const TopRequests&) = delete;
+  TopRequests& operator=(const TopRequests&) = delete;
 
   // Asks for the figures, and for a row's detail.
   void begin(const TopRow* detail_of) {
@@ -67,7 +73,8 @@ class TopRequests {
     Result<TopView> view;
     std::string detail_of, detail;
   };
-  const Invocation& invocation_;
+  const UniqueFd over_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  Invocation invocation_;
   const FetchTop fetch_;
   std::future<Answer> answer_;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/ui/relay.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -19,9 +20,11 @@ constexpr std::size_t kRelayBlock = 64 << 10;
 
 Result<UniqueFd> connect_to(const std::string& path) {
   const http::SocketAddress address = TRY(http::unix_address(path));
-  UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  // It would wait for ever for an agent that hangs.
+  UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket || ::connect(socket.get(), address.get(), address.length) != 0)
     return system_error(errno, "cannot connect to the agent's socket '" + path + "'");
+  ::fcntl(socket.get(), F_SETFL, 0);
   return socket;
 }
 
@@ -45,11 +48,14 @@ bool pass_on(int from, int to) {
 
 }  // namespace
 
-Result<void> relay(int input, int output, const std::string& path) {
+Result<void> relay(int input, int output, const std::string& path, Duration patience) {
   const UniqueFd socket = TRY(connect_to(path));
+  const int patience_ms = static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(patience).count());
   for (;;) {
     std::array<pollfd, 2> ready{pollfd{socket.get(), POLLIN, 0}, pollfd{input, POLLIN, 0}};
-    if (::poll(ready.data(), ready.size(), -1) < 0 && errno != EINTR) return system_error(errno, "poll");
+    const int found = ::poll(ready.data(), ready.size(), input < 0 ? patience_ms : -1);
+    if (found < 0 && errno != EINTR) return system_error(errno, "poll");
+    if (found == 0) return system_error(ETIMEDOUT, "the agent on '" + path + "' does not answer");
     if (ready[1].revents != 0 && !pass_on(input, socket.get())) {
       ::shutdown(socket.get(), SHUT_WR);
       input = -1;  // not polled any more

@@ -63,7 +63,7 @@ Result<void> serve(const std::string& address, Source& source, std::ostream& out
   const std::uint16_t port = TRY(server.listen_tcp(address));
   admission.emplace(port);  // before the loop runs
   authority = with_port(address, port);
-  for (int signal : {SIGTERM, SIGINT})
+  for (int signal : {SIGHUP, SIGTERM, SIGINT})
     TRY(loop.on_signal(signal, [&] {
       source.close();
       server.stop(kStopPatience, [&loop] { loop.stop(); });

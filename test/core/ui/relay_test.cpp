@@ -2,6 +2,7 @@
 #include "core/ui/relay.hpp"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -11,6 +12,7 @@
 #include <thread>
 
 #include "core/base/unique_fd.hpp"
+#include "core/http/socket_address.hpp"
 #include "test/core/http/running_server.hpp"
 
 using namespace koord;
@@ -89,6 +91,23 @@ TEST_CASE("a relay ends when the agent closes an idle connection") {
   fixture.thread.join();
   CHECK(fixture.done);
   fixture.thread = std::thread([] {});
+}
+
+TEST_CASE("after the end of its input a relay does not wait for ever for an agent that hangs") {
+  SocketFolder folder;
+  const std::string path = folder.path("hanging.sock");
+  const http::SocketAddress address = *http::unix_address(path);
+  const UniqueFd agent(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));  // it never accepts
+  REQUIRE(::bind(agent.get(), address.get(), address.length) == 0);
+  REQUIRE(::listen(agent.get(), 0) == 0);
+  const UniqueFd nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const Result<void> done = ui::relay(nothing.get(), -1, path, std::chrono::milliseconds(1));
+  REQUIRE_FALSE(done);
+  CHECK(done.error().is(std::errc::timed_out));
+  // The first connection still waits, and no more may.
+  const Result<void> full = ui::relay(nothing.get(), -1, path);
+  REQUIRE_FALSE(full);
+  CHECK(full.error().is(std::errc::resource_unavailable_try_again));
 }
 
 TEST_CASE("a relay ends when the reader of its output has ended") {

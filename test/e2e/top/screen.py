@@ -66,13 +66,14 @@ class Screen:
         """Returns the exit status; that of a shell for a signal."""
         deadline = time.monotonic() + PATIENCE_S
         while self.status is None:
-            self.read(0.05)
+            if self.master is not None:
+                self.read(0.05)
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:
                 self.status = os.waitstatus_to_exitcode(status)
             elif time.monotonic() > deadline:
                 raise AssertionError('it does not end:\n' + self.text())
-        while select.select([self.master], [], [], 0)[0] and self.read(0):
+        while self.master is not None and select.select([self.master], [], [], 0)[0] and self.read(0):
             pass
         return self.status
 

@@ -159,6 +159,8 @@ class Top(unittest.TestCase):
         screen.wait_for('by cpu')
         screen.type('n')
         screen.wait_for('by name')
+        screen.type('q')
+        self.assertEqual(screen.wait_for_end(), 0)
         release.append(True)
 
     def test_no_name_reaches_the_terminal_as_a_command(self):
@@ -183,8 +185,7 @@ class Top(unittest.TestCase):
         screen.wait_for('by harm')
         os.close(screen.master)
         screen.master = None
-        _, status = os.waitpid(screen.pid, 0)
-        screen.status = status
+        self.assertEqual(screen.wait_for_end(), 0)
 
     def test_an_unknown_terminal_gets_a_table_that_refreshes(self):
         screen = self.top(terminal='koord-test-none')
