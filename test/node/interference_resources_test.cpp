@@ -207,9 +207,11 @@ TEST_CASE(
     const double alone_ms = read_ms(path);
     Process writing = start_in(
         writer, [&] { transfer(path, O_WRONLY, kMiB, 0us); }, 48);
-    const bool is_found = collect_until(
-        advisor, [&] { return has_verdict(advisor, reader, "blkio", "interfered"); }, 20s);
+    const auto is_reported = [&] { return has_verdict(advisor, reader, "blkio", "interfered"); };
+    bool is_found = collect_until(advisor, is_reported, 20s);
     const double beside_ms = read_ms(path), added_ms = beside_ms - alone_ms;
+    // Some disks become slow only when they have written for a while.
+    if (!is_found && added_ms >= 0.8) is_found = collect_until(advisor, is_reported, 20s);
     const std::string text = verdict(advisor, reader, "blkio");
     MESSAGE("a read takes ", alone_ms, " ms alone, ", beside_ms, " ms beside the writer: ", text);
     // The rule asks for 0.5 ms more, which a fast disk does not add. Near that either answer is right.
