@@ -78,7 +78,8 @@ TEST_CASE("a thousand tokens of one client cost some reviews, and agents and new
   const auto reviews = cluster.cluster.requests(R"({"path":"/tokenreviews","after":)" + std::to_string(before) + "}");
   CHECK(reviews.size() < 200);
   CHECK(cluster.metric(*replica, "koord_manager_serve_refused_total", {"reason=\"limited\""}) == answers["429"]);
-  CHECK(contains(line_with(replica->log(), "sends tokens that the API server does not accept"), "'127.0.0.1'"));
+  CHECK(contains(line_with(replica->log(), "too many tokens of it, or of all clients, were not accepted"),
+                 "'127.0.0.1'"));
 }
 
 TEST_CASE("a front proxy is known on its old connection when its settings come, and when they change") {
