@@ -61,8 +61,7 @@ Result<Choice> choice_of(const Invocation& invocation) {
   Choice choice;
   choice.order = TRY(parse_top_order(invocation.text("sort")));
   choice.limit = TRY(parse_uint(invocation.text("limit")));
-  choice.without_idle =
-      !invocation.options["all"].as<bool>() && choice.order != TopOrder::memory && choice.order != TopOrder::name;
+  choice.without_idle = !invocation.options["all"].as<bool>() && folds_idle_rows(choice.order);
   return choice;
 }
 

@@ -19,15 +19,14 @@ constexpr std::size_t kMostFilterCharacters = 64;
 struct SortKey {
   char key;
   TopOrder order;
-  std::string_view name;
 };
-constexpr std::array<SortKey, 7> kSortKeys{{{'h', TopOrder::harm, "harm"},
-                                            {'c', TopOrder::cpu, "cpu"},
-                                            {'m', TopOrder::memory, "memory"},
-                                            {'l', TopOrder::latency, "latency"},
-                                            {'t', TopOrder::throttled, "throttled"},
-                                            {'s', TopOrder::stalled, "stalled"},
-                                            {'n', TopOrder::name, "name"}}};
+constexpr std::array<SortKey, 7> kSortKeys{{{'h', TopOrder::harm},
+                                            {'c', TopOrder::cpu},
+                                            {'m', TopOrder::memory},
+                                            {'l', TopOrder::latency},
+                                            {'t', TopOrder::throttled},
+                                            {'s', TopOrder::stalled},
+                                            {'n', TopOrder::name}}};
 
 std::string lower_case(std::string text) {
   for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -85,7 +84,6 @@ void TopControl::update(TopView view) {
   if (!is_paused_ || !view_) view_ = std::move(view);
 }
 
-// As without a screen: sorted by memory or name also idle rows are of interest.
 TopView TopControl::selection() const {
   TopView view = *view_;
   if (const std::string wanted = lower_case(filter_); !wanted.empty())
@@ -94,7 +92,7 @@ TopView TopControl::selection() const {
              std::string::npos;
     });
   sort_rows(view.rows, order_);
-  shorten(view, !shows_idle_ && order_ != TopOrder::memory && order_ != TopOrder::name, limit_);
+  shorten(view, !shows_idle_ && folds_idle_rows(order_), limit_);
   return view;
 }
 
@@ -158,8 +156,7 @@ bool TopControl::press_in_detail(int key, std::size_t lines) {
 std::string TopControl::status() const {
   std::string text = is_paused_ ? "PAUSED   " : "";
   if (!problem_.empty()) text += problem_ + "   ";
-  for (const SortKey& sort : kSortKeys)
-    if (sort.order == order_) text += "by " + std::string(sort.name);
+  text += "by " + std::string(name_of(order_));
   if (edits_filter_)
     text += "   filter: " + filter_ + "_";
   else if (!filter_.empty())

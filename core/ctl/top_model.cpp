@@ -95,19 +95,34 @@ std::string first_lines(const std::string& text, std::size_t lines) {
   return text.substr(0, end);
 }
 
+struct OrderName {
+  TopOrder order;
+  std::string_view name;
+};
+constexpr OrderName kOrderNames[] = {{TopOrder::harm, "harm"},
+                                     {TopOrder::cpu, "cpu"},
+                                     {TopOrder::memory, "memory"},
+                                     {TopOrder::latency, "latency"},
+                                     {TopOrder::throttled, "throttled"},
+                                     {TopOrder::stalled, "stalled"},
+                                     {TopOrder::name, "name"}};
+
 }  // namespace
 
 Result<TopOrder> parse_top_order(std::string_view name) {
-  if (name == "harm") return TopOrder::harm;
-  if (name == "cpu") return TopOrder::cpu;
-  if (name == "memory") return TopOrder::memory;
-  if (name == "latency") return TopOrder::latency;
-  if (name == "throttled") return TopOrder::throttled;
-  if (name == "stalled") return TopOrder::stalled;
-  if (name == "name") return TopOrder::name;
+  for (const OrderName& known : kOrderNames)
+    if (known.name == name) return known.order;
   return invalid("--sort '" + std::string(name) +
                  "' is not one of harm, cpu, memory, latency, throttled, stalled, name");
 }
+
+std::string_view name_of(TopOrder order) {
+  for (const OrderName& known : kOrderNames)
+    if (known.order == order) return known.name;
+  return {};
+}
+
+bool folds_idle_rows(TopOrder order) { return order != TopOrder::memory && order != TopOrder::name; }
 
 Result<TopView> parse_top(const std::string& node_text, const std::string& pods_text, const std::string& verdicts) {
   json::value node = TRY(parse_object(node_text));

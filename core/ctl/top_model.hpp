@@ -41,6 +41,10 @@ struct TopView {
 enum class TopOrder { harm, cpu, memory, latency, throttled, stalled, name };
 
 Result<TopOrder> parse_top_order(std::string_view name);
+std::string_view name_of(TopOrder order);  // "harm"
+
+// Whether idle rows are left out in this order: sorted by memory or name they are of interest, too.
+bool folds_idle_rows(TopOrder order);
 
 // From the answers of /api/v1/node, /api/v1/pods and /api/v1/interference. `verdicts`: empty of an agent that has none.
 Result<TopView> parse_top(const std::string& node, const std::string& pods, const std::string& verdicts = {});
