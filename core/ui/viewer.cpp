@@ -99,12 +99,6 @@ http::Response run_sql(Source& source, const http::Request& request) {
   return {.content_type = std::string(http::kJson), .body = std::move(rows->body)};
 }
 
-http::Response answer_of(Source& source, const http::Request& request) {
-  if (request.path.starts_with(kApi)) return ask_agent(source, request);
-  if (request.path == kSql) return run_sql(source, request);
-  return file_of_page(request);
-}
-
 http::Response guarded(http::Response response) {
   forbid_foreign_content(response);
   return response;
@@ -118,15 +112,14 @@ http::Routes viewer_routes(Source& source, CheckAccess check) {
     std::optional<http::Response> refusal = check(request);
     decide(refusal ? std::optional(guarded(*std::move(refusal))) : std::nullopt);
   });
-  const auto ask = [&source](const http::Request& request, const http::Reply& reply) {
-    reply(guarded(answer_of(source, request)));
-  };
-  const auto give_file = [](const http::Request& request, const http::Reply& reply) {
-    reply(guarded(file_of_page(request)));
-  };
-  routes.all_below_now("/sql.", give_file);  // sql.js
-  for (const std::string_view prefix : {kSql, kApi}) routes.all_below(std::string(prefix), ask);
-  routes.all_below_now("/", give_file);
+  routes.get_slow(std::string(kSql), [&source](const http::Request& request, const http::Reply& reply) {
+    reply(guarded(run_sql(source, request)));
+  });
+  routes.all_below(std::string(kApi), [&source](const http::Request& request, const http::Reply& reply) {
+    reply(guarded(ask_agent(source, request)));
+  });
+  routes.all_below_now(
+      "/", [](const http::Request& request, const http::Reply& reply) { reply(guarded(file_of_page(request))); });
   return routes;
 }
 
