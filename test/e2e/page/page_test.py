@@ -20,17 +20,16 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 import unittest
 import urllib.parse
 
 from browser import Browser, chromium
 from frozen_agent import FrozenAgent, ask
+from running import next_link, received, start_agent, until
 
 HERE = pathlib.Path(__file__).parent
 BUILD, SCREENSHOTS = map(pathlib.Path, sys.argv[1:3])
 PLUGINS = sys.argv[3:]
-PATIENCE_S = 90
 RECORDED = {'/api/v1/' + path.stem.replace('interference-', 'interference/'): path.read_bytes() for path in (HERE / 'recorded').glob('*.json')}
 VIEWS = ['node', 'pods', 'interference', 'decisions', 'plugins', 'capabilities', 'sql', 'pod?name=shop%2Fcart-7d9f']
 HOSTILE = '<img src=x onerror="document.title=1"><script>alert(1)</script>&amp;\u202e'
@@ -53,9 +52,7 @@ state: {{source: cgroup}}
 predict: {{directory: "{self.folder}/predictions"}}
 qos: {{directory: "{self.folder}/qos"}}
 ''')
-        environment = {**os.environ, 'KOORD_SHARED_CGROUP_TREE': '1'}
-        with open(self.folder / 'log', 'wb') as log:
-            self.agent = subprocess.Popen([BUILD / 'core/agentd/koordetector', '--config', config], stderr=log, stdout=log, env=environment)
+        self.agent = start_agent(BUILD, config, self.folder / 'log')
         self.until(lambda: ask(f'{self.folder}/agent.sock', '/readyz')[0] == 200)
         self.until(lambda: b'"node_cpu_usage"' in ask(f'{self.folder}/agent.sock', '/api/v1/node')[1])
         self.until(lambda: json.loads(ask(f'{self.folder}/agent.sock', '/api/v1/query?metric=node_cpu_usage&raw=true')[1])['rows'])
@@ -67,20 +64,11 @@ qos: {{directory: "{self.folder}/qos"}}
         self.address = urllib.parse.urlsplit(self.link).netloc
 
     def next_link(self):
-        """Each used link is followed by a line with a new one."""
-        return re.search(r'http://\S+', self.viewer.stdout.readline())[0]
+        return next_link(self.viewer)
 
     def until(self, condition):
-        deadline = time.monotonic() + PATIENCE_S
-        while True:
-            try:
-                if condition():
-                    return
-            except OSError:
-                pass
-            if time.monotonic() > deadline or self.agent.poll() is not None:
-                raise RuntimeError('the agent is not ready: ' + (self.folder / 'log').read_text()[-2000:])
-            time.sleep(0.05)
+        until(condition, lambda: 'the agent is not ready: ' + (self.folder / 'log').read_text()[-2000:],
+              lambda: self.agent.poll() is not None)
 
     def koordctl(self, *words):
         command = [BUILD / 'core/ctl/koordctl', *words, '-o', 'json']
@@ -119,10 +107,7 @@ def request(target, headers=(), method='GET', host=None, body=None):
     if body is not None:
         connection.putheader('Content-Length', str(len(body)))
     connection.endheaders(body)
-    answer = connection.getresponse()
-    found = answer.status, answer.headers, answer.read()
-    connection.close()
-    return found
+    return received(connection)
 
 
 def sign_in():

@@ -9,21 +9,19 @@ import http.client
 import json
 import os
 import pathlib
-import re
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 import urllib.parse
 
 from frozen_agent import ask
+from running import PATIENCE_S, next_link, received, start_agent, until
 
 BUILD = pathlib.Path(sys.argv[1])
 KOORDCTL = BUILD / 'core/ctl/koordctl'
-PATIENCE_S = 90
 POD = 'koordinator-system/koordetector-x7k2p'
 
 # `mode` says what kubectl does; `kubectls` has a line for each: its id, and its arguments.
@@ -60,9 +58,7 @@ qos: {{directory: "{self.folder}/qos"}}
         kubectl.write_text(KUBECTL.format(folder=self.folder, koordctl=KOORDCTL))
         kubectl.chmod(0o755)
         self.behave('well')
-        environment = {**os.environ, 'KOORD_SHARED_CGROUP_TREE': '1'}
-        with open(self.folder / 'log', 'wb') as log:
-            self.agent = subprocess.Popen([BUILD / 'core/agentd/koordetector', '--config', config], stderr=log, stdout=log, env=environment)
+        self.agent = start_agent(BUILD, config, self.folder / 'log')
         until(lambda: ask(self.socket, '/readyz')[0] == 200, lambda: (self.folder / 'log').read_text()[-2000:])
 
     def behave(self, mode):
@@ -98,25 +94,12 @@ def is_running(pid):
         return False
 
 
-def until(condition, why=lambda: ''):
-    deadline = time.monotonic() + PATIENCE_S
-    while True:
-        try:
-            if condition():
-                return
-        except OSError:
-            pass
-        if time.monotonic() > deadline:
-            raise RuntimeError('not within the time: ' + why())
-        time.sleep(0.05)
-
-
 class Viewer:
     """koordctl ui --pod, signed in."""
 
     def __init__(self, installation):
         self.process = subprocess.Popen(installation.command(), stdout=subprocess.PIPE, text=True, env=installation.environment())
-        link = urllib.parse.urlsplit(re.search(r'http://\S+', self.process.stdout.readline())[0])
+        link = urllib.parse.urlsplit(next_link(self.process))
         self.address, self.cookie = link.netloc, None
         _, headers, _ = self.request(f'/?{link.query}')
         self.cookie = headers['Set-Cookie'].split(';')[0]
@@ -124,10 +107,7 @@ class Viewer:
     def request(self, target):
         connection = http.client.HTTPConnection(self.address, timeout=PATIENCE_S)
         connection.request('GET', target, headers={'Cookie': self.cookie} if self.cookie else {})
-        answer = connection.getresponse()
-        found = answer.status, answer.headers, answer.read()
-        connection.close()
-        return found
+        return received(connection)
 
     def get(self, target):
         status, _, body = self.request(target)
