@@ -63,7 +63,7 @@ struct HostRule {
 };
 
 // Families of the host with many series, sorted, below level "all". A counter of failures begins with the first one.
-// `koordctl plugins` and `koordctl capabilities` show all of it.
+// `koordctl plugins` and `koordctl capabilities` show those of plugins and capabilities.
 constexpr HostRule kHostRules[] = {{"host_capability", HostExported::if_negative},
                                    {"host_kubelet_request_duration_seconds", HostExported::never},
                                    {"host_lists_total", HostExported::never},
