@@ -94,7 +94,7 @@ Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::
           [this](std::span<const knob::Adjusted> values) { return services_.governor.hold(values, kUnproposedTime); }),
       hooks_(
           services_, creations_, [this](std::uint32_t stages) { return plugins_.hooks(stages); },
-          [this](kube::EventInput event) { strategy_watch_.tell_cluster(std::move(event)); }),
+          [this](kube::EventInput event) { strategy_watch_.record_event(std::move(event)); }),
       hook_questions_(services_, config_.hooks, creations_,
                       [this](std::uint32_t stages) { return plugins_.hooks(stages); }),
       nri_hooks_(services_, config_.hooks, creations_, hook_questions_,
@@ -106,7 +106,7 @@ Agent::Agent(config::Config config, CommandLine line, UniqueFd store_lock, std::
       prediction_(services_, config_.predict),
       slo_watch_(hub_),
       strategy_watch_(services_, config_.node_name),
-      verdict_watch_(services_, [this](kube::EventInput event) { strategy_watch_.tell_cluster(std::move(event)); }),
+      verdict_watch_(services_, [this](kube::EventInput event) { strategy_watch_.record_event(std::move(event)); }),
       detection_rules_(services_),
       checkpoints_(services_, config_.node_name,
                    [this] { return checkpoint_use(config_.plugins.of(api::kJudge).config_json); }),
@@ -311,7 +311,7 @@ void Agent::reload() {
 
 void Agent::reload_plugin(const std::string& id, std::function<void(const Result<void>&)> done) {
   loop_.post([this, id, done = std::move(done)] {
-    auto tell = [id, done](const Result<void>& replaced) {
+    auto finish = [id, done](const Result<void>& replaced) {
       if (replaced)
         log::info(plugin_log, "{} was reloaded", id);
       else
@@ -319,12 +319,12 @@ void Agent::reload_plugin(const std::string& id, std::function<void(const Result
       done(replaced);
     };
     Result<std::vector<load::TrustedKey>> keys = load::read_trusted_keys(config_.plugins.trusted_keys);
-    if (!keys) return tell(keys.error());
+    if (!keys) return finish(keys.error());
     config::FeatureGates gates;
     plugins_.rediscover(config_.plugins, gates);
     // Problems with the gates of other plugins were reported when they were applied.
     apply_gates(config_.feature_gates, line_.feature_gates, gates);
-    plugins_.replace(id, config_.plugins, gates, *keys, tell);
+    plugins_.replace(id, config_.plugins, gates, *keys, finish);
     std::lock_guard lock(mutex_);
     gates_ = std::move(gates);
   });

@@ -86,7 +86,7 @@ bool BaselineCheckpoints::take(const std::string& workload, const std::string& i
                                const Result<kube::Reply>& reply) {
   if (!reply) return false;
   if (!reply->ok() && reply->status != 404) {
-    tell("reading is refused with status " + std::to_string(reply->status));
+    log_problem("reading is refused with status " + std::to_string(reply->status));
     return false;
   }
   asked_[workload] = services_.clock.now();
@@ -97,8 +97,8 @@ bool BaselineCheckpoints::take(const std::string& workload, const std::string& i
   if (checkpoint)
     offer(workload, *std::move(checkpoint));
   else
-    tell("'" + state::checkpoint_name(in_cluster) + "': " + checkpoint.error().message() + "; nothing is known of " +
-         in_cluster);
+    log_problem("'" + state::checkpoint_name(in_cluster) + "': " + checkpoint.error().message() +
+                "; nothing is known of " + in_cluster);
   return true;
 }
 
@@ -110,7 +110,7 @@ void BaselineCheckpoints::offer(const std::string& workload, state::BaselineChec
   for (const auto& one : offered_) all.push_back(one.second);
   const std::string text = analysis::write_baselines(std::move(all), kMostOfferedBytes);
   if (auto put = services_.store.put(analysis::kOfferedBaselinesKey, std::as_bytes(std::span(text))); !put)
-    tell("they are not passed on: " + put.error().message());
+    log_problem("they are not passed on: " + put.error().message());
 }
 
 // As the plugin stored them last.
@@ -182,14 +182,14 @@ void BaselineCheckpoints::finish(const std::string& in_cluster, const analysis::
                                  const Result<kube::Written>& written) {
   Written& last = written_[in_cluster];
   last.at = services_.clock.now();
-  if (!written) return tell("writing failed: " + written.error().message());
+  if (!written) return log_problem("writing failed: " + written.error().message());
   if (written->outcome == kube::Written::Outcome::refused)
-    return tell("writing is refused: " + written->refusal.message);
+    return log_problem("writing is refused: " + written->refusal.message);
   last.is_ours = is_ours;
   last.baseline = baseline;
 }
 
-void BaselineCheckpoints::tell(const std::string& problem) {
+void BaselineCheckpoints::log_problem(const std::string& problem) {
   if (logged_.update("checkpoints", problem) == ProblemTracker::Change::begun)
     log::warn(state_log, "InterferenceMetricCheckpoint {}", problem);
 }

@@ -62,7 +62,7 @@ class BaselineCheckpoints {
   void finish(const std::string& in_cluster, const analysis::SavedBaseline& baseline, bool is_ours,
               const Result<kube::Written>& written);
   std::map<std::string, analysis::SavedBaseline> known_baselines() const;
-  void tell(const std::string& problem);
+  void log_problem(const std::string& problem);
 
   const Services& services_;
   const std::string node_;

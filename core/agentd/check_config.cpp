@@ -84,7 +84,7 @@ void check_plugin_configs(const std::vector<CheckedPlugin>& plugins, const confi
 // As the agent would at the start of the plugin.
 Result<void> check_isolation(const CheckedPlugin& plugin, const config::PluginsSettings& settings) {
   const config::Isolation wanted = settings.of(plugin.manifest.id).isolation;
-  const bool is_in_child = TRY(host::lives_in_child(plugin.manifest, plugin.origin, wanted));
+  const bool is_in_child = TRY(host::runs_in_child(plugin.manifest, plugin.origin, wanted));
   return is_in_child ? Result<void>() : host::check_in_agent(plugin.origin, wanted, settings.minimum_isolation);
 }
 

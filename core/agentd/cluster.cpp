@@ -90,7 +90,7 @@ void Cluster::start() {
   watch_pods({state::find_kube_root(parts_.layout, {}), {}});
   start_kubelet();
   start_api_source();
-  tell();
+  report_status();
 }
 
 void Cluster::stop() {
@@ -110,7 +110,7 @@ void Cluster::start_api_source() {
   options.volumes = settings_.api_server.volumes;
   options.slo_config_map = settings_.api_server.slo_config_map;
   state::ApiSource::Handlers handlers;
-  handlers.on_status = [this] { later(&Cluster::tell); };
+  handlers.on_status = [this] { later(&Cluster::report_status); };
   handlers.on_places = [this](const state::PodPlaces& places) {
     parts_.loop.post([this, places, alive = std::weak_ptr<Alive>(alive_)] {
       if (alive.lock()) watch_pods(places);
@@ -134,7 +134,7 @@ void Cluster::start_kubelet() {
     parts_.durations.observe(answer.path, answer.status, answer.took);
   };
   handlers.on_places = [this](const state::PodPlaces& places) { watch_pods(places); };
-  handlers.on_status = [this](const state::KubeletSource::Status&) { later(&Cluster::tell); };
+  handlers.on_status = [this](const state::KubeletSource::Status&) { later(&Cluster::report_status); };
   handlers.on_moved = [this] {
     if (source_) source_->request();
   };
@@ -164,7 +164,7 @@ void Cluster::connect_kubelet() {
     return on_piece ? kubelet_client_->download(std::move(call), std::move(on_piece), std::move(on_reply))
                     : kubelet_client_->send(std::move(call), std::move(on_reply));
   });
-  tell();
+  report_status();
 }
 
 void Cluster::watch_pods(const state::PodPlaces& places) {
@@ -173,7 +173,7 @@ void Cluster::watch_pods(const state::PodPlaces& places) {
   if (places.others != places_.others && !places.others.empty())
     log::warn(state_log, "{}", state::describe_others(places));
   places_ = places;
-  later(&Cluster::tell);
+  later(&Cluster::report_status);
 }
 
 void Cluster::request() {
@@ -196,11 +196,11 @@ void Cluster::later(void (Cluster::*what)()) {
   });
 }
 
-void Cluster::tell() {
+void Cluster::report_status() {
   std::vector<Capability> capabilities;
   std::string problem;
-  if (kubelet_) tell_kubelet(capabilities, problem);
-  if (source_) tell_api(capabilities, problem);
+  if (kubelet_) report_kubelet(capabilities, problem);
+  if (source_) report_api_server(capabilities, problem);
   if (watch_)
     capabilities.push_back(
         {"pod_watch", watch_->degraded() ? CapabilityState::broken : CapabilityState::supported, watch_->detail(), ""});
@@ -214,7 +214,7 @@ void Cluster::tell() {
   problem_ = std::move(problem);
 }
 
-void Cluster::tell_kubelet(std::vector<Capability>& capabilities, std::string& problem) {
+void Cluster::report_kubelet(std::vector<Capability>& capabilities, std::string& problem) {
   if (!place_) {
     const std::string trouble =
         "the address of the kubelet is not known yet: neither state.kubelet.address nor $HOST_IP is set, and the Node is not known";
@@ -234,7 +234,7 @@ void Cluster::tell_kubelet(std::vector<Capability>& capabilities, std::string& p
                           trouble.empty() ? place_->host + ":" + std::to_string(place_->port) : trouble, ""});
 }
 
-void Cluster::tell_api(std::vector<Capability>& capabilities, std::string& problem) {
+void Cluster::report_api_server(std::vector<Capability>& capabilities, std::string& problem) {
   bool any_current = false, any_behind = false;
   std::string first_trouble;
   for (const state::ApiSource::Status& status : source_->status()) {

@@ -60,9 +60,9 @@ class Cluster {
   void connect_kubelet();
   void watch_pods(const state::PodPlaces& places);
   void later(void (Cluster::*what)());
-  void tell();
-  void tell_kubelet(std::vector<service::Capability>& capabilities, std::string& problem);
-  void tell_api(std::vector<service::Capability>& capabilities, std::string& problem);
+  void report_status();
+  void report_kubelet(std::vector<service::Capability>& capabilities, std::string& problem);
+  void report_api_server(std::vector<service::Capability>& capabilities, std::string& problem);
   void log_change(const std::string& name, const std::string& problem);
   void log_server(const std::string& problem);
 

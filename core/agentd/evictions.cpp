@@ -51,21 +51,21 @@ EvictionModule::EvictionModule(const Services& services, const config::Config& c
 EvictionModule::~EvictionModule() { stop(); }
 
 evict::Evictions::Parts EvictionModule::eviction_parts() {
-  return {
-      .clock = services_.clock,
-      .hub = services_.hub,
-      .mode = [this](const std::string& plugin) { return services_.governor.mode(plugin); },
-      .usage = [this] { return evict::read_usage(services_.store, services_.clock.now()); },
-      .ask = [this](evict::Order order) { later([this, order = std::move(order)] { ask(order); }); },
-      .record = [this](decision::Decision decision) { services_.governor.note(std::move(decision)); },
-      .on_outcome = [this](const evict::Outcome& outcome) { later([this, outcome] { tell(outcome); }); },
-      .on_brake = [this](Time until, const std::string& why) { later([this, until, why] { tell_brake(until, why); }); },
-      .on_held_back = [this](const evict::Outcome& outcome) { later([this, outcome] { log_held_back(outcome); }); },
-      .memory_pressure = [proc = config_.roots.proc]() -> std::optional<double> {
-        const Result<std::string> text = read_file(proc + "/pressure/memory");
-        return text ? evict::full_memory_pressure(*text) : std::nullopt;
-      },
-      .kill = [layout = services_.layout](const state::Pod& pod) { return evict::kill_containers(layout, pod); }};
+  return {.clock = services_.clock,
+          .hub = services_.hub,
+          .mode = [this](const std::string& plugin) { return services_.governor.mode(plugin); },
+          .usage = [this] { return evict::read_usage(services_.store, services_.clock.now()); },
+          .ask = [this](evict::Order order) { later([this, order = std::move(order)] { ask(order); }); },
+          .record = [this](decision::Decision decision) { services_.governor.note(std::move(decision)); },
+          .on_outcome = [this](const evict::Outcome& outcome) { later([this, outcome] { report_outcome(outcome); }); },
+          .on_brake = [this](Time until,
+                             const std::string& why) { later([this, until, why] { report_brake(until, why); }); },
+          .on_held_back = [this](const evict::Outcome& outcome) { later([this, outcome] { log_held_back(outcome); }); },
+          .memory_pressure = [proc = config_.roots.proc]() -> std::optional<double> {
+            const Result<std::string> text = read_file(proc + "/pressure/memory");
+            return text ? evict::full_memory_pressure(*text) : std::nullopt;
+          },
+          .kill = [layout = services_.layout](const state::Pod& pod) { return evict::kill_containers(layout, pod); }};
 }
 
 void EvictionModule::later(std::function<void()> task) {
@@ -114,7 +114,7 @@ void EvictionModule::ask(const evict::Order& order) {
   answered(order.pod.uid, not_found("this agent has no API server"));
 }
 
-void EvictionModule::tell(const evict::Outcome& outcome) {
+void EvictionModule::report_outcome(const evict::Outcome& outcome) {
   const bool done = outcome.outcome == decision::Outcome::evicted || outcome.outcome == decision::Outcome::killed;
   if (done) ++done_;
   log::write(evict_log, done ? log::Level::info : log::Level::warn, line_of(outcome));
@@ -124,7 +124,7 @@ void EvictionModule::tell(const evict::Outcome& outcome) {
                         .subject = {{"pod_uid", pod.uid}, {"pod_name", pod.name}, {"pod_namespace", pod.namespace_}},
                         .what = done ? "evictPodSuccess" : "evictPodFail",
                         .why = line_of(outcome)});
-  if (api_) api_->tell(outcome);
+  if (api_) api_->record(outcome);
 }
 
 void EvictionModule::log_held_back(const evict::Outcome& outcome) {
@@ -137,25 +137,25 @@ void EvictionModule::log_held_back(const evict::Outcome& outcome) {
     log::warn(evict_log, "{}: {}", order.plugin, *line);
 }
 
-void EvictionModule::tell_brake(Time until, const std::string& brake_why) {
+void EvictionModule::report_brake(Time until, const std::string& brake_why) {
   const std::string why = brake_why + ": no pod is evicted for " + minutes_until(until, services_.clock.now()) +
                           ", and what would have been evicted is in the decision records";
   log::error(evict_log, "{}", why);
   services_.events.add(
       {.time = services_.clock.now(), .plugin = {}, .subject = {}, .what = "eviction brake", .why = why});
   const kube::ObjectReference node{"v1", "Node", "", config_.node_name, config_.node_name};
-  if (api_) api_->tell({.about = node, .warning = true, .reason = "EvictionBrake", .message = why});
-  tell_capability();
+  if (api_) api_->record({.about = node, .warning = true, .reason = "EvictionBrake", .message = why});
+  report_capability();
 }
 
 void EvictionModule::poll() {
   kube::Client* client = api_ ? nullptr : services_.client();
   const evict::ApiEvictor::Options options{.source = {"koordetector", config_.node_name}};
   if (client != nullptr) api_ = std::make_unique<evict::ApiEvictor>(services_.loop, services_.clock, *client, options);
-  tell_capability();
+  report_capability();
 }
 
-void EvictionModule::tell_capability() {
+void EvictionModule::report_capability() {
   using service::CapabilityState;
   const evict::Evictions::View view = evictions_->view();
   service::Capability capability{"eviction", CapabilityState::supported, "through the API server", ""};

@@ -40,11 +40,11 @@ class EvictionModule final : public evict::RequestSink {
   void later(std::function<void()> task);  // [any] on the loop, unless this has ended
   void remember();
   void ask(const evict::Order& order);
-  void tell(const evict::Outcome& outcome);
+  void report_outcome(const evict::Outcome& outcome);
   void log_held_back(const evict::Outcome& outcome);
-  void tell_brake(Time until, const std::string& brake_why);
+  void report_brake(Time until, const std::string& brake_why);
   void poll();
-  void tell_capability();
+  void report_capability();
   void export_metrics();
 
   const Services& services_;

@@ -36,11 +36,11 @@ std::string own_pod_uid() {
   return uid == nullptr ? std::string() : uid;
 }
 
-HookModule::HookModule(const Services& services, hook::Creations& creations, Find find, TellCluster tell_cluster)
+HookModule::HookModule(const Services& services, hook::Creations& creations, Find find, RecordEvent record_event)
     : services_(services),
       creations_(creations),
       find_(std::move(find)),
-      tell_cluster_(std::move(tell_cluster)),
+      record_event_(std::move(record_event)),
       dispatcher_({.hooks = find_,
                    .clock = services.clock,
                    .metrics = services.metrics,
@@ -122,7 +122,7 @@ void HookModule::report(const hook::MissedFields::Missed& missed) {
                          .reason = "HookFieldsMissed",
                          .message = what + ": " + why};
   services_.loop.post([this, alive = is_alive_, event = std::move(event)]() mutable {
-    if (!alive.expired()) tell_cluster_(std::move(event));
+    if (!alive.expired()) record_event_(std::move(event));
   });
 }
 

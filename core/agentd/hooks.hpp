@@ -35,10 +35,10 @@ class HookModule {
   using Find = std::function<std::vector<host::HookTarget>(std::uint32_t stages)>;
 
   // Reports to the cluster. [loop thread]
-  using TellCluster = std::function<void(kube::EventInput)>;
+  using RecordEvent = std::function<void(kube::EventInput)>;
 
   // The services and the creations must outlive it.
-  HookModule(const Services& services, hook::Creations& creations, Find find, TellCluster tell_cluster);
+  HookModule(const Services& services, hook::Creations& creations, Find find, RecordEvent record_event);
   ~HookModule();
 
   // Looks for changes from now on, at once when the state has changed.
@@ -59,7 +59,7 @@ class HookModule {
   const Services& services_;
   hook::Creations& creations_;
   const Find find_;
-  const TellCluster tell_cluster_;
+  const RecordEvent record_event_;
   host::HookDispatcher dispatcher_;
   hook::MissedFields missed_;
   hook::KeptAnswers answers_;

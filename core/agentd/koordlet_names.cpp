@@ -149,8 +149,8 @@ FullSupport full_support_of(const KoordletSources& sources) {
   FullSupport support;
   sources.registry.for_each_series([&](const SeriesView& series) {
     const auto is_of = [&](const Rule& rule) { return !rule.full.empty() && rule.full == series.desc.name; };
-    const bool tells = std::any_of(std::begin(kRules), std::end(kRules), is_of);
-    if (tells && has_value(series, sources.now)) support[series.subject] = series.value != 0;
+    const bool is_full_metric = std::any_of(std::begin(kRules), std::end(kRules), is_of);
+    if (is_full_metric && has_value(series, sources.now)) support[series.subject] = series.value != 0;
   });
   return support;
 }

@@ -44,7 +44,7 @@ knob::QuotaRules quota_rules_of(const state::Snapshot& snapshot) {
   return rules;
 }
 
-bool runs_for_life(const state::Container& container) {
+bool runs_with_pod(const state::Container& container) {
   return container.kind == state::ContainerKind::regular || container.kind == state::ContainerKind::sidecar;
 }
 
@@ -65,7 +65,7 @@ knob::Subjects subjects_of(const state::Snapshot& snapshot) {
       subject.has_own_cpus = has_own_cpus(snapshot, pod, container);
       subject.limits = spec_limits_of(container.resources);
       whole.has_own_cpus |= subject.has_own_cpus;
-      if (runs_for_life(container)) whole.containers.push_back(container.cgroup_dir);
+      if (runs_with_pod(container)) whole.containers.push_back(container.cgroup_dir);
       subjects.add(container.cgroup_dir, subject);
     }
     whole.hands_off = subject.hands_off;

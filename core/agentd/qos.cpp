@@ -90,7 +90,7 @@ QosModule::~QosModule() = default;
 void QosModule::start(event::Loop& loop, event::WorkerPool& workers) {
   open();
   prepare();
-  tell();
+  report_journal();
   strand_ = std::make_unique<event::Strand>(workers, "qos");
   timer_ = loop.every(1s, [this] {
     if (!stepping_.exchange(true) && !strand_->post([this] { step(); })) stepping_ = false;
@@ -104,7 +104,7 @@ void QosModule::step() {
   if (!may_write_) journal_.release_tree();
   if (journal_.is_tree_taken()) prepare();
   journal_.tidy();
-  tell();
+  report_journal();
   stepping_ = false;
 }
 
@@ -141,7 +141,7 @@ void QosModule::prepare() {
   static_cast<void>(prepared);
 }
 
-void QosModule::tell() {
+void QosModule::report_journal() {
   const std::string problem = journal_.problem();
   const auto change = problems_.update("journal", problem);
   if (std::exchange(is_reported_, true) && change == ProblemTracker::Change::none) return;

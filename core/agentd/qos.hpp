@@ -52,7 +52,7 @@ class QosModule {
   void open();
   void settle_start();
   void prepare();
-  void tell();
+  void report_journal();
 
   const Clock& clock_;
   service::CapabilityBoard& capabilities_;

@@ -39,7 +39,7 @@ void StrategyWatch::start() {
   services_.governor.on_release(
       [this, &loop = services_.loop, alive = std::weak_ptr(alive_)](std::vector<knob::Release> releases) {
         loop.post([this, alive, releases = std::move(releases)] {
-          if (!alive.expired()) tell(releases);
+          if (!alive.expired()) report_releases(releases);
         });
       });
   const auto take = [this](const state::SnapshotPtr& snapshot) {
@@ -87,23 +87,23 @@ void StrategyWatch::check_archive() {
   if (change == Change::begun) log::warn(strategy_log, "{}; decisions are kept in memory only", status->problem);
 }
 
-void StrategyWatch::tell(const std::vector<knob::Release>& releases) {
+void StrategyWatch::report_releases(const std::vector<knob::Release>& releases) {
   for (ReleaseStory& story : stories_of(releases)) {
     services_.events.add({0, services_.clock.now(), {}, labels_of(story.pod), story.what, story.why});
-    tell_cluster({{"v1", "Pod", story.pod.pod_namespace, story.pod.pod_name, story.pod.pod_uid},
+    record_event({{"v1", "Pod", story.pod.pod_namespace, story.pod.pod_name, story.pod.pod_uid},
                   false,
                   "QoSKnobsRestored",
                   story.what + ": " + story.why});
   }
 }
 
-void StrategyWatch::tell_cluster(kube::EventInput input) {
+void StrategyWatch::record_event(kube::EventInput input) {
   kube::Client* client = services_.client();
   if (client == nullptr) return;
   if (!cluster_events_)
     cluster_events_ = std::make_unique<kube::Events>(services_.loop, services_.clock, *client,
                                                      kube::EventAggregator::Source{"koordetector", node_name_});
-  cluster_events_->tell(std::move(input));
+  cluster_events_->record(std::move(input));
 }
 
 std::vector<std::string> hands_off_problems(const state::Snapshot& snapshot, const std::vector<std::string>& plugins) {

@@ -27,7 +27,7 @@ class StrategyWatch {
   void stop();
 
   // Writes an Event, if there is a cluster.
-  void tell_cluster(kube::EventInput input);
+  void record_event(kube::EventInput input);
 
  private:
   struct Alive {};
@@ -35,7 +35,7 @@ class StrategyWatch {
   void poll();
   void check_annotations();
   void check_archive();
-  void tell(const std::vector<knob::Release>& releases);
+  void report_releases(const std::vector<knob::Release>& releases);
 
   const Services& services_;
   const std::string node_name_;

@@ -73,9 +73,9 @@ class Places {
     add_cgroup(place, pod.resources, is_best_effort, is_best_effort);
     place.level = Level::container;
     for (const state::Container& container : pod.containers) {
-      const bool runs_for_life =
+      const bool runs_with_pod =
           container.kind == state::ContainerKind::regular || container.kind == state::ContainerKind::sidecar;
-      if (!runs_for_life || container.cgroup_dir.empty()) continue;
+      if (!runs_with_pod || container.cgroup_dir.empty()) continue;
       place.cgroup_dir = container.cgroup_dir;
       place.container = container.name;
       add_cgroup(place, container.resources, is_best_effort, is_best_effort && !is_static);

@@ -97,13 +97,13 @@ std::vector<kube::EventInput> VerdictEvents::due(const std::vector<verdict::Reco
 kube::EventInput event_of(const Record& record, Time now) {
   const metric::Labels& victim = record.victim.labels;
   const std::string name_space(label_of(victim, "pod_namespace")), container(label_of(victim, "container_name"));
-  const std::string who = container.empty() ? "the pod" : "container " + container;
+  const std::string subject = container.empty() ? "the pod" : "container " + container;
   const Duration stood = std::chrono::floor<std::chrono::seconds>(now - record.since);
   return {.about = {"v1", "Pod", name_space, std::string(label_of(victim, "pod_name")),
                     std::string(label_of(victim, "pod_uid"))},
           .warning = record.kind == Kind::interfered || record.kind == Kind::shared_parent,
           .reason = event_reason(record.kind),
-          .message = who + " is held up on " + std::string(name_of(record.resource)) + " for " +
+          .message = subject + " is held up on " + std::string(name_of(record.resource)) + " for " +
                      format_duration(stood) + ": " + verdict::felt(record.statistic) + suspects_of(record, name_space) +
                      "; " + std::string(name_of(record.method)) + origin_of(record)};
 }

@@ -13,8 +13,8 @@ constexpr Duration kVerdictPoll = std::chrono::seconds(1);
 
 }  // namespace
 
-VerdictWatch::VerdictWatch(const Services& services, TellCluster tell_cluster)
-    : services_(services), tell_cluster_(std::move(tell_cluster)) {}
+VerdictWatch::VerdictWatch(const Services& services, RecordEvent record_event)
+    : services_(services), record_event_(std::move(record_event)) {}
 
 void VerdictWatch::start() {
   timer_ = services_.loop.every(kVerdictPoll, [this] { poll(); });
@@ -25,7 +25,7 @@ void VerdictWatch::stop() { timer_.reset(); }
 void VerdictWatch::poll() {
   for (kube::EventInput& event : events_.due(services_.verdicts.standing()->records, services_.clock.now())) {
     log::info(verdict_log, "pod {}/{}: {}", event.about.name_space, event.about.name, event.message);
-    tell_cluster_(std::move(event));
+    record_event_(std::move(event));
   }
 }
 

@@ -14,10 +14,10 @@ namespace koord::agentd {
 
 class VerdictWatch {
  public:
-  using TellCluster = std::function<void(kube::EventInput)>;
+  using RecordEvent = std::function<void(kube::EventInput)>;
 
   // The services must outlive it.
-  VerdictWatch(const Services& services, TellCluster tell_cluster);
+  VerdictWatch(const Services& services, RecordEvent record_event);
 
   void start();
   void stop();
@@ -26,7 +26,7 @@ class VerdictWatch {
   void poll();
 
   const Services& services_;
-  const TellCluster tell_cluster_;
+  const RecordEvent record_event_;
   VerdictEvents events_;
   std::unique_ptr<event::Timer> timer_;
 };

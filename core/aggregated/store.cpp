@@ -7,8 +7,7 @@
 namespace koord::aggregated {
 namespace {
 
-// They differ in the status at most.
-bool is_described_alike(const Object& a, const Object& b) {
+bool is_same_apart_from_status(const Object& a, const Object& b) {
   return a.labels() == b.labels() && a.annotations() == b.annotations() && a.owners() == b.owners() &&
          a.spec() == b.spec();
 }
@@ -29,7 +28,7 @@ Store::Put Store::put(const std::shared_ptr<Object>& object, const ObjectPtr& ex
   const Version version = next_version();
   object->created = before ? before->created : version;
   object->labelled = before && before->labels() == object->labels() ? before->labelled : version;
-  object->described = before && is_described_alike(*before, *object) ? before->described : version;
+  object->described = before && is_same_apart_from_status(*before, *object) ? before->described : version;
   object->set_version(version);
   if (before) {
     bytes_ -= before->bytes();

@@ -111,7 +111,7 @@ void CpuAnalysis::adopt(const std::vector<SavedBaseline>& offered, Time now) {
 
 std::vector<VerdictEvent> CpuAnalysis::set_rules(const Rules& rules, Time now) {
   const std::vector<SavedBaseline> known = save(now);
-  std::vector<VerdictEvent> ended = verdicts_.begin_anew(rules.confirmation);
+  std::vector<VerdictEvent> ended = verdicts_.restart(rules.confirmation);
   *this = CpuAnalysis(rules);
   restore(known, now);
   return ended;

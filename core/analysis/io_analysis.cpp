@@ -45,7 +45,7 @@ std::vector<VerdictEvent> IoAnalysis::set_rules(const Rules& rules) {
   if (rules.io.quiet_windows != rules_.io.quiet_windows || rules.io.quiet_half_life != rules_.io.quiet_half_life)
     baselines_.clear();
   rules_ = rules;
-  return verdicts_.begin_anew(rules.confirmation);
+  return verdicts_.restart(rules.confirmation);
 }
 
 std::vector<VerdictEvent> IoAnalysis::add(Time at, const std::vector<IoSubject>& subjects) {

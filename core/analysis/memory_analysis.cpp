@@ -10,7 +10,7 @@ std::vector<VerdictEvent> MemoryAnalysis::set_rules(const Rules& rules) {
   if (now.quiet_share != old.quiet_share || now.windows != old.windows || now.half_life != old.half_life)
     workloads_.clear();
   rules_ = rules;
-  return verdicts_.begin_anew(rules.confirmation);
+  return verdicts_.restart(rules.confirmation);
 }
 
 std::vector<VerdictEvent> MemoryAnalysis::add(Time at, const std::vector<MemorySubject>& subjects) {

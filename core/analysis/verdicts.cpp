@@ -20,7 +20,7 @@ void Verdicts::keep_only(const std::set<Subject>& living) {
   std::erase_if(trackers_, [&](const auto& one) { return !living.contains(one.first); });
 }
 
-std::vector<VerdictEvent> Verdicts::begin_anew(ConfirmationRule rule) {
+std::vector<VerdictEvent> Verdicts::restart(ConfirmationRule rule) {
   std::vector<VerdictEvent> ended;
   for (Verdict& verdict : standing()) ended.push_back({Change::cleared, std::move(verdict)});
   trackers_.clear();

@@ -27,7 +27,7 @@ class Verdicts {
   void keep_only(const std::set<Subject>& living);
 
   // All end, and are confirmed by `rule` from now on. Returns an event for each that stood.
-  std::vector<VerdictEvent> begin_anew(ConfirmationRule rule);
+  std::vector<VerdictEvent> restart(ConfirmationRule rule);
 
   // In the order of their subjects.
   std::vector<Verdict> standing() const;

@@ -121,9 +121,9 @@ Result<Time> SharedFile::read(std::uint64_t& seen, std::span<const Pick> picks, 
   } else if (busy_) {
     TRY(wait_for_turn(guard));
     // The read of another caller is good for this one, too, if it has happened and not failed.
-    if (!is_fresh(seen)) TRY(read_anew(guard));
+    if (!is_fresh(seen)) TRY(refresh(guard));
   } else {
-    TRY(read_anew(guard));
+    TRY(refresh(guard));
   }
   for (const Pick& pick : picks) values[pick.place] = values_[pick.slot];
   seen = serial_;
@@ -156,7 +156,7 @@ Result<void> SharedFile::wait_for_turn(Guard& guard) {
                "a read of '" + path() + "' does not return"};
 }
 
-Result<void> SharedFile::read_anew(Guard& guard) {
+Result<void> SharedFile::refresh(Guard& guard) {
   if (ended_) return gone(path());
   char usual[kUsualBytes];
   std::vector<char> large;

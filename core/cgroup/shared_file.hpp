@@ -73,7 +73,7 @@ class SharedFile {
   bool is_fresh(std::uint64_t seen) const;
   Duration::rep costly_period() const;
   Result<void> wait_for_turn(Guard& guard);
-  Result<void> read_anew(Guard& guard);
+  Result<void> refresh(Guard& guard);
 
   // In one's turn, without the lock.
   Result<bool> open_first();

@@ -113,7 +113,7 @@ CallResult PluginInstance::run(UniqueFd stop) {
     message.add(static_cast<std::uint32_t>(Service::run_returned))
         .add(result.status)
         .add(std::string_view(result.text));
-    host_.tell(message);
+    host_.send(message);
   });
   return {};
 }

@@ -251,7 +251,7 @@ void ChildMonitor::conclude() {
   std::optional<std::string> how = process_.wait(kEndPatience);  // since a channel closes before the process ends
   read_output();
   log_output_line(output_line_);
-  std::function<void(const std::string&)> tell;
+  std::function<void(const std::string&)> on_end;
   std::string reason;
   {
     std::lock_guard lock(mutex_);
@@ -261,10 +261,10 @@ void ChildMonitor::conclude() {
       reason = wanted_because_.empty() ? "its process ended " + *how : wanted_because_ + "; its process ended " + *how;
     }
     ended_ = reason;
-    tell = std::exchange(on_end_, nullptr);
+    on_end = std::exchange(on_end_, nullptr);
     changed_.notify_all();
   }
-  if (tell) tell(reason);
+  if (on_end) on_end(reason);
 }
 
 std::string ChildMonitor::how_it_ended() {

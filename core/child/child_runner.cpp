@@ -68,7 +68,7 @@ class ChildRunner final : public host::Runner {
         limits_(limits),
         granted_(std::move(granted)) {}
 
-  void on_lost(std::function<void(const std::string& reason)> tell) override { tell_lost_ = std::move(tell); }
+  void on_lost(std::function<void(const std::string& reason)> callback) override { on_lost_ = std::move(callback); }
 
   CallResult create() override {
     if (Result<void> started = start(); !started) {
@@ -190,7 +190,7 @@ class ChildRunner final : public host::Runner {
       plugin_process_ = std::move(plugin_process);
       monitor_ = std::make_unique<ChildMonitor>(plugin_process_->process(), context_, images_, limits_.cpu_millis,
                                                 [this](const std::string& reason) {
-                                                  if (tell_lost_) tell_lost_(plugin_process_->explain(reason));
+                                                  if (on_lost_) on_lost_(plugin_process_->explain(reason));
                                                 });
     }
     if (is_aborted_) monitor_->end("the host ended it", Duration::zero());
@@ -286,7 +286,7 @@ class ChildRunner final : public host::Runner {
   service::PluginContext& context_;
   const host::RunnerLimits limits_;
   const std::vector<std::string> granted_;
-  std::function<void(const std::string& reason)> tell_lost_;
+  std::function<void(const std::string& reason)> on_lost_;
   CallLane strand_, hooks_;
   std::shared_mutex ending_;  // shared by those who use the two below without being in a call of the strand
   std::atomic<bool> is_aborted_ = false;

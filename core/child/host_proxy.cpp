@@ -55,10 +55,10 @@ koord_status HostProxy::returned(const Answer& answer) {
 }
 
 void HostProxy::log(std::int32_t level, std::string_view message) {
-  tell(Packer().add(static_cast<std::uint32_t>(Service::log)).add(level).add(message));
+  send(Packer().add(static_cast<std::uint32_t>(Service::log)).add(level).add(message));
 }
 
-void HostProxy::tell(const Packer& message) {
+void HostProxy::send(const Packer& message) {
   std::lock_guard lock(asking_);
   if (!services_.send(message.bytes(), -1, kForEver)) end_with_the_host();
 }
@@ -105,7 +105,7 @@ koord_status HostProxy::append(std::uint64_t t_ns, std::vector<koord_point> poin
   }
   if (!samples_.push(t_ns, points)) return fail(KOORD_E_AGAIN, "the host does not keep up, the batch is dropped");
   if (in_call_) return KOORD_OK;
-  tell(Packer().add(static_cast<std::uint32_t>(Service::samples_waiting)));
+  send(Packer().add(static_cast<std::uint32_t>(Service::samples_waiting)));
   return KOORD_OK;
 }
 

@@ -48,7 +48,7 @@ class HostProxy final : public service::PluginSide {
   // A call of the host is running: it will look into the ring when that has returned.
   void set_in_call(bool in_call) { in_call_ = in_call; }
 
-  void tell(const Packer& message);
+  void send(const Packer& message);
   Answer ask(const Packer& request);
 
   // ---- for the services ----

@@ -17,7 +17,7 @@ namespace koord::child {
 namespace {
 
 constexpr Duration kLoadPatience = std::chrono::seconds(10);
-constexpr Duration kGuestEndPatience = std::chrono::seconds(2);  // once the channel is closed
+constexpr Duration kPluginEndPatience = std::chrono::seconds(2);  // once the channel is closed
 constexpr std::size_t kMaxProblem = 4096;
 
 // The file that was checked, and no other that lies there since.
@@ -92,7 +92,7 @@ Result<std::vector<load::ClassInfo>> PluginProcess::read_handshake() {
     return invalid("its process was ended before its file was mapped");
   if (!handshake)
     return invalid("wanted a return, found that its process ended " +
-                   explain(process_->wait(kGuestEndPatience).value_or("not, but hung up")));
+                   explain(process_->wait(kPluginEndPatience).value_or("not, but hung up")));
   if (!*handshake) return invalid("wanted an end within 10s, found none");
   Unpacker in((*handshake)->bytes);
   auto status = in.number<koord_status>();

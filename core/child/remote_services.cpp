@@ -196,7 +196,7 @@ koord_status cgroup_read(const koord_host* host, std::uint64_t handle, std::int6
 }
 
 void cgroup_close(const koord_host* host, std::uint64_t handle) {
-  serve(host, [&](HostProxy& remote) { return remote.tell(request(Service::cgroup_close).add(handle)), KOORD_OK; });
+  serve(host, [&](HostProxy& remote) { return remote.send(request(Service::cgroup_close).add(handle)), KOORD_OK; });
 }
 
 koord_status audit_record(const koord_host* host, std::uint64_t subject, koord_str what, koord_str why) {

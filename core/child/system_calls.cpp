@@ -32,7 +32,7 @@ constexpr std::uint32_t kForeignCalls = 0xffffffff;
 constexpr CapabilityMask bit(unsigned capability) { return CapabilityMask{1} << capability; }
 
 constexpr CapabilityMask kAdmin = bit(CAP_SYS_ADMIN);
-constexpr CapabilityMask kNobody = 0;
+constexpr CapabilityMask kNoCapability = 0;
 constexpr long kOpenTreeAttr = 467;  // Linux 6.15
 
 // Each answers EPERM, except for a process with one of these capabilities: a process that may not use a call need not
@@ -90,42 +90,42 @@ constexpr Denial kDenied[] = {
     {SYS_syslog, bit(CAP_SYSLOG) | kAdmin},
     {SYS_bpf, bit(CAP_BPF) | kAdmin},
     {SYS_perf_event_open, bit(CAP_PERFMON) | kAdmin},
-    {SYS_add_key, kNobody},
-    {SYS_request_key, kNobody},
-    {SYS_keyctl, kNobody},
-    {SYS_userfaultfd, kNobody},
-    {SYS_memfd_secret, kNobody},
-    {SYS_io_uring_setup, kNobody},
-    {SYS_io_uring_enter, kNobody},
-    {SYS_io_uring_register, kNobody},
-    {SYS_nfsservctl, kNobody},
+    {SYS_add_key, kNoCapability},
+    {SYS_request_key, kNoCapability},
+    {SYS_keyctl, kNoCapability},
+    {SYS_userfaultfd, kNoCapability},
+    {SYS_memfd_secret, kNoCapability},
+    {SYS_io_uring_setup, kNoCapability},
+    {SYS_io_uring_enter, kNoCapability},
+    {SYS_io_uring_register, kNoCapability},
+    {SYS_nfsservctl, kNoCapability},
     // Objects and requests that are counted for the whole node, not for a user; the first ones also outlive their
     // maker.
-    {SYS_shmget, kNobody},
-    {SYS_shmat, kNobody},
-    {SYS_shmctl, kNobody},
-    {SYS_semget, kNobody},
-    {SYS_semop, kNobody},
-    {SYS_semtimedop, kNobody},
-    {SYS_semctl, kNobody},
-    {SYS_msgget, kNobody},
-    {SYS_msgsnd, kNobody},
-    {SYS_msgrcv, kNobody},
-    {SYS_msgctl, kNobody},
-    {SYS_mq_open, kNobody},
-    {SYS_mq_unlink, kNobody},
-    {SYS_io_setup, kNobody},
+    {SYS_shmget, kNoCapability},
+    {SYS_shmat, kNoCapability},
+    {SYS_shmctl, kNoCapability},
+    {SYS_semget, kNoCapability},
+    {SYS_semop, kNoCapability},
+    {SYS_semtimedop, kNoCapability},
+    {SYS_semctl, kNoCapability},
+    {SYS_msgget, kNoCapability},
+    {SYS_msgsnd, kNoCapability},
+    {SYS_msgrcv, kNoCapability},
+    {SYS_msgctl, kNoCapability},
+    {SYS_mq_open, kNoCapability},
+    {SYS_mq_unlink, kNoCapability},
+    {SYS_io_setup, kNoCapability},
 #if defined(__x86_64__)
     {SYS_iopl, bit(CAP_SYS_RAWIO)},
     {SYS_ioperm, bit(CAP_SYS_RAWIO)},
-    {SYS_modify_ldt, kNobody},
+    {SYS_modify_ldt, kNoCapability},
 #endif
     // An agent locks the cgroup tree that it writes to (core/knob/tree_lock.hpp); a process that may only read the tree
     // could do so first.
-    {SYS_flock, kNobody},
+    {SYS_flock, kNoCapability},
     // Its process group is one of the ways to end what it has started.
-    {SYS_setsid, kNobody},
-    {SYS_setpgid, kNobody},
+    {SYS_setsid, kNoCapability},
+    {SYS_setpgid, kNoCapability},
 };
 
 constexpr long kFchmodat2 = 452, kSetxattrat = 463, kRemovexattrat = 466;  // Linux 6.6, 6.13

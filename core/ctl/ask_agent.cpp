@@ -38,7 +38,7 @@ Result<std::string> ask_agent(const Invocation& invocation, const std::string& t
   return answer_of(invocation, http::get(invocation.socket, target, {.cancel_fd = invocation.cancel_fd}));
 }
 
-Result<std::string> tell_agent(const Invocation& invocation, const std::string& target) {
+Result<std::string> post_to_agent(const Invocation& invocation, const std::string& target) {
   return answer_of(invocation, http::post(invocation.socket, target, "", kPatience));
 }
 

@@ -57,6 +57,6 @@ extern const Command kTop, kUi, kPods, kNode, kQuery, kPlugins, kFeatures, kCapa
 // Returns the agent's answer to GET `target` if it is 200; its own error text otherwise.
 Result<std::string> ask_agent(const Invocation& invocation, const std::string& target);
 // The same for POST, for what may take a while.
-Result<std::string> tell_agent(const Invocation& invocation, const std::string& target);
+Result<std::string> post_to_agent(const Invocation& invocation, const std::string& target);
 
 }  // namespace koord::ctl

@@ -21,7 +21,7 @@ Result<void> set_mode(const Invocation& invocation, const std::string& target, c
     return invalid("--for '" + time + "' is no time, expected 1s to 168h, such as 90s or 1h30m");
   std::string query = "?mode=" + percent_encode(mode);
   if (invocation.has("for")) query += "&for=" + percent_encode(invocation.text("for"));
-  const std::string answer = TRY(tell_agent(invocation, "/api/v1/modes/" + percent_encode(target) + query));
+  const std::string answer = TRY(post_to_agent(invocation, "/api/v1/modes/" + percent_encode(target) + query));
   const std::string text = TRY(render_mode(answer));
   invocation.out << (invocation.output == Output::json ? answer : text);
   return {};

@@ -104,7 +104,7 @@ Result<void> bench_plugin(const Invocation& invocation) {
   std::vector<Row> rows;
   for (auto [isolation_name, isolation] :
        {std::pair{"in process", config::Isolation::in_process}, std::pair{"process", config::Isolation::process}}) {
-    if (!host::lives_in_child(piece.manifest, load::Origin::third_party, isolation))
+    if (!host::runs_in_child(piece.manifest, load::Origin::third_party, isolation))
       continue;  // it may not be in this one
     rows.push_back({isolation_name, workshop::bench(piece, {isolation, program, images}, make_node, settings)});
   }

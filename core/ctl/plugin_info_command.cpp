@@ -29,8 +29,8 @@ load::Origin origin_of(const std::string& path, const std::string& own_directory
 }
 
 std::string runner_of(const load::Manifest& manifest, load::Origin origin) {
-  return host::lives_in_child(manifest, origin, config::Isolation::automatic).value_or(true) ? "a process of its own"
-                                                                                             : "the agent";
+  return host::runs_in_child(manifest, origin, config::Isolation::automatic).value_or(true) ? "a process of its own"
+                                                                                            : "the agent";
 }
 
 json::array strings(const std::vector<std::string>& list) {

@@ -11,7 +11,7 @@ Result<void> run_reload(const Invocation& invocation) {
   const std::string id = invocation.text("argument");
   if (!config::is_plugin_id(id))
     return invalid("'" + id + "' is no plugin id, expected " + std::string(config::kPluginIdForm));
-  const std::string answer = TRY(tell_agent(invocation, "/api/v1/plugins/" + id + "/reload"));
+  const std::string answer = TRY(post_to_agent(invocation, "/api/v1/plugins/" + id + "/reload"));
   if (invocation.output == Output::json) {
     invocation.out << answer;
     return {};

@@ -8,7 +8,7 @@ namespace koord::ctl {
 namespace {
 
 Result<void> run_restore(const Invocation& invocation) {
-  Result<std::string> answered = tell_agent(invocation, "/api/v1/restore");
+  Result<std::string> answered = post_to_agent(invocation, "/api/v1/restore");
   if (!answered) return std::move(answered).error().context("`koordetector restore` reverts knobs when no agent runs");
   const json::value answer = TRY(parse_object(*answered));
   std::size_t failed = 0, knobs = 0;

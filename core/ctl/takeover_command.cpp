@@ -15,7 +15,7 @@ void describe_takeover(po::options_description& options) {
 Result<void> run_takeover(const Invocation& invocation) {
   const bool is_dry_run = invocation.has("dry-run");
   const std::string answer =
-      TRY(is_dry_run ? ask_agent(invocation, kTakeoverTarget) : tell_agent(invocation, kTakeoverTarget));
+      TRY(is_dry_run ? ask_agent(invocation, kTakeoverTarget) : post_to_agent(invocation, kTakeoverTarget));
   const std::string text = TRY(render_takeover(answer, is_dry_run));
   invocation.out << (invocation.output == Output::json ? answer : text);
   return takeover_result(answer, is_dry_run);

@@ -81,11 +81,11 @@ void Strand::State::set_alarm(Overrun kind) {
 // The worker cannot leave the task behind our back: it would have to take the lock in finish().
 void Strand::State::on_alarm(std::uint64_t run, Overrun kind) {
   std::deque<Job> dropped;
-  OnOverrun tell;
+  OnOverrun on_overrun;
   {
     std::lock_guard lock(mutex_);
     if (!running_ || running_->id != run) return;
-    tell = running_->on_overrun;
+    on_overrun = running_->on_overrun;
     ++callbacks_;
     if (kind == Overrun::late) {
       set_alarm(Overrun::wedged);
@@ -96,7 +96,7 @@ void Strand::State::on_alarm(std::uint64_t run, Overrun kind) {
       workers_->give_up(running_->worker);
     }
   }
-  if (tell) tell(kind);
+  if (on_overrun) on_overrun(kind);
   dropped.clear();
   std::lock_guard lock(mutex_);
   --callbacks_;

@@ -47,19 +47,19 @@ void ApiEvictor::end(const std::string& uid, const OnAnswer& on_answer, const Re
   if (request.empty()) return;
   auto ended = std::make_shared<Request>(std::move(request.mapped()));
   const std::string of = uid;
-  const OnAnswer tell = on_answer;
+  const OnAnswer report = on_answer;
   const Result<kube::EvictionAnswer> what = answer;
   loop_.post([ended] {});
-  tell(of, what);
+  report(of, what);
 }
 
-void ApiEvictor::tell(const Outcome& outcome) {
+void ApiEvictor::record(const Outcome& outcome) {
   const bool done = outcome.outcome == decision::Outcome::evicted || outcome.outcome == decision::Outcome::killed;
   const state::Pod& pod = outcome.order.pod;
-  events_.tell({.about = {"v1", "Pod", pod.namespace_, pod.name, pod.uid},
-                .warning = true,
-                .reason = done ? "evictPodSuccess" : "evictPodFail",
-                .message = text_of(outcome)});
+  events_.record({.about = {"v1", "Pod", pod.namespace_, pod.name, pod.uid},
+                  .warning = true,
+                  .reason = done ? "evictPodSuccess" : "evictPodFail",
+                  .message = text_of(outcome)});
 }
 
 }  // namespace koord::evict

@@ -35,8 +35,8 @@ class ApiEvictor {
   void ask(const Order& order, const OnAnswer& on_answer);
 
   // An Event of the pod: evictPodSuccess or evictPodFail, as koordlet's.
-  void tell(const Outcome& outcome);
-  void tell(kube::EventInput input) { events_.tell(std::move(input)); }
+  void record(const Outcome& outcome);
+  void record(kube::EventInput input) { events_.record(std::move(input)); }
 
   std::size_t waiting() const { return requests_.size(); }
   const std::string& event_problem() const { return events_.problem(); }

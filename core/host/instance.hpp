@@ -164,7 +164,7 @@ class Instance : public std::enable_shared_from_this<Instance> {
   void ask_targets(Session& session);
   void set_targets(Session& session, const std::vector<scrape::ScrapeTarget>& targets);
   scrape::ScrapedMetrics::Mapping mapping_of(Session& session, const std::string& target);
-  void scrape_anew(Session& session);
+  void reset_scrapes(Session& session);
   void begin_scrapes(Session& session);
   bool is_ahead(Session& session);
   void begin_waiting(Session& session);

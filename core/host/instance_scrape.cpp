@@ -128,7 +128,7 @@ scrape::ScrapedMetrics::Mapping Instance::mapping_of(Session& session, const std
 }
 
 // The plugin's rules may be others now.
-void Instance::scrape_anew(Session& session) {
+void Instance::reset_scrapes(Session& session) {
   for (const auto& known : session.targets) known->metrics.forget();
   ask_targets(session);
 }

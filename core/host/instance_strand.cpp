@@ -180,8 +180,8 @@ void Instance::deliver_config(Session& session) {
     std::lock_guard lock(mutex_);
     if (!new_config_) return;  // a later one came before this task did
     config_json = *std::exchange(new_config_, std::nullopt);
-    bool tell = state_ == PluginState::running && info_.takes_events;
-    if (!tell) settings_.config_json = config_json;
+    bool offers_config = state_ == PluginState::running && info_.takes_events;
+    if (!offers_config) settings_.config_json = config_json;
     if (state_ != PluginState::running) return;
   }
   if (info_.takes_events) return offer_config(session, std::move(config_json));
@@ -219,7 +219,7 @@ void Instance::offer_config(Session& session, std::string config_json) {
   }
   parts_.on_status();
   if (!result.ok()) return;
-  if (info_.is_scraped_for()) scrape_anew(session);
+  if (info_.is_scraped_for()) reset_scrapes(session);
 }
 
 void Instance::wind_up(Session& session) {

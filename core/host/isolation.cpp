@@ -8,7 +8,7 @@
 
 namespace koord::host {
 
-Result<bool> lives_in_child(const load::Manifest& manifest, load::Origin origin, config::Isolation wanted) {
+Result<bool> runs_in_child(const load::Manifest& manifest, load::Origin origin, config::Isolation wanted) {
   const bool brings_runtime = manifest.runtime != load::Runtime::native;
   if (brings_runtime && wanted == config::Isolation::in_process)
     return invalid("isolation: inprocess, but runtime=" + std::string(to_string(manifest.runtime)) +

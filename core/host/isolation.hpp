@@ -13,7 +13,7 @@
 namespace koord::host {
 
 // An error: the configuration wants what the plugin's runtime cannot have.
-Result<bool> lives_in_child(const load::Manifest& manifest, load::Origin origin, config::Isolation wanted);
+Result<bool> runs_in_child(const load::Manifest& manifest, load::Origin origin, config::Isolation wanted);
 
 // Fails for a third party's plugin in the agent's process, which has no layer, if plugins.minimumIsolation names one.
 // `wanted` is the isolation that the configuration has now; the file may have been mapped under another one.

@@ -122,7 +122,7 @@ void ManagedPlugin::stop() {
 }
 
 Result<Loader> ManagedPlugin::loader() const {
-  if (!TRY(lives_in_child(file_.manifest, file_.origin, settings_.isolation))) {
+  if (!TRY(runs_in_child(file_.manifest, file_.origin, settings_.isolation))) {
     TRY(check_in_agent(file_.origin, settings_.isolation, minimum_isolation_));
     return parts_.load;
   }

@@ -53,7 +53,7 @@ void Connections::keep(Lease connection) {
                    .on_bytes = [drop_it](std::string_view) { drop_it(); },
                    .on_end = [drop_it](const Result<void>&) { drop_it(); }});
   kept_.push_back({std::move(connection), loop_.after(limits_.idle, drop_it)});
-  if (!waiting_.empty()) tell_next();
+  if (!waiting_.empty()) wake_next();
 }
 
 void Connections::drop(const Channel* channel) {
@@ -77,14 +77,14 @@ void Connections::close_kept() {
 
 void Connections::on_slot_free() {
   --open_;
-  tell_next();
+  wake_next();
 }
 
 // Called from the loop: the caller that has just returned a connection has finished by then.
-void Connections::tell_next() {
-  if (telling_ || waiting_.empty()) return;
-  telling_ = loop_.after({}, [this] {
-    telling_.reset();
+void Connections::wake_next() {
+  if (wake_timer_ || waiting_.empty()) return;
+  wake_timer_ = loop_.after({}, [this] {
+    wake_timer_.reset();
     while (!waiting_.empty() && (open_ < limits_.open || !kept_.empty())) {
       auto next = waiting_.front().lock();
       waiting_.pop_front();

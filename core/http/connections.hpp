@@ -62,7 +62,7 @@ class Connections : public std::enable_shared_from_this<Connections> {
   };
 
   void on_slot_free();
-  void tell_next();
+  void wake_next();
   void drop(const Channel* channel);
 
   event::Loop& loop_;
@@ -72,7 +72,7 @@ class Connections : public std::enable_shared_from_this<Connections> {
   std::vector<Kept> kept_;
   std::size_t open_ = 0;
   std::deque<std::weak_ptr<std::function<void()>>> waiting_;
-  std::unique_ptr<event::Timer> telling_;
+  std::unique_ptr<event::Timer> wake_timer_;
   std::uint64_t generation_ = 0;
 };
 

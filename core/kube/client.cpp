@@ -66,7 +66,7 @@ struct Client::State {
 
   class Job;
   class Handle;
-  void start_those_whose_turn_it_is();
+  void start_due_requests();
   void apply(Credentials::Changes changes) {
     if (changes.tls) http.renew(credentials.tls());
   }
@@ -261,7 +261,7 @@ class Client::State::Handle final : public Pending {
   std::shared_ptr<Job> job_;
 };
 
-void Client::State::start_those_whose_turn_it_is() {
+void Client::State::start_due_requests() {
   next_turn.reset();
   std::optional<Duration> next;
   std::deque<std::weak_ptr<Job>> still;
@@ -277,7 +277,7 @@ void Client::State::start_those_whose_turn_it_is() {
     still.push_back(one);
   }
   waiting = std::move(still);
-  if (next) next_turn = loop.after(*next, [this] { start_those_whose_turn_it_is(); });
+  if (next) next_turn = loop.after(*next, [this] { start_due_requests(); });
 }
 
 Client::Client(event::Loop& loop, event::WorkerPool& workers, const Clock& clock, ConnectionConfig config,
@@ -308,7 +308,7 @@ Client::PendingPtr Client::start(Call call, WatchHandlers handlers, OnPiece on_p
         Error{std::make_error_code(std::errc::device_or_resource_busy), "too many requests wait for their turn"});
   } else {
     state.waiting.push_back(job);
-    state.start_those_whose_turn_it_is();
+    state.start_due_requests();
     if (!state.waiting.empty() && state.waiting.back().lock() == job) ++state.delayed;
   }
   return std::make_unique<State::Handle>(state_, std::move(job));

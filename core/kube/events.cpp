@@ -77,7 +77,7 @@ Events::Events(event::Loop& loop, const Clock& clock, Client& client, EventAggre
 
 Events::~Events() = default;
 
-void Events::tell(EventInput input) {
+void Events::record(EventInput input) {
   state_->aggregator.add(std::move(input), state_->clock.now(), state_->clock.wall_ns());
   state_->go_on();
 }

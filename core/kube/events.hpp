@@ -24,7 +24,7 @@ class Events {
   Events(const Events&) = delete;
   Events& operator=(const Events&) = delete;
 
-  void tell(EventInput input);
+  void record(EventInput input);
 
   std::uint64_t dropped() const;       // occurrences without an Event
   const std::string& problem() const;  // of the last request; empty: none

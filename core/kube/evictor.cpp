@@ -109,12 +109,12 @@ void Evictor::on_group(std::string group) {
 }
 
 // An answer may destroy any of those that wait, or begin another eviction.
-void Evictor::end_asking(const std::function<void(Run&)>& tell) {
+void Evictor::end_asking(const std::function<void(Run&)>& answer) {
   const Client::PendingPtr asked = std::move(asking_);
   for (std::size_t left = waiting_.size(); left > 0 && !waiting_.empty(); --left) {
     Run* run = waiting_.front();
     waiting_.erase(waiting_.begin());
-    tell(*run);
+    answer(*run);
   }
 }
 

@@ -39,7 +39,7 @@ class Evictor {
   void ask(std::string target, Then then);
   void on_resources(std::string resources);
   void on_group(std::string group);
-  void end_asking(const std::function<void(Run&)>& tell);
+  void end_asking(const std::function<void(Run&)>& answer);
 
   Client& client_;
   std::optional<std::string> version_;

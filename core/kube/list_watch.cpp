@@ -52,7 +52,7 @@ struct ListWatch::State : std::enable_shared_from_this<State> {
         member(client.server_health(), [this](ServerHealth::Wake why) { wake(why); }) {}
 
   void go_on() {
-    tell();
+    report_health();
     const Time now = clock.now();
     const Reflector::Step step = reflector.next(now);
     timer.reset();
@@ -107,7 +107,7 @@ struct ListWatch::State : std::enable_shared_from_this<State> {
       reflector.list_failed(clock.now(), reply);
       if (reflector.health().state == Health::State::absent) {
         too_large.clear();
-        tell_too_large();
+        report_too_large();
         changed(set.clear());
       }
       return go_on();
@@ -132,7 +132,7 @@ struct ListWatch::State : std::enable_shared_from_this<State> {
         reflector.reject(now, difference.error().message());
       } else if (page->last) {
         too_large = std::exchange(large_in_list, {});
-        tell_too_large();
+        report_too_large();
         // A first list in which every object is too large is not an empty one.
         const bool says_nothing = !known && set.objects().empty() && !too_large.empty();
         if (!says_nothing) changed(*difference);
@@ -152,7 +152,7 @@ struct ListWatch::State : std::enable_shared_from_this<State> {
     }
   }
 
-  void tell_too_large() {
+  void report_too_large() {
     std::vector<std::string> texts;
     for (const auto& [key, object] : too_large)
       if (texts.size() < kMostLargeNamed) texts.push_back(describe(object));
@@ -170,7 +170,7 @@ struct ListWatch::State : std::enable_shared_from_this<State> {
     watch_handlers.on_begin = [this] {
       asked_at.reset();
       reflector.watch_begun(clock.now());
-      tell();
+      report_health();
       member.watch_opened();
     };
     watch_handlers.on_end = [this](Result<Reply> reply) {
@@ -189,10 +189,10 @@ struct ListWatch::State : std::enable_shared_from_this<State> {
     // The size of its first version that was too large stays: a problem is reported once.
     if (line.too_large) {
       const std::string key = key_of(line.too_large->name_space, line.too_large->name);
-      if (too_large.emplace(key, *line.too_large).second) tell_too_large();
+      if (too_large.emplace(key, *line.too_large).second) report_too_large();
     }
     if (line.change) {
-      if (too_large.erase(key_of(line.change->object.name_space, line.change->object.name)) != 0) tell_too_large();
+      if (too_large.erase(key_of(line.change->object.name_space, line.change->object.name)) != 0) report_too_large();
       Result<Difference> difference = apply(*line.change);
       if (!difference) {
         reflector.reject(now, difference.error().message());
@@ -207,7 +207,7 @@ struct ListWatch::State : std::enable_shared_from_this<State> {
       member.watch_closed();
       go_on();
     } else {
-      tell();
+      report_health();
     }
   }
 
@@ -222,7 +222,7 @@ struct ListWatch::State : std::enable_shared_from_this<State> {
     if (handlers.on_objects && (first || !difference.empty())) handlers.on_objects(set.objects(), difference);
   }
 
-  void tell() {
+  void report_health() {
     const Health& now = reflector.health();
     if (handlers.on_confirmed && now.last_confirmed && now.last_confirmed != reported_confirmed)
       handlers.on_confirmed(*now.last_confirmed);

@@ -66,7 +66,7 @@ class Reviewer::Questions {
     std::optional<std::string> payer;
     if (!accepted_.contains(question, clock_.now())) {
       payer = budget_.take(std::move(client), clock_.now());
-      if (!payer) return tell_limited(on_decision);
+      if (!payer) return refuse_as_limited(on_decision);
     }
     ++sent;
     Open& open = open_[question];
@@ -94,7 +94,7 @@ class Reviewer::Questions {
     return kept ? kept : no_.find(question, clock_.now());
   }
 
-  void tell_limited(const OnDecision& on_decision) {
+  void refuse_as_limited(const OnDecision& on_decision) {
     ++limited;
     Decision decision;
     decision.is_limited = true;

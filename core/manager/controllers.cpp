@@ -60,7 +60,7 @@ struct Controllers::State {
     leads_ = leads;
     if (leads) {
       if (batch_) batch_->restart(now(), parts_.clock.wall_ns());
-      tell_settings();
+      record_settings();
       return run();
     }
     for (auto* writer : {slo_writer_.get(), metric_writer_.get()})
@@ -186,13 +186,13 @@ struct Controllers::State {
     settings_.take(objects.empty() ? nullptr : objects.begin()->second.get());
     if (batch_) batch_->set_colocation(now(), settings_.colocation(), settings_.has_colocation());
     for (const auto& [name, node] : nodes_) want(node);
-    tell_settings();
+    record_settings();
     run();
   }
 
-  void tell_settings() {
+  void record_settings() {
     if (!leads_) return;
-    for (kube::EventInput& event : settings_.events()) parts_.events.tell(std::move(event));
+    for (kube::EventInput& event : settings_.events()) parts_.events.record(std::move(event));
   }
 
   void take_nodes(const kube::Objects& all, const kube::Difference& what) {
@@ -290,9 +290,9 @@ struct Controllers::State {
     if (slo_writer_ && is_current("NodeSLO")) slo_writer_->run();
     if (metric_writer_ && is_current("NodeMetric")) metric_writer_->run();
     if (batch_writer_) batch_writer_->run();
-    if (slos_) tell_contested("NodeSLO", slos_->bounds());
-    if (metrics_) tell_contested("NodeMetric", metrics_->bounds());
-    if (batch_) tell_contested("Node", batch_->bounds());
+    if (slos_) record_contested("NodeSLO", slos_->bounds());
+    if (metrics_) record_contested("NodeMetric", metrics_->bounds());
+    if (batch_) record_contested("Node", batch_->bounds());
   }
 
   // While NodeMetrics cannot be read every node would seem silent.
@@ -302,15 +302,15 @@ struct Controllers::State {
     if (has_reports_ && !had_reports) batch_->restart(now(), parts_.clock.wall_ns());
   }
 
-  void tell_contested(const std::string& kind, const WriteBounds& bounds) {
+  void record_contested(const std::string& kind, const WriteBounds& bounds) {
     if (bounds.contested(now()) == 0) return;
     std::uint64_t& reported = reported_overwrites_[kind];
     if (std::exchange(reported, bounds.overwrites()) == bounds.overwrites()) return;
     const std::string& by = bounds.last_writer();
-    parts_.events.tell(settings_.event("ContestedWrites", "another program" + (by.empty() ? "" : " (" + by + ")") +
-                                                              " changes " + kind +
-                                                              " objects that koord-manager writes; they are left "
-                                                              "alone for 10 minutes. Switch one of the two off"));
+    parts_.events.record(settings_.event("ContestedWrites", "another program" + (by.empty() ? "" : " (" + by + ")") +
+                                                                " changes " + kind +
+                                                                " objects that koord-manager writes; they are left "
+                                                                "alone for 10 minutes. Switch one of the two off"));
   }
 
   Parts parts_;

@@ -24,7 +24,7 @@ struct Leadership::State {
   void release(std::function<void()> done) {
     on_released_ = std::move(done);
     election_.release();
-    tell();
+    report_change();
     step_in(Duration::zero());
   }
 
@@ -37,7 +37,7 @@ struct Leadership::State {
   }
 
   void step() {
-    tell();
+    report_change();
     Election::Step step = election_.next(clock_.now(), clock_.wall_ns());
     if (election_.is_released()) return end();
     switch (step.what) {
@@ -111,11 +111,11 @@ struct Leadership::State {
   }
 
   // Reports a change once, and looks again at the moment when the leadership ends unless it is renewed.
-  void tell() {
+  void report_change() {
     const Time now = clock_.now();
     const bool leads = election_.leads(now);
     options_.time->set(leads ? election_.leads_until() : Time::min());
-    if (leads) end_timer_ = loop_.after(election_.leads_until() - now, [this] { tell(); });
+    if (leads) end_timer_ = loop_.after(election_.leads_until() - now, [this] { report_change(); });
     if (leads == reported_) return;
     reported_ = leads;
     on_change_(leads);

@@ -140,7 +140,7 @@ Result<RecordSummary> Recorder::record_histograms(const Owner& owner, Time time,
   }
   summary.recorded = histograms_.size();
   for (const HistogramPoint* point : histograms_) store(*point, time);
-  tell_of_histograms(time);
+  notify_of_histograms(time);
   return summary;
 }
 
@@ -161,7 +161,7 @@ void Recorder::store(const HistogramPoint& point, Time time) {
   series.has_value = true;
 }
 
-void Recorder::tell_of_histograms(Time time) {
+void Recorder::notify_of_histograms(Time time) {
   if (!observer_ || touched_.empty()) return;
   accepted_.clear();
   for (std::uint32_t index : touched_) {

@@ -36,7 +36,7 @@ class Recorder {
   void add_to_others(const Point& point);
   void store(const Point& point, Time time);
   void store(const HistogramPoint& point, Time time);
-  void tell_of_histograms(Time time);
+  void notify_of_histograms(Time time);
 
   SeriesTable& table_;
   SeriesObserver* observer_;

@@ -70,9 +70,9 @@ class Composer {
     bool fell_back_ = false;
   };
 
-  void tell_fallback(const MemoryOf& memory, const char* what);
+  void report_fallback(const MemoryOf& memory, const char* what);
   // A sentence that stays the same as long as the trouble does: it is written to the API server.
-  void tell(std::string problem) { report_.problems.push_back(std::move(problem)); }
+  void report_problem(std::string problem) { report_.problems.push_back(std::move(problem)); }
   std::string wanted_memory() const { return "'" + std::string(state::name_of(inputs_.spec.memory)) + "'"; }
 
   const NodeMetricInputs& inputs_;
@@ -96,7 +96,7 @@ void Composer::node() {
   node_memory_ = "node" + std::string(memory_suffix(inputs_.spec.memory));
   std::optional<double> bytes = query_.average(node_memory_);
   if (!bytes && inputs_.spec.memory != MemoryPolicy::without_page_cache) {
-    tell("no samples of the node's memory for " + wanted_memory() + ", reported without page cache");
+    report_problem("no samples of the node's memory for " + wanted_memory() + ", reported without page cache");
     node_memory_ = "node_memory_usage";
     bytes = query_.average(node_memory_);
   }
@@ -109,7 +109,7 @@ void Composer::node() {
   status.node.devices = std::move(gpus[{}]);
   status.node_windows = windows("node_cpu_usage", node_memory_);
   status.system.amounts = amounts_of(query_.average("sys_cpu_usage"), query_.average("sys_memory_usage"));
-  if (!status.system.amounts) tell("no fresh samples of the system's usage");
+  if (!status.system.amounts) report_problem("no fresh samples of the system's usage");
   status.system_windows = windows("sys_cpu_usage", "sys_memory_usage");
 }
 
@@ -158,10 +158,10 @@ std::optional<double> Composer::MemoryOf::operator()(const std::string& key) {
   return plain;
 }
 
-void Composer::tell_fallback(const MemoryOf& memory, const char* what) {
+void Composer::report_fallback(const MemoryOf& memory, const char* what) {
   if (!memory.fell_back()) return;
-  tell("no samples of the memory of " + std::string(what) + " for " + wanted_memory() +
-       ", reported without page cache");
+  report_problem("no samples of the memory of " + std::string(what) + " for " + wanted_memory() +
+                 ", reported without page cache");
 }
 
 void Composer::pods() {
@@ -184,7 +184,7 @@ void Composer::pods() {
   std::sort(pods.begin(), pods.end(), [](const auto& a, const auto& b) {
     return std::tie(a.name_space, a.name) < std::tie(b.name_space, b.name);
   });
-  tell_fallback(memory, "some pods");
+  report_fallback(memory, "some pods");
 }
 
 void Composer::applications() {
@@ -202,7 +202,7 @@ void Composer::applications() {
     report_.status.applications.push_back(
         {name, std::string(label_of(row, "priority_class")), std::string(label_of(row, "qos")), {amounts}});
   }
-  tell_fallback(memory, "some host applications");
+  report_fallback(memory, "some host applications");
 }
 
 Composer::DevicesOf Composer::devices(const std::string& level, std::string_view owner) const {
@@ -239,11 +239,11 @@ void Composer::prediction() {
   }
   const Duration age = inputs_.now - *inputs_.pods_confirmed;
   if (age > inputs_.tolerance.old) {
-    tell("the list of pods is old: reclaimable resources are unknown");
+    report_problem("the list of pods is old: reclaimable resources are unknown");
     if (age > inputs_.tolerance.too_old) report_.refusal = "the pods of this node were not confirmed for too long";
     return;
   }
-  if (!inputs_.prediction.reclaimable) tell("reclaimable resources of prod pods are not predicted");
+  if (!inputs_.prediction.reclaimable) report_problem("reclaimable resources of prod pods are not predicted");
   report_.status.prod_reclaimable = inputs_.prediction.reclaimable;
   report_.status.prod_peak = inputs_.prediction.peak;
 }

@@ -173,7 +173,7 @@ NodeMetricReporter::PollResult NodeMetricReporter::make_result() {
 }
 
 void NodeMetricReporter::decide(const PollResult& poll) {
-  tell(poll);
+  report_absence(poll);
   if (!publisher_ || !poll.is_known || publisher_->is_writing()) return;
   Delivery& delivery = publisher_->delivery();
   const Time now = parts_.clock.now();
@@ -215,7 +215,7 @@ void NodeMetricReporter::schedule_heartbeat() {
   heartbeat_ = parts_.loop.after(left, [this] { periodic_task_.poll(); });
 }
 
-void NodeMetricReporter::tell(const PollResult& poll) {
+void NodeMetricReporter::report_absence(const PollResult& poll) {
   if (!publisher_ || !poll.is_known) return;
   const bool absent = !poll.exists() && !options_.create;
   const auto change = absence_.update("object", absent ? "missing" : "", parts_.clock.now());

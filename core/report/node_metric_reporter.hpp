@@ -82,7 +82,7 @@ class NodeMetricReporter {
   void schedule_heartbeat();
   bool leaves_to_manager(const PollResult& poll);
   void begin_delivery(const PollResult& poll);
-  void tell(const PollResult& poll);
+  void report_absence(const PollResult& poll);
   void write(const PollResult& poll);
   void write_status(const PollResult& poll);
 

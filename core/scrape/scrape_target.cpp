@@ -25,7 +25,7 @@ koord_status with(const Table* table, Body&& body) noexcept {
   }
 }
 
-koord_status tell(const koord_host* host, koord_status status, const std::string& why) {
+koord_status fail(const koord_host* host, koord_status status, const std::string& why) {
   if (host) host->set_error(host, status, {why.data(), why.size()});
   return status;
 }
@@ -91,12 +91,12 @@ TargetList::TargetList(const koord_host* host)
 
 koord_status TargetList::add(const koord_scrape_target* target) {
   Result<ScrapeTarget> taken = target_of(target);
-  if (!taken) return tell(host_, KOORD_E_INVALID, taken.error().message());
+  if (!taken) return fail(host_, KOORD_E_INVALID, taken.error().message());
   if (std::any_of(targets_.begin(), targets_.end(),
                   [&](const ScrapeTarget& other) { return other.name == taken->name; }))
-    return tell(host_, KOORD_E_INVALID, "found a second target '" + taken->name + "', expected each name once");
+    return fail(host_, KOORD_E_INVALID, "found a second target '" + taken->name + "', expected each name once");
   if (targets_.size() == kMaxTargets)
-    return tell(host_, KOORD_E_AGAIN,
+    return fail(host_, KOORD_E_AGAIN,
                 "found more than " + std::to_string(kMaxTargets) + " targets, expected at most those");
   targets_.push_back(*std::move(taken));
   return KOORD_OK;
@@ -114,13 +114,13 @@ SeriesMap::SeriesMap(const koord_host* host)
 
 koord_status SeriesMap::label(koord_str name, koord_str value) {
   Result<std::string_view> key = service::name_argument(name, "name");
-  if (!key) return tell(host_, KOORD_E_INVALID, key.error().message());
+  if (!key) return fail(host_, KOORD_E_INVALID, key.error().message());
   if (!metric::is_valid_name(*key))
-    return tell(host_, KOORD_E_INVALID, "'" + std::string(key->substr(0, 100)) + "' is no name of a label");
+    return fail(host_, KOORD_E_INVALID, "'" + std::string(key->substr(0, 100)) + "' is no name of a label");
   Result<std::string> text = short_text(value, "value");
-  if (!text) return tell(host_, KOORD_E_INVALID, text.error().message());
+  if (!text) return fail(host_, KOORD_E_INVALID, text.error().message());
   if (change_.labels.size() == 2 * metric::kMaxOwnLabels)
-    return tell(host_, KOORD_E_AGAIN, "found too many changes of labels of one series");
+    return fail(host_, KOORD_E_AGAIN, "found too many changes of labels of one series");
   change_.labels.emplace_back(*key, *std::move(text));
   return KOORD_OK;
 }

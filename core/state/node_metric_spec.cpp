@@ -32,25 +32,25 @@ class Reader {
   void read_seconds(const Field& field, seconds least, Duration& value) {
     if (field.empty()) return;
     Result<std::int64_t> number = field.integer(0);
-    if (!number) return tell(std::move(number).error());
-    if (*number > kMostSeconds) return tell(field.wrong("'" + std::to_string(*number) + "' is out of range"));
+    if (!number) return report(std::move(number).error());
+    if (*number > kMostSeconds) return report(field.wrong("'" + std::to_string(*number) + "' is out of range"));
     value = seconds(std::max<std::int64_t>(*number, least.count()));
     if (*number < least.count())
-      tell(field.wrong(std::to_string(*number) + " is less than " + std::to_string(least.count()) + ", which holds"));
+      report(field.wrong(std::to_string(*number) + " is less than " + std::to_string(least.count()) + ", which holds"));
   }
 
   void read_windows(const Field& field, std::vector<Duration>& windows) {
     if (field.empty()) return;
     Result<std::vector<Field>> items = field.list();
-    if (!items) return tell(std::move(items).error());
+    if (!items) return report(std::move(items).error());
     windows.clear();
     for (const Field& item : *items) {
       Result<std::string> text = item.required_text();
       Result<Duration> window = text ? parse_duration(*text) : Result<Duration>(text.error());
       if (!text || !window)
-        tell(text ? item.wrong(window.error().text) : text.error());
+        report(text ? item.wrong(window.error().text) : text.error());
       else if (*window <= Duration::zero())
-        tell(item.wrong("'" + *text + "' is not longer than nothing"));
+        report(item.wrong("'" + *text + "' is not longer than nothing"));
       else
         windows.push_back(*window);
     }
@@ -58,7 +58,7 @@ class Reader {
 
   void read_memory(const Field& field, MemoryPolicy& value) {
     Result<std::string> name = field.text();
-    if (!name) return tell(std::move(name).error());
+    if (!name) return report(std::move(name).error());
     if (name->empty()) return;
     for (MemoryPolicy policy :
          {MemoryPolicy::without_page_cache, MemoryPolicy::with_hot_page_cache, MemoryPolicy::with_page_cache})
@@ -66,11 +66,11 @@ class Reader {
         value = policy;
         return;
       }
-    tell(field.wrong("found '" + *name +
-                     "', expected usageWithoutPageCache, usageWithHotPageCache or usageWithPageCache"));
+    report(field.wrong("found '" + *name +
+                       "', expected usageWithoutPageCache, usageWithHotPageCache or usageWithPageCache"));
   }
 
-  void tell(const Error& error) { problems_.push_back(error.message()); }
+  void report(const Error& error) { problems_.push_back(error.message()); }
 
   std::vector<std::string>& problems_;
 };

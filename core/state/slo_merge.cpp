@@ -114,7 +114,7 @@ class Merger {
     return path.empty() ? std::string(name) : path + '.' + std::string(name);
   }
 
-  void tell(const std::string& path, const json::value& found, std::string expected) {
+  void report(const std::string& path, const json::value& found, std::string expected) {
     problems_.push_back({path, shown(found), std::move(expected), {}});
   }
 
@@ -130,7 +130,7 @@ class Merger {
         merged[field.name] = *std::move(taken);
         return;
       }
-      tell(place, *value, expected_of(field));
+      report(place, *value, expected_of(field));
     }
     if (std::optional<json::value> fallback = default_of(field, profile)) merged[field.name] = *std::move(fallback);
   }
@@ -139,7 +139,7 @@ class Merger {
                      json::object& merged) {
     if (section.profile != SloProfile::general) profile = section.profile;
     if (value && !value->is_object()) {
-      tell(place, *value, expected_of(section));
+      report(place, *value, expected_of(section));
       note_inactive_section(section, profile);
       value = nullptr;
     }
@@ -164,7 +164,7 @@ class Merger {
   void merge_list(const json::value* value, const SloField& list, const std::string& place, json::object& merged) {
     if (!value) return;
     const json::array* entries = value->if_array();
-    if (!entries) return tell(place, *value, expected_of(list));
+    if (!entries) return report(place, *value, expected_of(list));
     json::array taken;
     for (std::size_t i = 0; i < entries->size(); ++i)
       if (std::optional<json::object> entry = merge_entry((*entries)[i], list, place + '[' + std::to_string(i) + ']'))
@@ -175,7 +175,7 @@ class Merger {
   // Nothing when it is wrong in what it cannot do without.
   std::optional<json::object> merge_entry(const json::value& entry, const SloField& list, const std::string& place) {
     if (!entry.is_object()) {
-      tell(place, entry, "a mapping");
+      report(place, entry, "a mapping");
       return std::nullopt;
     }
     const std::size_t first = problems_.size();
@@ -188,7 +188,7 @@ class Merger {
       const bool is_reported =
           std::any_of(problems_.begin() + static_cast<std::ptrdiff_t>(first), problems_.end(),
                       [&](const SloProblem& p) { return p.path == path || p.path.starts_with(path + '.'); });
-      if (missing && !is_reported) tell(path, value ? *value : json::value(), expected_of(field));
+      if (missing && !is_reported) report(path, value ? *value : json::value(), expected_of(field));
       lost = lost || missing || (field.vital && is_reported);
     }
     return lost ? std::nullopt : std::optional(std::move(merged));
@@ -205,7 +205,7 @@ class Merger {
       const json::value* high = merged.if_contains(upper->name);
       if (!low || !high || low->as_int64() < high->as_int64()) continue;
       const std::string expected = "less than " + std::string(upper->name) + ", which is " + shown(*high);
-      tell(below(path, lower.name), *low, expected);
+      report(below(path, lower.name), *low, expected);
       restore(lower, profile, received, merged);
       restore(*upper, profile, received, merged);
     }

@@ -39,7 +39,7 @@ Result<std::shared_ptr<const host::LoadedPlugin>> load_checked(const OpenedPlugi
   TRY(load::check_compatible(piece.manifest));
   TRY(load::check_required_services(piece.manifest));
   const FileVersion stamp = TRY(load::stamp_of(piece.path));
-  if (!TRY(host::lives_in_child(piece.manifest, load::Origin::third_party, how.isolation)))
+  if (!TRY(host::runs_in_child(piece.manifest, load::Origin::third_party, how.isolation)))
     return host::load_in_process(piece.path, piece.manifest, stamp);
   return child::load_in_child({how.child_program, how.images, nullptr, how.layers}, piece.path, piece.manifest, stamp,
                               how.limits);

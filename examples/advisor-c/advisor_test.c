@@ -19,7 +19,7 @@ static void the_first_number_of_the_file_is_the_metric(void) {
   koord_test_close(test);
 }
 
-static void each_tick_reads_it_anew(void) {
+static void each_tick_reads_it_again(void) {
   koord_test *test = koord_test_open(koord_entry_v1);
   koord_test_file(test, "proc/sys/fs/file-nr", "10\t0\t100\n");
   CHECK(koord_test_start(test, NULL, NULL) == KOORD_OK);
@@ -65,7 +65,7 @@ static void the_processes_of_a_pod_are_counted_under_its_labels(void) {
 
 int main(void) {
   the_first_number_of_the_file_is_the_metric();
-  each_tick_reads_it_anew();
+  each_tick_reads_it_again();
   a_file_of_another_form_is_an_error_and_no_value();
   the_processes_of_a_pod_are_counted_under_its_labels();
   printf("4 tests, %d checks failed\n", failures);

@@ -33,7 +33,7 @@ static int is_set(koord_test *test, const char *field, const char *value) {
   return set && strcmp(set, value) == 0;
 }
 
-static void a_best_effort_container_gets_the_least_shares_and_is_told_its_class(void) {
+static void a_best_effort_container_gets_the_least_shares_and_its_class(void) {
   koord_test *test = started(NULL);
   CHECK(koord_test_handle(test, KOORD_STAGE_PRE_CREATE_CONTAINER, "u2", "main") == KOORD_OK);
   CHECK(is_set(test, SHARES, "2"));
@@ -69,7 +69,7 @@ static void settings_change_while_it_runs_and_wrong_ones_change_nothing(void) {
 }
 
 int main(void) {
-  a_best_effort_container_gets_the_least_shares_and_is_told_its_class();
+  a_best_effort_container_gets_the_least_shares_and_its_class();
   a_class_without_a_setting_keeps_the_shares_of_the_runtime();
   a_sandbox_gets_shares_and_no_environment();
   settings_change_while_it_runs_and_wrong_ones_change_nothing();

@@ -35,7 +35,7 @@ static void three_windows_of_five_confirm_and_ten_clear() {
   CHECK(window(300) == State::quiet);
 }
 
-static void a_counter_that_begins_anew_is_no_window() {
+static void a_counter_that_was_reset_is_no_window() {
   Throttling rule(0.05);
   CHECK(rule.add(1 * second, 900) == State::quiet);
   for (std::uint64_t i = 2; i < 9; ++i) CHECK(rule.add(i * second, 0) == State::quiet);
@@ -118,7 +118,7 @@ static void the_limit_is_a_setting() {
 
 int main() {
   three_windows_of_five_confirm_and_ten_clear();
-  a_counter_that_begins_anew_is_no_window();
+  a_counter_that_was_reset_is_no_window();
   a_throttled_container_gets_a_verdict_until_it_is_quiet();
   a_verdict_ends_with_its_container_and_with_the_plugin();
   the_limit_is_a_setting();

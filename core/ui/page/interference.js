@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verdicts, and the matrix of the last window: which container waited for which.
+// Verdicts, and the matrix of the last window: the wait of each container for each other one.
 import {get, turns} from './api.js';
 import {el, labelled, number, options} from './dom.js';
 import * as format from './format.js';
@@ -55,7 +55,7 @@ export function open(main, parameters, run) {
   const note = el('p', {class: 'note', role: 'status'}), matrices = el('div', {class: 'matrices'}), list = new VerdictList();
   const coverage = new Table({caption: 'Resources that are judged on this node', columns: COVERAGE, key: (row) => row.resource});
   main.append(el('div', {class: 'controls'}, labelled('Show verdicts', state), labelled('Resource', resource)), el('h2', {}, 'Verdicts'), note, list.element,
-    el('h2', {}, 'Who waits for whom'), matrices, el('h2', {}, 'What is judged'), coverage.element);
+    el('h2', {}, 'Waits of victims for culprits'), matrices, el('h2', {}, 'Judged resources'), coverage.element);
   const begin = turns();
   let drawn;
   async function refresh() {

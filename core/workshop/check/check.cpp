@@ -19,7 +19,7 @@ Result<Suspect> examine(const std::string& path, const CheckOptions& options) {
 }  // namespace
 
 Result<void> check_plugin(const std::string& path, const CheckOptions& options,
-                          const std::function<void(const Rule&, const Outcome&)>& tell) {
+                          const std::function<void(const Rule&, const Outcome&)>& report) {
   Result<Suspect> suspect = examine(path, options);
   if (!suspect) return std::move(suspect).error().context("'" + path + "'");
   std::string closed;  // by which rule
@@ -34,7 +34,7 @@ Result<void> check_plugin(const std::string& path, const CheckOptions& options,
       outcome = rule.check(*suspect);
     if (rule.group == Rule::Group::gate && outcome.kind == Outcome::Kind::failed && closed.empty())
       closed = rule.name();
-    tell(rule, outcome);
+    report(rule, outcome);
   }
   return {};
 }

@@ -20,6 +20,6 @@ struct CheckOptions {
 // Reports each outcome when it is known, in the order of the rules. An error: the file is no shared object that can be
 // read.
 Result<void> check_plugin(const std::string& path, const CheckOptions& options,
-                          const std::function<void(const Rule&, const Outcome&)>& tell);
+                          const std::function<void(const Rule&, const Outcome&)>& report);
 
 }  // namespace koord::check

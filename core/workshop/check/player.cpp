@@ -103,7 +103,7 @@ koord_status Player::evaluate(std::uint64_t now_ns) {
                        {intent.cgroup_dir.data(), intent.cgroup_dir.size()},
                        {intent.value.data(), intent.value.size()},
                        {"test", 4}});
-  LentMemory& memory = lend_anew();
+  LentMemory& memory = renew_lent_memory();
   const auto n = static_cast<std::uint32_t>(results.size());
   const koord_intent_result* lent = memory.lend(results.data(), n);
   memory.seal();
@@ -127,7 +127,7 @@ koord_status Player::ask_targets() {
 koord_status Player::scrape() {
   const auto& advisor = table_of<koord_external_advisor>(class_);
   if (const koord_status status = ask_targets(); status != KOORD_OK) return status;
-  LentMemory& memory = lend_anew();
+  LentMemory& memory = renew_lent_memory();
   const koord_label label = {{"cpu", 3}, {"0", 1}};
   const koord_label* labels = memory.lend(&label, 1);
   const koord_str name = memory.lend("node_cpu_seconds_total");
@@ -155,7 +155,7 @@ koord_status Player::handle_all() {
   koord_status worst = KOORD_OK;
   for (std::uint32_t stage = 1; stage <= KOORD_STAGE_POST_STOP_CONTAINER; stage <<= 1) {
     if (!(hook.stages & stage) || n == 0) continue;
-    LentMemory& memory = lend_anew();
+    LentMemory& memory = renew_lent_memory();
     const koord_pod* pod = memory.lend(pods, 1, stride);
     const bool of_pod = stage <= KOORD_STAGE_PRE_REMOVE_RUN_POD_SANDBOX;
     const koord_hook_request request = {sizeof request,
@@ -175,7 +175,7 @@ koord_status Player::handle_all() {
   return worst;
 }
 
-LentMemory& Player::lend_anew() {
+LentMemory& Player::renew_lent_memory() {
   lent_ = std::make_unique<LentMemory>(trial_.faults().lending);
   return *lent_;
 }

@@ -52,7 +52,7 @@ class Player {
   koord_status ask_targets();
   koord_status scrape();
   koord_status handle_all();
-  LentMemory& lend_anew();
+  LentMemory& renew_lent_memory();
 
   PluginTrial& trial_;
   const koord_class& class_;

@@ -42,7 +42,7 @@ Outcome refuses_without(Part& part, const std::string& service) {
   return Outcome::failed("init() returned KOORD_OK without " + service + ", which the manifest requires");
 }
 
-void tick_and_tell(Player& player) {
+void tick_and_notify(Player& player) {
   player.tick();
   player.on_event(KOORD_ON_PODS | KOORD_ON_NODE | KOORD_ON_CONFIG);
 }
@@ -87,7 +87,7 @@ Outcome stands_failing_services(Suspect& suspect) {
       if (player.create() != KOORD_OK || player.init() != KOORD_OK) continue;
       player.tick();
       part.trial.faults().answer = answer;
-      for (int i = 0; i < 3; ++i) tick_and_tell(player);
+      for (int i = 0; i < 3; ++i) tick_and_notify(player);
       part.trial.faults().answer.reset();
       player.tick();
     }

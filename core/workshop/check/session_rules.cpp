@@ -14,9 +14,9 @@ namespace {
 
 using Steady = std::chrono::steady_clock;
 
-constexpr int kLives = 100;
+constexpr int kSessions = 100;
 constexpr int kFirstSessions = 10;  // in which things are made that are made once
-constexpr Duration kForLives = std::chrono::seconds(2);
+constexpr Duration kForSessions = std::chrono::seconds(2);
 constexpr std::int64_t kLeakedBytes = 8;  // heap bytes of a session: less is no leak
 constexpr Duration kForLateCalls = std::chrono::milliseconds(300);
 
@@ -38,18 +38,18 @@ void short_session(Part& part, WatchedHost& host) {
 }
 
 // Runs so many sessions, fewer when they are long; returns how many it was.
-int many_lives(Part& part, WatchedHost& host, int most) {
-  const auto end = Steady::now() + kForLives;
-  int lived = 0;
-  for (; lived < most && (lived < kFirstSessions || Steady::now() < end); ++lived) short_session(part, host);
-  return lived;
+int many_sessions(Part& part, WatchedHost& host, int most) {
+  const auto end = Steady::now() + kForSessions;
+  int sessions = 0;
+  for (; sessions < most && (sessions < kFirstSessions || Steady::now() < end); ++sessions) short_session(part, host);
+  return sessions;
 }
 
 // In a thread of their own: malloc() counts what waits in a thread's cache as in use, until the thread ends.
-int many_lives_apart(Part& part, WatchedHost& host, int most) {
-  int lived = 0;
-  std::thread([&] { lived = many_lives(part, host, most); }).join();
-  return lived;
+int many_sessions_apart(Part& part, WatchedHost& host, int most) {
+  int sessions = 0;
+  std::thread([&] { sessions = many_sessions(part, host, most); }).join();
+  return sessions;
 }
 
 std::int64_t heap_in_use() {
@@ -80,9 +80,9 @@ template <class Count>
 Outcome judge_leak(const Suspect& suspect, const char* what, Count count) {
   return perform(suspect, [&](Part& part) -> Outcome {
     WatchedHost& host = part.add_host();
-    many_lives(part, host, kFirstSessions);
+    many_sessions(part, host, kFirstSessions);
     const std::size_t before = count();
-    const int sessions = many_lives(part, host, kLives);
+    const int sessions = many_sessions(part, host, kSessions);
     return leaked(before, settled(count, before), sessions, what);
   });
 }
@@ -95,9 +95,9 @@ std::int64_t heap_leak(Part& part, WatchedHost& host, int& sessions) {
   bool leaks = true;
   for (int quarter = 0; quarter < kQuarters; ++quarter) {
     const std::int64_t before = heap_in_use();
-    const int lived = many_lives_apart(part, host, kLives / kQuarters);
-    leaks = leaks && heap_in_use() - before >= kLeakedBytes * lived;
-    sessions += lived;
+    const int finished = many_sessions_apart(part, host, kSessions / kQuarters);
+    leaks = leaks && heap_in_use() - before >= kLeakedBytes * finished;
+    sessions += finished;
   }
   return leaks ? (heap_in_use() - begin) / sessions : 0;
 }
@@ -164,7 +164,7 @@ Outcome leaks_no_memory(Suspect& suspect) {
   return perform(suspect, [](Part& part) -> Outcome {
     part.trial.faults().keeps_nothing = true;
     WatchedHost& host = part.add_host();
-    many_lives_apart(part, host, kFirstSessions);
+    many_sessions_apart(part, host, kFirstSessions);
     const std::size_t threads = count_threads(), mappings = count_mappings();
     int sessions = 0;
     const std::int64_t leaked_bytes = heap_leak(part, host, sessions);

@@ -23,9 +23,9 @@ TEST_CASE("each cgroup of a pod is the pod's, with what its annotation says") {
   pod.containers[1].name = "waits";  // no cgroup yet
   snapshot.pods = {pod};
   const knob::Subjects subjects = subjects_of(snapshot);
-  const decision::HandsOff said{.names = {"cpu.max"}};
-  CHECK(*subjects.of("kube/podu1") == knob::Subject{"u1", "shop", "web", "", said, false, {}, {"kube/podu1/app"}});
-  CHECK(*subjects.of("kube/podu1/app") == knob::Subject{"u1", "shop", "web", "app", said});
+  const decision::HandsOff hands_off{.names = {"cpu.max"}};
+  CHECK(*subjects.of("kube/podu1") == knob::Subject{"u1", "shop", "web", "", hands_off, false, {}, {"kube/podu1/app"}});
+  CHECK(*subjects.of("kube/podu1/app") == knob::Subject{"u1", "shop", "web", "app", hands_off});
   CHECK(subjects.of("kube") == nullptr);
 }
 

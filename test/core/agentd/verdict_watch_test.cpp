@@ -53,8 +53,8 @@ struct Watching : ClusterServices {
     return cluster.requests(R"({"kind":"Event","verb":")" + verb + R"(","answered":true})").size();
   }
 
-  StrategyWatch teller{services, "test-node"};
-  VerdictWatch watch{services, [this](kube::EventInput event) { teller.tell_cluster(std::move(event)); }};
+  StrategyWatch strategy_watch{services, "test-node"};
+  VerdictWatch watch{services, [this](kube::EventInput event) { strategy_watch.record_event(std::move(event)); }};
 };
 
 }  // namespace

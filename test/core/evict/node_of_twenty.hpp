@@ -43,7 +43,7 @@ struct NodeOfTwenty : ClusterClient {
              .on_outcome =
                  [this](const Outcome& outcome) {
                    reported.push_back(outcome.order.pod.name);
-                   api.tell(outcome);
+                   api.record(outcome);
                  },
              .on_brake =
                  [this](Time until, const std::string& why) {

@@ -19,19 +19,19 @@ Manifest manifest_of(Runtime runtime = Runtime::native) {
 }  // namespace
 
 TEST_CASE("by itself, the host's own plugins live in it and those of others in a child") {
-  CHECK_FALSE(*lives_in_child(manifest_of(), Origin::host, Isolation::automatic));
-  CHECK(*lives_in_child(manifest_of(), Origin::third_party, Isolation::automatic));
+  CHECK_FALSE(*runs_in_child(manifest_of(), Origin::host, Isolation::automatic));
+  CHECK(*runs_in_child(manifest_of(), Origin::third_party, Isolation::automatic));
 }
 
 TEST_CASE("the configuration overrides the default isolation, in both directions") {
-  CHECK(*lives_in_child(manifest_of(), Origin::host, Isolation::process));
-  CHECK_FALSE(*lives_in_child(manifest_of(), Origin::third_party, Isolation::in_process));
+  CHECK(*runs_in_child(manifest_of(), Origin::host, Isolation::process));
+  CHECK_FALSE(*runs_in_child(manifest_of(), Origin::third_party, Isolation::in_process));
 }
 
 TEST_CASE("a plugin with a runtime of its own runs in a child, whatever its origin and the configuration") {
   for (Runtime runtime : {Runtime::go, Runtime::jvm, Runtime::python}) {
-    CHECK(*lives_in_child(manifest_of(runtime), Origin::host, Isolation::automatic));
-    Result<bool> refused = lives_in_child(manifest_of(runtime), Origin::host, Isolation::in_process);
+    CHECK(*runs_in_child(manifest_of(runtime), Origin::host, Isolation::automatic));
+    Result<bool> refused = runs_in_child(manifest_of(runtime), Origin::host, Isolation::in_process);
     REQUIRE_FALSE(refused);
     CHECK(refused.error().text.ends_with("needs a process of its own: wanted auto or process"));
   }

@@ -14,7 +14,7 @@ EventInput evicted(std::string pod) {
   return {{"v1", "Pod", "shop", std::move(pod), "u-1"}, true, "Evicted", "memory is short"};
 }
 
-struct Teller : ClusterClient {
+struct EventsFixture : ClusterClient {
   std::size_t answered(const std::string& verb) {
     return cluster
         .requests(R"({"kind":"Event","verb":")" + verb + R"(","answered":true,"after":)" + std::to_string(begin) + "}")
@@ -48,42 +48,42 @@ bool contains(const std::string& text, std::string_view part) { return text.find
 }  // namespace
 
 TEST_CASE("an event becomes an Event object, and its repetition a count") {
-  Teller teller;
-  teller.events.tell(evicted("web-0"));
-  REQUIRE(teller.until([&] { return teller.answered("create") == 1; }));
-  teller.events.tell(evicted("web-0"));
-  teller.events.tell(evicted("web-0"));
-  REQUIRE(teller.until([&] { return contains(teller.event("web-0"), "\"count\": 3"); }));
-  CHECK(teller.answered("create") == 1);
-  CHECK(teller.answered("patch") == 1);
-  CHECK(teller.events.problem().empty());
+  EventsFixture fixture;
+  fixture.events.record(evicted("web-0"));
+  REQUIRE(fixture.until([&] { return fixture.answered("create") == 1; }));
+  fixture.events.record(evicted("web-0"));
+  fixture.events.record(evicted("web-0"));
+  REQUIRE(fixture.until([&] { return contains(fixture.event("web-0"), "\"count\": 3"); }));
+  CHECK(fixture.answered("create") == 1);
+  CHECK(fixture.answered("patch") == 1);
+  CHECK(fixture.events.problem().empty());
 }
 
 TEST_CASE("an Event that the cluster has dropped is created anew") {
-  Teller teller;
-  teller.events.tell(evicted("web-1"));
-  REQUIRE(teller.until([&] { return teller.answered("create") == 1; }));
-  teller.cluster.remove("Event", teller.name_of_event("web-1"), "shop");
-  teller.events.tell(evicted("web-1"));
-  CHECK(teller.until([&] { return contains(teller.event("web-1"), "\"count\": 2"); }));
-  CHECK(teller.answered("create") == 2);
+  EventsFixture fixture;
+  fixture.events.record(evicted("web-1"));
+  REQUIRE(fixture.until([&] { return fixture.answered("create") == 1; }));
+  fixture.cluster.remove("Event", fixture.name_of_event("web-1"), "shop");
+  fixture.events.record(evicted("web-1"));
+  CHECK(fixture.until([&] { return contains(fixture.event("web-1"), "\"count\": 2"); }));
+  CHECK(fixture.answered("create") == 2);
 }
 
 TEST_CASE("Events wait for a server that is away") {
-  Teller teller;
-  teller.cluster.fault("error", R"({"kind":"Event","code":503})");
-  teller.events.tell(evicted("web-2"));
-  REQUIRE(teller.until([&] { return teller.answered("create") >= 2; }));
-  CHECK(contains(teller.events.problem(), "503"));
-  teller.cluster.clear_faults();
-  CHECK(teller.until([&] { return !teller.event("web-2").empty() && teller.events.problem().empty(); }));
-  CHECK(teller.events.dropped() == 0);
+  EventsFixture fixture;
+  fixture.cluster.fault("error", R"({"kind":"Event","code":503})");
+  fixture.events.record(evicted("web-2"));
+  REQUIRE(fixture.until([&] { return fixture.answered("create") >= 2; }));
+  CHECK(contains(fixture.events.problem(), "503"));
+  fixture.cluster.clear_faults();
+  CHECK(fixture.until([&] { return !fixture.event("web-2").empty() && fixture.events.problem().empty(); }));
+  CHECK(fixture.events.dropped() == 0);
 }
 
 TEST_CASE("where Events are forbidden they are dropped and counted") {
-  Teller teller;
-  teller.cluster.fault("deny", R"({"kind":"Event"})");
-  teller.events.tell(evicted("web-3"));
-  CHECK(teller.until([&] { return teller.events.dropped() == 1; }));
-  CHECK(contains(teller.events.problem(), "403"));
+  EventsFixture fixture;
+  fixture.cluster.fault("deny", R"({"kind":"Event"})");
+  fixture.events.record(evicted("web-3"));
+  CHECK(fixture.until([&] { return fixture.events.dropped() == 1; }));
+  CHECK(contains(fixture.events.problem(), "403"));
 }
