@@ -13,7 +13,7 @@
 class Refusals {
  public:
   // A line for the log; nothing if the intent holds, the cgroup has ended, or the reason was reported before.
-  std::optional<std::string> news(const std::string& cgroup, koord_status status, const std::string& winner) {
+  std::optional<std::string> new_line(const std::string& cgroup, koord_status status, const std::string& winner) {
     if (status == KOORD_OK || status == KOORD_E_GONE) {
       reported_.erase(cgroup);
       return std::nullopt;
@@ -28,8 +28,8 @@ class Refusals {
   // Forgets pods that have ended.
   void keep_only(const std::vector<std::string>& cgroups) {
     for (auto known = reported_.begin(); known != reported_.end();) {
-      const bool lives = std::find(cgroups.begin(), cgroups.end(), known->first) != cgroups.end();
-      known = lives ? std::next(known) : reported_.erase(known);
+      const bool exists = std::find(cgroups.begin(), cgroups.end(), known->first) != cgroups.end();
+      known = exists ? std::next(known) : reported_.erase(known);
     }
   }
 

@@ -56,9 +56,9 @@ class CeilingStrategy : public QosStrategy {
   // Reports once for each cgroup why it has another value, and again when the reason changes.
   void on_applied(Strided<koord_intent_result> results) override {
     for (const koord_intent_result& result : results)
-      if (auto news =
-              refusals_.news(std::string(view(result.cgroup_dir)), result.status, std::string(view(result.winner))))
-        log(KOORD_LOG_INFO, *news);
+      if (auto line =
+              refusals_.new_line(std::string(view(result.cgroup_dir)), result.status, std::string(view(result.winner))))
+        log(KOORD_LOG_INFO, *line);
   }
 
  private:

@@ -53,17 +53,17 @@ static void a_calm_node_and_one_that_is_not_known_get_no_plan() {
 
 static void a_refusal_is_reported_once_and_again_when_its_reason_changes() {
   Refusals refusals;
-  CHECK(refusals.news("a", KOORD_E_DENIED, "") ==
+  CHECK(refusals.new_line("a", KOORD_E_DENIED, "") ==
         "cpu.max of 'a' is not ours: the operator lets this strategy run and not write");
-  CHECK(!refusals.news("a", KOORD_E_DENIED, ""));
-  CHECK(refusals.news("a", KOORD_E_AGAIN, "com.acme.quota") ==
+  CHECK(!refusals.new_line("a", KOORD_E_DENIED, ""));
+  CHECK(refusals.new_line("a", KOORD_E_AGAIN, "com.acme.quota") ==
         "cpu.max of 'a' is not ours: the intent of 'com.acme.quota' applies");
-  CHECK(!refusals.news("a", KOORD_OK, ""));
-  CHECK(refusals.news("a", KOORD_E_DENIED, ""));
+  CHECK(!refusals.new_line("a", KOORD_OK, ""));
+  CHECK(refusals.new_line("a", KOORD_E_DENIED, ""));
   refusals.keep_only({"a"});
-  CHECK(!refusals.news("a", KOORD_E_DENIED, ""));
+  CHECK(!refusals.new_line("a", KOORD_E_DENIED, ""));
   refusals.keep_only({"b"});
-  CHECK(refusals.news("a", KOORD_E_DENIED, ""));
+  CHECK(refusals.new_line("a", KOORD_E_DENIED, ""));
 }
 
 static void the_plugin_proposes_a_ceiling_for_running_best_effort_pods_while_the_node_is_busy() {

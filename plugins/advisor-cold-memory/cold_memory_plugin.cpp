@@ -129,9 +129,9 @@ class ColdMemory final : public koord::plugin::Advisor {
     kv_->set(host(), koord::plugin::str(kNoteKey), note.data(), note.size(), 0);
   }
 
-  Level define_level(const std::string& level, const std::string& whose) const {
-    const std::string cold = "Page cache of " + whose + " not touched for the cold age, in bytes.";
-    const std::string hot = "Memory of " + whose + " with page cache, without cold page cache, in bytes.";
+  Level define_level(const std::string& level, const std::string& owner) const {
+    const std::string cold = "Page cache of " + owner + " not touched for the cold age, in bytes.";
+    const std::string hot = "Memory of " + owner + " with page cache, without cold page cache, in bytes.";
     return {define({level + "_memory_cold_page_size", "bytes", cold, kResolution}),
             define({level + "_memory_with_hot_page_usage", "bytes", hot, kResolution})};
   }

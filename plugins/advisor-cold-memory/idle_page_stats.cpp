@@ -32,7 +32,7 @@ Result<void> read_header(std::string_view line, Stats& stats) {
   return {};
 }
 
-Result<double> sum_of_old(std::string_view row, const std::vector<bool>& is_old) {
+Result<double> sum_of_old_pages(std::string_view row, const std::vector<bool>& is_old) {
   double bytes = 0;
   for (bool counts : is_old) {
     const std::optional<std::string_view> word = next_word(row);
@@ -63,7 +63,7 @@ Result<IdleFilePages> parse_idle_page_stats(std::string_view text, std::chrono::
   for (std::string_view row : stats.rows) {
     const std::string_view name = next_word(row).value_or("");
     if (std::find(std::begin(kRows), std::end(kRows), name) == std::end(kRows)) continue;
-    pages.bytes += TRY(sum_of_old(row, is_old));
+    pages.bytes += TRY(sum_of_old_pages(row, is_old));
     ++found;
   }
   if (found != std::size(kRows)) return invalid("lacks one of the rows cfei, dfei, cfui, dfui");

@@ -68,7 +68,7 @@ class Gpu final : public koord::plugin::Advisor {
     pod_ = define_level("pod", "a pod");
     container_ = define_level("container", "a container");
     total_ = define({"node_gpu_memory_total", "bytes", "Memory of a GPU.", 4096});
-    tell_state();
+    report_state();
   }
 
   void collect(std::uint64_t now_ns, std::uint64_t) override {
@@ -80,7 +80,7 @@ class Gpu final : public koord::plugin::Advisor {
     if (!driver_.nvml()) forget_devices();
     series_.end_others();
     fact_.put(to_json(facts()));
-    tell_state();
+    report_state();
     batch_.send(now_ns);
   }
 
@@ -88,7 +88,7 @@ class Gpu final : public koord::plugin::Advisor {
     if ((what & KOORD_ON_CONFIG) == 0) return;
     driver_.configure(read_settings());
     forget_devices();
-    tell_state();
+    report_state();
   }
 
   void stop() override { driver_.release_all(); }
@@ -108,10 +108,10 @@ class Gpu final : public koord::plugin::Advisor {
     return settings;
   }
 
-  LevelMetrics define_level(const std::string& level, const std::string& whose) const {
+  LevelMetrics define_level(const std::string& level, const std::string& owner) const {
     return {define({level + "_gpu_core_usage", "percent",
-                    "Part of a GPU's multiprocessors that " + whose + " kept busy.", 0.1}),
-            define({level + "_gpu_memory_usage", "bytes", "Memory of a GPU that " + whose + " took.", 4096})};
+                    "Part of a GPU's multiprocessors that " + owner + " kept busy.", 0.1}),
+            define({level + "_gpu_memory_usage", "bytes", "Memory of a GPU that " + owner + " took.", 4096})};
   }
 
   void follow_state() {
@@ -133,7 +133,7 @@ class Gpu final : public koord::plugin::Advisor {
 
   void forget_devices() {
     for (const Device& device : devices_)
-      tell(name_of(device.index), KOORD_CAPABILITY_ABSENT, "there is no driver now");
+      report_capability(name_of(device.index), KOORD_CAPABILITY_ABSENT, "there is no driver now");
     devices_.clear();
     next_discovery_ns_ = 0;
   }
@@ -156,7 +156,7 @@ class Gpu final : public koord::plugin::Advisor {
     std::vector<Device> found;
     for (unsigned index = 0; index < *count; ++index) {
       Result<DeviceInfo> info = driver_.nvml()->describe(index);
-      tell_device(index, info);
+      report_device(index, info);
       if (!info) continue;
       const PciPlace place = pci_place(roots_.sys, info->bus_id);
       found.push_back({index, std::move(*info), place});
@@ -223,28 +223,28 @@ class Gpu final : public koord::plugin::Advisor {
 
   static std::string name_of(unsigned index) { return "gpu " + std::to_string(index); }
 
-  void tell_device(unsigned index, const Result<DeviceInfo>& info) {
-    tell(name_of(index), info ? KOORD_CAPABILITY_SUPPORTED : KOORD_CAPABILITY_BROKEN,
-         info ? info->uuid : info.error().message());
+  void report_device(unsigned index, const Result<DeviceInfo>& info) {
+    report_capability(name_of(index), info ? KOORD_CAPABILITY_SUPPORTED : KOORD_CAPABILITY_BROKEN,
+                      info ? info->uuid : info.error().message());
   }
 
-  void tell_state() {
+  void report_state() {
     switch (driver_.state()) {
       case Driver::State::looking:
         return;
       case Driver::State::there:
-        return tell("nvml", KOORD_CAPABILITY_SUPPORTED, "");
+        return report_capability("nvml", KOORD_CAPABILITY_SUPPORTED, "");
       case Driver::State::missing:
-        return tell("nvml", KOORD_CAPABILITY_ABSENT, "there is a GPU and no driver yet: " + driver_.why());
+        return report_capability("nvml", KOORD_CAPABILITY_ABSENT, "there is a GPU and no driver yet: " + driver_.why());
       case Driver::State::released:
-        return tell("nvml", KOORD_CAPABILITY_ABSENT, driver_.why());
+        return report_capability("nvml", KOORD_CAPABILITY_ABSENT, driver_.why());
       case Driver::State::broken:
-        return tell("nvml", KOORD_CAPABILITY_BROKEN, driver_.why());
+        return report_capability("nvml", KOORD_CAPABILITY_BROKEN, driver_.why());
     }
   }
 
   // Once, until it is something else.
-  void tell(const std::string& name, std::uint32_t state, const std::string& why) {
+  void report_capability(const std::string& name, std::uint32_t state, const std::string& why) {
     const std::pair current{state, why};
     if (const auto last = reported_.find(name); last != reported_.end() && last->second == current) return;
     reported_[name] = current;

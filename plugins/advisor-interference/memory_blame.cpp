@@ -45,7 +45,7 @@ Result<MemoryBlame> MemoryBlame::open(const latency::CgroupTree& tree, const std
 Result<latency::Reading<FreedPages>> MemoryBlame::read() {
   latency::CgroupSlots& slots = programs_.slots();
   TRY(slots.look());
-  std::uint32_t n = latency::CgroupSlots::kNobody + 1;
+  std::uint32_t n = latency::CgroupSlots::kNoCgroup + 1;
   for (const latency::SlotOwner& owner : slots.living()) n = std::max(n, owner.slot + 1);
   for (const latency::SlotOwner& owner : slots.ended()) n = std::max(n, owner.slot + 1);
   std::vector<memory_blame_slot> values(n);

@@ -42,7 +42,7 @@ class WaitsPost {
     latency::PostedWaits posted{session_, ++number_, reading};
     posted.reading.ended = std::exchange(ended_, {});
     try {
-      kv_.set(latency::own_key(latency::kPostedWaits), latency::write_posted_waits(posted), latency::kPostLives);
+      kv_.set(latency::own_key(latency::kPostedWaits), latency::write_posted_waits(posted), latency::kPostLifetime);
     } catch (const plugin::Failure& failure) {
       host_->log(host_, KOORD_LOG_WARN, plugin::str(std::string("waits for advisor-sched-latency: ") + failure.what()));
     }

@@ -62,7 +62,7 @@ class MemoryEvents final : public koord::plugin::Advisor {
     if (auto of_log = read_log()) failure = of_log;
     for (bool pods : {false, true})
       meters_.for_each([&](MemoryMeter& meter, std::string_view dir) {
-        if (meter.is_pod() == pods) tell(meter.subject(), dir, meter.report(batch_));
+        if (meter.is_pod() == pods) record_unexplained(meter.subject(), dir, meter.report(batch_));
       });
     if (auto of_node = count_on_node()) failure = of_node;
     batch_.send(now_ns);
@@ -147,7 +147,7 @@ class MemoryEvents final : public koord::plugin::Advisor {
     record({owner.container, owner.pod}, koord::memory_events::describe(kill));
   }
 
-  void tell(std::uint64_t subject, std::string_view dir, std::int64_t kills) {
+  void record_unexplained(std::uint64_t subject, std::string_view dir, std::int64_t kills) {
     if (kills == 0) return;
     record({subject}, koord::memory_events::describe_unexplained(kills, now_in(dir, "memory.usage", "usage_bytes"),
                                                                  now_in(dir, "memory.limit", "limit_bytes")));

@@ -9,11 +9,11 @@ using plugin::Metric;
 
 class Definer {
  public:
-  Definer(const koord_host* host, std::string_view level, std::string_view whose)
-      : host_(host), level_(level), whose_(whose) {}
+  Definer(const koord_host* host, std::string_view level, std::string_view owner)
+      : host_(host), level_(level), owner_(owner) {}
 
   Metric counter(const std::string& what, std::string_view unit, const std::string& help) const {
-    const std::string name = level_ + "_network_" + what + "_total", text = help + " " + whose_ + ".";
+    const std::string name = level_ + "_network_" + what + "_total", text = help + " " + owner_ + ".";
     return Metric(host_, {name, unit, text, 1, KOORD_COUNTER});
   }
   LevelMetrics::Direction direction(const std::string& name, const std::string& done) const {
@@ -25,7 +25,7 @@ class Definer {
 
  private:
   const koord_host* host_;
-  std::string level_, whose_;
+  std::string level_, owner_;
 };
 
 void add(const Traffic& traffic, std::uint64_t bytes, std::uint64_t packets, std::uint64_t errors, std::uint64_t drops,
@@ -38,8 +38,8 @@ void add(const Traffic& traffic, std::uint64_t bytes, std::uint64_t packets, std
 
 }  // namespace
 
-LevelMetrics::LevelMetrics(const koord_host* host, std::string_view level, std::string_view whose) {
-  const Definer define(host, level, whose);
+LevelMetrics::LevelMetrics(const koord_host* host, std::string_view level, std::string_view owner) {
+  const Definer define(host, level, owner);
   received = define.direction("receive", "received by");
   sent = define.direction("transmit", "sent by");
   segments_sent = define.counter("tcp_segments_sent", "segments", "TCP segments sent for the first time by");

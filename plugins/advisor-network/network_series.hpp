@@ -15,8 +15,8 @@ namespace koord::network {
 
 struct LevelMetrics {
   LevelMetrics() = default;
-  // `level`: "pod"; `whose`: "a pod", for help texts.
-  LevelMetrics(const koord_host* host, std::string_view level, std::string_view whose);
+  // `level`: "pod"; `owner`: "a pod", for help texts.
+  LevelMetrics(const koord_host* host, std::string_view level, std::string_view owner);
 
   struct Direction {
     plugin::Metric bytes, packets, errors, drops;

@@ -74,8 +74,8 @@ class NodeInfo final : public koord::plugin::Advisor {
       throw Failure(KOORD_E_AGAIN, "the topology of the node is not known yet");
     const koord_topology& topology = *snapshot.topology();
     std::optional<Failure> failure;
-    count_round(cpu_rounds_, failure, [&] { tell_cpus(online_processors(topology)); });
-    count_round(numa_rounds_, failure, [&] { tell_memory(numa_ids(topology)); });
+    count_round(cpu_rounds_, failure, [&] { report_cpus(online_processors(topology)); });
+    count_round(numa_rounds_, failure, [&] { report_memory(numa_ids(topology)); });
     batch_.send(now_ns);
     if (failure) throw Failure(*failure);
   }
@@ -98,7 +98,7 @@ class NodeInfo final : public koord::plugin::Advisor {
     rounds.count(done, batch_);
   }
 
-  void tell_cpus(std::vector<Processor> online) {
+  void report_cpus(std::vector<Processor> online) {
     const CpuFacts facts = koord::node_info::read_cpu_facts(roots_, std::move(online));
     cpu_fact_.put(koord::node_info::cpu_info_json(facts));
     const std::vector<std::string> labels = cpu_labels(facts);
@@ -128,7 +128,7 @@ class NodeInfo final : public koord::plugin::Advisor {
                            : "off"};
   }
 
-  void tell_memory(const std::vector<std::uint32_t>& ids) {
+  void report_memory(const std::vector<std::uint32_t>& ids) {
     auto nodes = koord::node_info::read_memory_nodes(roots_, ids);
     if (!nodes) throw Failure(KOORD_E_IO, nodes.error().message());
     numa_fact_.put(koord::node_info::numa_info_json(*nodes));
@@ -136,12 +136,12 @@ class NodeInfo final : public koord::plugin::Advisor {
       const std::string id = std::to_string(node.id);
       const double bytes = static_cast<double>(node.meminfo.at("MemTotal")) * 1024;
       batch_.add(series_.of(id, [&] { return memory_.series(KOORD_NO_SUBJECT, {{"numa_node_id", id}}); }), bytes);
-      for (const HugePages& pages : node.huge_pages) tell_huge_pages(id, pages);
+      for (const HugePages& pages : node.huge_pages) report_huge_pages(id, pages);
     }
     series_.end_others();
   }
 
-  void tell_huge_pages(const std::string& id, const HugePages& pages) {
+  void report_huge_pages(const std::string& id, const HugePages& pages) {
     const std::string size = koord::node_info::page_size_name(pages.size_kib);
     const auto series = [&](const char* what, const Metric& metric) {
       return series_.of(id + " " + what + " " + size, [&] {

@@ -36,7 +36,7 @@ class NodeStorage final : public koord::plugin::Advisor {
   void collect(std::uint64_t now_ns, std::uint64_t) override {
     std::optional<Failure> failure;
     try {
-      tell();
+      report_storage();
     } catch (const Failure& failed) {
       failure = failed;
     }
@@ -46,16 +46,16 @@ class NodeStorage final : public koord::plugin::Advisor {
   }
 
  private:
-  void tell() {
+  void report_storage() {
     const std::vector<BlockDevice> devices = value_or_fail(koord::node_storage::read_block_devices(roots_.sys));
-    tell_sizes(devices);
+    report_sizes(devices);
     const auto storage =
         koord::node_storage::local_storage(devices, koord::node_storage::read_physical_volumes(roots_.run),
                                            value_or_fail(koord::node_storage::read_mounts(roots_.proc)));
     fact_.put(koord::node_storage::local_storage_json(storage));
   }
 
-  void tell_sizes(const std::vector<BlockDevice>& devices) {
+  void report_sizes(const std::vector<BlockDevice>& devices) {
     for (const BlockDevice& device : devices) {
       if (!device.is_disk) continue;
       const std::uint64_t series = series_.of(device.name + " " + device.number, [&] {

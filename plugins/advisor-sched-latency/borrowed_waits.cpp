@@ -14,7 +14,7 @@ BorrowedWaits::BorrowedWaits(const koord_host* host) : has_service_(host->get_se
 // A post of a session that has ended stays for a while, also over a restart of the agent: only a newer one counts.
 BorrowedWaits::Post BorrowedWaits::poll() {
   if (!has_service_) return Post::none;
-  kv_.set(latency::own_key(latency::kWaitsRequest), "1", latency::kRequestLives);
+  kv_.set(latency::own_key(latency::kWaitsRequest), "1", latency::kRequestLifetime);
   const std::optional<std::string> text = kv_.get(latency::kPostedWaits);
   auto posted = latency::read_posted_waits(text.value_or(""));
   const bool is_same = posted && posted->session == posted_.session;

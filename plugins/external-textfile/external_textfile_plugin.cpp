@@ -58,8 +58,8 @@ class ExternalTextfile final : public koord::plugin::ExternalAdvisor {
       target.url = "file:" + directory_ + "/" + file.name;
       list.add(target);
     }
-    tell_times(choice);
-    tell_left_out(choice);
+    report_times(choice);
+    log_left_out(choice);
   }
 
  private:
@@ -72,7 +72,7 @@ class ExternalTextfile final : public koord::plugin::ExternalAdvisor {
   }
 
   // Reports the times of all files, also of those that are too old: alerts need them.
-  void tell_times(const Choice& choice) {
+  void report_times(const Choice& choice) {
     std::unordered_map<std::string, std::uint64_t> now;
     for (const std::vector<File>* files : {&choice.read, &choice.stale}) {
       for (const File& file : *files) {
@@ -91,7 +91,7 @@ class ExternalTextfile final : public koord::plugin::ExternalAdvisor {
   }
 
   // Once for each change.
-  void tell_left_out(const Choice& choice) {
+  void log_left_out(const Choice& choice) {
     std::string now;
     if (choice.too_many > 0)
       now +=

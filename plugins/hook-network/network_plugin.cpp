@@ -141,7 +141,7 @@ class NetworkClasses final : public koord::plugin::QosStrategy {
 
   void on_applied(Strided<koord_intent_result> results) override {
     missing_.learn(results, now_ns_);
-    for (const std::string& line : refusals_.news(results)) log(KOORD_LOG_INFO, line);
+    for (const std::string& line : refusals_.new_lines(results)) log(KOORD_LOG_INFO, line);
     for (const koord_intent_result& result : results)
       if (view(result.knob) == kKnob) report_classes(result.status);
   }

@@ -83,7 +83,7 @@ class Proposing {
   void control_cost(const std::vector<slo::Block>& blocks, const Target& target) {
     for (const auto& [number, device] : devices_of(blocks, target, *inputs_.known, plan_.problems)) {
       keep_latency(number, device, target);
-      if (device.io.enable_user_model.value_or(false)) tell_model(number, device, target);
+      if (device.io.enable_user_model.value_or(false)) propose_model(number, device, target);
     }
   }
 
@@ -136,7 +136,7 @@ class Proposing {
     add(target, "io.cost.qos", value, number, device, std::move(settings));
   }
 
-  void tell_model(const std::string& number, const DeviceConfig& device, const Target& target) {
+  void propose_model(const std::string& number, const DeviceConfig& device, const Target& target) {
     const Field fields[] = {{"rbps", "modelReadBPS", device.io.model_read_bps},
                             {"rseqiops", "modelReadSeqIOPS", device.io.model_read_sequential_iops},
                             {"rrandiops", "modelReadRandIOPS", device.io.model_read_random_iops},

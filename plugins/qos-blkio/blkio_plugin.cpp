@@ -47,21 +47,21 @@ class Blkio final : public koord::plugin::QosStrategy {
     now_ns_ = now_ns;
     const std::optional<Snapshot> snapshot = Snapshot::if_known(host(), state_);
     koord::slo::Problems problems = snapshot ? slo_.follow(*snapshot) : koord::slo::Problems{};
-    if (const std::string news = snapshot ? slo_.news(now_ns) : ""; !news.empty()) log(KOORD_LOG_INFO, news);
+    if (const std::string line = snapshot ? slo_.new_line(now_ns) : ""; !line.empty()) log(KOORD_LOG_INFO, line);
     if (!snapshot || !slo_.get()) return koord::strategy::propose(host(), knobs_, {}, kHoldsFor);
     follow(*snapshot);
     problems.insert(problems.end(), plan_.problems.begin(), plan_.problems.end());
-    tell(problems);
+    log_problems(problems);
     koord::strategy::propose(host(), knobs_, plan_.intents, kHoldsFor);
   }
 
   void on_applied(Strided<koord_intent_result> results) override {
     missing_.learn(results, now_ns_);
-    for (const std::string& line : refusals_.news(results)) log(KOORD_LOG_WARN, line);
+    for (const std::string& line : refusals_.new_lines(results)) log(KOORD_LOG_WARN, line);
   }
 
  private:
-  void tell(const koord::slo::Problems& problems) {
+  void log_problems(const koord::slo::Problems& problems) {
     for (const std::string& problem : problems_.begun(problems)) log(KOORD_LOG_WARN, problem);
   }
 

@@ -64,7 +64,7 @@ class CgroupReconcile final : public koord::plugin::QosStrategy {
 
   void on_applied(Strided<koord_intent_result> results) override {
     missing_.learn(results, now_ns_);
-    for (const std::string& line : refusals_.news(results)) log(KOORD_LOG_INFO, line);
+    for (const std::string& line : refusals_.new_lines(results)) log(KOORD_LOG_INFO, line);
   }
 
  private:
@@ -78,7 +78,7 @@ class CgroupReconcile final : public koord::plugin::QosStrategy {
   // The part of the plan that depends only on the state and on the existing knobs is made once.
   void follow(const Snapshot& snapshot) {
     for (const std::string& problem : slo_.follow(snapshot)) log(KOORD_LOG_WARN, problem + ", ignoring");
-    if (const std::string news = slo_.news(now_ns_); !news.empty()) log(KOORD_LOG_INFO, news);
+    if (const std::string line = slo_.new_line(now_ns_); !line.empty()) log(KOORD_LOG_INFO, line);
     Basis basis = {snapshot.version(KOORD_ON_NODE), snapshot.version(KOORD_ON_PODS),
                    snapshot.version(KOORD_ON_NODE_SLO), missing_.names(now_ns_)};
     if (basis == basis_) return;
@@ -91,12 +91,12 @@ class CgroupReconcile final : public koord::plugin::QosStrategy {
       inputs.most_intents = koord::strategy::kMostIntents;
       planned = plan(*slo->resource_qos, inputs);
     }
-    tell(planned.problems);
+    log_problems(planned.problems);
     intents_ = std::move(planned.intents);
     highs_.follow(std::move(planned.highs));
   }
 
-  void tell(const koord::slo::Problems& problems) {
+  void log_problems(const koord::slo::Problems& problems) {
     for (const std::string& problem : problems)
       if (std::find(problems_.begin(), problems_.end(), problem) == problems_.end())
         log(KOORD_LOG_WARN, problem + ", ignoring");

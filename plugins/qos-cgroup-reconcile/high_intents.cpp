@@ -69,18 +69,18 @@ void HighIntents::follow(std::vector<HighTarget> targets) {
 const strategy::Intents& HighIntents::intents(std::uint64_t now_ns, const GuardSettings& settings,
                                               std::int64_t page_size) {
   const std::chrono::nanoseconds now(now_ns);
-  bool any_news = false;
+  bool any_changed = false;
   for (auto& [dir, watched] : watched_) {
     if (!watched.is_new && !watched.guard.looks(now)) continue;
-    any_news = true;
+    any_changed = true;
     watched.is_new = false;
     const HighReading reading = read(watched);
-    watched.tells_pressure = reading.stalled_us.has_value();
+    watched.knows_pressure = reading.stalled_us.has_value();
     const HighAim aim{watched.target.target, watched.target.limit, page_size};
     watched.intent =
         high_intent(watched.target, watched.guard, watched.guard.next(aim, reading, now, settings), reading, settings);
   }
-  if (!any_news) return intents_;
+  if (!any_changed) return intents_;
   intents_.clear();
   for (const auto& [dir, watched] : watched_)
     if (watched.intent) intents_.push_back(*watched.intent);
@@ -89,7 +89,7 @@ const strategy::Intents& HighIntents::intents(std::uint64_t now_ns, const GuardS
 
 bool HighIntents::blind() const {
   return any() &&
-         std::none_of(watched_.begin(), watched_.end(), [](const auto& entry) { return entry.second.tells_pressure; });
+         std::none_of(watched_.begin(), watched_.end(), [](const auto& entry) { return entry.second.knows_pressure; });
 }
 
 HighReading HighIntents::read(Watched& watched) {

@@ -35,7 +35,7 @@ class HighIntents {
     HighGuard guard = {};
     plugin::CgroupFile usage = {}, pressure = {};
     bool is_new = true;  // so is its target
-    bool tells_pressure = false;
+    bool knows_pressure = false;
     std::optional<strategy::Intent> intent = {};
   };
 

@@ -23,7 +23,7 @@ Amounts amounts_of(Strided<koord_resource> resources, std::uint32_t qos) {
   return amounts;
 }
 
-bool runs_for_the_pods_life(const koord_container& container) {
+bool runs_with_pod(const koord_container& container) {
   return container.kind == KOORD_CONTAINER_REGULAR || container.kind == KOORD_CONTAINER_SIDECAR;
 }
 
@@ -40,8 +40,7 @@ PodInput pod_input(const koord_pod& pod) {
   if (const slo::Annotation annotation = slo::annotation_of(pod, slo::kMemoryQosAnnotation))
     input.annotation = *annotation;
   for (const koord_container& container : plugin::containers_of(pod)) {
-    if (!runs_for_the_pods_life(container) || container.cgroup_dir.n == 0 ||
-        container.state == KOORD_CONTAINER_TERMINATED)
+    if (!runs_with_pod(container) || container.cgroup_dir.n == 0 || container.state == KOORD_CONTAINER_TERMINATED)
       continue;
     const Amounts own = amounts_of({container.resources, container.n_resources, container.resource_stride}, pod.qos);
     input.containers.push_back({std::string(view(container.cgroup_dir)), own.request, own.limit});

@@ -87,7 +87,7 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
     for (const koord_intent_result& result : results)
       if (koord::plugin::view(result.knob) == "cpu.max")
         burst_.applied(koord::plugin::view(result.cgroup_dir), result.status == KOORD_OK);
-    for (const std::string& line : refusals_.news(results)) log(KOORD_LOG_INFO, line);
+    for (const std::string& line : refusals_.new_lines(results)) log(KOORD_LOG_INFO, line);
   }
 
  private:
@@ -102,7 +102,7 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
   // The part that changes with the pods, the NodeSLO and the configuration only.
   void follow(const Snapshot& snapshot) {
     for (const std::string& problem : node_slo_.follow(snapshot)) log(KOORD_LOG_WARN, problem);
-    if (const std::string news = node_slo_.news(situation_.now_ns); !news.empty()) log(KOORD_LOG_INFO, news);
+    if (const std::string line = node_slo_.new_line(situation_.now_ns); !line.empty()) log(KOORD_LOG_INFO, line);
     const Versions versions{snapshot.version(KOORD_ON_NODE_SLO), snapshot.version(KOORD_ON_PODS)};
     if (followed_ == versions) return;
     take_pods(snapshot);
@@ -117,11 +117,11 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
     const koord::slo::NodeSlo* slo = node_slo_.get();
     slo_ = slo && slo->cpu_burst ? &*slo->cpu_burst : nullptr;
     situation_.pods.clear();
-    if (!slo_) return;                               // news() says so
+    if (!slo_) return;                               // new_line() says so
     if (slo->inactive.contains("CPUBurst")) return;  // the agent logs the figure
     of_snapshot_ = koord::cpu_burst::snapshot_of(snapshot.pods(), *slo_);
     situation_.pods = std::move(of_snapshot_.pods);
-    for (const std::string& problem : of_snapshot_.problems) tell_once(problem, "ignored");
+    for (const std::string& problem : of_snapshot_.problems) log_once(problem, "ignored");
   }
 
   void measure(const Snapshot& snapshot) {
@@ -149,9 +149,9 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
       if (!unknown_since_ns_) unknown_since_ns_ = now_ns;
       // A session begins before the first measurement.
       if (now_ns - *unknown_since_ns_ >= kFreshNs)
-        tell_once("shared CPUs", cores <= 0
-                                     ? "the node's CPUs are not known, so no quota is raised"
-                                     : "node_cpu_usage is not measured (advisor-node-resource), so no quota is raised");
+        log_once("shared CPUs", cores <= 0
+                                    ? "the node's CPUs are not known, so no quota is raised"
+                                    : "node_cpu_usage is not measured (advisor-node-resource), so no quota is raised");
       return std::nullopt;
     }
     unknown_since_ns_.reset();
@@ -201,7 +201,7 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
     audit_->record(host(), container.handle, str(kNotRaised), str(container.why));
   }
 
-  void tell_once(std::string_view about, std::string_view what) {
+  void log_once(std::string_view about, std::string_view what) {
     if (problems_.update(about, what) == ProblemTracker::Change::begun)
       log(KOORD_LOG_INFO, std::string(about) + ": " + std::string(what));
   }

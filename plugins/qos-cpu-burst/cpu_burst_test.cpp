@@ -221,7 +221,7 @@ TEST_CASE(
 }
 
 TEST_CASE("every session of the strategy begins at or below the limit, and a factor is never larger than the ceiling") {
-  for (int life = 0; life < 20; ++life) {
+  for (int session = 0; session < 20; ++session) {
     Burst burst(5 * kSecond);
     double highest = 1;
     CHECK(value(burst.plan(at(1, {pod({container("a")})})), "cpu.max", "pod/a") == "1.2");

@@ -62,7 +62,7 @@ class CpuSuppress final : public koord::plugin::QosStrategy {
   void evaluate(std::uint64_t now_ns, std::uint64_t /*deadline_ns*/) override {
     const Snapshot snapshot(host(), state_);
     for (const std::string& problem : slo_.follow(snapshot)) log(KOORD_LOG_WARN, "NodeSLO: " + problem);
-    if (const std::string news = slo_.news(now_ns); !news.empty()) log(KOORD_LOG_INFO, news);
+    if (const std::string line = slo_.new_line(now_ns); !line.empty()) log(KOORD_LOG_INFO, line);
     const koord::slo::NodeSlo* slo = slo_.get();
     const bool known = slo && slo->threshold && slo->threshold->enable;
     if (!known && proposed_) throw Failure(KOORD_E_AGAIN, "the NodeSLO is not known any more");
@@ -78,7 +78,7 @@ class CpuSuppress final : public koord::plugin::QosStrategy {
   }
 
   void on_applied(koord::plugin::Strided<koord_intent_result> results) override {
-    for (const std::string& line : refusals_.news(results)) log(KOORD_LOG_INFO, line);
+    for (const std::string& line : refusals_.new_lines(results)) log(KOORD_LOG_INFO, line);
   }
 
  private:

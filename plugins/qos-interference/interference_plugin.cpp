@@ -101,7 +101,7 @@ class InterferenceMitigation final : public koord::plugin::QosStrategy {
       const bool is_in_effect = result.status == KOORD_OK || result.status == KOORD_E_AGAIN;
       ladder_.applied(koord::plugin::view(result.cgroup_dir), koord::plugin::view(result.knob), is_in_effect);
     }
-    for (const std::string& line : refusals_.news(results)) log(KOORD_LOG_INFO, line);
+    for (const std::string& line : refusals_.new_lines(results)) log(KOORD_LOG_INFO, line);
   }
 
  private:

@@ -38,7 +38,7 @@ struct EvidenceFixture : LadderFixture {
 TEST_CASE_FIXTURE(LadderFixture, "a finding that is posted once is a reason for one step, however long it stands") {
   blame({{kEtl, 0.038, 0.62}});
   situation.verdicts[0].to_ns = situation.now_ns;
-  is_found_anew = false;
+  is_found_again = false;
   SUBCASE("without windows") {}
   SUBCASE("with windows") { situation.verdicts[0].windows = 3; }
   SUBCASE("its time is ahead as far as the host takes it") { situation.verdicts[0].to_ns += 10 * kSecond; }
@@ -51,7 +51,7 @@ TEST_CASE_FIXTURE(LadderFixture, "a finding that is posted once is a reason for 
 TEST_CASE_FIXTURE(LadderFixture, "a finding of the windows that were posted after a step, but began before, is none") {
   blame({{kEtl, 0.038, 0.62}});
   decide();
-  is_found_anew = false;
+  is_found_again = false;
   situation.verdicts[0].to_ns = situation.now_ns + 5 * kSecond;
   CHECK(step_of(kEtl, after(60)) == Step::weight);
   situation.verdicts[0].to_ns += 1;

@@ -51,7 +51,7 @@ struct LadderFixture {
   }
   Decision decide(bool is_in_effect = true) {
     for (Verdict& verdict : situation.verdicts)
-      if (is_found_anew) verdict.to_ns = situation.now_ns;
+      if (is_found_again) verdict.to_ns = situation.now_ns;
     Decision decision = ladder.decide(situation);
     for (const Restraint& restraint : decision.restraints)
       for (const Step step : {Step::weight, Step::cap})
@@ -70,7 +70,7 @@ struct LadderFixture {
 
   Ladder ladder;
   Situation situation;
-  bool is_found_anew = true;
+  bool is_found_again = true;
 };
 
 }  // namespace koord::mitigation::test

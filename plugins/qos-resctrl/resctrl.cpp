@@ -116,7 +116,7 @@ class Sharing {
       return;
     }
     const Cache& cache = *inputs_.hardware->l3;
-    tell_strangers(group, cache.ids, group.share.l3_of_cache);
+    report_missing_caches(group, cache.ids, group.share.l3_of_cache);
     const std::string value = line(cache.ids, [&](std::uint32_t id) {
       const auto own = group.share.l3_of_cache.find(id);
       const std::optional<Range> range = own == group.share.l3_of_cache.end() ? group.share.l3_range : own->second;
@@ -141,7 +141,7 @@ class Sharing {
       if (limits) plan_.problems.push_back(group.origin + ": " + why);
       return;
     }
-    tell_strangers(group, bandwidth->ids, group.share.mb_of_cache);
+    report_missing_caches(group, bandwidth->ids, group.share.mb_of_cache);
     const bool has_default =
         bandwidth->unit == BandwidthUnit::megabytes;  // a new group has no limit, which is no number of the knob
     const std::string value = line(bandwidth->ids, [&](std::uint32_t id) -> std::string {
@@ -171,7 +171,7 @@ class Sharing {
   }
 
   template <class Shares>
-  void tell_strangers(const Group& group, const std::vector<std::uint32_t>& ids, const Shares& shares) {
+  void report_missing_caches(const Group& group, const std::vector<std::uint32_t>& ids, const Shares& shares) {
     for (const auto& [id, share] : shares)
       if (!std::binary_search(ids.begin(), ids.end(), id))
         plan_.problems.push_back(group.origin + ": there is no cache " + std::to_string(id));

@@ -41,7 +41,7 @@ class System final : public koord::plugin::QosStrategy {
     now_ns_ = now_ns;
     const Snapshot snapshot(host(), state_);
     for (const std::string& problem : slo_.follow(snapshot)) log(KOORD_LOG_WARN, problem + ", ignoring");
-    if (const std::string news = slo_.news(now_ns); !news.empty()) log(KOORD_LOG_INFO, news);
+    if (const std::string line = slo_.new_line(now_ns); !line.empty()) log(KOORD_LOG_INFO, line);
     koord::system_knobs::Plan planned;
     if (slo_.get() && slo_.get()->system)
       planned = koord::system_knobs::plan(*slo_.get()->system, memory_of(snapshot.node()));
@@ -56,7 +56,7 @@ class System final : public koord::plugin::QosStrategy {
 
   void on_applied(Strided<koord_intent_result> results) override {
     missing_.learn(results, now_ns_);
-    for (const std::string& line : refusals_.news(results)) log(KOORD_LOG_INFO, line);
+    for (const std::string& line : refusals_.new_lines(results)) log(KOORD_LOG_INFO, line);
   }
 
  private:

@@ -74,9 +74,9 @@ class ThrottledContainer {
     samples_.add("node_cpu_usage", 0.1);
     samples_.add("container_cpu_throttled", 1, host_.hub().current()->pods[0].containers[0].handle);
     REQUIRE(strategy_.evaluate() == KOORD_OK);
-    governor_.take({"qos-cpu-burst", "cpu-burst"}, host_.context().take_plan(), [this](std::vector<IntentResult> news) {
-      results_.insert(results_.end(), news.begin(), news.end());
-    });
+    governor_.take(
+        {"qos-cpu-burst", "cpu-burst"}, host_.context().take_plan(),
+        [this](std::vector<IntentResult> results) { results_.insert(results_.end(), results.begin(), results.end()); });
     governor_.expire();
     REQUIRE(strategy_.on_applied(std::exchange(results_, {})) == KOORD_OK);
   }

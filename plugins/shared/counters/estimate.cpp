@@ -7,13 +7,13 @@
 namespace koord::performance {
 namespace {
 
-constexpr double kMaxUnbelieved = 1.0 / 20;
+constexpr double kMaxRejected = 1.0 / 20;
 constexpr std::size_t kHeaderWords = 3;  // number of events, time enabled, time running
 constexpr std::size_t kWordsPerEvent = 2;
 
 double number(std::uint64_t value) { return static_cast<double>(value); }
 
-bool believed(const GroupReading& cpu, double min_ratio) {
+bool is_accepted(const GroupReading& cpu, double min_ratio) {
   return cpu.running_ns > 0 && number(cpu.running_ns) >= min_ratio * number(cpu.enabled_ns);
 }
 
@@ -52,13 +52,13 @@ std::optional<std::vector<GroupReading>> since(std::span<const GroupReading> now
 }
 
 Estimate estimate(std::span<const GroupReading> cpus, double min_ratio) {
-  double enabled = 0, running = 0, believed_enabled = 0;
+  double enabled = 0, running = 0, accepted_enabled = 0;
   std::vector<double> counts;
   for (const GroupReading& cpu : cpus) {
     enabled += number(cpu.enabled_ns);
     running += number(std::min(cpu.running_ns, cpu.enabled_ns));
-    if (cpu.enabled_ns == 0 || !believed(cpu, min_ratio)) continue;
-    believed_enabled += number(cpu.enabled_ns);
+    if (cpu.enabled_ns == 0 || !is_accepted(cpu, min_ratio)) continue;
+    accepted_enabled += number(cpu.enabled_ns);
     counts.resize(std::max(counts.size(), cpu.counts.size()));
     const double scale = std::max(1.0, number(cpu.enabled_ns) / number(cpu.running_ns));
     for (std::size_t i = 0; i < cpu.counts.size(); ++i) counts[i] += number(cpu.counts[i]) * scale;
@@ -67,10 +67,10 @@ Estimate estimate(std::span<const GroupReading> cpus, double min_ratio) {
   Estimate result{.verdict = Verdict::counted, .running_ratio = running / enabled};
   if (running == 0) {
     result.verdict = Verdict::not_scheduled;
-  } else if (enabled - believed_enabled > kMaxUnbelieved * enabled) {
+  } else if (enabled - accepted_enabled > kMaxRejected * enabled) {
     result.verdict = Verdict::low_ratio;
   } else {
-    for (double& count : counts) count *= enabled / believed_enabled;
+    for (double& count : counts) count *= enabled / accepted_enabled;
     result.counts = std::move(counts);
   }
   return result;

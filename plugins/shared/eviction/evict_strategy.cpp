@@ -70,8 +70,8 @@ void EvictStrategy::read_pods(const Snapshot& snapshot) {
     if (pod.ns.n == 0) continue;  // known by its cgroup only: it cannot be evicted, and its eligibility is unknown
     situation_.pods.push_back(candidate_of(pod));
     if (!situation_.pods.back().policy.is_readable())
-      tell_once(situation_.pods.back().name,
-                "its annotation " + std::string(kPolicyAnnotation) + " is no list of features; nothing may evict it");
+      log_once(situation_.pods.back().name,
+               "its annotation " + std::string(kPolicyAnnotation) + " is no list of features; nothing may evict it");
   }
 }
 
@@ -105,11 +105,10 @@ void EvictStrategy::read_node(const Snapshot& snapshot) {
 // Unknown is not off, but no pod is evicted either.
 bool EvictStrategy::is_wanted(const Snapshot& snapshot, std::uint64_t now_ns) {
   for (const std::string& problem : slo_.follow(snapshot)) log(KOORD_LOG_WARN, problem);
-  if (const std::string news = slo_.news(now_ns); !news.empty()) log(KOORD_LOG_INFO, news);
+  if (const std::string line = slo_.new_line(now_ns); !line.empty()) log(KOORD_LOG_INFO, line);
   const slo::NodeSlo* slo = slo_.get();
   if (!slo) return false;
-  if (!slo->threshold)
-    return tell_once("NodeSLO", "it has no resourceUsedThresholdWithBE, so no pod is evicted"), false;
+  if (!slo->threshold) return log_once("NodeSLO", "it has no resourceUsedThresholdWithBE, so no pod is evicted"), false;
   problems_.update("NodeSLO", "");
   situation_.slo = *slo->threshold;
   situation_.inactive = slo->inactive;
@@ -125,7 +124,7 @@ void EvictStrategy::evaluate(std::uint64_t now_ns, std::uint64_t /*deadline_ns*/
   read_node(snapshot);
   measure_pods(now_ns);
   Decision decision = decide(situation_, now_ns);
-  tell(decision);
+  log_unknown(decision);
   for (const Demand& demand : settle(std::move(decision.demands)))
     if (request(demand)) cool_since_ns_ = now_ns;
 }
@@ -152,18 +151,18 @@ bool EvictStrategy::request(const Demand& demand) {
   return true;
 }
 
-void EvictStrategy::tell(const Decision& decision) {
+void EvictStrategy::log_unknown(const Decision& decision) {
   for (std::string_view feature : kind_.features) {
     const auto is_its = [&](const std::string& line) { return line.starts_with(std::string(feature) + ":"); };
     const auto line = std::find_if(decision.unknown.begin(), decision.unknown.end(), is_its);
     if (line != decision.unknown.end())
-      tell_once(feature, line->substr(feature.size() + 2));
+      log_once(feature, line->substr(feature.size() + 2));
     else
       problems_.update(feature, "");
   }
 }
 
-void EvictStrategy::tell_once(std::string_view about, std::string_view what) {
+void EvictStrategy::log_once(std::string_view about, std::string_view what) {
   if (problems_.update(about, what) == ProblemTracker::Change::begun)
     log(KOORD_LOG_WARN, std::string(about) + ": " + std::string(what));
 }

@@ -54,8 +54,8 @@ class EvictStrategy : public plugin::QosStrategy {
   void read_node(const plugin::Snapshot& snapshot);
   bool is_wanted(const plugin::Snapshot& snapshot, std::uint64_t now_ns);
   bool request(const Demand& demand);
-  void tell(const Decision& decision);
-  void tell_once(std::string_view about, std::string_view what);
+  void log_unknown(const Decision& decision);
+  void log_once(std::string_view about, std::string_view what);
 
   const Kind kind_;
   const koord_svc_state* state_ = nullptr;

@@ -16,7 +16,7 @@ namespace {
 static_assert(kBuckets == LATENCY_BUCKETS);
 static_assert(sizeof(latency_histogram) == 8 * (1 + kBuckets));
 static_assert(sizeof(latency_ended) == 16);
-static_assert(CgroupSlots::kNobody == LATENCY_NO_CGROUP_SLOT);
+static_assert(CgroupSlots::kNoCgroup == LATENCY_NO_CGROUP_SLOT);
 
 constexpr std::uint64_t kMostBytes = 16u << 20;
 constexpr std::uint64_t kSlotMask = (1u << LATENCY_SLOT_BITS) - 1;
@@ -66,7 +66,7 @@ Result<void> CgroupSlots::connect(const bpf::Programs& programs) {
   lost_map_ = programs.map("lost_begins");
   owners_ = TRY(bpf::MappedArray::open(programs.map("slot_owners"), slots_));
   cache_ = programs.map("slot_cache");
-  for (std::uint32_t slot = slots_ - 1; slot > kNobody; --slot)
+  for (std::uint32_t slot = slots_ - 1; slot > kNoCgroup; --slot)
     if (bpf_map_update_elem(free_slots_, nullptr, &slot, BPF_ANY) != 0)
       return system_error(errno, "cannot offer a slot");
   return {};
@@ -81,7 +81,7 @@ Result<void> CgroupSlots::look() {
   std::unordered_set<std::uint32_t> ended;
   for (const SlotOwner& owner : ended_) ended.insert(owner.slot);
   living_.clear();
-  for (std::uint32_t slot = kNobody + 1; slot < n; ++slot)
+  for (std::uint32_t slot = kNoCgroup + 1; slot < n; ++slot)
     if (std::uint64_t owner = owners_.load(slot); owner != 0 && !ended.contains(slot)) living_.push_back({owner, slot});
   return {};
 }
@@ -112,7 +112,7 @@ std::uint32_t CgroupSlots::slots_to_read() const {
 }
 
 std::uint32_t CgroupSlots::end_of_used() const {
-  std::uint32_t end = kNobody + 1;
+  std::uint32_t end = kNoCgroup + 1;
   for (const SlotOwner& owner : living_) end = std::max(end, owner.slot + 1);
   for (const SlotOwner& owner : ended_) end = std::max(end, owner.slot + 1);
   return end;

@@ -31,7 +31,7 @@ struct SlotOwner {
 class CgroupSlots {
  public:
   // The slot of no cgroup: for delays without a free slot.
-  static constexpr std::uint32_t kNobody = 0;
+  static constexpr std::uint32_t kNoCgroup = 0;
 
   // How many slots to load programs with: `wanted`, or when that is 0 what 16 MiB hold, within 512 and 4096.
   // `slot_bytes`: memory that the programs use for a cgroup, per copy.

@@ -24,8 +24,8 @@ namespace koord::latency {
 // Names of keys as other plugins read them: "<plugin id>/<own key>".
 inline constexpr std::string_view kPostedWaits = "advisor-interference/waits";
 inline constexpr std::string_view kWaitsRequest = "advisor-sched-latency/wants-waits";
-inline constexpr std::chrono::seconds kRequestLives{20};
-inline constexpr std::chrono::seconds kPostLives{30};
+inline constexpr std::chrono::seconds kRequestLifetime{20};
+inline constexpr std::chrono::seconds kPostLifetime{30};
 
 struct PostedWaits {
   std::uint64_t session = 0;  // of the programs: the totals of another one do not continue these

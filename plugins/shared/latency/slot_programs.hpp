@@ -95,7 +95,7 @@ Reading<Total> reading_of(const SlotPrograms& programs, TotalOf&& total_of) {
   reading.slots = slots.size();
   reading.slots_used = static_cast<std::uint32_t>(slots.living().size());
   reading.lost_begins = slots.lost_begins();
-  reading.unassigned = total_of(CgroupSlots::kNobody);
+  reading.unassigned = total_of(CgroupSlots::kNoCgroup);
   for (const SlotOwner& owner : slots.living()) reading.cgroups.push_back({owner.cgroup, total_of(owner.slot)});
   for (const SlotOwner& owner : slots.ended()) reading.ended.push_back({owner.cgroup, total_of(owner.slot)});
   return reading;

@@ -130,8 +130,9 @@ std::optional<std::string> Members::word(std::string_view name) const {
   return text->empty() ? std::nullopt : std::optional(std::string(text_view(*text)));
 }
 
-void Members::tell_word(std::string_view name, std::string_view word) const {
-  tell(name, "found " + shown(json::value(json::string_view(word.data(), word.size()))) + ", which is no known choice");
+void Members::unknown_choice(std::string_view name, std::string_view word) const {
+  report(name,
+         "found " + shown(json::value(json::string_view(word.data(), word.size()))) + ", which is no known choice");
 }
 
 std::optional<Members> Members::object(std::string_view name) const {
@@ -164,10 +165,10 @@ std::string Members::below(std::string_view name) const {
 }
 
 void Members::unexpected(std::string_view name, const json::value& found, std::string_view expected) const {
-  tell(name, "found " + shown(found) + ", expected " + std::string(expected));
+  report(name, "found " + shown(found) + ", expected " + std::string(expected));
 }
 
-void Members::tell(std::string_view name, std::string_view what) const {
+void Members::report(std::string_view name, std::string_view what) const {
   problems_->push_back(below(name) + ": " + std::string(what));
 }
 

@@ -51,7 +51,7 @@ class Members {
         value = meaning;
         return;
       }
-    tell_word(name, *given);
+    unknown_choice(name, *given);
   }
 
   // `read(Members, Section&)` fills it when it is there.
@@ -72,12 +72,12 @@ class Members {
 
   void flags(std::string_view name, std::map<std::string, bool>& values) const;
 
-  void tell(std::string_view name, std::string_view what) const;
+  void report(std::string_view name, std::string_view what) const;
 
  private:
   const boost::json::value* find(std::string_view name) const;
   std::optional<std::string> word(std::string_view name) const;
-  void tell_word(std::string_view name, std::string_view word) const;
+  void unknown_choice(std::string_view name, std::string_view word) const;
   std::optional<Members> object(std::string_view name) const;
   const boost::json::value* list(std::string_view name) const;
   static std::size_t size_of(const boost::json::value& list);

@@ -40,8 +40,8 @@ std::optional<Block> block_of(const Members& from) {
       "type", type,
       {{"device", BlockType::device}, {"volumegroup", BlockType::volume_group}, {"podvolume", BlockType::pod_volume}});
   from.section("ioCfg", io, read_io_config);
-  if (block.name.empty()) from.tell("name", "an entry without it counts for no device");
-  if (!type) from.tell("type", "expected one of device, volumegroup, podvolume");
+  if (block.name.empty()) from.report("name", "an entry without it counts for no device");
+  if (!type) from.report("type", "expected one of device, volumegroup, podvolume");
   if (block.name.empty() || !type) return std::nullopt;
   block.type = *type;
   if (io) block.io = *io;

@@ -26,7 +26,7 @@ std::string why_not(const koord_intent_result& result) {
 
 }  // namespace
 
-std::vector<std::string> Refusals::news(plugin::Strided<koord_intent_result> results) {
+std::vector<std::string> Refusals::new_lines(plugin::Strided<koord_intent_result> results) {
   std::vector<std::string> lines;
   for (const koord_intent_result& result : results) {
     const std::string why = why_not(result);

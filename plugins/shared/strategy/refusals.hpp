@@ -18,7 +18,7 @@ namespace koord::strategy {
 class Refusals {
  public:
   // Returns new lines for the log. An intent that is only refused by the operator's mode (shadow) is not reported.
-  std::vector<std::string> news(plugin::Strided<koord_intent_result> results);
+  std::vector<std::string> new_lines(plugin::Strided<koord_intent_result> results);
 
  private:
   ProblemTracker reported_;  // by knob and reason

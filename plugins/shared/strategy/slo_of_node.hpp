@@ -31,7 +31,7 @@ class SloOfNode {
 
   // A line for the log: that the NodeSLO is missing, kPatienceNs after the source has delivered something else, and
   // that it came after that. Empty: nothing new. Call it once a round, after follow().
-  std::string news(std::uint64_t now_ns) {
+  std::string new_line(std::uint64_t now_ns) {
     if (known_) {
       since_ns_.reset();
       return std::exchange(is_waiting_, false) ? "the NodeSLO has come" : "";

@@ -62,13 +62,13 @@ TEST_CASE("a reason why a knob does not have the intended value is logged once, 
   const std::vector<koord_intent_result> lost = {result_of("memory.high", "a", KOORD_E_AGAIN, "x"),
                                                  result_of("memory.high", "b", KOORD_E_AGAIN, "x")};
   CHECK(
-      refusals.news(strided(lost)) ==
+      refusals.new_lines(strided(lost)) ==
       std::vector<std::string>{
           "memory.high of 'a' does not have the intended value: the intent of 'x' applies (logged once for all cgroups)"});
-  CHECK(refusals.news(strided(lost)).empty());
+  CHECK(refusals.new_lines(strided(lost)).empty());
   const std::vector<koord_intent_result> other = {result_of("vm.min_free_kbytes", "", KOORD_E_IO)};
   CHECK(
-      refusals.news(strided(other)) ==
+      refusals.new_lines(strided(other)) ==
       std::vector<std::string>{
           "vm.min_free_kbytes does not have the intended value: the kernel or another program has set another value"});
 }
@@ -76,8 +76,8 @@ TEST_CASE("a reason why a knob does not have the intended value is logged once, 
 TEST_CASE("an applied intent, an ended cgroup and the mode shadow are not reported") {
   Refusals refusals;
   CHECK(refusals
-            .news(strided({result_of("k", "a", KOORD_OK), result_of("k", "b", KOORD_E_GONE),
-                           result_of("k", "c", KOORD_E_DENIED)}))
+            .new_lines(strided({result_of("k", "a", KOORD_OK), result_of("k", "b", KOORD_E_GONE),
+                                result_of("k", "c", KOORD_E_DENIED)}))
             .empty());
 }
 
@@ -114,20 +114,20 @@ TEST_CASE("a missing NodeSLO is reported when the pods have been known for ten s
   test::FakeHost host(node);
   const auto* state = host.service<koord_svc_state>("koord.state/1");
   SloOfNode slo;
-  const auto news = [&](std::uint64_t seconds) {
+  const auto line_after = [&](std::uint64_t seconds) {
     slo.follow(plugin::Snapshot(host.abi(), state));
-    return slo.news(seconds * kSecond);
+    return slo.new_line(seconds * kSecond);
   };
   host.hub().publish({.topology = state::Topology{}});
-  CHECK(news(1) == "");
-  CHECK(news(100) == "");  // the source has delivered nothing yet
+  CHECK(line_after(1) == "");
+  CHECK(line_after(100) == "");  // the source has delivered nothing yet
   host.hub().publish({.pods = std::vector<state::Pod>{}});
-  CHECK(news(101) == "");
-  CHECK(news(111) == "waiting for the NodeSLO: this node has none");
-  CHECK(news(200) == "");
+  CHECK(line_after(101) == "");
+  CHECK(line_after(111) == "waiting for the NodeSLO: this node has none");
+  CHECK(line_after(200) == "");
   host.hub().publish({.node_slo = "{}"});
-  CHECK(news(201) == "the NodeSLO has come");
-  CHECK(news(202) == "");
+  CHECK(line_after(201) == "the NodeSLO has come");
+  CHECK(line_after(202) == "");
 }
 
 TEST_CASE("a NodeSLO that comes with the pods is not reported as a change") {
@@ -137,6 +137,6 @@ TEST_CASE("a NodeSLO that comes with the pods is not reported as a change") {
   host.hub().publish({.pods = std::vector<state::Pod>{}, .node_slo = "{}"});
   for (std::uint64_t second = 0; second < 60; ++second) {
     slo.follow(plugin::Snapshot(host.abi(), host.service<koord_svc_state>("koord.state/1")));
-    CHECK(slo.news(second * 1'000'000'000) == "");
+    CHECK(slo.new_line(second * 1'000'000'000) == "");
   }
 }

@@ -39,9 +39,9 @@ Result<void> examine(const MarkerOptions& options, const std::string& path) {
   if (!content)
     return content.error().is(std::errc::no_such_file_or_directory) ? Result<void>() : std::move(content).error();
   const std::string_view boot_id = trim(*content);
-  const bool is_of_earlier_life = boot_id.size() == kBootIdLength && boot_id != options.boot_id;
-  if (is_of_earlier_life && !options.rearm) return went_down(options, path, boot_id);
-  if (!is_of_earlier_life && is_held(path)) return {};  // another instance
+  const bool is_of_earlier_boot = boot_id.size() == kBootIdLength && boot_id != options.boot_id;
+  if (is_of_earlier_boot && !options.rearm) return went_down(options, path, boot_id);
+  if (!is_of_earlier_boot && is_held(path)) return {};  // another instance
   if (::unlink(path.c_str()) != 0 && errno != ENOENT) return system_error(errno, "cannot remove '" + path + "'");
   return {};
 }
