@@ -101,14 +101,14 @@ int unchanged(const cgroup::Layout& layout, const std::vector<std::string>& dirs
     plan.push_back(std::move(intent));
   }
   const Proposer proposer{"bench", "main"};
-  const Tell nobody = [](std::vector<IntentResult>) {};
-  governor.take(proposer, plan, nobody);
+  const Tell no_listener = [](std::vector<IntentResult>) {};
+  governor.take(proposer, plan, no_listener);
   const std::size_t decisions = governor.decisions().size();
   std::vector<double> rounds;
   for (int round = 0; round < kRounds; ++round) {
     clock.advance(std::chrono::seconds(1));
     Plan again = plan;
-    rounds.push_back(ms_of([&] { governor.take(proposer, std::move(again), nobody); }));
+    rounds.push_back(ms_of([&] { governor.take(proposer, std::move(again), no_listener); }));
   }
   const bool is_silent = governor.decisions().size() == decisions;
   std::printf("a round of %zu intents with nothing new, %s: %.2f ms (at most %.0f)%s\n", dirs.size(),

@@ -75,8 +75,8 @@ void measure_requests() {
   if (!config) fail(config.error().message());
   Asking keeping(*config, 1), not_keeping(*config, 0);
   std::vector<double> kept_cpu, new_cpu, kept_wall, new_wall;
-  const auto ask = [](Asking& who) {
-    for (int i = 0; i < kRequests; ++i) who.bytes_of("/api/v1/nodes/test-node");
+  const auto ask = [](Asking& asking) {
+    for (int i = 0; i < kRequests; ++i) asking.bytes_of("/api/v1/nodes/test-node");
   };
   for (int round = 0; round < kRounds; ++round) {
     kept_wall.push_back(

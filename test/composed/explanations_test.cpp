@@ -88,12 +88,12 @@ TEST_CASE("strategies that wait for the NodeSLO say so once, and once that it ha
   Sessions node(all);
   std::filesystem::remove(node.folder / "slo.yaml");
   node.agent->launch({"--feature-gates=" + all.gates});  // not ready without the file
-  const auto said = [&](std::string_view line) {
+  const auto is_logged_three_times = [&](std::string_view line) {
     return eventually([&] { return count_of(node.agent->log(), line) >= 3; }, kPatience) &&
            count_of(node.agent->log(), line) == 3;
   };
-  CHECK_MESSAGE(said("waiting for the NodeSLO: this node has none"), node.agent->log());
+  CHECK_MESSAGE(is_logged_three_times("waiting for the NodeSLO: this node has none"), node.agent->log());
   node.set_node_slo(all.node_slo);
-  CHECK_MESSAGE(said("the NodeSLO has come"), node.agent->log());
+  CHECK_MESSAGE(is_logged_three_times("the NodeSLO has come"), node.agent->log());
   CHECK(node.agent->stop() == 0);
 }

@@ -53,7 +53,7 @@ CrowdedNode::CrowdedNode(std::vector<CrowdedPod> pods) : pods_(std::move(pods)) 
                 "{\"status\": {\"capacity\": " + resources + ", \"allocatable\": " + resources + "}}");
   set_slo("");
   for (const CrowdedPod& pod : pods_) cluster.put(object_of(pod));
-  tell_kubelet();
+  update_kubelet();
   lay_out(tree, two_sockets_with_threads());
   set_memory(50);
   let_run(0);
@@ -77,7 +77,7 @@ std::string CrowdedNode::object_of(const CrowdedPod& pod) const {
          R"(", "state": {"running": {"startedAt": "2026-01-01T00:00:01Z"}}}]}})";
 }
 
-void CrowdedNode::tell_kubelet() {
+void CrowdedNode::update_kubelet() {
   std::string list;
   for (const CrowdedPod& pod : pods_) list += (list.empty() ? "" : ",") + object_of(pod);
   cluster.set_pods("[" + list + "]");
@@ -142,7 +142,7 @@ void CrowdedNode::put_budget(const std::string& pod, int allowed) {
 
 void CrowdedNode::set_terminating(const std::string& pod) {
   terminating_.push_back(pod);
-  tell_kubelet();
+  update_kubelet();
 }
 
 void CrowdedNode::put_back(const std::string& uids) {
@@ -154,7 +154,7 @@ void CrowdedNode::put_back(const std::string& uids) {
     cluster.remove("Pod", pod.name, "shop");
     cluster.put(object);
   }
-  tell_kubelet();
+  update_kubelet();
 }
 
 void CrowdedNode::configure(const std::string& gates, const std::string& mode, const std::string& extra) {

@@ -80,7 +80,7 @@ class CrowdedNode {
 
  private:
   std::string object_of(const CrowdedPod& pod) const;
-  void tell_kubelet();
+  void update_kubelet();
   void write_pods();
 
   const std::vector<CrowdedPod> pods_;

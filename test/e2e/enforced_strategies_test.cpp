@@ -168,8 +168,8 @@ struct EnforcedStrategiesFixture {
     const std::string table = agent->ctl({"capabilities"}).output;
     std::string_view rest = table;
     while (auto line = koord::next_field(rest, '\n')) {
-      const auto first = koord::next_word(*line), state = koord::next_word(*line), said_by = koord::next_word(*line);
-      if (first == name && said_by == plugin) return state == "supported";
+      const auto first = koord::next_word(*line), state = koord::next_word(*line), source = koord::next_word(*line);
+      if (first == name && source == plugin) return state == "supported";
     }
     return std::nullopt;
   }

@@ -96,8 +96,8 @@ TEST_CASE_FIXTURE(Node,
 
 TEST_CASE_FIXTURE(Node,
                   "an operator's override is followed, and undone by its end, by hands off, and by the agent's end") {
-  const std::string said = ctl({"mode", "qos-cpu-suppress", "enforce", "--for", "1h"});
-  CHECK_MESSAGE(has(said, "qos-cpu-suppress is in enforce until "), said);
+  const std::string output = ctl({"mode", "qos-cpu-suppress", "enforce", "--for", "1h"});
+  CHECK_MESSAGE(has(output, "qos-cpu-suppress is in enforce until "), output);
   REQUIRE(limit_becomes_another());
   CHECK(has(ctl({"why", "nightly"}), "applied"));
   CHECK(has(ctl({"why", "machine/shop"}), "No strategy manages this pod."));

@@ -24,15 +24,15 @@ void check(bool holds) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const HandsOff said = parse_hands_off(text);
-  check(!said.all || said.names.empty());
-  check(said.names.size() <= 32);
-  const bool by_knob =
-      std::any_of(said.names.begin(), said.names.end(), [](const auto& name) { return find_knob(name) != nullptr; });
+  const HandsOff hands_off = parse_hands_off(text);
+  check(!hands_off.all || hands_off.names.empty());
+  check(hands_off.names.size() <= 32);
+  const bool by_knob = std::any_of(hands_off.names.begin(), hands_off.names.end(),
+                                   [](const auto& name) { return find_knob(name) != nullptr; });
   for (const char* name : {"cpu.max", "cpu.weight", "memory.high"})
-    check(!covers(said, *find_knob(name), "no-plugin") || said.all || by_knob ||
+    check(!covers(hands_off, *find_knob(name), "no-plugin") || hands_off.all || by_knob ||
           text.find("no-plugin") != std::string_view::npos);
-  check(unknown_names(said, said.names).empty());
+  check(unknown_names(hands_off, hands_off.names).empty());
   if (const auto mode = koord::parse_mode(text)) check(to_string(*mode) == text);
   if (const auto outcome = parse_outcome(text)) check(name_of(*outcome) == text);
   return 0;

@@ -174,7 +174,7 @@ class Rights(unittest.TestCase):
         self.assertEqual(rights(objects(kube_version='1.32.9')), self.OBSERVING - fine | {('get', '', 'nodes/proxy')})
         self.assertEqual(rights(objects(kube_version='1.33.0')), self.OBSERVING)
 
-    def test_rights_follow_what_the_agent_is_told_to_do(self):
+    def test_rights_follow_the_configuration_of_the_agent(self):
         silent = rights(objects({'config': {'report': {'nodeMetric': False, 'topology': False}}}))
         self.assertEqual({verb for verb, _, _ in silent}, {'get', 'list', 'watch'})
         more = rights(objects({'config': {'report': {'devices': True, 'createNodeMetric': True}, 'state': {'apiserver': {'volumes': True}}}}))

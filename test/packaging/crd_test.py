@@ -227,7 +227,7 @@ class Definitions(unittest.TestCase):
             if spec['group'].endswith('.k8s.io'):
                 self.assertIn('api-approved.kubernetes.io', definition['metadata']['annotations'])
 
-    def test_whose_status_others_write_has_it_as_a_subresource(self):
+    def test_a_status_that_others_write_is_a_subresource(self):
         with_status = {kind for kind, definition in DEFINITIONS.items() if 'status' in definition['spec']['versions'][0].get('subresources', {})}
         self.assertEqual(with_status, {'NodeMetric', 'NodeSLO'})  # as with Koordinator
         self.assertEqual(with_status, {kind.name for kind in kinds.KINDS if kind.custom and kind.status})
@@ -291,7 +291,7 @@ class Definitions(unittest.TestCase):
         check(schema_of('NodeSLO')['properties']['spec'], 'spec', '')
         self.assertEqual({(section, name) for section, names in NODE_SLO_BOUNDS.items() for name in names} - compared, set())
 
-    def test_a_node_slo_keeps_what_nobody_knew_when_this_was_written(self):
+    def test_a_node_slo_keeps_unknown_fields(self):
         for path in (('spec', 'newStrategy'), ('spec', 'cpuBurstStrategy', 'new'), ('spec', 'resourceQOSStrategy', 'lsrClass', 'cpuQOS', 'new')):
             sample = changed(NODE_SLO, path, {'a': [1]})
             jsonschema.validate(sample, schema_of('NodeSLO'))

@@ -62,7 +62,7 @@ class Image(image_case.ImageCase):
         self.assertEqual(in_mount_namespace(pid, '/var/lib/koordetector/file'), 0)
         self.assertIn('metrics.db', os.listdir(running.volumes['state']))
 
-    def test_the_observing_profile_ends_in_time_when_it_is_told_to(self):
+    def test_the_observing_profile_ends_in_time_when_it_is_stopped(self):
         running = self.pod()
         pid = self.started(running)
         os.kill(pid, signal.SIGTERM)
@@ -98,7 +98,7 @@ class Image(image_case.ImageCase):
         self.assertEqual(in_mount_namespace(pid, '/host/sys/fs/cgroup/file'), errno.EROFS)
         self.assertIn('metrics.db', os.listdir(running.volumes['state']))
 
-    def test_a_plugin_comes_in_an_image_of_somebody_else_in_which_there_is_nothing_besides(self):
+    def test_a_third_party_plugin_comes_in_an_image_that_contains_nothing_else(self):
         theirs = self.folder / 'acme'
         (theirs / 'plugins').mkdir(parents=True)
         shutil.copy(hello, theirs / 'plugins/hello.so')

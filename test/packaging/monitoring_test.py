@@ -209,7 +209,7 @@ class Examples(unittest.TestCase):
 
 
 class Chart(unittest.TestCase):
-    def test_the_chart_has_neither_rules_nor_dashboards_unless_it_is_told(self):
+    def test_the_chart_has_neither_rules_nor_dashboards_by_default(self):
         self.assertFalse([made for made in objects() if made['kind'] == 'PrometheusRule' or 'dashboards' in made['metadata']['name']])
 
     def test_the_chart_s_rules_are_those_of_the_file_with_the_base_of_the_runbooks(self):

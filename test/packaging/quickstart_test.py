@@ -49,7 +49,7 @@ class Quickstart(unittest.TestCase):
         self.assertEqual(self.quickstart(self.link, 'stop').stdout, 'stopped\n')
         self.assertIsNotNone(self.process.wait(10))
 
-    def test_stop_ends_a_host_whose_file_was_replaced_by_a_newer_build(self):
+    def test_stop_ends_a_host_with_a_file_that_a_newer_build_replaced(self):
         self.host.unlink()
         self.assertEqual(self.quickstart(self.tree, 'stop').stdout, 'stopped\n')
 

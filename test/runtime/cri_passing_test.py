@@ -102,16 +102,16 @@ class PassingTest(unittest.TestCase):
         self.assertEqual(list(counted), [str(i).encode() for i in range(500)])
         parts = [b'a' * i for i in range(100)]
         self.assertEqual(self.channel.stream_unary(path + 'collect')(iter(parts), timeout=cri_proxy.LIMIT), b''.join(parts))
-        said, go_on = [], threading.Event()
+        answers, go_on = [], threading.Event()
 
         def talk():
             yield b'one'
             go_on.wait(cri_proxy.LIMIT)
             yield b'two'
         for answer in self.channel.stream_stream(path + 'chat')(talk(), timeout=cri_proxy.LIMIT):
-            said.append(answer)
+            answers.append(answer)
             go_on.set()
-        self.assertEqual(said, [b'ONE', b'TWO'])
+        self.assertEqual(answers, [b'ONE', b'TWO'])
 
     def test_a_deadline_and_a_cancellation_reach_the_runtime(self):
         call = self.channel.unary_unary('/any.Service/wait').future(b'', timeout=100)

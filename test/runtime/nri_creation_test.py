@@ -79,7 +79,7 @@ class CreationTest(agent_case.AgentCase):
         agent.stop()
         self.assertEqual(self.values(parent, container), self.plain(files))
 
-    def test_after_a_kill_of_the_agent_the_next_one_reverts_what_nobody_proposes(self):
+    def test_after_a_kill_of_the_agent_the_next_one_reverts_knobs_that_are_not_proposed(self):
         agent = self.agent()
         parent, container = self.run_batch_pod('orphan')
         files = agent_case.files_of_cgroup(parent, container)

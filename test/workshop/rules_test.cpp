@@ -43,7 +43,7 @@ struct Bad {
 constexpr Bad kBad[] = {
     {"second_export", "K001", "another_export"},
     {"unique_symbol", "K002", "value"},
-    {"undefined_symbol", "K003", "nobody_defines_this"},
+    {"undefined_symbol", "K003", "defined_nowhere"},
     {"text_relocation", "K005", "TEXTREL"},
     {"executable_stack", "K006", "executable stack"},
     {"lazy_binding", "K007", "bound lazily"},

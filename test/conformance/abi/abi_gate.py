@@ -134,10 +134,10 @@ def self_test(header, released):
     with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
         results = list(pool.map(lambda job: compare(job[3], released), jobs))
     wrong = 0
-    for (name, what, wanted, _), (found, said) in zip(jobs, results):
+    for (name, what, wanted, _), (found, output) in zip(jobs, results):
         if wanted != found:
             wrong += 1
-            print(f'{name}: {what} is {"green" if found else "red"}\n{said}')
+            print(f'{name}: {what} is {"green" if found else "red"}\n{output}')
     print(f'{len(jobs)} changes to {len(counts.keys() & set(structs_of(header)))} structs, {wrong} judged wrongly')
     return 1 if wrong else 0
 
@@ -159,8 +159,8 @@ def main(arguments):
         return accept(header, arguments[1])
     if arguments[-1] == '--self-test':
         return self_test(header, arguments[1])
-    compatible, said = compare(header, arguments[1])
-    print(said)
+    compatible, output = compare(header, arguments[1])
+    print(output)
     return 0 if compatible else 1
 
 

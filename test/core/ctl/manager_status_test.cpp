@@ -48,9 +48,9 @@ struct FakeCluster {
                 R"("acquireTime":"2026-01-02T03:04:05.000000Z","renewTime":"2026-01-02T03:14:06.000000Z"}})"}}};
 
   void pods(std::initializer_list<const char*> names) { answers[kPods] = {.status = 200, .body = pods_of(names)}; }
-  void page(const std::string& pod, std::string text, unsigned ready = 200, std::string said = "ok") {
+  void page(const std::string& pod, std::string text, unsigned ready = 200, std::string readiness = "ok") {
     answers[kProxy + pod + ":9320/proxy/metrics"] = {.status = 200, .body = std::move(text)};
-    answers[kProxy + pod + ":9320/proxy/readyz"] = {.status = ready, .body = std::move(said)};
+    answers[kProxy + pod + ":9320/proxy/readyz"] = {.status = ready, .body = std::move(readiness)};
   }
   Result<ManagerStatus> status() const {
     return read_manager_status(kPlace, 9320, [this](const std::string& target) -> Result<kube::Reply> {

@@ -29,19 +29,20 @@ std::string shown(const Parser& parser) {
 // Everything that a text says, a string each; an error is the last of them.
 std::vector<std::string> all(const std::string& text, Syntax syntax = Syntax::text, Limits limits = {}) {
   Parser parser(text, syntax, limits);
-  std::vector<std::string> said;
+  std::vector<std::string> entries;
   for (;;) {
     Result<Entry> entry = parser.next();
     if (!entry) {
-      said.push_back(entry.error().message());
-      return said;
+      entries.push_back(entry.error().message());
+      return entries;
     }
     std::string name(parser.name());
-    if (*entry == Entry::end) return said;
-    if (*entry == Entry::type) said.push_back("type " + name + " " + std::to_string(static_cast<int>(parser.type())));
-    if (*entry == Entry::help) said.push_back("help " + name + ": " + std::string(parser.help()));
-    if (*entry == Entry::unit) said.push_back("unit " + name + ": " + std::string(parser.unit()));
-    if (*entry == Entry::sample) said.push_back(shown(parser));
+    if (*entry == Entry::end) return entries;
+    if (*entry == Entry::type)
+      entries.push_back("type " + name + " " + std::to_string(static_cast<int>(parser.type())));
+    if (*entry == Entry::help) entries.push_back("help " + name + ": " + std::string(parser.help()));
+    if (*entry == Entry::unit) entries.push_back("unit " + name + ": " + std::string(parser.unit()));
+    if (*entry == Entry::sample) entries.push_back(shown(parser));
   }
 }
 

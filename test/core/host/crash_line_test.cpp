@@ -19,7 +19,7 @@ using namespace koord;
 namespace {
 
 struct End {
-  std::string said;
+  std::string output;
   int signal = 0;
 };
 
@@ -42,7 +42,7 @@ End end_of(const std::function<void()>& work) {
   End end;
   char buffer[256];
   for (ssize_t n; (n = ::read(ends[0], buffer, sizeof buffer)) > 0;)
-    end.said.append(buffer, static_cast<std::size_t>(n));
+    end.output.append(buffer, static_cast<std::size_t>(n));
   ::close(ends[0]);
   int status = 0;
   REQUIRE(::waitpid(pid, &status, 0) == pid);
@@ -61,7 +61,7 @@ TEST_CASE("a crash in a plugin's call leaves one line that names the plugin and 
   test::FakeNode node;
   test::FakeHost host(node);
   const End end = end_of([&] { host::guarded(host.context(), "collect", [] { return write_to_null(), KOORD_OK; }); });
-  CHECK(end.said == "FATAL plugin: test: ended the agent by SIGSEGV in collect()\n");
+  CHECK(end.output == "FATAL plugin: test: ended the agent by SIGSEGV in collect()\n");
   CHECK(end.signal == SIGSEGV);
 }
 
@@ -69,12 +69,12 @@ TEST_CASE("an abort in a plugin's call leaves the same line") {
   test::FakeNode node;
   test::FakeHost host(node);
   const End end = end_of([&] { host::guarded(host.context(), "init", [] { return std::abort(), KOORD_OK; }); });
-  CHECK(end.said == "FATAL plugin: test: ended the agent by SIGABRT in init()\n");
+  CHECK(end.output == "FATAL plugin: test: ended the agent by SIGABRT in init()\n");
   CHECK(end.signal == SIGABRT);
 }
 
 TEST_CASE("a crash of the agent itself names no plugin") {
   const End end = end_of([] { ::raise(SIGBUS); });
-  CHECK(end.said == "FATAL agent: ended by SIGBUS, in no call of a plugin\n");
+  CHECK(end.output == "FATAL agent: ended by SIGBUS, in no call of a plugin\n");
   CHECK(end.signal == SIGBUS);
 }

@@ -26,9 +26,9 @@ using Here = ClientHere;
 TEST_CASE("requests one after the other take the same connection") {
   ScriptedServer server(serve);
   Here here(server);
-  CHECK(here.said({.target = "/a"}) == "1.1");
-  CHECK(here.said({.method = "POST", .target = "/b", .body = "x"}) == "1.2");
-  CHECK(here.said({.target = "/c"}) == "1.3");
+  CHECK(here.body_or_error({.target = "/a"}) == "1.1");
+  CHECK(here.body_or_error({.method = "POST", .target = "/b", .body = "x"}) == "1.2");
+  CHECK(here.body_or_error({.target = "/c"}) == "1.3");
   CHECK(here.client.connections_opened() == 1);
   CHECK(here.client.requests_sent() == 3);
 }
@@ -67,14 +67,14 @@ TEST_CASE("beyond the bound of connections requests wait, and beyond that of wai
   ScriptedServer server(serve);
   Here here(server, {.kept = 1, .open = 1, .waiting = 2});
   std::vector<http::AsyncClient::PendingPtr> pending;
-  std::vector<std::string> said;
+  std::vector<std::string> answers;
   for (int i = 0; i < 4; ++i)
     pending.push_back(here.client.send({.target = "/", .timeout = 60s}, [&](Answer answer) {
-      said.push_back(answer ? answer->body : answer.error().message());
+      answers.push_back(answer ? answer->body : answer.error().message());
     }));
-  REQUIRE(here.until([&] { return said.size() == 4; }));
-  CHECK(contains(said[0], "too many requests wait for a connection"));
-  CHECK(std::vector(said.begin() + 1, said.end()) == std::vector<std::string>{"1.1", "1.2", "1.3"});
+  REQUIRE(here.until([&] { return answers.size() == 4; }));
+  CHECK(contains(answers[0], "too many requests wait for a connection"));
+  CHECK(std::vector(answers.begin() + 1, answers.end()) == std::vector<std::string>{"1.1", "1.2", "1.3"});
 }
 
 TEST_CASE("a kept connection that the server closes is forgotten") {
@@ -86,9 +86,9 @@ TEST_CASE("a kept connection that the server closes is forgotten") {
     ++closed;
   });
   Here here(server);
-  CHECK(here.said({.target = "/"}) == "bye");
+  CHECK(here.body_or_error({.target = "/"}) == "bye");
   REQUIRE(here.until([&] { return closed == 1; }));
-  CHECK(here.said({.method = "POST", .target = "/"}) == "bye");
+  CHECK(here.body_or_error({.method = "POST", .target = "/"}) == "bye");
   CHECK(here.client.connections_opened() == 2);
 }
 
@@ -100,7 +100,7 @@ TEST_CASE("a connection without requests is closed after its time") {
     closed = peer.read_request().empty();
   });
   Here here(server, {.idle = 1ms});
-  CHECK(here.said({.target = "/"}) == "x");
+  CHECK(here.body_or_error({.target = "/"}) == "x");
   CHECK(here.until([&] { return closed.load(); }));
 }
 
@@ -110,8 +110,8 @@ TEST_CASE("a connection is not kept when the server says so or sends more than t
       while (!peer.read_request().empty()) peer.send(answer);
     });
     Here here(server);
-    CHECK(here.said({.target = "/"}) == "x");
-    CHECK(here.said({.target = "/"}) == "x");
+    CHECK(here.body_or_error({.target = "/"}) == "x");
+    CHECK(here.body_or_error({.target = "/"}) == "x");
     CHECK(here.client.connections_opened() == 2);
   }
 }
@@ -126,14 +126,14 @@ TEST_CASE("a request on a kept connection that dies before a byte of the answer 
   });
   SUBCASE("a GET is") {
     Here here(server);
-    CHECK(here.said({.target = "/"}) == "first");
-    CHECK(here.said({.target = "/"}) == "first");
+    CHECK(here.body_or_error({.target = "/"}) == "first");
+    CHECK(here.body_or_error({.target = "/"}) == "first");
     CHECK(here.client.requests_sent() == 3);
   }
   SUBCASE("a POST is not: it may have been done") {
     Here here(server);
-    CHECK(here.said({.target = "/"}) == "first");
-    const std::string why = here.said({.method = "POST", .target = "/"});
+    CHECK(here.body_or_error({.target = "/"}) == "first");
+    const std::string why = here.body_or_error({.method = "POST", .target = "/"});
     CHECK_MESSAGE(contains(why, "no answer"), why);
     CHECK(here.client.requests_sent() == 2);
   }
@@ -146,10 +146,10 @@ TEST_CASE("a request is sent once more only once, and not at all on a connection
     if (peer.number == 1) peer.read_request();
   });
   Here here(server);
-  CHECK(here.said({.target = "/"}) == "x");
-  CHECK(contains(here.said({.target = "/"}), "no answer"));
+  CHECK(here.body_or_error({.target = "/"}) == "x");
+  CHECK(contains(here.body_or_error({.target = "/"}), "no answer"));
   CHECK(here.client.requests_sent() == 3);
-  CHECK(contains(here.said({.target = "/"}), "no answer"));
+  CHECK(contains(here.body_or_error({.target = "/"}), "no answer"));
   CHECK(here.client.requests_sent() == 4);
 }
 
@@ -171,7 +171,7 @@ TEST_CASE("a large request is sent whole") {
     peer.send(answer_with("x"));
   });
   Here here(server);
-  CHECK(here.said({.method = "PUT", .target = "/", .body = std::string(16 << 20, 'x')}) == "x");
+  CHECK(here.body_or_error({.method = "PUT", .target = "/", .body = std::string(16 << 20, 'x')}) == "x");
   CHECK(size > 16u << 20);
 }
 
@@ -208,7 +208,7 @@ TEST_CASE("when a kept connection does not answer in time, the others are not tr
                                        [&](const Answer& answer) { answers += answer.has_value(); }));
   REQUIRE(here.until([&] { return answers == 2; }));
   CHECK_FALSE(here.send({.target = "/", .timeout = 30ms}));
-  CHECK(here.said({.target = "/"}) == "x");
+  CHECK(here.body_or_error({.target = "/"}) == "x");
   CHECK(here.client.connections_opened() == 3);
 }
 
@@ -216,9 +216,9 @@ TEST_CASE("without a listener the error says so") {
   ScriptedServer server(serve);
   Here here(server);
   const int port = server.port();
-  http::AsyncClient nobody(here.loop, here.workers, {.host = "127.0.0.1", .port = 1});
+  http::AsyncClient unreachable(here.loop, here.workers, {.host = "127.0.0.1", .port = 1});
   std::optional<Answer> answer;
-  const auto pending = nobody.send({.target = "/", .timeout = 60s}, [&](Answer a) { answer = std::move(a); });
+  const auto pending = unreachable.send({.target = "/", .timeout = 60s}, [&](Answer a) { answer = std::move(a); });
   REQUIRE(here.until([&] { return answer.has_value(); }));
   CHECK(answer->error().message() == "cannot connect: Connection refused");
   CHECK(port != 1);
@@ -227,9 +227,9 @@ TEST_CASE("without a listener the error says so") {
 TEST_CASE("a name is looked up on a worker, and an unknown one is reported") {
   ScriptedServer server(serve);
   Here here(server, {}, "localhost");
-  CHECK(here.said({.target = "/"}) == "1.1");
+  CHECK(here.body_or_error({.target = "/"}) == "1.1");
   Here nowhere(server, {}, "no-such-host.invalid");
-  CHECK(contains(nowhere.said({.target = "/"}), "cannot connect: cannot look up 'no-such-host.invalid': "));
+  CHECK(contains(nowhere.body_or_error({.target = "/"}), "cannot connect: cannot look up 'no-such-host.invalid': "));
 }
 
 TEST_CASE("a server at an IPv6 address is reached") {
@@ -239,11 +239,11 @@ TEST_CASE("a server at an IPv6 address is reached") {
   }
   ScriptedServer server(serve, "[::1]");
   Here here(server, {}, "::1");
-  CHECK(here.said({.target = "/"}) == "1.1");
+  CHECK(here.body_or_error({.target = "/"}) == "1.1");
 }
 
 TEST_CASE("headers, bodies, chunks and interim answers without an end are refused") {
-  const auto said = [](const std::string& begin, const std::string& again) {
+  const auto error_of = [](const std::string& begin, const std::string& again) {
     ScriptedServer server([&](Peer& peer) {
       peer.read_request();
       peer.send(begin);
@@ -251,21 +251,21 @@ TEST_CASE("headers, bodies, chunks and interim answers without an end are refuse
       }
     });
     Here here(server);
-    return here.said({.target = "/", .max_body = 100'000});
+    return here.body_or_error({.target = "/", .max_body = 100'000});
   };
   const std::string much(1000, 'x');
-  CHECK(contains(said("HTTP/1.1 200 OK\r\n", "A: " + much + "\r\n"), "header limit exceeded"));
-  CHECK(contains(said("HTTP/1.1 200 OK\r\nA: ", much), "header limit exceeded"));
-  CHECK(contains(said("HTTP/1.1 200 OK\r\n\r\n", much),
+  CHECK(contains(error_of("HTTP/1.1 200 OK\r\n", "A: " + much + "\r\n"), "header limit exceeded"));
+  CHECK(contains(error_of("HTTP/1.1 200 OK\r\nA: ", much), "header limit exceeded"));
+  CHECK(contains(error_of("HTTP/1.1 200 OK\r\n\r\n", much),
                  "found a body of more than 100000 bytes, expected at most those"));
-  CHECK(contains(said("HTTP/1.1 200 OK\r\nContent-Length: 100001\r\n\r\n", much),
+  CHECK(contains(error_of("HTTP/1.1 200 OK\r\nContent-Length: 100001\r\n\r\n", much),
                  "found a body of more than 100000 bytes"));
-  CHECK(contains(said(kChunked, chunk(much)), "found a body of more than 100000 bytes"));
-  CHECK(contains(said(kChunked + "5;ext=", much), "found a chunk's header of more than"));
-  CHECK(contains(said(kChunked + "0\r\n", "A: " + much + "\r\n"), "found a chunk's header of more than"));
-  CHECK(contains(said("", "HTTP/1.1 100 Continue\r\n\r\n"), "found no answer but interim ones"));
-  CHECK(contains(said("SSH-2.0-x\r\n", ""), "no answer: "));
-  CHECK(said("HTTP/1.1 102 Processing\r\n\r\n" + answer_with("x"), "") == "x");
+  CHECK(contains(error_of(kChunked, chunk(much)), "found a body of more than 100000 bytes"));
+  CHECK(contains(error_of(kChunked + "5;ext=", much), "found a chunk's header of more than"));
+  CHECK(contains(error_of(kChunked + "0\r\n", "A: " + much + "\r\n"), "found a chunk's header of more than"));
+  CHECK(contains(error_of("", "HTTP/1.1 100 Continue\r\n\r\n"), "found no answer but interim ones"));
+  CHECK(contains(error_of("SSH-2.0-x\r\n", ""), "no answer: "));
+  CHECK(error_of("HTTP/1.1 102 Processing\r\n\r\n" + answer_with("x"), "") == "x");
 }
 
 TEST_CASE("a request that is dropped at any step closes its connection, and nothing is called") {
@@ -292,7 +292,7 @@ TEST_CASE("new TLS options close what is kept, and what is in use is not kept") 
     ++closed;
   });
   Here here(server);
-  CHECK(here.said({.target = "/"}) == "1.1");
+  CHECK(here.body_or_error({.target = "/"}) == "1.1");
   here.client.renew(std::nullopt);
   CHECK(here.until([&] { return closed == 1; }));
   std::optional<Answer> answer;

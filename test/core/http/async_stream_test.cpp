@@ -71,8 +71,8 @@ TEST_CASE("an answer that comes byte by byte is the same answer") {
       peer.send(answer_with("next"));
     });
     Here here(server);
-    CHECK(here.said({.target = "/"}) == (body.starts_with("0") ? "" : "ab"));
-    CHECK(here.said({.target = "/"}) == "next");
+    CHECK(here.body_or_error({.target = "/"}) == (body.starts_with("0") ? "" : "ab"));
+    CHECK(here.body_or_error({.target = "/"}) == "next");
   }
 }
 

@@ -39,7 +39,7 @@ struct ClientHere : LoopHere {
     return std::move(*answer);
   }
   // Returns the body, or the error.
-  std::string said(http::AsyncRequest request) {
+  std::string body_or_error(http::AsyncRequest request) {
     Answer answer = send(std::move(request));
     return answer ? answer->body : answer.error().message();
   }

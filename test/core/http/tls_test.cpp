@@ -43,10 +43,10 @@ struct TlsServer {
   std::string address = free_address();
   ChildProcess process;
 
-  explicit TlsServer(const std::string& who = "server", const std::string& more = {})
+  explicit TlsServer(const std::string& name = "server", const std::string& more = {})
       : process({"/bin/sh", "-c",
                  "cd '" + certificates().path("") + "' && exec openssl s_server -quiet -HTTP -accept " + address +
-                     " -cert " + who + ".pem -key " + who + ".key " + more},
+                     " -cert " + name + ".pem -key " + name + ".key " + more},
                 "/dev/null") {
     REQUIRE(eventually([&] { return !contains(answer({}), "Connection refused"); }));
   }

@@ -18,7 +18,7 @@ using namespace koord::test;
 
 namespace {
 
-http::Routes who() {
+http::Routes peer_routes() {
   http::Routes routes;
   routes.get("/who", [](const http::Request& request) {
     return http::plain_text(200, request.from_unix_socket ? "local" : "remote");
@@ -30,7 +30,7 @@ http::Routes who() {
 
 TEST_CASE("a handler knows whether its peer came through the unix socket") {
   SocketFolder folder;
-  RunningServer server(who());
+  RunningServer server(peer_routes());
   REQUIRE(server->listen_unix(folder.path("s")));
   CHECK(http::get(folder.path("s"), "/who")->body == "local\n");
   CHECK(http::get("unix://" + folder.path("s"), "/who")->body == "local\n");
@@ -55,7 +55,7 @@ TEST_CASE("a socket without a listener is replaced") {
 
 TEST_CASE("a socket with a listener is left alone") {
   SocketFolder folder;
-  RunningServer server(who());
+  RunningServer server(peer_routes());
   REQUIRE(server->listen_unix(folder.path("s")));
   auto second = server->listen_unix(folder.path("s"));
   REQUIRE_FALSE(second);
@@ -80,7 +80,7 @@ TEST_CASE("a path too long for a socket is refused in words") {
 
 TEST_CASE("stop removes the socket, but not another's that has taken its place") {
   SocketFolder folder;
-  RunningServer server(who());
+  RunningServer server(peer_routes());
   REQUIRE(server->listen_unix(folder.path("mine")));
   REQUIRE(server->listen_unix(folder.path("taken")));
   CHECK(http::get(folder.path("taken"), "/who"));  // both are listened on by now
@@ -100,7 +100,7 @@ TEST_CASE("an address is numeric, local or empty, with a port") {
 }
 
 TEST_CASE("a port in use is reported with its address") {
-  RunningServer server(who());
+  RunningServer server(peer_routes());
   auto second = server->listen_tcp(server.address());
   REQUIRE_FALSE(second);
   CHECK(second.error().message() == "cannot listen on '" + server.address() + "': Address already in use");
@@ -128,7 +128,7 @@ std::string rest_of(const UniqueFd& fd) {
 
 TEST_CASE("a peer that is not admitted gets 403 with the reason") {
   SocketFolder folder;
-  RunningServer server(who());
+  RunningServer server(peer_routes());
   REQUIRE(server->listen_unix(folder.path("s"), {.group = {}, .admit = [](const http::LocalPeer& peer) -> Result<void> {
                                                    return invalid("process " + std::to_string(peer.pid) +
                                                                   " is not wanted");
@@ -144,7 +144,7 @@ TEST_CASE("peers that are not admitted and say nothing are closed, and take no p
   http::Limits limits;
   limits.connections = 16;
   limits.idle = std::chrono::hours(1);
-  RunningServer server(who(), limits);
+  RunningServer server(peer_routes(), limits);
   std::atomic<bool> admits = false;
   REQUIRE(server->listen_unix(folder.path("s"), {.group = {}, .admit = [&](const http::LocalPeer&) -> Result<void> {
                                                    return admits ? Result<void>() : Result<void>(invalid("not wanted"));

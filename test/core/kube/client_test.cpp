@@ -52,7 +52,7 @@ struct Here : LoopHere {
   }
   Result<Reply> get(const std::string& target) { return send({.verb = Verb::get, .target = target, .timeout = 60s}); }
   // Returns the answer's text, or the error.
-  std::string said(const std::string& target) {
+  std::string status_or_error(const std::string& target) {
     const Result<Reply> reply = get(target);
     return reply ? std::to_string(reply->status) : reply.error().message();
   }
@@ -122,11 +122,11 @@ TEST_CASE("a watch gives what changes, a line each, until it is dropped") {
 
 TEST_CASE("requests one after the other take the same connection, and watches have theirs") {
   Here here;
-  for (int i = 0; i < 5; ++i) REQUIRE(here.said(kNode) == "200");
+  for (int i = 0; i < 5; ++i) REQUIRE(here.status_or_error(kNode) == "200");
   CHECK(here.client.use().connections == 1);
   CHECK(here.client.use().requests == 5);
   Watched watched(here.client, kSlos + "?watch=true");
-  CHECK(here.said(kNode) == "200");
+  CHECK(here.status_or_error(kNode) == "200");
   CHECK(here.client.use().connections == 2);
 }
 
@@ -135,13 +135,13 @@ TEST_CASE("a client certificate and authorities in the kubeconfig's text authent
   REQUIRE_MESSAGE(with_certificate, with_certificate.error().message());
   CHECK(with_certificate->token_file.empty());
   Here here(*with_certificate);
-  CHECK(here.said(kNode) == "200");
+  CHECK(here.status_or_error(kNode) == "200");
   ConnectionConfig as_text = *with_certificate;
   for (Pem* pem : {&as_text.ca, &as_text.certificate, &as_text.key}) {
     if (!pem->file.empty()) *pem = {.text = read_file(pem->file).value()};
   }
   Here text(as_text);
-  CHECK(text.said(kNode) == "200");
+  CHECK(text.status_or_error(kNode) == "200");
 }
 
 TEST_CASE("a pod's service account is enough") {
@@ -149,7 +149,7 @@ TEST_CASE("a pod's service account is enough") {
   auto found = in_cluster_config(cluster().service_account());
   REQUIRE_MESSAGE(found, found.error().message());
   Here here(*found);
-  CHECK(here.said(kNode) == "200");
+  CHECK(here.status_or_error(kNode) == "200");
 }
 
 TEST_CASE("a server that another authority vouches for, or for another name, is refused, and nothing is sent") {
@@ -158,14 +158,15 @@ TEST_CASE("a server that another authority vouches for, or for another name, is 
   untrusting.ca.file = cluster().kubelet_ca();
   if (read_file(cluster().kubelet_ca()).value() == read_file(config().ca.file).value()) untrusting.ca = {};
   Here here(untrusting);
-  const std::string why = here.said(kNode);
+  const std::string why = here.status_or_error(kNode);
   CHECK_MESSAGE(
       contains(why, "/api/v1/nodes/test-node': cannot connect: TLS: the certificate of '127.0.0.1' is not trusted: "),
       why);
   ConnectionConfig misnamed = config();
   misnamed.server_name = "elsewhere.test";
   Here other(misnamed);
-  CHECK(contains(other.said(kNode), "the certificate of 'elsewhere.test' is not trusted: hostname mismatch"));
+  CHECK(
+      contains(other.status_or_error(kNode), "the certificate of 'elsewhere.test' is not trusted: hostname mismatch"));
   CHECK(here.client.use().failures == 1);
   const auto all = cluster().requests();
   for (std::size_t i = before; i < all.size(); ++i) CHECK(all[i].verb == "handshake");
@@ -173,9 +174,9 @@ TEST_CASE("a server that another authority vouches for, or for another name, is 
 
 TEST_CASE("a rotated token is taken on 401 at once, and the request sent once more") {
   Here here;
-  REQUIRE(here.said(kNode) == "200");
+  REQUIRE(here.status_or_error(kNode) == "200");
   cluster().fault("rotate_token");
-  CHECK(here.said(kNode) == "200");
+  CHECK(here.status_or_error(kNode) == "200");
   CHECK(here.client.use().requests == 3);
   Watched watched(here.client, kSlos + "?watch=true");
   REQUIRE(here.until([&] { return watched.runs(); }));
@@ -188,14 +189,14 @@ TEST_CASE("a rotated token is taken on 401 at once, and the request sent once mo
 
 TEST_CASE("401 without a newer token is the answer, after one request") {
   Here here;
-  REQUIRE(here.said(kNode) == "200");
+  REQUIRE(here.status_or_error(kNode) == "200");
   cluster().fault("rotate_token", R"({"write": false})");
   const Result<Reply> reply = here.get(kNode);
   REQUIRE(reply);
   CHECK(reply->status == 401);
   CHECK(here.client.use().requests == 2);
   cluster().fault("write_token");
-  CHECK(here.said(kNode) == "200");
+  CHECK(here.status_or_error(kNode) == "200");
 }
 
 TEST_CASE("authorities are replaced live: new connections use the new file, kept ones close, a watch goes on") {
@@ -241,12 +242,12 @@ TEST_CASE("a client certificate is replaced live") {
 
 TEST_CASE("an unavailable server is reported, and the next request reaches it when it is back") {
   Here here;
-  REQUIRE(here.said(kNode) == "200");
+  REQUIRE(here.status_or_error(kNode) == "200");
   cluster().fault("down");
-  const std::string why = here.said(kNode);
+  const std::string why = here.status_or_error(kNode);
   CHECK_MESSAGE(contains(why, "cannot connect: Connection refused"), why);
   cluster().clear_faults();
-  CHECK(here.said(kNode) == "200");
+  CHECK(here.status_or_error(kNode) == "200");
 }
 
 TEST_CASE("a server that does not answer, or does not even shake hands, costs the timeout") {
@@ -279,7 +280,7 @@ TEST_CASE("a body without an end stops at its bound, and so does a line of a wat
 TEST_CASE("an answer and a watch that are cut are errors, not short answers") {
   Here here;
   cluster().fault("cut", R"({"after_bytes": 40})");
-  const std::string why = here.said("/api/v1/nodes");
+  const std::string why = here.status_or_error("/api/v1/nodes");
   CHECK_MESSAGE(contains(why, "the answer broke off"), why);
   Watched watched(here.client, kSlos + "?watch=true");
   REQUIRE(here.until([&] { return watched.end.has_value(); }));
@@ -373,7 +374,7 @@ TEST_CASE("a token that cannot be read fails the call, and the server is not ask
   ConnectionConfig without = config();
   without.token_file = "/nowhere/token";
   Here here(without);
-  CHECK(contains(here.said(kNode), "cannot read the token: "));
+  CHECK(contains(here.status_or_error(kNode), "cannot read the token: "));
   CHECK(here.client.use().connections == 0);
 }
 

@@ -78,20 +78,20 @@ TEST_CASE("a pod is evicted when 200 or 201 brings a Status of Success") {
 }
 
 TEST_CASE("any other answer of 2xx leaves open whether the pod goes, and says what is missing") {
-  const auto said = [](const std::string& body) {
+  const auto message_of = [](const std::string& body) {
     const EvictionAnswer found = classify_eviction({201, body, {}}, "web-0");
     CHECK(found.outcome == Outcome::unanswered);
     return found.message;
   };
-  CHECK(said("") == "201 (expected an object of kind Status)");
-  CHECK(said("<html>sign in</html>") == "201: <html>sign in</html> (expected an object of kind Status)");
-  CHECK(said(R"({"kind":"Pod","metadata":{"name":"web-0"}})").ends_with("(expected an object of kind Status)"));
-  CHECK(said(R"({"kind":"Status"})") == "201 (expected status 'Success', found '')");
-  CHECK(said(R"({"kind":"Status","status":"Failure","reason":"Conflict","code":409})") ==
+  CHECK(message_of("") == "201 (expected an object of kind Status)");
+  CHECK(message_of("<html>sign in</html>") == "201: <html>sign in</html> (expected an object of kind Status)");
+  CHECK(message_of(R"({"kind":"Pod","metadata":{"name":"web-0"}})").ends_with("(expected an object of kind Status)"));
+  CHECK(message_of(R"({"kind":"Status"})") == "201 (expected status 'Success', found '')");
+  CHECK(message_of(R"({"kind":"Status","status":"Failure","reason":"Conflict","code":409})") ==
         "201 Conflict (expected status 'Success', found 'Failure')");
-  CHECK(said(R"({"kind":"Status","status":"Success","details":{"name":"web-1"}})") ==
+  CHECK(message_of(R"({"kind":"Status","status":"Success","details":{"name":"web-1"}})") ==
         "201 (expected an answer about pod 'web-0', found one about 'web-1')");
-  CHECK(said(R"({"kind":"Status","status":")" + std::string(1 << 20, 'x') + "\"}").size() < 200);
+  CHECK(message_of(R"({"kind":"Status","status":")" + std::string(1 << 20, 'x') + "\"}").size() < 200);
 }
 
 TEST_CASE("429 is a budget's when it names one, else the server is busy") {

@@ -53,7 +53,7 @@ struct Followed : ClusterClient {
         loop, workers, clock, client, collection, how,
         ListWatchHandlers{.on_objects = [this](const Objects&, const Difference& what) { reported.push_back(what); },
                           .on_health = [this](const Health& health) { states.push_back(health.state); },
-                          .on_confirmed = [this](Time at) { news = at; }});
+                          .on_confirmed = [this](Time at) { confirmed = at; }});
   }
   bool becomes(const std::map<std::string, std::string>& wanted) {
     return until([&] { return texts() == wanted; });
@@ -81,7 +81,7 @@ struct Followed : ClusterClient {
   ListWatchOptions how;
   std::vector<Difference> reported;
   std::vector<State> states;
-  std::optional<Time> news;
+  std::optional<Time> confirmed;
   std::unique_ptr<ListWatch> follower;
 };
 
@@ -340,10 +340,10 @@ TEST_CASE("a kind that is not installed is absent, reported once as nothing, and
 
 TEST_CASE("a bookmark counts as a confirmation") {
   FollowedSlo followed("bookmark");
-  const auto before = followed.news;
+  const auto before = followed.confirmed;
   REQUIRE(before);
   followed.cluster.fault("bookmark");
-  CHECK(followed.until([&] { return followed.news > before; }));
+  CHECK(followed.until([&] { return followed.confirmed > before; }));
   CHECK(followed.reported.empty());
 }
 

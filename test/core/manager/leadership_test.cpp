@@ -27,11 +27,11 @@ struct Candidate {
   Candidate(LoopHere& here, const std::string& name, const std::string& lease, const std::string& kubeconfig)
       : client(here.loop, here.workers, clock, *kube::find_config(kubeconfig), {}),
         leadership(here.loop, clock, client, {{"koordetector", lease}, name, kTiming},
-                   [this](bool leads) { told = leads; }) {}
+                   [this](bool leads) { reported_leads = leads; }) {}
 
   SystemClock clock;
   kube::Client client;
-  bool told = false;
+  bool reported_leads = false;
   Leadership leadership;
 };
 
@@ -64,8 +64,8 @@ TEST_CASE("one of two replicas leads, both know which, and the lease is renewed"
   REQUIRE(two.until_safe([&] { return two.has_leader(); }));
   const std::string leader = &two.leader() == &two.a ? "a" : "b";
   REQUIRE(two.until_safe([&] { return two.other().leadership.holder() == leader; }));
-  REQUIRE(two.until_safe([&] { return two.leader().told; }));
-  CHECK_FALSE(two.other().told);
+  REQUIRE(two.until_safe([&] { return two.leader().reported_leads; }));
+  CHECK_FALSE(two.other().reported_leads);
   const std::string before = *cluster().get("Lease", "one-leads", "koordetector");
   REQUIRE(two.until_safe([&] { return *cluster().get("Lease", "one-leads", "koordetector") != before; }));
   CHECK(two.leader().leadership.leads());
@@ -91,7 +91,7 @@ TEST_CASE("a leader that the API server does not answer ceases to lead before th
   cluster().fault("hang", R"({"user": ")" + user + "\"}");
   REQUIRE(two.until_safe([&] { return !old.leadership.leads(); }));
   CHECK_FALSE(next.leadership.leads());
-  REQUIRE(two.until_safe([&] { return !old.told; }));
+  REQUIRE(two.until_safe([&] { return !old.reported_leads; }));
   REQUIRE(two.until_safe([&] { return next.leadership.leads(); }));
   CHECK(old.leadership.problem() != "");
   cluster().clear_faults();

@@ -26,7 +26,7 @@ struct Reporting : ReportingNode {
     pod("u1", "shop", "web-0", {0.8}, {2 * kGi});
     prediction.reclaimable = Amounts{2000, 3ll << 30};
     run(300s);
-    tell_pods();
+    publish_pods();
   }
   void put(const std::string& wanted = "{}", const std::string& more = "") {
     cluster.put(
@@ -124,7 +124,7 @@ TEST_CASE_FIXTURE(Reporting, "an unchanged node writes once in two minutes, a ch
   CHECK(status_writes() == 2);
   pass(10s);
   pod("u2", "shop", "web-1", {0.1}, {kGi});
-  tell_pods();
+  publish_pods();
   pass(70s);
   CHECK(status_writes() == 3);
   CHECK(object("NodeMetric").at_pointer("/status/podsMetric").as_array().size() == 2);
@@ -259,7 +259,7 @@ TEST_CASE_FIXTURE(Reporting, "without a client it is computed all the same") {
 TEST_CASE_FIXTURE(Reporting,
                   "a pod with an entry that the API server refuses is left out, and node usage is still reported") {
   pod("u2", "shop", "web-1", {0.1}, {kGi});
-  tell_pods();
+  publish_pods();
   put();
   cluster.fault("refuse", R"({"kind":"NodeMetric","fields":["status.podsMetric[].podUsage.resources.cpu"]})");
   start();

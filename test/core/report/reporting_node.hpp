@@ -46,7 +46,7 @@ struct ReportingNode : LoopHere, ReportFixture {
     hub.publish(
         {.objects = {{kind, std::make_shared<const std::string>(cluster.get(kind, "test-node").value_or(""))}}});
   }
-  void tell_pods() {
+  void publish_pods() {
     hub.publish({.pods = state.pods});
     hub.confirm(state::kPods, clock.now());
   }

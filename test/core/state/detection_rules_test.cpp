@@ -95,11 +95,11 @@ TEST_CASE("an object that cannot be taken keeps its last good version, in this s
         "InterferenceDetectionRule 'strict': spec.rule.overQuiet is 0.5, expected 1 to 100; keeping generation 3");
   REQUIRE(rules.layers_for({}).size() == 1);
 
-  DetectionRules anew(rules.layers_for({}));
-  CHECK(anew.take({{"strict", bad}}).at(0).ends_with("; keeping the last good one"));
-  CHECK(anew.layers_for({}) == rules.layers_for({}));
-  CHECK(anew.take({}).empty());
-  CHECK(anew.layers_for({}).empty());
-  CHECK(anew.take({{"strict", bad}}).at(0).ends_with("; it has no effect"));
-  CHECK(anew.layers_for({}).empty());
+  DetectionRules restarted(rules.layers_for({}));
+  CHECK(restarted.take({{"strict", bad}}).at(0).ends_with("; keeping the last good one"));
+  CHECK(restarted.layers_for({}) == rules.layers_for({}));
+  CHECK(restarted.take({}).empty());
+  CHECK(restarted.layers_for({}).empty());
+  CHECK(restarted.take({{"strict", bad}}).at(0).ends_with("; it has no effect"));
+  CHECK(restarted.layers_for({}).empty());
 }

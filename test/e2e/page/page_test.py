@@ -336,7 +336,7 @@ class Page(unittest.TestCase):
                     self.assertLessEqual(len(points), 902)
                     self.assertLessEqual(longest, 3600 if step > 0 else 1800)
 
-    def test_a_span_whose_slices_failed_is_asked_for_again(self):
+    def test_a_span_with_failed_slices_is_requested_again(self):
         asked, points, wanted = self.agent_of_samples("""
           const samples = new Samples('m', 7200);
           const refresh = samples.refresh(() => (agent.fails = agent.asked.length === 2, true));
@@ -404,7 +404,7 @@ class Page(unittest.TestCase):
             self.assertEqual((row['Knob']['text'], row['Before']['text'], row['Wanted']['text'], row['Result']['text'], row['Why']['text']),
                              (decision['knob'], decision['before'], decision['wanted'], decision['result'], decision['reason']))
 
-    def test_decisions_have_no_gap_and_those_that_nobody_asked_for_do_not_pile_up(self):
+    def test_decisions_have_no_gap_and_unrequested_ones_do_not_pile_up(self):
         first = json.loads(RECORDED['/api/v1/decisions'])['decisions'][0]
         log = [{**first, 'number': i} for i in range(1, 451)]
 

@@ -59,7 +59,7 @@ const koord_module *lie(const char *attack, koord_module *module, koord_class *c
 
 /* ---- constructors ---- */
 
-static int told; /* 0: nothing to say; -1: the signal was sent; else the error */
+static int kill_result; /* 0: nothing to say; -1: the signal was sent; else the error */
 
 __attribute__((constructor)) static void constructed(void) {
   const char *attack = attack_name();
@@ -68,9 +68,9 @@ __attribute__((constructor)) static void constructed(void) {
   if (is(attack, "constructor_exit")) _exit(7);
   if (is(attack, "constructor_hang"))
     for (;;) pause();
-  if (is(attack, "constructor_kill")) told = kill(getppid(), SIGURG) == 0 ? -1 : errno;
+  if (is(attack, "constructor_kill")) kill_result = kill(getppid(), SIGURG) == 0 ? -1 : errno;
 }
 
 void attack_constructor_kill(raid *r) {
-  if (r->tick == 1 && told != 0) say(r, "constructor", told == -1 ? 0 : told);
+  if (r->tick == 1 && kill_result != 0) say(r, "constructor", kill_result == -1 ? 0 : kill_result);
 }

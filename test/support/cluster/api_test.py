@@ -67,7 +67,7 @@ class Versions(ClusterCase):
 
 
 class Watches(ClusterCase):
-    def test_a_watch_from_a_version_tells_what_came_after_it(self):
+    def test_a_watch_from_a_version_reports_later_changes(self):
         self.empty("NodeSLO")
         version = self.version()
         self.put_slo("a", x=1)
@@ -86,7 +86,7 @@ class Watches(ClusterCase):
             watch = self.watch(f"{SLO}?watch=1&resourceVersion={version}")
             self.assertEqual(watch.short()[:2], ("ADDED", "a"))
 
-    def test_a_watch_of_one_name_tells_of_no_other(self):
+    def test_a_watch_of_one_name_reports_no_other(self):
         self.empty("NodeSLO")
         watch = self.watch(f"{SLO}?watch=true&fieldSelector=metadata.name%3Db&resourceVersion={self.version()}")
         self.put_slo("a")
@@ -104,7 +104,7 @@ class Watches(ClusterCase):
         self.assertEqual((gone["type"], gone["object"]["metadata"]["labels"]), ("DELETED", {"on": "1"}))
         self.assertEqual(gone["object"]["metadata"]["resourceVersion"], str(self.version()))
 
-    def test_a_version_whose_history_is_dropped_is_an_error_event_of_410(self):
+    def test_a_version_without_history_is_an_error_event_of_410(self):
         version = self.version()
         self.put_slo("a", y=version)
         self.control("fault", fault="compact")
@@ -125,7 +125,7 @@ class Watches(ClusterCase):
         self.control("fault", fault="gone", **{"as": "status"})
         self.assertEqual(self.get(f"{SLO}?watch=true").status, 410)
 
-    def test_bookmarks_come_to_whom_allows_them(self):
+    def test_bookmarks_come_to_clients_that_allow_them(self):
         watch = self.watch(f"{SLO}?watch=true&allowWatchBookmarks=true&resourceVersion={self.version()}")
         self.put_pod("moves-the-version", uid="u")
         self.control("fault", fault="bookmark")
@@ -333,7 +333,7 @@ class Evictions(ClusterCase):
         self.assertIn("deletionTimestamp", self.get(PODS + "/slow").json["metadata"])
         self.control("fault", fault="graceful_deletion", on=False)
 
-    def test_discovery_tells_the_version_of_evictions(self):
+    def test_discovery_reports_the_version_of_evictions(self):
         resources = {entry["name"]: entry for entry in self.get("/api/v1").json["resources"]}
         self.assertEqual((resources["pods/eviction"]["group"], resources["pods/eviction"]["version"]), ("policy", "v1"))
         self.assertEqual(self.evict("p", apiVersion="policy/v1beta1").status, 400)

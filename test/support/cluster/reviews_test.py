@@ -19,7 +19,7 @@ class Reviews(ClusterCase):
         self.assertEqual(answer.status, 201)
         return answer.json["status"]["allowed"]
 
-    def test_a_token_is_whose_it_was_set_to_be(self):
+    def test_a_token_belongs_to_the_user_it_was_set_for(self):
         self.control("set_token", token="t-1", username="prometheus", extra={"authentication.kubernetes.io/node-name": ["n"]})
         review = self.token_status(token="t-1")
         self.assertTrue(review["authenticated"])

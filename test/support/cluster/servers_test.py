@@ -33,7 +33,7 @@ class Credentials(ClusterCase):
         self.control("fault", fault="rotate_token", keep_old=True)
         self.assertEqual(self.get("/api/v1/nodes").status, 200)
 
-    def test_a_client_certificate_is_who_it_names_until_it_is_replaced(self):
+    def test_a_client_certificate_is_the_user_it_names_until_it_is_replaced(self):
         pki = os.path.join(self.folder.name, "pki")
         certificate = (os.path.join(pki, "client.pem"), os.path.join(pki, "client.key"))
         connection = self.connect(certificate=certificate)
@@ -43,7 +43,7 @@ class Credentials(ClusterCase):
         connection.request("GET", "/api/v1/nodes")
         self.assertEqual(Answer(connection.getresponse()).status, 401)
 
-    def test_a_replaced_ca_is_no_longer_believed(self):
+    def test_a_replaced_ca_is_no_longer_trusted(self):
         before = self.connect()
         before.request("GET", "/version")
         self.assertEqual(Answer(before.getresponse()).status, 200)
@@ -115,7 +115,7 @@ class Faults(ClusterCase):
         self.control("fault", fault="slow", bytes_per_second=2000, count=1)
         self.assertEqual(self.get("/version").json["minor"], "30")
 
-    def test_endless_gives_more_than_anybody_wants(self):
+    def test_endless_sends_more_than_any_client_reads(self):
         self.control("fault", fault="endless", server="both")
         for server, path in (("api", "/api/v1/pods"), ("kubelet", "/pods")):
             connection = self.connect(server)
@@ -168,7 +168,7 @@ class Faults(ClusterCase):
         self.assertEqual(self.get("/api/v1/nodes").status, 503)
         self.assertEqual(self.get("/pods", server="kubelet").status, 503)
 
-    def test_a_wrong_fault_is_told(self):
+    def test_a_wrong_fault_is_an_error(self):
         for wrong in ({"fault": "slow"}, {"fault": "dwn"}, {"fault": "down", "kind": "Pod"}, {"fault": "gone", "as": "x"}, {"fault": "deny", "kind": "Pud"}):
             with self.assertRaisesRegex(AssertionError, "400"):
                 self.control("fault", **wrong)
@@ -192,12 +192,12 @@ class Kubelet(ClusterCase):
 
 
 class Log(ClusterCase):
-    def test_requests_are_told_with_all_that_is_known_of_them(self):
+    def test_requests_are_recorded_with_all_their_details(self):
         self.get(SLO + "/x", headers={**self.token(), "User-Agent": "koordetector/1"})
         entry = self.control("wait_for_requests", name="x", answered=True, user_agent="^koord")[0]
         self.assertEqual((entry["verb"], entry["kind"], entry["status"], entry["token"]), ("get", "NodeSLO", 404, 1))
 
-    def test_what_does_not_come_is_told(self):
+    def test_a_wait_without_a_result_is_an_error(self):
         with self.assertRaisesRegex(AssertionError, "408 0 requests like"):
             self.control("wait_for_requests", path="/never", seconds=0)
         with self.assertRaisesRegex(AssertionError, "unknown property"):
@@ -205,13 +205,13 @@ class Log(ClusterCase):
         with self.assertRaisesRegex(AssertionError, "408 Node test-node: /spec/x"):
             self.control("wait_for_object", kind="Node", name="test-node", pointer="/spec/x", seconds=0)
 
-    def test_an_open_watch_is_told_from_one_that_ended(self):
+    def test_an_open_watch_is_distinguished_from_an_ended_one(self):
         watch = self.watch(f"{SLO}?watch=true&fieldSelector=metadata.name%3Dlog")
         self.control("wait_for_requests", verb="watch", open=True, status=200)
         watch.close()
         self.control("wait_for_requests", verb="watch", open=False)
 
-    def test_large_answers_are_compressed_for_whom_can_read_it(self):
+    def test_large_answers_are_compressed_for_clients_that_accept_it(self):
         self.put_slo("large", text="x" * 200_000)
         answer = self.get(SLO + "/large", headers={**self.token(), "Accept-Encoding": "gzip"})
         self.assertEqual(answer.headers["Content-Encoding"], "gzip")

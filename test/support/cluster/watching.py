@@ -65,7 +65,7 @@ class Watch:
                 self._event("ERROR", status.expired(f"too old resource version: {self._version} ({self._store.compacted + 1})").body)
                 return exchange.end_stream()
             for change in changes:
-                self._tell(change)
+                self._send_change(change)
                 self._version = max(self._version, change.version)
             now = time.monotonic()
             if self._may_bookmark and (ask or ended or now >= min(end, next_bookmark)):
@@ -97,7 +97,7 @@ class Watch:
                                  "Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan and bookmarks")
         return True
 
-    def _tell(self, change):
+    def _send_change(self, change):
         if change.kind is not self._kind:
             return
         before = change.before is not None and self._wanted(change.before)

@@ -2,10 +2,10 @@
 /* Calls what no library has. */
 #include "sound.h"
 
-extern int nobody_defines_this(void);
+extern int defined_nowhere(void);
 
 static koord_status init(void *instance) {
-  nobody_defines_this();
+  defined_nowhere();
   return sound_init(instance);
 }
 

@@ -66,11 +66,11 @@ double socket_of(int family, int type) {
 double connect_tcp() {
   const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return errno;
-  sockaddr_in nobody{};
-  nobody.sin_family = AF_INET;
-  nobody.sin_port = htons(1);
-  nobody.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  const double result = result_of(::connect(fd, reinterpret_cast<sockaddr*>(&nobody), sizeof nobody));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(1);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const double result = result_of(::connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address));
   ::close(fd);
   return result;
 }
