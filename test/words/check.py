@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that comments, string literals, Markdown and names of files and types are in plain words.
+"""Checks that comments, string literals, Markdown and names are in plain words.
 
 usage: check.py TREE [PATH...]   every tracked file, or those below a PATH; a finding makes the exit status 1
 
@@ -15,7 +15,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from names import find_in_name, names_of  # noqa: E402
+from names import find_in_identifier, find_in_name, identifiers_of, names_of  # noqa: E402
 from rules import find_in  # noqa: E402
 from texts import texts_of  # noqa: E402
 
@@ -80,8 +80,10 @@ def findings_in(path, content, exceptions):
 
 def names_in(path, content, exceptions):
     """Yields (line, name, word, what to write) of the names of the file that are not plain."""
-    for line, name, words in names_of(path, content):
-        found = find_in_name(words)
+    of_types = [(line, name, find_in_name(words)) for line, name, words in names_of(path, content)]
+    reported = {name for _, name, found in of_types if found}
+    others = [(line, name, find_in_identifier(words)) for line, name, words in identifiers_of(path, content) if name not in reported]
+    for line, name, found in of_types + others:
         if found and not exceptions.allow(path, name, 0, len(name)):
             yield line, name, *found
 

@@ -39,6 +39,9 @@ C_TOKEN = re.compile(r'''
 RUST_TOKEN = re.compile(C_TOKEN.pattern.replace(
     r'(?<![\w])(?:u8|u|U|L|b|br)?R"(?P<mark>[^(\s]{0,16})\((?P<raw>.*?)\)(?P=mark)"',
     r'(?<![\w])b?r(?P<mark>\#{0,3})"(?P<raw>.*?)"(?P=mark)(?!\#)').replace(r'[^"\\\n])*)"', r'[^"\\])*)"'), re.S | re.X)
+# In JavaScript both quotation marks enclose strings.
+JS_TOKEN = re.compile(C_TOKEN.pattern.replace(
+    r"""(?<![0-9a-fA-F\w])'(?:\\[^\n']{1,8}|\\'|[^'\\\n])'""", r"""'(?P<single>(?:\\.|[^'\\\n])*)'"""), re.S | re.X)
 HASH_TOKEN = re.compile(r'''
     (?:^|(?<=\s))\#(?P<line>[^\n]*)
   | \'\'\'(?P<block>.*?)\'\'\'
@@ -187,20 +190,29 @@ def markdown_texts(content):
     return page.texts
 
 
-def texts_of(path, content):
+def token_of(path, content):
+    """Returns the expression of the comments and strings of the file's language; None: the file is Markdown."""
     name = path.rsplit('/', 1)[-1]
     dot = name.rfind('.')
     suffix = name[dot:] if dot >= 0 else ''
     if suffix == '.md':
-        return markdown_texts(content)
+        return None
     if content.startswith('#!') and 'python' not in content[:40] or suffix == '.sh':
-        return source_texts(content, SHELL_TOKEN)
+        return SHELL_TOKEN
     if suffix == '.rs':
-        return source_texts(content, RUST_TOKEN)
-    if suffix in C_LIKE and suffix != '.in':
-        return source_texts(content, C_TOKEN)
+        return RUST_TOKEN
+    if suffix == '.js':
+        return JS_TOKEN
     if suffix == '.in':
-        return source_texts(content, C_TOKEN if 'include' in content and '//' in content else HASH_TOKEN)
-    if suffix == '.json':
-        return source_texts(content, C_TOKEN)
-    return source_texts(content, HASH_TOKEN)
+        return C_TOKEN if 'include' in content and '//' in content else HASH_TOKEN
+    return C_TOKEN if suffix in C_LIKE or suffix == '.json' else HASH_TOKEN
+
+
+def texts_of(path, content):
+    token = token_of(path, content)
+    return markdown_texts(content) if token is None else source_texts(content, token)
+
+
+def code_of(path, content):
+    """Returns the source without its comments and strings, with the same lines."""
+    return token_of(path, content).sub(lambda match: ' ' + '\n' * match.group().count('\n'), content)

@@ -9,7 +9,7 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from check import Exceptions, check, tracked_files  # noqa: E402
-from names import find_in_name, names_of  # noqa: E402
+from names import find_in_identifier, find_in_name, identifiers_of, names_of  # noqa: E402
 from rules import find_in  # noqa: E402
 from sample import sentences_of  # noqa: E402
 from texts import Text, texts_of  # noqa: E402
@@ -142,6 +142,9 @@ class Files(unittest.TestCase):
             with self.subTest(path):
                 self.assertIn(('comment', 'one two'), self.bodies(path, content))
 
+    def test_both_quotation_marks_of_javascript_enclose_strings(self):
+        self.assertEqual(self.bodies('a.js', "f('one \"two', \"it's three\");\n"), [('string', 'one "two'), ('string', "it's three")])
+
     def test_a_page_of_markdown_has_no_code(self):
         page = '# Head\n\n- item `told`\n  goes on\n\n```\nwhat\n```\n\n| cell | two |\n'
         self.assertEqual(self.bodies('a.md', page), [
@@ -175,12 +178,38 @@ class Names(unittest.TestCase):
     def test_of_and_what_are_found_as_a_whole_name_only(self):
         self.assertEqual(self.found('a.hpp', 'struct What {};\nstruct SloOfNode {};\n'), [(1, 'What')])
 
-    def test_functions_and_variables_and_other_languages_are_not_checked(self):
+    def test_functions_and_variables_and_other_languages_have_rules_of_their_own(self):
         self.assertEqual(self.found('a.cpp', 'int home(Desk desk);\nusing koord::Home;\n'), [])
         self.assertEqual(self.found('a.py', 'class Home:\n'), [])
 
+    def in_code(self, path, content):
+        return [(line, name) for line, name, words in identifiers_of(path, content) if find_in_identifier(words)]
+
+    def test_a_word_of_a_function_variable_or_macro_is_found_once_with_its_first_line(self):
+        content = '#define TELL 1\nint tell_api(int said);\nusing OnNews = int;\nint x = tell_api(TELL);\nint foretell;\n'
+        self.assertEqual(self.in_code('a.cpp', content), [(1, 'TELL'), (2, 'tell_api'), (2, 'said'), (3, 'OnNews')])
+
+    def test_identifiers_of_each_language_are_checked(self):
+        for path, content in {'a.h': 'int anew;', 'a.c': 'int anew;', 'a.py': 'def anew(self):', 'a.go': 'func anew() {', 'a.rs': 'fn anew() {',
+                              'a.js': 'function anew() {'}.items():
+            with self.subTest(path):
+                self.assertEqual(self.in_code(path, content), [(1, 'anew')])
+        self.assertEqual(self.in_code('a.md', 'anew'), [])
+
+    def test_comments_and_strings_have_no_identifiers(self):
+        self.assertEqual(self.in_code('a.cpp', '// said\nf("said", R"(told)");  /* told\n */ int told;\n'), [(3, 'told')])
+        self.assertEqual(self.in_code('a.py', "# said\nf('said', \"said\")\ntold = 1\n"), [(3, 'told')])
+        self.assertEqual(self.in_code('a.js', "f('said', `told`); // told\nlet told;\n"), [(2, 'told')])
+
+    def test_words_of_the_language_the_kernel_and_the_abi_are_no_finding_in_code(self):
+        self.assertEqual(self.in_code('a.cpp', 'int life, exclude_guest, KEY_HOME, half_lives, HalfLives, of_old_metric;'), [])
+
+    def test_of_old_is_found_at_the_end_only(self):
+        self.assertEqual(self.in_code('a.cpp', 'int pods_of_old, of_old_pods;'), [(1, 'pods_of_old')])
+
     def test_a_finding_names_the_replacement(self):
         self.assertEqual(find_in_name(['child', 'home']), ('home', 'a runner'))
+        self.assertEqual(find_in_identifier(['tell', 'api']), ('tell', 'report, notify, record, log, send'))
 
 
 class Trees(unittest.TestCase):
@@ -206,6 +235,15 @@ class Trees(unittest.TestCase):
             subprocess.run(['git', '-C', tree, 'add', 'a.cpp', 'c.cpp'], check=True)
             found = [finding for finding in check(tree) if finding.startswith(('a.', 'b.', 'c.'))]
             self.assertEqual(found, ['a.cpp:1: "Nobody": write "no plugin", "no process", "nothing", "none"'])
+
+    def test_names_in_code_are_checked(self):
+        with tempfile.TemporaryDirectory() as tree:
+            for name, content in {'a.cpp': 'struct Told {};\nint x;\nint said;\n', 'b.cpp': 'int x;\n'}.items():
+                with open(os.path.join(tree, name), 'w', encoding='utf-8') as file:
+                    file.write(content)
+            found = [finding for finding in check(tree) if finding.startswith(('a.', 'b.'))]
+            self.assertEqual(found, ['a.cpp:1: "told" in the name "Told": write reported, changes, source',
+                                     'a.cpp:3: "said" in the name "said": write the result: reported, output, answer, message'])
 
     def test_an_unpacked_archive_is_read_without_build_folders(self):
         with tempfile.TemporaryDirectory() as tree:
