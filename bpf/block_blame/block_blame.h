@@ -16,8 +16,8 @@
 
 #define BLOCK_BLAME_DIRECTIONS 2 /* 0 reads, 1 writes; other requests are in flight, too, but are charged to none */
 
-/* Culprits beside cgroups. No cgroup has this slot: it is that of all further ones, when more than BLOCK_BLAME_CGROUPS
- * have requests in flight on one device. */
+/* A culprit other than one cgroup: all further cgroups, when more than BLOCK_BLAME_CGROUPS have requests in flight
+ * on one device. No cgroup has this slot. */
 #define BLOCK_BLAME_FURTHER 0xfff1
 #define BLOCK_BLAME_CGROUPS 8
 

@@ -25,7 +25,7 @@ struct {
   __type(value, __u32);
 } cgroup_slots SEC(".maps");
 
-/* A stack, so that the slots in use stay few and low and the user need not read far. */
+/* A stack: the slots in use stay few and low, so user space reads few of them. */
 struct {
   __uint(type, BPF_MAP_TYPE_STACK);
   __uint(max_entries, 1);

@@ -31,7 +31,7 @@ int BPF_PROG(on_cgroup_rmdir, struct cgroup* cgroup) {
   return 0;
 }
 
-/* The cgroup state a thread is accounted in: the cpu controller's on cgroup v1, the cgroup itself on v2, which need not
+/* The cgroup state a thread is accounted in: the cpu controller's on cgroup v1, the cgroup itself on v2, which may not
  * have the controller. */
 static __always_inline const struct cgroup_subsys_state* css_of(const struct task_struct* task) {
   if (hierarchy_id == 0) return &task->cgroups->dfl_cgrp->self;

@@ -23,7 +23,7 @@ static __always_inline bool is_background(const struct task_struct* task, __u32 
   return kind == MEMORY_STALL_COMPACTION && BPF_CORE_READ(task, flags) & PF_KTHREAD;
 }
 
-// The thread that is held up pays: the memory controller's cgroup on v1, the thread's own on v2, which need not have
+// The thread that is held up pays: the memory controller's cgroup on v1, the thread's own on v2, which may lack
 // the controller.
 static __always_inline const struct cgroup_subsys_state* css_of(const struct task_struct* task) {
   const struct css_set* set = BPF_CORE_READ(task, cgroups);

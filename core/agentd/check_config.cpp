@@ -27,7 +27,7 @@ struct CheckedPlugin {
 };
 
 // Returns the gates of the plugins in these directories, and the plugins. A directory that cannot be listed is a
-// problem of the configuration; a file that is no plugin is reported in the agent's status.
+// problem of the configuration; a file that is not a plugin is reported in the agent's status.
 void collect_gates(std::string_view key, const std::vector<std::string>& directories, load::Origin origin,
                    config::FeatureGates& gates, std::vector<CheckedPlugin>& plugins,
                    std::vector<std::string>& problems) {

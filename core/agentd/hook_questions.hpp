@@ -25,7 +25,7 @@
 
 namespace koord::agentd {
 
-// The parameters need not outlive the call of ask().
+// The parameters may be destroyed after the call of ask().
 struct HookQuestion {
   std::uint32_t stage = 0;    // KOORD_STAGE_*
   std::string_view asked_by;  // "NRI"; a literal

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The families that dashboards made for koordlet use, beside our own: our series under koordlet's names and labels.
-// Made for each request, from the current registry and snapshot. [any thread]
+// The families that dashboards made for koordlet use, in addition to our own: our series under koordlet's names and
+// labels. Made for each request, from the current registry and snapshot. [any thread]
 #pragma once
 
 #include <string>

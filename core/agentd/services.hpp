@@ -39,7 +39,7 @@ struct Services {
   // Returns the client of the API server; null: not available yet. [loop thread]
   std::function<kube::Client*()> client;
   std::function<std::vector<host::PluginStatus>()> plugins;  // [any thread]
-  host::HookStatistics* hook_statistics = nullptr;           // null: none are kept
+  host::HookStatistics* hook_statistics = nullptr;           // null: no statistics are kept
 };
 
 }  // namespace koord::agentd

@@ -45,7 +45,7 @@ class StateFeeder {
   // [any]
   api::ModuleHealth health() const;
 
-  // nullptr: none is in use, and none will be.
+  // nullptr: the agent uses none.
   Cluster* cluster() { return cluster_.get(); }
   bool in_cluster() const { return pods_ == PodSource::kubelet || pods_ == PodSource::apiserver; }
   std::string_view pod_source() const { return name_of(pods_); }

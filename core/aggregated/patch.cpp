@@ -70,7 +70,7 @@ Result<json::value*> find(json::value& root, const std::vector<std::string>& tok
   return at;
 }
 
-// Whether a value has at most so many nested lists and mappings. Looks no deeper.
+// Whether a value has at most this many nested lists and mappings. Looks no deeper.
 bool fits_in(const json::value& value, std::size_t levels) {
   const auto fits_below = [&](const json::value& item) { return fits_in(item, levels - 1); };
   if (const json::array* items = value.if_array())

@@ -24,7 +24,7 @@ Outcome<Labels> text_map(const json::value& metadata, std::string_view name) {
   if (member == nullptr || member->is_null()) return map;
   if (!member->is_object()) return bad_request("metadata." + std::string(name) + " is no mapping");
   for (const auto& [key, value] : member->get_object()) {
-    if (!value.is_string()) return bad_request("metadata." + std::string(name) + " has a value that is no text");
+    if (!value.is_string()) return bad_request("metadata." + std::string(name) + " has a value that is not text");
     map.emplace(std::string(key.data(), key.size()), std::string(text_view(value.get_string())));
   }
   return map;

@@ -29,7 +29,7 @@ class Baseline {
     ++windows_;
     histogram_.add(held_up, at);
   }
-  // So many windows at once, of which `weight` counts: those of a saved baseline, or without a value.
+  // This many windows at once, of which `weight` counts: those of a saved baseline, or without a value.
   void add_known(Time at, double held_up, double weight, std::size_t windows) {
     windows_ += windows;
     histogram_.add(held_up, at, weight);

@@ -24,11 +24,11 @@ struct CacheWindow {
 
 // Each a setting.
 struct CacheRule {
-  double deviations = 2;          // CPI above the usual one by so many standard deviations is too many …
+  double deviations = 2;          // CPI above the usual one by this many standard deviations is too many …
   double slow_down = 0.05;        // … if it is above it by this part, too
   double victim_usage = 0.25;     // CPUs; the CPI of a container that uses less says nothing
   double suspect_usage = 0.25;    // CPUs; a container that uses less is no suspect
-  double own_load = 2;            // a load that rises by so many standard deviations with the CPI explains it
+  double own_load = 2;            // a load that rises by this many standard deviations with the CPI explains it
   double correlation = 0.5;       // of the CPI with a suspect's CPU use or misses, at least
   int windows = 12, of_them = 8;  // with too many CPI; fewer are an accident
 };

@@ -13,7 +13,7 @@ namespace koord::analysis {
 
 struct CpiBaselineRule {
   Duration learn_time = std::chrono::hours(1);  // unknown before …
-  std::size_t learn_windows = 100;              // … and before so many windows
+  std::size_t learn_windows = 100;              // … and before this many windows
   Duration half_life = std::chrono::hours(6);   // a window so old counts half
 };
 

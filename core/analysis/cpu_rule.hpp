@@ -38,7 +38,7 @@ struct CpuWindow {
 struct CpuRule {
   double throttled = 0.010;       // least throttled time for self_quota and shared_parent
   double held_up = 0.010;         // least H(1 ms)
-  double over_quiet = 2.5;        // H(1 ms) of others must be so many times that of quiet windows
+  double over_quiet = 2.5;        // H(1 ms) of others must be this many times that of quiet windows
   double latency_cpus = 1;        // one that runs or waits for others for less than this is judged by H(1 ms) …
   double throughput_run = 0.3;    // … any other, and one that uses at least this, by the throughput that it loses
   double lost_throughput = 0.15;  // of what it would have had

@@ -47,7 +47,7 @@ class Histogram {
   // weights that no samples could have made.
   static Result<Histogram> restore(Buckets buckets, Duration half_life, State state, Time last);
 
-  // A value below 0 counts as 0; one that is not finite is left out. `weight`: > 0, counts as so many samples.
+  // A value below 0 counts as 0; one that is not finite is left out. `weight`: > 0, counts as this many samples.
   void add(double value, Time at, double weight = 1);
 
   // The amount that `share` (0…1) of the weight does not exceed: the end of the bucket in which that share is reached.

@@ -51,7 +51,7 @@ class IoAnalysis {
  public:
   explicit IoAnalysis(Rules rules = {}) : rules_(rules), verdicts_(rules.confirmation) {}
 
-  // From the next window on. Standing verdicts end. Quiet latencies are learnt anew if their own
+  // From the next window on. Standing verdicts end. Quiet latencies are learnt again if their own
   // settings are others.
   std::vector<VerdictEvent> set_rules(const Rules& rules);
 

@@ -48,12 +48,12 @@ struct QuietLatency {
 
 // Each a setting.
 struct IoRule {
-  double over_quiet = 1.5;        // a latency must be so many times that of quiet times …
-  double excess = 0.0005;         // … and so many seconds longer
+  double over_quiet = 1.5;        // a latency must be this many times that of quiet times …
+  double excess = 0.0005;         // … and this many seconds longer
   double requests_for_mean = 10;  // per second; fewer prove nothing
   double requests_for_p99 = 100;  // the same
   double limit_used = 0.95;       // of its own limit, for self_quota
-  // The quiet latency is unknown before so many windows, and a window so old counts half.
+  // The quiet latency is unknown before this many windows, and a window so old counts half.
   std::size_t quiet_windows = 10;
   Duration quiet_half_life = std::chrono::hours(6);
 };

@@ -25,7 +25,7 @@ class MemoryAnalysis {
  public:
   explicit MemoryAnalysis(Rules rules = {}) : rules_(rules), verdicts_(rules.confirmation) {}
 
-  // From the next window on. Standing verdicts end. Quiet levels are learnt anew if their own settings
+  // From the next window on. Standing verdicts end. Quiet levels are learnt again if their own settings
   // are others.
   std::vector<VerdictEvent> set_rules(const Rules& rules);
 

@@ -42,7 +42,7 @@ struct MemoryWindow {
 // Each a setting. Seconds per second are the same as shares of time.
 struct MemoryRule {
   double refault_time = 0.010;  // least time for reading pages again
-  double over_quiet = 2.5;      // it must be so many times that of quiet windows
+  double over_quiet = 2.5;      // it must be this many times that of quiet windows
 };
 
 // Time for reading pages again, in seconds per second.

@@ -13,7 +13,7 @@
 namespace koord::analysis {
 
 struct ConfirmationRule {
-  int windows = 5, of_them = 3;               // confirmed: so many of the last windows
+  int windows = 5, of_them = 3;               // confirmed: this many of the last windows
   Duration clear = std::chrono::seconds(10);  // without a finding
 };
 

@@ -53,7 +53,7 @@ json::object instance(const host::InstanceStatus& instance) {
           {"process", instance.process}};
 }
 
-// Unknown values are left out, and so is a limit that there is not.
+// Leaves out unknown values and missing limits.
 json::object budget(const host::PluginStatus& plugin) {
   const host::BudgetStatus& of = plugin.budget;
   json::object object{

@@ -16,7 +16,7 @@ struct ApiSources;
 
 std::vector<const state::Pod*> pods_named(const state::Snapshot& snapshot, std::string_view title);
 
-// For an answer to a name that no pod has, or that several have.
+// The texts of errors: no pod has the name, or several have it.
 std::string no_pod_named(std::string_view title);
 std::string several_pods_named(std::string_view title, const std::vector<const state::Pod*>& pods);
 

@@ -28,7 +28,7 @@ inline constexpr std::size_t kMostSeries = 10'000, kMostRawSamples = 100'000, kM
 // "last", "avg", … as they stand in requests and answers.
 std::string_view name_of(store::Aggregation aggregation);
 
-// Fails if so many series or samples are more than one request may cost, with what to ask for instead.
+// Fails if these series or samples are more than one request may cost; the error says what to request instead.
 Result<void> check_cost(const QueryRequest& request, std::size_t series, std::size_t samples);
 
 // An error names the parameter, what it was and what is expected.

@@ -24,7 +24,7 @@ struct TakeoverReport {
   std::size_t read = 0;               // knobs that this node has
   std::size_t held = 0;               // knobs that strategies of this agent hold, which are left out
   bool are_pods_known = false;        // false: only classes and groups of resctrl were compared
-  std::size_t pods_without_spec = 0;  // only the cgroups of so many pods are known: their quotas were not compared
+  std::size_t pods_without_spec = 0;  // only the cgroups of this many pods are known: their quotas were not compared
 };
 
 class TakeoverSource {

@@ -36,7 +36,7 @@ constexpr std::array<DurationUnit, 6> kDurationUnits{{{"ns", 1},
                                                       {"m", 60'000'000'000},
                                                       {"h", 3'600'000'000'000}}};
 
-// Letters to insert, remove, replace or swap with the next, upper and lower case alike: the optimal string alignment
+// Letters to insert, remove, replace or swap with the next, ignoring case: the optimal string alignment
 // distance.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   const auto same = [](char x, char y) { return std::tolower(x) == std::tolower(y); };

@@ -35,7 +35,7 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
 // The value behind `key` in lines "key value", as memory.stat and cpu.stat have them.
 std::optional<std::uint64_t> find_flat_key(std::string_view text, std::string_view key);
 
-// The candidate that is the fewest edits away from `word`; empty when none is near. For "did you mean".
+// The candidate that is the fewest edits away from `word`; empty when no candidate is near. For "did you mean".
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace koord

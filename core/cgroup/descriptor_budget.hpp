@@ -21,7 +21,7 @@ class DescriptorBudget {
   bool take(Time now, unsigned most_parts = 4);
   void release() { kept_.fetch_sub(1, std::memory_order_relaxed); }
 
-  // More are kept than are allowed now.
+  // More descriptors are open than the budget allows now.
   bool must_return() const { return kept() > allowed_.load(std::memory_order_relaxed); }
 
   // The kernel refused one (EMFILE, ENFILE).

@@ -6,7 +6,7 @@
 namespace koord::cgroup {
 
 Result<std::shared_ptr<SharedFile>> FileTable::open(const std::string& directory, const KernelFile& kernel) {
-  // Twice: the file that is known may be that of a cgroup that is no more.
+  // Twice: the known file may belong to a cgroup that no longer exists.
   for (int attempt = 0; attempt < 2; ++attempt) {
     std::shared_ptr<SharedFile> file = find_or_make(directory, kernel);
     Result<bool> same = file->confirm();

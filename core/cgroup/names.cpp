@@ -57,7 +57,7 @@ std::string_view qos_word(KubeQos qos) {
   return {};
 }
 
-// The systemd slice of a QoS class without its ending; a pod's name goes on from there.
+// The name of the systemd slice of a QoS class without ".slice": the prefix of the slices of its pods.
 std::string qos_stem(const KubeRoot& root, KubeQos qos) {
   std::string stem(slice_stem(root));
   if (std::string_view word = qos_word(qos); !word.empty()) stem.append("-").append(word);

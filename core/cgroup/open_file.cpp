@@ -68,7 +68,7 @@ Result<std::shared_ptr<OpenFile>> OpenFile::open_version(FileTable& table, const
     else
       opened->absent_places_.push_back(place);
   }
-  // A file without a wanted key need not be read, unless only a read can show that the cgroup is gone.
+  // A file without a wanted key is only read if nothing else can show that the cgroup is gone.
   const bool none = opened->absent_places_.size() == keys.size();
   for (std::size_t i = 0; i < spec.files.size(); ++i) {
     if (wanted[i].empty() && !none) continue;

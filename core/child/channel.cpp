@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t kMaxPacket = 32u << 10;
 constexpr std::size_t kMostDescriptors = 253;  // SCM_MAX_FD
 
-// How the rest of a packet is to be taken.
+// How to read the rest of a packet.
 enum Form : char { kInline = 'i', kInlineWithFd = 'd', kInMemfd = 'm' };
 
 // poll(2) on one descriptor; false: not within the time.

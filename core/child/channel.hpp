@@ -49,7 +49,8 @@ class Channel {
   // Waits for room no longer than `patience`.
   Result<void> send(std::string_view bytes, int fd = -1, Duration patience = std::chrono::seconds(1));
 
-  // nullopt: nothing came by then. An error: the other end is closed (broken_pipe), or it sent what is no message.
+  // nullopt: nothing came by then. An error: the other end is closed (broken_pipe), or it sent something that is not a
+  // message.
   Result<std::optional<Message>> receive(Duration patience);
 
  private:

@@ -205,7 +205,7 @@ void ChildMonitor::fetch_samples() {
 void ChildMonitor::read_output() {
   char buffer[4096];
   ssize_t n = ::read(process_.output(), buffer, sizeof buffer);
-  if (n == 0) output_open_ = false;  // all its ends are closed: it would be readable for ever
+  if (n == 0) output_open_ = false;  // all its ends are closed: it would be readable forever
   for (std::string_view rest(buffer, n > 0 ? static_cast<std::size_t>(n) : 0); !rest.empty();) {
     std::size_t end = std::min(rest.find('\n'), rest.size());
     output_line_.append(rest.substr(0, std::min(end, kMaxLine - std::min(kMaxLine, output_line_.size()))));

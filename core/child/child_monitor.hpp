@@ -37,7 +37,7 @@ class ChildMonitor {
 
   // Ends the child without a report: the host has requested it. [any thread]
   void dismiss();
-  // Why the child is no more; waits for that a moment, since a closed channel is seen before the end. [any thread]
+  // Why the child ended; waits for the reason a moment, since a closed channel is seen before the end. [any thread]
   std::string how_it_ended();
 
   // Returns the result of run() in the child; nullopt if the child ended before. Waits.

@@ -19,10 +19,11 @@ std::string plugin_host_program(const std::string& configured);
 
 // Settings shared by all children of one host. All references must outlive them.
 struct Children {
-  std::string program;                     // the koord-plugin-host to run
-  SnapshotImages& images;                  // of the state
-  const cgroup::Layout* layout = nullptr;  // where their cgroups are made; null: they have none, hence no limits
-  Layers* layers = nullptr;                // null: only their system calls are filtered
+  std::string program;     // the koord-plugin-host to run
+  SnapshotImages& images;  // of the state
+  const cgroup::Layout* layout =
+      nullptr;               // where their cgroups are created; null: they have neither cgroups nor limits
+  Layers* layers = nullptr;  // null: only their system calls are filtered
 };
 
 // A Loader: starts a child that maps the file and describes it, and ends it again. Every child must map the file that

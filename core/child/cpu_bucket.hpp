@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CpuBucket: the CPU time that the agent may still spend for one child: so many cores, of which a second's worth may be
-// spent at once. Pure: the caller says what time it is. [one thread]
+// CpuBucket: the CPU time that the agent may still spend for one child: this many cores, of which a second's worth may
+// be spent at once. Pure: the caller says what time it is. [one thread]
 #pragma once
 
 #include <chrono>

@@ -9,7 +9,7 @@
 namespace koord::child {
 namespace {
 
-// One plugin a process, hence one for each thread.
+// A process has one plugin, so each thread has one.
 thread_local std::optional<service::ReportedError> last_error;
 
 // The host has ended, or has given this child up.

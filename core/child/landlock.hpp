@@ -24,7 +24,7 @@ Result<unsigned> landlock_abi();
 
 class LandlockRules {
  public:
-  // Opens the paths, so it is to be called before the child gives up the right to.
+  // Opens the paths. Call it before the child gives up the right to open them.
   static Result<LandlockRules> make(const LaunchSpec& spec);
   // Holds for this thread and all that it starts from then on. Needs no_new_privs.
   Result<void> enforce() const;

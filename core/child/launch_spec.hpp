@@ -22,7 +22,8 @@ struct LaunchSpec {
   std::uint64_t processes = 0;      // processes and threads of its user, if that is its own; 0: no limit
   std::uint64_t file_bytes = 0;     // of one file that it writes; 0: no limit
   std::string state_directory;      // its working directory, the only one that it may write to; empty: it has none
-  std::vector<std::string> readable, writable;  // files and directories, beside what every program needs; for Landlock
+  std::vector<std::string> readable,
+      writable;  // files and directories, in addition to those of every program; for Landlock
 
   void pack(Packer& out) const;
   static LaunchSpec unpack(Unpacker& in);

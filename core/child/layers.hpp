@@ -21,7 +21,7 @@ namespace koord::child {
 struct Launch {
   LaunchSpec spec;
   host::IsolationLevel level;  // without the cgroup
-  std::string problem;         // the reason why a part is missing that every plugin should have; empty: none is
+  std::string problem;  // the reason why a part is missing that every plugin should have; empty: no part is missing
 };
 
 class Layers {

@@ -19,7 +19,7 @@ namespace koord::child {
 
 class PluginProcess {
  public:
-  // Which file is to be run, by what, and within which limits.
+  // The file to run, the program that runs it, and the limits.
   struct Spec {
     std::string program;                     // the koord-plugin-host
     const cgroup::Layout* layout = nullptr;  // null: no cgroup is made
@@ -43,7 +43,7 @@ class PluginProcess {
   // Has it map the file and say what that is. Waits.
   Result<std::vector<load::ClassInfo>> handshake();
 
-  // Adds what the kernel knows of the end beside the signal.
+  // Adds what the kernel reports about the end in addition to the signal.
   std::string explain(std::string reason) const;
 
  private:

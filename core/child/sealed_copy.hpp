@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A copy of a plugin's file in memory that cannot be changed any more, which is mapped in place of the file: the bytes
-// that were checked are the bytes that run, and the plugin's user need not be able to read the file. [any thread]
+// that were checked are the bytes that run, and the plugin's user needs no right to read the file. [any thread]
 #pragma once
 
 #include <string>

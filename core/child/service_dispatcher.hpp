@@ -24,7 +24,7 @@ class ServiceDispatcher {
     std::string bytes;
     std::shared_ptr<const SnapshotImages::Shared> image;  // to go with it
   };
-  // An answer is to be sent back, unless its bytes are empty.
+  // Send the answer unless its bytes are empty.
   Result<Answer> serve(Service service, Unpacker& request);
 
   // Points that came through the ring.

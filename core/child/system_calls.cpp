@@ -35,7 +35,7 @@ constexpr CapabilityMask kAdmin = bit(CAP_SYS_ADMIN);
 constexpr CapabilityMask kNoCapability = 0;
 constexpr long kOpenTreeAttr = 467;  // Linux 6.15
 
-// Each answers EPERM, except for a process with one of these capabilities: a process that may not use a call need not
+// Each answers EPERM, except for a process with one of these capabilities: a process that may not use a call does not
 // reach its code.
 struct Denial {
   long call;

@@ -272,7 +272,7 @@ Schema<Config> make_config_schema() {
           [](C & c) -> auto& { return c.predict.enabled; }),
       key(
           "predict.directory", "/var/lib/koordetector/predictions",
-          "Directory of the models. \"\": none, they are learnt anew after each start.", absolute_path_or_empty(),
+          "Directory of the models. \"\": none, they are learnt again after each start.", absolute_path_or_empty(),
           [](C & c) -> auto& { return c.predict.directory; }),
       key(
           "predict.coldStart", "24h", "Minimum age of a pod with reclaimable resources.", duration(0s, 7 * kDay),

@@ -59,10 +59,10 @@ Schema<ManagerConfig> make_manager_schema() {
       manager_key(
           "lease.name", "koord-manager", "Name of the Lease.", any_text(), [](M & m) -> auto& { return m.lease.name; }),
       manager_key(
-          "lease.duration", "6s", "A replica takes the lease if the leader has not renewed it for so long.",
+          "lease.duration", "6s", "A replica takes the lease if the leader has not renewed it for this time.",
           duration(1s, 5min), [](M & m) -> auto& { return m.lease.duration; }),
       manager_key(
-          "lease.renew", "4s", "The leader ceases to lead if it has not renewed the lease for so long.",
+          "lease.renew", "4s", "The leader ceases to lead if it has not renewed the lease for this time.",
           duration(500ms, 5min), [](M & m) -> auto& { return m.lease.renew; }),
       manager_key(
           "lease.retry", "1s", "Time between two renewals, and between two reads of the lease.", duration(100ms, 5min),

@@ -18,7 +18,7 @@ inline constexpr std::array<std::string_view, 37> kNeverReadProc = {
     "numa_maps",   "pagemap",       "personality", "root",       "self",       "smaps", "smaps_rollup", "stack",
     "syscall",     "sysrq-trigger", "thread-self", "timer_list", "vmallocinfo"};
 
-// Secrets among the settings of the kernel, even where their files have wide modes.
+// Settings of the kernel that are secrets, even if every user may read their files.
 inline constexpr std::array<std::string_view, 2> kNeverReadProcSys = {"stable_secret", "tcp_fastopen_key"};
 
 // `path`: below proc, a file or a pattern: "1/environ", "*/environ". True if one of its parts is such a name.

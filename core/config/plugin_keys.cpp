@@ -85,13 +85,13 @@ Schema<PluginSettings> make_plugin_schema() {
           network_families(), [](P & p) -> auto& { return p.network; }),
       plugin_key(
           "readPaths", "[]",
-          "Additional files and directories that a third party's process may read, beside /usr, /proc, /sys and "
+          "Files and directories that a third party's process may read, in addition to /usr, /proc, /sys and "
           "libc's files in /etc.",
           list_of(absolute_path()), [](P & p) -> auto& { return p.read_paths; }),
       plugin_key(
           "writePaths", "[]",
-          "Additional files, devices and directories that a third party's process may write, "
-          "beside its state directory.",
+          "Files, devices and directories that a third party's process may write, "
+          "in addition to its state directory.",
           list_of(absolute_path()), [](P & p) -> auto& { return p.write_paths; }),
       plugin_key(
           "hookFields", "[]",

@@ -24,7 +24,7 @@ class Report {
   void add(const Error& error);
 
   bool empty() const { return problems_.empty(); }
-  // Further errors are only counted: callers need not find out more.
+  // Further errors are only counted, so callers can stop checking.
   bool full() const;
 
   // One line each, in the order of the file, then those of overrides.

@@ -5,7 +5,7 @@
 //   FOLDER/pods/SANDBOX, FOLDER/containers/CONTAINER    "koord-cri-proxy 1 CRC32\n" and a wire::Checkpoint
 //
 // A damaged file is renamed to NAME.damaged and reported; the entry is then unknown, and requests for it pass without
-// hooks. Files are not synced: they need not outlive the kernel, and pods do not either. [any thread]
+// hooks. Files are not synced: like the pods, they are not needed after a reboot. [any thread]
 #pragma once
 
 #include <cstddef>

@@ -31,7 +31,7 @@ class Proxy {
   // One unary call to the runtime; nullopt: it failed, or not within the time.
   std::optional<std::string> ask_runtime(const std::string& method, const std::string& request, Duration wait);
 
-  // Takes no more calls, and cancels those that have not ended within `wait`.
+  // Stops accepting calls, and cancels those that have not ended within `wait`.
   void stop(Duration wait);
 
  private:

@@ -59,7 +59,7 @@ std::string verdicts_target_of(const Invocation& invocation) {
 void print_changes(const Invocation& invocation, const json::value& answer, std::set<std::string>& printed) {
   const json::array& verdicts = json_list(answer, "verdicts");
   for (auto verdict = verdicts.rbegin(); verdict != verdicts.rend(); ++verdict) {
-    // Numbers begin anew with the agent.
+    // Numbers restart at 1 with the agent.
     const std::string change = format_number(json_number(*verdict, "id")) + " " +
                                format_number(json_number(*verdict, "since")) + " " + json_text(*verdict, "state");
     if (!printed.insert(change).second) continue;

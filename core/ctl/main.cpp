@@ -201,7 +201,7 @@ std::size_t words_of(std::string_view name, const std::vector<std::string>& argu
   return words;
 }
 
-// The words of a command that is none, and the nearest one that is.
+// The words of an unknown command, and the nearest known one.
 int complain_of_unknown(const std::string& words, const std::string& help) {
   std::vector<std::string> known;
   for (const Command* command : commands()) known.emplace_back(command->name);

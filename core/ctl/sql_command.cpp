@@ -12,7 +12,7 @@ void describe_sql(po::options_description& options) {
   options.add_options()("db",
                         po::value<std::string>()->default_value("/var/lib/koordetector/metrics.db")->value_name("FILE"),
                         "the metric cache's file: store.path of the agent's configuration")(
-      "limit", po::value<std::size_t>()->default_value(10'000)->value_name("N"), "print at most so many rows");
+      "limit", po::value<std::size_t>()->default_value(10'000)->value_name("N"), "print at most this many rows");
 }
 
 std::string as_table(const store::SqlResult& result) {

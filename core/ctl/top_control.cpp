@@ -43,7 +43,7 @@ std::vector<std::string> lines_of(const std::string& text, std::size_t width) {
   return lines;
 }
 
-// Returns how far a key moves on a page of so many lines; nullopt: it does not.
+// Returns how far a key moves on a page of this many lines; nullopt: it does not.
 std::optional<std::ptrdiff_t> step_of(int key, std::size_t page) {
   constexpr std::ptrdiff_t kFar = 1 << 30;
   switch (key) {

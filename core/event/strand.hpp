@@ -41,7 +41,7 @@ class Strand {
   // [any] Queues the task; false when the strand is wedged or the pool has ended: the task will never run.
   bool post(Task task, Limits limits = {}, OnOverrun on_overrun = {});
 
-  // [any] A task runs now.
+  // [any] Whether a task runs now.
   bool busy() const;
   // [any] How many tasks wait behind it.
   std::size_t pending() const;

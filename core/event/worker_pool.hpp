@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // WorkerPool: a few threads for tasks that may block. A thread that is stuck in a strand's task past its
-// limit is written off: a new one replaces it, up to a bound, so that a hung plugin costs a thread and not
+// limit is abandoned: a new one replaces it, up to a bound, so that a hung plugin costs a thread and not
 // the agent. A thread that returns from such a task ends, or serves again if it was not replaced.
 #pragma once
 
@@ -26,7 +26,7 @@ class WorkerPool {
   // [any] Queues the task for the next free thread.
   void post(Task task);
 
-  // [any] The threads that serve the queue now; below what was asked for once too many were written off.
+  // [any] The threads that serve the queue now; below what was asked for once too many were abandoned.
   std::size_t size() const;
 
   // [any] The threads that are stuck in a wedged task and were replaced.

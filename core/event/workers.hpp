@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Workers: the threads and the queue behind a WorkerPool, shared with its strands and with threads that are
 // left behind. A thread is serving, or stuck: given up by a strand in the middle of a task. A stuck thread is
-// written off when another took its place. Inside core/event only. [any thread]
+// abandoned when another took its place. Inside core/event only. [any thread]
 #pragma once
 
 #include <condition_variable>

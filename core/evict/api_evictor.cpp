@@ -42,7 +42,7 @@ void ApiEvictor::give_up(const std::string& uid, const OnAnswer& on_answer) {
 }
 
 void ApiEvictor::end(const std::string& uid, const OnAnswer& on_answer, const Result<kube::EvictionAnswer>& answer) {
-  // The running callback is part of the request: it is destroyed when the loop is back.
+  // The running callback is part of the request, so a later task of the loop destroys it.
   auto request = requests_.extract(uid);
   if (request.empty()) return;
   auto ended = std::make_shared<Request>(std::move(request.mapped()));

@@ -108,7 +108,7 @@ void Evictions::remember(const std::vector<decision::Decision>& records) {
       if (in_flight.erase(record.pod_uid) != 0) tracker_.forget(record.pod_uid);
       continue;
     }
-    // Not by the wall clock, which may have been set since. Host time may have started anew after a boot.
+    // Not by the wall clock, which may have been set since. Host time restarts with each boot.
     tracker_.remember(record.pod_uid, std::min(record.time, now));
     if (record.outcome == decision::Outcome::asked)
       in_flight.insert(record.pod_uid);

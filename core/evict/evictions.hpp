@@ -47,7 +47,7 @@ class Evictions final : public RequestSink {
     const state::Hub& hub;
     std::function<koord::Mode(const std::string& plugin)> mode;
     std::function<UsageByPod()> usage;
-    std::function<void(Order)> ask;  // must only post; answered() is to be called then
+    std::function<void(Order)> ask;  // must only post; call answered() with the answer
     std::function<void(decision::Decision)> record;
     // For executed orders, and for failed ones when the result changes; for answers about the agent's access, which all
     // pods get, once. Must only post.

@@ -18,7 +18,7 @@ struct Request {
   std::vector<std::uint64_t> pods;  // handles of state::Pod, the first to go first
   std::string resource;             // see parse_release()
   std::string reason;
-  std::int64_t amount = 0;  // how much is to be released: milli-cores for kinds of CPU, bytes for kinds of memory
+  std::int64_t amount = 0;  // how much to release: milli-cores for kinds of CPU, bytes for kinds of memory
   std::vector<std::pair<std::string, std::string>> inputs;  // values that the decision used
 
   bool operator==(const Request&) const = default;

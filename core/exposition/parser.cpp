@@ -81,7 +81,7 @@ Parser::Parser(std::string_view text, Syntax syntax, Limits limits) : rest_(text
 Error Parser::error(const Cursor& at, const std::string& expected) const {
   constexpr std::size_t kShown = 40;
   std::string found = at.done() ? "the end of the line" : "'" + std::string(at.rest().substr(0, kShown)) + "'";
-  // The excerpt is cut anywhere and need not be text at all.
+  // The excerpt is cut at any byte and may be no text.
   std::replace_if(
       found.begin(), found.end(), [](char c) { return static_cast<unsigned char>(c) - 0x20u >= 0x5f; }, '?');
   return invalid("line " + std::to_string(line_) + ": found " + found + ", expected " + expected);

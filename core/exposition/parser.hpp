@@ -21,7 +21,7 @@ enum class Syntax : std::uint8_t {
   text,          // 0.0.4: blanks where one likes, timestamps in milliseconds
   open_metrics,  // 1.0: one space, timestamps in seconds, units, exemplars, a last line "# EOF"
 };
-// By the header Content-Type; what is not OpenMetrics is taken for the text format.
+// By the header Content-Type; any other type than OpenMetrics is read as the text format.
 Syntax syntax_of(std::string_view content_type);
 
 enum class Type : std::uint8_t { unknown, gauge, counter, histogram, summary, gauge_histogram, info, state_set };

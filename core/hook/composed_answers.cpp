@@ -69,7 +69,7 @@ std::vector<const knob::Proposal*> pointers_to(const std::vector<knob::Proposal>
   return pointers;
 }
 
-// The one that the governor would take. A value that is none for the knob, as an empty set, is left out there.
+// The one that the governor would take. A value that the knob cannot have, such as an empty set, is left out there.
 std::size_t preferred(const FieldValues& field, const FieldValues* periods) {
   std::vector<knob::Proposal> proposals;
   std::vector<std::size_t> indices;

@@ -22,7 +22,7 @@ state::Pod pod_of(const nri::Pod& pod, const state::Snapshot& snapshot);
 // The container of `pod` with this name, with the id and cgroup of the runtime.
 state::Container container_of(const nri::Container& container, const state::Pod& pod);
 
-// Returns it relative to the hierarchy's root; empty for a path that is no cgroup's.
+// Returns it relative to the hierarchy's root; empty for a path that is not a cgroup's.
 // "kubepods-pod1.slice:cri-containerd:ID", as runtimes write it with systemd, or "/kubepods/pod1/ID".
 std::string cgroup_dir_of(std::string_view cgroups_path);
 

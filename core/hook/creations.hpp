@@ -29,7 +29,7 @@ class Creations {
  public:
   static constexpr std::size_t kMost = 4096;
   static constexpr Duration kPatience = std::chrono::minutes(10);
-  // Values that cannot be held for so long are given up.
+  // Values that cannot be held for this time are given up.
   static constexpr Duration kMostHoldTime = std::chrono::minutes(2);
 
   // Puts values into the journal; fails while the cgroup does not exist (Governor::hold).

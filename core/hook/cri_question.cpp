@@ -83,7 +83,7 @@ Result<nri::Container> cri_container(const JsonField& field, const nri::KeepAnno
   return container;
 }
 
-// A field that the composed resources have, so that factors are part of the value.
+// Whether the field is among the composed resources, in which factors are part of the value.
 bool is_composed(std::string_view field) {
   return std::find(kResourceFields.begin(), kResourceFields.end(), field) != kResourceFields.end();
 }

@@ -42,7 +42,7 @@ class KeptAnswers {
 
   struct Parts {
     std::function<std::vector<RunningHook>()> running;
-    // Whether the hook exists no more: its plugin's gate is off, or the plugin has no such class now.
+    // Whether the hook no longer exists: its plugin's gate is off, or the plugin has no such class now.
     std::function<bool(const decision::Proposer&)> has_ended;
     // Returns within kMostTime.
     std::function<host::HookReply(const RunningHook&, std::shared_ptr<const host::HookSubject>)> ask;

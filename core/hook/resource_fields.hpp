@@ -18,7 +18,7 @@ inline constexpr std::array<std::string_view, 7> kResourceFields = {
 // Empty: it is not set, or the field is none of these.
 std::string resource_text(const nri::Resources& resources, std::string_view field);
 
-// Zero is unset, as in requests of runtimes. Other fields than these are skipped. Fails for a text that is no number
+// Zero is unset, as in requests of runtimes. Other fields than these are skipped. Fails for a text that is not a number
 // where one is expected.
 Result<void> set_resource(nri::Resources& resources, std::string_view field, const std::string& text);
 

@@ -18,7 +18,7 @@ class PluginSide;
 
 namespace koord::host {
 
-// Which call into which plugin this thread is in; for the handler of a fatal signal, hence plain pointers.
+// Which call into which plugin this thread is in; for the handler of a fatal signal, so it has plain pointers.
 struct ActiveCall {
   const char* plugin;
   const char* call;
@@ -56,7 +56,7 @@ service::CallResult guarded(service::PluginSide& context, const char* name, F&& 
   } catch (const std::exception& thrown) {
     return scope.threw(thrown.what());
   } catch (...) {
-    return scope.threw("an exception that is no std::exception");
+    return scope.threw("an exception that is not a std::exception");
   }
 }
 

@@ -72,7 +72,7 @@ class HookDispatcher {
     std::function<std::vector<HookTarget>(std::uint32_t stage)> hooks;
     const Clock& clock;  // these two outlive it
     metric::HostMetrics& metrics;
-    HookStatistics* statistics = nullptr;  // outlives it, too; null: none are kept
+    HookStatistics* statistics = nullptr;  // outlives it, too; null: no statistics are kept
   };
   explicit HookDispatcher(Parts parts) : parts_(std::move(parts)) {}
 

@@ -19,7 +19,7 @@
 
 namespace koord::host {
 
-// An error names what was expected, and for a field that is none the nearest one.
+// An error names what was expected, and for an unknown field the nearest known one.
 Result<void> check_hook_field(std::string_view field, std::string_view value);
 // The field is one that may be multiplied, and the factor is above 0 and at most 1000.
 Result<void> check_hook_scale(std::string_view field, double factor);

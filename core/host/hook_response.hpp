@@ -33,7 +33,7 @@ class HookResponse {
   HookResponse(const HookResponse&) = delete;
   HookResponse& operator=(const HookResponse&) = delete;
 
-  // To be given to handle(); valid as long as this is.
+  // The argument of handle(); valid as long as this object.
   const koord_hook_response& table() const { return table_; }
 
   // Takes the settings; later ones are answered with KOORD_E_DEADLINE.
@@ -48,7 +48,7 @@ class HookResponse {
   // Logs the first refusal of the answer.
   koord_status refuse(koord_status status, const std::string& why);
   koord_status fail(koord_status status, const std::string& why) const;
-  // Whether there is room for so many bytes in place of others. Takes it.
+  // Whether there is room for this many bytes in place of others. Takes it.
   bool take_room(std::size_t bytes, std::size_t before);
 
   const koord_host* const host_;

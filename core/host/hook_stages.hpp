@@ -15,7 +15,7 @@ struct HookStage {
 };
 const std::vector<HookStage>& hook_stages();
 
-// "PreCreateContainer"; empty for a number that is no stage.
+// "PreCreateContainer"; empty for a number that is not a stage.
 std::string_view name_of_stage(std::uint32_t bit);
 
 }  // namespace koord::host

@@ -21,7 +21,8 @@ class InactivePlugins {
 
   struct Reason {
     bool is_whole = false;  // each feature of the plugin is inactive, and all of it
-    std::string text;  // "CPUBurst is inactive: cpuBurstStrategy.cfsQuotaBurstPercent: found 90, …"; empty: none is
+    std::string text;  // "CPUBurst is inactive: cpuBurstStrategy.cfsQuotaBurstPercent: found 90, …"; empty: no plugin
+                       // is inactive
   };
   Reason why(std::string_view plugin) const;
   // `gates`: of the plugin, with commas between.

@@ -21,7 +21,7 @@ constexpr Duration kLeastPatience = std::chrono::seconds(1);
 // With a process that is to end.
 constexpr Duration kEndPatience = std::chrono::seconds(10);
 
-// Instances that were written off: a call in them may go on at any time, so nothing of them may ever go away.
+// Instances that were abandoned: a call in them may continue at any time, so they are never destroyed.
 void keep_for_ever(std::shared_ptr<Instance> instance) {
   static std::mutex& mutex = *new std::mutex;
   static auto& kept = *new std::vector<std::shared_ptr<Instance>>;
@@ -49,7 +49,7 @@ Instance::~Instance() = default;
 
 void Instance::post(Session& session, Step step) { post(session, step, wedged_after()); }
 
-// Three deadlines are three strikes; giving up what costs a thread for ever takes more.
+// Three deadlines are three strikes; giving up what costs a thread forever takes more.
 Duration Instance::patience_of_tick() const {
   if (!parts_.plugin->expendable()) return settings_.wedged_after;
   return std::min(settings_.wedged_after, std::max<Duration>(3 * settings_.deadline, kLeastPatience));

@@ -5,7 +5,7 @@
 // deadlines missed in a row, run() failed); whether and when it begins again is its supervisor's decision.
 //
 // A call that does not come back makes the instance `wedged`: its thread is given up, and the instance with
-// all that the call may still touch is kept for ever. All functions may be called from any thread. Held by
+// all that the call may still touch is kept forever. All functions may be called from any thread. Held by
 // shared_ptr, since a call in flight holds it, too.
 #pragma once
 
@@ -89,7 +89,7 @@ class Instance : public std::enable_shared_from_this<Instance> {
   // The standing verdicts changed: the same.
   void notify_verdicts(std::uint64_t generation);
   // Gives it another configuration. It keeps the old one when on_event() refuses; a class without on_event()
-  // ends, to begin anew.
+  // ends, to start again.
   void reconfigure(std::string config_json);
   void set_limits(Duration deadline, Duration wedged_after);
   void set_runner_limits(const RunnerLimits& limits);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The session of an instance, step by step. Everything here runs on its strand, except run() on its own thread. After
-// each call of the plugin the instance may have been written off: then nothing of it is called any more.
+// each call of the plugin the instance may have been abandoned: then nothing of it is called any more.
 #include <pthread.h>
 
 #include <memory>
@@ -196,7 +196,7 @@ void Instance::offer_config(Session& session, std::string config_json) {
     old = settings_.config_json;
     version = ++config_version_;
   }
-  // The context refuses text that is no JSON object: handled like a refusal by the plugin.
+  // The context refuses text that is not a JSON object: handled like a refusal by the plugin.
   Result<void> taken = session.context->set_config_json(config_json);
   service::CallResult result = call(session, "on_event", [&]() -> service::CallResult {
     if (!taken) return {.status = KOORD_E_INVALID, .text = taken.error().message()};

@@ -66,9 +66,9 @@ class ManagedPlugin : public std::enable_shared_from_this<ManagedPlugin> {
   // For when one replaces another.
   Start how_it_starts(std::string& reason) const;
   void release_ticks();
-  // Looks at what it uses: warns, makes its ticks slower or faster, begins it anew.
+  // Checks what it uses: warns, makes its ticks slower or faster, restarts it.
   void check_budget();
-  // Measures its state directory on a worker, and begins it anew if that is beyond its limit.
+  // Measures its state directory on a worker, and restarts it if the directory exceeds its limit.
   void check_state_size();
   // Stretches the periods of its advisors at least by this factor, to keep the agent's CPU budget.
   void set_agent_slowdown(unsigned times);

@@ -91,7 +91,7 @@ class PluginManager {
   void rediscover(const config::PluginsSettings& settings, config::FeatureGates& gates);
 
   // Replaces the running plugin by the file that rediscover() found under this id: starts it beside the old one, which
-  // ticks until the new one has started, and goes on when that fails. A plugin that did not run is started anew. `done`
+  // ticks until the new one has started, and goes on when that fails. A plugin that did not run is started. `done`
   // gets the result, once, on the loop.
   using Done = std::function<void(const Result<void>& replaced)>;
   void replace(const std::string& id, const config::PluginsSettings& settings, const config::FeatureGates& gates,

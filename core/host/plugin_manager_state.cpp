@@ -23,7 +23,7 @@ std::string format_cores(double cores) {
   return text;
 }
 
-// So many hooks may hang before another one waits for them.
+// This many hooks may hang before another one waits for them.
 constexpr std::size_t kHookThreads = 4;
 
 // Between a change of the standing verdicts and the event.

@@ -16,7 +16,7 @@ bool is_failure(PluginState state) {
   return state == refused || state == failed || state == wedged || state == parked;
 }
 
-// The status has totals; a counter takes what came since.
+// The status has totals: adds to the counter the difference to its value.
 void raise_to(metric::HostCounter& counter, double total) {
   if (total > counter.value()) counter.add(total - counter.value());
 }

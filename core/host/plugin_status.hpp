@@ -28,7 +28,7 @@ enum class PluginState : std::uint8_t {
   stopped,
   failed,  // ended for the reason given; begins again after a while
   absent,  // this node cannot support it, by init()
-  wedged,  // a call does not come back; its thread was written off
+  wedged,  // a call does not come back; its thread was abandoned
   parked,  // failed too often; left alone until its gate is switched
 };
 
@@ -89,9 +89,9 @@ struct BudgetStatus {
   std::uint64_t memory_limit_bytes = 0;
   std::uint64_t series_limit = 0;
   Duration tick_deadline{};         // zero: it has no ticks
-  unsigned slowdown = 1;            // its period is so many times what it should be
+  unsigned slowdown = 1;            // its period is this many times what it should be
   std::uint64_t soft_breaches = 0;  // times that it came near a limit
-  std::uint64_t hard_breaches = 0;  // times that it was begun anew for it
+  std::uint64_t hard_breaches = 0;  // how often it was restarted for this
 };
 
 // Rights of a plugin by plugins.settings.ID, beside those of every plugin. A process has the capabilities, sockets and

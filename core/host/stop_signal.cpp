@@ -12,7 +12,7 @@ namespace koord::host {
 namespace {
 
 constexpr std::uint64_t kNsPerSecond = 1'000'000'000;
-// poll(2) for ever is a timeout of NULL; longer waits are never intended.
+// A timeout of NULL is poll(2) without an end; longer waits are never intended.
 constexpr std::uint64_t kMaxWaitNs = 365ull * 24 * 3600 * kNsPerSecond;
 
 std::uint64_t monotonic_ns() {

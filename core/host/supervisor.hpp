@@ -43,7 +43,7 @@ class Supervisor : public std::enable_shared_from_this<Supervisor> {
   void release_ticks();
   void reconfigure(const std::string& config_json);
   void set_pace(Pace pace);
-  // So many times the period; 1: the period itself.
+  // This many times the period; 1: the period itself.
   void set_slowdown(unsigned times);
 
   // [any]

@@ -23,7 +23,7 @@ int error_of(int fd) {
   return ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno;
 }
 
-// A server that is gone without a word is noticed, also where no timer of ours runs.
+// TCP keepalive: detects a server that vanished without closing the connection, also where no timer of ours runs.
 void set_keep_alive(int fd) {
   const int on = 1, seconds = 30;
   ::setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);

@@ -49,8 +49,8 @@ class Server {
   // is replaced; a socket with a listener is an error. Removed again by stop(). [any thread]
   Result<void> listen_unix(const std::string& path, UnixAccess access = {});
 
-  // Accepts no more, lets requests in flight end for at most `bound`, cuts the rest; then calls `stopped` on
-  // the loop. [any thread]
+  // Stops accepting connections, lets requests in flight end for at most `bound`, cuts the rest; then calls `stopped`
+  // on the loop. [any thread]
   void stop(Duration bound, std::function<void()> stopped = {});
 
   Counters counters() const;  // [any thread]

@@ -22,7 +22,7 @@ class Query {
   Query() = default;
   explicit Query(std::vector<Parameter> parameters) : parameters_(std::move(parameters)) {}
 
-  // The first value of this name.
+  // The first value of the parameter.
   std::optional<std::string_view> get(std::string_view name) const;
   std::vector<std::string_view> get_all(std::string_view name) const;
   const std::vector<Parameter>& parameters() const { return parameters_; }

@@ -17,7 +17,7 @@ namespace koord::kube {
 namespace {
 
 constexpr std::size_t kMaxWaiting = 1024;          // calls that wait for their turn
-constexpr std::size_t kMaxRefusalBytes = 1 << 20;  // of an answer to a watch that is none
+constexpr std::size_t kMaxRefusalBytes = 1 << 20;  // of an error answer to a watch
 
 const char* method_of(Verb verb) {
   switch (verb) {

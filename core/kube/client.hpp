@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Client: requests to one server with Kubernetes' API, the API server or a kubelet, over HTTPS with connections kept
-// and reused. It authenticates (token, client certificate) and reads credentials anew when they are rotated or refused.
-// It keeps to its rate: calls beyond it wait for their turn. Calls of a verb wait, for a minute at most, if the server
-// has sent Retry-After with 429 or 503 for that verb; a disruption budget's 429 delays only its own call. Failed calls
-// are not repeated: callers decide (reflector.hpp, update.hpp). Two cases are sent once more: a call lost on a kept
-// connection that was dead, if that is safe, and a call refused with 401 if newer credentials exist. [loop thread];
-// names are looked up on a worker.
+// and reused. It authenticates (token, client certificate) and reads credentials again when they are rotated or
+// refused. It keeps to its rate: calls beyond it wait for their turn. Calls of a verb wait, for a minute at most, if
+// the server has sent Retry-After with 429 or 503 for that verb; a disruption budget's 429 delays only its own call.
+// Failed calls are not repeated: callers decide (reflector.hpp, update.hpp). Two cases are sent once more: a call lost
+// on a kept connection that was dead, if that is safe, and a call refused with 401 if newer credentials exist. [loop
+// thread]; names are looked up on a worker.
 #pragma once
 
 #include <cstddef>

@@ -148,7 +148,7 @@ void EventAggregator::ended(Outcome outcome, Time now, Duration wait) {
   }
 }
 
-// An event that has not happened for a while begins anew the next time; one that could not be written in that time is
+// An event that has not happened for a while is a new one the next time; one that could not be written in that time is
 // outdated.
 void EventAggregator::expire(Time now) {
   for (auto entry = entries_.begin(); entry != entries_.end() && now - entry->last > limits_.window;) {

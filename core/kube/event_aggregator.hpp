@@ -37,8 +37,8 @@ struct EventInput {
 class EventAggregator {
  public:
   struct Limits {
-    std::size_t different = 256;                       // different events kept
-    Duration window = std::chrono::minutes(10);        // without a repetition, after which one begins anew
+    std::size_t different = 256;                 // different events kept
+    Duration window = std::chrono::minutes(10);  // without a repetition, after which the next occurrence is a new Event
     Duration patch_period = std::chrono::seconds(30);  // between patches of one Event
     std::uint32_t burst = 10;                          // requests at once,
     Duration refill = std::chrono::seconds(6);         // and one more in each of these

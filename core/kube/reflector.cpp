@@ -15,7 +15,7 @@ using std::chrono::seconds;
 
 // A watch that ends sooner without changes has failed: a proxy in between does not support it.
 constexpr Duration kShortWatch = seconds(5);
-constexpr std::uint32_t kMostShortWatches = 3;  // in a row; then it is not the server that starts anew
+constexpr std::uint32_t kMostShortWatches = 3;  // in a row; then the cause is not a restart of the server
 // A watch that was not refused until then has begun; longer than a call may take to begin.
 constexpr Duration kBegun = seconds(15);
 constexpr Duration kBetweenWatches = seconds(1);

@@ -86,7 +86,7 @@ class Reflector {
   // A watch's line.
   struct Line {
     std::optional<WatchEvent> change;  // added, modified or deleted
-    bool ends = false;                 // the watch is to be ended, watch_ended() is not to be called
+    bool ends = false;                 // end the watch, without a call of watch_ended()
     std::optional<LargeObject> too_large = std::nullopt;
   };
   Line line(Time now, std::string_view line);
@@ -103,13 +103,13 @@ class Reflector {
   std::optional<Time> waits_for_server() const;
   // Tries now what waits for the server; its back-off stays as it is.
   void try_again(Time now);
-  // The server answers again: waiting requests go on within `spread`, and the back-off begins anew.
+  // The server answers again: waiting requests go on within `spread`, and the back-off restarts.
   void server_answers(Time now, Duration spread);
-  // The request that runs has never left: it is to be begun anew, with next().
+  // The request that runs has never left: send it again, with next().
   void begin_again(Time now);
 
-  // The caller cannot keep the objects, for the reason in `problem`: everything is listed anew, after a long while. The
-  // running request must be ended.
+  // The caller cannot keep the objects, for the reason in `problem`: everything is listed again, after a long while.
+  // The running request must be ended.
   void reject(Time now, std::string problem);
 
   void set_left_out(std::string text) { health_.left_out = std::move(text); }

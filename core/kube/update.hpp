@@ -43,7 +43,7 @@ struct Written {
 
   Outcome outcome = Outcome::refused;
   std::string object;  // as the server has it now; empty when absent or refused
-  Status refusal;      // its retry_after is to be kept to before the next try
+  Status refusal;      // wait for its retry_after before the next try
   std::uint32_t conflicts = 0;
 };
 

@@ -30,7 +30,7 @@ struct GuardCounters {
   std::atomic<std::uint64_t> unavailable = 0;      // 503
 };
 
-// The user of a verified client certificate: CN is its name, each O a group. nullopt: none is verified.
+// The user of a verified client certificate: CN is its name, each O a group. nullopt: no certificate was verified.
 std::optional<Identity> certificate_user(const http::Request& request);
 // The token of "Authorization: Bearer …"; nullopt: none.
 std::optional<std::string> bearer_token(const http::Request& request);

@@ -93,7 +93,7 @@ Result<boost::json::value> review_of(std::string_view text, std::string_view kin
   return root;
 }
 
-// A missing member is no answer, and neither is one that is no boolean.
+// A missing member is no answer, and neither is one that is not a boolean.
 Result<bool> decided(const JsonField& field) {
   if (field.empty()) return field.wrong("found nothing, expected true or false");
   return field.boolean();

@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kMaxPemBytes = 64u << 10;
 constexpr std::size_t kMaxSignatureFile = 64u << 10;
 
-// The signature beside the file, or nullopt when there need not be one.
+// The signature beside the file, or nullopt when none is required.
 Result<std::optional<std::string>> find_signature(const std::string& path, const ContentDemand& demand) {
   const bool must = demand.trust == config::Trust::signature;
   if (demand.keys.empty() && !must) return std::optional<std::string>();

@@ -48,7 +48,7 @@ struct Manifest {
 // The content of the section; NUL bytes at its end are allowed.
 Result<Manifest> parse_manifest(std::string_view section);
 
-// Reads and parses the manifest of a plugin's file, without mapping it. A file that is no ELF shared object
+// Reads and parses the manifest of a plugin's file, without mapping it. A file that is not an ELF shared object
 // for this machine, or has no manifest, is an error that says what was wanted and what was found.
 Result<Manifest> read_manifest(const std::string& path);
 

@@ -60,7 +60,7 @@ Result<boost::dll::shared_library> map_file(const std::string& path) {
   } catch (const std::exception& error) {
     return invalid(std::string("wanted constructors that do not throw, found the exception: ") + error.what());
   } catch (...) {
-    return invalid("wanted constructors that do not throw, found an exception that is no std::exception");
+    return invalid("wanted constructors that do not throw, found an exception that is not a std::exception");
   }
 }
 

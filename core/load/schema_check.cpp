@@ -102,7 +102,7 @@ class PatternCheck {
   // Repeats the preceding item; `often` times or without end.
   void repeat(bool often) {
     if (often && ended_.repeats_or_chooses)
-      problem_ = "a repeated group with repetitions or choices in it, which may take for ever to match";
+      problem_ = "a repeated group with repetitions or choices in it, which may take forever to match";
     mark();
     ended_ = {};
   }

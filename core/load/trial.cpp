@@ -46,7 +46,7 @@ int report_fd = -1;  // of the child
   } catch (const std::exception& error) {
     report_and_exit(kWanted + ("the exception: " + std::string(error.what())));
   } catch (...) {
-    report_and_exit(kWanted + std::string("an exception that is no std::exception"));
+    report_and_exit(kWanted + std::string("an exception that is not a std::exception"));
   }
   std::abort();
 }

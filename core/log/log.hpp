@@ -23,7 +23,7 @@ enum class Level : std::uint8_t { trace, debug, info, warn, error };
 // text: `2026-01-02T03:04:05.678Z WARN  host: text`; json: an object with time, level, category and message.
 enum class Format : std::uint8_t { text, json };
 
-// Source of a log line. The name must be valid for ever: a string literal.
+// Source of a log line. The name must be valid forever: a string literal.
 struct Category {
   std::string_view name;
 };

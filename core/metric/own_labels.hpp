@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// OwnLabels: the labels that a plugin gave a series, beside those of its subject. Many series have equal ones, such as
-// quantile="0.5", so OwnLabelsPool keeps each set once. Part of the registry, under its lock.
+// OwnLabels: the labels that a plugin gave a series, in addition to those of its subject. Many series have equal ones,
+// such as quantile="0.5", so OwnLabelsPool keeps each set once. Part of the registry, under its lock.
 #pragma once
 
 #include <cstddef>

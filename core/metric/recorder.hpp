@@ -26,7 +26,7 @@ class Recorder {
   Verdict judge(const Owner& owner, SeriesId id) const;
   Verdict judge(const Owner& owner, const Point& point) const;
   Verdict judge(const Owner& owner, const HistogramPoint& point) const;
-  // Counts what is skipped; false when the verdict is an error and the batch is to be refused.
+  // Counts what is skipped; false when the verdict is an error, which refuses the batch.
   static bool count(Verdict verdict, RecordSummary& summary);
   Error refusal(Verdict verdict, const Owner& owner, SeriesId id) const;
 

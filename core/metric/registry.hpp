@@ -70,7 +70,7 @@ class Registry {
   void end_owner(std::string_view owner);
 
   // An owner is about to be replaced by another of its name. From now on both may write. Metrics and series
-  // that the new owner requests again go on; a metric with another definition ends and begins anew. Series
+  // that the new owner requests again go on; a metric with another definition is replaced. Series
   // that only the old owner has do not count against the budget meanwhile.
   void begin_handover(std::string_view owner);
   // The old owner has ended: series that were not requested again end with it.
@@ -82,7 +82,7 @@ class Registry {
   std::size_t budget(std::string_view owner) const;
   // Returns whether the last new series of the owner was one too many because of the bytes of its labels.
   bool lacks_label_room(std::string_view owner) const;
-  // A series without a sample for so long is left out of the text; it is not ended.
+  // A series without a sample for this time is left out of the text; it is not ended.
   void set_stale_after(std::string_view owner, Duration stale_after);
   std::size_t live_series(std::string_view owner) const;
   // How many times the owner asked for a series beyond its budget.

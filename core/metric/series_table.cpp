@@ -116,7 +116,7 @@ Series& SeriesTable::other(Metric& metric, const Labels& like) {
   }
   Labels own = like;
   for (auto& label : own) label.second = "other";
-  // Without a label of its own it would be taken for the series of the node.
+  // Without a label of its own it would be the series of the node.
   if (own.empty()) own.emplace_back("series", "other");
   Series* existing = find(metric, 0, own);
   Series& series = existing ? *existing : begin(metric, {}, std::move(own));
@@ -189,7 +189,7 @@ SubjectRecord& SeriesTable::subject_record(const Subject& subject) {
   return *subjects_.emplace(subject.handle, std::move(record)).first->second;
 }
 
-// Two handles with the same labels are the same thing known anew: lines must not stand twice in the text.
+// Two handles with the same labels are the same thing reported again: lines must not stand twice in the text.
 void SeriesTable::supersede(const std::string& subject_text) {
   auto same = subjects_by_text_.find(subject_text);
   if (same != subjects_by_text_.end()) end_subject(same->second->handle);

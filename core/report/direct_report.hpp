@@ -34,7 +34,7 @@ struct DirectBody {
   AcceptedReportPtr after;  // the report that the manager has when it accepts this
 };
 
-// A report that the manager has is not sent again for so long; only its time is.
+// A report that the manager has is not sent again for this time; only its time is.
 inline constexpr Duration kWholeReportPeriod = std::chrono::minutes(1);
 
 // `before`: the report that the manager has; null: unknown.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // DirectReporter: sends this node's NodeMetric every few seconds to the koord-manager that leads, over one TLS
 // connection and with the token of the agent. It finds the leader by its Lease, which the API server has. Each report
-// is of its own moment: a failed one is not sent again. After a failure the Lease is read anew, and waits grow up to a
+// is of its own moment: a failed one is not sent again. After a failure the Lease is read again, and waits grow up to a
 // minute. A manager that is missing, hangs or answers nonsense costs one request of bounded time and size at a time.
 // [loop thread] except where marked.
 #pragma once
@@ -50,13 +50,13 @@ class DirectReporter {
     std::optional<Time> accepted;
     std::uint64_t whole = 0, unchanged = 0;  // accepted reports; unchanged: only their time was sent
     std::uint64_t refused = 0;               // answered with another status
-    std::uint64_t failed = 0;                // without an answer, or with one that is none
+    std::uint64_t failed = 0;                // without an answer, or with an invalid one
     std::uint64_t unfit = 0;                 // periods without a report: the node's usage or pods were unknown
     std::uint64_t lookups = 0;               // reads of the Lease
     std::uint64_t bytes = 0;                 // of bodies
   };
 
-  // The manager has a report of this node if it accepted one within so many periods.
+  // The manager has a report of this node if it accepted one within this many periods.
   static constexpr int kPeriodsFresh = 3;
   static constexpr std::size_t kMostAnswerBytes = 64u << 10;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ObjectReporter: keeps an object of this node as it should be, such as its NodeResourceTopology: every ten seconds it
-// asks, on a worker, how the object is to be changed, and writes it when something is to be. It has no heartbeat.
+// asks, on a worker, how to change the object, and writes it when something changes. It has no heartbeat.
 // Without a client it computes only. [loop thread] but for what is marked.
 #pragma once
 

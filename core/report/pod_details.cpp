@@ -24,7 +24,7 @@ std::optional<double> rate_of(const RateByUid& rates, const std::string& uid) {
   return found == rates.end() ? std::nullopt : rounded(found->second);
 }
 
-// The rate of a pod's counters together. A counter that began anew within the window, as after a start of its plugin,
+// The rate of a pod's counters together. A counter that was reset within the window, as after a start of its plugin,
 // has no rate, and so has the pod.
 RateByUid rates_of(const DetailInputs& inputs, const std::string& metric, const store::Labels& match) {
   constexpr store::Aggregation kNeeded[] = {store::Aggregation::min, store::Aggregation::max, store::Aggregation::last};

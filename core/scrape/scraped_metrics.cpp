@@ -17,8 +17,7 @@ using exposition::Sample;
 // Definitions stay as long as the plugin runs, so that names must not come and go.
 constexpr std::size_t kMaxMetrics = 10'000;
 
-// Metrics or series that a plugin is asked about at once, so that its answers do not take much memory before they are
-// counted.
+// Metrics or series in one question to a plugin. Bounds the memory of its answers before they are counted.
 constexpr std::size_t kAskedAtOnce = 500;
 
 std::string own_name_of_metric(std::string_view name) {
@@ -181,7 +180,7 @@ Result<void> ScrapedMetrics::find_series() {
   return held;
 }
 
-// The registry has ended the series of a pod or container that is no more; the plugin is asked anew.
+// The registry has ended the series of a pod or container that no longer exists; the plugin is asked again.
 void ScrapedMetrics::forget_ended_subjects() {
   std::erase_if(subjects_, [this](std::uint64_t handle) {
     if (mapping_.subject(handle)) return false;

@@ -53,7 +53,7 @@ class ScrapedMetrics {
   // may have.
   Result<Outcome> take(const exposition::Document& document, Time time);
 
-  // Another endpoint or other rules: all series end, and each metric is asked for anew.
+  // Another endpoint or other rules: all series end, and each metric is asked for again.
   void forget();
 
  private:

@@ -114,7 +114,7 @@ Result<void> ScrapedMetrics::record(const Document& document, Time time) {
   if (!points_.empty()) stale += TRY(registry_.record(owner_, time, points_)).stale;
   if (!histograms_.empty()) stale += TRY(registry_.record_histograms(owner_, time, histograms_)).stale;
   if (stale == 0) return {};
-  // A subject has ended just now. Or one of our series was ended elsewhere: begin anew.
+  // A subject has ended just now. Or one of our series was ended elsewhere: define all again.
   const std::size_t before = subjects_.size();
   forget_ended_subjects();
   if (subjects_.size() == before) forget();

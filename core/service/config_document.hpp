@@ -20,7 +20,7 @@ class ConfigDocument {
 
   const std::string& text() const { return text_; }
 
-  // Not there: std::errc::no_such_file_or_directory. Another type, or a pointer that is none: invalid_argument.
+  // Not there: std::errc::no_such_file_or_directory. Another type, or an invalid pointer: invalid_argument.
   Result<std::int64_t> integer(std::string_view pointer) const;
   Result<double> number(std::string_view pointer) const;  // an integer is one, too
   Result<bool> boolean(std::string_view pointer) const;

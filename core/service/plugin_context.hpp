@@ -50,9 +50,9 @@ class PluginContext final : public PluginSide {
   SharedServices& shared() const { return shared_; }
 
   std::optional<ReportedError> take_error() override;
-  // KOORD_ON_* that on_event() is to be called for.
+  // KOORD_ON_*: the changes for which on_event() is called.
   std::uint32_t subscribed_parts() const { return subscribed_.load(std::memory_order_relaxed); }
-  // Whether on_event() is to be called for changes of the standing verdicts.
+  // Whether on_event() is called for changes of the standing verdicts.
   bool wants_verdicts() const { return wants_verdicts_.load(std::memory_order_relaxed); }
   // The intents proposed since the last take: after evaluate(), its plan.
   knob::Plan take_plan();

@@ -53,7 +53,7 @@ Result<UniqueFd> open_below(const std::string& root, const std::string& relative
   const UniqueFd dir = TRY(open_at(AT_FDCWD, root, O_PATH | O_DIRECTORY));
   const long fd = openat2_beneath(dir.get(), relative, links);
   if (fd >= 0) return UniqueFd(static_cast<int>(fd));
-  // ELOOP: a link where none is followed, or a magic link such as /proc/1/root, which points anywhere.
+  // ELOOP: a link where links are not followed, or a magic link such as /proc/1/root, which points anywhere.
   if (errno == EXDEV || errno == ELOOP) return leads_out(root, relative);
   return system_error(errno, "cannot open '" + root + "/" + relative + "'");
 }

@@ -39,7 +39,7 @@ class StoreFeed final : public metric::SeriesObserver {
 
  private:
   store::Store& store_;
-  // Called with the registry's lock held, hence by one thread at a time; kept for its memory.
+  // Called with the registry's lock held, so by one thread at a time; kept for its memory.
   std::vector<store::Sample> samples_;
   log::RateLimit refusal_lines_{1, std::chrono::minutes(1)};
   std::atomic<std::uint64_t> refused_batches_ = 0;

@@ -15,7 +15,7 @@ namespace koord::state {
 class AnnotationKeys {
  public:
   AnnotationKeys() = default;
-  // Beside those that are always kept: "example.org/batch", or all of a domain, "example.org/*".
+  // In addition to those that are always kept: "example.org/batch", or all of a domain, "example.org/*".
   explicit AnnotationKeys(std::vector<std::string> more) : more_(std::move(more)) {}
 
   bool contains(std::string_view key) const;

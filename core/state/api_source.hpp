@@ -56,7 +56,7 @@ class ApiSource {
   ApiSource(Parts parts, const Options& options, Handlers handlers);
   ~ApiSource();
 
-  // Watches no more.
+  // Stops watching.
   void end();
 
   // Looks for the sandboxes of pods soon. [any]

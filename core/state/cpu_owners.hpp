@@ -47,7 +47,7 @@ CpuSet pick_cpus(const Topology& topology, std::size_t count);
 // The CPUs that are online.
 CpuSet online_cpus(const Topology& topology);
 
-// So many whole CPUs hold this amount.
+// This many whole CPUs hold this amount.
 std::size_t whole_cpus(std::int64_t milli);
 
 }  // namespace koord::state

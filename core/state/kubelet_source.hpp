@@ -71,7 +71,7 @@ class KubeletSource {
 
   // Begins to ask, or goes on with another client; what the one before was asked is forgotten.
   void begin(Send send);
-  // Asks no more.
+  // Stops asking.
   void end();
 
   // Ask soon. [any]

@@ -22,7 +22,7 @@ namespace koord::state {
 Result<std::vector<Pod>> parse_pod_list(std::string_view text, const cgroup::KubeRoot& root);
 
 // A kubelet's list of pods, as JSON: a pod that cannot be read is left out and named, the others count. A list with
-// null `items` is an empty one. A kubelet that has just begun sends such a list, so it must not be taken for "no pods".
+// null `items` is an empty one. A kubelet that has just begun sends such a list, so it does not mean "no pods".
 struct PodList {
   std::vector<Pod> pods;
   std::vector<std::string> problems;

@@ -21,9 +21,9 @@ extern const std::span<const JsonWanted> kWantedOfPod;
 Result<Pod> read_pod(const Field& object);
 
 // The cgroup directories of the pod and its containers. A mirror pod lies where its static pod does: its own uid is the
-// API server's. It is taken for one when it looks as the kubelet of this node makes them: owned by the Node (`node`,
-// when that is known), from a static source, named after a hash, which no uid of an ordinary pod is. Fails for a uid
-// that would lead out of the kubelet's directory; an id of an unknown runtime has no directory.
+// API server's. A pod counts as a mirror pod if it looks as the kubelet of this node makes them: owned by the Node
+// (`node`, when that is known), from a static source, named after a hash, which no uid of an ordinary pod is. Fails for
+// a uid that would lead out of the kubelet's directory; an id of an unknown runtime has no directory.
 Result<void> place_in_cgroups(Pod& pod, const cgroup::KubeRoot& root, std::string_view node = {});
 
 // Drops the annotations about a static source from a pod of the API server, unless it is a mirror pod of this node: any

@@ -19,7 +19,7 @@ using Amounts = std::map<std::string, std::int64_t, std::less<>>;
 // `requests` and `limits` of a mapping such as `resources`, by name.
 Result<std::vector<Resource>> read_resources(const Field& field);
 
-// State of a container beside its spec while it is resized in place.
+// The state of a container that differs from its spec while it is resized in place.
 struct Resize {
   std::vector<Resource> actual;  // in its cgroup
   Amounts allocated;             // granted by the kubelet

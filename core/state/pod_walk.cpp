@@ -66,7 +66,7 @@ std::vector<Pod> walk_pods(const cgroup::Layout& layout, const std::string& runt
     for (const std::string& tree : layout.workload_trees()) {
       std::size_t before = pods.size();
       PodWalk(tree, root, runtime).collect(pods);
-      if (pods.size() > before) break;  // pods are in all trees alike
+      if (pods.size() > before) break;  // all trees have the same pods
     }
   }
   return pods;

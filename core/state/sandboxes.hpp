@@ -27,7 +27,7 @@ class Sandboxes {
   std::map<std::string, std::string> found_;  // directory by the pod's uid
 };
 
-// Directories below that of a pod which names its cgroups itself, and are no container's of it.
+// Directories below that of a pod with cgroup names of its own that belong to none of its containers.
 std::vector<std::string> unnamed_cgroups(const Pod& pod, const cgroup::Layout& layout);
 
 }  // namespace koord::state

@@ -62,7 +62,7 @@ Error unknown(std::string_view name) {
                  (near.empty() ? std::string() : "; the nearest is '" + near + "'"));
 }
 
-// Those below a section, when it is one that is named.
+// The fields below a section, if `name` is a section.
 Found fields_of_section(std::string_view name) {
   Found found;
   for (const SloLeaf& leaf : slo_leaves())

@@ -38,7 +38,7 @@ class InactiveStrategies {
 
   // Whether this strategy is inactive as a whole, not only for a class.
   bool has(std::string_view strategy) const { return reasons_.contains(strategy); }
-  // "RdtResctrl/beClass is inactive: …", for this strategy and its classes; empty: none is.
+  // "RdtResctrl/beClass is inactive: …", for this strategy and its classes; empty: none is inactive.
   std::string reasons_of(std::string_view strategy) const;
 
   void write(boost::json::object& spec) const;

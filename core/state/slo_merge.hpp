@@ -14,7 +14,7 @@
 
 namespace koord::state {
 
-// The value as it is taken for this field; nullopt: it may not have it. Not for objects and lists.
+// The value that this field gets; nullopt: the field cannot have it. Not for objects and lists.
 std::optional<boost::json::value> taken_value(const SloField& field, const boost::json::value& value);
 
 // The member of this name whatever its case, the last that is not null; null: none.

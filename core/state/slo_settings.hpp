@@ -29,8 +29,8 @@ class SloSettings {
  public:
   static constexpr std::size_t kMostReasons = 8;  // in one problem; more are counted
 
-  // `data`: the ConfigMap's, as JSON; empty: there is no ConfigMap, and the defaults hold. Data that is no mapping is
-  // one problem without a key, and everything stays as it is.
+  // `data`: the ConfigMap's, as JSON; empty: there is no ConfigMap, and the defaults hold. Data that is not a mapping
+  // is one problem without a key, and everything stays as it is.
   std::vector<SettingsProblem> take(std::string_view data);
 
   struct NodeSpec {

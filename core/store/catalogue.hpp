@@ -87,7 +87,7 @@ class Catalogue {
   std::size_t definitions(const std::string& metric) const;
   std::vector<SeriesId> ended_before(std::int64_t ms) const;
 
-  // Takes the metrics to write, and empties the list. mark_all_changed() lists everything anew, for a new file.
+  // Takes the metrics to write, and empties the list. mark_all_changed() lists everything again, for a new file.
   std::vector<MetricId> take_changed_metrics();
   std::vector<SeriesId> take_changed_series();
   void mark_all_changed();

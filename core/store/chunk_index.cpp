@@ -6,8 +6,8 @@
 namespace koord::store {
 namespace {
 
-// Groups are sealed at the latest 4 minutes after their oldest row, so by their last rows the chunks of a metric are
-// out of order by no more than about that.
+// A group is sealed at most 4 minutes after its oldest row. So the chunks of a metric, sorted by insertion, are out of
+// order by at most about 4 minutes of their last rows.
 constexpr std::int64_t kDisorderMs = 600'000;
 
 }  // namespace

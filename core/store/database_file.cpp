@@ -138,7 +138,8 @@ Result<OpenedFile> open_database(const std::string& path, std::uint64_t max_byte
     Attempt found = TRY(attempt(path, max_bytes, report));
     if (found.connection) return OpenedFile{std::move(*found.connection), report};
     std::string aside = TRY(sqlite::set_aside(path, found.fault->word, wall_ns));
-    report += "'" + path + "' cannot be used: " + found.fault->story + "; set aside as '" + aside + "', begun anew\n";
+    report += "'" + path + "' cannot be used: " + found.fault->story + "; set aside as '" + aside +
+              "', a new one is created\n";
     if (!again) break;
   }
   return Error{std::make_error_code(std::errc::io_error), "'" + path + "' cannot be used even when new"};

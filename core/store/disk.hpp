@@ -62,7 +62,7 @@ class Disk {
     std::uint64_t file = 0;
   };
   Result<Size> size();
-  // Writes the file anew without its free pages.
+  // Rewrites the file without its free pages.
   Result<void> compact();
 
  private:

@@ -9,7 +9,7 @@
 namespace koord::store {
 namespace {
 
-// So many series are collected at a time: two groups' worth, since most chunks hold the series of one group. Fewer if
+// This many series are collected at a time: two groups' worth, since most chunks hold the series of one group. Fewer if
 // each has many samples, which is memory.
 constexpr std::size_t kSeriesAtOnce = 64;
 constexpr std::size_t kSamplesAtOnce = 256 << 10;

@@ -47,7 +47,7 @@ struct Group {
   std::uint32_t position = 0;  // in the lane
   std::uint32_t used = 0;
   Row sealed_row = 0;  // rows before it are sealed
-  Row due_row = 0;     // seal when the lane has so many rows
+  Row due_row = 0;     // seal when the lane has this many rows
 };
 
 class Lane {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a metric cache is to be kept. Filled from the configuration's `store` section.
+// Options of the metric cache. Filled from the configuration's `store` section.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,7 @@ struct Options {
   Duration min_span = std::chrono::minutes(30);
   Duration journal_period = std::chrono::seconds(1);  // at most so much is lost when the process is killed
   bool journal = true;                                // false: up to 4 minutes are lost when the process is killed
-  // Rows in memory per metric, 8 bytes per series each: so many at most, fewer where they already reach back five
+  // Rows in memory per metric, 8 bytes per series each: this many at most, fewer where they already reach back five
   // minutes.
   std::uint32_t ring_rows = 320;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // After a kill the last minutes stand only in the journal. Recovery seals them into chunks, so that they need no
-// special treatment ever after, whether their series come back or not.
+// special treatment afterwards, whether their series come back or not.
 #pragma once
 
 #include <vector>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chunks that are sealed and not yet in the file: for a moment when all is well, longer while the disk cannot be
-// written, for ever when there is no file. Bounded: the oldest go first. Part of State and guarded by its mutex.
+// written, forever when there is no file. Bounded: the oldest go first. Part of State and guarded by its mutex.
 #pragma once
 
 #include <cstdint>

@@ -28,11 +28,11 @@ namespace koord::store {
 class Store {
  public:
   // Fails only for invalid options. A file that cannot be used (corrupt, of a newer version, not ours) is set aside
-  // as "<path>.<reason>-<time>" and begun anew; a disk that cannot be written means memory mode until it can.
+  // as "<path>.<reason>-<time>" and a new one is created; a disk that cannot be written means memory mode until it can.
   // `clock` must outlive the store.
   static Result<std::unique_ptr<Store>> open(Options options, const Clock& clock);
 
-  // The newest sample in a file, for SystemClock(not_before): read before there is a clock, hence before open().
+  // The newest sample in a file, for SystemClock(not_before): read before there is a clock, so before open().
   // Nothing when there is no file, no sample in it, or no reading it.
   static std::optional<Time> newest_time(const std::string& path);
 

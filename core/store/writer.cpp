@@ -188,7 +188,7 @@ void Writer::write(const Batch& batch) {
   state_.stats.last_flush = clock_.now();
 }
 
-// Without a file nothing is to be written; with a new one everything is.
+// Without a file nothing is written; to a new one everything is.
 void Writer::drop_changes() {
   std::lock_guard lock(state_.mutex);
   state_.head.catalogue().take_changed_metrics();

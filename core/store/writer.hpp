@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The writer: the one thread that owns the file. Once per journal period it seals the groups that are due and writes
 // one transaction; now and then it cuts off what is too old or too much. When the disk cannot be written it lets the
-// file go, keeps sealed chunks in memory and tries again, ever more rarely up to every 30 s.
+// file go, keeps sealed chunks in memory and tries again, more and more rarely up to every 30 s.
 #pragma once
 
 #include <chrono>

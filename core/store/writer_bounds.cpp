@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kBoundsPeriod = 5s;
 constexpr auto kCompactPeriod = 1h;
-// So many chunks are deleted in one transaction: a few MiB, some milliseconds.
+// The chunks that one transaction deletes: a few MiB, some milliseconds.
 constexpr std::size_t kCutAtOnce = 512;
 constexpr std::uint64_t kLogBytes = 4u << 20;  // the size limit of the write-ahead log, see set_modes
 constexpr std::uint64_t kWorthCompacting = 8u << 20;

@@ -20,7 +20,7 @@ constexpr std::size_t kRelayBlock = 64 << 10;
 
 Result<UniqueFd> connect_to(const std::string& path) {
   const http::SocketAddress address = TRY(http::unix_address(path));
-  // It would wait for ever for an agent that hangs.
+  // It would wait forever for an agent that hangs.
   UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket || ::connect(socket.get(), address.get(), address.length) != 0)
     return system_error(errno, "cannot connect to the agent's socket '" + path + "'");

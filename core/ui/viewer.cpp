@@ -64,7 +64,7 @@ bool is_api_path(std::string_view path) {
          });
 }
 
-// The same target, spelt anew: the agent gets nothing that was not taken apart here.
+// The same target, composed from its parsed parts: the agent gets nothing that was not parsed here.
 std::string target_of(const http::Request& request) {
   std::string target = request.path;
   for (const auto& [name, value] : request.query.parameters())

@@ -70,7 +70,7 @@ Result<void> Store::post(Time now, const Source& source, std::vector<Record> rec
   {
     std::lock_guard lock(mutex_);
     if (closed_sessions_.contains(source.session))
-      return Error{std::make_error_code(std::errc::operation_canceled), "its plugin has been written off"};
+      return Error{std::make_error_code(std::errc::operation_canceled), "its plugin has been abandoned"};
     OfPlugin& of_plugin = plugins_[source.plugin];
     TRY(check_limits(of_plugin, source, records));
     for (Record& record : records) changed |= replace(of_plugin, std::make_shared<Record>(std::move(record)));

@@ -32,8 +32,8 @@ inline constexpr Limits kOwnLimits{4096, 4u << 20, 1000, 1u << 20};
 inline constexpr std::size_t kMaxStandingBytes = 8u << 20;  // of all plugins together
 inline constexpr Limits kThirdPartyLimits{256, 256u << 10, 250, 256u << 10};
 
-// A plugin that posts. Each of its sessions has another number: it may run anew, and twice at a time while one replaces
-// the other.
+// A plugin that posts. Each of its sessions has another number: it may be restarted, and run twice at a time while one
+// replaces the other.
 struct Source {
   std::string plugin;
   Origin origin = Origin::third_party;
@@ -123,7 +123,7 @@ class Store {
   std::set<std::uint64_t> closed_sessions_;
   std::size_t standing_bytes_ = 0;  // of all plugins
   std::uint64_t last_id_ = 0, generation_ = 1, version_ = 1, posted_ = 0;
-  mutable std::shared_ptr<const CurrentVerdicts> standing_;  // null: made anew when it is asked for
+  mutable std::shared_ptr<const CurrentVerdicts> standing_;  // null: computed when it is requested
 
   std::mutex subscribers_mutex_;  // of what follows; held while they are called
   std::map<std::uint64_t, OnChange> subscribers_;

@@ -67,7 +67,7 @@ class Reader {
     if (::archive_entry_filetype(entry) == AE_IFLNK) {
       const char* target = ::archive_entry_symlink(entry);
       if (target == nullptr || *target == '/' || std::string_view(target).find("..") != std::string_view::npos)
-        return invalid("'" + path + "' wanted a link to what is beside it");
+        return invalid("'" + path + "' wanted a link to a file in the same directory");
       return TreeEntry{link, target};
     }
     if (::archive_entry_filetype(entry) != AE_IFREG)

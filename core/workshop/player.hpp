@@ -35,14 +35,14 @@ class Player {
   bool is_running() const { return initialised_; }
 
   // create, init, and run() on a thread of its own. A configuration that the class's schema refuses is KOORD_E_INVALID.
-  // After a failure destroy has been called, where the ABI wants it.
+  // After a failure destroy() has been called, if the ABI requires it.
   service::CallResult start();
   // collect or evaluate; nothing for a kind that has no ticks.
   service::CallResult tick(Time now, Time deadline);
   // Another configuration; refused, the old one stays.
   service::CallResult configure(const std::string& json);
   // stop, the stop signal, run() joined, destroy. The first failure of these; KOORD_E_DEADLINE when run() does not
-  // return within `patience`: then it is left alone for ever, with all that it may touch, and destroy is not called.
+  // return within `patience`: then it is left alone forever, with all that it may touch, and destroy is not called.
   service::CallResult end(Duration patience = std::chrono::seconds(5));
 
  private:

@@ -169,7 +169,7 @@ class Run {
     return endpoint.metrics->take(document, node_.clock().now());
   }
 
-  // Every stage that it names, for every pod and container of the node.
+  // Asks the hook about every stage that it names, for every pod and container of the node.
   void ask_hook(Part& part) {
     if (!part.running || part.info().kind != "koord.runtime-hook/1") return;
     const service::SnapshotViewPtr view = memory_host_.services().views.of(memory_host_.hub().current());

@@ -27,7 +27,7 @@ class RunNode {
   // Lets this much time go by.
   virtual Result<void> pass(Duration time) = 0;
 
-  // Publishes what is known of pods, containers and topology now.
+  // Publishes the pods, containers and topology of this moment.
   Result<void> refresh(state::Hub& hub);
 
  private:

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-// A line that this kernel does not have, or that is no number, is nothing: never 0.
+// A line that this kernel does not have, or that is not a number, is nothing: never 0.
 struct KernelActivity {
   std::optional<std::uint64_t> context_switches;  // since the boot
   std::optional<std::uint64_t> forks;             // since the boot

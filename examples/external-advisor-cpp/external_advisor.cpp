@@ -35,7 +35,7 @@ class Endpoint : public ExternalAdvisor {
     read_config();
   }
 
-  // The host asks for the URL and the names anew after this.
+  // The host asks for the URL and the names again after this.
   void on_event(std::uint32_t what, std::uint64_t /*version*/) override {
     if (what == KOORD_ON_CONFIG) read_config();
   }

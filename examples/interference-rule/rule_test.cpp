@@ -43,7 +43,7 @@ static void a_counter_that_was_reset_is_no_window() {
   CHECK(rule.add(8 * second, 5) == State::quiet);  // the same read again
 }
 
-// A node of cgroup v2 with one container, throttled for so long in total.
+// A node of cgroup v2 with one container, throttled for this time in total.
 static void throttle(koord_test* test, long ms) {
   const std::string text = "usage_usec 1\nnr_periods 1\nnr_throttled 1\nthrottled_usec " + std::to_string(ms * 1000);
   koord_test_file(test, "cgroup/pod1/app/cpu.stat", (text + "\n").c_str());

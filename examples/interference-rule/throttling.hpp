@@ -27,7 +27,7 @@ class Throttling {
   State add(std::uint64_t read_ns, std::int64_t throttled_ns) {
     if (read_ns <= read_ns_) return stands_ ? State::stands : State::quiet;
     const std::uint64_t begin = read_ns_;
-    const bool is_first = !throttled_ns_ || throttled_ns < *throttled_ns_;  // the first, or the counter began anew
+    const bool is_first = !throttled_ns_ || throttled_ns < *throttled_ns_;  // the first, or the counter was reset
     const double share =
         is_first ? 0 : static_cast<double>(throttled_ns - *throttled_ns_) / static_cast<double>(read_ns - begin);
     read_ns_ = read_ns;

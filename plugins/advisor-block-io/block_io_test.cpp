@@ -78,7 +78,7 @@ TEST_CASE("devices beyond the first share a row, which grows with each of them a
   CHECK(rows[1].totals[kReadBytes] == 1600);
 }
 
-TEST_CASE("a shared device that was replaced by another of its number counts anew") {
+TEST_CASE("a shared device that was replaced by another of its number counts from zero") {
   DeviceTotals totals(0);
   CHECK(update(totals, {stat(0, 100)})[0].totals[kReadBytes] == 100);
   CHECK(update(totals, {stat(0, 30)})[0].totals[kReadBytes] == 130);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DeviceNames: the kernel's name of a block device, "sda" or "dm-0", out of sysfs. One thread at a time.
+// DeviceNames: the kernel's name of a block device, "sda" or "dm-0", from sysfs. One thread at a time.
 #pragma once
 
 #include <cstdint>

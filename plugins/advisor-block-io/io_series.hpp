@@ -15,7 +15,7 @@
 
 namespace koord::block_io {
 
-// Defines "<level>_block_read_bytes_total" and the three beside it, in the order of Counters.
+// Defines "<level>_block_read_bytes_total" and the three related metrics, in the order of Counters.
 struct LevelMetrics {
   LevelMetrics() = default;
   LevelMetrics(const koord_host* host, const std::string& level);

@@ -65,7 +65,7 @@ TEST_CASE("the difference is kept by device and operation") {
   CHECK(difference.latency_of(Operation::read).count == 2);
 }
 
-TEST_CASE("a device's totals that went back began anew and count whole") {
+TEST_CASE("a device's totals that went back were reset and count whole") {
   const Requests difference = added(requests(kDisk, Operation::read, 10), requests(kDisk, Operation::read, 4));
   CHECK(difference == requests(kDisk, Operation::read, 4));
 }

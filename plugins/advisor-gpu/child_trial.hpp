@@ -32,7 +32,7 @@ class ChildTrial {
   // std::errc::no_such_file_or_directory; one that is not done in time is killed and std::errc::timed_out.
   std::optional<Result<void>> outcome(std::chrono::milliseconds wait);
 
-  // A killed child that hangs in the kernel is there until the kernel lets go: no second one should follow it.
+  // A killed child that hangs in the kernel remains until the kernel releases it, so no second child is started.
   bool child_is_gone();
 
  private:

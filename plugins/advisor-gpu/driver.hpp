@@ -33,7 +33,7 @@ class Driver {
     bool operator==(const Settings&) const = default;
   };
 
-  // Lets go of what there is; the next look() begins anew.
+  // Closes the driver; the next look() opens it again.
   void configure(Settings settings);
   void release_all();
 

@@ -31,7 +31,7 @@ constexpr char kConfigSchema[] = R"({
   "type": "object", "additionalProperties": false, "properties": {
     "library": {"type": "string", "minLength": 1, "description": "the driver's library; default libnvidia-ml.so.1"},
     "probeTimeout": {"type": "string", "description": "how long opening it may take; default 5s"},
-    "release": {"type": "boolean", "description": "let go of the driver, so that it can be unloaded; default false"}
+    "release": {"type": "boolean", "description": "close the driver, so that it can be unloaded; default false"}
   }})";
 
 // Devices come and go with their drivers.

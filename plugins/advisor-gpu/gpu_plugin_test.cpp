@@ -253,7 +253,7 @@ TEST_CASE("a released driver is not mapped any more, and its series end; after i
   CHECK(gpu.host->value("node_gpu_memory_total") == 8000.0);
 }
 
-TEST_CASE("a plugin that is stopped lets go of the driver") {
+TEST_CASE("a plugin that is stopped closes the driver") {
   GpuNode gpu(kGpuA);
   REQUIRE(gpu.advisor->init() == KOORD_OK);
   CHECK(is_mapped(stand_in("usual")));
@@ -261,7 +261,7 @@ TEST_CASE("a plugin that is stopped lets go of the driver") {
   CHECK_FALSE(is_mapped(stand_in("usual")));
 }
 
-TEST_CASE("a timeout that is no time is refused with what is expected") {
+TEST_CASE("a timeout that is not a time is refused with what is expected") {
   FakeNode node;
   FakeHost host(node, R"({"probeTimeout": "soon"})");
   FakeInstance advisor(host, koord_entry_v1());

@@ -74,7 +74,7 @@ TEST_CASE("a sample is good for two seconds: the driver does not sample with our
   CHECK(load.of({11, 0}).core_percent == 0.0);
 }
 
-TEST_CASE("a sample that is no percentage is ignored") {
+TEST_CASE("a sample that is not a percentage is ignored") {
   ProcessLoad load;
   load.update(samples({{11, 100, 4'000'000'000}}), kSecond);
   CHECK(load.of({11, 0}).core_percent == 0.0);

@@ -111,7 +111,7 @@ TEST_CASE("the first of two entries with one name counts") {
   CHECK(found.refused.at(0) == "hostApplications[1] 'a': another of this name comes before it");
 }
 
-TEST_CASE("a spec that is no JSON object, or has applications that are no list, is an error") {
+TEST_CASE("a spec that is not a JSON object, or has applications that are no list, is an error") {
   CHECK(parse_host_applications("{", kRoots).error().message().find("the NodeSLO's spec: not JSON") !=
         std::string::npos);
   CHECK_FALSE(parse_host_applications("[]", kRoots));

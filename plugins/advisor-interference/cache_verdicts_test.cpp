@@ -132,7 +132,7 @@ TEST_CASE("a window is what the counters of all CPUs added since the last readin
   CHECK(windows.is_any_counted());
 }
 
-TEST_CASE("a container without counters now or before, with other CPUs, or with counters anew is not counted") {
+TEST_CASE("a container without counters now or before, with other CPUs, or with new counters is not counted") {
   const CounterTotals one{1, {{100, 100, {10, 10, 10}}}};
   for (const auto& before : {std::vector<CounterTotals>{},
                              {{1, {{200, 200, {9, 9, 9}}}}},

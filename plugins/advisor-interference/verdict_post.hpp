@@ -37,7 +37,7 @@ struct Details {
 
 class VerdictPost {
  public:
-  // Values are posted again after so many windows, changes at once.
+  // Values are posted again after this many windows, changes at once.
   static constexpr int kRepeat = 5;
 
   VerdictPost() = default;

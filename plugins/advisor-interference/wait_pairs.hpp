@@ -25,7 +25,7 @@ struct WaitPair {
   bool operator==(const WaitPair&) const = default;
 };
 
-// The pairs of a window, the longest wait first, at most so many.
+// The pairs of a window, the longest wait first, at most this many.
 std::vector<WaitPair> longest_pairs(const std::vector<analysis::CpuSubject>& subjects, const NameOf& name_of,
                                     std::size_t most);
 

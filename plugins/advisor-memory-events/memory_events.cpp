@@ -16,7 +16,7 @@ std::string mebibytes(double bytes) {
 }
 
 std::string quoted(const std::string& name) {
-  return is_valid_utf8(name) ? "'" + name + "'" : "(a name that is no text)";
+  return is_valid_utf8(name) ? "'" + name + "'" : "(a name that is not text)";
 }
 
 }  // namespace

@@ -142,7 +142,7 @@ TEST_CASE("an event names the victim, its place, and the limit that was hit") {
   CHECK(describe({"/a", "/a", "x", 0, {}, {}}) == "killed 'x' in '/a'; its limit was hit");
   CHECK(describe({"/a", "", "x", 0, {}, {}}) == "killed 'x' in '/a'; the node had no memory left");
   CHECK(describe({"/\xff", "/b", "", 0, {}, {}}) ==
-        "killed a process in (a name that is no text); the limit of '/b' was hit");
+        "killed a process in (a name that is not text); the limit of '/b' was hit");
 }
 
 TEST_CASE("an event about kills without a log line says so") {

@@ -80,7 +80,7 @@ TEST_CASE("a name that fills its column touches the first number, and long numbe
         UINT64_MAX);
 }
 
-TEST_CASE("a line that is no interface is left out") {
+TEST_CASE("a line that is not an interface is left out") {
   CHECK(parse_dev("").empty());
   CHECK(parse_dev("eth0: 1 2 3\n: 1 1 1 1 1 1 1 1 2 2 2 2 2 2 2 2\neth1: x 1 1 1 1 1 1 1 2 2 2 2 2 2 2 2\n").empty());
 }

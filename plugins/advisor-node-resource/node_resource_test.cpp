@@ -69,7 +69,7 @@ TEST_CASE("NUMA cores are sums over the CPUs of the node") {
   CHECK(usage.numa_cores.at(1) == doctest::Approx(0.2));
 }
 
-TEST_CASE("a CPU that was offline starts anew when it is back") {
+TEST_CASE("a CPU that was offline has no rate at first when it is back") {
   CpuSampler sampler(100, 20 * kSecond);
   std::map<std::uint32_t, std::uint32_t> numa{{0, 0}};
   sampler.sample(ticks(0, {{0, 0}}), kSecond, numa);

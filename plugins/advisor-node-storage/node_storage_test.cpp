@@ -76,7 +76,7 @@ TEST_CASE("a mount has its device's number, its point and its source, however ma
         std::vector<Mount>{{"98:0", "/mnt2", "/dev/root"}, {"0:5", "/sys", "none"}});
 }
 
-TEST_CASE("a line that is no mount is left out") {
+TEST_CASE("a line that is not a mount is left out") {
   CHECK(parse_mountinfo("\n36 35 98:0\n36 35 98:0 / /mnt rw - ext3\n36 35 98:0 / /mnt rw shared:1 ext3 /dev/a rw\n")
             .empty());
 }
@@ -87,7 +87,7 @@ TEST_CASE("spaces, tabs, newlines and backslashes of paths are octal in mountinf
   CHECK(unescape_octal("/plain") == "/plain");
 }
 
-TEST_CASE("text that is no escape stays") {
+TEST_CASE("text that is not an escape stays") {
   CHECK(unescape_octal("\\04") == "\\04");
   CHECK(unescape_octal("\\089\\400\\") == "\\089\\400\\");
 }

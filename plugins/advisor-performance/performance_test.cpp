@@ -31,7 +31,7 @@ TEST_CASE("an event of the configuration that does not exist is refused by name"
   CHECK(advisor.why().find("'NO_SUCH_EVENT'") != std::string::npos);
 }
 
-TEST_CASE("an interval that is no time is refused with what is expected") {
+TEST_CASE("an interval that is not a time is refused with what is expected") {
   FakeNode node({{"cgroup/cgroup.controllers", ""}, {"sys/devices/system/cpu/online", "0"}});
   FakeHost host(node, R"({"interval": "often"})");
   FakeInstance advisor(host, koord_entry_v1());

@@ -30,7 +30,7 @@ class CgroupMeter {
   CgroupMeter(Series series, const memory::NumaNodes& nodes, std::uint64_t max_gap_ns);
 
   // Each reads one file of the cgroup and adds what it says to `batch`; one that is not there, or has not
-  // been read anew, adds nothing. Throws plugin::Failure when it cannot be read.
+  // been read again, adds nothing. Throws plugin::Failure when it cannot be read.
   void measure_cpu(const Services& services, std::string_view dir, std::uint64_t now_ns, plugin::Batch& batch);
   void measure_memory_current(const Services& services, std::string_view dir, std::uint64_t now_ns,
                               plugin::Batch& batch);

@@ -73,7 +73,7 @@ TEST_CASE("a pod and its containers have series of their own, init, sidecar, eph
     CHECK(host.value("container_memory_usage", {{"container_id", std::string("containerd://") + name}}) == 8192.0);
 }
 
-TEST_CASE("the memory that the kernel charges comes with every tick, memory.stat's when it was read anew") {
+TEST_CASE("the memory that the kernel charges comes with every tick, memory.stat's when it was read again") {
   FakeNode node({{"cgroup/cgroup.controllers", "cpu memory"},
                  {"cgroup/web.service/memory.stat", kMemoryStat},
                  {"cgroup/web.service/memory.current", "20480\n"}});
@@ -92,7 +92,7 @@ TEST_CASE("the memory that the kernel charges comes with every tick, memory.stat
     host.clock().advance(1s);
     ++ticks;
   };
-  // At which second of a period a cgroup is read anew depends on its path: on to that second.
+  // The second of a period in which a cgroup is read again depends on its path: advance to that second.
   while (ticks < 6 && samples("container_memory_usage") < 2) tick();
   REQUIRE(samples("container_memory_usage") == 2);
   node.write("cgroup/web.service/memory.stat", "inactive_anon 1\nactive_anon 0\nunevictable 0\n");

@@ -15,7 +15,7 @@
 
 namespace koord::psi {
 
-// Defines "<level>_psi" and the metrics beside it.
+// Defines "<level>_psi" and its related metrics.
 struct LevelMetrics {
   LevelMetrics() = default;
   LevelMetrics(const koord_host* host, const std::string& level);

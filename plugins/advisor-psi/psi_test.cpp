@@ -77,7 +77,7 @@ TEST_CASE("a line that is missing is unknown, be it full or some") {
   CHECK(full_only.full.total_us == 7);
 }
 
-TEST_CASE("a value that is no number is unknown, and the rest of the line is not") {
+TEST_CASE("a value that is not a number is unknown, and the rest of the line is not") {
   const Pressure pressure = parse_pressure("some avg10=x avg60=2.00 avg300 total=-5\nother avg10=1.00\n");
   CHECK_FALSE(pressure.some.percent[0]);
   CHECK(pressure.some.percent[1] == 2.0);

@@ -12,7 +12,7 @@ namespace koord::sched_latency {
 
 class BorrowedWaits {
  public:
-  // So many periods without a new post: advisor-interference has ended.
+  // This many periods without a new post: advisor-interference has ended.
   static constexpr int kMostMissed = 2;
 
   enum class Post {

@@ -24,7 +24,7 @@ class PodRoll {
 
   struct Pod {
     std::uint64_t handle = 0;
-    bool runs = true;  // false: it may have a sample (its init containers), but need not
+    bool runs = true;  // false: a sample (of its init containers) is optional
   };
   void follow(const std::vector<Pod>& pods, std::uint64_t now_ns);
 

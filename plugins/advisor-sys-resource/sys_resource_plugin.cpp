@@ -96,7 +96,7 @@ class SysResource final : public koord::plugin::Advisor {
     if (snapshot.version(KOORD_ON_TOPOLOGY) != topology_version_) follow_topology(snapshot);
   }
 
-  // A NUMA node need not have CPUs, nor memory.
+  // A NUMA node may have no CPUs, or no memory.
   void follow_topology(const Snapshot& snapshot) {
     const koord_topology& topology = *snapshot.topology();
     cpu_nodes_.clear();

@@ -94,13 +94,13 @@ TEST_CASE("if pods run and none has a sample they are not measured: there is no 
   CHECK_FALSE(roll_of({{1}, {2}}).sum({}, 100 * kGrace));
 }
 
-TEST_CASE("a pod that does not run yet need not have a sample, and counts when it has one") {
+TEST_CASE("a pod that does not run yet may have no sample, and counts when it has one") {
   const PodRoll roll = roll_of({{1}, {2, false}});
   CHECK(roll.sum({{1, 0.5}}, kSecond) == 0.5);
   CHECK(roll.sum({{1, 0.5}, {2, 0.25}}, kSecond) == 0.75);
 }
 
-TEST_CASE("a pod's grace begins when it runs, and no change of the others begins it anew") {
+TEST_CASE("a pod's grace period begins when it runs, and no change of other pods restarts it") {
   PodRoll roll(kGrace);
   roll.follow({{1}, {2, false}}, 0);
   roll.follow({{1}, {2, true}}, 5 * kSecond);
@@ -111,7 +111,7 @@ TEST_CASE("a pod's grace begins when it runs, and no change of the others begins
 
 TEST_CASE("without host applications the sum is zero") { CHECK(ApplicationRoll(kGrace).sum({}, kSecond) == 0.0); }
 
-TEST_CASE("a host application that is there and has no sample yet makes the sum unknown, but not for ever") {
+TEST_CASE("a host application that is there and has no sample yet makes the sum unknown, but not forever") {
   ApplicationRoll roll(kGrace);
   roll.follow(2, kSecond);
   CHECK_FALSE(roll.sum({{0, 0.5}}, 2 * kSecond));
@@ -193,7 +193,7 @@ TEST_CASE("measurements older than the bound are none, and the bound can be conf
   }
 }
 
-TEST_CASE("a bound that is no time is refused with the expected form") {
+TEST_CASE("a bound that is not a time is refused with the expected form") {
   FakeNode node;
   FakeHost host(node, R"({"maxAge":"0s"})");
   FakeInstance advisor(host, koord_entry_v1());

@@ -27,7 +27,7 @@ constexpr auto kConfigSchema = koord::settings::joined(R"json({
   "type": "object", "additionalProperties": false, "properties": {
     "directory": {"type": "string", "pattern": "^/", "maxLength": 3000, "description": "where the *.prom files are"},
     "maxAgeSeconds": {"type": "number", "minimum": 0, "maximum": 1000000000,
-                      "description": "an older file is not read; default 0: none is too old"},)json",
+                      "description": "an older file is not read; default 0: no limit"},)json",
                                                        koord::settings::kScrapeLimits, R"json(
   }})json");
 

@@ -64,14 +64,14 @@ TEST_CASE("files that end in .prom are ours, but for hidden ones") {
   CHECK_FALSE(is_ours("prom"));
 }
 
-TEST_CASE("a file that is older than wanted is stale; without a limit none is") {
+TEST_CASE("a file that is older than wanted is stale; without a limit no file is stale") {
   const std::vector<File> files{{"old.prom", 10, true}, {"new.prom", 90, true}};
   CHECK(names(choose(files, 100, 50).read) == std::vector<std::string>{"new.prom"});
   CHECK(names(choose(files, 100, 50).stale) == std::vector<std::string>{"old.prom"});
   CHECK(names(choose(files, 100, 0).read) == std::vector<std::string>{"new.prom", "old.prom"});
 }
 
-TEST_CASE("files from the future are fresh, and what is no regular file is not read") {
+TEST_CASE("files from the future are fresh, and only regular files are read") {
   const Choice choice = choose({{"a.prom", 200, true}, {"pipe.prom", 100, false}, {"other.txt", 100, false}}, 100, 50);
   CHECK(names(choice.read) == std::vector<std::string>{"a.prom"});
   CHECK(choice.no_files == 1);
@@ -122,7 +122,7 @@ TEST_CASE("a file that is garbage or cut off is reported by name, and the others
   CHECK_FALSE(files.host.value("x"));
 }
 
-TEST_CASE("a file that is no more is no target, and its time ends") {
+TEST_CASE("a removed file is no target, and the series of its time ends") {
   Textfiles files;
   files.write("a.prom", "a 1\n");
   CHECK(files.targets() == std::vector<std::string>{"a.prom"});

@@ -24,7 +24,7 @@ struct Rules {
 
 struct Adjustment {
   std::optional<std::string> group;  // nullopt: as it is; "": with all without a group
-  std::string problem = {};          // why a label is ignored; empty: none is
+  std::string problem = {};          // why a label is ignored; empty: no label is ignored
 
   bool operator==(const Adjustment&) const = default;
 };

@@ -7,7 +7,7 @@
 
 namespace koord::group_identity {
 
-// By the files of the cgroups at the top of the tree, and by the switch of group identities.
+// Checks the files of the cgroups at the top of the tree, and the kernel's switch for group identities.
 Kernel find_kernel_knobs(const NodeRoots& roots);
 
 }  // namespace koord::group_identity

@@ -54,7 +54,7 @@ struct Adjustment {
 Adjustment adjust(const PodFacts& pod, const Network& network);
 
 struct Plan {
-  std::string classes;  // the value of tc.classes; empty: nothing is to be shared or limited
+  std::string classes;  // the value of tc.classes; empty: nothing is shared or limited
   std::vector<std::string> problems;
 };
 

@@ -19,7 +19,7 @@ struct Annotations {
 
 struct Adjustment {
   std::optional<std::int64_t> score;  // nullopt: the container keeps its own
-  std::string problem = {};           // why an annotation is ignored; empty: none is
+  std::string problem = {};           // why an annotation is ignored; empty: no annotation is ignored
 
   bool operator==(const Adjustment&) const = default;
 };

@@ -246,7 +246,7 @@ TEST_CASE("a knob that this node lacks is not proposed, and the others are") {
 
 TEST_CASE("facts of another form are errors that name the part") {
   CHECK(parse_storage("[]").error().message() == "node_local_storage_info: expected a mapping, found a list");
-  CHECK(parse_storage(R"({"VGDiskMap": {"data": 7}})").error().text == "'VGDiskMap' holds something that is no text");
+  CHECK(parse_storage(R"({"VGDiskMap": {"data": 7}})").error().text == "'VGDiskMap' holds something that is not text");
   CHECK(parse_storage("{}")->number_of_disk.empty());
   CHECK(parse_pod_volumes(R"({"u1": []})").error().text == "'u1' is no JSON object");
   CHECK(parse_pod_volumes("{").error().message().starts_with("pod_volumes: not JSON: "));

@@ -22,7 +22,7 @@ Result<Map> texts_of(const json::value& value, std::string_view name) {
   if (!object) return invalid("'" + std::string(name) + "' is no JSON object");
   Map texts;
   for (const auto& [key, text] : *object) {
-    if (!text.is_string()) return invalid("'" + std::string(name) + "' holds something that is no text");
+    if (!text.is_string()) return invalid("'" + std::string(name) + "' holds something that is not text");
     texts.emplace(std::string_view(key.data(), key.size()), text_view(text.get_string()));
   }
   return texts;

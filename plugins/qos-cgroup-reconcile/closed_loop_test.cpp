@@ -84,7 +84,7 @@ TEST_CASE(
   CHECK(turns(between(loop.recording.of("memory.high"), 0, 2 * kHour), 20) <= 14);
   CHECK(turns(between(loop.recording.of("memory.high"), 4 * kHour, 8 * kHour), 20) <= 2 * 4);  // one try an hour
   CHECK(loop.summary("large-working-set",
-                     "a working set above the target: memory.high is raised, and tried again ever more rarely") ==
+                     "a working set above the target: memory.high is raised, and tried again more and more rarely") ==
         "memory.high: 1252 1254 1254 1254 1254 1254 1254 1254; 1140 to 1254\n"
         "in use: 1199 1200 1200 1200 1200 1200 1200 1200; 1140 to 1200\n"
         "stalled: 1.67 0.28 0.28 0.28 0.28 0.28 0.28 0.28; 0 to 63.08\n");

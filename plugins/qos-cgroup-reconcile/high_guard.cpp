@@ -78,7 +78,7 @@ void HighGuard::descend(const HighAim& aim, std::int64_t usage) {
   state_ = State::descending;
 }
 
-// Calm at its target for as long as it had to be, it begins anew.
+// After the required time without stalls at its target, its state is reset.
 void HighGuard::arrive(Nanoseconds now, const GuardSettings& settings) {
   if (std::exchange(state_, State::at_target) != State::at_target) calm_since_.reset();
   if (!calm_since_ || now - *calm_since_ < std::max(calm_needed_, Nanoseconds(settings.calm))) return;

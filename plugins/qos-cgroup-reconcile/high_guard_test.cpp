@@ -132,7 +132,7 @@ TEST_CASE("each raise that follows doubles the time it must be calm, up to an ho
   CHECK(last == 360);
 }
 
-TEST_CASE("a container that stayed calm where it belongs begins anew") {
+TEST_CASE("a container that had no stalls at its target for long enough is reset") {
   Guarded container;
   container.next(800 * kMi, 0);
   container.next(800 * kMi, 30);

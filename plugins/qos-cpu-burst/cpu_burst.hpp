@@ -90,7 +90,7 @@ class CpuBurst {
     double counted = 1;    // the factor that the pool's usage was corrected for
     std::uint64_t stepped_ns = 0;
   };
-  // A factor that is to be another, or to stay above 1.
+  // A factor to change, or to keep above 1.
   struct Step {
     const Pod* pod;
     const Container* container;

@@ -297,7 +297,7 @@ TEST_CASE("a pod without a limit stays without") {
   CHECK(intents[0].cgroup_dir == "pod/a");
 }
 
-TEST_CASE("a limit that changes lets go of what was raised") {
+TEST_CASE("a limit that changes ends the raise") {
   Burst burst(5 * kSecond);
   Container a = container("a");
   burst.plan(at(1, {pod({a})}));
@@ -333,7 +333,7 @@ TEST_CASE("in shadow, where nothing is written, nothing counts as used, and an i
   }
 }
 
-TEST_CASE("a raise that another plugin's value takes away begins anew") {
+TEST_CASE("a raise that another plugin's value removes starts again from the limit") {
   Burst burst(5 * kSecond);
   Container a = container("a");
   for (std::uint64_t second = 1; second < 5; ++second) {

@@ -20,7 +20,7 @@ double rounded_scale(double scale);
 double rounded_down_scale(double scale);
 double rounded_up_scale(double scale);
 
-// The quota of a limit of so many milli-cores, in this period; the kernel's minimum is 1000 µs.
+// The quota of a limit of this many milli-cores, in this period; the kernel's minimum is 1000 µs.
 std::int64_t quota_of(std::int64_t milli_cores, std::int64_t period_us);
 
 bool has_static_part(const slo::CpuBurst& settings);

@@ -30,7 +30,7 @@ class UnaveragedChanges {
   explicit UnaveragedChanges(std::uint64_t window_ns) : window_ns_(window_ns) {}
   void set_window(std::uint64_t window_ns) { window_ns_ = window_ns; }
 
-  // So many cores more were used from then on, or less.
+  // This many cores more were used from then on, or less.
   void changed(double cores, std::uint64_t at_ns) { changes_.push_back({at_ns, cores}); }
   double cores(std::uint64_t now_ns);
 

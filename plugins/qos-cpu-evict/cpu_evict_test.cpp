@@ -229,7 +229,7 @@ state::Node ten_cpus() {
   return node;
 }
 
-// Ten seconds of a node of ten CPUs that uses so many, and of its pod.
+// Ten seconds of a node of ten CPUs that uses this many, and of its pod.
 void use(FakeHost& host, koord::test::FakeSamples& samples, double cores, int seconds = 10) {
   for (int i = 0; i < seconds; ++i) {
     host.clock().advance(1s);

@@ -103,7 +103,7 @@ void plan_cpuset(const Inputs& inputs, Memory& memory, Round& round) {
   round.granted_milli = 1000 * static_cast<std::int64_t>(picked.size());
   const std::string why = reason(inputs, round, "the CPUs " + picked.list());
   // On v1 only the innermost cgroups: one that is created below a narrowed cgroup begins with its CPUs, and would keep
-  // them for ever.
+  // them forever.
   if (inputs.targets.cpus_of_parents) {
     propose_for_all(inputs, round, "cpuset.cpus", picked.list(), why);
     return;

@@ -46,7 +46,7 @@ struct Inputs {
 };
 
 struct Settings {
-  // More is given when there was room for it for so long without a break; less at once. 0: more at once, too.
+  // An increase waits until there was room for it for this time without a break; 0: no wait. A decrease never waits.
   std::uint64_t hold_ns = 30'000'000'000;
 };
 

@@ -26,14 +26,14 @@ constexpr char kConfigSchema[] = R"({
     "policy": {"enum": ["nodeSLO", "cpuset", "cfsQuota", "cpuIdle"],
                "description": "how best-effort pods are held back; nodeSLO, the default: as its cpuSuppressPolicy says"},
     "holdSeconds": {"type": "integer", "minimum": 0, "maximum": 3600,
-                    "description": "more CPU is given when there was room for it for so long; default: 30"},
+                    "description": "best-effort CPU is increased after there was room for it for this time; default: 30"},
     "maxAgeSeconds": {"type": "integer", "minimum": 1, "maximum": 60,
                       "description": "a measurement that is older is none; default: 5"}
   }})";
 
 constexpr std::chrono::nanoseconds kPeriod = 1s;
 constexpr std::chrono::nanoseconds kHoldsFor =
-    15s;  // without a decision for so long best-effort pods have what they had
+    15s;  // after this time without a decision the host reverts the knobs of best-effort pods
 
 std::uint64_t nanoseconds(std::int64_t seconds) { return static_cast<std::uint64_t>(seconds) * 1'000'000'000; }
 
@@ -98,7 +98,7 @@ class CpuSuppress final : public koord::plugin::QosStrategy {
     return threshold.cpu_suppress_policy == koord::slo::SuppressPolicy::cfs_quota ? Policy::cfs_quota : Policy::cpuset;
   }
 
-  // Without intents the host reverts the knobs of best-effort pods, and the next time begins anew.
+  // Without intents the host reverts the knobs of best-effort pods, and the next plan starts from the original.
   void finish(std::uint64_t now_ns, const Round& round, std::optional<double> others,
               std::optional<Policy> policy = std::nullopt) {
     if (!policy) memory_ = {};

@@ -217,7 +217,7 @@ TEST_CASE("cpuIdle is proposed whatever the load is") {
   CHECK(round.intents[0].cgroup_dir == "besteffort");
 }
 
-TEST_CASE("another policy begins anew, without steps from what was before") {
+TEST_CASE("another policy starts from its own value, without steps from the previous one") {
   Memory memory;
   plan(node(16, Policy::cpuset, 14), kAtOnce, memory);
   plan(node(16, Policy::cfs_quota, 14), kAtOnce, memory);

@@ -171,7 +171,7 @@ TEST_CASE_FIXTURE(PluginFixture, "the plugin proposes the steps of the ladder, a
 }
 
 TEST_CASE_FIXTURE(PluginFixture,
-                  "a pod that its cap does not tame is to be evicted, for a reason that names the verdict") {
+                  "a pod that still interferes under its cap is evicted, with a reason that names the verdict") {
   blame(*advisor);
   evaluate();
   result("cpu.weight", koord::decision::Outcome::applied);

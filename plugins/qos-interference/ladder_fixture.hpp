@@ -37,7 +37,8 @@ inline Verdict verdict(std::vector<Suspect> suspects, Resource resource = Resour
   return verdict;
 }
 
-// A node on which a test puts verdicts and lets time pass; every step takes effect, and verdicts find anew.
+// A node on which a test puts verdicts and lets time pass; every step takes effect, and verdicts are confirmed by each
+// round.
 struct LadderFixture {
   LadderFixture() {
     situation.now_ns = 1000 * kSecond;

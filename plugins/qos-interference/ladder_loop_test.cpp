@@ -167,7 +167,7 @@ TEST_CASE("a hog is at its last step within two steps, and is released within th
   }
 }
 
-TEST_CASE("a hog that never ends is probed a few times an hour, and ever less often") {
+TEST_CASE("a hog that never ends is probed a few times an hour, and less and less often") {
   Loop loop({{"etl", Rank::batch, busy(1.6, 60)}});
   loop.run(8 * 3600);
   CHECK(koord::test::changes(koord::test::between(loop.recording().of("etl"), 0, 3600)) <= 5);

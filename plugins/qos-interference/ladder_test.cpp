@@ -203,7 +203,8 @@ TEST_CASE_FIXTURE(LadderFixture, "findings from before a step are no reason for 
   }
 }
 
-TEST_CASE_FIXTURE(LadderFixture, "a pod that wants no more is released in reverse, a minute for each step") {
+TEST_CASE_FIXTURE(LadderFixture,
+                  "a pod that needs no more than it gets is released in reverse order, a minute for each step") {
   blame({{kEtl, 0.038, 0.62}});
   decide();
   after(60);

@@ -78,7 +78,8 @@ TEST_CASE("closed loop: unused page cache goes, and used page cache stays") {
         "stalled: 0 0.01 0.01 0.01 0.01 0.01 0.01 0.01; 0 to 0.19\n");
 }
 
-TEST_CASE("closed loop: a pod with all of its page cache in use is tried ever more rarely, and stalls hardly ever") {
+TEST_CASE(
+    "closed loop: a pod with all of its page cache in use is tried more and more rarely, and stalls hardly ever") {
   Loop loop({.hot_file = constant(6000 * kMi)}, 60);
   loop.run(8 * kHour);
   CHECK(loop.choked_percent() < 2);

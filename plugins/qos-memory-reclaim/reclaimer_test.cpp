@@ -110,7 +110,7 @@ TEST_CASE("page cache that is needed again stops it: more than a fifth of what w
   CHECK(pod.want(0, taken) == 0);
 }
 
-TEST_CASE("a kernel that gives less than half of what it was asked for has no more") {
+TEST_CASE("a kernel that reclaims less than half of the requested amount has no more to reclaim") {
   Reclaimed pod;
   pod.want();
   const std::int64_t asked = pod.want();

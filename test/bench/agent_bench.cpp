@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The whole agent with every advisor that is built and on by default, at 100, 250 and 1,000 pods of three containers:
 // its CPU, against a bare loop over the two files that cost most (TOT), its memory, and both as they grow with the
-// pods. Needs root. Options: --seconds N (of each measurement, default 20), --pods N (only so many).
+// pods. Needs root. Options: --seconds N (of each measurement, default 20), --pods N (number of pods).
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -92,7 +92,7 @@ void measure_requests() {
               1e3 / bench::median(kept_wall), 1e3 / bench::median(new_wall));
 }
 
-// openssl s_server, which answers "/list" with so many bytes.
+// openssl s_server, which answers "/list" with this many bytes.
 struct ListServer {
   ListServer() {
     std::string pattern = (std::filesystem::temp_directory_path() / "koord-test-XXXXXX").string();

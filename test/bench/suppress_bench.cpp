@@ -7,8 +7,8 @@
 // The service has a thread for each CPU, bound to it, so that the kernel's placement of threads has no effect.
 // Throughput is how many beats of fixed work it gets done in a second. Latency is how late a thread runs after its
 // timer, plus the kernel's time in which it was ready to run until the beat's end and did not (run_delay of schedstat);
-// at the 99th percentile. Rounds take turns, because other load on the machine should affect all alike. Each figure is
-// the median of its rounds, and behind it the best of them: other load only ever makes one worse.
+// at the 99th percentile. Rounds take turns, because other load on the machine should affect all equally. Each figure
+// is the median of its rounds, and behind it the best of them: other load only ever makes one worse.
 #include <fcntl.h>
 #include <sched.h>
 #include <unistd.h>

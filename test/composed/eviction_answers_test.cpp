@@ -93,7 +93,7 @@ TEST_CASE(
 TEST_CASE("pods that were replaced by others of their names after the decision stay, and the record says so") {
   CrowdedNode node(eight_pods());
   need_five_pods(node);
-  node.put_back("-made-anew");  // the kubelet lists those before them
+  node.put_back("-recreated");  // the kubelet lists those before them
   node.configure(std::string(kFeature) + ": true", "enforce");
   REQUIRE(node.start());
   CHECK_MESSAGE(is_counted(node, "gone"), node.agent->log());

@@ -14,7 +14,7 @@
 
 namespace koord::test {
 
-// A sentence of a file below plugins/. Empty: both answer alike.
+// A sentence of a file below plugins/. Empty: both give the same answer.
 struct Difference {
   std::string_view file, words;
 };

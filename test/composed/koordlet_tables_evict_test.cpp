@@ -103,7 +103,7 @@ TEST_CASE("koordlet's table: CPUEvict of 100 cores") {
   check_row("79.999 used", released(79'999, {}), Expected<std::int64_t>(0));
   check_row("80.9 used", released(80'900, {}),
             Expected<std::int64_t>(2000, 2900, {kCpuReadme, "Percents are not cut to whole ones"}));
-  check_row("lower and threshold alike are refused by both", released(81'000, 80), Expected<std::int64_t>(0));
+  check_row("equal lower and threshold values are refused by both", released(81'000, 80), Expected<std::int64_t>(0));
 }
 
 TEST_CASE("koordlet's table: CPUAllocatableEvict of 100 cores of each, threshold 80, lower 70") {

@@ -224,7 +224,7 @@ std::string Sessions::outside() const {
   for (const auto& [path, target] : targets_) {
     const auto found = before_.find(path);
     const std::string base(trim(found == before_.end() ? "" : found->second));
-    // A plain file is empty for a moment while it is written anew, which a file of the kernel is not.
+    // A plain file, unlike one of the kernel, is empty for a moment while it is rewritten.
     const bool is_plain = path.starts_with(folder.path());
     for (const std::string& value : watch_->seen(path))
       if (!(is_plain && value.empty()) && !is_on_the_way(value, base, target))

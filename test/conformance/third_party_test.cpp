@@ -130,7 +130,7 @@ TEST_CASE("each advisor among the examples measures in the real host while its g
   }
 }
 
-TEST_CASE("the C example counts the processes of a pod on this kernel, alike with both isolations" *
+TEST_CASE("the C example counts the processes of a pod on this kernel, with the same result in both isolations" *
           doctest::skip(RealCgroup::unavailable().has_value())) {
   const Author author("advisor-c", "advisor.so");
   REQUIRE(author.make().exit_status == 0);

@@ -132,7 +132,7 @@ TEST_CASE("a wrong word of a command is named, and a file of --config that canno
   CHECK_MESSAGE(contains(check.output, "--config 'nix'"), check.output);
 }
 
-TEST_CASE_FIXTURE(AuthorFixture, "a recorded node is replayed alike with both isolations") {
+TEST_CASE_FIXTURE(AuthorFixture, "a recorded node is replayed with the same result in both isolations") {
   const Finished recorded = koordctl({"record", file("here.tar.gz"), "--frames", "2", "--interval", "100ms"});
   REQUIRE_MESSAGE(recorded.exit_status == 0, recorded.output);
   CHECK_MESSAGE(contains(recorded.output, "here.tar.gz: 2 frames of "), recorded.output);

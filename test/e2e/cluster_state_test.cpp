@@ -106,7 +106,7 @@ TEST_CASE("a pod is there as soon as its cgroup is, long before the kubelet's tu
   CHECK(eventually([&] { return node.shows("db"); }));
 }
 
-TEST_CASE("whatever the kubelet answers that is no list, the pods stay, the agent is ready and says what is wrong") {
+TEST_CASE("whatever the kubelet answers that is not a list, the pods stay, the agent is ready and says what is wrong") {
   Node node("kubelet");
   REQUIRE(node.agent->start());
   const std::pair<const char*, const char*> faults[] = {{"down", ""},
@@ -132,7 +132,7 @@ TEST_CASE("whatever the kubelet answers that is no list, the pods stay, the agen
   CHECK(node.agent->stop() == 0);
 }
 
-TEST_CASE("before the kubelet has ever answered the agent is not ready, and gets so when it does") {
+TEST_CASE("the agent is not ready before the first answer of the kubelet, and ready after it") {
   Node node("kubelet");
   node.cluster.fault("down", R"({"server": "kubelet"})");
   node.agent->launch();

@@ -71,7 +71,7 @@ class CrowdedNode {
   double counted(const std::string& feature, const std::string& result) const;
   bool has_event(const std::string& about, const std::string& reason, const std::string& part = {});
   std::string ctl(std::vector<std::string> arguments) const { return agent->ctl(std::move(arguments)).output; }
-  // Lets the kubelet list its pods so many times more, so that whatever would be done has been.
+  // Lets the kubelet list its pods this many times more, so that whatever would be done has been.
   void wait_for_lists(int count);
 
   TestCluster cluster;

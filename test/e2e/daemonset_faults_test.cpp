@@ -40,7 +40,7 @@ struct Settled : DaemonSetPod {
     const auto all = cluster.requests();
     return all.empty() ? -1 : all.back().index;
   }
-  // So many requests like this from now on, answered or not.
+  // This many requests like this from now on, answered or not.
   void wait_for(std::int64_t after, const std::string& wanted) {
     cluster.wait_for_requests("{\"after\": " + std::to_string(after) + ", " + wanted + "}",
                               std::chrono::seconds(kLimit));
@@ -124,7 +124,7 @@ TEST_CASE("fault 17: an API server that answers with 500, 429, garbage or not at
   }
 }
 
-TEST_CASE("fault 20: tokens that rotate are read anew as soon as one is refused") {
+TEST_CASE("fault 20: tokens that rotate are read again as soon as one is refused") {
   Settled pod;
   for (int generation = 2; generation <= 5; ++generation) {
     const std::int64_t before = pod.last_request();

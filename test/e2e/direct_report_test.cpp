@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Direct reports of the whole agent to the aggregated API, beside its reports to an API server.
+// Direct reports of the whole agent to the aggregated API, in addition to its reports to an API server.
 #include <doctest/doctest.h>
 
 #include <memory>

@@ -63,7 +63,7 @@ class NodeFiles {
   std::string folder_;
 };
 
-// Files and what is to be in them.
+// Files and their expected contents.
 using Wanted = std::map<std::string, std::string>;
 
 struct EnforcedStrategiesFixture {

@@ -115,7 +115,7 @@ TEST_CASE("with the API server's list of pods a mirror pod stays, and one that o
   CHECK(node.agent->stop() == 0);
 }
 
-TEST_CASE("an agent that begins anew has no new budget") {
+TEST_CASE("an agent that restarts has no new budget") {
   Node node("enforce", three_pods(), "evict: {mostPods: 1, window: 1h, brakePercent: 100}\n", 2000);
   REQUIRE(node.start());
   CHECK(eventually([&] { return node.counted("evicted") == 1 && node.counted("budget") == 1; }));

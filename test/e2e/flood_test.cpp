@@ -138,7 +138,7 @@ TEST_CASE(
   const auto shows = [&](const char* part) { return node.agent->metrics().find(part) != std::string::npos; };
   REQUIRE(eventually([&] { return shows("pod_name=\"web-249\"") && shows("x17999\""); }, 120s));
 
-  // So many addresses fill all places of the listener with unread answers.
+  // This many addresses fill all places of the listener with unread answers.
   Flood silent(metrics, {"127.0.0.2"}, {}),
       unread(metrics, {"127.0.0.3", "127.0.0.4", "127.0.0.5", "127.0.0.6"}, kScrape);
   int unanswered = 0, gap = 0, longest_gap = 0;

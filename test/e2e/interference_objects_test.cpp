@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// A tree with nothing but the test's own cgroup: other tests run beside it.
+// A tree with only the test's own cgroup, because other tests run at the same time.
 std::string root_of(const RealCgroup& top, const std::string& folder) {
   namespace fs = std::filesystem;
   const std::string all = koord::NodeRoots().cgroup, root = folder + "/cgroup";

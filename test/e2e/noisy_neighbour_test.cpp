@@ -108,7 +108,7 @@ TEST_CASE("an antagonist's harm is seen to come and to go, and agrees with what 
 
   const double stalled = fixture.stalled_seconds(), waited = fixture.value("sched_latency_seconds_sum");
   const SelfReport before = fixture.self_report();
-  // It reports once a second: waiting for the next two reports covers all values of now.
+  // It reports once a second, so the next two reports contain all values of this moment.
   REQUIRE(eventually([&] { return fixture.self_report().late_total > before.late_total; }));
   CHECK(stalled > 0);
   CHECK(stalled < 1.1 * fixture.self_report().read_total);  // it was held up in its reads

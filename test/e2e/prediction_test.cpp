@@ -95,7 +95,7 @@ TEST_CASE("the model of a pod is shown, could be lent, and outlives SIGKILL") {
   const double before = known_since(agent, "pod/u1");
   agent.kill();
   REQUIRE(agent.start());
-  CHECK(std::fabs(known_since(agent, "pod/u1") - before) < 1);  // one learnt anew would be ten seconds younger
+  CHECK(std::fabs(known_since(agent, "pod/u1") - before) < 1);  // one learnt again would be ten seconds younger
   CHECK(contains(agent.ctl({"predict"}).output, "shop/web"));
 }
 

@@ -42,7 +42,7 @@ std::vector<Sample> samples_of(const AgentProcess& agent, const std::string& met
   return samples;
 }
 
-// The last sample before the actor began to count anew; end() while it has not.
+// The last sample before the actor's counter was reset; end() while it was not.
 std::vector<Sample>::const_iterator end_of_session(const std::vector<Sample>& acts) {
   return std::adjacent_find(acts.begin(), acts.end(),
                             [](const Sample& a, const Sample& b) { return b.value < a.value; });
@@ -94,7 +94,7 @@ struct ThirdPartyPluginFixture {
   }
   // The actor's samples, oldest first.
   std::vector<Sample> acts() { return samples_of(agent, "actor_count"); }
-  // So many times the others ticked between two moments; they have the actor's period.
+  // This many times the others ticked between two moments; they have the actor's period.
   long ticks_of_the_others_between(double from, double to) {
     const std::vector<Sample> ticks = samples_of(agent, "node_memory_usage");
     return std::count_if(ticks.begin(), ticks.end(),
@@ -283,7 +283,7 @@ TEST_CASE("koordctl plugin reload puts a plugin's new file in the place of the o
           " ticks of the others");
   CHECK(others <= 2);
 
-  // A file that is no plugin leaves the old one as it is.
+  // A file that is not a plugin leaves the old one as it is.
   std::ofstream(plugins / "fresh") << "no plugin";
   std::filesystem::rename(plugins / "fresh", plugins / "actor.so");
   Finished refused = fixture.agent.ctl({"plugin", "reload", "com.example.actor"});

@@ -33,7 +33,7 @@ void check_object(const ObjectView& object) {
   check(status && *status && **status == "{\"a\":1}");
 }
 
-// Whatever comes, and were it pages without an end, a reflector does not go on for ever at one moment.
+// Whatever comes, and were it pages without an end, a reflector does not go on forever at one moment.
 void check_reflector(std::string_view text) {
   Time now = from_ns(1'700'000'000'000'000'000);
   Reflector reflector({.path = "/api/v1/pods"}, {}, now, 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A child is untrusted: its requests, its description of itself and its samples are arbitrary bytes. An input is a
-// number of requests, each two bytes of length and so many bytes.
+// number of requests, each two bytes of length and this many bytes.
 #include <cstddef>
 #include <cstdint>
 #include <memory>

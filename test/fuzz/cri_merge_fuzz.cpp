@@ -54,7 +54,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const int envs = request.config().envs_size();
   merge(*changes, *request.mutable_config());
   merge(*changes, *request.mutable_sandbox_config());
-  check(request.config().envs_size() >= envs);  // none is lost
+  check(request.config().envs_size() >= envs);  // no variable is lost
   wire::CreateContainerRequest again;
   check(again.ParseFromString(request.SerializeAsString()));
   return 0;

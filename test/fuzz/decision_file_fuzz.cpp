@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file of decisions of any content: it is read or set aside, and then or when begun anew it takes what is decided and
+// A file of decisions of any content: it is read, or set aside and replaced; then it takes what is decided and
 // finds it.
 #include <cstddef>
 #include <cstdint>

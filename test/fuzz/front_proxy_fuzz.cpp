@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ConfigMap extension-apiserver-authentication of any content, and headers of any content: only the front proxy's
-// certificate makes them an identity.
+// Any content of the ConfigMap extension-apiserver-authentication and of the headers: the headers name a user only with
+// the front proxy's certificate.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

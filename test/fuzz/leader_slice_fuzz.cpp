@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An EndpointSlice of any content gets the leader as its only endpoint, and is right then. An address is an error, or
+// An EndpointSlice of any content gets the leader as its only endpoint, and is valid then. An address is an error, or
 // the one that agents read.
 #include <cstddef>
 #include <cstdint>

@@ -28,7 +28,7 @@ struct Verdict {
   std::string note;                     // figures, and the attack's messages
 };
 
-// How many attacks of a batch one agent takes, and the attacks in groups of so many. Hooks have groups of their own.
+// How many attacks of a batch one agent takes, and the attacks in groups of this many. Hooks have groups of their own.
 std::size_t group_size(Batch batch);
 std::vector<std::vector<const Attack*>> groups_of(const std::vector<const Attack*>& attacks, std::size_t size);
 

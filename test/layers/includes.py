@@ -32,12 +32,12 @@ COLUMNS = [
     ['agentd', 'ctl', 'plugin_host', 'criproxy', 'manager'],
 ]
 
-# Beside that: libraries of columns before its own that a library must not include.
+# In addition: libraries of columns before its own that a library must not include.
 APART = {
     'knob': ['http', 'kube', 'state', 'store'],
 }
 
-# Folders of a library that stand lower than the library itself, and all that they may include beside themselves.
+# Folders of a library that stand lower than the library itself, and all that they may include in addition to themselves.
 LOWER = {
     'core/hook/nri': ['base', 'log', 'event'],
 }
@@ -197,7 +197,7 @@ def heavy_libraries_stay_where_they_belong(tree):
                 if file.area == 'core':
                     yield f'{file.path}: includes <{name}>, which belongs to {" ".join(places) or "plugins"} only'
                 elif library != 'bpf/':
-                    yield f'{file.path}: includes <{name}>, which plugins have no business with'
+                    yield f'{file.path}: includes <{name}>, which plugins must not use'
 
 
 def json_is_read_in_one_place(tree):

@@ -57,7 +57,7 @@ void set_entries(dev_t device, const block_blame_device& counts) {
   REQUIRE(bpf_map_update_elem(map_of_programs("devices"), &number, &counts, BPF_EXIST) == 0);
 }
 
-// Enters so many requests in flight of a cgroup, as the programs do; the device must be idle.
+// Enters this many requests in flight of a cgroup, as the programs do; the device must be idle.
 void count_in_flight(dev_t device, std::uint64_t slot, std::uint64_t n) {
   block_blame_device counts = entries_of(device);
   counts.entries[BLOCK_BLAME_CGROUPS - 1] = slot << 32 | n;
@@ -105,7 +105,7 @@ TEST_CASE("a writer with more requests in flight is charged with more than anoth
     return observed.of(small, Direction::write).latency.count > 100;
   }));
   observed.forget();
-  // With pauses: seconds, in which the scheduler treats all alike.
+  // With pauses: seconds, in which the scheduler treats all equally.
   victim.run([&] { transfer(file.path, O_RDONLY, kBlock, kReads, {0, 1'000'000}); });
   observed.read();
   const BlockStream all = observed.of(victim, Direction::read);

@@ -65,7 +65,7 @@ TEST_CASE("page cache that is left alone becomes cold, and no more of it than th
     CHECK(kdamonds() == "1");
     double cold = 0;
     const auto is_measured = [&] {
-      advisor.host().clock().advance(std::chrono::seconds(2));  // each tick looks anew
+      advisor.host().clock().advance(std::chrono::seconds(2));  // each tick reads it again
       advisor.tick();
       cold = advisor.host().value("node_memory_cold_page_size").value_or(0);
       return cold > 0.5 * kFileBytes;

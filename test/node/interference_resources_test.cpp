@@ -97,7 +97,7 @@ std::string sample_path() { return "/var/tmp/koord-test-interference-" + std::to
   }
 }
 
-// The mean of 200 reads of one page, in ms, as any process would have it.
+// The mean of 200 reads of one page, in ms, measured by an ordinary process.
 double read_ms(const std::string& path) {
   constexpr int kReads = 200;
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_DIRECT | O_CLOEXEC));

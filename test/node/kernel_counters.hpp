@@ -49,7 +49,7 @@ class Inhabitant {
   ChildProcess process_;
 };
 
-// Work for one: memory of so many bytes, touched and kept.
+// Work for one: memory of this many bytes, touched and kept.
 void hold_memory(std::size_t bytes);
 
 }  // namespace koord::test

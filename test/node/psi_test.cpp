@@ -45,7 +45,7 @@ struct PsiFixture {
     idle.add_process(sleeper.pid());
     stall(0.5);
   }
-  // Returns when the squeezed cgroup was stalled for so long.
+  // Returns when the squeezed cgroup was stalled for this time.
   void stall(double seconds) const {
     const double before = stalled_seconds(squeezed);
     REQUIRE(eventually([&] { return stalled_seconds(squeezed) > before + seconds; }));

@@ -26,7 +26,7 @@ kit = pathlib.Path(sys.argv.pop(4))
 CGROUP_V2 = pathlib.Path('/sys/fs/cgroup/cgroup.controllers').exists()
 LANDLOCK = ('landlock_create_ruleset', 'landlock_add_rule', 'landlock_restrict_self')
 ALL_LAYERS = ['uid', 'landlock', 'seccomp', 'cgroup']
-# Those that need nothing but the node's own files and processes.
+# Those that need only the node's own files and processes.
 ATTACKS = ['core_pattern', 'release_agent', 'devices', 'system_files', 'shared_folders', 'secrets', 'become_root', 'agent_files',
            'signal_all', 'limit_sibling', 'memory_of_agent', 'memory_of_sibling', 'ptrace', 'own_memory_limit', 'make_cgroup', 'unshare',
            'clone_namespace', 'mount', 'kernel_objects', 'api_mode']

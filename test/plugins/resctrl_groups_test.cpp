@@ -252,7 +252,7 @@ TEST_CASE_FIXTURE(Node, "an agent that was killed: the next one takes over its g
   }
 }
 
-// The property of test/composed, on this tree: the kernel of the machine need not have resctrl.
+// The property of test/composed, on this tree, because the kernel of the machine may lack resctrl.
 TEST_CASE_FIXTURE(
     Node,
     "interrupted in any way, a class comes to its part again, and all is as before when the agent or the class ends") {

@@ -46,7 +46,7 @@ Machine arm64_with_64k_pages();
 // 2 memory nodes with CPUs and a third that is an accelerator's.
 Machine with_generic_initiator();
 
-// Writes or overwrites the tree; removes the files that an offline CPU has no more.
+// Writes or overwrites the tree; removes the files that an offline CPU does not have.
 void lay_out(FakeNode& node, const Machine& machine);
 
 }  // namespace koord::test

@@ -71,7 +71,7 @@ void from_the_leaves(PlantGroup& group, const Visit& visit) {
 void run_cpus(PlantTree& tree, const Plant::Machine& machine, double now);
 void run_memory(PlantTree& tree, const Plant::Machine& machine, double now);
 
-// Takes so many bytes of page cache from the group; the bytes that it got.
+// Takes this many bytes of page cache from the group; the bytes that it got.
 double reclaim(PlantGroup& group, double bytes);
 
 void update(Pressure& pressure, double share);

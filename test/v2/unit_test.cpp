@@ -44,7 +44,7 @@ constexpr const char* kLog = "/var/log/koord-test.log";
 constexpr const char* kPluginsCgroups[] = {"/sys/fs/cgroup/koordetector-plugins",
                                            "/sys/fs/cgroup/system.slice/koordetector.service/koordetector-plugins"};
 constexpr const char* kOwnCgroups = "ProtectControlGroups=no\nDelegate=yes\n";
-// Those that need nothing but the node's own files and processes.
+// Those that need only the node's own files and processes.
 constexpr const char* kAttacks[] = {
     "core_pattern",     "kernel_tunables",   "sysrq",         "devices",         "system_files",
     "shared_folders",   "secrets",           "become_root",   "agent_files",     "signal_all",
@@ -200,7 +200,7 @@ void check_answers(Unit& unit, const std::vector<const Attack*>& attacks) {
   }
 }
 
-// SIGKILL of the agent: nothing of its plugins is left when the unit has ended, and systemd starts it anew.
+// SIGKILL of the agent: nothing of its plugins is left when the unit has ended, and systemd starts it again.
 void check_kill(Unit& unit) {
   const pid_t agent = unit.agent();
   REQUIRE(agent > 1);

@@ -31,7 +31,7 @@ MEMORY_MIB = 1536
 MODULES = ('loop', 'veth', 'sch_htb', 'cls_cgroup')
 TIME_LIMIT = 540  # seconds, of all starts together: the machine is ten to fifty times slower than this one
 # On a busy machine the kernel's boot hangs now and then, or the emulated timer is lost: every sleep in the machine then
-# lasts for ever, that of /init's heartbeat, too. Such a machine is started anew.
+# lasts forever, that of /init's heartbeat, too. Such a machine is started again.
 BOOT_LIMIT = 150  # seconds until the first heartbeat
 HEARTBEAT_LIMIT = 90  # seconds without another one
 STARTS = 3
@@ -159,7 +159,7 @@ def build(image, arguments, modules):
 
 
 def follow(machine, heartbeat, ends_at):
-    """Waits for the machine's end. Returns whether it has to be started anew, because its boot hangs or its timer stands still."""
+    """Waits for the machine's end. Returns whether it has to be started again, because its boot hangs or its timer stands still."""
     progress = time.monotonic()
     beats = 0
     while True:
@@ -183,7 +183,7 @@ def follow(machine, heartbeat, ends_at):
 def boot(kernel, archive, folder, parameters):
     "Returns the program's output, byte for byte, and its status: None if the machine ended without one."
     # no_timer_check: a machine that is busy delivers the timer's first interrupts later than the kernel waits for them.
-    # cryptomgr.notests: the kernel's tests of its own ciphers occupy a CPU of the machine, now and then for ever.
+    # cryptomgr.notests: the kernel's tests of its own ciphers occupy a CPU of the machine, now and then forever.
     machine = [QEMU, '-accel', 'tcg,thread=multi', '-cpu', 'max', '-M', 'q35', '-m', f'{MEMORY_MIB}M', '-smp', '2', '-nodefaults',
                '-no-reboot', '-display', 'none', '-kernel', str(kernel), '-initrd', str(archive),
                '-serial', f'file:{folder}/console', '-serial', f'file:{folder}/output', '-serial', f'file:{folder}/heartbeat',

@@ -98,7 +98,7 @@ TEST_CASE("plugin check says the same as JSON") {
   CHECK(first.at("severity").as_string() == "error");
 }
 
-TEST_CASE("plugin check says what is wrong about what is no plugin at all") {
+TEST_CASE("plugin check names the fault of a file that is not a plugin") {
   const Finished text = koordctl({"plugin", "check", "/etc/passwd"});
   CHECK(text.exit_status == 1);
   CHECK_MESSAGE(says(text, "'/etc/passwd': wanted an ELF file, found another"), text.output);

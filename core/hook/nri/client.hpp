@@ -31,7 +31,7 @@ class Client {
 
   // Changes containers that exist. `on_updated` gets the ids of those that the runtime could not change; it is called
   // once, later, and not at all if the client is destroyed. Fails while the client is not active. A handler that waits
-  // for it before it answers waits in vain: the runtime answers after that.
+  // for it before it answers gets no answer: the runtime answers after that.
   void update_containers(const std::vector<Update>& updates, Session::OnUpdated on_updated);
 
   const Status& status() const { return status_; }

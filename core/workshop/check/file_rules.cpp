@@ -36,7 +36,7 @@ std::vector<std::uint64_t> numbers_of(std::string_view version) {
   return numbers;
 }
 
-// The floor that a version such as "GLIBC_2.34" is measured by; empty: none is.
+// The floor that a version such as "GLIBC_2.34" is compared with; empty: it is not compared.
 std::string_view floor_for(std::string_view prefix, const Floor& floor) {
   if (prefix == "GLIBC") return floor.glibc;
   if (prefix == "GLIBCXX") return floor.glibcxx;

@@ -14,7 +14,7 @@ class LibrarySymbols {
   explicit LibrarySymbols(const std::vector<std::string>& needed);
 
   bool has(const std::string& symbol) const { return symbols_.contains(symbol); }
-  // Libraries that are nowhere or cannot be read.
+  // Libraries that are missing or cannot be read.
   const std::vector<std::string>& missing() const { return missing_; }
 
  private:

@@ -57,7 +57,7 @@ Outcome loads(Suspect& suspect) {
     return checked ? Outcome{Outcome::Kind::passed, std::to_string(checked->size())}
                    : Outcome::failed(checked.error().message());
   });
-  // A child hands out nothing but words.
+  // A child passes only words.
   if (outcome.kind == Outcome::Kind::passed)
     suspect.classes = static_cast<std::size_t>(parse_uint(std::exchange(outcome.detail, {})).value_or(1));
   return outcome;

@@ -51,7 +51,7 @@ koord_status Player::call(std::string_view name, F&& function) {
   } catch (const std::exception& thrown) {
     trial_.seen().thrown.add(label + " threw: " + thrown.what());
   } catch (...) {
-    trial_.seen().thrown.add(label + " threw what is no std::exception");
+    trial_.seen().thrown.add(label + " threw something that is not a std::exception");
   }
   note_call("");
   if (status > 0 || status < KOORD_E_IO)

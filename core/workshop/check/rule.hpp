@@ -29,7 +29,7 @@ struct Suspect {
   Floor floor = {};
   std::string config_json = "{}";
   std::size_t classes = 1;
-  bool sessions = false;  // it did on a host that does nothing but its duty
+  bool sessions = false;  // it did on a host that does only what the ABI requires
   bool run_ends = false;  // a trial may start run() and will get it back
 
   bool has_foreign_runtime() const { return manifest && manifest->runtime != load::Runtime::native; }

@@ -37,7 +37,7 @@ void short_session(Part& part, WatchedHost& host) {
   player.destroy(false);
 }
 
-// Runs so many sessions, fewer when they are long; returns how many it was.
+// Runs this many sessions, fewer when they are long; returns how many it was.
 int many_sessions(Part& part, WatchedHost& host, int most) {
   const auto end = Steady::now() + kForSessions;
   int sessions = 0;

@@ -63,7 +63,7 @@ func (l *loan) text(text string) C.koord_str {
 	return C.koord_str{(*C.char)(unsafe.Pointer(first(piece))), C.uint64_t(len(text))}
 }
 
-// By key: a plan that is proposed again is to be the same for the host, which a map's own order would not be.
+// By key: a plan that is proposed again must be the same for the host, and the order of a map is random.
 func (l *loan) labels(labels Labels) []C.koord_label {
 	keys := make([]string, 0, len(labels))
 	for key := range labels {

@@ -96,17 +96,17 @@ func AddAdvisor[P Advisor](class Class, create func(Host) (P, error)) {
 	add(C.KOORD_GO_ADVISOR, class, 0, create)
 }
 
-// AddExternalAdvisor is as AddAdvisor.
+// AddExternalAdvisor registers an external advisor. See AddAdvisor.
 func AddExternalAdvisor[P ExternalAdvisor](class Class, create func(Host) (P, error)) {
 	add(C.KOORD_GO_EXTERNAL_ADVISOR, class, 0, create)
 }
 
-// AddQosStrategy is as AddAdvisor.
+// AddQosStrategy registers a QoS strategy. See AddAdvisor.
 func AddQosStrategy[P QosStrategy](class Class, create func(Host) (P, error)) {
 	add(C.KOORD_GO_QOS_STRATEGY, class, 0, create)
 }
 
-// AddRuntimeHook is as AddAdvisor, for these stages.
+// AddRuntimeHook registers a runtime hook for these stages. See AddAdvisor.
 func AddRuntimeHook[P RuntimeHook](class Class, stages Stages, create func(Host) (P, error)) {
 	add(C.KOORD_GO_RUNTIME_HOOK, class, stages, create)
 }

@@ -146,21 +146,21 @@ func (c Config) Int64(pointer string, otherwise int64) (int64, error) {
 	return configured(int64(value), otherwise, err)
 }
 
-// Float64 is as Int64.
+// Float64 returns a number. See Int64.
 func (c Config) Float64(pointer string, otherwise float64) (float64, error) {
 	var value C.double
 	err := check(C.config_f64(c.host, c.table, pointer, &value))
 	return configured(float64(value), otherwise, err)
 }
 
-// Bool is as Int64.
+// Bool returns a truth value. See Int64.
 func (c Config) Bool(pointer string, otherwise bool) (bool, error) {
 	var value C.int32_t
 	err := check(C.config_boolean(c.host, c.table, pointer, &value))
 	return configured(value != 0, otherwise, err)
 }
 
-// String is as Int64.
+// String returns a text. See Int64.
 func (c Config) String(pointer, otherwise string) (string, error) {
 	value, err := filled(nil, func(buffer []byte) C.koord_go_answer {
 		return C.config_string(c.host, c.table, pointer, unsafe.Pointer(&buffer[0]), C.uint64_t(len(buffer)))

@@ -76,7 +76,7 @@ class Subjects {
     return true;
   }
 
-  // Forgets all, so that the next follow() makes every meter anew.
+  // Forgets all, so that the next follow() makes every meter again.
   void clear() {
     entries_.clear();
     version_ = 0;

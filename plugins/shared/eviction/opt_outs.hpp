@@ -24,7 +24,7 @@ inline constexpr std::string_view kSubPriorityLabel = "koordinator.sh/priority";
 class Policy {
  public:
   Policy() = default;
-  // The annotation's text. One that is no list of texts lets no feature evict the pod.
+  // The annotation's text. One that is not a list of texts lets no feature evict the pod.
   explicit Policy(std::string_view annotation);
 
   bool allows(std::string_view feature) const;

@@ -35,7 +35,7 @@ TEST_CASE("the difference of two running totals is the added amount") {
   CHECK(added(before, before) == Histogram{});
 }
 
-TEST_CASE("a running total that went back began anew and counts whole") {
+TEST_CASE("a running total that went back was reset and counts whole") {
   CHECK(added(waits(3, 10), waits(3, 4)) == waits(3, 4));
 }
 

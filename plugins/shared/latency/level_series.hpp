@@ -31,7 +31,7 @@ class LevelSeries {
     return followed_.find_cgroups(tree);
   }
 
-  // Begins anew, from these totals: of a source that does not continue the readings before.
+  // Starts from these totals: for a source that does not continue the previous readings.
   void restart(const Reading<Total>& reading) {
     windows_ = {};
     windows_.advance(reading);

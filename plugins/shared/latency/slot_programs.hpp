@@ -32,7 +32,7 @@ struct SlotOptions {
   std::string only;         // this source or none
 };
 
-// Properties of the programs, beside their source.
+// Properties of the programs, defined next to their source.
 struct SlotObject {
   bpf::ObjectFile file;
   std::uint32_t kinds = 1;                                              // of delays that have a histogram each

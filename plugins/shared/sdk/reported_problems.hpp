@@ -12,7 +12,7 @@ namespace koord::hook_plugin {
 
 class ReportedProblems {
  public:
-  // Beyond so many the set is emptied: pods come and go, and a hostile one may cause any number of problems.
+  // Beyond this many the set is emptied: pods come and go, and a hostile one may cause any number of problems.
   static constexpr std::size_t kMost = 256;
 
   // False: empty, or known already.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Overrides of the NodeSLO's sections by a pod's own annotations. The same rules as `koordctl slo --explain FIELD --pod
-// POD` shows: an annotation that is no JSON mapping does not count. In memoryQOS and blkioQOS a single invalid field
+// POD` shows: an annotation that is not a JSON mapping does not count. In memoryQOS and blkioQOS a single invalid field
 // does not count; an invalid field of cpuBurst or resctrl makes the pod's whole policy inactive. Each is reported in
 // `problems`, which begin with the annotation's key. Pure.
 #pragma once

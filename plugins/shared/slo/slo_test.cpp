@@ -35,7 +35,7 @@ TEST_CASE("a NodeSLO without a section has no such section, and without a field 
   CHECK_FALSE(slo.system->min_free_kbytes_factor);
 }
 
-TEST_CASE("text that is no JSON mapping is an error") {
+TEST_CASE("text that is not a JSON mapping is an error") {
   CHECK(parse_node_slo("{").error().message().starts_with("the NodeSLO's spec: not JSON"));
   CHECK(parse_node_slo("[]").error().message() == "the NodeSLO's spec: found [], expected a mapping");
 }
@@ -82,7 +82,7 @@ TEST_CASE("a class has its sections of CPU, memory, block devices and resctrl") 
   CHECK(be.resctrl == ResctrlQos{true, 0, 30, 100});
 }
 
-TEST_CASE("an invalid value is reported and missing, those beside it are not") {
+TEST_CASE("an invalid value is reported and missing, the other values are not") {
   const koord::Result<ParsedSlo> parsed =
       parse_node_slo(R"({"systemStrategy":{"watermarkScaleFactor":401,"memcgReapBackGround":1},
     "cpuBurstStrategy":7,"resourceUsedThresholdWithBE":{"enable":"yes","cpuSuppressPolicy":"idle"}})");

@@ -7,8 +7,8 @@
 
 namespace koord::strategy {
 
-// The host accepts at most so many intents of one plugin in a round (PluginContext::kMaxPlan). A larger plan is refused
-// as a whole.
+// The host accepts at most this many intents of one plugin in a round (PluginContext::kMaxPlan). A larger plan is
+// refused as a whole.
 inline constexpr std::size_t kMostIntents = 10'000;
 
 // Proposes all of them, or throws a Failure. `ttl`: how long they hold without repetition; some periods. [in-call:

@@ -112,7 +112,7 @@ TEST_CASE("where its directory cannot be made a marker cannot be set, and the er
   CHECK(marker.error().message().find("/proc/nonexistent") != std::string::npos);
 }
 
-TEST_CASE("a boot id that is none is refused") {
+TEST_CASE("an invalid boot id is refused") {
   Place place;
   auto marker = TracingMarker::set({place.directory, "advisor-x", "", false});
   REQUIRE_FALSE(marker);

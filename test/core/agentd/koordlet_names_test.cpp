@@ -166,7 +166,7 @@ TEST_CASE_FIXTURE(
                        ",resource=\"kubernetes.io/batch-memory\",unit=\"byte\"} 2048\n");
 }
 
-TEST_CASE_FIXTURE(Node, "a value that is older than five minutes is not shown, nor one that is none") {
+TEST_CASE_FIXTURE(Node, "a value that is older than five minutes is not shown, nor is NaN") {
   set("node_cpu_usage", 1);
   set("node_memory_usage", std::nan(""));
   now = now + std::chrono::minutes(6);

@@ -64,7 +64,7 @@ TEST_CASE_FIXTURE(Node, "before the first training there are no predictions, and
 TEST_CASE_FIXTURE(Node, "each predictor's figures are there in cores and bytes, a family with one head") {
   pass_minutes(1, 1);
   const std::string text = ours();
-  // System 1.035 cores and two classes of 0.025, each with a tenth more and cut.
+  // The system uses 1.035 cores and each of two classes 0.025. Each is increased by a tenth and rounded down.
   CHECK(contains(text, "koordetector_predict_prod_peak{node=\"n1\",predictor=\"priority\",resource=\"cpu\"} 1.192\n"));
   CHECK(contains(text,
                  "koordetector_predict_prod_reclaimable{node=\"n1\",predictor=\"minimum\",resource=\"memory\"} 0\n"));

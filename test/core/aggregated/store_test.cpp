@@ -46,7 +46,7 @@ TEST_CASE("a write over an object that changed meanwhile stores nothing") {
   CHECK(store.find("a") == second);
 }
 
-TEST_CASE("an object stands among the changes once, at its newest version") {
+TEST_CASE("the changes contain each object once, at its newest version") {
   Store store(kFirst);
   ObjectPtr a = nullptr;
   for (int i = 0; i < 3; ++i) {

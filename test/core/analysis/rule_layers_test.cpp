@@ -28,7 +28,7 @@ TEST_CASE("a later layer overrides single settings of those before it, and each 
   CHECK(effective_rules({{"configuration", {}}}).origin == "built in");
 }
 
-TEST_CASE("a layer with a value that cannot be is left out as a whole") {
+TEST_CASE("a layer with an invalid value is ignored as a whole") {
   const EffectiveRules effective = effective_rules({{"b", {{"overQuiet", 3}, {"sorcery", 1}}},
                                                     {"c", {{"overQuiet", 5}, {"heldUpMsPerSecond", 1e300}}},
                                                     {"d", {{"memory.overQuiet", 7}}}});

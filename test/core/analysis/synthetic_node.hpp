@@ -46,7 +46,7 @@ struct SyntheticContainer {
   double begins = 0;                              // seconds; it idles before
   // Windows in which its CPI is higher by a cause of its own.
   double own_phase = 0, phase_begins = 0, phase_ends = 0;
-  // In these seconds, too, its load is so many times the usual one, and so is that of the container at this place.
+  // In these seconds, too, its load is this many times the usual one, and so is that of the container at this place.
   double surge = 1, surge_begins = 0, surge_ends = 0;
   // It slows this container down, by this part when it is busy.
   int victim = -1;

@@ -8,7 +8,7 @@
 using namespace koord;
 using namespace std::chrono_literals;
 
-TEST_CASE("each failure doubles the wait up to the longest, and a success begins anew") {
+TEST_CASE("each failure doubles the wait up to the longest, and a success resets it") {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     Backoff backoff(10s, 2min, seed);
     CHECK(backoff.failed() <= 10s);

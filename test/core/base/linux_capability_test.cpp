@@ -13,7 +13,7 @@ TEST_CASE("a capability's bit is the kernel's number of it") {
   CHECK(linux_capability("CAP_CHECKPOINT_RESTORE") == CapabilityMask{1} << CAP_CHECKPOINT_RESTORE);
 }
 
-TEST_CASE("a set is written by name and read back, none is the empty text") {
+TEST_CASE("a set is written by name and read back, and the empty set is the empty text") {
   for (std::string text : {"", "CAP_BPF", "CAP_SYS_NICE,CAP_PERFMON"})
     CHECK(format_capabilities(*parse_capabilities(text)) == text);
 }

@@ -21,7 +21,7 @@ TEST_CASE("a timestamp has a zone and may have a fraction") {
   }
 }
 
-TEST_CASE("a text that is no timestamp is quoted in the error") {
+TEST_CASE("a text that is not a timestamp is quoted in the error") {
   for (const char* bad :
        {"", "2026-01-02", "2026-01-02T03:04:05", "2026-13-02T03:04:05Z", "2026-02-30T03:04:05Z", "2026-01-02T24:04:05Z",
         "2026-01-02T03:60:05Z", "2026-01-02T03:04:05.Z", "9999-01-02T03:04:05Z", "1677-01-02T03:04:05Z",

@@ -11,7 +11,7 @@ TEST_CASE("ASCII and every length of UTF-8 sequence are valid, wherever they sta
     CHECK_MESSAGE(is_valid_utf8(text), text);
 }
 
-TEST_CASE("text that is no UTF-8 is found at any place") {
+TEST_CASE("text that is not UTF-8 is found at any place") {
   for (const char* text : {"\xFF", "12345678\xFF", "1234567\xC3", "\xC0\x80", "\xE0\x80\x80", "\xED\xA0\x80",
                            "\xF4\x90\x80\x80", "\xF8\x88\x80\x80\x80"})
     CHECK_FALSE_MESSAGE(is_valid_utf8(text), text);

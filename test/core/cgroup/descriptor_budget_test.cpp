@@ -52,7 +52,7 @@ TEST_CASE("a shortage removes a quarter") {
   CHECK_FALSE(budget.take(kStart + 59s));
 }
 
-TEST_CASE("a shortage with few kept removes at least one, and none if none is kept") {
+TEST_CASE("a shortage with few kept descriptors removes at least one of them") {
   DescriptorBudget budget(1000);
   budget.on_shortage(kStart);
   CHECK_FALSE(budget.take(kStart));

@@ -42,7 +42,7 @@ TEST_CASE("a cgroupRoot that leads out of the tree is an error that names it") {
   }
 }
 
-TEST_CASE("without a word of the kubelet the directory with pods is the kubelet's") {
+TEST_CASE("if the kubelet reports no cgroupRoot, the directory with pods is the kubelet's") {
   NodeTree node;
   CHECK(choose_kube_root(v2_with(node, {})) == kSystemd);
   CHECK(choose_kube_root(v2_with(node, {"kubepods/"})) == kCgroupfs);

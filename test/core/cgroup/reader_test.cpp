@@ -78,7 +78,7 @@ const FakeNode& v2_node() {
 
 }  // namespace
 
-TEST_CASE("every logical file reads alike on v1 and v2") {
+TEST_CASE("every logical file has the same values on v1 and v2") {
   for (const FakeNode* node : {&v1_node(), &v2_node()}) {
     Reader reader = reader_of(*node);
     CHECK(*read_once(reader, "g", "cpu.usage", {"usage_ns"}) == Values{5000000});
@@ -111,7 +111,7 @@ TEST_CASE("memory.events: events that v1 does not count are absent, and so are t
   CHECK(*read_once(v2, "g", "memory.events", {"oom", "high", "low", "under_oom"}) == Values{3, 2, 1, kAbsent});
 }
 
-TEST_CASE("memory.numa_stat: the LRU lists of a node read alike on v1 and v2, N0 as the version counts it") {
+TEST_CASE("memory.numa_stat: the LRU lists of a node have the same values on v1 and v2, N0 as the version counts it") {
   const std::int64_t page = ::sysconf(_SC_PAGESIZE);
   FakeNode v1({{"cgroup/memory/g/memory.numa_stat",
                 "total=9 N0=9\nfile=9 N0=9\nanon=9 N0=9\nunevictable=9 N0=9\nhierarchical_total=60 N0=10 N1=50\n"

@@ -182,7 +182,7 @@ TEST_CASE_FIXTURE(OnV2, "a cgroup made again is another one, also while an old h
   Caller fresh(reader, "pids.current", {"pids"});
   CHECK(fresh.read() == Values{9});
   clock.advance(1s);
-  CHECK(old.read() == Values{3});  // of the file that is no more; of a real cgroup it would be gone
+  CHECK(old.read() == Values{3});  // of the removed file; with a real cgroup the read would fail
 }
 
 TEST_CASE("where files are not kept each cgroup costs one descriptor in each hierarchy") {

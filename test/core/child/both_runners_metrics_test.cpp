@@ -136,7 +136,7 @@ const RowsOf<koord_svc_metrics> kRows = {
      KOORD_OK},
     {"end a series", [](const Side& s) { return s.call(&koord_svc_metrics::end_series, series(s, "acme_ended")); }, KOORD_OK},
     {"end a series of another plugin", [](const Side& s) { return s.call(&koord_svc_metrics::end_series, s.series_of_another()); }, KOORD_E_INVALID},
-    {"end a series that is none", [](const Side& s) { return s.call(&koord_svc_metrics::end_series, 4711); }, KOORD_OK},
+    {"end a series that does not exist", [](const Side& s) { return s.call(&koord_svc_metrics::end_series, 4711); }, KOORD_OK},
 
     {"append", [](const Side& s) { return append(s, 1, series(s, "acme_a")); }, KOORD_OK},
     {"append NaN", [](const Side& s) { return append(s, std::nan(""), series(s, "acme_a")); }, KOORD_OK},

@@ -115,7 +115,7 @@ TEST_CASE_FIXTURE(Pair, "a child's message is no longer than the host wants it, 
   CHECK(refused.error().text == "a message of 100001 bytes, expected at most 100000");
 }
 
-TEST_CASE_FIXTURE(Pair, "packets that are none are refused, and leave no descriptor behind") {
+TEST_CASE_FIXTURE(Pair, "invalid packets are refused, and leave no descriptor open") {
   std::size_t before = open_descriptors();
   UniqueFd memory(::memfd_create("koord-test", MFD_CLOEXEC)), pipe(::open("/dev/zero", O_RDONLY | O_CLOEXEC));
   REQUIRE(::ftruncate(memory.get(), static_cast<off_t>(Channel::kMaxBytes) + 1) == 0);

@@ -244,7 +244,7 @@ TEST_CASE_FIXTURE(ChildRunnerFixture, "a child has no capability but those it wa
   }
 }
 
-TEST_CASE_FIXTURE(ChildRunnerFixture, "without a word of the configuration a child has no capability at all") {
+TEST_CASE_FIXTURE(ChildRunnerFixture, "a child has no capability unless the configuration grants it") {
   play("count");
   REQUIRE(counts());
   for (pid_t pid : test::children())

@@ -360,7 +360,7 @@ TEST_CASE_FIXTURE(ScrapeFixture, "the host's metrics about the scrapes") {
   CHECK(contains(text, "koordetector_plugin_scrape_failures_total{plugin=\"com.example.scraper\"} 0\n"));
 }
 
-TEST_CASE("a child that ends while it maps is begun anew, and the host goes on") {
+TEST_CASE("a child that ends while it maps is restarted, and the host goes on") {
   child::SnapshotImages images;
   Endpoint endpoint;
   endpoint.say("a 1\n");

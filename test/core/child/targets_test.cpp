@@ -180,7 +180,7 @@ TEST_CASE_FIXTURE(Targets, "while targets() fails the previous ones stay, and th
   CHECK(eventually([&] { return status().reason.empty(); }));
 }
 
-TEST_CASE_FIXTURE(Targets, "names and URLs that are none, and a name twice, are refused with a reason") {
+TEST_CASE_FIXTURE(Targets, "invalid names and URLs, and a name twice, are refused with a reason") {
   collect(target("one", "ftp://x/"));
   CHECK(contains(reason("ftp"), "targets(): KOORD_E_INVALID: 'ftp://x/': found another scheme"));
   collect(target("one", one.url()) + "," + target("one", two.url()));

@@ -113,7 +113,7 @@ TEST_CASE("a list of gates may hold spaces and an empty end") {
   CHECK(*parse_gates(" A = true , B=false,") == GateMap{{"A", true}, {"B", false}});
 }
 
-TEST_CASE("a list of gates that is none is an error that quotes the part") {
+TEST_CASE("an invalid list of gates is an error that quotes the invalid part") {
   CHECK(parse_gates("A=true,B").error().message() ==
         "'B' is not a gate's setting, expected 'Name=true' or 'Name=false'");
   CHECK(parse_gates("A=yes").error().message() == "'A=yes' is not a gate's setting, expected true or false");

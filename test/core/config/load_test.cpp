@@ -100,7 +100,7 @@ TEST_CASE("an unknown key is an error with its place and the nearest known key")
         "unknown key 'store.maxByte' at f.yaml:2:3, did you mean 'store.maxBytes'?");
 }
 
-TEST_CASE("an unknown key that resembles none is answered with the known ones") {
+TEST_CASE("the error of an unknown key without a similar known key lists the known keys") {
   CHECK(error_of("log: {zzzzzzzzz: 1}") == "unknown key 'log.zzzzzzzzz' at f.yaml:1:7, expected one of level, format");
 }
 

@@ -67,7 +67,7 @@ TEST_CASE("a question to a hook server has pod, container, resources and environ
   CHECK(pod.cgroup_parent() == "/a");
 }
 
-TEST_CASE("an answer that is no message is an error") {
+TEST_CASE("an answer that is not a message is an error") {
   CHECK_FALSE(read_hook_response("PreCreateContainer", {}, "\xff"));
   CHECK_FALSE(read_hook_response("PreRunPodSandbox", {}, "\xff"));
   CHECK(read_hook_response("PreRunPodSandbox", {}, "")->empty());

@@ -120,7 +120,7 @@ TEST_CASE_FIXTURE(FakeCluster, "without the right to list pods the leader is sho
 }
 
 TEST_CASE_FIXTURE(FakeCluster,
-                  "a Lease that is missing or none is an error that names it, one without a holder is not") {
+                  "a Lease that is missing or invalid is an error that names it, one without a holder is not") {
   answers[kLease] = {.status = 200, .body = "{}"};
   pods({});
   CHECK(has(table(), "none"));

@@ -48,4 +48,4 @@ TEST_CASE("a predictor's row says what it leaves out, or why it has nothing; wha
   CHECK(text.ends_with("\nno pods\n"));
 }
 
-TEST_CASE("an answer that is no JSON object is an error") { CHECK_FALSE(render_predictions("[]")); }
+TEST_CASE("an answer that is not a JSON object is an error") { CHECK_FALSE(render_predictions("[]")); }

@@ -18,7 +18,7 @@ bool has(const std::string& text, const std::string& part) { return text.find(pa
 
 }  // namespace
 
-TEST_CASE("koordctl report says of each object how it goes, and of node and pods what they use") {
+TEST_CASE("koordctl report shows the status of each object, and the usage of node and pods") {
   const std::string text = table(
       R"({"NodeMetric":{"written":true,"exists":true,"outcomes":{"written":7},"accepted":1790000000,"problem":"","refusal":"",)"
       R"("problems":["no prediction"],"status":{"nodeMetric":{"nodeUsage":{"resources":{"cpu":"5230m","memory":"12Gi"}},"systemUsage":{}},)"
@@ -60,7 +60,7 @@ TEST_CASE("koordctl report names the parts that the API server refused") {
   CHECK(has(text, "Device without spec.devices[0].conditions[0]: 422 Invalid: must be a word"));
 }
 
-TEST_CASE("an answer with members of other types is a table without them, one that is no object an error") {
+TEST_CASE("an answer with members of other types is a table without them, one that is not an object an error") {
   CHECK(has(table(R"({"NodeMetric":7,"Device":{"written":true,"outcomes":[],"accepted":"x"}})"), "NodeMetric"));
   CHECK_FALSE(render_report("[]"));
 }

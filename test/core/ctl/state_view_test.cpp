@@ -59,7 +59,7 @@ TEST_CASE("the node is printed with its kubelet, its objects and the age of each
   CHECK(text.find("problem") == std::string::npos);
 }
 
-TEST_CASE("an answer without what is expected is printed without a crash, what is no object is an error") {
+TEST_CASE("an answer without what is expected is printed without a crash, and one that is not an object is an error") {
   CHECK(pods_text("{}"));
   CHECK(node_text(R"({"objects": 3, "labels": [], "state": {"ageSeconds": "x"}, "capacity": {"cpu": "x"}})"));
   CHECK_FALSE(pods_text("[]"));

@@ -53,7 +53,7 @@ TEST_CASE("a takeover without known pods fails with the reason, and so does a va
   CHECK(takeover_result(failed, true));
 }
 
-TEST_CASE("an answer without what is expected is a list of no values, one that is no object an error") {
+TEST_CASE("an answer without what is expected is a list of no values, one that is not an object an error") {
   CHECK(*render_takeover("{}", true) == "0 of 0 values differ from their base; nothing was written\n");
   CHECK_FALSE(render_takeover("[]", true));
   CHECK_FALSE(takeover_result("7", true));

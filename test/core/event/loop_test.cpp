@@ -139,7 +139,7 @@ TEST_CASE("a periodic timer skips the ticks that a busy loop missed") {
   CHECK(ticks[1] - ticks[0] >= 35ms);  // made-up ticks would follow at once, at 35 ms less the scheduler's delay
 }
 
-TEST_CASE("a destroyed timer runs no more, even when it was due already") {
+TEST_CASE("a destroyed timer does not run, even if it was already due") {
   Loop loop;
   bool fired = false;
   auto victim = loop.after(2ms, [&] { fired = true; });

@@ -25,7 +25,7 @@ namespace {
 constexpr Limits kWedgesSoon{.deadline = 1ms, .wedged_after = 2ms};
 
 // A task that hangs until it is released, and the reports about it. Objects that a stuck task uses must outlive the
-// strand, hence shared.
+// strand, so they are shared.
 class Hang {
  public:
   void post_to(Strand& strand, Limits limits) {
@@ -184,7 +184,7 @@ TEST_CASE("a strand without a deadline of its own still wedges") {
   CHECK_FALSE(hang.was_late());
 }
 
-TEST_CASE("a wedged strand drops its queue and takes no more") {
+TEST_CASE("a wedged strand drops its queue and accepts no tasks") {
   WorkerPool pool(1);
   Strand strand(pool, "test");
   Hang hang;

@@ -62,7 +62,7 @@ TEST_CASE("an alarm may arm the next one") {
   CHECK(is_called(second));
 }
 
-TEST_CASE("a stopped watchdog drops its alarms and takes no more") {
+TEST_CASE("a stopped watchdog drops its alarms and accepts none") {
   Watchdog watchdog;
   auto held = std::make_shared<int>(1);
   watchdog.arm(Watchdog::Clock::now() + 1h, [held] {});

@@ -76,7 +76,7 @@ TEST_CASE("the containers of a pod that run end, its sandbox stays") {
   }
 }
 
-TEST_CASE("a cgroup that is no container's is not killed") {
+TEST_CASE("a cgroup that is not a container's is not killed") {
   for (const char* wrong : {"", "..", "a/../..", "/"}) CHECK_FALSE(kill_cgroup(this_node(), wrong));
   CHECK(kill_cgroup(this_node(), "koord-test-nowhere"));  // it has ended already
   CHECK(kill_containers(this_node(), {}).error().message().find("no running container") != std::string::npos);

@@ -51,7 +51,7 @@ TEST_CASE("a pod that says hands off is not evicted, one that says it of some kn
   CHECK(protection([](auto& pod) { pod.annotations["koordetector.sh/hands-off"] = "cpu.max"; }).empty());
 }
 
-TEST_CASE("an eviction policy lets the features that it names, and what is no policy lets none") {
+TEST_CASE("an eviction policy allows the features that it names, and an invalid policy allows none") {
   CHECK(opt_out("BEMemoryEvict", [](auto&) {}).empty());
   const auto with_policy = [](const char* feature, const char* policy) {
     state::Pod pod = best_effort_pod(1);

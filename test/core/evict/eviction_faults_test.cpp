@@ -21,7 +21,7 @@ TEST_CASE("pods evicted before the agent's restart count for the budget, until t
     gone[i].pod_uid = "gone-" + std::to_string(i);
     gone[i].time = node.manual.now() - 1min;
   }
-  gone.back().time = node.manual.now() + 1h;  // host time began anew after a boot, at a wall clock that was set back
+  gone.back().time = node.manual.now() + 1h;  // host time restarted with a boot, and the wall clock was set back
   node.evictions.remember(gone);
   CHECK(node.round(kGiB) == 0);
   CHECK(node.count(decision::Outcome::budget) == 1);
@@ -75,7 +75,7 @@ TEST_CASE("fault 16: pods that were not confirmed for a while are not evicted") 
   CHECK(node.round(kGiB) == 1);
 }
 
-TEST_CASE("a pod that was made anew under its name is left alone") {
+TEST_CASE("a pod that was created again under its name is left alone") {
   NodeOfTwenty node;
   node.cluster.remove("Pod", "pod-1", "shop");
   node.cluster.put(R"({"kind":"Pod","metadata":{"name":"pod-1","namespace":"shop"},"spec":{"nodeName":"test-node"}})");

@@ -42,7 +42,7 @@ TEST_CASE("in shadow no request is sent, and each decision is reported once") {
   CHECK(node.going().empty());
 }
 
-TEST_CASE("a strategy that is off asks in vain") {
+TEST_CASE("the requests of a strategy that is off are ignored") {
   NodeOfTwenty node;
   node.mode = koord::Mode::off;
   CHECK(node.round(2 * kGiB) == 0);

@@ -83,7 +83,7 @@ struct NodeOfTwenty : ClusterClient {
                 R"(","namespace":"shop"},"spec":{"selector":{"matchLabels":{"app":")" + pod +
                 R"("}}},"status":{"disruptionsAllowed":)" + std::to_string(allowed) + "}}");
   }
-  // As a list of the kubelet would have it now.
+  // As in a list of the kubelet at this time.
   void publish() {
     state::Update update;
     update.pods = pods;

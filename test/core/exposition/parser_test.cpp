@@ -129,7 +129,7 @@ TEST_CASE("a line and its labels are bounded") {
         "line 1: found 'c=\"\"} 1', expected at most 2 labels");
 }
 
-TEST_CASE("after an error there is no more to come") {
+TEST_CASE("after an error the parser returns nothing more") {
   Parser parser("bad\nup 1\n", Syntax::text);
   REQUIRE_FALSE(parser.next());
   CHECK(parser.next().value() == Entry::end);

@@ -132,7 +132,7 @@ TEST_CASE("a quota has the period of its own hook; that of another hook is a con
         "linux.cpu.quota=80000 of hook-a, kept by hook-b; linux.cpu.period=50000 of hook-a, kept by hook-b; ");
 }
 
-TEST_CASE("the first plugin's value of a field that is no knob is set") {
+TEST_CASE("the first plugin's value of a field that is not a knob is set") {
   host::HookVerdict verdict = verdict_of(
       {{.fields = {{"env:A", "2"}, {"mount:/m", "/a ro"}, {"annotation:k", "1"}, {"device:/dev/fuse", "c 10:229"}}},
        {.fields = {{"env:A", "1"}, {"mount:/m", "/b ro"}, {"annotation:k", "1"}, {"device:/dev/fuse", "c 1:3"}}}});

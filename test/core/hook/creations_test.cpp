@@ -42,7 +42,7 @@ struct Node {
     state.pods = {{pod}};
     start();
   }
-  // After a kill: nothing but the files is left.
+  // After a kill only the files are left.
   void start() {
     creations.emplace(path(), clock, [this](std::span<const knob::Adjusted> values) -> Result<void> {
       for (const knob::Adjusted& one : values)

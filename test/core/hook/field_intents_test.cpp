@@ -89,7 +89,8 @@ TEST_CASE("a factor becomes a scale of the knob") {
   CHECK(knob::make_proposal({"hook-a", "main"}, plan[0]));
 }
 
-TEST_CASE("the fields that only a creation sets: so many names, each cut; knobs and swap are none") {
+TEST_CASE(
+    "names of fields that only a creation sets are limited in number and length; knobs and swap are not among them") {
   host::HookSettings answer{.fields = {{"linux.cpu.shares", "2"},
                                        {"env:A", "1"},
                                        {"annotation:b", "1"},

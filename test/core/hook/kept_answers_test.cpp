@@ -246,7 +246,7 @@ TEST_CASE("pods that have ended, sandboxes and ephemeral containers are not aske
   CHECK(node.asked == 1);
 }
 
-TEST_CASE("a rejection has no effect on an existing pod, and neither have the fields beside it") {
+TEST_CASE("a rejection has no effect on an existing pod, and neither have its other fields") {
   Node node;
   node.rejects = true;
   node.update();
@@ -255,7 +255,7 @@ TEST_CASE("a rejection has no effect on an existing pod, and neither have the fi
   CHECK(node.asked == 2);
 }
 
-TEST_CASE("answers for a stage that the hook names no more end") {
+TEST_CASE("answers for a stage that the hook no longer names end") {
   Node node;
   node.update();
   node.running[0].stages = KOORD_STAGE_PRE_RUN_POD_SANDBOX;

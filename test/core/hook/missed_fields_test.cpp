@@ -72,7 +72,7 @@ TEST_CASE("a hook in shadow misses nothing; when it is enforced later, what it w
   CHECK(node.reports.size() == 1);
 }
 
-TEST_CASE("another answer with other fields is reported anew, and the end of the container ends it") {
+TEST_CASE("another answer with other fields is reported, and the end of the container ends it") {
   Node node;
   CHECK(node.round({"env:A"}) == 1);
   CHECK(node.round({"env:B"}) == 1);

@@ -79,7 +79,7 @@ TEST_CASE("text that is not UTF-8 is refused: a runtime would refuse the answers
   }
 }
 
-TEST_CASE("a field that is none names the nearest, or all") {
+TEST_CASE("the error of an unknown field names the nearest one, or all") {
   CHECK(complaint("linux.cpu.share", "2") ==
         "a hook cannot set 'linux.cpu.share', expected perhaps 'linux.cpu.shares'");
   for (const char* field : {"", "env:", "env:A=B", "annotation:", "oom_score_adj"}) {
@@ -100,7 +100,7 @@ TEST_CASE("a response keeps the last value of a field, and takes nothing once it
   CHECK(table.reject(&table, str("late")) == KOORD_E_DEADLINE);
 }
 
-TEST_CASE("a response holds so many fields and no more") {
+TEST_CASE("a response holds a limited number of fields") {
   HookResponse response(nullptr);
   const koord_hook_response& table = response.table();
   for (std::size_t i = 0; i < HookResponse::kMostFields; ++i)
@@ -129,7 +129,7 @@ TEST_CASE("a limit is multiplied by a factor above 0, and nothing else is") {
   CHECK(table.scale(&table, str("linux.cpu.quota"), 2) == KOORD_E_DEADLINE);
 }
 
-TEST_CASE("the fields of a response have so many bytes together and no more") {
+TEST_CASE("the fields of a response have a limited number of bytes together") {
   HookResponse response(nullptr);
   const koord_hook_response& table = response.table();
   const std::string most(64 << 10, 'x');

@@ -51,7 +51,7 @@ TEST_CASE("a hook that is late is not waited for, and gets the next request") {
   CHECK(next->await().kind == HookReply::Kind::answered);
 }
 
-TEST_CASE("a hook in this process that never comes back is written off by name of the call") {
+TEST_CASE("a hook in this process that never comes back is abandoned, with the name of the call") {
   Door door;
   {
     Stage stage("hook", {.wedged_after = 20ms});

@@ -176,12 +176,12 @@ TEST_CASE("an exception out of each function of the lifecycle is a panic and no 
   }
 }
 
-TEST_CASE("an exception that is no std::exception is a panic, too") {
+TEST_CASE("an exception that is not a std::exception is a panic, too") {
   Stage stage("puppet");
   stage.puppet().on("collect", [](const PuppetCall&) -> koord_status { throw 42; });
   REQUIRE(stage.run());
   REQUIRE(stage.tick());
-  CHECK(stage.instance().status().last_error == "collect(): KOORD_E_PANIC: an exception that is no std::exception");
+  CHECK(stage.instance().status().last_error == "collect(): KOORD_E_PANIC: an exception that is not a std::exception");
 }
 
 TEST_CASE("a tick that comes while one runs is skipped and counted") {
@@ -245,7 +245,7 @@ TEST_CASE("a call that does not come back wedges the instance, and nothing of it
   door.open();
 }
 
-TEST_CASE("an instance with a run that does not end is written off by name of the call") {
+TEST_CASE("an instance with a run that does not end is abandoned, with the name of the call") {
   Door door;
   Stage stage("runner");
   stage.puppet().on("run", [door](const PuppetCall&) { return door.pass(), KOORD_OK; });
@@ -301,7 +301,7 @@ TEST_CASE("a configuration that on_event refuses is not taken") {
   CHECK(seen[1] == 1);
 }
 
-TEST_CASE("a class without on_event ends when its configuration changes, to begin anew with it") {
+TEST_CASE("a class without on_event ends when its configuration changes, and starts again with it") {
   Stage stage("second");
   REQUIRE(stage.run());
   stage.instance().reconfigure(R"({"v": 2})");

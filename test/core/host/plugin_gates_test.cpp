@@ -49,7 +49,7 @@ TEST_CASE("the configuration of a plugin of one gate stays as it was written") {
   CHECK(config_of(with_gates({"A"}), gates({{"A", true}}), R"({"x":1})") == R"({"x":1})");
 }
 
-TEST_CASE("a configuration that is no JSON object is left to the schema to refuse") {
+TEST_CASE("a configuration that is not a JSON object is left to the schema to refuse") {
   CHECK(config_of(with_gates({"A", "B"}), gates({{"A", true}, {"B", true}}), "[1]") == "[1]");
   CHECK(config_of(with_gates({"A", "B"}), gates({{"A", true}, {"B", true}}), "{") == "{");
 }

@@ -249,7 +249,7 @@ TEST_CASE("a configuration that does not fit keeps nothing else of the settings 
   CHECK(puppet.await("collect", 3));
 }
 
-TEST_CASE("a plugin without on_event begins anew with a changed configuration") {
+TEST_CASE("a plugin without on_event starts again with a changed configuration") {
   HostStage stage{"second"};
   Puppet puppet(stage.shelf().file("second"));
   stage.settings().settings["second"] = settings_of(stage);
@@ -330,7 +330,7 @@ TEST_CASE("a required plugin that no directory has keeps the agent from being re
         std::vector<std::string>{"advisor-x is required, no plugin directory has it"});
 }
 
-TEST_CASE("a plugin that stays at its share of CPU ticks slower, then begins anew") {
+TEST_CASE("a plugin that stays at its share of CPU ticks slower, then is restarted") {
   HostStage stage{"runner", "second"};
   Puppet busy(stage.shelf().file("runner"));
   busy.on("run", [](const PuppetCall& call) {

@@ -32,7 +32,7 @@ class Puppet {
 
   std::vector<std::string> calls() const;
   std::size_t count(const std::string& call) const;
-  // Waits until the function was called so many times; false when it never was.
+  // Waits until the function was called this many times; false when it never was.
   bool await(const std::string& call, std::size_t times = 1);
 
  private:

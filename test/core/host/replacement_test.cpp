@@ -141,7 +141,7 @@ TEST_CASE_FIXTURE(Reloading, "a mapped file that was written to is refused: only
   CHECK(old.await("collect", before + 3));
 }
 
-TEST_CASE_FIXTURE(Reloading, "the same file begins anew") {
+TEST_CASE_FIXTURE(Reloading, "a reload of the same file starts a new session") {
   REQUIRE(runs());
   REQUIRE(why_not(replace()) == "");
   CHECK(old.count("create") == 2);
@@ -176,7 +176,7 @@ TEST_CASE_FIXTURE(Reloading, "the intents of a new strategy outlast the end of t
   CHECK(stage.governor().active_intents() == 1);
 }
 
-TEST_CASE_FIXTURE(Reloading, "a parked plugin begins anew with the new file") {
+TEST_CASE_FIXTURE(Reloading, "a parked plugin starts with the new file") {
   old.on("init", [](const PuppetCall&) { return KOORD_E_IO; });
   stage.apply("Puppet=true");
   REQUIRE(stage.await("puppet", PluginState::parked));

@@ -32,7 +32,7 @@ TEST_CASE("a slow fall is noticed when it adds up, a rise in between counts from
   CHECK(watch.has_fallen(kMuch - kFall - 1));
 }
 
-TEST_CASE("a full file system has not fallen when it is read first") {
+TEST_CASE("the first reading of a full file system is no decrease") {
   SpaceWatch watch;
   CHECK_FALSE(watch.has_fallen(0));
   CHECK_FALSE(watch.has_fallen(0));

@@ -77,7 +77,7 @@ class Stage {
   Puppet puppet_;
   knob::MemoryOriginals originals_;
   std::unique_ptr<knob::Governor> governor_;
-  // Kept by a wedged instance's watchdog call, hence shared.
+  // Shared, because a wedged instance's watchdog call keeps it.
   std::shared_ptr<ChangeSignal> signal_ = std::make_shared<ChangeSignal>();
   std::shared_ptr<std::function<void(host::PluginState)>> on_change_ =
       std::make_shared<std::function<void(host::PluginState)>>([](host::PluginState) {});

@@ -45,7 +45,7 @@ TEST_CASE("a request names host and port, the headers it was given and the lengt
                                        "\r\nX-A: 1\r\nContent-Length: 2\r\n\r\n{}");
 }
 
-TEST_CASE("requests at the same time take a connection each, and at most so many are kept") {
+TEST_CASE("requests at the same time take a connection each, and a limited number of them is kept") {
   ScriptedServer server(serve);
   Here here(server, {.kept = 2});
   std::vector<http::AsyncClient::PendingPtr> pending;

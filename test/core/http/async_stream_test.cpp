@@ -116,7 +116,7 @@ TEST_CASE("a stream that is refused gives the answer and no piece") {
   CHECK(stream.body.empty());
 }
 
-TEST_CASE("a callback may drop its own request, in the middle of a piece too, and hears no more") {
+TEST_CASE("a callback may drop its own request, also in the middle of a piece, and is not called again") {
   ScriptedServer server([](Peer& peer) {
     peer.read_request();
     peer.send(kChunked + chunk("a") + chunk("b"));

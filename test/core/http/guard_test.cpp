@@ -100,7 +100,7 @@ TEST_CASE("nothing more is read while a guard decides, and the whole body afterw
   CHECK(peer.read_to_end().ends_with("none " + std::to_string(kBody) + "\n"));
 }
 
-TEST_CASE("a guard that does not decide in time is answered for, and its decision then counts no more") {
+TEST_CASE("a guard that does not decide in time is answered with a refusal, and its later decision has no effect") {
   std::promise<http::Decide> asked;
   RunningServer server(sizes([&](http::Request&, const http::Decide& decide) { asked.set_value(decide); }),
                        {.handler = 50ms});

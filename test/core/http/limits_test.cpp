@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// A handler that says when it has begun and waits until it is let go.
+// A handler that reports its begin and waits until it is released.
 struct Gate {
   http::Routes routes() {
     http::Routes routes;
@@ -39,7 +39,7 @@ http::Routes hello() {
 
 }  // namespace
 
-TEST_CASE("a peer that sends a header for ever is cut at the time for a request") {
+TEST_CASE("a peer that sends a header forever is cut at the time for a request") {
   RunningServer server(hello(), {.read = 50ms});
   RawPeer peer(server.address());
   peer.send("GET /hello HTTP/1.1\r\n");
@@ -84,7 +84,7 @@ TEST_CASE("at the cap the connection that has waited longest for a request makes
     peer->send(get_request("/hello"));
     peer->read_until("hello\n");
   }
-  half.send(get_request("/hello"));  // waits anew since then
+  half.send(get_request("/hello"));  // its wait restarts here
   half.read_until("hello\n");
   half.send("GET /hel");
   CHECK(http::get(server.address(), "/hello")->status == 200);
@@ -156,7 +156,7 @@ TEST_CASE("handlers on the loop answer while all workers are busy") {
   let_go.set_value();
 }
 
-TEST_CASE("a body that many answers share is sent as it is, and is let go with the last of them") {
+TEST_CASE("a body that many answers share is sent as it is, and is freed with the last of them") {
   auto page = std::make_shared<const std::string>(std::string(1 << 20, 'p'));
   const std::weak_ptr<const std::string> alive = page;
   {
@@ -196,7 +196,7 @@ TEST_CASE("a handler that takes too long is answered for with 503, its answer is
   gate.let_go.set_value();
 }
 
-TEST_CASE("stop lets a request in flight end and accepts no more") {
+TEST_CASE("stop lets a request in flight end and accepts no new one") {
   Gate gate;
   RunningServer server(gate.routes());
   auto answer = std::async(std::launch::async, [&] { return http::get(server.address(), "/wait"); });

@@ -63,7 +63,7 @@ TEST_CASE("a socket with a listener is left alone") {
   CHECK(http::get(folder.path("s"), "/who")->status == 200);
 }
 
-TEST_CASE("a file that is no socket is left alone") {
+TEST_CASE("a file that is not a socket is left alone") {
   SocketFolder folder;
   std::ofstream(folder.path("s")) << "precious";
   auto fd = http::open_unix_listener(folder.path("s"));

@@ -45,7 +45,7 @@ TEST_CASE("names and texts with escapes are read as what they stand for") {
   CHECK(seen.items.at(0) == "{\"name\":\"\u00e9\\n\",\"labels\":{\"\U0001F600\":1}}");
 }
 
-TEST_CASE("items need not be objects, and a list may be empty or null") {
+TEST_CASE("items may be of any type, and a list may be empty or null") {
   CHECK(read(R"({"items": [1, "a", [2]]})").items == std::vector<std::string>{"1", "\"a\"", "[2]"});
   CHECK(read(R"({"items": []})").list->has_items);
   CHECK(read(R"({"items": null})").list->null_items);
@@ -71,7 +71,7 @@ TEST_CASE("text that is not a list of Kubernetes is refused with the found text"
   CHECK(error_of(R"({"items": )" + std::string(100, '[') + std::string(100, ']') + "}").starts_with("not JSON: "));
 }
 
-TEST_CASE("a list is read alike in pieces of any size") {
+TEST_CASE("a list has the same result in pieces of any size") {
   const std::string text =
       R"({"kind": "ThingList", "items": [{"name": "\u00e9\n", "other": [1, "two"], "ports": [{"number": -12.5e1}]}, {"name": "y"}]}  )";
   for (std::size_t size = 1; size < text.size(); ++size) {

@@ -42,12 +42,12 @@ TEST_CASE("a member that is missing, null or of another type is empty") {
   CHECK(json_member(kDocument, "missing") == nullptr);
 }
 
-TEST_CASE("a value that is no mapping has no members") {
+TEST_CASE("a value that is not a mapping has no members") {
   CHECK(json_text(boost::json::value("text"), "text").empty());
   CHECK(json_member(boost::json::value(nullptr), "text") == nullptr);
 }
 
-TEST_CASE("a mapping is read as an object and as a value alike") {
+TEST_CASE("a mapping can be read as an object and as a value") {
   const boost::json::object& object = kDocument.get_object();
   CHECK(json_text(object, "text") == "a");
   CHECK(json_mapping(object, "mapping") == json_mapping(kDocument, "mapping"));

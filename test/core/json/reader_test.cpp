@@ -32,7 +32,7 @@ TEST_CASE("a text that is not JSON is refused with the byte at which it is not")
     CHECK_MESSAGE(read(text).starts_with("not JSON: "), text);
 }
 
-TEST_CASE("text that is no UTF-8 is refused") { CHECK(read("\"\xff\"").starts_with("not JSON: ")); }
+TEST_CASE("text that is not UTF-8 is refused") { CHECK(read("\"\xff\"").starts_with("not JSON: ")); }
 
 TEST_CASE("a number that no double can hold is refused, as in Go") {
   CHECK(read("[1e308]") == "[1E308]");

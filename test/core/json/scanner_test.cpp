@@ -77,7 +77,7 @@ TEST_CASE("members and items are visited in their order; null is like none") {
   CHECK(seen == std::vector<std::string>{"a", "1", "2", "bc"});
 }
 
-TEST_CASE("a number that is no integer of 64 bits is none") {
+TEST_CASE("a number that is not an integer of 64 bits is none") {
   CHECK(*JsonScanner("9223372036854775807").integer() == 9223372036854775807);
   for (const char* text : {"9223372036854775808", "1.0", "1e3", "null"})
     CHECK_FALSE(JsonScanner(text).integer()->has_value());

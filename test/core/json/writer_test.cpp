@@ -16,7 +16,7 @@ TEST_CASE("an object has its members in the order of the calls") {
   CHECK(json.text() == R"({"a":1,"b":"x","c":true,"7":{}})");
 }
 
-TEST_CASE("an array has commas between its elements and none beside them") {
+TEST_CASE("an array has commas between its elements, not before or after them") {
   JsonWriter json;
   json.begin_array().begin_object().end_object().value(1).begin_array().end_array().value("y").end_array();
   CHECK(json.text() == R"([{},1,[],"y"])");
@@ -34,7 +34,7 @@ TEST_CASE("quotes, backslashes and control characters are escaped, UTF-8 stays")
   CHECK(json.text() == "{\"a\\\"b\\\\\":\"tab\\u0009here \xc3\xa4\"}");
 }
 
-TEST_CASE("a name that is no UTF-8 gives a text that is") {
+TEST_CASE("a name that is not UTF-8 gives a text that is") {
   JsonWriter json;
   json.begin_array().value("mnt\xff\xc3").end_array();
   CHECK(json.text() == "[\"mnt\xef\xbf\xbd\xef\xbf\xbd\"]");

@@ -77,7 +77,7 @@ TEST_CASE("a token's file is read every three seconds at most, and at once on re
   CHECK_FALSE(credentials.refresh_now().any());
 }
 
-TEST_CASE("a file that was written anew with the same token is no change") {
+TEST_CASE("a file that was written again with the same token is no change") {
   const Account account;
   ManualClock clock;
   const ConnectionConfig config = account.config();

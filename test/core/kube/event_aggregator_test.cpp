@@ -190,7 +190,7 @@ TEST_CASE("an Event that exists after an unanswered creation is patched") {
   CHECK(it.count() == 2);
 }
 
-TEST_CASE("an Event that the cluster has forgotten is created anew") {
+TEST_CASE("an Event that the cluster has forgotten is created again") {
   Aggregation it;
   it.add(evicted("web-0"));
   it.write_all();

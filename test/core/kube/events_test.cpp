@@ -35,7 +35,7 @@ struct EventsFixture : ClusterClient {
     const auto all = cluster.requests();
     return all.empty() ? -1 : all.back().index;
   }();
-  // Faster than a cluster would have it.
+  // Shorter periods than in a cluster.
   Events events{loop,
                 clock,
                 client,
@@ -59,7 +59,7 @@ TEST_CASE("an event becomes an Event object, and its repetition a count") {
   CHECK(fixture.events.problem().empty());
 }
 
-TEST_CASE("an Event that the cluster has dropped is created anew") {
+TEST_CASE("an Event that the cluster has dropped is created again") {
   EventsFixture fixture;
   fixture.events.record(evicted("web-1"));
   REQUIRE(fixture.until([&] { return fixture.answered("create") == 1; }));

@@ -106,7 +106,7 @@ TEST_CASE("429 is a budget's when it names one, else the server is busy") {
   CHECK(busy.retry_after == std::chrono::seconds(3));
 }
 
-TEST_CASE("a pod that is gone, or was made anew under its name, is gone") {
+TEST_CASE("a pod that is gone, or was created again under its name, is gone") {
   CHECK(answer(404, R"({"kind":"Status","reason":"NotFound"})").outcome == Outcome::gone);
   CHECK(
       answer(

@@ -51,7 +51,7 @@ TEST_CASE("a pod is evicted with the version that the server speaks, which is as
   CHECK(evicting.cluster.requests(R"({"path":"/apis/policy"})").size() == asked);
 }
 
-TEST_CASE("a pod that was made anew under the name is left alone") {
+TEST_CASE("a pod that was created again under the name is left alone") {
   Evicting evicting;
   evicting.put_pod("remade");
   CHECK(evicting.evict("remade", "00000000-0000-0000-0000-000000000000")->outcome == Outcome::gone);
@@ -59,7 +59,7 @@ TEST_CASE("a pod that was made anew under the name is left alone") {
   CHECK(evicting.evict("nobody", "u")->outcome == Outcome::gone);
 }
 
-TEST_CASE("a budget without a disruption left refuses, and says when to ask again; others need not wait for that") {
+TEST_CASE("a budget without a disruption left refuses, and says when to ask again; other pods do not wait for that") {
   Evicting evicting;
   const std::string uid = evicting.put_pod("kept");
   evicting.put_budget("kept", "kept", 0);

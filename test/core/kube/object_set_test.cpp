@@ -49,7 +49,7 @@ TEST_CASE("a list reports changed, removed and recreated objects") {
   CHECK(found->removed == Names{"n/gone"});
 }
 
-TEST_CASE("a list that begins anew forgets the pages of the one before") {
+TEST_CASE("a restarted list forgets the pages of the previous one") {
   ObjectSet set({});
   REQUIRE(set.page(some({object("a")}), true, false));
   CHECK(set.page(some({object("b")}), true, true)->changed == Names{"n/b"});

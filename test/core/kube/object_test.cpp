@@ -47,7 +47,7 @@ TEST_CASE("a list without objects is written with null or with nothing in the br
   CHECK(parse_list(R"({"metadata":{"resourceVersion":"1"},"items":[]})", 10)->objects.empty());
 }
 
-TEST_CASE("an answer that is no list is an error, never an empty list") {
+TEST_CASE("an answer that is not a list is an error, never an empty list") {
   CHECK(error_of_list(R"({"metadata":{"resourceVersion":"1"}})") == "a list without items");
   CHECK(error_of_list(R"({"items":[]})") == "a list without metadata.resourceVersion");
   CHECK(error_of_list(R"({"metadata":{"resourceVersion":"1"},"items":[{"metadata":{}}]})") ==
@@ -137,7 +137,7 @@ TEST_CASE("an error on a watch brings what the server says of it") {
   CHECK(event->status.message == "too old resource version: 1 (9)");
 }
 
-TEST_CASE("text that is no event of a watch is an error") {
+TEST_CASE("text that is not an event of a watch is an error") {
   CHECK(error_of_event(R"({"type":"RENAMED","object":{}})") ==
         "a watch's event of type 'RENAMED', expected ADDED, MODIFIED, DELETED, BOOKMARK or ERROR");
   CHECK(error_of_event(R"({"type":"ADDED"})") == "a watch's event of type ADDED without an object");

@@ -53,7 +53,7 @@ TEST_CASE("a verb that the server holds back waits until then, others go on") {
   CHECK(limit.take(Verb::list, kStart + 7s) == 0s);
 }
 
-TEST_CASE("the longest hold counts, and none is longer than a minute") {
+TEST_CASE("the longest hold counts, and a hold lasts at most a minute") {
   RateLimit limit(5, 2);
   limit.hold(Verb::get, 20s, kStart);
   limit.hold(Verb::get, 1s, kStart);

@@ -227,7 +227,7 @@ TEST_CASE("a kind that was there is absent only after two minutes of being unkno
   CHECK(talk.now - first <= 5min);
 }
 
-TEST_CASE("an interruption of unknown kinds by an answer begins the two minutes anew") {
+TEST_CASE("an answer between unknown kinds restarts the two minutes") {
   ReflectorTalk talk;
   talk.watching();
   talk.watch_refused(410);

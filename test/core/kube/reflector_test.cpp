@@ -20,7 +20,7 @@ TEST_CASE("a reflector lists what the server has at hand, at once") {
   CHECK(talk.state() == State::starting);
 }
 
-TEST_CASE("a list that is to be the newest names no version, so that it comes in pages") {
+TEST_CASE("a request for the newest list names no version, so the list comes in pages") {
   const Reflector reflector({.path = "/api/v1/persistentvolumeclaims", .newest = true}, {}, Time{}, 7);
   CHECK(reflector.call().target == "/api/v1/persistentvolumeclaims?limit=500");
 }
@@ -38,7 +38,7 @@ TEST_CASE("the pages of a list are asked for one after the other, without a vers
   CHECK(talk.reflector.health().lists == 1);
 }
 
-TEST_CASE("a list with pages that have no end is given up after a thousand, and begun anew after five minutes") {
+TEST_CASE("a list with endless pages is given up after a thousand, and restarted after five minutes") {
   ReflectorTalk talk;
   int pages = 0;
   while (talk.step() == Do::list && pages < 5000) {
@@ -172,7 +172,7 @@ TEST_CASE(
   CHECK(total > 5min);
 }
 
-TEST_CASE("a list with an expired next page begins anew") {
+TEST_CASE("a list with an expired next page is restarted") {
   ReflectorTalk talk;
   talk.step();
   talk.list("5", "token");
@@ -210,7 +210,7 @@ TEST_CASE("a server that does not have the version yet is asked for what is true
   }
 }
 
-TEST_CASE("a line that is no event ends the watch, and everything is listed again") {
+TEST_CASE("a line that is not an event ends the watch, and everything is listed again") {
   ReflectorTalk talk;
   talk.watching();
   CHECK(talk.reflector.line(talk.now, "{\"type\":").ends);
@@ -239,7 +239,7 @@ TEST_CASE("after an error that passes a watch goes on where it was, after any ot
   CHECK(other.step_after_wait() == Do::list);
 }
 
-TEST_CASE("a list that is none is a problem and no change") {
+TEST_CASE("an invalid list is a problem and no change") {
   ReflectorTalk talk;
   talk.watching();
   talk.now += 1h;

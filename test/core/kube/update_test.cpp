@@ -123,7 +123,7 @@ TEST_CASE("an object that is missing is created with its status when that is wan
   CHECK(writer.time_of("new").find("2026-01-01T00:00:00Z") != std::string::npos);
 }
 
-TEST_CASE("an object that was removed since it was known is created anew") {
+TEST_CASE("an object that was removed since it was known is created again") {
   Writer writer;
   Update what = writer.set_status("removed", "2026-01-01T00:00:00Z");
   what.known = writer.cluster.put(metric("removed"));

@@ -91,7 +91,7 @@ TEST_CASE("a text is in the set for its time at least, and for twice that at mos
   CHECK_FALSE(set.contains("a", kNow + 60s));
 }
 
-TEST_CASE("a full set takes no more, and a removed text is gone") {
+TEST_CASE("a full set accepts no more texts, and a removed text is gone") {
   RecentSet set(10s, 3);
   for (int i = 0; i < 100; ++i) set.add(std::to_string(i), kNow);
   CHECK(set.size() == 3);

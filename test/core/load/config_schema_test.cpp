@@ -79,7 +79,7 @@ TEST_CASE("a schema that grows without bounds is refused") {
             .starts_with("config_schema: "));
 }
 
-TEST_CASE("a pattern that may take for ever to match is refused") {
+TEST_CASE("a pattern that may take forever to match is refused") {
   for (const char* pattern : {"^(a+)+$", "(a|a)*b", "((ab)*c)+", "(a*){2,}", "(x)\\\\1", "a{5000}", "([a-z]+|b)*"}) {
     CAPTURE(pattern);
     CHECK(refusal(R"({"properties": {"a": {"pattern": ")" + std::string(pattern) + R"("}}})", "{}")
@@ -101,7 +101,7 @@ TEST_CASE("a text that is too long to be matched is refused where the schema has
   CHECK(check_config(R"({"properties": {"a": {"type": "string"}}})", config));
 }
 
-TEST_CASE("a schema that is none is an error and not a crash") {
+TEST_CASE("an invalid schema is an error and not a crash") {
   CHECK(refusal("{", "{}").starts_with("config_schema: not JSON"));
   CHECK(refusal(R"({"type": 7})", "{}").starts_with("config_schema: "));
   CHECK(refusal(R"({"$ref": "http://example.org/schema"})", "{}").starts_with("config_schema: "));

@@ -120,7 +120,7 @@ TEST_CASE_FIXTURE(FileContentFixture, "a signature must be 64 bytes long") {
 }
 
 TEST_CASE_FIXTURE(FileContentFixture,
-                  "a signature need not be there otherwise, and must be right when it is and there are keys") {
+                  "a signature is optional otherwise, and is verified if it exists and there are keys") {
   const ContentDemand demand = keys(Trust::any, {our_key});
   CHECK(refusal(demand) == "");
   theirs.sign_file(file);
@@ -154,7 +154,7 @@ TEST_CASE_FIXTURE(FileContentFixture, "a key that cannot be read is an error tha
         "plugins.trustedKeys: '" + our_key + "': wanted no write permission for group and others, found mode 0666");
 }
 
-TEST_CASE_FIXTURE(FileContentFixture, "a file that is no public Ed25519 key is an error that names it") {
+TEST_CASE_FIXTURE(FileContentFixture, "a file that is not a public Ed25519 key is an error that names it") {
   const std::string no_key = "plugins.trustedKeys: '" + our_key + "': wanted a public key in PEM, found none";
   for (const std::string& content : {std::string(), std::string("no key"), ours.private_pem(),
                                      ours.private_pem("secret"), ours.public_pem().substr(0, 60)}) {

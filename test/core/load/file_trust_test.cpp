@@ -68,7 +68,7 @@ TEST_CASE("a link to a file of its directory is followed, a link out of it is re
             .ends_with("found a link to '" + elsewhere.file("second") + "'"));
 }
 
-TEST_CASE("a path that is no regular file, not absolute or missing is refused") {
+TEST_CASE("a path that is not a regular file, not absolute or missing is refused") {
   PluginShelf shelf;
   std::filesystem::create_directory(shelf.file("folder"));
   CHECK(refusal(check_trusted_file(shelf.path(), shelf.file("folder")))

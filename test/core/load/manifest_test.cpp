@@ -132,7 +132,7 @@ TEST_CASE("a shared object of another architecture is refused with both names") 
   CHECK_MESSAGE(contains(why, "found s390"), why);
 }
 
-TEST_CASE("a 32-bit file, a big-endian one and one that is no ELF file are refused") {
+TEST_CASE("a 32-bit file, a big-endian one and one that is not an ELF file are refused") {
   PluginShelf shelf{"puppet"};
   shelf.patch("puppet", EI_CLASS, "\x01");
   CHECK(contains(refusal_of_file(shelf.file("puppet")), "wanted a 64-bit ELF file"));

@@ -96,7 +96,7 @@ TEST_CASE("classes are found by the stride their maker gave") {
   CHECK(class_of(&module, 1) == &classes[1].cls);
 }
 
-TEST_CASE("a file that is no module is refused before anything in it is used") {
+TEST_CASE("a file that is not a module is refused before anything in it is used") {
   Manifest manifest;
   CHECK(contains(check_module(nullptr, manifest).error().message(), "wanted a module, found NULL"));
   koord_module module{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // PluginShelf: a trusted directory with copies of the test plugins. Each copy is a file of its own, so each
-// test maps its plugins afresh.
+// test maps its plugins again.
 #pragma once
 
 #include <initializer_list>
@@ -24,7 +24,7 @@ class PluginShelf {
 
   void put(std::string_view plugin);
   void put_as(std::string_view plugin, std::string_view name);
-  // Another file in the place of this one, by rename, as it is to be done under a running agent.
+  // Another file in the place of this one, by rename, as required under a running agent.
   void replace(std::string_view plugin) { replace(plugin, plugin); }
   void replace(std::string_view plugin, std::string_view name);
   // Overwrites bytes of a file at this offset.

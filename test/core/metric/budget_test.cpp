@@ -92,7 +92,7 @@ TEST_CASE("an ended series makes room in the budget") {
   CHECK(registry.live_series("p") == 1);
 }
 
-TEST_CASE("an ended other series is begun anew when it is needed") {
+TEST_CASE("an ended other series is created again when it is needed") {
   Registry registry;
   registry.set_budget("p", 0);
   SeriesId old = numbered(registry, gauge("g"), 0);

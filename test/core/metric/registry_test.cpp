@@ -184,7 +184,7 @@ TEST_CASE("an index that is used again has a new generation, so an old id never 
   CHECK(record(registry, fresh, 1)->recorded == 1);
 }
 
-TEST_CASE("a subject known anew under another handle takes the place of the old one") {
+TEST_CASE("a subject that is reported under another handle takes the place of the old one") {
   Registry registry;
   SeriesId old = series_of(registry, gauge("g"), container(1));
   SeriesId fresh = series_of(registry, gauge("g"), container(2));
@@ -223,7 +223,7 @@ TEST_CASE("in a handover a series that both have goes on, one that only the old 
   CHECK(registry.define("q", counter("c")));  // its name is free
 }
 
-TEST_CASE("in a handover a metric may be described anew, which ends the old one's") {
+TEST_CASE("in a handover a metric may be described again, which ends the old one's") {
   Registry registry;
   SeriesId old = series_of(registry, gauge("x"));
   registry.begin_handover("p");

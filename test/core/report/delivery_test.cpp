@@ -140,7 +140,7 @@ TEST_CASE("a report from the future is of now") {
   CHECK(node.writes.size() == 1);
 }
 
-TEST_CASE("refused writes come ever more rarely, up to once in half a minute to a minute, each time another") {
+TEST_CASE("refused writes come more and more rarely, up to once in half a minute to a minute, each time another") {
   Node node;
   node.delivery.begin(node.now, 0s);
   node.server_is_there = false;

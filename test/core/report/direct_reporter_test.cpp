@@ -139,7 +139,7 @@ TEST_CASE_FIXTURE(Direct, "when the leader is gone, the next one gets a whole re
   CHECK(reporter->view().problem.empty());
 }
 
-TEST_CASE_FIXTURE(Direct, "a replica that is no longer the leader refuses, and the Lease is read anew") {
+TEST_CASE_FIXTURE(Direct, "a replica that is no longer the leader refuses, and the Lease is read again") {
   StubManager standby(store);
   store.close();
   lead(standby.address());
@@ -242,7 +242,7 @@ TEST_CASE_FIXTURE(Direct, "a manager that never answers holds one request at a t
   CHECK(manager.requests() <= reporter->view().failed + 1);
 }
 
-TEST_CASE_FIXTURE(Direct, "an answer of success that is no object of the API is not taken for success") {
+TEST_CASE_FIXTURE(Direct, "an answer of success that is not an object of the API is not taken for success") {
   for (const char* body : {"", "OK", "{", "[]", R"({"kind":"Pod"})", "\xff\xfe\x00"}) {
     CAPTURE(body);
     StubManager manager(answer_of({.content_type = "application/json", .body = body}));

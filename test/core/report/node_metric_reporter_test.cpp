@@ -169,7 +169,7 @@ TEST_CASE_FIXTURE(Reporting,
 }
 
 TEST_CASE_FIXTURE(Reporting,
-                  "an unavailable API server is asked ever more rarely, and gets the newest when it is back") {
+                  "an unavailable API server is asked more and more rarely, and gets the newest when it is back") {
   put();
   start();
   cluster.fault("down");
@@ -186,7 +186,7 @@ TEST_CASE_FIXTURE(Reporting,
   CHECK(object("NodeMetric").at_pointer("/status/nodeMetric/nodeUsage/resources/cpu") == "2250m");
 }
 
-TEST_CASE_FIXTURE(Reporting, "a NodeMetric that there is not is not written, unless it is to be created") {
+TEST_CASE_FIXTURE(Reporting, "a missing NodeMetric is not written, unless the agent creates it") {
   hear("NodeMetric");
   start();
   pass(3min);
@@ -206,7 +206,7 @@ TEST_CASE_FIXTURE(Reporting, "nothing is written before it is known what the API
   CHECK(writes("NodeMetric").empty());
 }
 
-TEST_CASE_FIXTURE(Reporting, "a NodeMetric that was deleted and made anew gets its status again") {
+TEST_CASE_FIXTURE(Reporting, "a NodeMetric that was deleted and created again gets its status again") {
   put();
   start();
   pass(30s);

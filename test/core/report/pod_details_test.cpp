@@ -83,7 +83,7 @@ TEST_CASE_FIXTURE(DetailFixture,
   CHECK(pressure("web-0") == PodPressure{std::nullopt, 0.25, std::nullopt});
 }
 
-TEST_CASE_FIXTURE(DetailFixture, "a counter with one sample, an old one, or one that began anew has no rate") {
+TEST_CASE_FIXTURE(DetailFixture, "a counter with one sample, an old one, or one that was reset has no rate") {
   const std::uint32_t old = counter("pod_sched_latency_seconds_sum", {{"pod_uid", "u1"}}, 0.25);
   run(30s);
   end(old);
@@ -128,7 +128,7 @@ TEST_CASE_FIXTURE(DetailFixture, "a third party's verdict is not reported") {
   CHECK(details().empty());
 }
 
-TEST_CASE_FIXTURE(DetailFixture, "a flood of verdicts and suspects is cut, and numbers that are none are left out") {
+TEST_CASE_FIXTURE(DetailFixture, "a flood of verdicts and suspects is cut, and invalid numbers are left out") {
   std::vector<verdict::Record> flood;
   for (std::uint64_t i = 0; i < 100; ++i) {
     verdict::Record record = about("u1", "c" + std::to_string(i), verdict::Resource::blkio);

@@ -62,7 +62,7 @@ TEST_CASE("members of other types count as missing") {
   CHECK_FALSE(reported->update_seconds);
 }
 
-TEST_CASE("text that is no object is refused by name") {
+TEST_CASE("text that is not an object is refused by name") {
   CHECK(parse_reported("[]").error().text == "NodeMetric: expected a mapping, found a list");
   CHECK(parse_reported("{").error().text.starts_with("NodeMetric: not JSON"));
 }

@@ -195,7 +195,7 @@ TEST_CASE_FIXTURE(Scrapes, "a series that two endpoints give is that of the firs
   CHECK(shown() == "koordetector_a{node=\"node\"} 2\nkoordetector_b{node=\"node\"} 1\n");
 }
 
-TEST_CASE_FIXTURE(Scrapes, "after forget() nothing is left, and everything is met anew") {
+TEST_CASE_FIXTURE(Scrapes, "after forget() nothing is left, and every series is new") {
   REQUIRE(take("a 1\nb 2\n"));
   metrics.forget();
   CHECK(registry.live_series("test") == 0);

@@ -32,7 +32,7 @@ TEST_CASE("a report replaces the plugin's one before it, and goes with the plugi
   CHECK(board.list().empty());
 }
 
-TEST_CASE("a plugin reports so many names and no more") {
+TEST_CASE("a plugin reports a limited number of names") {
   CapabilityBoard board;
   for (std::size_t i = 0; i < CapabilityBoard::kMaxReportsPerPlugin; ++i)
     REQUIRE(board.report({"c" + std::to_string(i), CapabilityState::absent, "", "a"}));

@@ -72,7 +72,7 @@ TEST_CASE_FIXTURE(Config, "a new configuration is read from the next look-up on"
   CHECK(period == 9);
 }
 
-TEST_CASE_FIXTURE(Config, "a configuration that is no object is refused and the old one stays") {
+TEST_CASE_FIXTURE(Config, "a configuration that is not an object is refused and the old one stays") {
   for (const char* bad : {"[1]", "{", "7"}) CHECK_FALSE(host.context().set_config_json(bad));
   std::int64_t period = 0;
   CHECK(service->i64(abi, str("/period"), &period) == KOORD_OK);

@@ -159,7 +159,8 @@ TEST_CASE_FIXTURE(Processes, "a pod without a cgroup has unknown processes, neve
   CHECK(host.last_error() == "the cgroup of this pod or container is not known yet");
 }
 
-TEST_CASE_FIXTURE(Processes, "the processes of what is no pod or container are refused with the reason") {
+TEST_CASE_FIXTURE(Processes,
+                  "a request for processes of a subject that is not a pod or container is refused with the reason") {
   CHECK(ask(KOORD_NO_SUBJECT, 10) == KOORD_E_INVALID);
   CHECK(ask(123456, 10) == KOORD_E_GONE);
   CHECK(service->processes(abi, pod(0).handle, nullptr, 10, &need) == KOORD_E_INVALID);

@@ -185,7 +185,7 @@ TEST_CASE_FIXTURE(Verdicts, "a suspect outside of what it may be refuses the ver
   CHECK(standing().empty());
 }
 
-TEST_CASE_FIXTURE(Verdicts, "a bad verdict refuses those beside it, and those before stay") {
+TEST_CASE_FIXTURE(Verdicts, "a bad verdict refuses the whole post, and the verdicts of earlier posts stay") {
   REQUIRE(post(abi_verdict(cart)) == KOORD_OK);
   koord_verdict both[] = {abi_verdict(etl), abi_verdict(cart)};
   both[0].value = 99;
@@ -253,7 +253,7 @@ TEST_CASE_FIXTURE(Verdicts, "suspects are listed by their values, unknown ones l
   CHECK(listed[2].kind == verdict::SuspectKind::outside);
 }
 
-TEST_CASE_FIXTURE(Verdicts, "a plugin that was written off while it runs has no verdicts, and posts no further ones") {
+TEST_CASE_FIXTURE(Verdicts, "a plugin that was abandoned while it runs has no verdicts, and posts no further ones") {
   service::PluginContext hanging(host.services(), "com.acme.rule", {"koord.verdict/1"}, "{}");
   const koord_verdict verdict = abi_verdict(cart);
   REQUIRE(service->post(hanging.host(), &verdict, 1, sizeof verdict) == KOORD_OK);

@@ -60,8 +60,8 @@ std::vector<Attack> attacks() {
        "the answer broke off"},
       {"an end between two chunks", in_chunks(kHalf), "the answer broke off"},
       {"an end before the last chunk, after a whole list", in_chunks(kList), "the answer broke off"},
-      {"a chunk with a size that is no number", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n" + kList,
-       "/pods: "},
+      {"a chunk with a size that is not a number",
+       "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n" + kList, "/pods: "},
       {"an end before the header", "HTTP/1.1 200", "/pods: "},
       {"206", with_length(kHalf, kHalf.size(), "206 Partial Content"), "/pods: 206"},
       {"a redirect", "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1/pods\r\nContent-Length: 0\r\n\r\n",
@@ -203,7 +203,7 @@ struct AttackedKubelet : LoopHere {
 
 }  // namespace
 
-TEST_CASE("an answer that is no list of pods: the last list stays, the fault is named, and no pod counts as gone") {
+TEST_CASE("an answer that is not a list of pods: the last list stays, the fault is named, and no pod counts as gone") {
   AttackedKubelet kubelet;
   for (const Attack& attack : attacks()) kubelet.check_unharmed_by(attack);
 }

@@ -89,7 +89,7 @@ struct Kubelet {
     loop.run();
     return condition();
   }
-  // Until it has asked for pods so many more times and the answers were taken.
+  // Until it has asked for pods this many more times and the answers were taken.
   bool run_for(int answers_to_pods) {
     const int goal = asked["/pods"] + answers_to_pods + 1;
     return run_until([&] { return asked["/pods"] >= goal; });
@@ -274,7 +274,7 @@ TEST_CASE("those who hurry wait until the last request is old enough") {
   CHECK(kubelet.asked["/pods"] == before + 1);
 }
 
-TEST_CASE("the configuration is asked for until it is known, then rarely, and anew when the kubelet was away") {
+TEST_CASE("the configuration is asked for until it is known, then rarely, and again when the kubelet was unavailable") {
   Kubelet kubelet;
   kubelet.answers.at("/configz") = answer(403, "Forbidden");
   kubelet.begin(kOften);
@@ -296,7 +296,7 @@ TEST_CASE("the configuration is asked for until it is known, then rarely, and an
   CHECK(kubelet.run_until([&] { return kubelet.asked["/configz"] == known + 1; }));
 }
 
-TEST_CASE("a configuration that was known and could not be asked for anew is asked for until it can be") {
+TEST_CASE("a configuration that was known and could not be asked for again is asked for until it can be") {
   Kubelet kubelet;
   kubelet.begin(kOften);
   // The strand takes the configuration before the second list: it is known before the clock moves.
@@ -309,7 +309,7 @@ TEST_CASE("a configuration that was known and could not be asked for anew is ask
   CHECK(kubelet.run_until([&] { return kubelet.source->status().config_problem.empty(); }));
 }
 
-TEST_CASE("a configuration that moves the pods' directories has them computed anew at once") {
+TEST_CASE("a configuration that moves the pods' directories has them computed again at once") {
   Kubelet kubelet;
   for (const char* path : {"podu1/c1", "podu1", "podu2/c2", "podu2"})
     kubelet.node.remove(std::string("cgroup/kubepods/burstable/") + path);

@@ -320,7 +320,7 @@ TEST_CASE("a pod with a name that no API server lets through is left out and nam
   CHECK(parse_pod(R"({"metadata":{"uid":"u","name":")" + std::string(253, 'a') + R"("}})", kSystemd));
 }
 
-TEST_CASE("JSON and YAML are read alike") {
+TEST_CASE("JSON and YAML have the same result") {
   std::string json = R"({"kind":"List","items":[{"metadata":{"uid":"u","name":"\u00e9"},"spec":{"containers":
     [{"name":"a","resources":{"requests":{"cpu":0.5,"memory":"1e3"}}}]}}]})";
   std::string yaml = "kind: List\nitems: [{metadata: {uid: u, name: \"\\u00e9\"}, spec: {containers: "

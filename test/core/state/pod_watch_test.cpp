@@ -98,7 +98,7 @@ TEST_CASE("a container is noticed in pods that were there and in pods that came"
   CHECK(node.notices([&] { node.make("kubepods/podu2/c"); }));
 }
 
-TEST_CASE("existing directories are no change at the beginning, nor is a directory that is no pod") {
+TEST_CASE("existing directories are no change at the beginning, nor is a directory that is not a pod") {
   Watched node({"kubepods/podu1/a", "kubepods/burstable/podu2"});
   node.watch->watch(kCgroupfs);
   node.make("kubepods/other");
@@ -166,7 +166,7 @@ TEST_CASE("without an inotify instance pods are noticed by listing, and inotify 
 }
 
 // In a namespace of users of its own, where the kernel's bound can be set without harm to others.
-TEST_CASE("when the kernel gives no more watches it lists, and says why") {
+TEST_CASE("when the kernel refuses further watches, the directory is listed instead, and the reason is shown") {
   const pid_t child = ::fork();
   if (child == 0) {
     if (::unshare(CLONE_NEWUSER) != 0) ::_exit(77);

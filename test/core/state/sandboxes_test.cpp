@@ -34,7 +34,7 @@ Pod pod_with(std::vector<std::string> ids) {
   return pod;
 }
 
-// The sandbox's id, or "" when none is found.
+// The sandbox's id, or "" when there is no sandbox.
 std::string found(Sandboxes& sandboxes, const FakeNode& node, const Pod& pod) {
   std::vector<Pod> pods = {pod};
   sandboxes.add_to(pods, layout_of(node));
@@ -71,7 +71,7 @@ TEST_CASE("with cgroupfs the sandbox's runtime is that of the pod's containers")
   CHECK(found(sandboxes, node, pod) == "docker://pause");
 }
 
-TEST_CASE("if two directories are not listed none is taken, unless it was the sandbox before") {
+TEST_CASE("if two directories are not listed, neither is the sandbox, unless it was the sandbox before") {
   FakeNode node;
   on_v2(node);
   for (const char* id : {"pause", "new"}) make_scope(node, id);

@@ -157,7 +157,7 @@ TEST_CASE("a removed key goes back to the defaults, a removed ConfigMap too") {
   CHECK(at(settings, "/resourceUsedThresholdWithBE/enable") == json::value(false));
 }
 
-TEST_CASE("the node's own bandwidth holds; one that is no quantity takes systemStrategy away and is named") {
+TEST_CASE("the node's own bandwidth holds; one that is not a quantity takes systemStrategy away and is named") {
   const SloSettings settings = taken({{"system-config", R"({"clusterStrategy": {"totalNetworkBandwidth": "1G"}})"}});
   const std::string key = "node.koordinator.sh/network-bandwidth";
   CHECK(at(settings, "/systemStrategy/totalNetworkBandwidth") == json::value("1G"));
@@ -169,7 +169,7 @@ TEST_CASE("the node's own bandwidth holds; one that is no quantity takes systemS
       "has no systemStrategy");
 }
 
-TEST_CASE("data that is no mapping changes nothing") {
+TEST_CASE("data that is not a mapping changes nothing") {
   SloSettings settings = taken({{"resource-threshold-config", kThresholds}});
   CHECK(settings.take("[]").size() == 1);
   CHECK(at(settings, "/resourceUsedThresholdWithBE/cpuSuppressThresholdPercent") == json::value(60));

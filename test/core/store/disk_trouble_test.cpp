@@ -33,7 +33,7 @@ class FailingDisk {
   std::string operator/(const char* name) const { return directory_ / name; }
 
   // As after an error of the medium under errors=remount-ro: all that is open for writing stays open, and what the
-  // kernel had not yet written is lost; hence the sync.
+  // kernel had not yet written is lost, so they are synced.
   void turn_read_only() const {
     ::sync();
     REQUIRE((std::ofstream("/sys/fs/ext4/" + device() + "/trigger_fs_error") << 1).flush());
@@ -86,7 +86,7 @@ struct StoreOn : StoreFixture {
     while (store->stats().mode != mode && std::chrono::steady_clock::now() < give_up) store->flush();
     REQUIRE(store->stats().mode == mode);
   }
-  // Samples of it that a query finds; asks no file, so that none is held open.
+  // Samples of it that a query finds; reads no file, so it opens none.
   std::uint64_t last_minute() const {
     constexpr Aggregation kCount[] = {Aggregation::count};
     return store->aggregate_series(1, kCount, clock.now() - 60s, clock.now()).value_or(AggregateRow{}).count;

@@ -141,7 +141,7 @@ TEST_CASE("the cookie of a session admits it; a wrong, cut or differently named 
   CHECK(status(viewer.access, request("/", {{"host", kHost}, {"cookie", "a=b; " + cookie + "; c=d"}})) == 200);
 }
 
-TEST_CASE("a Host that is no name of loopback with this port is 403, also with a session (DNS rebinding)") {
+TEST_CASE("a Host that is not a name of loopback with this port is 403, also with a session (DNS rebinding)") {
   SignedIn viewer;
   for (const char* host :
        {"evil.example:9317", "evil.example", "127.0.0.1", "127.0.0.1:80", "127.0.0.1:9317.evil.example",

@@ -154,7 +154,7 @@ TEST_CASE("a kubectl that is missing is named, with the option for it") {
       "cannot run 'koord-test-no-kubectl': No such file or directory; --pod needs kubectl in PATH or --kubectl PROGRAM");
 }
 
-TEST_CASE("SQL runs in the pod, as one argument that is no option") {
+TEST_CASE("SQL runs in the pod, as one argument that is not an option") {
   const KubectlFixture fixture("for last; do :; done; echo \"{\\\"statement\\\": \\\"$last\\\"}\"\n");
   const auto source = fixture.source();
   const Result<http::ClientResponse> rows = source->sql("--db=/etc/passwd; $(reboot)", 7);

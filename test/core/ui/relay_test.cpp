@@ -93,7 +93,7 @@ TEST_CASE("a relay ends when the agent closes an idle connection") {
   fixture.thread = std::thread([] {});
 }
 
-TEST_CASE("after the end of its input a relay does not wait for ever for an agent that hangs") {
+TEST_CASE("after the end of its input a relay does not wait forever for an agent that hangs") {
   SocketFolder folder;
   const std::string path = folder.path("hanging.sock");
   const http::SocketAddress address = *http::unix_address(path);

@@ -166,7 +166,7 @@ TEST_CASE("the page's files are served while all workers wait for the agent") {
   for (std::thread& thread : waiting) thread.join();
 }
 
-TEST_CASE("SQL without a metric cache, and a limit that is no number, are errors") {
+TEST_CASE("SQL without a metric cache, and a limit that is not a number, are errors") {
   ViewerFixture fixture;
   CHECK(fixture.get("/sql?query=SELECT%201").status == 400);
   for (const char* limit : {"0", "-1", "10001", "x", "99999999999999999999"}) {

@@ -160,7 +160,7 @@ TEST_CASE("a written fixture is read again, and makes the same node") {
   }
 }
 
-TEST_CASE("a file that is no fixture is refused with what was wanted") {
+TEST_CASE("a file that is not a fixture is refused with what was wanted") {
   CHECK(parse_fixture("no tar file at all").error().message().size() > 0);
   CHECK(refusal({{"frames/0/proc/stat", ""}}) == "wanted a fixture.json, found none");
   CHECK(refusal({{"fixture.json", "[]"}}) == "fixture.json: expected a mapping, found a list");
@@ -178,7 +178,7 @@ TEST_CASE("a fixture cannot reach out of its node") {
     CHECK(refusal({{"fixture.json", kAbout}, {path, "x"}}) != "");
   for (const char* target : {"->/etc", "->../../../etc", "->cpu/../../x"})
     CHECK(refusal({{"fixture.json", kAbout}, {"frames/0/cgroup/cpu", target}}) ==
-          "'frames/0/cgroup/cpu' wanted a link to what is beside it");
+          "'frames/0/cgroup/cpu' wanted a link to a file in the same directory");
   CHECK(refusal({{"fixture.json", kAbout}, {"frames/1.gone", "proc/../../home\n"}}) ==
         "frames/1.gone: 'proc/../../home' is no path below proc, sys, cgroup, resctrl or run");
 }

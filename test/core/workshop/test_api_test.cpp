@@ -99,6 +99,6 @@ TEST_CASE_FIXTURE(Test, "another plugin's samples carry their pod's labels") {
   CHECK(std::isnan(koord_test_value(t, "pod_cpu_usage", "pod_name=till")));
 }
 
-TEST_CASE("a file that is no module has no host") {
+TEST_CASE("a file that is not a module has no host") {
   CHECK(koord_test_open([]() -> const koord_module* { return nullptr; }) == nullptr);
 }

@@ -117,7 +117,7 @@ void attack_become_root(raid *r) {
   STEP(r, "new_privs", prctl(PR_SET_NO_NEW_PRIVS, 0, 0, 0, 0) == -1 && errno == EINVAL ? (errno = EPERM, -1) : 0);
 }
 
-/* Root asks for no password, and then the program ends well. One that waits for it is ended by the timer. */
+/* As root, su asks for no password and succeeds. If it waits for a password, the timer ends it. */
 static int run_su(void *argument) {
   char *const words[] = {"su", "-c", "true", NULL};
   char *const environment[] = {NULL};

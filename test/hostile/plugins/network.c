@@ -83,8 +83,8 @@ void attack_api_by_child(raid *r) {
   if (r->tick == 1) say(r, "child", in_child(ask_in_child, r));
 }
 
-/* Held open from the first tick to the eleventh, without a word. A connection that the agent closes at once is not
- * held. */
+/* Held open from the first tick to the eleventh, without sending data. A connection that the agent closes at once is
+ * not held. */
 void attack_api_flood(raid *r) {
   static int held[200];
   long count = 0;

@@ -38,7 +38,7 @@ class Reviews:
             del self._users[token]
 
     def allow(self, verbs, user=None, group=None, paths=(), resources=(), names=()):
-        """A rule for a user or a group. `resources`: "nodemetrics.metrics.koordetector.sh/status"; `names`: none is all."""
+        """A rule for a user or a group. `resources`: "nodemetrics.metrics.koordetector.sh/status"; `names`: empty means all."""
         if (user is None) == (group is None) or bool(paths) == bool(resources):
             raise ValueError("expected either a user or a group, and either paths or resources")
         with self._mutex:

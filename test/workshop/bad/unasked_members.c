@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Takes a table for what its own plugin.h says it is. */
+/* Uses members of its own plugin.h without checking that the host's table has them. */
 #include "sound.h"
 
 static koord_status init(void *instance) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Puts a pod's name into capitals where it stands. */
+/* Writes a pod's name in capitals into the host's own text. */
 #include "sound.h"
 
 static koord_status collect(void *instance, uint64_t now_ns, uint64_t deadline_ns) {

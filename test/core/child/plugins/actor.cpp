@@ -211,7 +211,7 @@ double operate(const koord_host* host) {
   return answered ? std::atof(answer + std::string_view("HTTP/1.1 ").size()) : -EIO;
 }
 
-// Keeps a CPU busy for so long.
+// Keeps a CPU busy for this time.
 void spin(std::chrono::milliseconds time) {
   const auto end = std::chrono::steady_clock::now() + time;
   while (std::chrono::steady_clock::now() < end) {

@@ -109,7 +109,7 @@ TEST_CASE("after the runtime has restarted, one new connection brings all pods a
   CHECK(plugin.runtime->accepted == 1);
 }
 
-TEST_CASE("call ids begin anew on a new connection") {
+TEST_CASE("call ids start again on a new connection") {
   ConnectedPlugin plugin(patient());
   plugin.connect();
   for (int i = 0; i < 5; ++i) plugin.ask("StateChange", state_change(2, pod_named("p")));

@@ -39,7 +39,7 @@ TEST_CASE("an event has the name of its method") {
   CHECK_FALSE(stage_of_method(""));
 }
 
-TEST_CASE("a number of StateChange that is no event is found") {
+TEST_CASE("a number of StateChange that is not an event is found") {
   CHECK(stage_of_event(1) == Stage::run_pod_sandbox);
   CHECK(stage_of_event(13) == Stage::post_update_pod_sandbox);
   for (const std::int32_t number : {-1, 0, 14, 1000}) CHECK_FALSE(stage_of_event(number));

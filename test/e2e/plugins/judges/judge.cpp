@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An advisor that posts the verdicts of its configuration, each period anew: {"blames": "shop/cart batch/etl 0.038
+// An advisor that posts the verdicts of its configuration in each period: {"blames": "shop/cart batch/etl 0.038
 // 0.62; …"}: the victim, the suspect, seconds of wait per second for it, and its share of all waits. Built twice: as a
 // plugin of the agent, and as one of a third party.
 #include <chrono>
