@@ -72,6 +72,21 @@ FOUND = [
     ('It answers whoever asks.', 'whoever'),
     ('An error says what of it is missing.', 'what of'),
     ('Its author can mend it.', 'mend'),
+    ('The file is read anew.', 'anew'),
+    ('Both are read alike.', 'alike'),
+    ('It heeds the limit.', 'heeds'),
+    ('It failed of late.', 'of late'),
+    ('It need not exist.', 'need not'),
+    ('It is silent for so long.', 'for so long'),
+    ('At most so many rows.', 'so many'),
+    ('It stays for ever.', 'for ever'),
+    ('It is asked ever more rarely.', 'ever more'),
+    ('It waits in vain.', 'in vain'),
+    ('As a kernel would have it.', 'would have it'),
+    ('It gets by without a file.', 'gets by'),
+    ('A file that there is not is skipped.', 'that there is not'),
+    ('Its thread was written off.', 'written off'),
+    ('A text that is no number is refused.', 'that is no number'),
 ]
 
 NOT_FOUND = [
@@ -87,6 +102,8 @@ NOT_FOUND = [
     'Looks up the name; one look-up at a time.',
     'It is not unless it must.',
     'It appears at e.g. of the pod.',
+    'So many pods are ready that others wait.',
+    'A pod that is no longer listed, and that is no error.',
 ]
 
 
