@@ -4,7 +4,7 @@
 
 #include "koordetector/subjects.hpp"
 #include "plugins/advisor-be-resource/best_effort_class.hpp"
-#include "plugins/shared/kube/pod_places.hpp"
+#include "plugins/shared/node/pod_places.hpp"
 
 namespace {
 

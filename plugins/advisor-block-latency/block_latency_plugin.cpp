@@ -13,7 +13,7 @@
 #include "plugins/shared/node/value_file.hpp"
 #include "plugins/shared/sdk/joined.hpp"
 #include "plugins/shared/sdk/value_or_fail.hpp"
-#include "plugins/shared/tracing/plugin_marker.hpp"
+#include "plugins/shared/bpf/plugin_marker.hpp"
 
 namespace {
 

@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "plugins/advisor-host-application/application_meter.hpp"
-#include "plugins/shared/kube/pod_places.hpp"
+#include "plugins/shared/node/pod_places.hpp"
 
 namespace {
 

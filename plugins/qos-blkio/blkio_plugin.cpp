@@ -8,7 +8,7 @@
 #include "koordetector/plugin.hpp"
 #include "plugins/qos-blkio/blkio.hpp"
 #include "plugins/qos-blkio/sysfs_devices.hpp"
-#include "plugins/shared/kube/pod_places.hpp"
+#include "plugins/shared/node/pod_places.hpp"
 #include "plugins/shared/node/host.hpp"
 #include "plugins/shared/slo/pod_slo.hpp"
 #include "plugins/shared/strategy/proposal.hpp"

@@ -13,7 +13,7 @@
 
 #include "plugins/qos-cpu-suppress/pick_cpus.hpp"
 #include "plugins/shared/strategy/intent.hpp"
-#include "plugins/shared/usage/split.hpp"
+#include "plugins/qos-cpu-suppress/usage_split.hpp"
 
 namespace koord::cpu_suppress {
 

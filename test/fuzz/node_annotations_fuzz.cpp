@@ -8,7 +8,7 @@
 
 #include "core/state/cpu_owners.hpp"
 #include "core/state/snapshot.hpp"
-#include "plugins/shared/usage/annotations.hpp"
+#include "plugins/qos-cpu-suppress/best_effort_applications.hpp"
 
 using namespace koord;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/shared/usage/annotations.hpp"
+#include "plugins/qos-cpu-suppress/best_effort_applications.hpp"
 
 #include <boost/json.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/shared/usage/split.hpp"
+#include "plugins/qos-cpu-suppress/usage_split.hpp"
 
 #include <algorithm>
 

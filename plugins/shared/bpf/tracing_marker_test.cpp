@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/shared/tracing/tracing_marker.hpp"
+#include "plugins/shared/bpf/tracing_marker.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/wait.h>

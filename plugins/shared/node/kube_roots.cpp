@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/shared/kube/kube_roots.hpp"
+#include "plugins/shared/node/kube_roots.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -10,7 +10,7 @@
 #include "core/base/file.hpp"
 #include "core/base/parse.hpp"
 #include "koordetector/plugin.hpp"
-#include "plugins/shared/tracing/tracing_marker.hpp"
+#include "plugins/shared/bpf/tracing_marker.hpp"
 
 namespace koord::tracing {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
-#include "plugins/shared/usage/annotations.hpp"
-#include "plugins/shared/usage/split.hpp"
+#include "plugins/qos-cpu-suppress/best_effort_applications.hpp"
+#include "plugins/qos-cpu-suppress/usage_split.hpp"
 
 using namespace koord;
 using namespace koord::usage;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "koordetector/plugin.hpp"
-#include "plugins/shared/kube/kube_roots.hpp"
+#include "plugins/shared/node/kube_roots.hpp"
 
 namespace koord::kube {
 
