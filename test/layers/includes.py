@@ -45,6 +45,10 @@ LOWER = {
 # The plugin ABI ("koordetector/plugin.h") is known to those that load plugins, and to plugins.
 KNOWS_THE_ABI = ['service', 'load', 'scrape', 'host', 'child', 'hook', 'api', 'workshop', 'agentd', 'ctl', 'plugin_host']
 
+# A row of plugins/shared/README.md: the folder, and its users in the last cell; more users than this are only counted.
+SHARED_ROW = re.compile(r'^\| `(\w+)` \|.*\| ([^|]*) \|$', re.M)
+MOST_NAMED_USERS = 8
+
 # A plugin may link the parts of the core that keep no state of the node: all of base and json, and these headers.
 PLUGIN_MAY_INCLUDE = [
     'core/base/',
@@ -163,6 +167,33 @@ def plugins_include_only_the_abi_and_stateless_core(tree):
                        f'plugins/shared/, bpf/ and {" ".join(PLUGIN_MAY_INCLUDE)}')
 
 
+def users_of_shared_folders(tree):
+    users = {}
+    for file in files_in(tree, 'plugins'):
+        user = '/'.join(file.path.parts[1:3]) if file.folder == 'shared' else file.folder
+        for _, name in file.includes:
+            if name.startswith('plugins/shared/'):
+                folder = name.split('/')[2]
+                if user != f'shared/{folder}':
+                    users.setdefault(folder, set()).add(user.removeprefix('shared/'))
+    return users
+
+
+def shared_code_of_plugins_has_several_users_and_its_readme_names_them(tree):
+    readme = tree / 'plugins/shared/README.md'
+    if not readme.is_file():
+        return
+    rows = dict(SHARED_ROW.findall(readme.read_text(encoding='utf-8')))
+    users = users_of_shared_folders(tree)
+    for folder in sorted(path.name for path in (tree / 'plugins/shared').iterdir() if path.is_dir()):
+        of = sorted(users.get(folder, ()))
+        if len(of) < 2:
+            yield f'plugins/shared/{folder}: is used by {", ".join(of) or "nothing"} only; move it there'
+        cell = ', '.join(f'`{user}`' for user in of) if len(of) <= MOST_NAMED_USERS else f'{len(of)} folders'
+        if rows.get(folder) != cell:
+            yield f'plugins/shared/README.md: the row of {folder} ends with "{rows.get(folder)}", expected "{cell}"'
+
+
 def an_include_names_the_folder(tree):
     """In core always; a test may name its neighbour without."""
     for file in files_in(tree, 'core', 'test'):
@@ -228,6 +259,7 @@ def each_format_has_one_reader(tree):
 RULES = [
     core_includes_only_lower_libraries,
     plugins_include_only_the_abi_and_stateless_core,
+    shared_code_of_plugins_has_several_users_and_its_readme_names_them,
     an_include_names_the_folder,
     a_dot_h_is_c,
     heavy_libraries_stay_where_they_belong,
@@ -255,6 +287,11 @@ GOOD = [
     ('core/load/module.cpp', '#include "koordetector/plugin.h"\n#include "core/http/server.hpp"\n'),
     ('core/http/server.hpp', '#include <memory>\n'),
     ('plugins/advisor-x/x.cpp', '#include "koordetector/plugin.hpp"\n#include "x.hpp"\n#include "core/base/result.hpp"\n'),
+    ('plugins/shared/README.md', '| `sdk` | small headers | `advisor-y`, `node` |\n| `node` | places | `advisor-x`, `advisor-y` |\n'),
+    ('plugins/shared/sdk/a.hpp', '#include "plugins/shared/sdk/b.hpp"\n'),
+    ('plugins/shared/node/a.hpp', '#include "plugins/shared/sdk/a.hpp"\n'),
+    ('plugins/advisor-y/y.cpp', '#include "plugins/shared/sdk/a.hpp"\n#include "plugins/shared/node/a.hpp"\n'),
+    ('plugins/advisor-x/z.cpp', '#include "plugins/shared/node/a.hpp"\n'),
     ('plugins/advisor-x/x_test.cpp', '#include "test/support/fake_node.hpp"\n'),
     ('plugin-api/include/koordetector/plugin.h', '#include <stdint.h>\n'),
 ]
@@ -274,6 +311,9 @@ BAD = [
     (plugins_include_only_the_abi_and_stateless_core, 'plugins/advisor-x/a.cpp', '#include "plugins/advisor-y/y.hpp"\n'),
     (plugins_include_only_the_abi_and_stateless_core, 'plugins/advisor-x/a.cpp', '#include "../advisor-y/y.hpp"\n'),
     (plugins_include_only_the_abi_and_stateless_core, 'plugins/advisor-x/a.cpp', '#include "test/support/fake_node.hpp"\n'),
+    (shared_code_of_plugins_has_several_users_and_its_readme_names_them, 'plugins/advisor-x/z.cpp', ''),
+    (shared_code_of_plugins_has_several_users_and_its_readme_names_them, 'plugins/advisor-z/z.cpp', '#include "plugins/shared/sdk/a.hpp"\n'),
+    (shared_code_of_plugins_has_several_users_and_its_readme_names_them, 'plugins/shared/slo/a.hpp', ''),
     (an_include_names_the_folder, 'core/base/a.cpp', '#include "result.hpp"\n'),
     (an_include_names_the_folder, 'core/base/a.cpp', '#include <core/base/result.hpp>\n'),
     (an_include_names_the_folder, 'core/base/a.cpp', '#include "core/base/renamed.hpp"\n'),
