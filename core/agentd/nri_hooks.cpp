@@ -14,7 +14,7 @@ namespace {
 constexpr log::Category nri_log{"nri"};
 
 // The start of a hook does not change the snapshot, so it is polled.
-constexpr Duration kLookPeriod = std::chrono::seconds(1);
+constexpr Duration kPollPeriod = std::chrono::seconds(1);
 constexpr std::uint32_t kStages =
     KOORD_STAGE_PRE_RUN_POD_SANDBOX | KOORD_STAGE_PRE_CREATE_CONTAINER | KOORD_STAGE_PRE_UPDATE_CONTAINER_RESOURCES;
 
@@ -50,7 +50,7 @@ NriHooks::~NriHooks() { stop(); }
 
 void NriHooks::start() {
   if (config_.nri_socket.empty()) return;
-  timer_ = services_.loop.every(kLookPeriod, [this] { connect_if_needed(); });
+  timer_ = services_.loop.every(kPollPeriod, [this] { connect_if_needed(); });
 }
 
 void NriHooks::stop() {

@@ -294,12 +294,12 @@ bool JsonScanner::skip_value() {
 Result<std::optional<std::string_view>> json_member(std::string_view object, std::string_view name) {
   std::optional<std::string_view> found;
   JsonScanner text(object);
-  auto look = [&](std::string_view key) -> Result<void> {
+  auto visit = [&](std::string_view key) -> Result<void> {
     std::string_view value = TRY(text.value());
     if (key == name) found = value;
     return {};
   };
-  TRY(text.object(look));
+  TRY(text.object(visit));
   TRY(text.end());
   return found == "null" ? std::nullopt : found;
 }

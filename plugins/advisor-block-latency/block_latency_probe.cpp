@@ -37,7 +37,7 @@ Result<BlockLatencyProbe> BlockLatencyProbe::open(const latency::CgroupTree& tre
 
 Result<Reading> BlockLatencyProbe::read() {
   latency::CgroupSlots& slots = programs_.slots();
-  TRY(slots.look());
+  TRY(slots.refresh());
   const BlockRows::BySlot rows = TRY(rows_.read());
   lost_rows_ = TRY(rows_.lost());
   Reading reading =

@@ -29,7 +29,7 @@ void Driver::release_all() {
   hangs_ = false;
 }
 
-void Driver::look(std::uint64_t now_ns, std::chrono::milliseconds wait) {
+void Driver::poll(std::uint64_t now_ns, std::chrono::milliseconds wait) {
   if (settings_.release || nvml_) return;
   if (hangs_) {
     if (!trial_->child_is_gone()) return;
@@ -42,7 +42,7 @@ void Driver::look(std::uint64_t now_ns, std::chrono::milliseconds wait) {
 
 bool Driver::attempt(std::uint64_t now_ns) {
   if (now_ns < next_attempt_ns_) return false;
-  next_attempt_ns_ = now_ns + kLookAgainNs;
+  next_attempt_ns_ = now_ns + kRetryNs;
   auto started = ChildTrial::start([this] { return open_and_count(settings_.library); }, settings_.patience);
   if (!started) {
     fail(started.error());
@@ -72,7 +72,7 @@ void Driver::fail(const Error& error) {
 void Driver::lose(const Error& error, std::uint64_t now_ns) {
   release_all();
   fail(error);
-  next_attempt_ns_ = now_ns + kLookAgainNs;
+  next_attempt_ns_ = now_ns + kRetryNs;
 }
 
 }  // namespace koord::gpu

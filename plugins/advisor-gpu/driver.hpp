@@ -15,7 +15,7 @@ namespace koord::gpu {
 
 class Driver {
  public:
-  static constexpr std::uint64_t kLookAgainNs = 60'000'000'000;
+  static constexpr std::uint64_t kRetryNs = 60'000'000'000;
 
   enum class State {
     looking,  // an attempt is under way, or none was made
@@ -33,12 +33,12 @@ class Driver {
     bool operator==(const Settings&) const = default;
   };
 
-  // Closes the driver; the next look() opens it again.
+  // Closes the driver; the next poll() opens it again.
   void configure(Settings settings);
   void release_all();
 
   // Makes an attempt when it is time, or sees how the one under way is doing, for `wait` at most.
-  void look(std::uint64_t now_ns, std::chrono::milliseconds wait = {});
+  void poll(std::uint64_t now_ns, std::chrono::milliseconds wait = {});
   // The open driver does not work any more.
   void lose(const Error& error, std::uint64_t now_ns);
 

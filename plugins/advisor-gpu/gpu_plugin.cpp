@@ -59,7 +59,7 @@ class Gpu final : public koord::plugin::Advisor {
     fact_ = koord::node::Fact(host(), "GPU");
     driver_.configure(read_settings());
     const auto* clock = koord::plugin::require<koord_svc_clock>(host(), "koord.clock/1");
-    driver_.look(clock->now_ns(host()), driver_.patience());
+    driver_.poll(clock->now_ns(host()), driver_.patience());
     if (driver_.state() == Driver::State::missing && nvidia_gpus(roots_.sys).empty())
       throw Failure(KOORD_E_UNSUPPORTED, "there is no NVIDIA GPU: " + driver_.why());
     series_ = koord::node::LiveSeries(host());
@@ -72,7 +72,7 @@ class Gpu final : public koord::plugin::Advisor {
   }
 
   void collect(std::uint64_t now_ns, std::uint64_t) override {
-    driver_.look(now_ns);
+    driver_.poll(now_ns);
     if (driver_.nvml()) {
       follow_state();
       measure_all(now_ns);

@@ -124,7 +124,7 @@ Result<BlockReading> BlockBlame::read() {
   // Those of cgroups that had ended by the last reading: no user knows these any more.
   std::unordered_set<std::uint32_t> left_over;
   for (const SlotOwner& owner : slots.ended()) left_over.insert(owner.slot);
-  TRY(slots.look());
+  TRY(slots.refresh());
   std::unordered_map<std::uint32_t, std::uint64_t> cgroups;
   for (const SlotOwner& owner : slots.living()) cgroups[owner.slot] = owner.cgroup;
   for (const SlotOwner& owner : slots.ended())

@@ -6,7 +6,7 @@
 namespace koord::interference {
 
 // Cgroups outside of pods may be listed together with one above them: the innermost one counts, which is the longest.
-void ContainerCgroups::look(const std::vector<KnownContainer>& containers) {
+void ContainerCgroups::refresh(const std::vector<KnownContainer>& containers) {
   std::vector<const KnownContainer*> outer_first;
   for (const KnownContainer& container : containers)
     if (!container.cgroup_dir.empty()) outer_first.push_back(&container);

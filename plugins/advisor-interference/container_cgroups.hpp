@@ -24,7 +24,7 @@ class ContainerCgroups {
   explicit ContainerCgroups(latency::CgroupTree tree) : tree_(std::move(tree)) {}
 
   // Looks for the cgroups of all containers. Those that have ended since the last time are known until the next one.
-  void look(const std::vector<KnownContainer>& containers);
+  void refresh(const std::vector<KnownContainer>& containers);
   const ContainerOfCgroup& container_of() const { return container_of_; }
   const latency::CgroupTree& tree() const { return tree_; }
 

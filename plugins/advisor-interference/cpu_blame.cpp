@@ -123,7 +123,7 @@ Result<CpuReading> CpuBlame::read(Lengths lengths) {
   TRY(programs_.run(kVisit));
   const std::uint32_t n = TRY(bpf::take_all(programs_.map("matrix"), pairs_, pair_ns_));
   CgroupSlots& slots = programs_.slots();
-  TRY(slots.look());
+  TRY(slots.refresh());
   // By slot and CPU, up to the highest slot in use.
   const std::vector<blame_slot> copies = TRY(programs_.read_slots<blame_slot>("blame_slots", cpus_));
   std::vector<CpuTimes> times(copies.size() / cpus_);

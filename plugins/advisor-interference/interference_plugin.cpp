@@ -28,11 +28,11 @@
 #include "plugins/advisor-interference/verdict_text.hpp"
 #include "plugins/advisor-interference/wait_pairs.hpp"
 #include "plugins/advisor-interference/waits_post.hpp"
+#include "plugins/shared/bpf/plugin_marker.hpp"
 #include "plugins/shared/latency/followed.hpp"
 #include "plugins/shared/node/host.hpp"
 #include "plugins/shared/sdk/joined.hpp"
 #include "plugins/shared/sdk/value_or_fail.hpp"
-#include "plugins/shared/bpf/plugin_marker.hpp"
 
 namespace {
 
@@ -79,7 +79,7 @@ constexpr std::chrono::nanoseconds kWindow = 1s;
 // A window that took longer says nothing about single seconds.
 constexpr double kLongestWindow = 5;
 // Containers may divide their cgroup; looking for these costs more than a window.
-constexpr int kWindowsBetweenLooks = 5;
+constexpr int kWindowsBetweenRefreshes = 5;
 
 // As verdicts name it, and which containers are of the same workload.
 struct Names {
@@ -143,19 +143,19 @@ class Interference final : public koord::plugin::Advisor {
     windows_.advance(reading.times);
     const UnusedCpus unused = unused_in_window();
     const koord::Time now = koord::from_ns(now_ns);
-    if (windows_since_look_ == 0 && rule_->refresh()) take_rule(now);
+    if (windows_since_refresh_ == 0 && rule_->refresh()) take_rule(now);
     for (const std::string& problem : kept_->restore_once(analysis_, now))
       log(KOORD_LOG_WARN, "kept baselines: " + problem + "; it is left out");
-    if (windows_since_look_ == 0)
+    if (windows_since_refresh_ == 0)
       for (const std::string& problem : kept_->adopt_offered(analysis_, now))
         log(KOORD_LOG_WARN, "baselines of the cluster: " + problem + "; it is left out");
     const double seconds = static_cast<double>(now_ns - std::exchange(last_ns_, now_ns)) / 1e9;
-    if (seconds <= 0 || seconds > kLongestWindow) return others_->skip(known_containers(), windows_since_look_ == 0);
+    if (seconds <= 0 || seconds > kLongestWindow) return others_->skip(known_containers(), windows_since_refresh_ == 0);
     std::vector<CpuSubject> subjects =
         koord::interference::cpu_subjects(containers(), reading.blames, container_of_, seconds);
     describe_crowded(subjects, reading, unused, seconds);
     record(analysis_.add(now, subjects), "cpu");
-    record(others_->collect(now, seconds, known_containers(), windows_since_look_ == 0));
+    record(others_->collect(now, seconds, known_containers(), windows_since_refresh_ == 0));
     if (cache_) record(cache_->collect(now, known_containers()), "cache");
     kept_->save_if_due(analysis_, now);
     report(subjects, seconds);
@@ -207,8 +207,8 @@ class Interference final : public koord::plugin::Advisor {
     const bool is_new = followed_.follow(
         host(), state_, [this](std::uint64_t handle, bool is_pod) { return CpuSeries(metrics_, handle, is_pod); });
     if (is_new) learn_names();
-    if (!is_new && ++windows_since_look_ < kWindowsBetweenLooks) return;
-    windows_since_look_ = 0;
+    if (!is_new && ++windows_since_refresh_ < kWindowsBetweenRefreshes) return;
+    windows_since_refresh_ = 0;
     followed_.find_cgroups(*tree_);
     container_of_.clear();
     // Cgroups outside of pods may be listed together with one above them: the innermost one counts.
@@ -367,7 +367,7 @@ class Interference final : public koord::plugin::Advisor {
   std::unique_ptr<koord::interference::CacheVerdicts> cache_;  // null: the node cannot count
   koord::latency::Windows<CpuTimes> windows_;
   koord::latency::Followed<CpuSeries> followed_;
-  int windows_since_look_ = 0;
+  int windows_since_refresh_ = 0;
   koord::interference::ContainerOfCgroup container_of_;
   std::map<std::uint64_t, Names> names_;  // by the container's handle
   CpuAnalysis analysis_;

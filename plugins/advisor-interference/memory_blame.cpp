@@ -44,7 +44,7 @@ Result<MemoryBlame> MemoryBlame::open(const latency::CgroupTree& tree, const std
 
 Result<latency::Reading<FreedPages>> MemoryBlame::read() {
   latency::CgroupSlots& slots = programs_.slots();
-  TRY(slots.look());
+  TRY(slots.refresh());
   std::uint32_t n = latency::CgroupSlots::kNoCgroup + 1;
   for (const latency::SlotOwner& owner : slots.living()) n = std::max(n, owner.slot + 1);
   for (const latency::SlotOwner& owner : slots.ended()) n = std::max(n, owner.slot + 1);

@@ -143,28 +143,30 @@ void OtherResources::report_capability(std::string_view name, const Result<void>
                        plugin::str(detail));
 }
 
-OtherResources::Windows OtherResources::next(const std::vector<KnownContainer>& containers, double seconds, bool look) {
+OtherResources::Windows OtherResources::next(const std::vector<KnownContainer>& containers, double seconds,
+                                             bool refreshes) {
   Windows windows;
   if (!block_) return windows;
-  if (look) block_->cgroups.look(containers);
+  if (refreshes) block_->cgroups.refresh(containers);
   windows.io = block_->next(layout_, containers, seconds);
   if (!memory_) return windows;
-  if (look) memory_->cgroups.look(containers);
+  if (refreshes) memory_->cgroups.refresh(containers);
   windows.memory = memory_->next(containers, windows.io, seconds);
   return windows;
 }
 
-void OtherResources::skip(const std::vector<KnownContainer>& containers, bool look) {
+void OtherResources::skip(const std::vector<KnownContainer>& containers, bool refreshes) {
   constexpr double kAnyLength = 1;
-  next(containers, kAnyLength, look);
+  next(containers, kAnyLength, refreshes);
 }
 
 std::vector<OtherResources::Event> OtherResources::collect(Time now, double seconds,
-                                                           const std::vector<KnownContainer>& containers, bool look) {
+                                                           const std::vector<KnownContainer>& containers,
+                                                           bool refreshes) {
   std::vector<Event> events;
   handles_.clear();
   for (const KnownContainer& container : containers) handles_.push_back(container.handle);
-  last_ = std::make_unique<Windows>(next(containers, seconds, look));
+  last_ = std::make_unique<Windows>(next(containers, seconds, refreshes));
   const Windows& windows = *last_;
   if (!block_) return events;
   for (VerdictEvent& event : block_->analysis.add(now, windows.io)) events.push_back(block_event(std::move(event)));

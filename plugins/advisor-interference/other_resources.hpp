@@ -40,9 +40,9 @@ class OtherResources {
   std::vector<Event> set_rules(const analysis::Rules& rules);
 
   // Once in each window. `look`: containers may have other cgroups than in the last one.
-  std::vector<Event> collect(Time now, double seconds, const std::vector<KnownContainer>& containers, bool look);
+  std::vector<Event> collect(Time now, double seconds, const std::vector<KnownContainer>& containers, bool refreshes);
   // Instead, for a window that is not judged: takes what happened in it away from the next one.
-  void skip(const std::vector<KnownContainer>& containers, bool look);
+  void skip(const std::vector<KnownContainer>& containers, bool refreshes);
   void report(plugin::Batch& batch);
   // Posts the verdicts that stand. `looked_at`: as in Details; `requested_memory`: of a container, in bytes.
   void post(const LookedAt& looked_at, const std::function<double(std::uint64_t)>& requested_memory);
@@ -60,7 +60,7 @@ class OtherResources {
   void report_capability(std::string_view name, const Result<void>& opened, std::string_view method) const;
   Result<void> open_block(const NodeRoots& roots, const std::string& btf, const analysis::Rules& rules);
   Result<void> open_memory(const NodeRoots& roots, const std::string& btf, const analysis::Rules& rules);
-  Windows next(const std::vector<KnownContainer>& containers, double seconds, bool look);
+  Windows next(const std::vector<KnownContainer>& containers, double seconds, bool refreshes);
   void report(plugin::Batch& batch, std::string_view resource, const std::vector<analysis::Verdict>& verdicts);
 
   const koord_host* host_;

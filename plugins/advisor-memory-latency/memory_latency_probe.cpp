@@ -50,7 +50,7 @@ Result<MemoryLatencyProbe> MemoryLatencyProbe::open(const latency::CgroupTree& t
 
 Result<Reading> MemoryLatencyProbe::read() {
   latency::CgroupSlots& slots = programs_.slots();
-  TRY(slots.look());
+  TRY(slots.refresh());
   Reading reading = latency::reading_of<Stalls>(programs_, [&](std::uint32_t slot) { return stalls_in(slots, slot); });
   TRY(slots.free_ended());
   return reading;

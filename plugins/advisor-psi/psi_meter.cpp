@@ -6,7 +6,7 @@ namespace {
 
 // Pressure files that are missing are searched again after this time. On a hybrid node the runtime makes a container's
 // directories one tree after the other. A search in between finds no pressure file.
-constexpr std::uint64_t kLookAgainNs = 60'000'000'000;
+constexpr std::uint64_t kRecheckNs = 60'000'000'000;
 
 }  // namespace
 
@@ -16,7 +16,7 @@ CgroupMeter::CgroupMeter(PressureSeries series)
 
 void CgroupMeter::measure(const koord_host* host, const koord_svc_cgroup* cgroup, std::string_view dir,
                           std::uint64_t now_ns, plugin::Batch& batch) {
-  look_again(now_ns);
+  recheck(now_ns);
   for (Resource resource : kResources) {
     Values& file = files_[static_cast<std::size_t>(resource)];
     if (auto reading = file.read(host, cgroup, dir, now_ns)) {
@@ -28,13 +28,13 @@ void CgroupMeter::measure(const koord_host* host, const koord_svc_cgroup* cgroup
   }
 }
 
-void CgroupMeter::look_again(std::uint64_t now_ns) {
-  if (now_ns < look_again_ns_) return;
+void CgroupMeter::recheck(std::uint64_t now_ns) {
+  if (now_ns < recheck_at_ns_) return;
   for (Resource resource : kResources) {
     Values& file = files_[static_cast<std::size_t>(resource)];
     if (!file.unsupported()) continue;
     file = values_of(resource);
-    look_again_ns_ = now_ns + kLookAgainNs;
+    recheck_at_ns_ = now_ns + kRecheckNs;
   }
 }
 

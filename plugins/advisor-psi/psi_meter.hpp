@@ -29,11 +29,11 @@ class CgroupMeter {
   using Values = plugin::CgroupValues<kKeys.size()>;
 
   static Values values_of(Resource resource) { return {file_of(resource), kKeys}; }
-  void look_again(std::uint64_t now_ns);
+  void recheck(std::uint64_t now_ns);
 
   PressureSeries series_;
   std::array<Values, kResources.size()> files_;
-  std::uint64_t look_again_ns_ = 0;
+  std::uint64_t recheck_at_ns_ = 0;
   CgroupPressure found_ = CgroupPressure::unknown;
 };
 

@@ -60,7 +60,7 @@ Result<std::unique_ptr<Probe>> BpfProbe::open(Source source, const latency::Cgro
 
 Result<Reading> BpfProbe::read(std::span<const latency::CgroupDirectory>) {
   CgroupSlots& slots = programs_.slots();
-  TRY(slots.look());
+  TRY(slots.refresh());
   std::vector<sched_throttled> throttled;
   if (source_ == Source::sched_info) throttled = TRY(programs_.read_slots<sched_throttled>(kThrottled, cpus_));
   Reading reading = latency::reading_of<Waits>(programs_, [&](std::uint32_t slot) {

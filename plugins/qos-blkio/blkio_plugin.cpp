@@ -8,8 +8,8 @@
 #include "koordetector/plugin.hpp"
 #include "plugins/qos-blkio/blkio.hpp"
 #include "plugins/qos-blkio/sysfs_devices.hpp"
-#include "plugins/shared/node/pod_places.hpp"
 #include "plugins/shared/node/host.hpp"
+#include "plugins/shared/node/pod_places.hpp"
 #include "plugins/shared/slo/pod_slo.hpp"
 #include "plugins/shared/strategy/proposal.hpp"
 #include "plugins/shared/strategy/refusals.hpp"
@@ -24,7 +24,7 @@ using koord::plugin::Strided;
 constexpr char kConfigSchema[] = R"({"type": "object", "additionalProperties": false, "properties": {}})";
 
 constexpr std::chrono::nanoseconds kPeriod = 5s, kHoldsFor = 30s;
-constexpr std::chrono::nanoseconds kLookAgain = 60s;  // for devices
+constexpr std::chrono::nanoseconds kRecheck = 60s;  // for devices
 constexpr const char* kStorageFact = "advisor-node-storage/node_local_storage_info";
 constexpr const char* kVolumesFact = "host/pod_volumes";
 
@@ -113,7 +113,7 @@ class Blkio final : public koord::plugin::QosStrategy {
   // A fact that is missing or unreadable is unknown; it is reported where a block needs it.
   void follow_devices() {
     const bool new_storage = take(kStorageFact, storage_text_), new_volumes = take(kVolumesFact, volumes_text_);
-    const bool look_again = now_ns_ >= look_again_ns_;
+    const bool rechecks = now_ns_ >= recheck_at_ns_;
     if (new_storage || new_volumes) {
       device_problems_.clear();
       if (!storage_text_.empty())
@@ -123,11 +123,11 @@ class Blkio final : public koord::plugin::QosStrategy {
         known_.pod_volumes =
             parsed<koord::blkio::PodVolumes>(koord::blkio::parse_pod_volumes(volumes_text_), kVolumesFact);
     }
-    if (look_again) {
-      look_again_ns_ = now_ns_ + static_cast<std::uint64_t>(kLookAgain.count());
+    if (rechecks) {
+      recheck_at_ns_ = now_ns_ + static_cast<std::uint64_t>(kRecheck.count());
       known_.number_of_name = koord::blkio::sysfs_devices(roots_.sys);
     }
-    if (new_storage || new_volumes || look_again) ++devices_version_;
+    if (new_storage || new_volumes || rechecks) ++devices_version_;
   }
 
   // Has it changed?
@@ -165,7 +165,7 @@ class Blkio final : public koord::plugin::QosStrategy {
   Basis basis_;
   koord::blkio::Plan plan_;
   koord::ProblemTracker problems_;
-  std::uint64_t now_ns_ = 0, look_again_ns_ = 0;
+  std::uint64_t now_ns_ = 0, recheck_at_ns_ = 0;
 };
 
 }  // namespace

@@ -25,7 +25,7 @@ std::optional<std::int64_t> HighGuard::next(const HighAim& aim, const HighReadin
   if (!high_ && reading.usage) begin(aim, reading, now);
   if (!high_) return std::nullopt;
   if (*high_ < aim.target) high_ = aim.target;  // it is asked for more: nothing can be wrong with that
-  if (reading.usage && looks(now)) adjust(aim, reading, now, settings);
+  if (reading.usage && is_due(now)) adjust(aim, reading, now, settings);
   if (*high_ == aim.target) arrive(now, settings);
   return *high_ == kNoLimit ? kNoLimit : *high_ / aim.page_size * aim.page_size;
 }
@@ -63,9 +63,9 @@ void HighGuard::raise(const HighAim& aim, std::int64_t usage, const GuardSetting
   const std::int64_t raised = base > kNoLimit - room ? kNoLimit : base + room;
   ++raises_;
   // At its limit the container is not throttled but reclaimed from: memory.high has no part in it any more.
-  const bool in_vain = raises_ > kMostRaises || (aim.limit && raised >= *aim.limit);
-  high_ = in_vain ? kNoLimit : raised;
-  state_ = in_vain ? State::given_back : State::raised;
+  const bool is_useless = raises_ > kMostRaises || (aim.limit && raised >= *aim.limit);
+  high_ = is_useless ? kNoLimit : raised;
+  state_ = is_useless ? State::released : State::raised;
   calm_needed_ = calm_needed_ == 0ns ? Nanoseconds(settings.calm) : std::min(calm_needed_ * 2, kLongestCalm);
   calm_since_.reset();
 }

@@ -43,14 +43,14 @@ struct HighAim {
 class HighGuard {
  public:
   using Nanoseconds = std::chrono::nanoseconds;
-  enum class State { descending, at_target, raised, given_back };
+  enum class State { descending, at_target, raised, released };
 
   // The next memory.high; nullopt: the container is unknown yet. INT64_MAX: reverted, no limit.
   std::optional<std::int64_t> next(const HighAim& aim, const HighReading& reading, Nanoseconds now,
                                    const GuardSettings& settings);
 
   // Would next() make anything of a reading now?
-  bool looks(Nanoseconds now) const { return !high_ || now - last_.at >= kWindow; }
+  bool is_due(Nanoseconds now) const { return !high_ || now - last_.at >= kWindow; }
 
   State state() const { return state_; }
   // In the last ten seconds of readings.

@@ -93,7 +93,7 @@ TEST_CASE("raises without effect end in a revert") {
     if (*high != kNoLimit) usage = *high;
   }
   CHECK(high == kNoLimit);
-  CHECK(container.guard.state() == HighGuard::State::given_back);
+  CHECK(container.guard.state() == HighGuard::State::released);
 }
 
 TEST_CASE("a raise up to the container's limit is a revert") {

@@ -26,7 +26,7 @@ std::string reason_of(const HighTarget& target, HighGuard::State state, const Gu
       return "on the way to " + std::to_string(target.target) + ", " + target.reason;
     case HighGuard::State::raised:
       return "above " + std::to_string(target.target) + ", which was too little: " + more;
-    case HighGuard::State::given_back:
+    case HighGuard::State::released:
       return "no memory.high for now, raising it did not help: " + more;
   }
   return target.reason;
@@ -71,7 +71,7 @@ const strategy::Intents& HighIntents::intents(std::uint64_t now_ns, const GuardS
   const std::chrono::nanoseconds now(now_ns);
   bool any_changed = false;
   for (auto& [dir, watched] : watched_) {
-    if (!watched.is_new && !watched.guard.looks(now)) continue;
+    if (!watched.is_new && !watched.guard.is_due(now)) continue;
     any_changed = true;
     watched.is_new = false;
     const HighReading reading = read(watched);

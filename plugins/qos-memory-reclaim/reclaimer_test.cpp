@@ -30,9 +30,9 @@ struct Reclaimed {
   }
   // Looks until it backs off no more.
   int pauses() {
-    int looks = 1;
-    while (want() == 0) ++looks;
-    return looks;
+    int count = 1;
+    while (want() == 0) ++count;
+    return count;
   }
 };
 
@@ -84,9 +84,9 @@ TEST_CASE("each pause that follows is twice as long, up to an hour") {
   int last = 0;
   for (int round = 0; round < 6; ++round) {
     CHECK(pod.want(2) == 0);
-    const int looks = pod.pauses();
-    CHECK(looks == (last == 0 ? 6 : 2 * last));
-    last = looks;
+    const int pauses = pod.pauses();
+    CHECK(pauses == (last == 0 ? 6 : 2 * last));
+    last = pauses;
   }
   for (int round = 0; round < 3; ++round) {
     CHECK(pod.want(2) == 0);

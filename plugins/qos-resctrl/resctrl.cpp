@@ -202,8 +202,8 @@ void place(const Pod& pod, const Sharing& sharing, Plan& plan) {
 
 }  // namespace
 
-std::set<std::string> StaleGroups::look(const std::vector<std::string>& groups, const strategy::Intents& intents,
-                                        std::uint64_t now_ns) {
+std::set<std::string> StaleGroups::update(const std::vector<std::string>& groups, const strategy::Intents& intents,
+                                          std::uint64_t now_ns) {
   std::set<std::string> proposed, stale;
   for (const Intent& intent : intents)
     if (intent.level == KOORD_LEVEL_NODE && intent.knob != "resctrl.remove") proposed.insert(intent.cgroup_dir);

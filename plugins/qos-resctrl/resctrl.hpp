@@ -52,8 +52,8 @@ class StaleGroups {
   static constexpr std::uint64_t kStaleAfterNs = 60'000'000'000;
 
   // Those that have been so for long. `intents`: of the last round.
-  std::set<std::string> look(const std::vector<std::string>& groups, const strategy::Intents& intents,
-                             std::uint64_t now_ns);
+  std::set<std::string> update(const std::vector<std::string>& groups, const strategy::Intents& intents,
+                               std::uint64_t now_ns);
 
  private:
   std::map<std::string, std::uint64_t> unproposed_since_;

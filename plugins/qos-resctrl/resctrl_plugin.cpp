@@ -118,7 +118,7 @@ class Resctrl final : public koord::plugin::QosStrategy {
                 config_version_,
                 koord::rdt::read_groups(roots_.resctrl),
                 {}};
-    if (basis.pods != 0) basis.stale = stale_.look(basis.groups, plan_.intents, now_ns);
+    if (basis.pods != 0) basis.stale = stale_.update(basis.groups, plan_.intents, now_ns);
     if (basis == basis_) return;
     basis_ = std::move(basis);
     koord::slo::Problems problems;

@@ -239,11 +239,11 @@ TEST_CASE("a group of the agent without an intent for a minute is removed, other
   Intent intent;
   intent.level = KOORD_LEVEL_NODE, intent.knob = "resctrl.l3", intent.cgroup_dir = "koord-BE";
   constexpr std::uint64_t kStart = 5;
-  CHECK(stale.look(groups, {intent}, kStart).empty());
-  CHECK(stale.look(groups, {intent}, kStart + StaleGroups::kStaleAfterNs - 1).empty());
-  CHECK(stale.look(groups, {intent}, kStart + StaleGroups::kStaleAfterNs) == std::set<std::string>{"koord-pod-gone"});
-  CHECK(stale.look({"BE"}, {}, kStart + StaleGroups::kStaleAfterNs + 1).empty());
-  CHECK(stale.look(groups, {intent}, kStart + StaleGroups::kStaleAfterNs + 2).empty());
+  CHECK(stale.update(groups, {intent}, kStart).empty());
+  CHECK(stale.update(groups, {intent}, kStart + StaleGroups::kStaleAfterNs - 1).empty());
+  CHECK(stale.update(groups, {intent}, kStart + StaleGroups::kStaleAfterNs) == std::set<std::string>{"koord-pod-gone"});
+  CHECK(stale.update({"BE"}, {}, kStart + StaleGroups::kStaleAfterNs + 1).empty());
+  CHECK(stale.update(groups, {intent}, kStart + StaleGroups::kStaleAfterNs + 2).empty());
 }
 
 TEST_CASE("a stale group is asked to be removed unless it is proposed again just now") {

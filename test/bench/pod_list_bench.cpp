@@ -24,7 +24,7 @@ void* taken(void* memory) {
   return memory;
 }
 
-void given_back(void* memory) {
+void count_free(void* memory) {
   in_use -= ::malloc_usable_size(memory);
   std::free(memory);
 }
@@ -36,8 +36,8 @@ constexpr double kMostMs = 30, kMostMiB = 10;
 }  // namespace
 
 void* operator new(std::size_t size) { return taken(std::malloc(size)); }
-void operator delete(void* memory) noexcept { given_back(memory); }
-void operator delete(void* memory, std::size_t) noexcept { given_back(memory); }
+void operator delete(void* memory) noexcept { count_free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { count_free(memory); }
 
 int main() {
   const std::string text = test::kubelet_answer(kPods);

@@ -202,11 +202,11 @@ bool Raid::begin() {
 
 // Watches the agent's memory meanwhile.
 bool Raid::watch_until(const std::function<bool()>& condition, std::chrono::milliseconds patience) {
-  const auto look = [&] {
+  const auto ends_watch = [&] {
     most_memory_ = std::max(most_memory_, status_number(agent_->process().pid(), "RssAnon"));
     return !runs() || condition();
   };
-  return eventually(look, patience) && runs();
+  return eventually(ends_watch, patience) && runs();
 }
 
 void Raid::judge_answers() {

@@ -72,7 +72,7 @@ Result<void> CgroupSlots::connect(const bpf::Programs& programs) {
   return {};
 }
 
-Result<void> CgroupSlots::look() {
+Result<void> CgroupSlots::refresh() {
   TRY(take_ended());
   TRY(forget_cached());
   const std::uint32_t n = slots_to_read();
@@ -94,7 +94,7 @@ Result<void> CgroupSlots::take_ended() {
 }
 
 // So that a last thread of a removed cgroup cannot write into a slot that has a new owner, and cgroups that found no
-// slot look again. The cache is mapped only meanwhile: it is large, and cgroups end rarely.
+// slot look again. The cache is mapped only during the call: it is large, and cgroups end rarely.
 Result<void> CgroupSlots::forget_cached() const {
   if (ended_.empty()) return {};
   bpf::MappedArray cache = TRY(bpf::MappedArray::open(cache_, LATENCY_CACHE_ENTRIES));

@@ -2,7 +2,7 @@
 // CgroupSlots reads the histograms that programs keep for each cgroup and is the user's half of a slot's lifetime, see
 // bpf/include/latency_slots.h. The programs outlive it.
 //
-//   TRY(slots.look());
+//   TRY(slots.refresh());
 //   for (auto owner : slots.living()) use(owner.cgroup, slots.total(owner.slot));
 //   for (auto owner : slots.ended()) use_last(owner.cgroup, slots.total(owner.slot));
 //   TRY(slots.free_ended());
@@ -48,7 +48,7 @@ class CgroupSlots {
   ~CgroupSlots();
 
   // Reads all that follows. Values of ended cgroups stay until free_ended() went through.
-  Result<void> look();
+  Result<void> refresh();
   std::span<const SlotOwner> living() const { return living_; }
   std::span<const SlotOwner> ended() const { return ended_; }
   Histogram total(std::uint32_t slot, std::uint32_t kind = 0) const;

@@ -10,12 +10,12 @@ using namespace std::chrono_literals;
 namespace {
 
 // Checks every 5 s an agent with a budget of 0.1 cores.
-struct AgentLooks {
+struct AgentBudgetFixture {
   AgentBudget budget;
   Time now{};
   Duration cpu{};
 
-  AgentLooks() { budget.measure(now, cpu, 100); }
+  AgentBudgetFixture() { budget.measure(now, cpu, 100); }
   bool sample(double cores) {
     now += 5s;
     cpu += std::chrono::duration_cast<Duration>(std::chrono::duration<double>(5 * cores));
@@ -28,13 +28,14 @@ struct AgentLooks {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(AgentLooks, "an agent within its budget ticks at its periods") {
+TEST_CASE_FIXTURE(AgentBudgetFixture, "an agent within its budget ticks at its periods") {
   sample_often(20, 0.09);
   CHECK(budget.slowdown() == 1);
   CHECK(*budget.cores() == doctest::Approx(0.09));
 }
 
-TEST_CASE_FIXTURE(AgentLooks, "beyond it for three polls in a row it slows to half, further on to an eighth at most") {
+TEST_CASE_FIXTURE(AgentBudgetFixture,
+                  "beyond it for three polls in a row it slows to half, further on to an eighth at most") {
   CHECK_FALSE(sample(0.2));
   CHECK_FALSE(sample(0.2));
   CHECK(sample(0.2));
@@ -43,7 +44,7 @@ TEST_CASE_FIXTURE(AgentLooks, "beyond it for three polls in a row it slows to ha
   CHECK(budget.slowdown() == 8);
 }
 
-TEST_CASE_FIXTURE(AgentLooks, "a moment beyond it is no habit") {
+TEST_CASE_FIXTURE(AgentBudgetFixture, "a moment beyond it is no habit") {
   for (int i = 0; i < 10; ++i) {
     sample(0.5), sample(0.5);
     sample(0.05);
@@ -51,7 +52,8 @@ TEST_CASE_FIXTURE(AgentLooks, "a moment beyond it is no habit") {
   CHECK(budget.slowdown() == 1);
 }
 
-TEST_CASE_FIXTURE(AgentLooks, "it comes back by steps, and only when twice as many ticks would be comfortable") {
+TEST_CASE_FIXTURE(AgentBudgetFixture,
+                  "it comes back by steps, and only when twice as many ticks would be comfortable") {
   sample_often(6, 0.2);
   REQUIRE(budget.slowdown() == 4);
   sample_often(10, 0.06);  // twice that is beyond the budget
@@ -64,7 +66,7 @@ TEST_CASE_FIXTURE(AgentLooks, "it comes back by steps, and only when twice as ma
   CHECK(budget.slowdown() == 1);
 }
 
-TEST_CASE_FIXTURE(AgentLooks, "after the end of a plugin's process one poll has no value") {
+TEST_CASE_FIXTURE(AgentBudgetFixture, "after the end of a plugin's process one poll has no value") {
   sample_often(2, 0.2);
   now += 5s;
   cpu = 1s;
@@ -72,7 +74,7 @@ TEST_CASE_FIXTURE(AgentLooks, "after the end of a plugin's process one poll has 
   CHECK_FALSE(budget.cores());
 }
 
-TEST_CASE_FIXTURE(AgentLooks, "a budget that is lifted brings all periods back at once") {
+TEST_CASE_FIXTURE(AgentBudgetFixture, "a budget that is lifted brings all periods back at once") {
   sample_often(6, 0.2);
   now += 5s;
   CHECK(budget.measure(now, cpu, 0));

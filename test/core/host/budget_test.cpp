@@ -14,8 +14,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Looks once a second at a plugin in process 7 that may use half a core, 100 MiB and 100 series.
-struct Looks {
+// BudgetFixture once a second at a plugin in process 7 that may use half a core, 100 MiB and 100 series.
+struct BudgetFixture {
   Budget budget;
   Time now{};
   Use use{.processes = {7}, .memory_bytes = 0};
@@ -32,7 +32,7 @@ struct Looks {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Looks, "the first look at a process knows no CPU yet, the next one does") {
+TEST_CASE_FIXTURE(BudgetFixture, "the first poll of a process knows no CPU yet, the next one does") {
   sample(0.3);
   CHECK_FALSE(budget.status().cpu_cores);
   sample(0.3);
@@ -44,7 +44,8 @@ TEST_CASE_FIXTURE(Looks, "the first look at a process knows no CPU yet, the next
 }
 
 TEST_CASE_FIXTURE(
-    Looks, "four fifths of the CPU for three polls gives one warning and makes ticks slower, up to eight times") {
+    BudgetFixture,
+    "four fifths of the CPU for three polls gives one warning and makes ticks slower, up to eight times") {
   sample();
   CHECK(sample(0.4).warning.empty());
   CHECK(sample(0.4).warning.empty());
@@ -59,7 +60,8 @@ TEST_CASE_FIXTURE(
 }
 
 TEST_CASE_FIXTURE(
-    Looks, "ticks near their deadline for three polls give a warning and get slower, until they are short again") {
+    BudgetFixture,
+    "ticks near their deadline for three polls give a warning and get slower, until they are short again") {
   auto sample_tick = [&](Duration tick) {
     use.tick = tick;
     now += 1s;
@@ -76,7 +78,7 @@ TEST_CASE_FIXTURE(
   CHECK(budget.status().tick_deadline == 1s);
 }
 
-TEST_CASE_FIXTURE(Looks, "ticks become faster again when twice the use would be little enough") {
+TEST_CASE_FIXTURE(BudgetFixture, "ticks become faster again when twice the use would be little enough") {
   sample();
   for (int i = 0; i < 4; ++i) sample(0.4);
   REQUIRE(slowdown() == 4);
@@ -89,7 +91,7 @@ TEST_CASE_FIXTURE(Looks, "ticks become faster again when twice the use would be 
   CHECK(slowdown() == 1);
 }
 
-TEST_CASE_FIXTURE(Looks, "a moment at the limit is nothing, six looks are a breach") {
+TEST_CASE_FIXTURE(BudgetFixture, "a moment at the limit is nothing, six polls are a breach") {
   sample();
   for (int i = 0; i < 5; ++i) CHECK(sample(0.5).breach.empty());
   CHECK(sample(0.5).breach == "used all of its 0.50 cores for 6 samples in a row");
@@ -97,7 +99,7 @@ TEST_CASE_FIXTURE(Looks, "a moment at the limit is nothing, six looks are a brea
   CHECK(sample(0.5).breach.empty());  // the next session has as many
 }
 
-TEST_CASE_FIXTURE(Looks, "memory is warned of at four fifths, and a breach at its limit") {
+TEST_CASE_FIXTURE(BudgetFixture, "memory is warned of at four fifths, and a breach at its limit") {
   sample();
   CHECK(sample(0, 79).warning.empty());
   CHECK(sample(0, 80).warning == "uses 80 MiB of its 100 MiB");
@@ -105,12 +107,12 @@ TEST_CASE_FIXTURE(Looks, "memory is warned of at four fifths, and a breach at it
   CHECK(sample(0, 100).breach == "uses 100 MiB, may use 100 MiB");
 }
 
-TEST_CASE_FIXTURE(Looks, "many series are warned of, and slow nothing down") {
+TEST_CASE_FIXTURE(BudgetFixture, "many series are warned of, and slow nothing down") {
   CHECK(sample(0, 0, 80).warning == "has 80 of its 100 series");
   CHECK(slowdown() == 1);
 }
 
-TEST_CASE_FIXTURE(Looks, "the same is not warned of again within ten minutes, and counted all the same") {
+TEST_CASE_FIXTURE(BudgetFixture, "the same is not warned of again within ten minutes, and counted all the same") {
   CHECK_FALSE(sample(0, 80).warning.empty());
   sample(0, 10);
   CHECK(sample(0, 80).warning.empty());

@@ -18,7 +18,7 @@ namespace koord::test {
 struct Puppet::State {
   std::mutex mutex;
   std::condition_variable called;
-  std::map<std::string, Act> acts;
+  std::map<std::string, Action> actions;
   std::vector<std::string> calls;
 
   std::size_t count(const std::string& call) const {
@@ -26,14 +26,14 @@ struct Puppet::State {
   }
 
   koord_status pulled(const PuppetCall& call) {
-    Act act;
+    Action action;
     {
       std::lock_guard lock(mutex);
       calls.emplace_back(call.name);
       called.notify_all();
-      if (auto found = acts.find(call.name); found != acts.end()) act = found->second;
+      if (auto found = actions.find(call.name); found != actions.end()) action = found->second;
     }
-    return act ? act(call) : KOORD_OK;
+    return action ? action(call) : KOORD_OK;
   }
 };
 
@@ -48,12 +48,12 @@ Puppet::Puppet(const std::string& path) : state_(*new State) {
 
 Puppet::~Puppet() {
   std::lock_guard lock(state_.mutex);
-  state_.acts.clear();
+  state_.actions.clear();
 }
 
-void Puppet::on(const std::string& call, Act act) {
+void Puppet::on(const std::string& call, Action action) {
   std::lock_guard lock(state_.mutex);
-  state_.acts[call] = std::move(act);
+  state_.actions[call] = std::move(action);
 }
 
 std::vector<std::string> Puppet::calls() const {

@@ -19,7 +19,7 @@ inline constexpr std::chrono::seconds kLongEnough{30};
 
 class Puppet {
  public:
-  using Act = std::function<koord_status(const PuppetCall&)>;
+  using Action = std::function<koord_status(const PuppetCall&)>;
 
   // Maps the file, as the host will; must be called before the plugin is started.
   explicit Puppet(const std::string& path);
@@ -28,7 +28,7 @@ class Puppet {
   Puppet& operator=(const Puppet&) = delete;
 
   // Sets the behaviour of this function; the default: nothing, KOORD_OK.
-  void on(const std::string& call, Act act);
+  void on(const std::string& call, Action action);
 
   std::vector<std::string> calls() const;
   std::size_t count(const std::string& call) const;
