@@ -273,8 +273,8 @@ static __always_inline __u64 throttled_until_now(const struct thread_visit* from
   return throttled_end - (begin > throttled_begin ? begin : throttled_begin);
 }
 
-// Stores the wait up to now. Returns false if it ended meanwhile, and was counted as a whole. That is exact but for a
-// wait that ends in the same few nanoseconds.
+// Stores the wait up to now. Returns false if it ended meanwhile, and was counted as a whole. That is exact except for
+// a wait that ends in the same few nanoseconds.
 static __always_inline bool keep_visit(struct thread_wait* wait, __u64 charged, __u64 key,
                                        const struct thread_visit* visit) {
   wait->visits[key & 1] = *visit;

@@ -76,7 +76,7 @@ struct Reader::Handles {
   std::vector<std::uint32_t> free;
 };
 
-// In the order in which they need each other.
+// In the order in which the members depend on each other.
 struct Reader::State {
   State(const Clock& clock, const Options& options) : terms(clock, options.kept_files, options.kept_directories) {
     terms.share_window = options.share_window;

@@ -11,7 +11,7 @@ namespace koord::child {
 
 // The descriptors that a child begins with.
 enum : int {
-  kCallsFd = 3,     // Calls, but for handle
+  kCallsFd = 3,     // Calls, except for handle
   kHooksFd = 4,     // handle: it must not wait for a tick
   kServicesFd = 5,  // Services
   kSamplesFd = 6,   // the ring of samples, a memfd

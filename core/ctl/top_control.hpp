@@ -38,7 +38,7 @@ class TopControl {
   TopControl(TopOrder order, bool shows_idle, std::size_t limit)
       : order_(order), shows_idle_(shows_idle), limit_(limit) {}
 
-  // New figures. While the screen is paused they are left out, but for the first ones.
+  // New figures. While the screen is paused they are left out, except for the first ones.
   void update(TopView view);
   // The agent did not answer: the last figures stay, with the reason.
   void fail(std::string reason) { problem_ = std::move(reason); }

@@ -56,7 +56,7 @@ void Budget::pace(bool above_now, bool may_speed_up) {
     status_.slowdown /= 2;
 }
 
-// Which part of the CPU time a reader of the log does not find at the plugin's own process.
+// For the log: the part of the CPU time that the agent used for the plugin, outside the plugin's own process.
 std::string Budget::in_the_agent() const {
   const double service = status_.service_cores.value_or(0);
   return service >= 0.01 ? ", " + cores(service) + " of them in the agent for its requests and scrapes" : "";

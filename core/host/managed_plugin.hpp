@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ManagedPlugin: one plugin file and all that runs of it: checks and maps it on a worker when its gate is first on,
 // then has a supervisor for each of its classes. When other content is asked for while it runs, the file is checked
-// again; until that is done it goes on, and it ends when what was mapped does not pass. [loop thread] but for what is
-// marked [any]. Held by shared_ptr: mapping may end after it was given up.
+// again; until that is done it goes on, and it ends when what was mapped does not pass. [loop thread] except for what
+// is marked [any]. Held by shared_ptr: mapping may end after it was given up.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Supervisor: keeps one instance running as long as it is wanted. Starts it, ticks it on its period, restarts it after
-// failures with growing delays, and parks it when that happens too often. [loop thread] but for functions marked [any].
-// Held by shared_ptr: posts of its instance to the loop may come after its end.
+// failures with growing delays, and parks it when that happens too often. [loop thread] except for functions marked
+// [any]. Held by shared_ptr: posts of its instance to the loop may come after its end.
 #pragma once
 
 #include <atomic>

@@ -17,7 +17,7 @@
 
 namespace koord {
 
-// Names as Go compares them when it decodes: but for the case of ASCII letters.
+// Names as Go compares them when it decodes: except for the case of ASCII letters.
 bool equal_but_case(std::string_view a, std::string_view b);
 
 // A place in a document. A missing field is empty, and so is null; what a field may not be is an error.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ObjectReporter: keeps an object of this node as it should be, such as its NodeResourceTopology: every ten seconds it
-// asks, on a worker, how to change the object, and writes it when something changes. It has no heartbeat.
-// Without a client it computes only. [loop thread] but for what is marked.
+// ObjectReporter: keeps an object of this node up to date, such as its NodeResourceTopology. Every ten seconds it
+// computes on a worker how to change the object, and writes it when something changes. It has no heartbeat. Without a
+// client it only computes. [loop thread] except where marked.
 #pragma once
 
 #include <functional>

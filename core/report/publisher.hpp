@@ -2,7 +2,7 @@
 // Publisher: writes one object of the API server, at most one request at a time, and counts the results. Its Delivery
 // decides when to write, the caller what to write. Logs once when writes begin to fail, and once when they work again.
 // An object that the API server refuses as invalid (422) is written again without the parts that the refusal names, as
-// far as its ReductionRules allow, at most kMostReductions times in a row. [loop thread] but for what is marked.
+// far as its ReductionRules allow, at most kMostReductions times in a row. [loop thread] except for what is marked.
 #pragma once
 
 #include <cstdint>

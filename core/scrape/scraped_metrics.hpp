@@ -45,7 +45,7 @@ class ScrapedMetrics {
   static constexpr std::size_t kNoLimit = SIZE_MAX;
 
   // The registry and the definitions outlive it; `owner` is the definitions'. `memory`: its share of what the plugin's
-  // scrapes may take; a limited one keeps no memory between scrapes but for the names of metrics and series.
+  // scrapes may take; a limited one keeps no memory between scrapes except for the names of metrics and series.
   ScrapedMetrics(metric::Registry& registry, ScrapedDefinitions& definitions, std::string owner, Mapping mapping,
                  std::size_t max_series = kNoLimit, ByteShare memory = {});
 

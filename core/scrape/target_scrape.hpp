@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One endpoint of an external advisor and what is under way with it. Private to the instance. [strand], but for
+// One endpoint of an external advisor and what is under way with it. Private to the instance. [strand], except for
 // `fetched` and `fetch_cpu`.
 #pragma once
 

@@ -9,7 +9,7 @@
 namespace koord::state {
 namespace {
 
-// The place of this name in the list that is sorted by it, made when it is not there.
+// The element of this name in the sorted list; inserted if it is missing.
 Resource& place_of(std::vector<Resource>& resources, std::string_view name) {
   auto place = std::lower_bound(resources.begin(), resources.end(), name,
                                 [](const Resource& r, std::string_view wanted) { return r.name < wanted; });

@@ -95,8 +95,8 @@ void take_memory(const SloLeaf& leaf, const json::value& annotation, PodSlo& res
   }
 }
 
-// The first field of a cpuBurst annotation that it may not have; empty: none. Such an annotation switches burst off for
-// its pod.
+// The first field of a cpuBurst annotation that is not allowed; empty: all are allowed. Such an annotation switches
+// burst off for its pod.
 std::string invalid_burst_field(const SloLeaf& leaf, const Annotation& of, const json::value& annotation) {
   for (const SloField& field : leaf.section->fields) {
     if (std::find(of.fields.begin(), of.fields.end(), field.name) == of.fields.end()) continue;

@@ -39,7 +39,7 @@ char letter(const sqlite3_index_info::sqlite3_index_constraint& condition) {
   }
 }
 
-// Seconds to milliseconds, a little wider.
+// Converts seconds to milliseconds, with a margin.
 std::int64_t bound_ms(sqlite3_value* seconds, double margin) {
   double ms = sqlite3_value_double(seconds) * 1000 + margin;
   return static_cast<std::int64_t>(std::clamp(ms, 0.0, 9e18));

@@ -184,7 +184,7 @@ class Run {
                               " times, and set no field");
   }
 
-  // An agent has answered the request without a hook that is later than its deadline.
+  // An agent would answer the request without a hook that exceeds its deadline.
   static service::CallResult in_time(service::CallResult result) {
     if (!result.ok() || result.wall <= kHookDeadline) return result;
     result.status = KOORD_E_DEADLINE;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // RunNode: the node that a plugin is run on without an agent: this machine with its own time, or a recording with a
-// clock that is moved. One thread at a time, but for clock().
+// clock that is moved. One thread at a time, except for clock().
 #pragma once
 
 #include <memory>

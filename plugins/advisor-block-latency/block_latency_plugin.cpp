@@ -6,6 +6,7 @@
 #include "koordetector/plugin.hpp"
 #include "plugins/advisor-block-latency/block_latency_probe.hpp"
 #include "plugins/advisor-block-latency/block_series.hpp"
+#include "plugins/shared/bpf/plugin_marker.hpp"
 #include "plugins/shared/latency/level_series.hpp"
 #include "plugins/shared/latency/measurement_series.hpp"
 #include "plugins/shared/latency/slot_config.hpp"
@@ -13,7 +14,6 @@
 #include "plugins/shared/node/value_file.hpp"
 #include "plugins/shared/sdk/joined.hpp"
 #include "plugins/shared/sdk/value_or_fail.hpp"
-#include "plugins/shared/bpf/plugin_marker.hpp"
 
 namespace {
 

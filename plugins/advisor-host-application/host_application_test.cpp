@@ -181,7 +181,7 @@ TEST_CASE("an application is reported under its new class after a change") {
   CHECK(host.value("host_application_memory_usage", {{"qos", "LSR"}}) == 8192.0);
 }
 
-TEST_CASE("no state, no NodeSLO and no cgroup of the application are ordinary") {
+TEST_CASE("a missing state, NodeSLO or cgroup of the application is no error") {
   FakeNode node({{"cgroup/cgroup.controllers", "cpu memory"}});
   FakeHost host(node);
   FakeInstance advisor(host, koord_entry_v1());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Limits of block I/O of a cgroup, from the kernel's text: blkio.throttle.*_device of v1, io.max of v2. Pure, but for
-// read_io_limits(). [any thread]
+// Limits of block I/O of a cgroup, from the kernel's text: blkio.throttle.*_device of v1, io.max of v2. Pure, except
+// for read_io_limits(). [any thread]
 #pragma once
 
 #include <cstdint>

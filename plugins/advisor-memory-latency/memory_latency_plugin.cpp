@@ -7,13 +7,13 @@
 #include "koordetector/plugin.hpp"
 #include "plugins/advisor-memory-latency/memory_latency_probe.hpp"
 #include "plugins/advisor-memory-latency/memory_series.hpp"
+#include "plugins/shared/bpf/plugin_marker.hpp"
 #include "plugins/shared/latency/level_series.hpp"
 #include "plugins/shared/latency/measurement_series.hpp"
 #include "plugins/shared/latency/slot_config.hpp"
 #include "plugins/shared/node/host.hpp"
 #include "plugins/shared/sdk/joined.hpp"
 #include "plugins/shared/sdk/value_or_fail.hpp"
-#include "plugins/shared/bpf/plugin_marker.hpp"
 
 namespace {
 

@@ -10,13 +10,13 @@
 #include "koordetector/plugin.hpp"
 #include "plugins/advisor-sched-latency/borrowed_waits.hpp"
 #include "plugins/advisor-sched-latency/sched_latency_probe.hpp"
+#include "plugins/shared/bpf/plugin_marker.hpp"
 #include "plugins/shared/latency/latency_series.hpp"
 #include "plugins/shared/latency/level_series.hpp"
 #include "plugins/shared/latency/measurement_series.hpp"
 #include "plugins/shared/node/host.hpp"
 #include "plugins/shared/sdk/joined.hpp"
 #include "plugins/shared/sdk/value_or_fail.hpp"
-#include "plugins/shared/bpf/plugin_marker.hpp"
 
 namespace {
 

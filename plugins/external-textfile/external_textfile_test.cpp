@@ -57,7 +57,7 @@ struct Textfiles {
 
 }  // namespace
 
-TEST_CASE("files that end in .prom are ours, but for hidden ones") {
+TEST_CASE("files that end in .prom are ours, except for hidden ones") {
   CHECK(is_ours("a.prom"));
   CHECK_FALSE(is_ours("a.prom.tmp"));
   CHECK_FALSE(is_ours(".a.prom"));

@@ -38,7 +38,7 @@ struct Pools {
   std::map<std::uint32_t, CpuSet> numa_nodes;
 };
 
-// The pools of the NodeResourceTopology, but for CPUs that the kubelet's static policy has given to pods: those are
+// The pools of the NodeResourceTopology, except for CPUs that the kubelet's static policy has given to pods: those are
 // unknown here.
 Pools pools_of(plugin::Strided<koord_cpu> cpus);
 

@@ -221,7 +221,7 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
   std::optional<Versions> followed_;
   koord::strategy::SloOfNode node_slo_;
   const koord::slo::CpuBurst* slo_ = nullptr;  // of node_slo_
-  koord::cpu_burst::Snapshot of_snapshot_;     // but for the pods
+  koord::cpu_burst::Snapshot of_snapshot_;     // except for the pods
   Situation situation_;
   Intents bursts_;
   std::vector<koord_point> burst_points_;

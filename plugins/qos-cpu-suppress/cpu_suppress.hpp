@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPU that best-effort pods may use beside all others, and the intents for it. The formulas are koordlet's except
+// The CPU that best-effort pods may use next to other pods, and the intents for it. The formulas are koordlet's except
 // where the README says otherwise. Pure: values in, intents out; the state from one round to the next is a value, too.
 // Times in nanoseconds of any one clock. [any thread]
 #pragma once
@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "plugins/qos-cpu-suppress/pick_cpus.hpp"
-#include "plugins/shared/strategy/intent.hpp"
 #include "plugins/qos-cpu-suppress/usage_split.hpp"
+#include "plugins/shared/strategy/intent.hpp"
 
 namespace koord::cpu_suppress {
 
@@ -27,7 +27,7 @@ enum class Policy : std::uint8_t {
 struct Targets {
   std::vector<std::string> classes;     // cgroups of the Kubernetes class BestEffort with pods in them; usually one
   std::vector<std::string> pods;        // that lie elsewhere
-  std::vector<std::string> containers;  // that run in any of them, but for sandboxes
+  std::vector<std::string> containers;  // that run in any of them, except for sandboxes
   bool cpus_of_parents = false;         // a cgroup has no CPUs that its parent has not: cgroup v2
   std::vector<std::string> whole_pods;  // those of `pods` that run and have no containers' cgroups in theirs
 

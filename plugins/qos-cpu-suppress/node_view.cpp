@@ -7,9 +7,9 @@
 #include "core/base/parse.hpp"
 #include "core/cgroup/names.hpp"
 #include "koordetector/subjects.hpp"
+#include "plugins/qos-cpu-suppress/best_effort_applications.hpp"
 #include "plugins/shared/node/pod_places.hpp"
 #include "plugins/shared/slo/pod_slo.hpp"
-#include "plugins/qos-cpu-suppress/best_effort_applications.hpp"
 
 namespace koord::cpu_suppress {
 namespace {

@@ -12,7 +12,7 @@
 namespace koord::rdt {
 namespace {
 
-// The kernel's own most for AMD, and its "no limit" of MiB/s.
+// The kernel's maximum for AMD in eighths of GB/s, and its value for "no limit" in MiB/s.
 constexpr std::int64_t kMostEighths = 2048;
 constexpr std::int64_t kMostMegabytes = UINT32_MAX;
 

@@ -71,7 +71,7 @@ TEST_CASE("without targets external-prometheus is absent and says why") {
   CHECK(agent.stop() == 0);
 }
 
-TEST_CASE("a node exporter's metrics are on the agent's page, but for what the plugin leaves out") {
+TEST_CASE("a node exporter's metrics are on the agent's page, except for what the plugin leaves out") {
   NodeExporter exporter;
   AgentProcess agent("featureGates: {Scraper: true}", {built("test/core/child")});
   const std::string settings = "plugins.settings.\"com.example.scraper\".";

@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// A pod of the test's own that burns a CPU's half, and the lists with it and its node.
+// A pod of the test that uses half a CPU, and the lists that contain it and its node.
 struct Node {
   // A nested cluster, or what one has left: pods that are not this node's.
   RealCgroup nested{"a-nested"}, nested_kubepods{nested, "kubepods"}, nested_pod{nested_kubepods, "podother"};

@@ -24,7 +24,7 @@ std::vector<std::string> shared_objects;
 const std::string kWeb = "11111111-2222-4333-8444-555555555555", kBatch = "99999999-2222-4333-8444-555555555555";
 const std::string kServer(64, 'a'), kProxy(64, 'b'), kJob(64, 'c');
 
-// `seconds` after the pods began to do what they do.
+// The state `seconds` after the pods began their work.
 std::vector<FakePod> pods_after(std::int64_t seconds) {
   const CgroupUse server = {.cpu_us = 500'000 * seconds,
                             .periods = 10 * seconds,

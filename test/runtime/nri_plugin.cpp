@@ -65,7 +65,7 @@ class Hook final : public Events {
     if (container.name == container_) answer.adjustment = adjustment();
     if (const auto value = pod.annotations.find("koord.test/refuse"); value != pod.annotations.end())
       answer.refusal = Refusal{value->second};
-    // One that never answers: the client does.
+    // With this annotation the handler never answers, and the client answers at its deadline.
     if (!pod.annotations.contains("koord.test/silent")) done(std::move(answer));
   }
 

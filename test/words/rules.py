@@ -91,6 +91,7 @@ RULES = [
     ('business', r'no business', '"must not"'),
     ('gets', r'gets by', '"manages without", "needs only"'),
     ('there', r'(?:that|which) there (?:is|are) not', '"missing"'),
+    ('but', r'but for(?! (?:a|an) (?:moment|while|time))', '"except for"'),
     ('off', r'written off', '"abandoned"'),
     ('no', r'(?<!^)that is no (?!longer|different|more|error|problem|such|other|less)\w+', '"that is not a …", "an invalid …"'),
     ('not', r'not un(?:like|likely|usual|common|reasonable|known|important|expected)', 'the positive word'),

@@ -85,6 +85,7 @@ FOUND = [
     ('As a kernel would have it.', 'would have it'),
     ('It gets by without a file.', 'gets by'),
     ('A file that there is not is skipped.', 'that there is not'),
+    ('All threads but for one.', 'but for'),
     ('Its thread was written off.', 'written off'),
     ('A text that is no number is refused.', 'that is no number'),
 ]

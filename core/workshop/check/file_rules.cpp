@@ -44,7 +44,7 @@ std::string_view floor_for(std::string_view prefix, const Floor& floor) {
   return {};
 }
 
-// The number of the release that brought a version, which is its own but for packed relocations.
+// The number of the release that brought a version, which is its own except for packed relocations.
 std::string_view release_of(std::string_view version, std::size_t line) {
   return version == "GLIBC_ABI_DT_RELR" ? "2.36" : version.substr(line + 1);
 }

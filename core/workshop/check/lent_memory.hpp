@@ -15,7 +15,7 @@ namespace koord::check {
 class LentMemory {
  public:
   explicit LentMemory(Lending terms);
-  ~LentMemory();  // but for plain terms the addresses stay taken, so that nothing else comes to stand there
+  ~LentMemory();  // except for plain terms the addresses stay taken, so that nothing else comes to stand there
   LentMemory(const LentMemory&) = delete;
   LentMemory& operator=(const LentMemory&) = delete;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A snapshot of the state with records in lent memory, in place of a real one. One trial lends all or none, so the
-// reading functions know which kind they get. [any thread] but for one and the same snapshot.
+// reading functions know which kind they get. [any thread] except for one and the same snapshot.
 #pragma once
 
 #include "core/workshop/check/fault_injection.hpp"

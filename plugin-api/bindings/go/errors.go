@@ -13,7 +13,7 @@ import (
 // Status is what a call of the ABI comes to. It is an error by itself: errors.Is(err, ErrGone), return ErrAgain.
 type Status int32
 
-// The statuses but for success, which is a nil error.
+// The statuses except for success, which is a nil error.
 const (
 	ErrInvalid     Status = C.KOORD_E_INVALID
 	ErrUnsupported Status = C.KOORD_E_UNSUPPORTED

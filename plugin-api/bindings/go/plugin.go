@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// The four kinds of plugins. Their methods are called one at a time, on any goroutine, but for Handle.
+// The four kinds of plugins. Their methods are called one at a time, on any goroutine, except for Handle.
 
 // Advisor is "koord.advisor/1": collects metrics. One with a Run and no Period is not called, but has to have the method.
 type Advisor interface {

@@ -40,7 +40,7 @@ TEST_CASE("host time goes on where it was in this boot, whatever the wall clock 
   CHECK(second->now() > first->now());
 }
 
-TEST_CASE("after a boot host time starts at the wall clock's, and never before what was recorded") {
+TEST_CASE("after a boot host time starts at the wall clock's time, but never before a recorded time") {
   const Folder folder;
   folder.clock("boot-1");
   folder.keep("boot-1 1\n");

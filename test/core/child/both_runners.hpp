@@ -262,7 +262,7 @@ struct Row {
   const char* name;
   std::function<Reply(const Side&)> call;
   koord_status expected;
-  std::optional<std::string> answer = {};  // not checked unless given, but for the same in both runners
+  std::optional<std::string> answer = {};  // not checked unless given, except for the same in both runners
 };
 
 // The answer of a function that stores one value, which begins as 77.

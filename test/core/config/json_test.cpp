@@ -48,7 +48,8 @@ TEST_CASE("infinity and not-a-number are errors with their place") {
   CHECK(json_of("a: .nan") == "error: JSON has no number '.nan', expected a finite one at f:1:4");
 }
 
-// The reader of pods and objects had rules of its own, with which each of these, but for the last two lines, was text.
+// The reader of pods and objects had rules of its own, with which each of these, except for the last two lines, was
+// text.
 TEST_CASE("a scalar is the same in each YAML file: the configuration, a kubeconfig, objects of Kubernetes") {
   struct {
     const char *yaml, *json;

@@ -11,7 +11,7 @@ using namespace koord;
 using namespace koord::metric;
 using namespace koord::test;
 
-TEST_CASE("a line has the host's labels in their order, then the metric's own sorted") {
+TEST_CASE("a line has the host's labels in their order, then the metric's own labels, sorted") {
   Registry registry("n1");
   auto id = registry.define("p", gauge("cpu_usage_cores"));
   auto series = registry.series("p", *id, container(7), {{"zone", "z"}, {"cpu", "0"}});

@@ -128,7 +128,7 @@ namespace {
 
 constexpr const char* kHash = "1f2e3d4c5b6a79880f1e2d3c4b5a6978";
 
-// As a kubelet makes them, but for what the test changes.
+// As a kubelet makes them, except for what the test changes.
 struct Mirror {
   std::string mirror = kHash, hash = kHash, source = "file", owner = "Node", owner_name = "node-1";
 

@@ -215,7 +215,7 @@ TEST_CASE("a document of the ConfigMap that cannot be read is reported") {
   CHECK(layer(explain("cpuBurstPercent", {"{}", kCluster}), SloOrigin::cluster).note == "does not set it");
 }
 
-TEST_CASE("a pod's cpuBurst goes before the node's, but for classes that are never burst") {
+TEST_CASE("a pod's cpuBurst goes before the node's, except for classes that are never burst") {
   const StringMap annotations = {{"koordinator.sh/cpuBurst", R"({"policy": "auto", "cpuburstpercent": 200})"}};
   const Pod ls = pod_of(KoordQos::ls, annotations), be = pod_of(KoordQos::be, annotations);
   SloExplanation found = explain("cpuBurstStrategy.policy", {.received = "{}", .pod = &ls});

@@ -320,7 +320,7 @@ TEST_CASE("a block device keeps what is right of it, and needs a name and a type
           "resourceQOSStrategy.beClass.blkioQOS.blocks[4]: found 7, expected a mapping"});
 }
 
-TEST_CASE("host applications are as they came but for those without a name or with a place outside of the tree") {
+TEST_CASE("host applications are as they came except for those without a name or with a place outside of the tree") {
   Reported result = report(R"({"hostApplications": [
     {"name": "nginx", "priority": "koord-prod", "qos": "LS", "cgroupPath": {"base": "CgroupRoot", "parentDir": "/system.slice/", "relativePath": "nginx.service"}, "strategy": {}, "other": 1},
     {"name": "job", "qos": "BEST"}, {"name": "a", "cgroupPath": {"relativePath": "../x"}}, {"name": "b", "cgroupPath": {"base": "Root"}}, {"qos": "LS"}]})");

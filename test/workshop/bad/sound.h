@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A sound plugin in pieces, an advisor that counts pods. Each plugin of this folder is these pieces but for one, which
- * breaks one rule. Included once in each.
+ * A sound plugin in pieces, an advisor that counts pods. Each plugin of this folder is these pieces except for one,
+ * which breaks one rule. Included once in each.
  */
 #ifndef KOORD_TEST_SOUND_H
 #define KOORD_TEST_SOUND_H
