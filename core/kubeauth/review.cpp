@@ -31,15 +31,19 @@ void write_if(JsonWriter& json, std::string_view name, const std::string& text) 
 
 // Calls for `spec` between the brackets of the request's object.
 template <class Spec>
-kube::Call review_call(std::string_view target, std::string_view api_version, std::string_view kind, const Spec& spec) {
+std::string review_body(std::string_view api_version, std::string_view kind, const Spec& spec) {
   JsonWriter json;
   json.begin_object().member("apiVersion", api_version).member("kind", kind).key("spec").begin_object();
   spec(json);
   json.end_object().end_object();
+  return json.text();
+}
+
+kube::Call review_call(std::string_view target, std::string body) {
   kube::Call call;
   call.verb = kube::Verb::create;
   call.target = std::string(target);
-  call.body = json.text();
+  call.body = std::move(body);
   call.max_body = kMaxReviewBytes;
   call.timeout = std::chrono::seconds(5);
   return call;
@@ -131,14 +135,16 @@ bool may_be_token(std::string_view token) {
 }
 
 kube::Call token_review_call(std::string_view token, const std::vector<std::string>& audiences) {
-  return review_call(kTokenReviews, "authentication.k8s.io/v1", "TokenReview", [&](JsonWriter& json) {
-    json.member("token", token);
-    write_texts(json, "audiences", audiences);
-  });
+  return review_call(kTokenReviews, review_body("authentication.k8s.io/v1", "TokenReview", [&](JsonWriter& json) {
+                       json.member("token", token);
+                       write_texts(json, "audiences", audiences);
+                     }));
 }
 
-kube::Call access_review_call(const Identity& identity, const Access& access) {
-  return review_call(kAccessReviews, "authorization.k8s.io/v1", "SubjectAccessReview", [&](JsonWriter& json) {
+kube::Call access_review_call(std::string body) { return review_call(kAccessReviews, std::move(body)); }
+
+std::string access_review_body(const Identity& identity, const Access& access) {
+  return review_body("authorization.k8s.io/v1", "SubjectAccessReview", [&](JsonWriter& json) {
     json.member("user", identity.user);
     write_if(json, "uid", identity.uid);
     write_texts(json, "groups", identity.groups);

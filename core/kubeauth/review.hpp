@@ -43,7 +43,8 @@ bool may_be_token(std::string_view token);
 
 // `audiences`: the token must be for one of them; empty: for the API server's own.
 kube::Call token_review_call(std::string_view token, const std::vector<std::string>& audiences);
-kube::Call access_review_call(const Identity& identity, const Access& access);
+std::string access_review_body(const Identity& identity, const Access& access);
+kube::Call access_review_call(std::string body);
 
 // From an answer of status 2xx. An error: it is not a TokenReview or SubjectAccessReview that says yes or no.
 Result<TokenDecision> parse_token_review(std::string_view text, const std::vector<std::string>& audiences);

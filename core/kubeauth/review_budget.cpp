@@ -47,6 +47,11 @@ void ReviewBudget::end(const std::string& payer, Answer answer, Time now) {
   fill(all_, now, limits_.of_all, limits_.of_all_per_second);
 }
 
+bool ReviewBudget::is_used_up(Time now) {
+  fill(all_, now, limits_.of_all, limits_.of_all_per_second);
+  return all_.left < 1;
+}
+
 // A client without an entry has its whole budget.
 void ReviewBudget::refund(const std::string& payer, Time now) {
   const auto found = clients_.find(payer);

@@ -32,6 +32,8 @@ class ReviewBudget {
   // `client`: any name; an empty one shares the budget of those without their own.
   std::optional<std::string> take(std::string client, Time now);
   void end(const std::string& payer, Answer answer, Time now);
+  // The budget of all is used up.
+  bool is_used_up(Time now);
 
   // With a budget that is not whole.
   std::size_t clients() const { return clients_.size(); }

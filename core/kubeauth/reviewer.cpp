@@ -7,14 +7,19 @@
 #include <unordered_map>
 #include <utility>
 
+#include "core/kubeauth/claimed_subject.hpp"
 #include "core/kubeauth/decisions.hpp"
 #include "core/kubeauth/recent_set.hpp"
+#include "core/kubeauth/review_line.hpp"
 
 namespace koord::kubeauth {
 namespace {
 
 // Questions that were answered with a yes at most so long ago, at least.
 constexpr Duration kAcceptedBefore = std::chrono::minutes(10);
+// Less than the timeout of agents' reports.
+constexpr Duration kLongestWait = std::chrono::seconds(4);
+constexpr Duration kTurnPeriod = std::chrono::milliseconds(100);
 
 bool is_yes(const TokenDecision& decision) { return decision.outcome == TokenDecision::Outcome::authenticated; }
 bool is_yes(const AccessDecision& decision) { return decision.outcome == AccessDecision::Outcome::allowed; }
@@ -33,27 +38,37 @@ std::string client_of(const Identity& identity) {
 
 }  // namespace
 
-// Questions of one kind: decisions that are kept, and questions without an answer so far.
+// Questions of one kind: decisions that are kept, and questions without an answer so far. A question that its client
+// may not ask yet waits in a line; those with a subject that was accepted not long ago have a line of their own, which
+// goes first.
 template <class Decision>
 class Reviewer::Questions {
  public:
   using OnDecision = std::function<void(const Decision&)>;
   using Judge = std::function<Decision(const Result<kube::Reply>&)>;
+  using MakeCall = std::function<kube::Call(const std::string& question)>;
+  using Place = ReviewLine::Place;
 
-  Questions(event::Loop& loop, const Clock& clock, kube::Client& client, const ReviewerOptions& options, Judge judge)
+  Questions(event::Loop& loop, const Clock& clock, kube::Client& client, const ReviewerOptions& options,
+            MakeCall make_call, Judge judge)
       : loop_(loop),
         clock_(clock),
         client_(client),
         timeout_(options.timeout),
+        make_call_(std::move(make_call)),
         judge_(std::move(judge)),
         yes_(options.keep, options.entries, options.bytes),
         no_(std::min(options.keep, kKeepRefusal), options.refusals, options.refusal_bytes),
         accepted_(kAcceptedBefore, options.entries),
-        budget_(options.budget) {}
+        known_(kAcceptedBefore, options.entries),
+        budget_(options.budget),
+        known_line_(options.line),
+        line_(options.line) {}
 
-  // `question` names what `make_call` asks; `client` pays for it.
-  template <class MakeCall>
-  void ask(std::string client, std::string question, const MakeCall& make_call, OnDecision on_decision) {
+  // `client` pays for the question; "" is its lane without a subject. `find_subject` returns the subject that it
+  // claims.
+  template <class FindSubject>
+  void ask(std::string client, std::string question, const FindSubject& find_subject, OnDecision on_decision) {
     if (const Decision* kept = find_kept(question)) {
       ++from_memory;
       const Decision decision = *kept;  // the callback may ask again
@@ -63,25 +78,20 @@ class Reviewer::Questions {
       open->second.waiting.push_back(std::move(on_decision));
       return;
     }
-    std::optional<std::string> payer;
-    if (!accepted_.contains(question, clock_.now())) {
-      payer = budget_.take(std::move(client), clock_.now());
-      if (!payer) return refuse_as_limited(on_decision);
-    }
-    ++sent;
     Open& open = open_[question];
-    open.payer = std::move(payer);
+    open.place = {.client = std::move(client), .lane = find_subject(question), .question = question};
     open.waiting.push_back(std::move(on_decision));
-    open.deadline = loop_.after(timeout_, [this, question] { give_up(question); });
-    open.call = make_call();
-    send(question, open);
+    if (accepted_.contains(question, clock_.now())) return send(open);
+    if (may_ask_at_once(open.place.client) && pay(open, open.place.client)) return send(open);
+    wait(open);
   }
 
   std::atomic<std::uint64_t> sent = 0, from_memory = 0, limited = 0, unavailable = 0;
 
  private:
   struct Open {
-    kube::Call call;
+    Place place;
+    kube::Call call;                   // once it is sent
     std::optional<std::string> payer;  // nullopt: it was answered with yes not long ago, and costs nothing
     bool was_lost = false;
     kube::Client::PendingPtr pending;
@@ -94,16 +104,87 @@ class Reviewer::Questions {
     return kept ? kept : no_.find(question, clock_.now());
   }
 
-  void refuse_as_limited(const OnDecision& on_decision) {
-    ++limited;
+  bool is_waiting() const { return known_line_.size() + line_.size() != 0; }
+
+  // Others do not overtake those that wait.
+  bool may_ask_at_once(const std::string& client) {
+    return !waits_for_all_ && !known_line_.contains(client) && !line_.contains(client);
+  }
+
+  bool pay(Open& open, const std::string& client) {
+    open.payer = budget_.take(client, clock_.now());
+    return open.payer.has_value();
+  }
+
+  void wait(Open& open) {
+    waits_for_all_ = waits_for_all_ || budget_.is_used_up(clock_.now());
+    const Place& place = open.place;
+    open.deadline = loop_.after(kLongestWait, [this, question = place.question] { end_limited(question); });
+    if (!turns_) turns_ = loop_.every(kTurnPeriod, [this] { take_turns(); });
+    const bool is_known = !place.lane.empty() && known_.contains(place.lane, clock_.now());
+    if (std::optional<std::string> dropped = (is_known ? known_line_ : line_).add(place)) end_limited(*dropped);
+  }
+
+  // Sends all that may be asked by now.
+  void take_turns() {
+    while (is_waiting()) {
+      waits_for_all_ = budget_.is_used_up(clock_.now());
+      if (waits_for_all_) return;
+      std::optional<std::string> payer;
+      const auto may_ask = [&](const std::string& client) {
+        payer = budget_.take(client, clock_.now());
+        return payer.has_value();
+      };
+      std::optional<Place> next = known_line_.take(may_ask);
+      if (!next) next = line_.take(may_ask);
+      if (!next) return;
+      send_waiting(*next, std::move(payer));
+    }
+    waits_for_all_ = false;
+    turns_.reset();
+  }
+
+  // After an answer to a question of this client.
+  void take_turn_of(const std::string& client) {
+    if (waits_for_all_) return take_turns();
+    if (!known_line_.contains(client) && !line_.contains(client)) return;
+    std::optional<std::string> payer = budget_.take(client, clock_.now());
+    if (!payer) return;
+    std::optional<Place> next = known_line_.take_of(client);
+    if (!next) next = line_.take_of(client);
+    send_waiting(*next, std::move(payer));
+  }
+
+  void send_waiting(const Place& place, std::optional<std::string> payer) {
+    const auto found = open_.find(place.question);
+    found->second.payer = std::move(payer);
+    send(found->second);
+  }
+
+  // `question` is a copy: the task that holds the other ends here.
+  void end_limited(std::string question) {
+    const auto found = open_.find(question);
+    if (found == open_.end()) return;
+    const Open open = std::move(found->second);
+    open_.erase(found);
+    known_line_.remove(open.place);
+    line_.remove(open.place);
+    limited += open.waiting.size();
     Decision decision;
     decision.is_limited = true;
     decision.message = "too many questions about this client were answered with no, or wait for an answer";
-    on_decision(decision);
+    for (const OnDecision& on_decision : open.waiting) on_decision(decision);
   }
 
-  void send(const std::string& question, Open& open) {
-    open.pending = client_.send(open.call, [this, question](const Result<kube::Reply>& reply) {
+  void send(Open& open) {
+    ++sent;
+    open.deadline = loop_.after(timeout_, [this, question = open.place.question] { give_up(question); });
+    open.call = make_call_(open.place.question);
+    send_call(open);
+  }
+
+  void send_call(Open& open) {
+    open.pending = client_.send(open.call, [this, question = open.place.question](const Result<kube::Reply>& reply) {
       if (!reply && send_again(question)) return;
       end(question, judge_(reply));
     });
@@ -115,7 +196,7 @@ class Reviewer::Questions {
     const auto found = open_.find(question);
     if (found == open_.end() || found->second.was_lost) return false;
     found->second.was_lost = true;
-    send(question, found->second);
+    send_call(found->second);
     return true;
   }
 
@@ -134,15 +215,18 @@ class Reviewer::Questions {
     const bool is_unavailable = decision.outcome == Decision::Outcome::unavailable;
     if (is_unavailable) unavailable += open.waiting.size();
     if (open.payer) budget_.end(*open.payer, answer_in(decision), clock_.now());
-    if (!is_unavailable) keep(std::move(question), decision);
+    if (!is_unavailable) keep(std::move(question), open.place.lane, decision);
+    take_turn_of(open.place.client);
     for (const OnDecision& on_decision : open.waiting) on_decision(decision);
   }
 
-  void keep(std::string question, const Decision& decision) {
-    if (is_yes(decision))
+  void keep(std::string question, const std::string& subject, const Decision& decision) {
+    if (is_yes(decision)) {
       accepted_.add(question, clock_.now());
-    else
+      if (!subject.empty()) known_.add(subject, clock_.now());
+    } else {
       accepted_.remove(question);
+    }
     (is_yes(decision) ? yes_ : no_).add(std::move(question), decision, clock_.now());
   }
 
@@ -150,19 +234,26 @@ class Reviewer::Questions {
   const Clock& clock_;
   kube::Client& client_;
   const Duration timeout_;
+  const MakeCall make_call_;
   const Judge judge_;
   Decisions<Decision> yes_, no_;  // apart, so that a flood of refusals leaves the others in memory
   RecentSet accepted_;            // questions
+  RecentSet known_;               // subjects
   ReviewBudget budget_;
+  ReviewLine known_line_, line_;
+  bool waits_for_all_ = false;           // some could ask if the budget of all were not used up
+  std::unique_ptr<event::Timer> turns_;  // while some wait
   std::unordered_map<std::string, Open> open_;
 };
 
 Reviewer::Reviewer(event::Loop& loop, const Clock& clock, kube::Client& client, ReviewerOptions options)
     : tokens_(std::make_unique<Questions<TokenDecision>>(
           loop, clock, client, options,
+          [audiences = options.audiences](const std::string& token) { return token_review_call(token, audiences); },
           [audiences = options.audiences](const Result<kube::Reply>& reply) { return judge_token(reply, audiences); })),
-      accesses_(std::make_unique<Questions<AccessDecision>>(loop, clock, client, options, judge_access)),
-      audiences_(std::move(options.audiences)) {}
+      accesses_(std::make_unique<Questions<AccessDecision>>(
+          loop, clock, client, options, [](const std::string& body) { return access_review_call(body); },
+          judge_access)) {}
 
 Reviewer::~Reviewer() = default;
 
@@ -173,15 +264,13 @@ void Reviewer::authenticate(const std::string& client, const std::string& token,
     refused.message = "found no token of printable ASCII with at most 16 KiB";
     return on_token(refused);
   }
-  tokens_->ask(
-      client, token, [&] { return token_review_call(token, audiences_); }, std::move(on_token));
+  tokens_->ask(client, token, claimed_subject, std::move(on_token));
 }
 
 void Reviewer::authorize(const Identity& identity, const Access& access, OnAccess on_access) {
-  kube::Call call = access_review_call(identity, access);
-  std::string question = call.body;
   accesses_->ask(
-      client_of(identity), std::move(question), [&] { return std::move(call); }, std::move(on_access));
+      client_of(identity), access_review_body(identity, access), [](const std::string&) { return std::string(); },
+      std::move(on_access));
 }
 
 Reviewer::Counters Reviewer::counters() const {

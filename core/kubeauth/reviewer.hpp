@@ -2,8 +2,9 @@
 // Reviewer: asks the API server which user a token belongs to (TokenReview), and whether a user may do something
 // (SubjectAccessReview). Decisions of either kind, also refusals and denials, are kept for ten seconds; equal questions
 // that come meanwhile wait for the same answer. Questions that may be answered with no are limited for each client and
-// for all together (review_budget.hpp); one that was answered with yes in the last ten minutes is not. Without an
-// answer the decision is `unavailable`, which is not kept: the caller must refuse the request. [loop thread]
+// for all together (review_budget.hpp); one that was answered with yes in the last ten minutes is not. Those beyond the
+// limit wait for a few seconds in a bounded line, where clients take turns (review_line.hpp). Without an answer the
+// decision is `unavailable`, which is not kept: the caller must refuse the request. [loop thread]
 #pragma once
 
 #include <chrono>
@@ -19,6 +20,7 @@
 #include "core/kube/client.hpp"
 #include "core/kubeauth/review.hpp"
 #include "core/kubeauth/review_budget.hpp"
+#include "core/kubeauth/review_line.hpp"
 
 namespace koord::kubeauth {
 
@@ -31,7 +33,8 @@ struct ReviewerOptions {
   std::size_t bytes = 8u << 20;                // of the questions of these
   std::size_t refusals = 256;                  // other decisions of each kind, kept for kKeepRefusal at most
   std::size_t refusal_bytes = 1u << 20;        // of the questions of these
-  ReviewBudget::Limits budget = {};            // of questions of each kind; further ones are `unavailable`
+  ReviewBudget::Limits budget = {};            // of questions of each kind; further ones wait
+  ReviewLine::Limits line = {};                // of those; further ones are `unavailable`
   Duration timeout = std::chrono::seconds(8);  // also while the client waits for its turn
 };
 
@@ -43,7 +46,7 @@ class Reviewer {
   struct Counters {
     std::uint64_t token_reviews = 0, access_reviews = 0;  // sent
     std::uint64_t kept = 0;                               // decisions without a question
-    std::uint64_t limited = 0;                            // decisions that were not asked for
+    std::uint64_t limited = 0;                            // decisions for lack of budget
     std::uint64_t unavailable = 0;                        // without an answer
   };
 
@@ -66,7 +69,6 @@ class Reviewer {
   class Questions;
   std::unique_ptr<Questions<TokenDecision>> tokens_;
   std::unique_ptr<Questions<AccessDecision>> accesses_;
-  const std::vector<std::string> audiences_;
 };
 
 }  // namespace koord::kubeauth

@@ -19,7 +19,8 @@ kubeauth::ReviewerOptions reviewer_options(Duration keep) {
           .bytes = 64u << 20,
           .refusals = 4096,
           .refusal_bytes = 8u << 20,
-          .budget = {.of_all = 1024, .of_all_per_second = 100, .clients = 16'384}};
+          .budget = {.of_all = 1024, .of_all_per_second = 100, .clients = 16'384},
+          .line = {.of_client = 128, .of_all = 512}};
 }
 
 kube::Collection authentication_settings() {

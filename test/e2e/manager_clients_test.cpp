@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Clients of koord-manager's aggregated API that come with many tokens, or before it knows them.
+#include <algorithm>
+#include <atomic>
 #include <boost/json.hpp>
 #include <map>
 #include <optional>
+#include <thread>
 
 #include "core/kube/client.hpp"
 #include "test/e2e/manager_cluster.hpp"
 #include "test/support/loop_here.hpp"
+#include "test/support/service_account_token.hpp"
 
 using namespace koord;
 using namespace koord::test;
@@ -80,6 +84,47 @@ TEST_CASE("a thousand tokens of one client cost some reviews, and agents and new
   CHECK(cluster.metric(*replica, "koord_manager_serve_refused_total", {"reason=\"limited\""}) == answers["429"]);
   CHECK(contains(line_with(replica->log(), "too many tokens of it, or of all clients, were not accepted"),
                  "'127.0.0.1'"));
+}
+
+TEST_CASE("an agent gets in with a renewed token while a flood of tokens comes from its address") {
+  ManagerCluster cluster({"node-1"});
+  const auto replica = cluster.start("a");
+  REQUIRE(eventually([&] { return replica->leads(); }));
+  const auto report = [&](int token) {
+    const std::string text = service_account_token(kAgentUser, "node-1", token);
+    cluster.cluster.command("set_token", R"({"token":")" + text + R"(","username":")" + kAgentUser +
+                                             R"(","extra":{"authentication.kubernetes.io/node-name":["node-1"]}})");
+    std::vector<std::string> options = ManagerCluster::report_of("node-1", 100 + token);
+    std::replace(options.begin(), options.end(), ManagerCluster::token_of("node-1"), "Authorization: Bearer " + text);
+    return cluster.ask(*replica, options, kNodeMetricPath + "/node-1/status").status;
+  };
+  REQUIRE(report(1) == 201);
+  std::atomic<bool> ends = false;
+  std::thread flood([&] {
+    while (!ends) cluster.flood(*replica, 1000);
+  });
+  CHECK(eventually([&] {
+    return cluster.metric(*replica, "koord_manager_serve_refused_total", {"reason=\"limited\""}).value_or(0) > 200;
+  }));
+  for (int token = 2; token < 5; ++token) CHECK(report(token) == 200);
+  ends = true;
+  flood.join();
+}
+
+TEST_CASE("a client with fifty requests at once, each about another object, is never refused") {
+  ManagerCluster cluster;
+  const auto replica = cluster.start("a");
+  REQUIRE(eventually([&] { return replica->leads(); }));
+  const std::vector<std::string> report = ManagerCluster::report_of("test-node", 100);
+  REQUIRE(cluster.ask(*replica, report, kNodeMetricPath + "/test-node/status").status == 201);
+  REQUIRE(eventually([&] { return cluster.metric(*replica, "koord_manager_serve_reading") == 1; }));
+  const std::vector<std::string> statuses = cluster.ask_at_once(*replica, 50, [](int number) {
+    return ManagerCluster::Request{kNodeMetricPath + "/missing-" + std::to_string(number),
+                                   ManagerCluster::token_of("test-node")};
+  });
+  std::map<std::string, int> answers;
+  for (const std::string& status : statuses) ++answers[status];
+  CHECK(answers == std::map<std::string, int>{{"404", 50}});
 }
 
 TEST_CASE("a front proxy is known on its old connection when its settings come, and when they change") {

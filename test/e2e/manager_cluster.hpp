@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <functional>
 #include <map>
 #include <memory>
 #include <sstream>
@@ -146,18 +147,31 @@ class ManagerCluster {
                  "koord-manager.koordetector.svc:443:127.0.0.1:" + replica.api_port()},
                 options, "https://koord-manager.koordetector.svc" + path);
   }
-  // Requests with different tokens that are unknown, over one connection; returns their statuses.
+  // Requests with different tokens that are unknown, many at once; returns their statuses.
   std::vector<std::string> flood(const Replica& replica, int requests) const {
+    return ask_at_once(replica, requests, [](int number) {
+      return Request{kNodeMetricPath, "Authorization: Bearer unknown-" + std::to_string(number)};
+    });
+  }
+  struct Request {
+    std::string path, header;
+  };
+  std::vector<std::string> ask_at_once(const Replica& replica, int requests,
+                                       const std::function<Request(int number)>& make) const {
     std::string config;
-    for (int i = 0; i < requests; ++i)
+    for (int i = 0; i < requests; ++i) {
+      const Request request = make(i);
       config += (i == 0 ? "" : "next\n") + std::string("url = \"https://koord-manager.koordetector.svc") +
-                kNodeMetricPath + "\"\noutput = /dev/null\nsilent\ncacert = \"" + certificates_.pem("ca") +
+                request.path + "\"\noutput = /dev/null\nsilent\ncacert = \"" + certificates_.pem("ca") +
                 "\"\nconnect-to = \"koord-manager.koordetector.svc:443:127.0.0.1:" + replica.api_port() +
-                "\"\nheader = \"Authorization: Bearer unknown-" + std::to_string(i) +
-                "\"\nwrite-out = \"%{http_code} \"\n";
-    const std::string file = folder_ / "flood.curl";
+                "\"\nheader = \"" + request.header + "\"\nwrite-out = \"%{http_code} \"\n";
+    }
+    const std::string file = folder_ / "requests.curl";
     REQUIRE(write_file_atomically(file, config));
-    const std::string text = run_to_end({"curl", "--config", file}, std::chrono::minutes(5)).output;
+    const std::string text = run_to_end({"curl", "--parallel", "--parallel-immediate", "--parallel-max", "300",
+                                         "--no-progress-meter", "--config", file},
+                                        std::chrono::minutes(5))
+                                 .output;
     std::vector<std::string> statuses;
     std::istringstream words(text);
     for (std::string word; words >> word;) statuses.push_back(word);

@@ -31,7 +31,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check(access.message.size() < 1000);
   check(access.outcome != AccessDecision::Outcome::allowed || text.find("true") != std::string_view::npos);
   // The request about the names of an answer is JSON, with any names.
-  if (authenticated) check(read_json(access_review_call(token.identity, {.path = "/metrics"}).body).has_value());
+  if (authenticated) check(read_json(access_review_body(token.identity, {.path = "/metrics"})).has_value());
   check(read_json(token_review_call(text, {std::string(text)}).body).has_value());
   check(judge_token(kube::Reply{403, std::string(text)}, {}).outcome == TokenDecision::Outcome::unavailable);
   check(judge_access(kube::Reply{500, std::string(text)}).outcome == AccessDecision::Outcome::unavailable);

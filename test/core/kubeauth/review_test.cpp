@@ -122,17 +122,16 @@ TEST_CASE("a review's request holds the token, the user and what is asked") {
         R"({"apiVersion":"authentication.k8s.io/v1","kind":"TokenReview","spec":{"token":"abc","audiences":["x"]}})");
   const Identity user{.user = "a", .uid = "u", .groups = {"g"}, .extra = {{"k", {"v"}}}};
   CHECK(
-      access_review_call(user, {.path = "/metrics"}).body ==
+      access_review_body(user, {.path = "/metrics"}) ==
       R"({"apiVersion":"authorization.k8s.io/v1","kind":"SubjectAccessReview","spec":{"user":"a","uid":"u","groups":["g"],)"
       R"("extra":{"k":["v"]},"nonResourceAttributes":{"path":"/metrics","verb":"get"}}})");
   CHECK(
-      access_review_call({.user = "a"}, {.verb = "update",
+      access_review_body({.user = "a"}, {.verb = "update",
                                          .group = "metrics.koordetector.sh",
                                          .version = "v1alpha1",
                                          .resource = "nodemetrics",
                                          .subresource = "status",
-                                         .name = "n"})
-          .body ==
+                                         .name = "n"}) ==
       R"({"apiVersion":"authorization.k8s.io/v1","kind":"SubjectAccessReview","spec":{"user":"a","resourceAttributes":)"
       R"({"verb":"update","group":"metrics.koordetector.sh","version":"v1alpha1","resource":"nodemetrics",)"
       R"("subresource":"status","name":"n"}}})");

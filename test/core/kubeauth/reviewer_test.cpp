@@ -5,6 +5,7 @@
 
 #include "core/base/manual_clock.hpp"
 #include "test/core/kube/cluster_client.hpp"
+#include "test/support/service_account_token.hpp"
 
 using namespace koord;
 using namespace koord::kubeauth;
@@ -173,10 +174,11 @@ TEST_CASE("a user without rights causes ten reviews, and the agents of other nod
     });
   };
   for (int i = 0; i < 100; ++i) ask("a", "/other/" + std::to_string(i));
-  CHECK(limited == 90);
+  CHECK(limited == 90 - ReviewerOptions().line.of_client);
   ask("b", "/own");
   REQUIRE(reviewing.until([&] { return answered == 101; }));
   CHECK(limited == 90);
+  CHECK(reviewing.reviewer.counters().access_reviews == 11);
 }
 
 TEST_CASE("while the API server does not answer, a flood of tokens keeps no more questions open than the bound") {
@@ -191,4 +193,89 @@ TEST_CASE("while the API server does not answer, a flood of tokens keeps no more
   REQUIRE(reviewing.until([&] { return answered == 200; }));
   reviewing.memory_clock.advance(1s);
   CHECK(reviewing.token("good").outcome == Token::authenticated);
+}
+
+TEST_CASE("fifty questions of one user at once are all answered") {
+  Reviewing reviewing;
+  Reviewer reviewer(reviewing.loop, reviewing.memory_clock, reviewing.client, {.line = {.of_client = 128}});
+  reviewing.cluster.command("allow", R"({"user":"controller","verbs":["get"],"paths":["*"]})");
+  std::size_t allowed = 0, answered = 0;
+  for (int i = 0; i < 50; ++i)
+    reviewer.authorize({.user = "controller"}, {.path = "/page/" + std::to_string(i)}, [&](const AccessDecision& d) {
+      ++answered;
+      allowed += d.outcome == Allow::allowed ? 1 : 0;
+    });
+  CHECK(reviewer.counters().access_reviews == 10);
+  REQUIRE(reviewing.until([&] { return answered == 50; }));
+  CHECK(allowed == 50);
+}
+
+namespace {
+
+// Forged tokens without end, from some addresses, and an agent on one of these.
+struct Flood : Reviewing {
+  static constexpr const char* kAgent = "system:serviceaccount:n:agent";
+
+  explicit Flood(unsigned addresses, std::string claimed_user)
+      : timer(loop.every(5ms, [this, addresses, user = std::move(claimed_user)] {
+          for (unsigned address = 1; address <= addresses; ++address)
+            limited_by_time.authenticate("10.0.0." + std::to_string(address), forged(user),
+                                         [](const TokenDecision&) {});
+        })) {}
+
+  std::string forged(const std::string& user) {
+    ++count;
+    return user.empty() ? "forged-" + std::to_string(count) : service_account_token(user, "node-1", 1000 + count);
+  }
+  bool gets_in(int number) {
+    const std::string text = service_account_token(kAgent, "node-1", number);
+    cluster.command("set_token", R"({"token":")" + text + R"(","username":")" + kAgent + R"("})");
+    std::optional<TokenDecision> decision;
+    limited_by_time.authenticate("10.0.0.1", text, [&](const TokenDecision& d) { decision = d; });
+    REQUIRE(until([&] { return decision.has_value(); }));
+    return decision->outcome == Token::authenticated;
+  }
+  bool is_used_up() {
+    return until([this] { return limited_by_time.counters().limited > 100; });
+  }
+
+  Reviewer limited_by_time{loop, clock, client};
+  int count = 0;
+  std::unique_ptr<event::Timer> timer;
+};
+
+}  // namespace
+
+TEST_CASE("an agent with a renewed token gets in during a flood of tokens from its own address") {
+  for (const char* claimed : {"", "system:serviceaccount:n:other"}) {
+    CAPTURE(claimed);
+    Flood flood(1, claimed);
+    CHECK(flood.gets_in(1));
+    REQUIRE(flood.is_used_up());
+    for (int number = 2; number < 5; ++number) CHECK(flood.gets_in(number));
+    CHECK(flood.limited_by_time.counters().token_reviews < 100);
+  }
+}
+
+TEST_CASE("an agent with a renewed token gets in while tokens of many addresses use up the bound of all") {
+  Flood flood(200, "");
+  CHECK(flood.gets_in(1));
+  REQUIRE(flood.is_used_up());
+  for (int number = 2; number < 5; ++number) CHECK(flood.gets_in(number));
+}
+
+TEST_CASE("a new agent gets in during a flood of tokens from its own address that claim another subject") {
+  for (const char* claimed : {"", "system:serviceaccount:n:other"}) {
+    CAPTURE(claimed);
+    Flood flood(1, claimed);
+    REQUIRE(flood.is_used_up());
+    CHECK(flood.gets_in(1));
+  }
+}
+
+TEST_CASE("a token that only claims the subject of an accepted one is refused like others") {
+  Flood flood(1, Flood::kAgent);
+  CHECK(flood.gets_in(1));
+  REQUIRE(flood.is_used_up());
+  CHECK(flood.token(service_account_token(Flood::kAgent, "node-1", 7)).outcome == Token::refused);
 }

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/kubeauth/review_line.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace koord::kubeauth {
+
+std::optional<std::string> ReviewLine::add(Place place) {
+  auto found = by_name_.find(place.client);
+  if (found == by_name_.end()) {
+    const ClientAt added = clients_.insert(clients_.end(), {.name = place.client});
+    found = by_name_.emplace(std::move(place.client), added).first;
+  }
+  const ClientAt client = found->second;
+  LaneAt lane =
+      std::find_if(client->lanes.begin(), client->lanes.end(), [&](const Lane& one) { return one.name == place.lane; });
+  if (lane == client->lanes.end()) lane = client->lanes.insert(lane, {.name = std::move(place.lane), .questions = {}});
+  lane->questions.push_back(std::move(place.question));
+  ++client->size;
+  ++size_;
+  if (client->size > limits_.of_client) return drop_newest(client);
+  if (size_ > limits_.of_all) return drop_newest(longest());
+  return std::nullopt;
+}
+
+std::optional<ReviewLine::Place> ReviewLine::take(const MayAsk& may_ask) {
+  const auto next =
+      std::find_if(clients_.begin(), clients_.end(), [&](const Client& client) { return may_ask(client.name); });
+  if (next == clients_.end()) return std::nullopt;
+  return take(next);
+}
+
+std::optional<ReviewLine::Place> ReviewLine::take_of(const std::string& client) {
+  const auto found = by_name_.find(client);
+  if (found == by_name_.end()) return std::nullopt;
+  return take(found->second);
+}
+
+// It and its lane are the last of the next turn.
+ReviewLine::Place ReviewLine::take(ClientAt client) {
+  const LaneAt lane = client->lanes.begin();
+  Place place{.client = client->name, .lane = lane->name, .question = std::move(lane->questions.front())};
+  lane->questions.pop_front();
+  clients_.splice(clients_.end(), clients_, client);
+  client->lanes.splice(client->lanes.end(), client->lanes, lane);
+  shrink(client, lane);
+  return place;
+}
+
+void ReviewLine::remove(const Place& place) {
+  const auto found = by_name_.find(place.client);
+  if (found == by_name_.end()) return;
+  const ClientAt client = found->second;
+  const LaneAt lane =
+      std::find_if(client->lanes.begin(), client->lanes.end(), [&](const Lane& one) { return one.name == place.lane; });
+  if (lane == client->lanes.end()) return;
+  if (std::erase(lane->questions, place.question) != 0) shrink(client, lane);
+}
+
+// A lane that is as long as another was there first.
+std::string ReviewLine::drop_newest(ClientAt client) {
+  const LaneAt lane =
+      std::max_element(client->lanes.begin(), client->lanes.end(), [](const Lane& left, const Lane& right) {
+        return left.questions.size() <= right.questions.size();
+      });
+  std::string dropped = std::move(lane->questions.back());
+  lane->questions.pop_back();
+  shrink(client, lane);
+  return dropped;
+}
+
+// One of its questions is gone.
+void ReviewLine::shrink(ClientAt client, LaneAt lane) {
+  --size_;
+  --client->size;
+  if (lane->questions.empty()) client->lanes.erase(lane);
+  if (client->size != 0) return;
+  by_name_.erase(client->name);
+  clients_.erase(client);
+}
+
+// The newest of those that are equally long.
+ReviewLine::ClientAt ReviewLine::longest() {
+  ClientAt most = clients_.begin();
+  for (ClientAt one = clients_.begin(); one != clients_.end(); ++one)
+    if (one->size >= most->size) most = one;
+  return most;
+}
+
+}  // namespace koord::kubeauth
