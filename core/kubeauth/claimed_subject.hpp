@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subject that a token claims. A forged token claims what it likes, so a claim decides about turns only. [any thread]
+// The subject that a token claims. A forged token claims what it likes, so a claim decides about turns only. [any
+// thread]
 #pragma once
 
 #include <string>
@@ -7,8 +8,8 @@
 
 namespace koord::kubeauth {
 
-// Of a token of a ServiceAccount (a JSON Web Token): its `sub`, and the node and the ServiceAccount's uid that it is
-// bound to. Equal for a token and the one that replaces it. "": no such token, or one with a long subject.
+// Returns the `sub` of a ServiceAccount's token (a JSON Web Token), with the node and the ServiceAccount's uid that it
+// is bound to. Equal for a token and the one that replaces it. "": no such token, or one with a long subject.
 std::string claimed_subject(std::string_view token);
 
 }  // namespace koord::kubeauth

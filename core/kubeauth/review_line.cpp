@@ -60,10 +60,9 @@ void ReviewLine::remove(const Place& place) {
 
 // A lane that is as long as another was there first.
 std::string ReviewLine::drop_newest(ClientAt client) {
-  const LaneAt lane =
-      std::max_element(client->lanes.begin(), client->lanes.end(), [](const Lane& left, const Lane& right) {
-        return left.questions.size() <= right.questions.size();
-      });
+  const LaneAt lane = std::max_element(
+      client->lanes.begin(), client->lanes.end(),
+      [](const Lane& left, const Lane& right) { return left.questions.size() <= right.questions.size(); });
   std::string dropped = std::move(lane->questions.back());
   lane->questions.pop_back();
   shrink(client, lane);

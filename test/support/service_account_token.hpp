@@ -24,12 +24,10 @@ inline std::string base64_url(std::string_view text) {
 // Tokens with another `number` differ in their time, id and signature, as a token and its successor do.
 inline std::string service_account_token(const std::string& user, const std::string& node, int number) {
   const std::string times = std::to_string(1700000000 + number);
-  const std::string claims = R"({"aud":["https://kubernetes.default.svc"],"exp":)" + times + R"(,"iat":)" + times +
-                             R"(,"jti":"id-)" + std::to_string(number) +
-                             R"(","kubernetes.io":{"namespace":"n","node":{"name":")" + node +
-                             R"(","uid":"uid-of-)" + node +
-                             R"("},"pod":{"name":"p","uid":"u"},"serviceaccount":{"name":"a","uid":"s"}},"sub":")" +
-                             user + R"("})";
+  const std::string claims =
+      R"({"aud":["https://kubernetes.default.svc"],"exp":)" + times + R"(,"iat":)" + times + R"(,"jti":"id-)" +
+      std::to_string(number) + R"(","kubernetes.io":{"namespace":"n","node":{"name":")" + node + R"(","uid":"uid-of-)" +
+      node + R"("},"pod":{"name":"p","uid":"u"},"serviceaccount":{"name":"a","uid":"s"}},"sub":")" + user + R"("})";
   return base64_url(R"({"alg":"RS256","kid":"k"})") + '.' + base64_url(claims) + '.' +
          base64_url("signature " + std::to_string(number));
 }
