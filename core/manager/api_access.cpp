@@ -72,6 +72,7 @@ ApiAccess::ApiAccess(Parts parts, const kube::ConnectionConfig& api_server, Dura
 // The last good settings stay in use. Connections from before are judged by the new ones.
 void ApiAccess::take_config_map(const kube::Objects& objects) {
   is_known_ = true;
+  retry_.reset();
   settings_problem_.clear();
   if (objects.empty()) {
     settings_problem_ = "ConfigMap kube-system/extension-apiserver-authentication is missing";
@@ -85,10 +86,20 @@ void ApiAccess::take_config_map(const kube::Objects& objects) {
 
 void ApiAccess::use(kubeauth::FrontProxy proxy) {
   const Result<void> renewed = parts_.tls.renew_clients(kubeauth::authorities_of(proxy));
-  if (renewed)
+  if (renewed) {
+    retries_.succeeded();
     proxy_ = std::move(proxy);
-  else
-    settings_problem_ = renewed.error().message();
+    return;
+  }
+  settings_problem_ = renewed.error().message();
+  retry_ = parts_.loop.after(retries_.failed(), [this, proxy = std::move(proxy)] { use_again(proxy); });
+}
+
+// `proxy` is a copy: the task that holds the other ends here.
+void ApiAccess::use_again(kubeauth::FrontProxy proxy) {
+  settings_problem_.clear();
+  use(std::move(proxy));
+  problem_ = settings_problem_;
 }
 
 aggregated::Access ApiAccess::access() {

@@ -5,11 +5,13 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
 
 #include "core/aggregated/handler.hpp"
+#include "core/base/backoff.hpp"
 #include "core/base/clock.hpp"
 #include "core/event/loop.hpp"
 #include "core/event/worker_pool.hpp"
@@ -47,6 +49,7 @@ class ApiAccess {
  private:
   void take_config_map(const kube::Objects& objects);
   void use(kubeauth::FrontProxy proxy);
+  void use_again(kubeauth::FrontProxy proxy);
   void authenticate(const http::Request& request, const aggregated::Access::OnIdentity& on_identity);
   void authorize(const aggregated::Identity& identity, const aggregated::Attributes& attributes,
                  const aggregated::Access::OnDecision& on_decision);
@@ -60,6 +63,8 @@ class ApiAccess {
   bool is_known_ = false;  // the ConfigMap, or that it is missing
   Counters counters_;
   std::string problem_, settings_problem_;
+  Backoff retries_{std::chrono::seconds(1), std::chrono::minutes(1), random_seed()};  // of settings not usable yet
+  std::unique_ptr<event::Timer> retry_;
   log::RateLimit audit_lines_{100, std::chrono::minutes(1)}, limited_lines_{10, std::chrono::minutes(1)};
   kube::ListWatch watch_;
 };
