@@ -9,9 +9,19 @@
 namespace koord::manager {
 
 std::optional<Duration> stated_period(std::string_view status) {
-  const Result<std::optional<std::string_view>> member = json_member(status, "reportIntervalSeconds");
-  if (!member || !*member) return std::nullopt;
-  const Result<std::int64_t> seconds = parse_int(**member);
+  const std::string_view begin = status.substr(0, kPeriodWithin);
+  std::string_view found;
+  JsonScanner text(begin);
+  // An error ends the scan: the member is found, or `begin` ends in the middle of a member.
+  const Result<void> rest = text.object([&](std::string_view key) -> Result<void> {
+    const std::string_view value = TRY(text.value());
+    if (key != "reportIntervalSeconds") return {};
+    found = value;
+    return invalid("found");
+  });
+  const bool is_cut = found.empty() || (begin.size() < status.size() && found.end() == begin.end());
+  if (rest || is_cut) return std::nullopt;
+  const Result<std::int64_t> seconds = parse_int(found);
   if (!seconds || *seconds <= 0) return std::nullopt;
   return std::chrono::seconds(std::min<std::int64_t>(*seconds, 3600));
 }

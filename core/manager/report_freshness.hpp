@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -17,7 +18,9 @@
 
 namespace koord::manager {
 
-// The period that the status of a report states; nullopt: none, or an invalid one.
+// The period that the status of a report states within its first bytes; nullopt: none, or an invalid one. The rest is
+// not read.
+inline constexpr std::size_t kPeriodWithin = 1024;
 std::optional<Duration> stated_period(std::string_view status);
 
 class ReportFreshness {

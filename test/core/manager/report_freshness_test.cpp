@@ -88,6 +88,21 @@ TEST_CASE("a status states a period of at least a second") {
   }
 }
 
+TEST_CASE("the stated period is read from the begin of a status, however long that is") {
+  const std::string begin = R"({"updateTime":"2026-01-02T03:04:05Z","reportIntervalSeconds":5)";
+  CHECK(stated_period(begin + R"(,"podsMetric":[)" + std::string(10'000, ' ') + "not read") == 5s);
+  const auto behind = [](std::size_t spaces) {
+    return "{" + std::string(spaces, ' ') + R"("reportIntervalSeconds":55,"podsMetric":[]})";
+  };
+  CHECK(stated_period(behind(500)) == 55s);
+  for (std::size_t spaces = 990; spaces < 1100; ++spaces) {
+    const std::optional<Duration> period = stated_period(behind(spaces));
+    CAPTURE(spaces);
+    CHECK((!period || period == 55s));
+  }
+  CHECK_FALSE(stated_period(behind(1100)));
+}
+
 TEST_CASE("a new leader judges no node before three periods have passed") {
   ReportFreshness nodes;
   const Time last = report_for(nodes, 1min);
