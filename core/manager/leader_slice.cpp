@@ -5,8 +5,10 @@
 
 #include <array>
 #include <boost/json.hpp>
+#include <cstddef>
 #include <utility>
 
+#include "core/base/utf8.hpp"
 #include "core/json/members.hpp"
 #include "core/json/reader.hpp"
 #include "core/kube/leader.hpp"
@@ -21,6 +23,7 @@ namespace json = boost::json;
 // The slice is looked at again so often, and after a failure.
 constexpr Duration kSlicePeriod = std::chrono::seconds(10);
 constexpr Duration kSliceRetry = std::chrono::seconds(1);
+constexpr std::size_t kMaxFinalizers = 200;  // bytes of their names in a message
 
 bool is_ipv6(const std::string& address) { return address.find(':') != std::string::npos; }
 
@@ -97,6 +100,21 @@ kube::Call delete_call(const std::string& target, std::string_view object) {
                    {"apiVersion", "v1"},
                    {"preconditions", {{"uid", seen->uid}, {"resourceVersion", seen->resource_version}}}});
   return call;
+}
+
+// Why an object of the other family does not go away; "": it was not deleted yet.
+std::string held_because(std::string_view text) {
+  const Result<json::object> object = read_json_object(text);
+  if (!object) return {};
+  const json::value& metadata = json_mapping(*object, "metadata");
+  if (json_member(metadata, "deletionTimestamp") == nullptr) return {};
+  std::string names;
+  for (const json::value& name : json_list(metadata, "finalizers"))
+    if (name.is_string()) names += (names.empty() ? "" : ", ") + std::string(text_view(name.get_string()));
+  cut_utf8(names, kMaxFinalizers);
+  replace_control_characters(names);
+  return "'" + json_text(metadata, "name") + "' has addresses of the other IP family and is being deleted; " +
+         (names.empty() ? "waiting until it is gone" : "waiting for its finalizers: " + names);
 }
 
 }  // namespace
@@ -190,17 +208,24 @@ void LeaderSlice::write(const Object& object) {
 
 // For a moment the Service has no endpoint.
 void LeaderSlice::replace(const Object& object, std::string_view outdated) {
+  if (std::string why = held_because(outdated); !why.empty()) {
+    problem_ = std::string(object.kind) + ": " + why;
+    return write_in(held_.failed());
+  }
   pending_ = client_.send(delete_call(object.collection + '/' + object.name, outdated),
                           [this, object](const Result<kube::Reply>& reply) {
                             const bool is_gone = reply && (reply->ok() || reply->status == 404);
                             if (!is_gone) return written(object, kube::describe(reply));
-                            write();
+                            if (!std::exchange(has_replaced_, true)) return write();
+                            write_in(held_.failed());
                           });
 }
 
 void LeaderSlice::written(const Object& object, std::string problem) {
   problem_ = problem.empty() ? "" : std::string(object.kind) + ": " + problem;
   if (!problem_.empty()) return write_in(kSliceRetry);
+  has_replaced_ = false;
+  held_.succeeded();
   if (object.is_last || !leads_()) return write_in(kSlicePeriod);
   write({"Endpoints", "/api/v1/namespaces/" + leader_.name_space + "/endpoints", leader_.service, endpoints_json,
          endpoints_with, true});

@@ -5,6 +5,7 @@
 // until the next one replaces them. [loop thread]
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -12,6 +13,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/backoff.hpp"
 #include "core/base/result.hpp"
 #include "core/event/loop.hpp"
 #include "core/kube/client.hpp"
@@ -67,6 +69,8 @@ class LeaderSlice {
   const LeaderEndpoint leader_;
   const std::function<bool()> leads_;
   std::string problem_;
+  Backoff held_{std::chrono::seconds(1), std::chrono::seconds(10), random_seed()};  // by finalizers, or made again
+  bool has_replaced_ = false;  // since the last write that succeeded
   std::unique_ptr<event::Timer> timer_;
   kube::Client::PendingPtr pending_;
 };

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "core/base/backoff.hpp"
+#include "core/base/parse.hpp"
 #include "core/base/problem_tracker.hpp"
 #include "core/base/program.hpp"
 #include "core/base/version.hpp"
@@ -107,7 +108,8 @@ struct Program {
     routes.get_now("/healthz",
                    [](const http::Request&, const http::Reply& reply) { reply(http::plain_text(200, "ok")); });
     routes.get_now("/readyz", [this](const http::Request&, const http::Reply& reply) {
-      reply(controllers.is_synced() ? http::plain_text(200, "ok") : http::plain_text(503, not_synced()));
+      reply(controllers.is_synced() ? http::plain_text(200, join(all_problems("ok"), "\n"))
+                                    : http::plain_text(503, not_synced()));
     });
     routes.get_now("/metrics", [this](const http::Request&, const http::Reply& reply) {
       http::Response page;
@@ -128,13 +130,20 @@ struct Program {
     return text;
   }
 
+  // After `first`, if it is not empty.
+  std::vector<std::string> all_problems(const std::string& first = {}) const {
+    std::vector<std::string> all;
+    if (!first.empty()) all.push_back(first);
+    for (std::string& problem : controllers.status().problems) all.push_back(std::move(problem));
+    if (metric_server)
+      for (std::string& problem : metric_server->problems()) all.push_back(std::move(problem));
+    return all;
+  }
+
   // Each problem once, when it begins; and that it is over, if it was about a watch.
   void log_problems() {
     const Controllers::Status status = controllers.status();
-    std::vector<std::string> all = status.problems;
-    if (metric_server)
-      for (std::string& problem : metric_server->problems()) all.push_back(std::move(problem));
-    for (const std::string& problem : problems.begun(all)) log::warn(manager_log, "{}", problem);
+    for (const std::string& problem : problems.begun(all_problems())) log::warn(manager_log, "{}", problem);
     for (const Controllers::Watch& watch : status.watches) log_watch(watch);
     if (lease_problem.update("lease", leadership->problem()) == ProblemTracker::Change::begun)
       log::warn(manager_log, "lease: {}", leadership->problem());

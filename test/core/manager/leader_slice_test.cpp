@@ -158,3 +158,20 @@ TEST_CASE("a slice of the other family that may not be deleted is a problem that
   cluster().clear_faults();
   CHECK(a.until([&] { return has(a.object(), "10.0.0.7") && a.slice.problem().empty(); }));
 }
+
+TEST_CASE("a slice of the other family that a finalizer holds is asked about with pauses, and the finalizer is named") {
+  cluster().command("merge", R"({"kind":"EndpointSlice","name":"koord-manager-leader","namespace":"koordetector",
+                                "patch":{"metadata":{"finalizers":["example.com/hold"]}}})");
+  Writer b("[fd00::7]:9443");
+  const std::size_t before = cluster().requests(R"({"kind": "EndpointSlice"})").size();
+  b.lead(true);
+  const auto begin = b.clock.now();
+  REQUIRE(b.until([&] {
+    return has(b.slice.problem(), "'koord-manager-leader' has addresses of the other IP family and is being deleted; "
+                                  "waiting for its finalizers: example.com/hold");
+  }));
+  REQUIRE(b.until([&] { return b.clock.now() > begin + std::chrono::seconds(3); }));
+  CHECK(cluster().requests(R"({"kind": "EndpointSlice"})").size() < before + 15);
+  cluster().remove("EndpointSlice", "koord-manager-leader", "koordetector");
+  CHECK(b.until([&] { return has(b.object(), "fd00::7") && b.slice.problem().empty(); }));
+}

@@ -157,7 +157,7 @@ def _replace(store, kind, before, obj, subresource):
 
 
 def delete(store, kind, namespace, name, options, graceful):
-    """A pod that ends gracefully only gets a deletionTimestamp; the test that acts as its kubelet removes it."""
+    """A pod that ends gracefully and an object with finalizers only get a deletionTimestamp; the test removes them."""
     options = options or {}
     with store.changed:
         before = store.need(kind, namespace, name)
@@ -169,5 +169,8 @@ def delete(store, kind, namespace, name, options, graceful):
         if kind.name == "Pod" and graceful and options.get("gracePeriodSeconds") != 0:
             metadata = {"deletionTimestamp": storage.now(), "deletionGracePeriodSeconds": options.get("gracePeriodSeconds", 30),
                         **before["metadata"]}
+            return store.replace(kind, {**before, "metadata": metadata})
+        if before["metadata"].get("finalizers"):
+            metadata = {"deletionTimestamp": storage.now(), **before["metadata"]}
             return store.replace(kind, {**before, "metadata": metadata})
         return store.remove(kind, namespace, name)
