@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <charconv>
 
-#include "core/base/append_tight.hpp"
 #include "core/base/parse.hpp"
 #include "core/base/saturating.hpp"
 
@@ -93,7 +92,7 @@ void Extraction::add(const KeySpec& spec, std::size_t slot) {
       wanted.line = next_word(lines).value_or("");
       wanted.word = spec.key.substr(spec.key.rfind(' ') + 1);
       if (std::optional<std::string_view> second = next_word(lines)) {
-        append_tight(wanted_, wanted);
+        wanted_.push_back(wanted);
         wanted.line = *second;
         wanted.addend = true;
       }
@@ -105,11 +104,7 @@ void Extraction::add(const KeySpec& spec, std::size_t slot) {
       wanted.word = next_word(rest).value_or("");
     }
   }
-  append_tight(wanted_, wanted);
-}
-
-void Extraction::remove(std::size_t slot) {
-  std::erase_if(wanted_, [slot](const Wanted& wanted) { return wanted.slot == slot; });
+  wanted_.push_back(wanted);
 }
 
 void Extraction::apply(std::string_view text, std::span<std::int64_t> values) {

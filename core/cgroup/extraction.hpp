@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Extraction: the wanted values out of a kernel file's text, in one pass and without allocation. It belongs
-// to one kernel file and is used by one thread at a time.
+// to one kind of kernel file and is used by one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -23,15 +23,11 @@ class Extraction {
 
   // The value of the spec's key will go to values[slot]. The spec's texts must outlive this.
   void add(const KeySpec& spec, std::size_t slot);
-  void remove(std::size_t slot);
-
-  bool empty() const { return wanted_.empty(); }
 
   // Writes every slot added: the value, or kAbsent.
   void apply(std::string_view text, std::span<std::int64_t> values);
 
  private:
-  // Compact, since a node has thousands of files.
   struct Wanted {
     std::string_view line;         // the first word of the line, or the key itself (flat)
     std::string_view word;         // the name within the line

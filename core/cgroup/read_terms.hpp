@@ -11,6 +11,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/cgroup/descriptor_budget.hpp"
+#include "core/cgroup/key_sets.hpp"
 
 namespace koord::cgroup {
 
@@ -20,6 +21,7 @@ struct ReadTerms {
   struct Lock {
     std::mutex mutex;
     std::condition_variable changed;
+    KeySets key_sets;  // of the files that have this lock
   };
 
   ReadTerms(const Clock& the_clock, std::size_t kept_files, std::size_t kept_directories)

@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <functional>
-#include <iterator>
+#include <tuple>
+#include <utility>
 
 #include "core/base/append_tight.hpp"
 #include "core/base/file.hpp"
@@ -21,7 +22,9 @@ constexpr std::size_t kMostBytes = 1u << 20;
 
 ReadTerms::Lock& lock_of(const KeptDirectory& directory, const KernelFile& kernel, ReadTerms& terms) {
   const std::hash<std::string_view> hash;
-  return terms.locks[(hash(directory.path()) ^ hash(kernel.name)) % terms.locks.size()];
+  // Files of one name have few locks, since files with the same lock share their keys.
+  constexpr std::size_t kLocksOfName = 16, kNames = std::tuple_size_v<decltype(terms.locks)> / kLocksOfName;
+  return terms.locks[hash(directory.path()) % kLocksOfName * kNames + hash(kernel.name) % kNames];
 }
 
 // Which of the periods that `directory` counts a time falls in. Each begins them at another moment, so that not all of
@@ -57,51 +60,52 @@ class SharedFile::Turn {
 };
 
 SharedFile::SharedFile(std::shared_ptr<KeptDirectory> directory, const KernelFile& kernel, ReadTerms& terms)
-    : directory_(std::move(directory)),
-      kernel_(kernel),
-      terms_(terms),
-      lock_(lock_of(*directory_, kernel, terms)),
-      extraction_(kernel.format) {}
+    : directory_(std::move(directory)), kernel_(kernel), terms_(terms), lock_(lock_of(*directory_, kernel, terms)) {
+  Guard guard(lock_.mutex);
+  keys_ = &lock_.key_sets.take({kernel.format, {}});
+}
 
 SharedFile::~SharedFile() {
   if (fd_) terms_.files.release();
+  Guard guard(lock_.mutex);
+  lock_.key_sets.release(*keys_);
 }
 
 std::string SharedFile::path() const { return directory_->path() + '/' + std::string(kernel_.name); }
 
-bool SharedFile::Slot::is(const KeySpec& key, std::string_view last_word) const {
-  const std::string_view own_word = word ? *word : std::string_view();
-  return kernel_key == key.kernel_key && conversion == key.conversion && own_word == last_word;
-}
-
 std::uint32_t SharedFile::want(const KeySpec& key) {
+  WantedKey wanted{key.kernel_key, {}, key.conversion};
   // Elsewhere the key is only our name for the kernel's.
-  const std::string_view word = kernel_.format == Format::numa ? last_word(key.key) : std::string_view();
+  if (kernel_.format == Format::numa) wanted.word = last_word(key.key);
   Guard guard(lock_.mutex);
-  auto slot = std::find_if(slots_.begin(), slots_.end(),
-                           [&](const Slot& known) { return known.users > 0 && known.is(key, word); });
-  if (slot == slots_.end()) {
-    slot = std::find_if(slots_.begin(), slots_.end(), [](const Slot& unused) { return unused.users == 0; });
-    if (slot == slots_.end()) slot = add_slot();
-    *slot = {key.kernel_key, word.empty() ? nullptr : std::make_unique<const std::string>(word), key.conversion, 0};
-    KeySpec kept = key;
-    kept.key = slot->word ? *slot->word : std::string_view();
-    extraction_.add(kept, static_cast<std::size_t>(slot - slots_.begin()));
+  std::vector<WantedKey> keys = keys_->keys->second;
+  auto place = std::find_if(keys.begin(), keys.end(),
+                            [&](const WantedKey& known) { return known.users > 0 && known.is(wanted); });
+  if (place == keys.end()) {
+    place = std::find_if(keys.begin(), keys.end(), [](const WantedKey& unused) { return unused.users == 0; });
+    if (place == keys.end()) {
+      append_tight(values_, kAbsent);
+      place = keys.emplace(keys.end());
+    }
+    *place = std::move(wanted);
     valid_ = false;
   }
-  ++slot->users;
-  return static_cast<std::uint32_t>(slot - slots_.begin());
-}
-
-std::vector<SharedFile::Slot>::iterator SharedFile::add_slot() {
-  append_tight(values_, kAbsent);
-  append_tight(slots_, Slot());
-  return std::prev(slots_.end());
+  ++place->users;
+  const auto slot = static_cast<std::uint32_t>(place - keys.begin());
+  set_keys(std::move(keys));
+  return slot;
 }
 
 void SharedFile::unwant(std::uint32_t slot) {
   Guard guard(lock_.mutex);
-  if (--slots_[slot].users == 0) extraction_.remove(slot);
+  std::vector<WantedKey> keys = keys_->keys->second;
+  if (--keys[slot].users == 0) keys[slot] = {};
+  set_keys(std::move(keys));
+}
+
+void SharedFile::set_keys(std::vector<WantedKey> keys) {
+  KeySets::Set& set = lock_.key_sets.take({kernel_.format, std::move(keys)});
+  lock_.key_sets.release(*std::exchange(keys_, &set));
 }
 
 Result<bool> SharedFile::confirm() {
@@ -173,7 +177,7 @@ Result<void> SharedFile::refresh(Guard& guard) {
     }
     return std::move(text).error();
   }
-  extraction_.apply(*text, values_);
+  keys_->extraction.apply(*text, values_);
   read_at_ = terms_.clock.now();
   ++serial_;
   return {};

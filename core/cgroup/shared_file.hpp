@@ -17,14 +17,13 @@
 #include <memory>
 #include <mutex>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "core/base/result.hpp"
 #include "core/base/unique_fd.hpp"
-#include "core/cgroup/extraction.hpp"
 #include "core/cgroup/files.hpp"
 #include "core/cgroup/kept_directory.hpp"
+#include "core/cgroup/key_sets.hpp"
 #include "core/cgroup/read_terms.hpp"
 
 namespace koord::cgroup {
@@ -59,17 +58,9 @@ class SharedFile {
  private:
   using Guard = std::unique_lock<std::mutex>;
   class Turn;
-  struct Slot {
-    std::string_view kernel_key;
-    std::unique_ptr<const std::string> word;  // of memory.numa_stat: the last word of the key, which is the node
-    Conversion conversion = Conversion::none;
-    std::uint32_t users = 0;
-
-    bool is(const KeySpec& key, std::string_view last_word) const;
-  };
 
   std::string path() const;
-  std::vector<Slot>::iterator add_slot();
+  void set_keys(std::vector<WantedKey> keys);
   bool is_fresh(std::uint64_t seen) const;
   Duration::rep costly_period() const;
   Result<void> wait_for_turn(Guard& guard);
@@ -91,12 +82,11 @@ class SharedFile {
   ino_t inode_ = 0;  // 0: not opened yet
 
   // Under the lock.
-  Extraction extraction_;
-  std::vector<Slot> slots_;
+  KeySets::Set* keys_;
   std::vector<std::int64_t> values_;
   Time read_at_{};
   std::uint64_t serial_ = 0;  // of the last read
-  bool valid_ = false;        // values_ hold the last read, for every slot
+  bool valid_ = false;        // values_ hold the last read, for every key
   bool ended_ = false;        // gone
   bool busy_ = false;         // a caller is reading
   bool stuck_ = false;        // and has been for longer than others wait
