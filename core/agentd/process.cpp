@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "core/base/file.hpp"
 #include "core/base/parse.hpp"
@@ -59,12 +60,15 @@ int unmap_read_only_pages(dl_phdr_info* object, std::size_t, void*) {
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   const std::span segments(object->dlpi_phdr, object->dlpi_phnum);
   if (has_text_relocations(*object, segments)) return 0;
+  // The table of segments is itself in the first of them, and the kernel would map 64 KiB again at the next look.
+  std::vector<std::span<char>> read_only;
   for (const ElfW(Phdr) & segment : segments) {
     if (segment.p_type != PT_LOAD || (segment.p_flags & PF_W) != 0) continue;
     const std::uintptr_t begin = (object->dlpi_addr + segment.p_vaddr) & ~(page - 1);
     const std::uintptr_t end = object->dlpi_addr + segment.p_vaddr + segment.p_memsz;
-    ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+    read_only.emplace_back(reinterpret_cast<char*>(begin), end - begin);
   }
+  for (std::span<char> pages : read_only) ::madvise(pages.data(), pages.size(), MADV_DONTNEED);
   return 0;
 }
 
