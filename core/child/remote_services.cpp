@@ -225,7 +225,7 @@ koord_status capability_report(const koord_host* host, koord_str name, std::uint
 void add_intent(Packer& plan, const knob::Intent& intent, std::uint64_t ttl_ns) {
   koord_intent record{.struct_size = sizeof record};
   record.level = static_cast<std::uint32_t>(intent.level);
-  record.knob = service::to_abi(intent.knob);
+  record.knob = service::to_abi(intent.knob->name);
   record.cgroup_dir = service::to_abi(intent.cgroup_dir);
   record.value = service::to_abi(intent.value);
   record.reason = service::to_abi(intent.reason);

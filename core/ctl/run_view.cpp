@@ -122,7 +122,7 @@ std::string tables_of(const RunReport& report) {
     metrics.add({series.metric, words_of(series.labels), value_text(series), series.unit});
   Table intents({{"TICK", true}, {"CGROUP"}, {"KNOB"}, {"PROPOSED"}, {"REASON"}});
   for (const auto& [cls, tick, intent] : report.intents)
-    intents.add({std::to_string(tick), intent.cgroup_dir, intent.knob, intent.value, intent.reason});
+    intents.add({std::to_string(tick), intent.cgroup_dir, std::string(intent.knob->name), intent.value, intent.reason});
   Table adjustments({{"STAGE"}, {"POD"}, {"CONTAINER"}, {"FIELD"}, {"VALUE"}, {"KNOB"}});
   for (const auto& one : report.adjustments)
     adjustments.add({one.stage, one.pod, one.container, one.field, one.value, kept_as(one.field)});
@@ -150,7 +150,7 @@ std::string json_of(const RunReport& report) {
   for (const auto& [cls, tick, intent] : report.intents)
     intents.push_back(json::object{{"class", cls},
                                    {"tick", tick},
-                                   {"knob", intent.knob},
+                                   {"knob", intent.knob->name},
                                    {"cgroup", intent.cgroup_dir},
                                    {"value", intent.value},
                                    {"priority", intent.priority},

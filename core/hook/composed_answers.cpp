@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -55,35 +56,40 @@ std::optional<std::size_t> index_of(const FieldValues& field, std::string_view p
   return static_cast<std::size_t>(found - field.values.begin());
 }
 
-Result<knob::Proposal> base_proposal(std::string_view field, const Setting& setting, std::string_view period) {
-  return knob::make_proposal({setting.plugin, {}}, {.level = decision::Level::container,
-                                                    .knob = std::string(knob_of(field)),
-                                                    .value = knob_value_of(field, setting.value, period),
-                                                    .priority = kHookPriority,
-                                                    .role = decision::Role::base});
+Result<knob::Intent> hook_intent(const std::string& plugin, std::string_view field, decision::Role role,
+                                 std::string value) {
+  knob::Intent intent = TRY(knob::make_intent(*knob::find_knob(knob_of(field)), role, std::move(value)));
+  intent.level = decision::Level::container;
+  intent.priority = kHookPriority;
+  intent.proposer = std::make_shared<const decision::Proposer>(decision::Proposer{plugin, {}});
+  return intent;
 }
 
-std::vector<const knob::Proposal*> pointers_to(const std::vector<knob::Proposal>& proposals) {
-  std::vector<const knob::Proposal*> pointers;
-  for (const knob::Proposal& one : proposals) pointers.push_back(&one);
+Result<knob::Intent> base_intent(std::string_view field, const Setting& setting, std::string_view period) {
+  return hook_intent(setting.plugin, field, decision::Role::base, knob_value_of(field, setting.value, period));
+}
+
+std::vector<const knob::Intent*> pointers_to(const knob::Plan& intents) {
+  std::vector<const knob::Intent*> pointers;
+  for (const knob::Intent& one : intents) pointers.push_back(&one);
   return pointers;
 }
 
 // The one that the governor would take. A value that the knob cannot have, such as an empty set, is left out there.
 std::size_t preferred(const FieldValues& field, const FieldValues* periods) {
-  std::vector<knob::Proposal> proposals;
+  knob::Plan intents;
   std::vector<std::size_t> indices;
   for (std::size_t i = 0; i < field.values.size(); ++i) {
     const Setting& setting = field.values[i];
     const auto period = periods ? index_of(*periods, setting.plugin) : std::nullopt;
-    Result<knob::Proposal> proposal = base_proposal(
+    Result<knob::Intent> intent = base_intent(
         field.field, setting, period ? std::string_view(periods->values[*period].value) : std::string_view());
-    if (!proposal) continue;
-    proposals.push_back(*std::move(proposal));
+    if (!intent) continue;
+    intents.push_back(*std::move(intent));
     indices.push_back(i);
   }
-  if (proposals.empty()) return 0;
-  const std::vector<const knob::Proposal*> pointers = pointers_to(proposals);
+  if (intents.empty()) return 0;
+  const std::vector<const knob::Intent*> pointers = pointers_to(intents);
   const Result<knob::Composition> made = knob::compose(
       pointers, {}, []() -> Result<knob::Base> { return invalid("no base is needed where a hook gives one"); });
   return made && made->chosen ? indices[*made->chosen] : 0;
@@ -103,23 +109,19 @@ void keep(host::HookVerdict& verdict, FieldValues field, std::string_view quota_
   }
 }
 
-std::vector<knob::Proposal> proposals_of(const host::HookVerdict& verdict, std::string_view field) {
-  std::vector<knob::Proposal> proposals;
-  const auto add = [&](Result<knob::Proposal> proposal) {
-    if (proposal) proposals.push_back(*std::move(proposal));
+knob::Plan intents_of(const host::HookVerdict& verdict, std::string_view field) {
+  knob::Plan intents;
+  const auto add = [&](Result<knob::Intent> intent) {
+    if (intent) intents.push_back(*std::move(intent));
   };
   if (const Setting* setting = find_setting(verdict, field)) {
     const Setting* period = find_setting(verdict, kPeriodField);
-    add(base_proposal(field, *setting, period ? std::string_view(period->value) : std::string_view()));
+    add(base_intent(field, *setting, period ? std::string_view(period->value) : std::string_view()));
   }
   for (const host::HookVerdict::Scale& scale : verdict.scales)
     if (scale.field == field)
-      add(knob::make_proposal({scale.plugin, {}}, {.level = decision::Level::container,
-                                                   .knob = std::string(knob_of(field)),
-                                                   .value = fmt::format("{}", scale.factor),
-                                                   .priority = kHookPriority,
-                                                   .role = decision::Role::scale}));
-  return proposals;
+      add(hook_intent(scale.plugin, field, decision::Role::scale, fmt::format("{}", scale.factor)));
+  return intents;
 }
 
 }  // namespace
@@ -145,11 +147,11 @@ void choose_settings(host::HookVerdict& verdict) {
 std::optional<knob::Value> compose_field(const host::HookVerdict& verdict, std::string_view field,
                                          const std::optional<std::string>& requested, const OtherPartsOf& others) {
   const knob::Knob& knob = *knob::find_knob(knob_of(field));
-  std::vector<knob::Proposal> proposals = proposals_of(verdict, field);
-  if (proposals.empty()) return std::nullopt;
+  knob::Plan intents = intents_of(verdict, field);
+  if (intents.empty()) return std::nullopt;
   knob::OtherParts more = others ? others(knob) : knob::OtherParts();
-  std::move(more.proposals.begin(), more.proposals.end(), std::back_inserter(proposals));
-  const std::vector<const knob::Proposal*> pointers = pointers_to(proposals);
+  std::move(more.intents.begin(), more.intents.end(), std::back_inserter(intents));
+  const std::vector<const knob::Intent*> pointers = pointers_to(intents);
   const auto base_of = [&]() -> Result<knob::Base> {
     if (!requested) return invalid("the runtime's request has no value");
     knob::Value value = TRY(knob::parse_value(knob, *requested));

@@ -59,15 +59,17 @@ std::string_view period_of(const host::HookSettings& answer) {
   return period == answer.fields.end() ? kDefaultPeriod : std::string_view(period->second);
 }
 
-knob::Intent intent_of(const AnswerTarget& target, std::string_view knob, std::string value, decision::Role role) {
-  return {.level = target.level,
-          .knob = std::string(knob),
-          .cgroup_dir = target.cgroup_dir,
-          .value = std::move(value),
-          .reason = target.reason,
-          .priority = target.priority,
-          .ttl = target.ttl,
-          .role = role};
+// A value that is none for the knob, as an empty set, is left out.
+void add_intent(knob::Plan& plan, const AnswerTarget& target, std::string_view knob, std::string value,
+                decision::Role role) {
+  Result<knob::Intent> intent = knob::make_intent(*knob::find_knob(knob), role, std::move(value));
+  if (!intent) return;
+  intent->level = target.level;
+  intent->cgroup_dir = target.cgroup_dir;
+  intent->reason = target.reason;
+  intent->priority = target.priority;
+  intent->ttl = target.ttl;
+  plan.push_back(*std::move(intent));
 }
 
 }  // namespace
@@ -101,10 +103,10 @@ knob::Plan intents_of(const host::HookSettings& answer, const AnswerTarget& targ
   for (const auto& [field, value] : answer.fields) {
     const KnobField* known = find(field);  // the period is part of the quota
     if (known != nullptr && (!known->is_of_containers || target.level == decision::Level::container))
-      plan.push_back(intent_of(target, known->knob, known->value(value, period_of(answer)), decision::Role::base));
+      add_intent(plan, target, known->knob, known->value(value, period_of(answer)), decision::Role::base);
   }
   for (const auto& [field, factor] : answer.scales)
-    plan.push_back(intent_of(target, find(field)->knob, fmt::format("{}", factor), decision::Role::scale));
+    add_intent(plan, target, find(field)->knob, fmt::format("{}", factor), decision::Role::scale);
   return plan;
 }
 

@@ -17,24 +17,22 @@ namespace {
 // No double loses a unit below it.
 constexpr std::int64_t kMostScaled = 1LL << 52;
 
-bool is_preferred(const Proposal* a, const Proposal* b) {
-  if (a->intent.priority != b->intent.priority) return a->intent.priority > b->intent.priority;
-  const Setting of_a{*a->knob(), a->value()}, of_b{*b->knob(), b->value()};
+bool is_preferred(const Intent* a, const Intent* b) {
+  if (a->priority != b->priority) return a->priority > b->priority;
+  const Setting of_a{*a->knob, a->parsed}, of_b{*b->knob, b->parsed};
   if (is_stricter(of_a, of_b)) return true;
   if (is_stricter(of_b, of_a)) return false;
-  return std::tie(a->proposer, a->intent.value) < std::tie(b->proposer, b->intent.value);
+  return std::tie(*a->proposer, a->value) < std::tie(*b->proposer, b->value);
 }
 
-const Proposal* first_of(std::span<const Proposal* const> proposals, decision::Role role) {
-  const Proposal* first = nullptr;
-  for (const Proposal* one : proposals)
-    if (one->intent.role == role && (first == nullptr || is_preferred(one, first))) first = one;
+const Intent* first_of(std::span<const Intent* const> intents, decision::Role role) {
+  const Intent* first = nullptr;
+  for (const Intent* one : intents)
+    if (one->role == role && (first == nullptr || is_preferred(one, first))) first = one;
   return first;
 }
 
-bool has_same_value(const Proposal& a, const Proposal& b) {
-  return a.knob() == b.knob() && same(*b.knob(), a.value(), b.value());
-}
+bool has_same_value(const Intent& a, const Intent& b) { return a.knob == b.knob && same(*b.knob, a.parsed, b.parsed); }
 
 Value scaled(const Knob& knob, Value value, double factor) {
   if (value.amount == kUnlimited || factor == 1) return value;
@@ -85,51 +83,47 @@ bool bound_by(Chosen& chosen, const Knob& knob, const Value& bound, bool is_cap)
 }
 
 struct Candidates {
-  const Proposal* set = nullptr;
-  const Proposal* base = nullptr;
-  std::vector<const Proposal*> scales, caps, floors;
+  const Intent* set = nullptr;
+  const Intent* base = nullptr;
+  std::vector<const Intent*> scales, caps, floors;
 };
 
-bool outranks(const Proposal& one, const Proposal* set) {
-  return set == nullptr || one.intent.priority > set->intent.priority;
-}
+bool outranks(const Intent& one, const Intent* set) { return set == nullptr || one.priority > set->priority; }
 
-Candidates candidates_of(std::span<const Proposal* const> proposals) {
-  Candidates all{.set = first_of(proposals, decision::Role::set), .base = first_of(proposals, decision::Role::base)};
+Candidates candidates_of(std::span<const Intent* const> intents) {
+  Candidates all{.set = first_of(intents, decision::Role::set), .base = first_of(intents, decision::Role::base)};
   if (all.base != nullptr && !outranks(*all.base, all.set)) all.base = nullptr;
   if (all.base != nullptr) all.set = nullptr;
-  const Proposal* const strongest_set = first_of(proposals, decision::Role::set);
-  for (const Proposal* one : proposals) {
-    if (one->intent.role == decision::Role::scale && outranks(*one, strongest_set)) all.scales.push_back(one);
-    if (one->intent.role == decision::Role::cap) all.caps.push_back(one);
-    if (one->intent.role == decision::Role::floor) all.floors.push_back(one);
+  const Intent* const strongest_set = first_of(intents, decision::Role::set);
+  for (const Intent* one : intents) {
+    if (one->role == decision::Role::scale && outranks(*one, strongest_set)) all.scales.push_back(one);
+    if (one->role == decision::Role::cap) all.caps.push_back(one);
+    if (one->role == decision::Role::floor) all.floors.push_back(one);
   }
-  const auto by_bound = [](const Proposal* a, const Proposal* b) {
-    return is_less({*a->knob(), a->value()}, {*b->knob(), b->value()});
+  const auto by_bound = [](const Intent* a, const Intent* b) {
+    return is_less({*a->knob, a->parsed}, {*b->knob, b->parsed});
   };
-  const auto by_proposer = [](const Proposal* a, const Proposal* b) { return a->proposer < b->proposer; };
+  const auto by_proposer = [](const Intent* a, const Intent* b) { return *a->proposer < *b->proposer; };
   std::stable_sort(all.scales.begin(), all.scales.end(), by_proposer);
   std::stable_sort(all.caps.begin(), all.caps.end(), by_bound);
   std::stable_sort(all.floors.rbegin(), all.floors.rend(), by_bound);
   return all;
 }
 
-Part part_of(const Proposal& one) {
-  return {one.intent.role, one.knob(), one.value(), one.factor(), one.proposer.plugin};
-}
+Part part_of(const Intent& one) { return {one.role, one.knob, one.parsed, one.factor, one.proposer->plugin}; }
 
 class Composer {
  public:
-  Composer(std::span<const Proposal* const> proposals, const Hierarchy& hierarchy)
-      : proposals_(proposals), hierarchy_(hierarchy), all_(candidates_of(proposals)) {}
+  Composer(std::span<const Intent* const> intents, const Hierarchy& hierarchy)
+      : intents_(intents), hierarchy_(hierarchy), all_(candidates_of(intents)) {}
 
   Result<Composition> compose(const BaseOf& base_of) {
     TRY(start(base_of));
     double factor = 1;
-    for (const Proposal* scale : all_.scales) {
-      factor *= scale->factor();
+    for (const Intent* scale : all_.scales) {
+      factor *= scale->factor;
       made_.parts.push_back(part_of(*scale));
-      if (made_.winner.empty()) made_.winner = scale->proposer.plugin;
+      if (made_.winner.empty()) made_.winner = scale->proposer->plugin;
     }
     chosen_.second = scaled(*chosen_.first, std::move(chosen_.second), factor);
     bind_floors();
@@ -142,12 +136,11 @@ class Composer {
 
  private:
   Result<void> start(const BaseOf& base_of) {
-    if (const Proposal* given = all_.base ? all_.base : all_.set) {
-      chosen_ = {given->knob(), given->value()};
+    if (const Intent* given = all_.base ? all_.base : all_.set) {
+      chosen_ = {given->knob, given->parsed};
       made_.parts.push_back(part_of(*given));
-      made_.winner = given->proposer.plugin;
-      made_.chosen =
-          static_cast<std::size_t>(std::find(proposals_.begin(), proposals_.end(), given) - proposals_.begin());
+      made_.winner = given->proposer->plugin;
+      made_.chosen = static_cast<std::size_t>(std::find(intents_.begin(), intents_.end(), given) - intents_.begin());
       return {};
     }
     Base base = TRY(base_of());
@@ -164,7 +157,7 @@ class Composer {
   }
 
   void bind_floors() {
-    for (const Proposal* floor : all_.floors) add_bound(part_of(*floor), false);
+    for (const Intent* floor : all_.floors) add_bound(part_of(*floor), false);
     if (!hierarchy_.floor) return;
     const Bound& floor = *hierarchy_.floor;
     const Value before = chosen_.second;
@@ -174,7 +167,7 @@ class Composer {
   }
 
   void bind_caps() {
-    for (const Proposal* cap : all_.caps) add_bound(part_of(*cap), true);
+    for (const Intent* cap : all_.caps) add_bound(part_of(*cap), true);
     if (!hierarchy_.cap) return;
     const Bound& cap = *hierarchy_.cap;
     add_bound({decision::Role::cap, cap.knob, cap.value, 1, cap.plugin, cap.cgroup_dir}, true);
@@ -185,42 +178,42 @@ class Composer {
   // every other part that no bound has altered. A scale holds below a cap, too: a strategy that began again at 1 where
   // a cap binds would have another factor for each order in which base, scales and cap come.
   void judge() {
-    const Proposal* strongest_set = first_of(proposals_, decision::Role::set);
+    const Intent* strongest_set = first_of(intents_, decision::Role::set);
     const std::string altered_by = !cap_winner_.empty() ? cap_winner_ : floor_winner_;
-    for (const Proposal* one : proposals_) {
-      made_.ttl = std::max(made_.ttl, one->intent.ttl);
+    for (const Intent* one : intents_) {
+      made_.ttl = std::max(made_.ttl, one->ttl);
       made_.verdicts.push_back(judge(*one, strongest_set, altered_by));
     }
-    if (proposals_.empty() && hierarchy_.cap) made_.ttl = hierarchy_.cap->ttl;
-    if (proposals_.empty() && hierarchy_.floor) made_.ttl = std::max(made_.ttl, hierarchy_.floor->ttl);
-    if (made_.winner.empty() && !proposals_.empty()) made_.winner = proposals_.front()->proposer.plugin;
+    if (intents_.empty() && hierarchy_.cap) made_.ttl = hierarchy_.cap->ttl;
+    if (intents_.empty() && hierarchy_.floor) made_.ttl = std::max(made_.ttl, hierarchy_.floor->ttl);
+    if (made_.winner.empty() && !intents_.empty()) made_.winner = intents_.front()->proposer->plugin;
   }
 
-  Verdict judge(const Proposal& one, const Proposal* strongest_set, const std::string& altered_by) const {
-    const decision::Role role = one.intent.role;
-    const std::string& own = one.proposer.plugin;
+  Verdict judge(const Intent& one, const Intent* strongest_set, const std::string& altered_by) const {
+    const decision::Role role = one.role;
+    const std::string& own = one.proposer->plugin;
     if (role == decision::Role::cap) return {true, own};
     if (role == decision::Role::floor) {
       const bool is_kept =
-          !is_less({*made_.knob, made_.value}, {*one.knob(), one.value()}) || one.knob()->form == Form::fields;
+          !is_less({*made_.knob, made_.value}, {*one.knob, one.parsed}) || one.knob->form == Form::fields;
       return is_kept ? Verdict{true, own} : Verdict{false, cap_winner_};
     }
     if (role == decision::Role::scale) {
-      if (!outranks(one, strongest_set)) return {false, strongest_set->proposer.plugin};
+      if (!outranks(one, strongest_set)) return {false, strongest_set->proposer->plugin};
       return {true, altered_by.empty() ? own : altered_by};
     }
-    const Proposal* start = all_.base ? all_.base : all_.set;
+    const Intent* start = all_.base ? all_.base : all_.set;
     if ((role == decision::Role::set || role == decision::Role::base) && start != &one &&
         (start == nullptr || !has_same_value(*start, one)))
-      return {false, start ? start->proposer.plugin : std::string()};
+      return {false, start ? start->proposer->plugin : std::string()};
     const bool has_bound = !cap_winner_.empty() || !floor_winner_.empty();
     const bool is_reached =
-        role == decision::Role::set && same(*one.knob(), made_.value, one.value()) && made_.knob == one.knob();
+        role == decision::Role::set && same(*one.knob, made_.value, one.parsed) && made_.knob == one.knob;
     if (has_bound && !is_reached) return {false, altered_by};
-    return {true, start->proposer.plugin};
+    return {true, start->proposer->plugin};
   }
 
-  std::span<const Proposal* const> proposals_;
+  std::span<const Intent* const> intents_;
   const Hierarchy& hierarchy_;
   Candidates all_;
   Chosen chosen_{nullptr, {}};
@@ -258,33 +251,6 @@ std::string origin_of(const Part& part) {
 
 }  // namespace
 
-bool Intent::operator==(const Intent& other) const {
-  const auto all = [](const Intent& one) {
-    return std::tie(one.level, one.knob, one.cgroup_dir, one.value, one.reason, one.inputs, one.priority, one.flags,
-                    one.ttl, one.role);
-  };
-  return all(*this) == all(other);
-}
-
-Result<std::shared_ptr<const ParsedIntent>> parse_intent(const Knob& knob, decision::Role role,
-                                                         std::string_view value) {
-  TRY(check_role(knob, role));
-  auto parsed = std::make_shared<ParsedIntent>(ParsedIntent{&knob});
-  if (role == decision::Role::scale)
-    parsed->factor = TRY(parse_factor(knob, value));
-  else
-    parsed->value = TRY(parse_value(knob, value));
-  return std::shared_ptr<const ParsedIntent>(std::move(parsed));
-}
-
-Result<Proposal> make_proposal(const decision::Proposer& proposer, Intent intent) {
-  if (!intent.parsed) {
-    const Knob* knob = TRY(knob_named(intent.knob));
-    intent.parsed = TRY(parse_intent(*knob, intent.role, intent.value));
-  }
-  return Proposal{proposer, std::move(intent)};
-}
-
 bool exceeds(const Setting& value, const Setting& cap) {
   if (cap.knob.form == Form::set) return !cap.value.set.includes(value.value.set);
   return value.value.amount != kUnlimited && is_less(cap, value);
@@ -307,9 +273,8 @@ bool is_less(const Setting& a, const Setting& b) {
   return a.knob.large_is_strict ? is_stricter(b, a) : is_stricter(a, b);
 }
 
-Result<Composition> compose(std::span<const Proposal* const> proposals, const Hierarchy& hierarchy,
-                            const BaseOf& base_of) {
-  return Composer(proposals, hierarchy).compose(base_of);
+Result<Composition> compose(std::span<const Intent* const> intents, const Hierarchy& hierarchy, const BaseOf& base_of) {
+  return Composer(intents, hierarchy).compose(base_of);
 }
 
 std::string equation(const Composition& composition) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Composition: the value of one knob of one cgroup from all proposals for it:
+// Composition: the value of one knob of one cgroup from all intents for it:
 //   value = base × all scales, at most the strictest cap, at least the largest floor; a cap beats a floor.
 // A set of priority p replaces the base and the scales
 // of priority p and below; the scales also where a base outranks it. If several sets, or bases, exist, the one of the
@@ -13,32 +13,10 @@
 #include <string>
 #include <vector>
 
+#include "core/knob/intent.hpp"
 #include "core/knob/knob.hpp"
-#include "core/knob/plan_sink.hpp"
 
 namespace koord::knob {
-
-struct ParsedIntent {
-  const Knob* knob = nullptr;
-  Value value = {};   // of a scale only the item
-  double factor = 1;  // of a scale
-};
-
-// An error: the intent is none for its knob.
-Result<std::shared_ptr<const ParsedIntent>> parse_intent(const Knob& knob, decision::Role role, std::string_view value);
-
-// A parsed intent with its proposer.
-struct Proposal {
-  decision::Proposer proposer;
-  Intent intent;
-
-  const Knob* knob() const { return intent.parsed->knob; }
-  const Value& value() const { return intent.parsed->value; }
-  double factor() const { return intent.parsed->factor; }
-};
-
-// Parses the intent, unless it is parsed already. An error: it is none for its knob.
-Result<Proposal> make_proposal(const decision::Proposer& proposer, Intent intent);
 
 // The value that a knob has before scales, caps and floors, and where it comes from: "limit 1", "original".
 struct Base {
@@ -62,7 +40,7 @@ struct Hierarchy {
 
 // The parts of a knob's value that come from elsewhere than a container runtime's hooks.
 struct OtherParts {
-  std::vector<Proposal> proposals = {};
+  std::vector<Intent> intents = {};
   std::optional<Bound> cap = {};
 };
 
@@ -90,9 +68,9 @@ struct Composition {
   std::vector<Part> parts = {};        // the base or set first
   std::string winner = {};             // the plugin of the part that decides the value
   Duration ttl{0};                     // the longest of the intents
-  std::vector<Verdict> verdicts = {};  // in the order of the proposals
+  std::vector<Verdict> verdicts = {};  // in the order of the intents
 
-  std::optional<std::size_t> chosen = {};  // the proposal with the base or set that counts
+  std::optional<std::size_t> chosen = {};  // the intent with the base or set that counts
   // A bound of the hierarchy is what decides it.
   bool is_bound_by_hierarchy = false;
 };
@@ -100,10 +78,9 @@ struct Composition {
 // Asked for only when no intent gives a base or a set that counts.
 using BaseOf = std::function<Result<Base>()>;
 
-// `proposals`: all for one resource of one cgroup, of a file with items for one of them; none: the value that follows
+// `intents`: all for one resource of one cgroup, of a file with items for one of them; none: the value that follows
 // from the hierarchy alone. An error is that of the base.
-Result<Composition> compose(std::span<const Proposal* const> proposals, const Hierarchy& hierarchy,
-                            const BaseOf& base_of);
+Result<Composition> compose(std::span<const Intent* const> intents, const Hierarchy& hierarchy, const BaseOf& base_of);
 
 // Does a limited value allow what the cap does not? A set: more CPUs than those of the cap.
 bool exceeds(const Setting& value, const Setting& cap);

@@ -9,8 +9,8 @@
 namespace koord::knob {
 namespace {
 
-KnobKey state_key(const Proposal& proposal) {
-  return {proposal.intent.cgroup_dir, std::string(proposal.knob()->resource), proposal.value().item};
+KnobKey state_key(const Intent& intent) {
+  return {intent.cgroup_dir, std::string(intent.knob->resource), intent.parsed.item};
 }
 
 std::set<std::string, std::less<>> nested_resources(const KnobFiles& files) {
@@ -42,37 +42,34 @@ void Governor::take(const decision::Proposer& proposer, Plan plan, Tell tell) {
   std::lock_guard lock(mutex_);
   if (has_ended_) return;
   Strategy& strategy = strategies_[proposer];
+  if (!strategy.proposer) strategy.proposer = std::make_shared<const decision::Proposer>(proposer);
+  for (Intent& intent : plan) intent.proposer = strategy.proposer;
   strategy.tell = std::move(tell);
   strategy.is_new_plan = true;
   strategy.has_ended = false;
   std::vector<std::unique_ptr<ActiveIntent>> before = std::exchange(strategy.intents, {}), after(plan.size());
   // Most plans are the one before again, or nearly so.
   for (std::size_t i = 0; i < std::min(before.size(), plan.size()); ++i) {
-    if (!repeats(*before[i], plan[i])) continue;
+    if (!is_same_proposal(before[i]->proposed, plan[i])) continue;
     after[i] = std::move(before[i]);
-    plan[i].parsed = std::move(after[i]->proposal.intent.parsed);
-    after[i]->proposal.intent = std::move(plan[i]);
+    after[i]->proposed = std::move(plan[i]);
   }
   using Turned = std::tuple<std::string_view, std::string_view, std::string_view, decision::Role>;
   const auto turned = [](const ActiveIntent& one) {
-    return Turned(one.proposal.intent.cgroup_dir, one.proposal.knob()->name, one.proposal.value().item,
-                  one.proposal.intent.role);
+    return Turned(one.proposed.cgroup_dir, one.proposed.knob->name, one.proposed.parsed.item, one.proposed.role);
   };
   std::map<Turned, ActiveIntent*> known;
   for (const auto& old : before)
     if (old) known.emplace(turned(*old), old.get());
   for (std::size_t i = 0; i < plan.size(); ++i) {
     if (after[i]) continue;
-    after[i] = activate(proposer, std::move(plan[i]));
-    if (!after[i]) continue;  // an intent that cannot be was refused when it was proposed
-    after[i]->strategy = &strategy;
+    after[i] = activate(strategy, std::move(plan[i]));
     const auto same = known.find(turned(*after[i]));
     if (same != known.end()) after[i]->last = std::move(same->second->last);
     enter(*after[i]);
   }
   for (const auto& old : before)
     if (old) leave_state(*old);
-  std::erase(after, nullptr);
   strategy.intents = std::move(after);
   sum_up(strategy);
   renew(strategy);
@@ -100,37 +97,28 @@ void Governor::sum_up(Strategy& strategy) {
   strategy.one_shots.clear();
   strategy.shortest_ttl = Duration::max();
   for (const auto& active : strategy.intents) {
-    if (active->proposal.knob()->is_one_shot) strategy.one_shots.push_back(active.get());
-    strategy.shortest_ttl = std::min(strategy.shortest_ttl, active->proposal.intent.ttl);
+    if (active->proposed.knob->is_one_shot) strategy.one_shots.push_back(active.get());
+    strategy.shortest_ttl = std::min(strategy.shortest_ttl, active->proposed.ttl);
   }
 }
 
-std::unique_ptr<Governor::ActiveIntent> Governor::activate(const decision::Proposer& proposer, Intent intent) {
-  Result<Proposal> proposal = make_proposal(proposer, std::move(intent));
-  if (!proposal) return nullptr;
+std::unique_ptr<Governor::ActiveIntent> Governor::activate(Strategy& strategy, Intent intent) const {
   auto active = std::make_unique<ActiveIntent>();
-  active->proposal = *std::move(proposal);
+  active->proposed = std::move(intent);
+  active->strategy = &strategy;
   active->hands_off = is_hands_off(*active);
   return active;
 }
 
-// Is the same proposed, for whatever reason?
-bool Governor::repeats(const ActiveIntent& active, const Intent& intent) {
-  const Intent& before = active.proposal.intent;
-  return std::tie(before.value, before.cgroup_dir, before.knob, before.priority, before.level, before.flags,
-                  before.role) == std::tie(intent.value, intent.cgroup_dir, intent.knob, intent.priority, intent.level,
-                                           intent.flags, intent.role);
-}
-
 void Governor::enter(ActiveIntent& intent) {
-  intent.entry = &*states_.try_emplace(state_key(intent.proposal)).first;
+  intent.entry = &*states_.try_emplace(state_key(intent.proposed)).first;
   intent.entry->second.intents.push_back(&intent);
   mark_dirty(*intent.entry);
 }
 
 void Governor::leave_state(ActiveIntent& intent) {
   std::erase(intent.entry->second.intents, &intent);
-  readings_.forget(*intent.proposal.knob(), intent.proposal.intent.cgroup_dir, intent.proposal.value().item);
+  readings_.forget(*intent.proposed.knob, intent.proposed.cgroup_dir, intent.proposed.parsed.item);
   mark_dirty(*intent.entry);
 }
 
@@ -175,11 +163,11 @@ void Governor::end_intents(const decision::Proposer& proposer, Strategy& strateg
   const Time now = clock_.now();
   std::vector<IntentResult> expired;
   std::erase_if(strategy.intents, [&](const std::unique_ptr<ActiveIntent>& active) {
-    const Intent& intent = active->proposal.intent;
+    const Intent& intent = active->proposed;
     if (later(strategy.renewed, intent.ttl) > now) return false;
     Done done{decision::Outcome::expired, active->final_value, active->final_value, {}};
-    if (mode_of(proposer) != Mode::off) record(decision_of(active->proposal, done, now));
-    expired.push_back({decision::Outcome::expired, intent.knob, intent.cgroup_dir, {}, {}, {}});
+    if (mode_of(proposer) != Mode::off) record(decision_of(intent, done, now));
+    expired.push_back({decision::Outcome::expired, std::string(intent.knob->name), intent.cgroup_dir, {}, {}, {}});
     leave_state(*active);
     return true;
   });

@@ -151,7 +151,7 @@ class Governor final : public PlanSink {
   using Dirty = std::vector<Entry*>;
 
   struct ActiveIntent {
-    Proposal proposal;
+    Intent proposed;
     Strategy* strategy = nullptr;
     Entry* entry = nullptr;
     std::optional<Recorded> last;
@@ -163,6 +163,7 @@ class Governor final : public PlanSink {
   using Intents = std::vector<ActiveIntent*>;
 
   struct Strategy {
+    std::shared_ptr<const decision::Proposer> proposer;
     std::vector<std::unique_ptr<ActiveIntent>> intents;
     Intents one_shots;                        // one-shots, which are done again whenever they are proposed
     Duration shortest_ttl = Duration::max();  // of them
@@ -188,7 +189,7 @@ class Governor final : public PlanSink {
   // [locked], all
   Mode mode_of(const decision::Proposer& proposer) const { return modes_.of(proposer.plugin); }
   bool is_hands_off(const ActiveIntent& intent) const;
-  IntentView view_of(const decision::Proposer& proposer, const ActiveIntent& intent) const;
+  IntentView view_of(const ActiveIntent& intent) const;
   void mark_changed_subjects(const Subjects& before);
   void expire_overrides(Time now);
   Result<void> change_override(std::string_view target, std::optional<decision::Modes::Override> what,
@@ -196,8 +197,7 @@ class Governor final : public PlanSink {
   void record_switch(std::string_view target, Mode before, const std::string& why);
 
   // governor.cpp: which intents there are
-  std::unique_ptr<ActiveIntent> activate(const decision::Proposer& proposer, Intent intent);
-  static bool repeats(const ActiveIntent& active, const Intent& intent);
+  std::unique_ptr<ActiveIntent> activate(Strategy& strategy, Intent intent) const;
   void renew(Strategy& strategy);
   static void sum_up(Strategy& strategy);
   void enter(ActiveIntent& intent);
@@ -251,7 +251,7 @@ class Governor final : public PlanSink {
   void record_followed(Entry& entry, const Done& done);
   std::vector<Undone> record_all(std::vector<Undone> undone, const std::string& why);
   void record_undone(const Undone& undone, const std::string& why, std::vector<Release>& releases);
-  static decision::Decision decision_of(const Proposal& proposal, const Done& done, Time time);
+  static decision::Decision decision_of(const Intent& intent, const Done& done, Time time);
   void record(decision::Decision decision);
   void report(Strategy& strategy);
 

@@ -85,7 +85,7 @@ Result<std::string> Governor::base(std::string_view name, std::string_view cgrou
 Governor::Intents Governor::intents_of(const KnobState& state, Mode least) const {
   Intents intents;
   for (ActiveIntent* intent : state.intents)
-    if (!intent->hands_off && mode_of(intent->proposal.proposer) >= least) intents.push_back(intent);
+    if (!intent->hands_off && mode_of(*intent->proposed.proposer) >= least) intents.push_back(intent);
   return intents;
 }
 
@@ -96,27 +96,26 @@ OtherParts Governor::other_parts(const Knob& knob, const std::string& cgroup_dir
   std::lock_guard lock(mutex_);
   if (const auto state = states_.find(key); state != states_.end())
     for (const ActiveIntent* intent : intents_of(state->second, Mode::enforce))
-      if (!asked.contains(intent->proposal.proposer.plugin)) parts.proposals.push_back(intent->proposal);
+      if (!asked.contains(intent->proposed.proposer->plugin)) parts.intents.push_back(intent->proposed);
   parts.cap = cap_around(key);
   return parts;
 }
 
 Result<Composition> Governor::compose_intents(const KnobKey& key, const Intents& intents) const {
-  std::vector<const Proposal*> proposals;
-  proposals.reserve(intents.size());
-  for (const ActiveIntent* intent : intents) proposals.push_back(&intent->proposal);
-  const Proposal& first = *proposals.front();
+  std::vector<const Intent*> proposed;
+  proposed.reserve(intents.size());
+  for (const ActiveIntent* intent : intents) proposed.push_back(&intent->proposed);
+  const Intent& first = *proposed.front();
   const auto base = [&]() -> Result<Base> {
-    const bool is_of_pod =
-        first.intent.level == decision::Level::pod || first.intent.level == decision::Level::container;
-    const bool has_scale = std::any_of(proposals.begin(), proposals.end(),
-                                       [](const Proposal* one) { return one->intent.role == decision::Role::scale; });
+    const bool is_of_pod = first.level == decision::Level::pod || first.level == decision::Level::container;
+    const bool has_scale = std::any_of(proposed.begin(), proposed.end(),
+                                       [](const Intent* one) { return one->role == decision::Role::scale; });
     // The value may have been raised before this agent began.
     if (is_of_pod && has_scale && subjects_->of(key.cgroup_dir) == nullptr)
       return invalid("no pod is known of '" + key.cgroup_dir + "', and without its spec no base to scale");
-    return base_of(key, *first.knob());
+    return base_of(key, *first.knob);
   };
-  return compose(proposals, {cap_around(key), floor_inside(key)}, base);
+  return compose(proposed, {cap_around(key), floor_inside(key)}, base);
 }
 
 // The value without an intent of its own; nullopt: it keeps its value. A pod with composed containers is composed with
@@ -199,9 +198,9 @@ void Governor::spread_caps() {
 std::optional<Bound> Governor::strictest_cap(const KnobKey& key, const Intents& intents) {
   std::optional<Bound> strictest;
   for (const ActiveIntent* one : intents) {
-    const Proposal& proposal = one->proposal;
-    if (proposal.intent.role != decision::Role::cap) continue;
-    const Bound cap{proposal.knob(), proposal.value(), proposal.proposer.plugin, key.cgroup_dir, proposal.intent.ttl};
+    const Intent& proposed = one->proposed;
+    if (proposed.role != decision::Role::cap) continue;
+    const Bound cap{proposed.knob, proposed.parsed, proposed.proposer->plugin, key.cgroup_dir, proposed.ttl};
     if (strictest)
       tighten(*strictest, cap);
     else

@@ -110,8 +110,8 @@ void Governor::set_subjects(SubjectsPtr subjects) {
 }
 
 bool Governor::is_hands_off(const ActiveIntent& intent) const {
-  const Subject* subject = subjects_->of(intent.proposal.intent.cgroup_dir);
-  return subject != nullptr && covers(subject->hands_off, *intent.proposal.knob(), intent.proposal.proposer.plugin);
+  const Subject* subject = subjects_->of(intent.proposed.cgroup_dir);
+  return subject != nullptr && covers(subject->hands_off, *intent.proposed.knob, intent.proposed.proposer->plugin);
 }
 
 // Marks the knobs dirty that are affected by changed owners: a base, the containers of a pod, hands off.

@@ -8,14 +8,13 @@
 
 namespace koord::knob {
 
-decision::Decision Governor::decision_of(const Proposal& proposal, const Done& done, Time time) {
-  const Intent& intent = proposal.intent;
+decision::Decision Governor::decision_of(const Intent& intent, const Done& done, Time time) {
   decision::Decision decision;
   decision.time = time;
-  decision.plugin = proposal.proposer.plugin;
-  decision.strategy = proposal.proposer.name;
+  decision.plugin = intent.proposer->plugin;
+  decision.strategy = intent.proposer->name;
   decision.cgroup_dir = intent.cgroup_dir;
-  decision.knob = intent.knob;
+  decision.knob = std::string(intent.knob->name);
   decision.level = intent.level;
   decision.priority = intent.priority;
   decision.reason = intent.reason;
@@ -98,7 +97,7 @@ void Governor::plan_intents(Entry& entry, Intents intents, Round& round) {
   const Composition& made = *state.composed;
   if (made.knob->is_one_shot && made.chosen && intents[*made.chosen]->is_done) return;
   round.orders.push_back(
-      {intents.front()->proposal.intent.level, key.cgroup_dir, made.knob, made.value, made.winner, made.ttl});
+      {intents.front()->proposed.level, key.cgroup_dir, made.knob, made.value, made.winner, made.ttl});
   round.planned.push_back({&entry, std::move(intents)});
 }
 
@@ -138,7 +137,7 @@ void Governor::reconcile_shadow(const Dirty& dirty) {
   for (Entry* entry : dirty) {
     const Intents intents = intents_of(entry->second, Mode::shadow);
     const bool any = std::any_of(intents.begin(), intents.end(), [this](const ActiveIntent* one) {
-      return mode_of(one->proposal.proposer) == Mode::shadow;
+      return mode_of(*one->proposed.proposer) == Mode::shadow;
     });
     if (any) reconcile_shadow(*entry, intents);
     if (nested_.contains(entry->first.resource)) reconcile_shadow_cap(*entry, any ? intents : Intents());
@@ -152,17 +151,17 @@ void Governor::reconcile_shadow(Entry& entry, const Intents& intents) {
   const bool any_enforced = !intents_of(state, Mode::enforce).empty();
   for (std::size_t i = 0; i < intents.size(); ++i) {
     ActiveIntent& intent = *intents[i];
-    const Proposal& proposal = intent.proposal;
-    if (mode_of(proposal.proposer) != Mode::shadow) continue;
+    const Intent& proposed = intent.proposed;
+    if (mode_of(*proposed.proposer) != Mode::shadow) continue;
     const Verdict verdict = made ? made->verdicts[i] : Verdict{};
-    if (proposal.knob()->is_one_shot) {
+    if (proposed.knob->is_one_shot) {
       conclude(intent, verdict, text, {.outcome = verdict.holds ? decision::Outcome::shadow : decision::Outcome::lost});
       continue;
     }
     // A knob that another strategy writes is read each time.
     const Duration trust = Executor::trust(key, refresh_);
     const RecentReadings::Recent& now =
-        readings_.of(*proposal.knob(), key.cgroup_dir, key.item, any_enforced ? Duration(0) : trust);
+        readings_.of(*proposed.knob, key.cgroup_dir, key.item, any_enforced ? Duration(0) : trust);
     state.due = std::min(state.due, now.outcome == decision::Outcome::gone ? Time{} : now.read_at + trust);
     Done done{now.outcome, now.value, now.value, now.problem};
     if (!made && done.outcome == decision::Outcome::shadow)
@@ -176,7 +175,7 @@ void Governor::reconcile_shadow(Entry& entry, const Intents& intents) {
 void Governor::reconcile_idle(const Dirty& dirty) {
   for (Entry* entry : dirty)
     for (ActiveIntent* intent : entry->second.intents) {
-      const bool is_off = mode_of(intent->proposal.proposer) == Mode::off;
+      const bool is_off = mode_of(*intent->proposed.proposer) == Mode::off;
       if (is_off && !modes_.is_hands_off())
         conclude(*intent, {}, {}, {.outcome = decision::Outcome::off});
       else if (is_off || intent->hands_off)
@@ -196,11 +195,10 @@ void Governor::close(const Dirty& dirty) {
 }
 
 void Governor::conclude(ActiveIntent& intent, const Verdict& verdict, const std::string& equation, const Done& done) {
-  const Proposal& proposal = intent.proposal;
-  Recorded now{done.outcome, proposal.intent.value,    verdict.winner, done.problem,
-               equation,     proposal.intent.priority, clock_.now()};
-  const bool is_new = proposal.knob()->is_one_shot || std::tie(intent.outcome, intent.winner, intent.final_value) !=
-                                                          std::tie(now.outcome, now.winner, done.after);
+  const Intent& proposed = intent.proposed;
+  Recorded now{done.outcome, proposed.value, verdict.winner, done.problem, equation, proposed.priority, clock_.now()};
+  const bool is_new = proposed.knob->is_one_shot || std::tie(intent.outcome, intent.winner, intent.final_value) !=
+                                                        std::tie(now.outcome, now.winner, done.after);
   if (is_new) intent.strategy->changed.push_back(&intent);
   intent.outcome = done.outcome;
   intent.winner = now.winner;
@@ -210,7 +208,7 @@ void Governor::conclude(ActiveIntent& intent, const Verdict& verdict, const std:
     return std::tie(one.outcome, one.wanted, one.winner, one.problem, one.equation, one.priority);
   };
   if (done.outcome == decision::Outcome::off || (intent.last && key_of(*intent.last) == key_of(now))) return;
-  decision::Decision decision = decision_of(proposal, done, now.time);
+  decision::Decision decision = decision_of(proposed, done, now.time);
   decision.winner = now.winner;
   decision.composition = equation;
   intent.last = std::move(now);
@@ -290,10 +288,11 @@ void Governor::record(decision::Decision decision) {
 void Governor::report(Strategy& strategy) {
   std::vector<IntentResult> results;
   const auto add = [&](const ActiveIntent& active) {
-    const Intent& intent = active.proposal.intent;
+    const Intent& intent = active.proposed;
     const bool is_recorded = active.last && active.last->outcome == active.outcome;
     const std::string problem = is_recorded ? active.last->problem : std::string();
-    results.push_back({active.outcome, intent.knob, intent.cgroup_dir, active.final_value, active.winner, problem});
+    results.push_back({active.outcome, std::string(intent.knob->name), intent.cgroup_dir, active.final_value,
+                       active.winner, problem});
   };
   if (std::exchange(strategy.is_new_plan, false))
     for (const auto& active : strategy.intents) add(*active);

@@ -57,11 +57,11 @@ std::map<decision::Outcome, std::size_t> Governor::standing() const {
   return counts;
 }
 
-IntentView Governor::view_of(const decision::Proposer& proposer, const ActiveIntent& active) const {
-  const Intent& intent = active.proposal.intent;
-  IntentView view{.plugin = proposer.plugin,
-                  .strategy = proposer.name,
-                  .mode = mode_of(proposer),
+IntentView Governor::view_of(const ActiveIntent& active) const {
+  const Intent& intent = active.proposed;
+  IntentView view{.plugin = intent.proposer->plugin,
+                  .strategy = intent.proposer->name,
+                  .mode = mode_of(*intent.proposer),
                   .role = intent.role,
                   .wanted = intent.value,
                   .priority = intent.priority,
@@ -93,8 +93,8 @@ std::vector<KnobView> Governor::knobs() const {
     }
     for (const auto& [proposer, strategy] : strategies_)
       for (const auto& active : strategy.intents)
-        knob::view_of(views, active->proposal.intent.level, active->entry->first, *active->proposal.knob(), *subjects_)
-            .intents.push_back(view_of(proposer, *active));
+        knob::view_of(views, active->proposed.level, active->entry->first, *active->proposed.knob, *subjects_)
+            .intents.push_back(view_of(*active));
     for (const auto& [key, state] : states_) {
       if (!state.composed || state.composed->knob->is_one_shot) continue;
       KnobView& view = knob::view_of(views, level_of(key), key, *state.composed->knob, *subjects_);

@@ -16,7 +16,7 @@
 #include "core/base/cpu_set.hpp"
 #include "core/base/result.hpp"
 #include "core/cgroup/layout.hpp"
-#include "core/knob/intent.hpp"
+#include "core/decision/intent_terms.hpp"
 
 namespace koord::knob {
 

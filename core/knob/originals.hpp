@@ -15,7 +15,6 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/result.hpp"
-#include "core/knob/intent.hpp"
 #include "core/knob/knob.hpp"
 
 namespace koord::knob {

@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "core/base/result.hpp"
-#include "core/knob/intent.hpp"
 #include "core/knob/knob.hpp"
 
 namespace koord::knob {

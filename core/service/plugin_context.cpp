@@ -64,7 +64,7 @@ void set_error(const koord_host* host, koord_status status, koord_str why) {
 }
 
 std::size_t bytes_of(const knob::Intent& intent) {
-  std::size_t bytes = intent.knob.size() + intent.cgroup_dir.size() + intent.value.size() + intent.reason.size();
+  std::size_t bytes = intent.knob->name.size() + intent.cgroup_dir.size() + intent.value.size() + intent.reason.size();
   for (const auto& [name, value] : intent.inputs) bytes += name.size() + value.size();
   return bytes;
 }

@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "core/cgroup/names.hpp"
-#include "core/knob/composition.hpp"
 #include "core/knob/knob_files.hpp"
 #include "core/service/plugin_context.hpp"
 #include "core/service/record.hpp"
@@ -80,19 +79,20 @@ Result<knob::Intent> intent_argument(const Array<koord_intent>& intents, std::ui
   if (record.role > KOORD_ROLE_FLOOR)
     return invalid("role is " + std::to_string(record.role) + ", expected a KOORD_ROLE_*");
   if (record.rsv != 0) return refuse(KOORD_E_TOO_NEW, "rsv is " + std::to_string(record.rsv) + ", expected 0");
-  knob::Intent intent;
-  intent.level = static_cast<decision::Level>(record.level);
-  intent.knob = TRY(name_argument(record.knob, "knob"));
-  const knob::Knob* knob = TRY(knob::knob_named(intent.knob));
-  intent.cgroup_dir = TRY(cgroup_argument(record.cgroup_dir));
-  if (!cgroup::is_cgroup(intent.cgroup_dir))  // one cgroup has one name
-    return invalid("cgroup_dir is '" + intent.cgroup_dir + "', expected no empty part and no '.'");
-  TRY(knob::check_place(*knob, intent.level, intent.cgroup_dir));
+  const auto level = static_cast<decision::Level>(record.level);
+  const std::string_view name = TRY(name_argument(record.knob, "knob"));
+  const knob::Knob* knob = TRY(knob::knob_named(name));
+  const std::string_view dir = TRY(cgroup_argument(record.cgroup_dir));
+  if (!cgroup::is_cgroup(dir))  // one cgroup has one name
+    return invalid("cgroup_dir is '" + std::string(dir) + "', expected no empty part and no '.'");
+  TRY(knob::check_place(*knob, level, dir));
   // Only the name of a group may be empty.
   const bool is_group = knob->form == knob::Form::group || knob->form == knob::Form::core_group;
-  intent.value = is_group ? TRY(text_argument(record.value, "value")) : TRY(name_argument(record.value, "value"));
-  intent.role = static_cast<decision::Role>(record.role);
-  intent.parsed = TRY(knob::parse_intent(*knob, intent.role, intent.value));
+  const std::string_view value =
+      is_group ? TRY(text_argument(record.value, "value")) : TRY(name_argument(record.value, "value"));
+  knob::Intent intent = TRY(knob::make_intent(*knob, static_cast<decision::Role>(record.role), std::string(value)));
+  intent.level = level;
+  intent.cgroup_dir = dir;
   intent.reason = TRY(sentence_argument(record.reason, "reason"));
   intent.inputs = TRY(inputs_argument(record.inputs, record.n_inputs, record.input_stride));
   intent.priority = record.priority;

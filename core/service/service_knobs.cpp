@@ -20,7 +20,7 @@ namespace {
 
 // Is it, word for word, what was taken before? Then it needs neither to be checked nor to be copied.
 bool repeats(const koord_intent& record, const knob::Intent& before) {
-  const auto is = [](koord_str text, const std::string& known) {
+  const auto is = [](koord_str text, std::string_view known) {
     return text.n == known.size() && (text.n == 0 || (text.p && std::memcmp(text.p, known.data(), known.size()) == 0));
   };
   if (record.n_inputs != before.inputs.size() ||
@@ -33,7 +33,8 @@ bool repeats(const koord_intent& record, const knob::Intent& before) {
          record.role == static_cast<std::uint32_t>(before.role) && record.rsv == 0 &&
          record.priority == before.priority && record.flags == before.flags && record.ttl_ns != 0 &&
          ttl_of(record.ttl_ns) == before.ttl && is(record.value, before.value) &&
-         is(record.cgroup_dir, before.cgroup_dir) && is(record.knob, before.knob) && is(record.reason, before.reason);
+         is(record.cgroup_dir, before.cgroup_dir) && is(record.knob, before.knob->name) &&
+         is(record.reason, before.reason);
 }
 
 // How many of them, from the first on, are those of the plan before.

@@ -275,8 +275,8 @@ koord_status koord_test_applied(koord_test* test, koord_status status, const cha
     const std::string value(view_of(final_value)), by(view_of(winner));
     std::vector<koord_intent_result> results;
     for (const knob::Intent& intent : test->proposals)
-      results.push_back({sizeof(koord_intent_result), status, str_of(intent.knob), str_of(intent.cgroup_dir),
-                         str_of(value), str_of(by)});
+      results.push_back({sizeof(koord_intent_result), status, service::to_abi(intent.knob->name),
+                         str_of(intent.cgroup_dir), str_of(value), str_of(by)});
     return test->outcome(test->player->runner().on_applied(results));
   });
 }
@@ -308,7 +308,7 @@ const koord_intent* koord_test_proposal(koord_test* test, uint32_t index) {
   for (const auto& [name, value] : intent.inputs) test->shown_inputs.push_back({str_of(name), str_of(value)});
   test->shown = {sizeof(koord_intent),
                  static_cast<std::uint32_t>(intent.level),
-                 str_of(intent.knob),
+                 service::to_abi(intent.knob->name),
                  str_of(intent.cgroup_dir),
                  str_of(intent.value),
                  str_of(intent.reason),

@@ -165,7 +165,7 @@ TEST_CASE("the strategy proposes the classes of that interface, and none before 
           (is_named ? koord::service::CapabilityState::supported : koord::service::CapabilityState::absent));
     REQUIRE(plan.size() == (is_named ? 1 : 0));
     if (!is_named) continue;
-    CHECK(plan[0].knob == "tc.classes");
+    CHECK(plan[0].knob->name == "tc.classes");
     CHECK(plan[0].cgroup_dir == "eth0");
     CHECK(plan[0].level == koord::decision::Level::node);
     CHECK(plan[0].value == kClasses);

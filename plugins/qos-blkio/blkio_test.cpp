@@ -103,7 +103,7 @@ struct Node {
     REQUIRE(strategy.evaluate() == KOORD_OK);
     Texts texts;
     for (const koord::knob::Intent& intent : host.context().take_plan())
-      texts.push_back(intent.cgroup_dir + " " + intent.knob + " " + intent.value);
+      texts.push_back(intent.cgroup_dir + " " + std::string(intent.knob->name) + " " + intent.value);
     return texts;
   }
 };

@@ -53,7 +53,7 @@ struct CgroupReconcileFixture {
     REQUIRE(strategy.evaluate() == KOORD_OK);
     const knob::Plan plan = host.context().take_plan();
     const auto found = std::find_if(plan.begin(), plan.end(),
-                                    [&](const knob::Intent& i) { return i.knob == knob && i.cgroup_dir == dir; });
+                                    [&](const knob::Intent& i) { return i.knob->name == knob && i.cgroup_dir == dir; });
     if (found == plan.end()) return "";
     reason = found->reason;
     return found->value;

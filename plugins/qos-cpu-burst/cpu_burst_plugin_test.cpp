@@ -61,7 +61,8 @@ constexpr const char* kAuto =
 std::map<std::string, std::string> proposed(FakeHost& host) {
   std::map<std::string, std::string> values;
   for (const koord::knob::Intent& intent : host.context().take_plan())
-    values[intent.knob + (intent.cgroup_dir == kPodDir ? " of the pod" : " of the container")] = intent.value;
+    values[std::string(intent.knob->name) + (intent.cgroup_dir == kPodDir ? " of the pod" : " of the container")] =
+        intent.value;
   return values;
 }
 
@@ -106,7 +107,7 @@ TEST_CASE("the plugin never uses a value of a cgroup: a quota that an earlier se
   REQUIRE(strategy.evaluate() == KOORD_OK);
   std::size_t scales = 0;
   for (const koord::knob::Intent& intent : host.context().take_plan()) {
-    if (intent.knob != "cpu.max") continue;
+    if (intent.knob->name != "cpu.max") continue;
     CHECK(intent.role == koord::decision::Role::scale);
     CHECK(intent.value == "1.2");
     ++scales;

@@ -103,7 +103,7 @@ TEST_CASE("best-effort pods get what the threshold leaves, as an intent for thei
   REQUIRE(plan.size() == 1);
   CHECK(plan[0].level == decision::Level::qos);
   CHECK(plan[0].cgroup_dir == kClass);
-  CHECK(plan[0].knob == "cpuset.cpus");
+  CHECK(plan[0].knob->name == "cpuset.cpus");
   CHECK(plan[0].value == "0-1");  // 5.2 − 4.2 − 0.3 is less than one CPU; two they keep
   CHECK(plan[0].ttl == 15s);
   CHECK(plan[0].reason.find("4.50 cores") != std::string::npos);
@@ -128,7 +128,7 @@ TEST_CASE("the NodeSLO says which policy, and the configuration may say another"
   CpuSuppressFixture configured(R"({"policy":"cpuIdle"})");
   const knob::Plan plan = configured.plan();
   REQUIRE(plan.size() == 1);
-  CHECK(plan[0].knob == "cpu.idle");
+  CHECK(plan[0].knob->name == "cpu.idle");
 }
 
 TEST_CASE("switched off in the NodeSLO there is no intent") {
@@ -170,7 +170,7 @@ TEST_CASE(
     REQUIRE(plan.size() == 1);
     CHECK(plan[0].level == decision::Level::pod);
     CHECK(plan[0].cgroup_dir == "batch.slice");
-    CHECK(plan[0].knob == "cpuset.cpus");
+    CHECK(plan[0].knob->name == "cpuset.cpus");
     pod.phase = state::Phase::pending;
     fixture.publish();
     CHECK(fixture.plan().empty());

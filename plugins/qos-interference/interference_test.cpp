@@ -94,7 +94,7 @@ struct PluginFixture {
     for (const koord::knob::Intent& intent : host.context().take_plan()) {
       CHECK(intent.cgroup_dir == "kubepods/burstable/podetl");
       CHECK(intent.role == koord::decision::Role::cap);
-      knobs[intent.knob] = intent.value;
+      knobs[std::string(intent.knob->name)] = intent.value;
     }
     return knobs;
   }

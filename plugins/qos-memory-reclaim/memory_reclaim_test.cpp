@@ -61,7 +61,7 @@ TEST_CASE("a calm best-effort pod gives a little of its page cache") {
   CHECK(fixture.plan().empty());
   const knob::Plan plan = fixture.plan();
   REQUIRE(plan.size() == 1);
-  CHECK(plan[0].knob == "memory.reclaim");
+  CHECK(plan[0].knob->name == "memory.reclaim");
   CHECK(plan[0].level == decision::Level::pod);
   CHECK(plan[0].cgroup_dir == kPodDir);
   CHECK(plan[0].value == "10737418");

@@ -52,7 +52,7 @@ struct Node {
     REQUIRE(strategy.evaluate() == KOORD_OK);
     Texts texts;
     for (const koord::knob::Intent& intent : host.context().take_plan())
-      texts.push_back(intent.knob + " " + intent.cgroup_dir + " " + intent.value);
+      texts.push_back(std::string(intent.knob->name) + " " + intent.cgroup_dir + " " + intent.value);
     return texts;
   }
 };

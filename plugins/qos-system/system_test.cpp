@@ -94,7 +94,7 @@ TEST_CASE("a knob that this kernel lacks is not proposed again for ten minutes, 
   const auto proposed = [&] {
     REQUIRE(strategy.evaluate() == KOORD_OK);
     Lines knobs;
-    for (const knob::Intent& intent : host.context().take_plan()) knobs.push_back(intent.knob);
+    for (const knob::Intent& intent : host.context().take_plan()) knobs.emplace_back(intent.knob->name);
     return knobs;
   };
   CHECK(proposed() == Lines{"vm.watermark_scale_factor", "memcg_reaper.reap_background"});
@@ -117,7 +117,7 @@ TEST_CASE("the plugin proposes what the NodeSLO says of the node's own memory, a
   REQUIRE(strategy.evaluate() == KOORD_OK);
   const knob::Plan plan = host.context().take_plan();
   REQUIRE(plan.size() == 1);
-  CHECK(plan[0].knob == "vm.min_free_kbytes");
+  CHECK(plan[0].knob->name == "vm.min_free_kbytes");
   CHECK(plan[0].level == decision::Level::node);
   CHECK(plan[0].value == "167772");
   host.hub().publish({.node_slo = "{}"});

@@ -15,6 +15,7 @@
 #include "core/knob/journal.hpp"
 #include "test/bench/measure.hpp"
 #include "test/bench/pod_tree.hpp"
+#include "test/support/made_intent.hpp"
 
 using namespace koord;
 using namespace koord::bench;
@@ -90,11 +91,9 @@ int unchanged(const cgroup::Layout& layout, const std::vector<std::string>& dirs
   governor.set_node_mode(mode);
   Plan plan;
   for (const std::string& dir : dirs) {
-    Intent intent;
+    Intent intent = test::made_intent("cpu.max", quota(3));
     intent.level = Level::container;
-    intent.knob = "cpu.max";
     intent.cgroup_dir = dir;
-    intent.value = quota(3);
     intent.reason = "the pod is throttled and the node is idle";
     intent.inputs = {{"node_cpu_usage", "7.3"}, {"throttled", "0.2"}};
     intent.ttl = std::chrono::seconds(10);

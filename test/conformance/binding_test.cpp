@@ -17,6 +17,7 @@
 #include "koordetector/plugin.hpp"
 #include "test/support/agent_process.hpp"
 #include "test/support/fake_host.hpp"
+#include "test/support/made_intent.hpp"
 
 using namespace koord;
 using namespace koord::test;
@@ -198,21 +199,19 @@ TEST_CASE_FIXTURE(OnNode, "a strategy's intents become the plan, word for word")
   FakeInstance instance(host, probe(), strategy);
   REQUIRE(instance.init() == KOORD_OK);
   REQUIRE_MESSAGE(instance.evaluate() == KOORD_OK, instance.why());
-  const knob::Intent first = {decision::Level::pod,
-                              "cpu.max",
-                              "be.slice",
-                              "20000 100000",
-                              "the node is busy",
-                              {{"node_cpu_usage", "7.3"}},
-                              10,
-                              0,
-                              60s};
-  knob::Intent second = first;
-  second.knob = "cpuset.cpus";
-  second.value = "0-3";
-  second.inputs.clear();
-  second.role = decision::Role::cap;
-  CHECK(host.context().take_plan() == std::vector{first, second});
+  const auto intent = [](std::string_view knob, std::string value, decision::Role role, metric::Labels inputs) {
+    knob::Intent made = made_intent(knob, std::move(value), role);
+    made.level = decision::Level::pod;
+    made.cgroup_dir = "be.slice";
+    made.reason = "the node is busy";
+    made.inputs = std::move(inputs);
+    made.priority = 10;
+    made.ttl = 60s;
+    return made;
+  };
+  CHECK(host.context().take_plan() ==
+        knob::Plan{intent("cpu.max", "20000 100000", decision::Role::set, {{"node_cpu_usage", "7.3"}}),
+                   intent("cpuset.cpus", "0-3", decision::Role::cap, {})});
 }
 
 TEST_CASE("a strategy gets the results of its plan record by record, whatever their stride") {

@@ -10,6 +10,7 @@
 #include "core/base/parse.hpp"
 #include "core/knob/governor.hpp"
 #include "test/support/fake_samples.hpp"
+#include "test/support/made_intent.hpp"
 
 using namespace koord;
 using namespace koord::knob;
@@ -85,12 +86,11 @@ class ThrottledContainer {
   }
 
   void propose(const std::string& plugin, Role role, const std::string& value) {
-    Intent intent;
+    Intent intent = test::made_intent("cpu.max", value, role);
     intent.level = decision::Level::container;
-    intent.knob = "cpu.max", intent.cgroup_dir = kContainer, intent.value = value;
+    intent.cgroup_dir = kContainer;
     intent.reason = "the test asks for it";
     intent.ttl = 1h;
-    intent.role = role;
     governor_.take({plugin, "main"}, {intent}, [](const auto&) {});
   }
   void withdraw(const std::string& plugin) { governor_.withdraw({plugin, "main"}); }

@@ -14,6 +14,7 @@
 #include "core/base/parse.hpp"
 #include "core/knob/governor.hpp"
 #include "plugins/qos-cpu-suppress/cpu_suppress.hpp"
+#include "test/support/made_intent.hpp"
 #include "test/support/pods_by_hand.hpp"
 
 namespace koord::test {
@@ -60,10 +61,16 @@ class SuppressRig {
 
   void take(const strategy::Intents& intents) {
     knob::Plan plan;
-    for (const strategy::Intent& intent : intents)
-      plan.push_back({static_cast<decision::Level>(intent.level), intent.knob, intent.cgroup_dir, intent.value,
-                      intent.reason, intent.inputs, intent.priority, 0, std::chrono::seconds(15),
-                      static_cast<decision::Role>(intent.role)});
+    for (const strategy::Intent& intent : intents) {
+      knob::Intent& made =
+          plan.emplace_back(made_intent(intent.knob, intent.value, static_cast<decision::Role>(intent.role)));
+      made.level = static_cast<decision::Level>(intent.level);
+      made.cgroup_dir = intent.cgroup_dir;
+      made.reason = intent.reason;
+      made.inputs = intent.inputs;
+      made.priority = intent.priority;
+      made.ttl = std::chrono::seconds(15);
+    }
     governor_.take({"qos-cpu-suppress", "cpu-suppress", 1}, std::move(plan), [](auto) {});
   }
 

@@ -99,7 +99,7 @@ koord_status Player::evaluate(std::uint64_t now_ns) {
   for (const auto& intent : plan)
     results.push_back({sizeof(koord_intent_result),
                        KOORD_OK,
-                       {intent.knob.data(), intent.knob.size()},
+                       {intent.knob->name.data(), intent.knob->name.size()},
                        {intent.cgroup_dir.data(), intent.cgroup_dir.size()},
                        {intent.value.data(), intent.value.size()},
                        {"test", 4}});

@@ -5,6 +5,7 @@
 #include "plugins/shared/strategy/refusals.hpp"
 #include "plugins/shared/strategy/slo_of_node.hpp"
 #include "test/support/fake_host.hpp"
+#include "test/support/made_intent.hpp"
 
 using namespace koord;
 using namespace koord::strategy;
@@ -35,15 +36,14 @@ TEST_CASE("a plan reaches the host whole, with reasons, inputs and how long it h
   propose(host.abi(), host.service<koord_svc_knobs>("koord.knobs/1"), intents, std::chrono::seconds(10));
   const knob::Plan plan = host.context().take_plan();
   REQUIRE(plan.size() == 2);
-  CHECK(plan[0] == knob::Intent{decision::Level::pod,
-                                "memory.high",
-                                "a/b",
-                                "4096",
-                                "because",
-                                {{"used", "7"}},
-                                3,
-                                0,
-                                std::chrono::seconds(10)});
+  knob::Intent first = test::made_intent("memory.high", "4096");
+  first.level = decision::Level::pod;
+  first.cgroup_dir = "a/b";
+  first.reason = "because";
+  first.inputs = {{"used", "7"}};
+  first.priority = 3;
+  first.ttl = std::chrono::seconds(10);
+  CHECK(plan[0] == first);
   CHECK(plan[1].level == decision::Level::qos);
   CHECK(plan[0].role == decision::Role::set);
   CHECK(plan[1].role == decision::Role::cap);

@@ -8,6 +8,7 @@
 
 #include "core/agentd/strategy_watch.hpp"
 #include "test/core/agentd/node_services.hpp"
+#include "test/support/made_intent.hpp"
 
 using namespace koord;
 using namespace koord::agentd;
@@ -29,11 +30,9 @@ std::vector<state::Pod> pods_that_say(const std::string& hands_off) {
 }
 
 knob::Plan quota(int round) {
-  knob::Intent intent;
+  knob::Intent intent = test::made_intent("cpu.max", std::to_string(20000 + round) + " 100000");
   intent.level = decision::Level::pod;
-  intent.knob = "cpu.max";
   intent.cgroup_dir = kDir;
-  intent.value = std::to_string(20000 + round) + " 100000";
   intent.reason = "the node is busy";
   intent.ttl = 1min;
   return {intent};

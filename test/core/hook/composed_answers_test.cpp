@@ -7,6 +7,7 @@
 
 #include "core/hook/creation.hpp"
 #include "core/hook/field_intents.hpp"
+#include "test/support/made_intent.hpp"
 
 using namespace koord;
 using namespace koord::hook;
@@ -40,16 +41,21 @@ host::HookVerdict verdict_of(const Answers& answers) {
   return verdict;
 }
 
+knob::Intent proposed_by(std::string plugin, knob::Intent intent) {
+  intent.proposer = std::make_shared<const decision::Proposer>(decision::Proposer{std::move(plugin), "main"});
+  return intent;
+}
+
 // The value that the governor composes from the kept answers; "": no hook changes it.
 std::string kept_value(const Answers& answers, std::string_view name, const std::string& base) {
-  std::vector<knob::Proposal> proposals;
+  knob::Plan intents;
   for (std::size_t i = 0; i < answers.size(); ++i)
     for (knob::Intent& intent :
          intents_of(answers[i], {.level = decision::Level::container, .cgroup_dir = "c", .priority = kHookPriority}))
-      if (intent.knob == name) proposals.push_back(*knob::make_proposal({plugin_name(i), "main"}, std::move(intent)));
-  if (proposals.empty()) return {};
-  std::vector<const knob::Proposal*> pointers;
-  for (const knob::Proposal& one : proposals) pointers.push_back(&one);
+      if (intent.knob->name == name) intents.push_back(proposed_by(plugin_name(i), std::move(intent)));
+  if (intents.empty()) return {};
+  std::vector<const knob::Intent*> pointers;
+  for (const knob::Intent& one : intents) pointers.push_back(&one);
   const knob::Knob& knob = *knob::find_knob(name);
   const knob::Composition made = *knob::compose(pointers, {}, [&]() -> Result<knob::Base> {
     return knob::Base{&knob, *knob::parse_value(knob, base), "request"};
@@ -158,8 +164,7 @@ TEST_CASE("intents of strategies count at a creation, too: factors, and the cap 
   const auto others = [](const knob::Knob& knob) {
     knob::OtherParts parts;
     if (knob.name != "cpu.max") return parts;
-    parts.proposals.push_back(*knob::make_proposal({"qos-cpu-burst", "main"},
-                                                   {.knob = "cpu.max", .value = "2", .role = decision::Role::scale}));
+    parts.intents.push_back(proposed_by("qos-cpu-burst", test::made_intent("cpu.max", "2", decision::Role::scale)));
     parts.cap = knob::Bound{&knob, *knob::parse_value(knob, "120000 100000"), "qos-cpu-suppress", "besteffort"};
     return parts;
   };
@@ -176,8 +181,8 @@ TEST_CASE("the weight of a strategy is left to the governor: the container gets 
   const auto others = [](const knob::Knob& knob) {
     knob::OtherParts parts;
     if (knob.name == "cpu.shares")
-      parts.proposals.push_back(*knob::make_proposal(
-          {"qos-interference", "main"}, {.knob = "cpu.weight", .value = "1", .role = decision::Role::cap}));
+      parts.intents.push_back(
+          proposed_by("qos-interference", test::made_intent("cpu.weight", "1", decision::Role::cap)));
     return parts;
   };
   CHECK(resources_of(verdict_of({{.fields = {{"linux.cpu.shares", "512"}}}}), {}, true, others).cpu_shares == 512);

@@ -44,9 +44,7 @@ struct LimitedPods : GovernedNode {
     governor->set_subjects(std::make_shared<const Subjects>(std::move(subjects)));
   }
   static Intent with_role(Role role, const RealCgroup& cgroup, std::string value) {
-    Intent made = intent(cgroup, "cpu.max", std::move(value));
-    made.role = role;
-    return made;
+    return minute_intent(Level::pod, "cpu.max", cgroup.dir(), std::move(value), 0, role);
   }
   // All pods and containers have this much, or their limit where that is less.
   void check_at_most(int quota_us) const {
@@ -123,8 +121,7 @@ TEST_CASE_FIXTURE(
   if (!files.is_nested(*find_knob("cpuset.cpus")) || read(pod, "cpuset.cpus") == "0") return;
   const std::string before = read(pod, "cpuset.cpus");
   REQUIRE(read(app, "cpuset.cpus") == before);
-  Intent cap = intent(pod, "cpuset.cpus", "0");
-  cap.role = Role::cap;
+  const Intent cap = minute_intent(Level::pod, "cpuset.cpus", pod.dir(), "0", 0, Role::cap);
   propose("suppress", {cap});
   CHECK(last_reported("suppress").outcome == Outcome::applied);
   CHECK(read(pod, "cpuset.cpus") == "0");

@@ -6,6 +6,7 @@
 #include <deque>
 
 #include "core/knob/role.hpp"
+#include "test/support/made_intent.hpp"
 
 using namespace koord;
 using namespace koord::knob;
@@ -14,30 +15,26 @@ using namespace koord::decision;
 namespace {
 
 struct Composed {
-  std::deque<Proposal> proposals;  // stay where they are
+  std::deque<Intent> intents;  // stay where they are
   Hierarchy hierarchy;
   std::string base = "100000 100000";
   bool was_base_asked = false;
 
-  Composed& add(std::string plugin, Role role, std::string knob, std::string value, std::int32_t priority = 0) {
-    Intent intent;
+  Composed& add(std::string plugin, Role role, std::string_view knob, std::string value, std::int32_t priority = 0) {
+    Intent intent = test::made_intent(knob, std::move(value), role);
     intent.cgroup_dir = "be";
-    intent.knob = std::move(knob);
-    intent.value = std::move(value);
     intent.priority = priority;
-    intent.role = role;
     intent.ttl = std::chrono::minutes(1);
-    const Result<Proposal> proposal = make_proposal({std::move(plugin), "main"}, std::move(intent));
-    REQUIRE_MESSAGE(proposal, proposal.error().message());
-    proposals.push_back(*proposal);
+    intent.proposer = std::make_shared<const Proposer>(Proposer{std::move(plugin), "main"});
+    intents.push_back(std::move(intent));
     return *this;
   }
   Composed& quota(std::string plugin, Role role, std::string value, std::int32_t priority = 0) {
     return add(std::move(plugin), role, "cpu.max", std::move(value), priority);
   }
   Composition result(std::string_view name = "cpu.max") {
-    std::vector<const Proposal*> all;
-    for (const Proposal& one : proposals) all.push_back(&one);
+    std::vector<const Intent*> all;
+    for (const Intent& one : intents) all.push_back(&one);
     const Knob* knob = find_knob(name);
     Result<Composition> made = compose(all, hierarchy, [&]() -> Result<Base> {
       was_base_asked = true;
@@ -214,9 +211,9 @@ TEST_CASE("a cap of the cgroup around binds, and what the containers add up to i
 
 TEST_CASE("an equation calls a value original that neither a spec nor an intent decides") {
   const Knob& knob = *find_knob("cpu.max");
-  const Proposal cap = Composed().quota("suppress", Role::cap, "100000 100000").proposals.front();
-  const Proposal* const proposals[] = {&cap};
-  const auto made = compose(proposals, {}, [&]() -> Result<Base> {
+  const Intent cap = Composed().quota("suppress", Role::cap, "100000 100000").intents.front();
+  const Intent* const intents[] = {&cap};
+  const auto made = compose(intents, {}, [&]() -> Result<Base> {
     return Base{&knob, *parse_value(knob, "60000 100000"), "original"};
   });
   CHECK(equation(*made) == "cpu.max 60000 100000 = original 60000, cap 100000 (suppress)");

@@ -20,6 +20,7 @@
 #include "core/knob/journal_file.hpp"
 #include "test/core/store/temporary_directory.hpp"
 #include "test/support/child_process.hpp"
+#include "test/support/made_intent.hpp"
 #include "test/support/real_cgroup.hpp"
 
 using namespace koord;
@@ -98,11 +99,9 @@ struct Node {
     for (const auto& [cgroup, knob] : knobs) {
       if (cgroup == &other && knob != "cpuset.cpus" && round % 3 == 0)
         continue;  // the pod's set must have that of each in it
-      Intent intent;
+      Intent intent = test::made_intent(knob, value(knob, round));
       intent.level = cgroup == &pod ? Level::pod : Level::container;
-      intent.knob = std::string(knob);
       intent.cgroup_dir = cgroup->dir();
-      intent.value = value(knob, round);
       intent.reason = "the node is busy";
       intent.ttl = 1h;
       plan.push_back(std::move(intent));
@@ -218,12 +217,12 @@ TEST_CASE_FIXTURE(Node, "a cgroup that was made anew after the crash is not give
   auto again = std::make_unique<RealCgroup>(pod, "again");
   const std::string dir = again->dir();
   const auto proposed = [&] {
-    Plan plan = this->plan(1);
-    plan.resize(1);
-    plan[0].level = Level::container;
-    plan[0].cgroup_dir = dir;
-    plan[0].value = "20000 100000";
-    return plan;
+    Intent intent = test::made_intent("cpu.max", "20000 100000");
+    intent.level = Level::container;
+    intent.cgroup_dir = dir;
+    intent.reason = "the node is busy";
+    intent.ttl = 1h;
+    return Plan{intent};
   };
   ChildProcess child([&] {
     Enforcer enforcer(directory);

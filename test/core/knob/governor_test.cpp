@@ -195,9 +195,7 @@ TEST_CASE_FIXTURE(
   node.write("cgroup/be/cpu.max.burst", "0\n");
   enforce("burst");
   enforce("suppress");
-  Intent burst = intent("40000");
-  burst.knob = "cpu.max.burst";
-  propose("burst", {burst});
+  propose("burst", {minute_intent(Level::qos, "cpu.max.burst", "be", "40000", 0)});
   propose("suppress", {intent("30000 100000")});
   CHECK(trim(*read_file(node.path("cgroup/be/cpu.max.burst"))) == "30000");
   propose("suppress", {});
@@ -229,8 +227,7 @@ TEST_CASE_FIXTURE(FakeGovernor, "a one-shot is done once for each plan that has 
     node.write("cgroup/be/memory.reclaim", "");
     return text;
   };
-  Intent act = intent("4096");
-  act.knob = "memory.reclaim";
+  const Intent act = minute_intent(Level::qos, "memory.reclaim", "be", "4096", 0);
   const Tell no_listener = [](std::vector<IntentResult>) {};
   std::vector<Outcome> outcomes;
   with_memory.take({"reclaim", "main"}, {act}, no_listener);

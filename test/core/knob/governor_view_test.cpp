@@ -90,11 +90,7 @@ struct RefusedRevert : FakeGovernor {
     governor.on_failed_revert([this](const Undone& undone) { failed.push_back(undone); });
     node.write(file, "1000\n");
     enforce("system");
-    Intent free_memory = intent(written);
-    free_memory.knob = "vm.min_free_kbytes";
-    free_memory.level = Level::node;
-    free_memory.cgroup_dir.clear();
-    propose("system", {free_memory});
+    propose("system", {minute_intent(Level::node, "vm.min_free_kbytes", "", written, 0)});
     REQUIRE(trim(*read_file(node.path(file))) == written);
     node.remove(file);
     node.link(file, kReadOnly);
@@ -141,11 +137,7 @@ TEST_CASE_FIXTURE(RefusedRevert,
     CHECK(governor.knobs().empty());
   }
   SUBCASE("it is proposed again") {
-    Intent again = intent(written);
-    again.knob = "vm.min_free_kbytes";
-    again.level = Level::node;
-    again.cgroup_dir.clear();
-    propose("system", {again});
+    propose("system", {minute_intent(Level::node, "vm.min_free_kbytes", "", written, 0)});
     CHECK(governor.knobs().at(0).revert_problem == "");
   }
 }

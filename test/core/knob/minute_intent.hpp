@@ -5,19 +5,19 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "core/knob/intent.hpp"
+#include "test/support/made_intent.hpp"
 
 namespace koord::test {
 
-inline knob::Intent minute_intent(decision::Level level, std::string knob, std::string dir, std::string value,
-                                  std::int32_t priority) {
-  knob::Intent made;
+inline knob::Intent minute_intent(decision::Level level, std::string_view knob, std::string dir, std::string value,
+                                  std::int32_t priority, decision::Role role = decision::Role::set) {
+  knob::Intent made = made_intent(knob, std::move(value), role);
   made.level = level;
-  made.knob = std::move(knob);
   made.cgroup_dir = std::move(dir);
-  made.value = std::move(value);
   made.reason = "the node is busy";
   made.inputs = {{"node_cpu_usage", "7.3"}};
   made.priority = priority;

@@ -8,6 +8,7 @@
 #include "core/base/parse.hpp"
 #include "core/knob/governor.hpp"
 #include "test/support/fake_node.hpp"
+#include "test/support/made_intent.hpp"
 
 namespace koord::test {
 
@@ -48,15 +49,12 @@ struct PodsWithRoles {
     subjects.add("be/pod", pod);
     governor->set_subjects(std::make_shared<const Subjects>(std::move(subjects)));
   }
-  static Intent intent(Role role, std::string dir, std::string value, std::string knob = "cpu.max") {
-    Intent made;
+  static Intent intent(Role role, std::string dir, std::string value, std::string_view knob = "cpu.max") {
+    Intent made = made_intent(knob, std::move(value), role);
     made.level = dir == "be" ? Level::qos : dir == "be/pod" ? Level::pod : Level::container;
-    made.knob = std::move(knob);
     made.cgroup_dir = std::move(dir);
-    made.value = std::move(value);
     made.reason = "the node is busy";
     made.ttl = 1min;
-    made.role = role;
     return made;
   }
   void propose(const std::string& plugin, Plan plan) {

@@ -13,6 +13,7 @@
 #include "core/knob/journal.hpp"
 #include "core/knob/knob_files.hpp"
 #include "test/support/fake_node.hpp"
+#include "test/support/made_intent.hpp"
 
 using namespace koord;
 using namespace koord::knob;
@@ -66,13 +67,10 @@ struct Node {
     begin();
   }
   static Intent scale(const std::string& dir, double factor) {
-    Intent intent;
+    Intent intent = test::made_intent("cpu.max", std::to_string(factor), Role::scale);
     intent.level = Level::container;
-    intent.knob = "cpu.max";
     intent.cgroup_dir = dir;
-    intent.value = std::to_string(factor);
     intent.reason = "it is throttled";
-    intent.role = Role::scale;
     intent.ttl = 1min;
     return intent;
   }

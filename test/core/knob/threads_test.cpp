@@ -12,6 +12,7 @@
 #include "core/knob/governor.hpp"
 #include "core/knob/journal.hpp"
 #include "test/support/fake_node.hpp"
+#include "test/support/made_intent.hpp"
 
 using namespace koord;
 using namespace koord::knob;
@@ -26,11 +27,9 @@ constexpr int kCgroups = 4, kRounds = 40;
 std::string dir_of(int cgroup) { return "kube/pod" + std::to_string(cgroup); }
 
 Intent quota(int cgroup, int round, std::int32_t priority) {
-  Intent intent;
+  Intent intent = test::made_intent("cpu.max", std::to_string(20000 + 1000 * (round % 8)) + " 100000");
   intent.level = Level::pod;
-  intent.knob = "cpu.max";
   intent.cgroup_dir = dir_of(cgroup);
-  intent.value = std::to_string(20000 + 1000 * (round % 8)) + " 100000";
   intent.reason = "the node is busy";
   intent.priority = priority;
   intent.ttl = 1min;

@@ -2,6 +2,7 @@
 #include "core/knob/composition.hpp"
 #include "core/knob/knob_files.hpp"
 #include "test/core/service/service_fixture.hpp"
+#include "test/support/made_intent.hpp"
 
 using namespace koord;
 using namespace koord::test;
@@ -48,17 +49,15 @@ TEST_CASE_FIXTURE(Knobs, "the proposals become the plan, word for word") {
   REQUIRE(propose(proposal) == KOORD_OK);
   const knob::Plan plan = host.context().take_plan();
   REQUIRE(plan.size() == 1);
-  REQUIRE(plan[0].parsed);  // once: the governor takes it as it is
-  CHECK(plan[0].parsed->value.amount == 20000);
-  CHECK(plan[0] == knob::Intent{decision::Level::pod,
-                                "cpu.max",
-                                "be.slice",
-                                "20000 100000",
-                                "the node is busy",
-                                {{"node_cpu_usage", "7.3"}},
-                                10,
-                                0,
-                                1min});
+  CHECK(plan[0].parsed.amount == 20000);  // once: the governor takes it as it is
+  knob::Intent expected = made_intent("cpu.max", "20000 100000");
+  expected.level = decision::Level::pod;
+  expected.cgroup_dir = "be.slice";
+  expected.reason = "the node is busy";
+  expected.inputs = {{"node_cpu_usage", "7.3"}};
+  expected.priority = 10;
+  expected.ttl = 1min;
+  CHECK(plan[0] == expected);
 }
 
 TEST_CASE_FIXTURE(Knobs, "several proposals are one plan, which is taken once") {

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// An intent of a test. Throws where the value or the role is none for the knob.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/knob/intent.hpp"
+
+namespace koord::test {
+
+inline knob::Intent made_intent(std::string_view knob, std::string value, decision::Role role = decision::Role::set) {
+  return knob::make_intent(*knob::knob_named(knob).value(), role, std::move(value)).value();
+}
+
+}  // namespace koord::test
