@@ -226,7 +226,7 @@ bool Executor::examine(Step& step) {
   return true;
 }
 
-Executor::Step Executor::order_step(const Order& order) {
+Step Executor::order_step(const Order& order) {
   Step step{order.level, {order.cgroup_dir, std::string(order.knob->resource), order.value.item},
             order.knob,  {},
             order.value, nullptr,
@@ -321,7 +321,7 @@ void Executor::decide_write(Step& step) {
   step.writes = !is_settled;
 }
 
-Executor::Step Executor::revert_step(const KnobKey& key, Held& held) {
+Step Executor::revert_step(const KnobKey& key, Held& held) {
   heal(key, held);
   Value target = files_.restorable({*held.knob, key.cgroup_dir, key.item}, held.original.value);
   Step step{held.level, key, held.knob, std::move(target), {}, &held.original, {}};

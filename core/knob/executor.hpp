@@ -29,25 +29,8 @@
 
 namespace koord::knob {
 
-// A knob's value, decided.
-struct Order {
-  decision::Level level;
-  std::string cgroup_dir;
-  const Knob* knob;
-  Value value;
-  std::string plugin = {};  // the owner of the intent
-  Duration ttl{0};          // of the intent
-};
-
 // The meaning of a failed read or write of a knob.
 decision::Outcome outcome_of(const Error& error);
-
-struct Done {
-  decision::Outcome outcome = decision::Outcome::failed;
-  std::string before, after;  // empty: could not be read
-  std::string problem;        // empty: none; of one that is applied, how the value was altered
-  Time good_until = {};       // of an order: until then its result stays the same unless another event changes it
-};
 
 // The result for a knob without any decision.
 struct Undone {
@@ -157,23 +140,6 @@ class Executor {
     Done done = {};
   };
 
-  // One knob on its way to a value.
-  struct Step {
-    decision::Level level;
-    KnobKey key;
-    const Knob* knob;
-    Value target;                        // as the kernel will say it
-    Value asked;                         // as it is written to the kernel
-    const KnobFiles::Reading* original;  // for a knob that is reverted
-    KnobFiles::Reading now;
-    bool writes = false;
-    Done done;
-    const Order* order = nullptr;  // nullptr: a revert
-    Value before = {};             // at the start of the batch
-    bool refused = false;          // by the kernel
-    std::string remark = {};
-    bool is_seen = false;  // it needed no look
-  };
   using Steps = std::vector<Step>;
 
   // executor.cpp: the steps to do
@@ -210,9 +176,8 @@ class Executor {
 
   // executor_write.cpp: doing it
   void run(Steps& steps);
-  std::vector<Change> changes_of(const std::vector<Step*>& steps) const;
   std::vector<PlannedWrite> plan(const std::vector<Step*>& steps);
-  void write_planned(const std::vector<Step*>& steps, const std::vector<PlannedWrite>& writes);
+  void write_planned(const std::vector<PlannedWrite>& writes);
   void keep_originals(const std::vector<Step*>& steps);
   void try_again(const std::vector<Step*>& steps);
   void roll_back(const std::vector<Step*>& steps);

@@ -25,7 +25,7 @@ void Executor::run(Steps& all) {
   if (steps.empty()) return;
   const std::vector<PlannedWrite> writes = plan(steps);
   keep_originals(steps);
-  write_planned(steps, writes);
+  write_planned(writes);
   if (std::any_of(steps.begin(), steps.end(), [](const Step* step) { return step->refused; })) {
     try_again(steps);
     roll_back(steps);
@@ -35,33 +35,22 @@ void Executor::run(Steps& all) {
     if (step->writes) verify(*step);
 }
 
-std::vector<Change> Executor::changes_of(const std::vector<Step*>& steps) const {
-  std::vector<Change> changes;
-  for (const Step* step : steps) {
-    changes.push_back({step->key, step->knob, step->now.value, step->target});
-    changes.back().is_revert = step->original != nullptr || same(*step->knob, step->target, step->before);
-  }
-  return changes;
-}
-
 std::vector<PlannedWrite> Executor::plan(const std::vector<Step*>& steps) {
-  std::vector<Change> changes = changes_of(steps);
-  std::vector<PlannedWrite> writes = plan_writes(changes, read_surroundings(files_, changes, pinned_));
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    Step& step = *steps[i];
-    if (!changes[i].refused.empty()) fail(step, invalid(changes[i].refused));
-    if (changes[i].remark.empty() || !changes[i].refused.empty()) continue;
-    step.target = step.asked = changes[i].target;
-    step.remark = changes[i].remark;
-    if (!same(*step.knob, step.now.value, step.target)) continue;
-    step.writes = false;  // it has all that can be had
-    step.done.problem = step.remark;
+  std::vector<PlannedWrite> writes = plan_writes(steps, read_surroundings(files_, steps, pinned_));
+  for (Step* step : steps) {
+    if (!step->conflict.empty()) fail(*step, invalid(step->conflict));
+    if (step->altered.empty() || !step->conflict.empty()) continue;
+    step->asked = step->target;
+    step->remark = step->altered;
+    if (!same(*step->knob, step->now.value, step->target)) continue;
+    step->writes = false;  // it has all that can be had
+    step->done.problem = step->remark;
   }
   return writes;
 }
 
-void Executor::write_planned(const std::vector<Step*>& steps, const std::vector<PlannedWrite>& writes) {
-  for (const PlannedWrite& planned : writes) write(*steps[planned.change], planned.value);
+void Executor::write_planned(const std::vector<PlannedWrite>& writes) {
+  for (const PlannedWrite& planned : writes) write(*planned.step, planned.value);
 }
 
 // Once, in the order that is valid with what is there now.
@@ -82,7 +71,7 @@ void Executor::try_again(const std::vector<Step*>& steps) {
   const std::vector<PlannedWrite> writes = plan(again);
   for (Step* step : again)  // one refusal does not write the same original twice
     if (step->writes && !held_.contains(step->key)) keep_originals({step});
-  write_planned(again, writes);
+  write_planned(writes);
 }
 
 // Rolls back half-applied writes.
@@ -99,7 +88,7 @@ void Executor::roll_back(const std::vector<Step*>& steps) {
   }
   std::vector<Step*> back;
   for (Step& step : half) back.push_back(&step);
-  write_planned(back, plan(back));
+  write_planned(plan(back));
   for (const Step& step : half) {
     Step* whole = *std::find_if(steps.begin(), steps.end(), [&](const Step* each) { return each->key == step.key; });
     whole->now = step.now;

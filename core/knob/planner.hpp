@@ -15,28 +15,19 @@
 
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/knob/knob.hpp"
-#include "core/knob/originals.hpp"
+#include "core/knob/step.hpp"
 
 namespace koord::knob {
 
-// One knob of a batch.
-struct Change {
-  KnobKey key;
-  const Knob* knob = nullptr;
-  Value now, target;
-  std::string refused = {};  // why it cannot be; then it is not written
-  std::string remark = {};   // how the target had to be altered
-  bool is_revert = false;    // the target is the value of another writer
-};
-
-// The kernel's values around the changes. Unknown values are taken as no obstacle.
+// The kernel's values around the steps. Unknown values are taken as no obstacle.
 struct Surroundings {
-  // Knobs that are not changed themselves, by cgroup and resource.
+  // Knobs that are not written themselves, by cgroup and resource.
   std::map<std::pair<std::string, std::string>, std::pair<const Knob*, Value>> values;
   bool nested_quotas = false;  // as v1 has it
   bool nested_sets = false;
@@ -45,12 +36,12 @@ struct Surroundings {
 };
 
 struct PlannedWrite {
-  std::size_t change;
+  Step* step;
   Value value;
 };
 
-// Alters the targets, and refuses, as the rules say.
-std::vector<PlannedWrite> plan_writes(std::vector<Change>& changes, const Surroundings& around);
+// Alters the targets, and refuses, as the rules say: `altered` and `conflict` of the steps.
+std::vector<PlannedWrite> plan_writes(std::span<Step* const> steps, const Surroundings& around);
 
 // A quota's share of the period as the kernel compares it, in 2^-20.
 std::int64_t share_of(const Value& bandwidth);

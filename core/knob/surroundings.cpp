@@ -8,8 +8,8 @@ namespace {
 
 class SurroundingsReader {
  public:
-  SurroundingsReader(const KnobFiles& files, const std::vector<Change>& changes) : files_(files) {
-    for (const Change& change : changes) changed_.emplace(change.key.cgroup_dir, change.key.resource);
+  SurroundingsReader(const KnobFiles& files, std::span<Step* const> steps) : files_(files) {
+    for (const Step* step : steps) changed_.emplace(step->key.cgroup_dir, step->key.resource);
   }
 
   // nullptr: it is changed itself, or cannot be read.
@@ -48,32 +48,33 @@ class SurroundingsReader {
   std::set<std::pair<std::string, std::string>> changed_, missing_;
 };
 
-bool narrows(const Change& change) {
-  if (change.knob->form == Form::set) return !change.target.set.includes(change.now.set);
-  return share_of(change.target) < share_of(change.now);
+bool narrows(const Step& step) {
+  if (step.knob->form == Form::set) return !step.target.set.includes(step.now.value.set);
+  return share_of(step.target) < share_of(step.now.value);
 }
 
 }  // namespace
 
-Surroundings read_surroundings(const KnobFiles& files, const std::vector<Change>& changes,
+Surroundings read_surroundings(const KnobFiles& files, std::span<Step* const> steps,
                                const std::set<std::string>& pinned) {
-  SurroundingsReader reader(files, changes);
+  SurroundingsReader reader(files, steps);
   reader.around.pinned = pinned;
   reader.around.nested_quotas = files.is_nested(*find_knob("cpu.max"));
   reader.around.nested_sets = files.is_nested(*find_knob("cpuset.cpus"));
   bool any_cpus = false;
-  for (const Change& change : changes) {
-    if (files.is_nested(*change.knob)) {
-      reader.above(change.key.cgroup_dir, *change.knob);
+  for (const Step* each : steps) {
+    const Step& step = *each;
+    if (files.is_nested(*step.knob)) {
+      reader.above(step.key.cgroup_dir, *step.knob);
       // Also of those that widen: whether a cgroup is inside.
-      if (narrows(change) || change.knob->form == Form::set) reader.below(change.key.cgroup_dir, *change.knob);
+      if (narrows(step) || step.knob->form == Form::set) reader.below(step.key.cgroup_dir, *step.knob);
     }
-    any_cpus |= change.key.resource == "cpuset.cpus";
-    if (change.key.resource == "cpu.max") reader.at(change.key.cgroup_dir, *find_knob("cpu.max.burst"));
-    if (change.key.resource == "cpu.max" && pinned.contains(change.key.cgroup_dir))
-      reader.at(change.key.cgroup_dir, *find_knob("cpuset.cpus"));
-    if (change.key.resource == "cpu.max.burst") reader.at(change.key.cgroup_dir, *find_knob("cpu.max"));
-    if (change.key.resource == "cpu.weight") reader.at(change.key.cgroup_dir, *find_knob("cpu.idle"));
+    any_cpus |= step.key.resource == "cpuset.cpus";
+    if (step.key.resource == "cpu.max") reader.at(step.key.cgroup_dir, *find_knob("cpu.max.burst"));
+    if (step.key.resource == "cpu.max" && pinned.contains(step.key.cgroup_dir))
+      reader.at(step.key.cgroup_dir, *find_knob("cpuset.cpus"));
+    if (step.key.resource == "cpu.max.burst") reader.at(step.key.cgroup_dir, *find_knob("cpu.max"));
+    if (step.key.resource == "cpu.weight") reader.at(step.key.cgroup_dir, *find_knob("cpu.idle"));
   }
   if (any_cpus) reader.around.online = files.online_cpus();
   return reader.around;

@@ -3,15 +3,15 @@
 #pragma once
 
 #include <set>
+#include <span>
 #include <string>
-#include <vector>
 
 #include "core/knob/knob_files.hpp"
 #include "core/knob/planner.hpp"
 
 namespace koord::knob {
 
-Surroundings read_surroundings(const KnobFiles& files, const std::vector<Change>& changes,
+Surroundings read_surroundings(const KnobFiles& files, std::span<Step* const> steps,
                                const std::set<std::string>& pinned);
 
 }  // namespace koord::knob

@@ -13,6 +13,7 @@
 
 #include "core/knob/knob_files.hpp"
 #include "core/knob/surroundings.hpp"
+#include "test/core/knob/made_step.hpp"
 #include "test/support/real_cgroup.hpp"
 
 using namespace koord;
@@ -50,14 +51,13 @@ struct Forest {
     return Value{5000 * static_cast<std::int64_t>(below(12))};
   }
 
-  std::vector<Change> any_batch() {
-    std::vector<Change> batch;
+  std::vector<Step> any_batch() {
+    std::vector<Step> batch;
     for (const auto& cgroup : cgroups) {
       for (const char* name : {"cpu.max", "cpu.max.burst", "cpuset.cpus"}) {
         if (below(3) != 0) continue;
         const Knob* knob = find_knob(name);
-        batch.push_back(
-            {{cgroup->dir(), std::string(knob->resource), {}}, knob, read(*knob, cgroup->dir()), any_value(*knob)});
+        batch.push_back(test::made_step(cgroup->dir(), *knob, read(*knob, cgroup->dir()), any_value(*knob)));
       }
     }
     return batch;
@@ -69,19 +69,19 @@ struct Forest {
     return now->value;
   }
 
-  Result<void> write(const Change& change, const Value& value) const {
-    const KnobTarget target{*change.knob, change.key.cgroup_dir};
-    return files.write(target, *files.texts_of(*change.knob, value), files.read(target)->texts);
+  Result<void> write(const Step& step, const Value& value) const {
+    const KnobTarget target{*step.knob, step.key.cgroup_dir};
+    return files.write(target, *files.texts_of(*step.knob, value), files.read(target)->texts);
   }
 };
 
-bool lies_between(const Change& change, const Value& value) {
-  const Knob& knob = *change.knob;
+bool lies_between(const Step& step, const Value& value) {
+  const Knob& knob = *step.knob;
   if (knob.form == Form::set)
-    return !value.set.empty() && (change.now.set | change.target.set).includes(value.set) &&
-           (value.set.includes(change.now.set) || value.set.includes(change.target.set));
+    return !value.set.empty() && (step.now.value.set | step.target.set).includes(value.set) &&
+           (value.set.includes(step.now.value.set) || value.set.includes(step.target.set));
   const auto amount = [&](const Value& of) { return knob.form == Form::bandwidth ? share_of(of) : of.amount; };
-  const std::int64_t before = amount(change.now), after = amount(change.target);
+  const std::int64_t before = amount(step.now.value), after = amount(step.target);
   return amount(value) >= std::min(before, after) && amount(value) <= std::max(before, after);
 }
 
@@ -92,26 +92,27 @@ TEST_CASE_FIXTURE(Forest, "the kernel takes each write of a plan, and nothing is
   for (unsigned tree = 0; tree < 12; ++tree) {
     grow(3 + below(6));
     for (unsigned round = 0; round < 25; ++round) {
-      std::vector<Change> batch = any_batch();
-      const std::vector<PlannedWrite> writes = plan_writes(batch, read_surroundings(files, batch, {}));
+      std::vector<Step> batch = any_batch();
+      const std::vector<Step*> steps = test::pointers_to(batch);
+      const std::vector<PlannedWrite> writes = plan_writes(steps, read_surroundings(files, steps, {}));
       CAPTURE(tree);
       CAPTURE(round);
       for (const PlannedWrite& planned : writes) {
-        const Change& change = batch[planned.change];
-        const Result<void> done = write(change, planned.value);
+        const Step& step = *planned.step;
+        const Result<void> done = write(step, planned.value);
         const std::string said = done ? "" : done.error().message();
         CAPTURE(said);
         REQUIRE(done.has_value());
-        REQUIRE(lies_between(change, planned.value));
+        REQUIRE(lies_between(step, planned.value));
         ++written;
       }
-      for (const Change& change : batch) {
-        const Value now = read(*change.knob, change.key.cgroup_dir);
-        CAPTURE(change.key.cgroup_dir);
-        CHECK(same(*change.knob, now, change.refused.empty() ? change.target : change.now));
-        if (change.refused.empty()) continue;
-        CAPTURE(change.refused);
-        CHECK_FALSE(write(change, change.target).has_value());  // it was right to refuse it
+      for (const Step& step : batch) {
+        const Value now = read(*step.knob, step.key.cgroup_dir);
+        CAPTURE(step.key.cgroup_dir);
+        CHECK(same(*step.knob, now, step.conflict.empty() ? step.target : step.now.value));
+        if (step.conflict.empty()) continue;
+        CAPTURE(step.conflict);
+        CHECK_FALSE(write(step, step.target).has_value());  // it was right to refuse it
         ++refused;
       }
     }
@@ -138,14 +139,15 @@ TEST_CASE_FIXTURE(Forest, "minima of memory that add up before and after a plan 
       for (const auto& cgroup : cgroups) target[cgroup->dir()] = 4096 * static_cast<std::int64_t>(below(4));
       for (auto cgroup = cgroups.rbegin(); cgroup != cgroups.rend(); ++cgroup)  // the innermost first
         add_to_parent(target, (*cgroup)->dir(), target[(*cgroup)->dir()]);
-      std::vector<Change> batch;
+      std::vector<Step> batch;
       for (const auto& [dir, amount] : target) {
-        batch.push_back({{dir, std::string(knob.resource), {}}, &knob, read(knob, dir), Value{amount}});
-        now[dir] = batch.back().now.amount;
+        batch.push_back(test::made_step(dir, knob, read(knob, dir), Value{amount}));
+        now[dir] = batch.back().now.value.amount;
       }
-      for (const PlannedWrite& planned : plan_writes(batch, read_surroundings(files, batch, {}))) {
-        REQUIRE(write(batch[planned.change], planned.value).has_value());
-        now[batch[planned.change].key.cgroup_dir] = read(knob, batch[planned.change].key.cgroup_dir).amount;
+      const std::vector<Step*> steps = test::pointers_to(batch);
+      for (const PlannedWrite& planned : plan_writes(steps, read_surroundings(files, steps, {}))) {
+        REQUIRE(write(*planned.step, planned.value).has_value());
+        now[planned.step->key.cgroup_dir] = read(knob, planned.step->key.cgroup_dir).amount;
         std::map<std::string, std::int64_t> inside;
         for (const auto& [dir, amount] : now) inside[dir] = 0;
         for (const auto& [dir, amount] : now) add_to_parent(inside, dir, amount);
