@@ -30,15 +30,30 @@ void add_subject(json::object& object, std::string_view uid, std::string_view na
   if (!container.empty()) object["container"] = container;
 }
 
+// The fields that a record and an intent have in common.
+void add_proposer(json::object& object, const decision::Decision& decision) {
+  object.insert({{"plugin", decision.plugin}, {"strategy", decision.strategy}});
+}
+
+void add_reason(json::object& object, const decision::Decision& decision) {
+  object.insert({{"priority", decision.priority}, {"reason", decision.reason}, {"inputs", json_map(decision.inputs)}});
+}
+
+void add_result(json::object& object, const decision::Decision& decision) {
+  object.insert({{"result", name_of(decision.outcome)}, {"winner", decision.winner}, {"problem", decision.problem}});
+}
+
 json::object intent(const knob::IntentView& intent, const Clock& clock) {
-  json::object object{{"plugin", intent.plugin},           {"strategy", intent.strategy},
-                      {"mode", to_string(intent.mode)},    {"role", knob::name_of(intent.role)},
-                      {"wanted", intent.wanted},           {"priority", intent.priority},
-                      {"reason", intent.reason},           {"inputs", json_map(intent.inputs)},
-                      {"result", name_of(intent.outcome)}, {"winner", intent.winner},
-                      {"problem", intent.problem},         {"composition", intent.composition}};
+  const decision::Decision& decision = intent.decision;
+  json::object object;
+  add_proposer(object, decision);
+  object.insert(
+      {{"mode", to_string(intent.mode)}, {"role", knob::name_of(decision.role)}, {"wanted", decision.wanted}});
+  add_reason(object, decision);
+  add_result(object, decision);
+  object["composition"] = decision.composition;
   if (intent.until != Time::max()) object["until"] = wall_seconds(clock, intent.until);
-  if (intent.since != Time{}) object["since"] = wall_seconds(clock, intent.since);
+  if (decision.time != Time{}) object["since"] = wall_seconds(clock, decision.time);
   return object;
 }
 
@@ -57,23 +72,14 @@ json::object part(const knob::Part& part) {
 json::object json_of(const decision::Decision& decision) {
   json::object object{{"number", decision.number},
                       {"kind", name_of(decision.kind)},
-                      {"time", static_cast<double>(decision.wall_ns / 1'000'000) / 1e3},
-                      {"plugin", decision.plugin},
-                      {"strategy", decision.strategy},
-                      {"cgroup", decision.cgroup_dir},
-                      {"level", level_name(decision.level)},
-                      {"knob", decision.knob},
-                      {"priority", decision.priority},
-                      {"reason", decision.reason},
-                      {"inputs", json_map(decision.inputs)},
-                      {"before", decision.before},
-                      {"wanted", decision.wanted},
-                      {"after", decision.after},
-                      {"result", name_of(decision.outcome)},
-                      {"winner", decision.winner},
-                      {"problem", decision.problem},
-                      {"role", knob::name_of(decision.role)},
-                      {"composition", decision.composition}};
+                      {"time", static_cast<double>(decision.wall_ns / 1'000'000) / 1e3}};
+  object.reserve(22);
+  add_proposer(object, decision);
+  object.insert({{"cgroup", decision.cgroup_dir}, {"level", level_name(decision.level)}, {"knob", decision.knob}});
+  add_reason(object, decision);
+  object.insert({{"before", decision.before}, {"wanted", decision.wanted}, {"after", decision.after}});
+  add_result(object, decision);
+  object.insert({{"role", knob::name_of(decision.role)}, {"composition", decision.composition}});
   add_subject(object, decision.pod_uid, decision.pod_namespace, decision.pod_name, decision.container);
   return object;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Views of the governor's state.
 #include <algorithm>
+#include <utility>
 
 #include "core/knob/governor.hpp"
 
@@ -9,9 +10,10 @@ namespace {
 
 // Intents that hold come first, then those that would.
 bool is_shown_first(const IntentView& a, const IntentView& b) {
-  const bool a_holds = a.outcome == decision::Outcome::applied, b_holds = b.outcome == decision::Outcome::applied;
+  const bool a_holds = a.decision.outcome == decision::Outcome::applied;
+  const bool b_holds = b.decision.outcome == decision::Outcome::applied;
   if (a_holds != b_holds) return a_holds;
-  return a.mode != b.mode ? a.mode > b.mode : a.priority > b.priority;
+  return a.mode != b.mode ? a.mode > b.mode : a.decision.priority > b.decision.priority;
 }
 
 using Views = std::map<KnobKey, KnobView>;
@@ -59,25 +61,12 @@ std::map<decision::Outcome, std::size_t> Governor::standing() const {
 
 IntentView Governor::view_of(const ActiveIntent& active) const {
   const Intent& intent = active.proposed;
-  IntentView view{.plugin = intent.proposer->plugin,
-                  .strategy = intent.proposer->name,
-                  .mode = mode_of(*intent.proposer),
-                  .role = intent.role,
-                  .wanted = intent.value,
-                  .priority = intent.priority,
-                  .reason = intent.reason,
-                  .inputs = intent.inputs,
-                  .outcome = active.outcome,
-                  .winner = active.winner,
-                  .problem = {},
-                  .composition = {},
-                  .since = {},
-                  .until = later(active.strategy->renewed, intent.ttl)};
-  if (!active.last) return view;
-  view.problem = active.last->problem;
-  view.composition = active.last->equation;
-  view.since = active.last->time;
-  return view;
+  Done done{active.outcome, {}, active.final_value, {}};
+  if (active.last) done.problem = active.last->problem;
+  decision::Decision decision = decision_of(intent, done, active.last ? active.last->time : Time{});
+  decision.winner = active.winner;
+  if (active.last) decision.composition = active.last->equation;
+  return {std::move(decision), mode_of(*intent.proposer), later(active.strategy->renewed, intent.ttl)};
 }
 
 std::vector<KnobView> Governor::knobs() const {

@@ -4,30 +4,21 @@
 
 #include <functional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/base/clock.hpp"
+#include "core/base/mode.hpp"
+#include "core/decision/decision.hpp"
 #include "core/knob/composition.hpp"
-#include "core/knob/plan_sink.hpp"
 #include "core/knob/subjects.hpp"
 
 namespace koord::knob {
 
 // One active intent.
 struct IntentView {
-  std::string plugin, strategy;
+  decision::Decision decision = {};  // as a record of it would be now; `time`: when the outcome was decided
   Mode mode = Mode::shadow;
-  decision::Role role = decision::Role::set;
-  std::string wanted;
-  std::int32_t priority = 0;
-  std::string reason;
-  std::vector<std::pair<std::string, std::string>> inputs;
-  decision::Outcome outcome = decision::Outcome::off;
-  std::string winner, problem;  // why this outcome
-  std::string composition;      // the parts of the value in which it takes part
-  Time since{};                 // when the outcome was decided
-  Time until{};                 // when it ends unless it is proposed again
+  Time until{};  // when it ends unless it is proposed again
 };
 
 struct KnobView {

@@ -58,12 +58,12 @@ TEST_CASE_FIXTURE(RuledGovernor, "a knob is shown with its value, the original, 
   CHECK(knobs[0].holder == "strict");
   CHECK(knobs[0].subject.pod_name == "nightly");
   REQUIRE(knobs[0].intents.size() == 3);
-  CHECK(knobs[0].intents[0].plugin == "strict");
-  CHECK(knobs[0].intents[0].outcome == Outcome::applied);
-  CHECK(knobs[0].intents[1].plugin == "mild");
-  CHECK(knobs[0].intents[1].outcome == Outcome::lost);
-  CHECK(knobs[0].intents[1].winner == "strict");
-  CHECK(knobs[0].intents[2].outcome == Outcome::shadow);
+  CHECK(knobs[0].intents[0].decision.plugin == "strict");
+  CHECK(knobs[0].intents[0].decision.outcome == Outcome::applied);
+  CHECK(knobs[0].intents[1].decision.plugin == "mild");
+  CHECK(knobs[0].intents[1].decision.outcome == Outcome::lost);
+  CHECK(knobs[0].intents[1].decision.winner == "strict");
+  CHECK(knobs[0].intents[2].decision.outcome == Outcome::shadow);
   CHECK(knobs[0].intents[2].until == clock.now() + 1min);
   CHECK(governor.standing() ==
         std::map<Outcome, std::size_t>{{Outcome::applied, 1}, {Outcome::shadow, 1}, {Outcome::lost, 1}});
