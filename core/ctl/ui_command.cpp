@@ -34,9 +34,7 @@ Result<std::unique_ptr<ui::Source>> source_in_pod(const Invocation& invocation) 
   options.database = invocation.text("db");
   options.context = invocation.text("context");
   if (invocation.has("kubectl")) options.kubectl = invocation.text("kubectl");
-  std::unique_ptr<ui::Source> source = ui::pod_source(std::move(options));
-  TRY(source->get("/api/v1/features"));  // a wrong pod is an error before there is a link
-  return source;
+  return ui::pod_source(std::move(options));
 }
 
 Result<std::unique_ptr<ui::Source>> source_of(const Invocation& invocation) {
@@ -50,7 +48,9 @@ Result<void> run_ui(const Invocation& invocation) {
   if (invocation.output != Output::table) return invalid("ui prints only a link, --output json does not apply");
   TRY(ui::check_loopback(invocation.text("listen")));
   const std::unique_ptr<ui::Source> source = TRY(source_of(invocation));
-  return ui::serve(invocation.text("listen"), *source, invocation.out);
+  // A wrong pod is an error before there is a link.
+  const std::string first = invocation.has("pod") ? "/api/v1/features" : "";
+  return ui::serve(invocation.text("listen"), *source, invocation.out, first);
 }
 
 Result<void> run_proxy(const Invocation& invocation) {

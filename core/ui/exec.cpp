@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <spawn.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -43,7 +44,8 @@ int milliseconds_until(std::chrono::steady_clock::time_point deadline) {
 
 }  // namespace
 
-Exec::Exec(pid_t pid, UniqueFd pipe, UniqueFd errors) : pid_(pid), pipe_(std::move(pipe)), errors_(std::move(errors)) {}
+Exec::Exec(pid_t pid, UniqueFd pidfd, UniqueFd pipe, UniqueFd errors)
+    : pid_(pid), pidfd_(std::move(pidfd)), pipe_(std::move(pipe)), errors_(std::move(errors)) {}
 
 Result<std::unique_ptr<Exec>> Exec::start(const std::vector<std::string>& words) {
   std::array<int, 2> ends{-1, -1}, errors{-1, -1};
@@ -59,7 +61,14 @@ Result<std::unique_ptr<Exec>> Exec::start(const std::vector<std::string>& words)
   TRY(plan.give(its_errors.get(), STDERR_FILENO));
   pid_t pid = -1;
   if (const int error = spawn(plan, words, pid)) return system_error(error, "cannot run '" + words[0] + "'");
-  return std::unique_ptr<Exec>(new Exec(pid, std::move(ours), std::move(our_errors)));
+  UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  if (!pidfd) {
+    const int error = errno;
+    ::kill(-pid, SIGKILL);
+    ::waitpid(pid, nullptr, 0);
+    return system_error(error, "pidfd of '" + words[0] + "'");
+  }
+  return std::unique_ptr<Exec>(new Exec(pid, std::move(pidfd), std::move(ours), std::move(our_errors)));
 }
 
 Exec::~Exec() {
@@ -124,17 +133,14 @@ std::string Exec::complaints() {
 // Before it is waited for, its id and its group's are its own.
 bool Exec::has_ended_within(Duration time) {
   const auto deadline = std::chrono::steady_clock::now() + time;
-  for (;;) {
-    siginfo_t info{};
-    if (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) != 0 && errno != EINTR) break;
-    if (info.si_pid == pid_) {
-      ::kill(-pid_, SIGKILL);
-      return ::waitpid(pid_, &status_, 0) == pid_;
-    }
-    if (milliseconds_until(deadline) == 0) return false;
-    ::poll(nullptr, 0, 5);
-  }
-  status_ = 0;  // another part of this process has waited for it
+  pollfd end{pidfd_.get(), POLLIN, 0};
+  int ready = 0;
+  do {
+    ready = ::poll(&end, 1, milliseconds_until(deadline));
+  } while (ready < 0 && errno == EINTR);
+  if (ready <= 0) return false;
+  ::kill(-pid_, SIGKILL);
+  if (::waitpid(pid_, &status_, 0) != pid_) status_ = 0;  // another part of this process has waited for it
   return true;
 }
 

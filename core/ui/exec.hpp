@@ -50,14 +50,15 @@ class Exec {
   std::string complaints();
 
  private:
-  Exec(pid_t pid, UniqueFd pipe, UniqueFd errors);
+  Exec(pid_t pid, UniqueFd pidfd, UniqueFd pipe, UniqueFd errors);
 
   bool read_errors();
   bool has_ended_within(Duration time);
 
   const pid_t pid_;
-  const UniqueFd pipe_;  // its standard input and output
-  UniqueFd errors_;      // its standard error; none once it is closed
+  const UniqueFd pidfd_;  // readable when it has ended
+  const UniqueFd pipe_;   // its standard input and output
+  UniqueFd errors_;       // its standard error; none once it is closed
   std::string complaints_;
   int status_ = -1;  // as waitpid() says; -1: not known yet
 };

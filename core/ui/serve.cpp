@@ -7,6 +7,7 @@
 
 #include <csignal>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "core/event/loop.hpp"
@@ -34,6 +35,18 @@ std::string with_port(const std::string& address, std::uint16_t port) {
   return address.substr(0, address.rfind(':') + 1) + std::to_string(port);
 }
 
+// Asks the source while the loop waits for signals, which may close it.
+Result<void> reach(event::Loop& loop, Source& source, const std::string& target) {
+  Result<void> reached;
+  std::thread asking([&] {
+    if (Result<http::ClientResponse> answer = source.get(target); !answer) reached = std::move(answer).error();
+    loop.post([&loop] { loop.stop(); });
+  });
+  loop.run();
+  asking.join();
+  return reached;
+}
+
 }  // namespace
 
 Result<void> check_loopback(const std::string& address) {
@@ -42,7 +55,7 @@ Result<void> check_loopback(const std::string& address) {
   return invalid("'" + address + "' is not an address of loopback, expected one as '127.0.0.1:9317' or '[::1]:0'");
 }
 
-Result<void> serve(const std::string& address, Source& source, std::ostream& out) {
+Result<void> serve(const std::string& address, Source& source, std::ostream& out, const std::string& first) {
   TRY(check_loopback(address));
   event::Loop loop;
   event::WorkerPool workers(kWorkers);
@@ -63,11 +76,16 @@ Result<void> serve(const std::string& address, Source& source, std::ostream& out
   const std::uint16_t port = TRY(server.listen_tcp(address));
   admission.emplace(port);  // before the loop runs
   authority = with_port(address, port);
+  bool ends = false;
   for (int signal : {SIGHUP, SIGTERM, SIGINT})
     TRY(loop.on_signal(signal, [&] {
+      ends = true;
       source.close();
       server.stop(kStopPatience, [&loop] { loop.stop(); });
     }));
+  const Result<void> reached = first.empty() ? Result<void>() : reach(loop, source, first);
+  if (ends) return {};
+  TRY(reached);
   TRY(print_link(""));
   loop.run();
   return {};

@@ -216,6 +216,15 @@ class CommandLine(unittest.TestCase):
         RUNNING.behave('refuse')
         self.assertIn('pods "koordetector-x7k2p" not found', self.fails(RUNNING.command()))
 
+    def test_ctrl_c_before_there_is_a_link_ends_kubectl(self):
+        RUNNING.behave('hang')
+        viewer = subprocess.Popen(RUNNING.command(), stdout=subprocess.PIPE, text=True, env=RUNNING.environment())
+        until(lambda: RUNNING.running_kubectls(), lambda: 'no kubectl was started')
+        viewer.send_signal(signal.SIGINT)
+        self.assertEqual(viewer.communicate(timeout=PATIENCE_S)[0], '')
+        self.assertEqual(viewer.returncode, 0)
+        self.assertEqual(RUNNING.running_kubectls(), [])
+
     def test_a_pod_without_an_agent_is_an_error_with_the_socket(self):
         RUNNING.behave('well')
         self.assertIn("cannot connect to the agent's socket '/nonexistent.sock': No such file or directory",
