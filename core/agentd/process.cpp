@@ -60,7 +60,7 @@ int unmap_read_only_pages(dl_phdr_info* object, std::size_t, void*) {
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   const std::span segments(object->dlpi_phdr, object->dlpi_phnum);
   if (has_text_relocations(*object, segments)) return 0;
-  // The table of segments is itself in the first of them, and the kernel would map 64 KiB again at the next look.
+  // The table of segments is itself in the first of them, and the kernel would map 64 KiB again when it is read next.
   std::vector<std::span<char>> read_only;
   for (const ElfW(Phdr) & segment : segments) {
     if (segment.p_type != PT_LOAD || (segment.p_flags & PF_W) != 0) continue;
