@@ -81,8 +81,8 @@ void Gatherer::for_each(const std::string& metric, const Labels& match, const Vi
   std::vector<Part> parts;
   std::size_t longest = 0;
   for (std::size_t begin = 0, count = 0; begin < all.size(); begin += count) {
-    count = std::min(series_at_once(begin == 0 ? seconds_of(span_) : longest), all.size() - begin);
-    std::span<Target> some(all.data() + begin, count);
+    std::span<Target> some(all.data() + begin,
+                           std::min(series_at_once(begin == 0 ? seconds_of(span_) : longest), all.size() - begin));
     std::size_t n = 0;
     for (const Target& target : some)
       for (SeriesId id : target.series) {
@@ -90,8 +90,11 @@ void Gatherer::for_each(const std::string& metric, const Labels& match, const Vi
         parts[n++].begin(id);
       }
     std::span<Part> rest(parts.data(), n);
-    gather(rest);
+    rest = rest.first(gather(rest, some[0].series.size()));
+    count = 0;
     for (const Target& target : some) {
+      if (rest.size() < target.series.size()) break;  // with the next ones
+      ++count;
       Collected& collected = merged(rest.first(target.series.size()));
       rest = rest.subspan(target.series.size());
       longest = std::max(longest, collected.values.size());
@@ -115,7 +118,7 @@ bool Gatherer::one(std::uint32_t index, Collected& collected) {
   }
   Part part;
   part.begin(id);
-  gather(std::span(&part, 1));
+  gather(std::span(&part, 1), 1);
   collected = std::move(merged(std::span(&part, 1)));
   return !collected.values.empty();
 }
@@ -158,10 +161,23 @@ void Gatherer::find_in_memory(std::span<Part> parts, std::vector<ChunkRef>& refs
   }
 }
 
-void Gatherer::gather(std::span<Part> parts) {
+// The lengths of series differ, so only what was read says whether it was too much.
+void Gatherer::drop_last(std::span<Part>& parts, std::size_t least) {
+  std::size_t samples = 0;
+  for (const Part& part : parts) samples += part.samples();
+  for (; samples > kSamplesAtOnce && parts.size() > least; parts = parts.first(parts.size() - 1)) {
+    samples -= parts.back().samples();
+    parts.back() = Part();
+  }
+  std::lock_guard lock(state_.mutex);
+  state_.stats.most_gathered = std::max<std::uint64_t>(state_.stats.most_gathered, samples);
+}
+
+std::size_t Gatherer::gather(std::span<Part> parts, std::size_t least) {
   std::vector<ChunkRef> refs;
   std::vector<SealedChunkPtr> sealed;
   find_in_memory(parts, refs, sealed);
+  drop_last(parts, least);
   std::vector<std::int64_t> rowids;
   for (const ChunkRef& ref : refs) {
     bool wanted = std::any_of(parts.begin(), parts.end(), [&](const Part& part) {
@@ -169,11 +185,16 @@ void Gatherer::gather(std::span<Part> parts) {
     });
     if (wanted) rowids.push_back(ref.rowid);
   }
-  Result<void> read = source_.read(rowids, [&](std::string_view bytes) { read_chunk(bytes, parts); });
-  for (const SealedChunkPtr& chunk : sealed) read_chunk(chunk->bytes, parts);
-  if (read) return;
+  const auto take_chunk = [&](std::string_view bytes) {
+    read_chunk(bytes, parts);
+    drop_last(parts, least);
+  };
+  Result<void> read = source_.read(rowids, take_chunk);
+  for (const SealedChunkPtr& chunk : sealed) take_chunk(chunk->bytes);
+  if (read) return parts.size();
   std::lock_guard lock(state_.mutex);
   ++state_.stats.read_errors;
+  return parts.size();
 }
 
 void Gatherer::read_chunk(std::string_view bytes, std::span<Part> parts) {

@@ -55,11 +55,15 @@ class Gatherer {
     Collected on_disk, in_memory;
 
     void begin(SeriesId series);
+    std::size_t samples() const { return on_disk.values.size() + in_memory.values.size(); }
   };
 
   std::vector<Target> targets(const std::string& metric, const Labels& match);
-  void gather(std::span<Part> parts);
+  // Returns how many of the parts have their samples: the first `least` in any case, and the others as long as all
+  // together have few enough.
+  std::size_t gather(std::span<Part> parts, std::size_t least);
   void find_in_memory(std::span<Part> parts, std::vector<ChunkRef>& refs, std::vector<SealedChunkPtr>& sealed);
+  void drop_last(std::span<Part>& parts, std::size_t least);
   void take_window(const Column& column, Collected& collected) const;
   void read_chunk(std::string_view bytes, std::span<Part> parts);
   void take(const std::vector<std::int64_t>& times_ms, const std::vector<std::int64_t>& values, Part& part) const;

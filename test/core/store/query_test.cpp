@@ -132,3 +132,23 @@ TEST_CASE_FIXTURE(StoreFixture, "a query stops after the series with which it ha
   CHECK(store->samples(query).size() == 2);
   CHECK(store->aggregate(query, kAll).size() == 2);
 }
+
+TEST_CASE_FIXTURE(StoreFixture, "a query of short series and then long ones holds a bounded number of samples") {
+  constexpr std::uint32_t kSeries = 65, kLong = 8000;
+  for (std::uint32_t i = 0; i < 2 * kSeries; ++i) begin(i, "cpu", {{"n", std::to_string(1000 + i)}});
+  for (std::uint32_t tick = 0; tick < kLong; ++tick) {
+    std::vector<Sample> batch;
+    for (std::uint32_t i = tick + 1 == kLong ? 0 : kSeries; i < 2 * kSeries; ++i) batch.push_back({i, double(tick)});
+    REQUIRE(store->append(clock.now(), batch));
+    clock.advance(1s);
+    if (tick % 500 == 499) store->flush();
+  }
+  const auto rows = store->aggregate(all("cpu"), std::array{Aggregation::max, Aggregation::count});
+  REQUIRE(rows.size() == 2 * kSeries);
+  for (std::uint32_t i = 0; i < kSeries; ++i) {
+    CHECK(rows[i].values == std::vector<double>{kLong - 1, 1});
+    CHECK(rows[kSeries + i].values[0] == kLong - 1);
+    CHECK(rows[kSeries + i].values[1] > 4'500);  // too many for 64 series
+  }
+  CHECK(store->stats().most_gathered <= 256 << 10);
+}
