@@ -79,7 +79,7 @@ void print_heap_by_owner(const std::string& stacks_path) {
   std::vector<std::pair<double, std::string>> largest;
   for (const auto& [owner, of_owner] : bytes) largest.emplace_back(of_owner, owner);
   std::sort(largest.rbegin(), largest.rend());
-  std::printf("heap at its peak, by owner:\n");
+  std::printf("heap in use, by owner:\n");
   for (std::size_t i = 0; i < std::min<std::size_t>(largest.size(), 16); ++i)
     std::printf("  %-24s %7.2f MiB\n", largest[i].second.c_str(), largest[i].first / (1 << 20));
 }
@@ -94,10 +94,10 @@ void trace_heap(int seconds) {
   agent.run_by({"env", std::string("LD_PRELOAD=") + kPreload, "DUMP_HEAPTRACK_OUTPUT=" + trace});
   if (!agent.start()) std::exit(1);
   std::this_thread::sleep_for(std::chrono::seconds(seconds));
-  agent.stop();
+  agent.kill();  // it frees nothing, so the trace says what was in use
   const std::string command = std::string(kInterpret) + " < " + trace + " > " + trace +
                               ".data 2>&1 && heaptrack_print -f " + trace + ".data -F " + stacks +
-                              " --flamegraph-cost-type peak -p 0 -a 0 -T 0 -l 0";
+                              " --flamegraph-cost-type leaked -p 0 -a 0 -T 0 -l 0";
   const Finished printed = run_to_end({"sh", "-c", command}, std::chrono::minutes(5));
   if (printed.exit_status != 0) std::printf("%s\n", printed.output.c_str());
   print_heap_by_owner(stacks);
