@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Failover of koord-manager: the leader gets SIGKILL while agents report through the aggregator. Measures the time until
-// the other replica has taken a report, and until it answers a read. A figure has the time of one curl in it.
+// Failover of koord-manager: the leader gets SIGKILL while agents report through the aggregator. Measures the time
+// until the other replica has taken a report, and until it answers a read. A figure has the time of one curl in it.
 //   failover-bench [NODES [ROUNDS]]
 #include <chrono>
 #include <csignal>
@@ -22,9 +22,7 @@ using Steady = std::chrono::steady_clock;
 
 constexpr double kTargetSeconds = 9;
 
-double seconds_since(Steady::time_point begin) {
-  return std::chrono::duration<double>(Steady::now() - begin).count();
-}
+double seconds_since(Steady::time_point begin) { return std::chrono::duration<double>(Steady::now() - begin).count(); }
 
 [[noreturn]] void give_up(const char* failed) {
   std::fprintf(stderr, "failed: %s\n", failed);
@@ -39,8 +37,9 @@ bool measure(const ManagerCluster& cluster, Replica& leader, const Replica& othe
   const bool taken = eventually(
       [&] { return cluster.ask(other, ManagerCluster::report_of(node, round), path + "/status").status / 100 == 2; });
   const double taken_after = seconds_since(killed);
-  const bool served = eventually(
-      [&] { return cluster.ask(other, {"-H", ManagerCluster::token_of(node)}, path).status == 200; });
+  const bool served = eventually([&] {
+    return cluster.ask(other, {"-H", ManagerCluster::token_of(node)}, path).status == 200;
+  });
   const double served_after = seconds_since(killed);
   std::printf("round %d: report taken after %.2f s, read served after %.2f s, target %.0f s: %s\n", round, taken_after,
               served_after, kTargetSeconds, taken && served && served_after <= kTargetSeconds ? "ok" : "MISSED");
