@@ -76,7 +76,7 @@ Result<void> DecisionArchive::write_batch() {
   if (!file_) TRY(open());
   Result<void> written = file_->write(batch);
   if (!written) {
-    file_.reset();  // opened anew it is looked at anew
+    file_.reset();  // the next open() examines it again
     return written;
   }
   const std::uint64_t last = batch.back().number;

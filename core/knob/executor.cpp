@@ -194,13 +194,13 @@ Duration Executor::trust(const KnobKey& key, Duration refresh) {
 Time Executor::good_until(const Step& step) const {
   const auto held = held_.find(step.key);
   const Time now = clock_.now(), refreshed = now + trust(step.key, limits_.refresh);
-  const bool is_contested = held != held_.end() && held->second.contests > 0;
+  const bool is_contested = held != held_.end() && held->second.overwrites > 0;
   switch (step.done.outcome) {
     case decision::Outcome::applied:
       if (!step.remark.empty()) return {};  // more of it may be had soon
-      return is_contested ? std::min(refreshed, now + kQuiet[held->second.contests - 1]) : refreshed;
+      return is_contested ? std::min(refreshed, now + kQuiet[held->second.overwrites - 1]) : refreshed;
     case decision::Outcome::contested:
-      return is_contested ? std::min(refreshed, held->second.contested_at + kQuiet[held->second.contests - 1])
+      return is_contested ? std::min(refreshed, held->second.contested_at + kQuiet[held->second.overwrites - 1])
                           : refreshed;
     case decision::Outcome::unsupported:
       return refreshed;

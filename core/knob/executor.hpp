@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Executor: writes the decided values to the kernel's knobs, and reverts knobs without a decision to their originals.
 // Writes happen in the planner's order, so that a parent never allows less than its children; after a refusal by the
-// kernel the rest is planned anew, once; then all is read back. Originals gets a knob's original before its first
+// kernel the rest is planned again, once; then all is read back. Originals gets a knob's original before its first
 // write, and its next value before each write; originals of an earlier session are adopted, and reverted or decided
-// anew by apply().
+// again by apply().
 //
 // A knob that has its decided value is read again after a while only (Limits::refresh). If it has another value than
 // was written, it is written again, each time later, and after three times it is left to its other writer for a long
@@ -48,11 +48,11 @@ class Executor {
     Duration refresh = std::chrono::seconds(60);  // the longest time that a read value is trusted
     std::uint64_t writes_per_second = 1'000'000;  // of knobs, on average; reverts are not delayed
   };
-  // If another process keeps writing a knob, it is written again so often, after growing delays; then it is left alone
-  // for kLongQuiet.
-  static constexpr unsigned kMostContests = 3;
-  static constexpr std::array<Duration, kMostContests> kQuiet{std::chrono::seconds(5), std::chrono::seconds(15),
-                                                              std::chrono::minutes(5)};
+  // If another process keeps writing a knob, it is written again after growing delays. At the kMostOverwrites-th time
+  // it is left alone for the last of kQuiet.
+  static constexpr unsigned kMostOverwrites = 3;
+  static constexpr std::array<Duration, kMostOverwrites> kQuiet{std::chrono::seconds(5), std::chrono::seconds(15),
+                                                                std::chrono::minutes(5)};
 
   // How long a value of this knob is trusted: from half of the period to all of it, so that knobs that were read at
   // once are not due at once.
@@ -126,7 +126,7 @@ class Executor {
     std::string plugin;                      // the plugin that proposed the value
     Texts written = {};                      // as the kernel showed it after the last write
     Value target = {};                       // of that write, as it was meant
-    unsigned contests = 0;                   // of late
+    unsigned overwrites = 0;                 // by other processes, recently
     Time contested_at = {};                  // the last of them
     std::string problem = {};                // of the revert
     std::optional<Time> adopted_until = {};  // nullopt: it was ordered
@@ -136,7 +136,7 @@ class Executor {
   struct Seen {
     const Knob* knob = nullptr;
     Value asked = {};
-    Time until = {};  // so long it need not be looked at again
+    Time until = {};  // the result is trusted until then
     Done done = {};
   };
 

@@ -17,19 +17,19 @@ bool Executor::is_of_others(const Held& held, const KnobFiles::Reading& now) con
 // Returns whether another process has written it recently, and it is too early to write it again.
 bool Executor::is_contested(Step& step, Held& held) {
   const Time now = clock_.now();
-  const Time quiet_until = held.contests == 0 ? now : held.contested_at + kQuiet[held.contests - 1];
+  const Time quiet_until = held.overwrites == 0 ? now : held.contested_at + kQuiet[held.overwrites - 1];
   if (!is_of_others(held, step.now)) {
-    if (now >= held.contested_at + limits_.refresh && now >= quiet_until) held.contests = 0;
+    if (now >= held.contested_at + limits_.refresh && now >= quiet_until) held.overwrites = 0;
     return false;
   }
   if (now >= quiet_until) {
     // After the long quiet once more.
-    held.contests = held.contests == kMostContests ? kMostContests - 1 : held.contests + 1;
+    held.overwrites = held.overwrites == kMostOverwrites ? kMostOverwrites - 1 : held.overwrites + 1;
     held.contested_at = now;
-    if (held.contests < kMostContests) return false;
+    if (held.overwrites < kMostOverwrites) return false;
   }
   step.done.problem = "another process keeps writing it, now '" + step.done.before + "'; it is left alone for " +
-                      format_duration(kQuiet[held.contests - 1]);
+                      format_duration(kQuiet[held.overwrites - 1]);
   return true;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which intents are active, and which knobs are to be decided anew.
+// The active intents, and the knobs to be decided again.
 #include "core/knob/governor.hpp"
 
 #include <algorithm>
@@ -38,13 +38,13 @@ void Governor::set_limits(const Executor::Limits& limits) {
   refresh_ = limits.refresh;
 }
 
-void Governor::take(const decision::Proposer& proposer, Plan plan, Tell tell) {
+void Governor::take(const decision::Proposer& proposer, Plan plan, ReportResults report_results) {
   std::lock_guard lock(mutex_);
   if (has_ended_) return;
   Strategy& strategy = strategies_[proposer];
   if (!strategy.proposer) strategy.proposer = std::make_shared<const decision::Proposer>(proposer);
   for (Intent& intent : plan) intent.proposer = strategy.proposer;
-  strategy.tell = std::move(tell);
+  strategy.report_results = std::move(report_results);
   strategy.is_new_plan = true;
   strategy.has_ended = false;
   std::vector<std::unique_ptr<ActiveIntent>> before = std::exchange(strategy.intents, {}), after(plan.size());
@@ -85,14 +85,14 @@ bool Governor::repeat(const decision::Proposer& proposer) {
   return true;
 }
 
-// All its intents hold anew, from now on.
+// Renews all its intents, from now on.
 void Governor::renew(Strategy& strategy) {
   strategy.renewed = clock_.now();
   for (ActiveIntent* one_shot : strategy.one_shots)
     if (std::exchange(one_shot->is_done, false)) mark_dirty(*one_shot->entry);
 }
 
-// Precomputes facts about its intents, so that they need not be read one by one.
+// Precomputes facts about its intents, so that they are not read one by one.
 void Governor::sum_up(Strategy& strategy) {
   strategy.one_shots.clear();
   strategy.shortest_ttl = Duration::max();
@@ -173,7 +173,7 @@ void Governor::end_intents(const decision::Proposer& proposer, Strategy& strateg
   });
   strategy.has_ended = true;
   sum_up(strategy);
-  strategy.tell(std::move(expired));
+  strategy.report_results(std::move(expired));
 }
 
 }  // namespace koord::knob

@@ -47,13 +47,14 @@ class Governor final : public PlanSink {
 
   void set_limits(const Executor::Limits& limits);
 
-  void take(const decision::Proposer& proposer, Plan plan, Tell tell) override;
+  void take(const decision::Proposer& proposer, Plan plan, ReportResults report_results) override;
   bool repeat(const decision::Proposer& proposer) override;
   void withdraw(const decision::Proposer& proposer) override;
   void set_mode(std::string_view plugin, std::optional<Mode> mode) override;
   // The mode of strategies without one of their own.
   void set_node_mode(Mode mode);
-  // Sets the mode of a plugin or of kNodeTarget for so long; as Modes has it. `by` names the operator in the records.
+  // Sets the mode of a plugin or of kNodeTarget for `how_long`; as Modes has it. `by` names the operator in the
+  // records.
   Result<void> override_mode(std::string_view target, Mode mode, Duration how_long,
                              const std::string& by = "an operator");
   Result<void> end_override(std::string_view target, const std::string& by = "an operator");
@@ -134,7 +135,7 @@ class Governor final : public PlanSink {
     std::map<std::string, std::string> inside;  // the value that a cgroup would have
   };
 
-  // All intents for one resource of one cgroup. It is composed anew when it is dirty: an intent for it comes, changes
+  // All intents for one resource of one cgroup. It is composed again when it is dirty: an intent for it comes, changes
   // or ends, the modes, its base or the cgroups around change, or it is due.
   struct KnobState {
     std::vector<ActiveIntent*> intents;
@@ -169,7 +170,7 @@ class Governor final : public PlanSink {
     Duration shortest_ttl = Duration::max();  // of them
     Time renewed = {};                        // all of them were proposed last
     bool has_ended = false;                   // some of them have
-    Tell tell;
+    ReportResults report_results;
     bool is_new_plan = false;  // all results are to be reported
     Intents changed;           // else those of these
   };

@@ -299,7 +299,7 @@ void Governor::report(Strategy& strategy) {
   else
     for (const ActiveIntent* active : strategy.changed) add(*active);
   strategy.changed.clear();
-  if (!results.empty()) strategy.tell(std::move(results));
+  if (!results.empty()) strategy.report_results(std::move(results));
 }
 
 }  // namespace koord::knob

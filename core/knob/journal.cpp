@@ -136,7 +136,7 @@ void Journal::leave() {
 
 Result<void> Journal::note(Result<void> done) {
   problem_ = done ? std::string() : done.error().message();
-  if (!done) file_.reset();  // missing records are written anew when it can be opened again
+  if (!done) file_.reset();  // missing records are written when it can be opened again
   return done;
 }
 

@@ -127,8 +127,8 @@ std::vector<std::string_view> files_of(const Knob& knob, cgroup::Version version
 Texts encode(const Knob& knob, const Value& value, cgroup::Version version);
 Result<Value> decode(const Knob& knob, const Texts& texts, cgroup::Version version, std::string_view item = {});
 
-// Returns whether the kernel shows the written value. Derived values, as the weight of a cgroup from cpu.idle, need not
-// be the same.
+// Returns whether the kernel shows the written value. Derived values, as the weight of a cgroup from cpu.idle, may
+// differ.
 bool says(const Knob& knob, const Texts& now, const Texts& written);
 
 // A knob of processes: has each process that existed when one of `ours` was read a value that one of them gives it?

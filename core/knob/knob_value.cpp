@@ -86,7 +86,7 @@ std::string spell_groups(const Fields& groups) {
   return text;
 }
 
-// Larger is wider, but for sets, where it is only the size.
+// Larger is wider, except for sets, where it is only the size.
 long double width(const Setting& setting) {
   const auto amount = static_cast<long double>(setting.value.amount);
   switch (setting.knob.form) {

@@ -26,13 +26,13 @@ struct IntentResult {
 };
 
 // Reports to a strategy; must only post, and may come on any thread, also before take() returns.
-using Tell = std::function<void(std::vector<IntentResult>)>;
+using ReportResults = std::function<void(std::vector<IntentResult>)>;
 
 class PlanSink {
  public:
   virtual ~PlanSink() = default;
-  // `tell` gets the result of each intent, at once, and later the changed ones.
-  virtual void take(const decision::Proposer& proposer, Plan plan, Tell tell) = 0;
+  // `report_results` gets the result of each intent, at once, and later the changed ones.
+  virtual void take(const decision::Proposer& proposer, Plan plan, ReportResults report_results) = 0;
   // The same plan as the last, word for word. false: it does not stand any more, take it.
   virtual bool repeat(const decision::Proposer& /*proposer*/) { return false; }
   // The strategy has ended: all its intents end.

@@ -37,7 +37,7 @@ class Resctrl final : public KnobBackend {
   // The groups of threads are read once for many cgroups, and again after this.
   void begin_round() const override;
 
-  // The groups that are there, but for the root's.
+  // The existing groups, except for the root's.
   Result<std::vector<std::string>> groups() const;
 
  private:

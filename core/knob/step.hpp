@@ -47,7 +47,7 @@ struct Step {
   std::string remark = {};       // how the target had to be altered
   bool is_seen = false;          // it needed no look
 
-  // The planner sets these two anew in each plan.
+  // The planner resets these two in each plan.
   std::string conflict = {};  // why it cannot be; then it is not written
   std::string altered = {};   // how the target was altered; empty: it was not
 };

@@ -77,7 +77,7 @@ tcmsg about(int interface, std::uint32_t handle, std::uint32_t parent) {
   return message;
 }
 
-// The time that so many bytes take at a rate, in ticks.
+// The time that `bytes` take at a rate, in ticks.
 std::uint32_t ticks_of(std::uint64_t bytes, std::uint64_t rate) {
   const double ticks = static_cast<double>(bytes) * 1e9 / static_cast<double>(rate) / static_cast<double>(kTickNs);
   return static_cast<std::uint32_t>(std::clamp(ticks, 200.0, 4e9));  // at least 200, as koordlet's

@@ -100,7 +100,7 @@ int unchanged(const cgroup::Layout& layout, const std::vector<std::string>& dirs
     plan.push_back(std::move(intent));
   }
   const Proposer proposer{"bench", "main"};
-  const Tell no_listener = [](std::vector<IntentResult>) {};
+  const ReportResults no_listener = [](std::vector<IntentResult>) {};
   governor.take(proposer, plan, no_listener);
   const std::size_t decisions = governor.decisions().size();
   std::vector<double> rounds;

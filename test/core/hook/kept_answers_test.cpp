@@ -19,7 +19,7 @@ struct Plans final : knob::PlanSink {
   std::map<decision::Proposer, knob::Plan> plans;
   int taken = 0, repeated = 0;
 
-  void take(const decision::Proposer& proposer, knob::Plan plan, knob::Tell) override {
+  void take(const decision::Proposer& proposer, knob::Plan plan, knob::ReportResults) override {
     ++taken;
     plans[proposer] = std::move(plan);
   }

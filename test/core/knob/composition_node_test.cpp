@@ -135,7 +135,7 @@ TEST_CASE_FIXTURE(
   CHECK(governor->held() == 0);
 }
 
-TEST_CASE_FIXTURE(GovernedNode, "a cgroup that is made anew between the read and the write gets nothing") {
+TEST_CASE_FIXTURE(GovernedNode, "a cgroup that is recreated between the read and the write gets nothing") {
   auto svc = std::make_unique<RealCgroup>(pod, "svc");
   meanwhile->run = [&] {
     svc.reset();

@@ -213,7 +213,7 @@ TEST_CASE_FIXTURE(Node, "a value that another process has written after the cras
   CHECK(changed() == "");
 }
 
-TEST_CASE_FIXTURE(Node, "a cgroup that was made anew after the crash is not given an old one's values") {
+TEST_CASE_FIXTURE(Node, "a cgroup that was recreated after the crash is not given an old one's values") {
   auto again = std::make_unique<RealCgroup>(pod, "again");
   const std::string dir = again->dir();
   const auto proposed = [&] {

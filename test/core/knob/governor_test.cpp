@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 
 TEST_CASE_FIXTURE(FakeGovernor, "the end of one session of a strategy takes nothing from its next one") {
   const Proposer old{"suppress", "main", 1}, fresh{"suppress", "main", 2};
-  const Tell no_listener = [](std::vector<IntentResult>) {};
+  const ReportResults no_listener = [](std::vector<IntentResult>) {};
   enforce("suppress");
   governor.take(old, {intent("20000 100000")}, no_listener);
   governor.take(fresh, {intent("30000 100000")}, no_listener);
@@ -191,7 +191,7 @@ TEST_CASE_FIXTURE(FakeGovernor, "an intent that changes leaves the others of its
 
 TEST_CASE_FIXTURE(
     FakeGovernor,
-    "a burst follows its quota though another plugin proposes the quota and the burst is not proposed anew") {
+    "a burst follows its quota though another plugin proposes the quota and the burst is not proposed again") {
   node.write("cgroup/be/cpu.max.burst", "0\n");
   enforce("burst");
   enforce("suppress");
@@ -228,7 +228,7 @@ TEST_CASE_FIXTURE(FakeGovernor, "a one-shot is done once for each plan that has 
     return text;
   };
   const Intent act = minute_intent(Level::qos, "memory.reclaim", "be", "4096", 0);
-  const Tell no_listener = [](std::vector<IntentResult>) {};
+  const ReportResults no_listener = [](std::vector<IntentResult>) {};
   std::vector<Outcome> outcomes;
   with_memory.take({"reclaim", "main"}, {act}, no_listener);
   CHECK(reclaimed() == "");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugin-api/KNOBS.md, the authors' page of all knobs, against the table. KOORD_ACCEPT_GOLDEN=1 writes the page anew.
+// plugin-api/KNOBS.md, the authors' page of all knobs, against the table. KOORD_ACCEPT_GOLDEN=1 rewrites the page.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -175,5 +175,5 @@ TEST_CASE("the authors' page of knobs is the table of knobs") {
   const std::string path = std::string(source) + "/plugin-api/KNOBS.md";
   if (std::getenv("KOORD_ACCEPT_GOLDEN")) REQUIRE(write_file_atomically(path, page()));
   CHECK_MESSAGE(read_file(path).value_or("") == page(),
-                "'" << path << "' differs from the table: KOORD_ACCEPT_GOLDEN=1 writes it anew");
+                "'" << path << "' differs from the table: KOORD_ACCEPT_GOLDEN=1 rewrites it");
 }

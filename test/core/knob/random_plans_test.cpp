@@ -100,8 +100,8 @@ TEST_CASE_FIXTURE(Forest, "the kernel takes each write of a plan, and nothing is
       for (const PlannedWrite& planned : writes) {
         const Step& step = *planned.step;
         const Result<void> done = write(step, planned.value);
-        const std::string said = done ? "" : done.error().message();
-        CAPTURE(said);
+        const std::string problem = done ? "" : done.error().message();
+        CAPTURE(problem);
         REQUIRE(done.has_value());
         REQUIRE(lies_between(step, planned.value));
         ++written;

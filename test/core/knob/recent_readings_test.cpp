@@ -48,7 +48,7 @@ TEST_CASE_FIXTURE(Readings, "a resctrl group of ours that is not there would be 
 }
 
 TEST_CASE_FIXTURE(Readings,
-                  "readings that are not requested any more are forgotten, and read anew for later requests") {
+                  "readings that are not requested any more are forgotten, and read again for later requests") {
   recent();
   node.write("cgroup/be/cpu.max", "20000 100000\n");
   readings.forget(*find_knob("cpu.max"), "be", "");

@@ -34,7 +34,7 @@ struct Node {
   ManualClock clock;
   std::unique_ptr<Journal> journal;
   std::unique_ptr<Governor> governor;
-  int step = 0;  // of the strategy, which begins anew in each session
+  int step = 0;  // of the strategy, which restarts in each session
 
   Node() { begin(); }
 
