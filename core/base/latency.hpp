@@ -22,8 +22,8 @@ class Latency {
   double sum_seconds() const { return sum_seconds_; }
   // Durations within bound `i`, those of lower bounds included.
   std::uint64_t cumulative(std::size_t i) const;
-  // The lowest bound that this share of the durations stays within; the highest bound if the share is above all bounds.
-  // Zero without durations.
+  // The lowest bound that this share of the durations stays within; the highest bound if less than this
+  // share stays within it. Zero without durations.
   double quantile(double share) const;
 
  private:

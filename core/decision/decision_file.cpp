@@ -169,7 +169,7 @@ Result<std::unique_ptr<DecisionFile>> DecisionFile::open(const std::string& path
     }
     const std::string aside = TRY(sqlite::set_aside(path, fault.word, wall_ns));
     set_aside_note =
-        "'" + path + "' cannot be used: " + fault.story + "; set aside as '" + aside + "', a new one is begun";
+        "'" + path + "' cannot be used: " + fault.story + "; set aside as '" + aside + "', a new one is created";
     if (!again) break;
   }
   return Error{std::make_error_code(std::errc::io_error), "'" + path + "' cannot be used even when new"};

@@ -30,7 +30,8 @@ struct Intent {
   std::string reason = {};
   std::vector<std::pair<std::string, std::string>> inputs = {};
   Duration ttl{0};
-  // All intents of a plan share it; null: the plan is not taken yet.
+  // All intents of a plan share it; null: the plan is not taken yet. A hook's intents, which are composed without a
+  // plan, get theirs where they are made; compose() needs it.
   std::shared_ptr<const decision::Proposer> proposer = {};
 
   // The same word for word; the proposer does not count.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// MetricQuery: queries of strategies to the metric cache, over the last nanoseconds: values of the node, and of
-// all pods or containers at once. Values that are not measured are left out. Header-only. [strand]
+// MetricQuery: queries of strategies to the metric cache, over a given number of nanoseconds up to now:
+// values of the node, and of all pods or containers at once. Values that are not measured are left out. Header-only.
+// [strand]
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// BudgetFixture once a second at a plugin in process 7 that may use half a core, 100 MiB and 100 series.
+// Measures once a second a plugin in process 7 that may use half a core, 100 MiB and 100 series.
 struct BudgetFixture {
   Budget budget;
   Time now{};
