@@ -4,6 +4,7 @@
 
 usage: debian_test.py TREE BUILD VERSION    unittest's output
 """
+import fcntl
 import fnmatch
 import hashlib
 import json
@@ -53,6 +54,18 @@ def patterns():
         yield 'units', line
 
 
+def run_script(name, argument, folder):
+    "Runs a maintainer script on folders below this one, with the agent of the build."
+    text = (DEBIAN / name).read_text(encoding='utf-8')
+    for path in ('/var/lib/koordetector', '/run/koordetector', '/etc/koordetector', '/var/lib/kubelet', '/etc/default', '/etc/systemd'):
+        text = text.replace(path, folder + path)
+    configuration = pathlib.Path(folder, 'etc/koordetector/koordetector.yaml')
+    configuration.parent.mkdir(parents=True, exist_ok=True)
+    configuration.write_text(f'qos: {{directory: {folder}/var/lib/koordetector/qos}}\n', encoding='utf-8')
+    environment = {**os.environ, 'PATH': f'{BUILD}/core/agentd:' + os.environ['PATH']}
+    return subprocess.run(['sh', '-c', text, name, argument], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment, text=True, check=True).stdout
+
+
 def depends_of(section):
     text = (TREE / 'packaging/dependencies').read_text(encoding='utf-8')
     lines = re.search(rf'^\[{section}\](.*?)(?=^\[|\Z)', text, re.M | re.S)[1].splitlines()[1:]
@@ -99,6 +112,64 @@ class Debian(unittest.TestCase):
         for script in scripts:
             subprocess.run(['sh', '-n', script], check=True)
             self.assertIn('\n#DEBHELPER#\n', script.read_text(encoding='utf-8'), script.name)
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix='koord-test-debian-')
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.state = pathlib.Path(self.folder, 'var/lib/koordetector')
+        (self.state / 'qos').mkdir(parents=True)
+        (self.state / 'metrics.db').touch()
+
+    def locked(self, name):
+        "A lock that an agent has while it runs."
+        lock = open(self.state / name, 'w', encoding='utf-8')
+        self.addCleanup(lock.close)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return lock
+
+    def test_a_purge_deletes_the_state(self):
+        self.locked('metrics.db.lock').close()
+        self.locked('qos/originals.db.lock').close()
+        self.assertEqual(run_script('koordetector.postrm', 'purge', self.folder), '')
+        self.assertFalse(self.state.exists())
+
+    def test_a_purge_keeps_the_state_of_another_agent_that_runs(self):
+        for name in ('metrics.db.lock', 'qos/originals.db.lock'):
+            with self.locked(name):
+                self.assertIn('another agent runs', run_script('koordetector.postrm', 'purge', self.folder))
+            self.assertTrue((self.state / 'metrics.db').exists(), name)
+
+    def test_a_removal_says_that_an_agent_still_has_the_originals(self):
+        (self.state / 'qos/originals.db').touch()
+        with self.locked('qos/originals.db.lock'):
+            output = run_script('koordetector.prerm', 'remove', self.folder)
+        self.assertIn('an agent still runs', output)
+        self.assertNotIn('install the package again', output)
+
+    def test_a_purge_keeps_only_the_originals_of_knobs_that_were_not_reverted(self):
+        (self.state / 'qos/originals.db').mkdir()
+        self.assertIn('install the package again, stop the agent, then run `koordetector restore`',
+                      run_script('koordetector.prerm', 'remove', self.folder))
+        self.assertTrue((self.state / 'restore-failed').exists())
+        self.assertIn('qos stays', run_script('koordetector.postrm', 'purge', self.folder))
+        self.assertEqual([path.name for path in self.state.iterdir()], ['qos'])
+        self.assertTrue((self.state / 'qos/originals.db').exists())
+
+    def test_the_removal_of_the_proxy_warns_if_a_file_of_the_kubelet_names_it(self):
+        for name in ('var/lib/kubelet/instance-config.yaml', 'etc/systemd/system/kubelet.service.d/20-proxy.conf'):
+            file = pathlib.Path(self.folder, name)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            self.assertEqual(run_script('koord-cri-proxy.prerm', 'remove', self.folder), '')
+            file.write_text('unix:///run/koord-cri-proxy/cri.sock', encoding='utf-8')
+            self.assertIn('names this proxy', run_script('koord-cri-proxy.prerm', 'remove', self.folder))
+            file.unlink()
+
+    def test_an_upgrade_restarts_the_proxy_and_leaves_its_socket(self):
+        lines = re.findall(r'dh_installsystemd -pkoord-cri-proxy (.*)', (DEBIAN / 'rules').read_text(encoding='utf-8'))
+        flags = {line.split()[-1].rpartition('.')[2]: set(line.split()[:-1]) for line in lines}
+        self.assertEqual(flags['service'], {'--no-enable', '--no-start', '--restart-after-upgrade'})
+        self.assertLessEqual({'--no-stop-on-upgrade', '--no-restart-after-upgrade'}, flags['socket'])
 
     def test_the_purge_removes_the_directories_of_the_units(self):
         for package in ('koordetector', 'koord-cri-proxy'):
