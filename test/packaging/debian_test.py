@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -177,28 +178,80 @@ class Debian(unittest.TestCase):
             state = re.search(r'^StateDirectory=(.*)', unit, re.M)[1]
             self.assertIn(f'/var/lib/{state}', (DEBIAN / f'{package}.postrm').read_text(encoding='utf-8'))
 
-    def test_the_bill_of_materials_names_the_program_and_what_is_linked_and_compiled_into_it(self):
-        program = pathlib.Path(BUILD) / 'core/agentd/koordetector'
-        with tempfile.TemporaryDirectory(prefix='koord-test-sbom-') as folder:
-            installed = pathlib.Path(folder) / 'koordetector/usr/bin/koordetector'
-            installed.parent.mkdir(parents=True)
-            shutil.copy2(program, installed)
-            (pathlib.Path(folder) / 'changelog').write_text(
-                f'koordetector ({VERSION}+deb0) unstable; urgency=medium\n\n  * A change.\n\n -- A B <a@b.example>  Tue, 14 Nov 2023 22:13:20 +0000\n',
-                encoding='utf-8')
-            target = pathlib.Path(folder) / 'bill.json'
-            subprocess.run([sys.executable, TREE / 'packaging/sbom.py', BUILD, folder, target], check=True)
-            bill = json.loads(target.read_text(encoding='utf-8'))
-            digest = hashlib.sha256(program.read_bytes()).hexdigest()
-        self.assertEqual([file['fileName'] for file in bill['files']], ['./usr/bin/koordetector'])
-        self.assertIn({'algorithm': 'SHA256', 'checksumValue': digest}, bill['files'][0]['checksums'])
-        names = {one['SPDXID']: one['name'] for one in bill['packages']}
-        by_kind = {}
-        for relation in bill['relationships']:
-            by_kind.setdefault(relation['relationshipType'], set()).add(names.get(relation['relatedSpdxElement']))
-        self.assertTrue(any(name.startswith('libsqlite3') for name in by_kind['DYNAMIC_LINK']), by_kind)
-        self.assertLessEqual({'libvalijson-dev', 'libfmt-dev'}, by_kind['STATIC_LINK'])
-        self.assertEqual({one['versionInfo'] for one in bill['packages'] if one['name'] == 'koordetector'}, {VERSION + '+deb0'})
+    def test_libraries_that_are_opened_by_name_are_those_of_the_control_file(self):
+        sbom = runpy.run_path(str(TREE / 'packaging/sbom.py'))
+        for package in PACKAGES:
+            paragraph = re.search(rf'^Package: {package}\n(.*?)(?=^\n|\Z)', CONTROL, re.M | re.S)[1]
+            named = {library for library, name in (('libssl.so.3', 'libssl3'), ('libcrypto.so.3', 'libssl3'), ('libpfm.so.4', 'libpfm4'))
+                     if re.search(rf'^(?:Depends|Recommends):.*\b{name}\b', paragraph, re.M)}
+            self.assertEqual(set(sbom['OPENED_BY_NAME'].get(package, [])), named, package)
+
+
+def bill_of_materials(folder):
+    "Makes a package with the program, and one with a page only, and their bill of materials."
+    (folder / 'changelog').write_text(
+        f'koordetector ({VERSION}+deb0) unstable; urgency=medium\n\n  * A change.\n\n -- A B <a@b.example>  Tue, 14 Nov 2023 22:13:20 +0000\n',
+        encoding='utf-8')
+    target = folder / 'koordetector/usr/share/doc/koordetector/koordetector.spdx.json'
+    subprocess.run([sys.executable, TREE / 'packaging/sbom.py', BUILD, folder, target], check=True, umask=0o077)
+    return target, json.loads(target.read_text(encoding='utf-8'))
+
+
+class BillOfMaterials(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory(prefix='koord-test-sbom-')
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = pathlib.Path(folder.name)
+        cls.program = cls.folder / 'koordetector/usr/bin/koordetector'
+        cls.page = cls.folder / 'koordctl/usr/share/man/man1/page'
+        for path in (cls.program, cls.page):
+            path.parent.mkdir(parents=True)
+        shutil.copy2(pathlib.Path(BUILD) / 'core/agentd/koordetector', cls.program)
+        cls.page.write_text('page', encoding='utf-8')
+        cls.target, cls.bill = bill_of_materials(cls.folder)
+        cls.own = {one['name']: one for one in cls.bill['packages'] if one['versionInfo'] == VERSION + '+deb0'}
+
+    def related(self, package, kind):
+        names = {one['SPDXID']: one.get('name', one.get('fileName')) for one in self.bill['packages'] + self.bill['files']}
+        return {names[relation['relatedSpdxElement']] for relation in self.bill['relationships']
+                if (relation['spdxElementId'], relation['relationshipType']) == (self.own[package]['SPDXID'], kind)}
+
+    def test_it_names_the_files_of_each_package(self):
+        self.assertEqual(self.related('koordetector', 'CONTAINS'), {'./usr/bin/koordetector'})
+        self.assertEqual(self.related('koordctl', 'CONTAINS'), {'./usr/share/man/man1/page'})
+        digest = hashlib.sha256(self.program.read_bytes()).hexdigest()
+        self.assertIn({'algorithm': 'SHA256', 'checksumValue': digest}, [one for file in self.bill['files'] for one in file['checksums']])
+
+    def test_the_code_of_a_package_is_that_of_its_files(self):
+        for name, file in (('koordetector', self.program), ('koordctl', self.page)):
+            code = hashlib.sha1(hashlib.sha1(file.read_bytes()).hexdigest().encode()).hexdigest()
+            self.assertTrue(self.own[name]['filesAnalyzed'])
+            self.assertEqual(self.own[name]['packageVerificationCode']['packageVerificationCodeValue'], code)
+
+    def test_it_names_what_is_linked_and_compiled_into_each_package(self):
+        self.assertTrue(any(name.startswith('libsqlite3') for name in self.related('koordetector', 'DYNAMIC_LINK')))
+        self.assertLessEqual({'libvalijson-dev', 'libfmt-dev'}, self.related('koordetector', 'STATIC_LINK'))
+        self.assertEqual(self.related('koordctl', 'STATIC_LINK'), set())
+
+    def test_ccache_is_no_build_tool(self):
+        names = {one['name'] for one in self.bill['packages']}
+        self.assertIn('meson', names)
+        self.assertNotIn('ccache', names)
+
+    def test_each_identifier_is_used_once(self):
+        identifiers = [one['SPDXID'] for one in self.bill['packages'] + self.bill['files']]
+        self.assertEqual(len(identifiers), len(set(identifiers)))
+
+    def test_everybody_may_read_it(self):
+        self.assertEqual(self.target.stat().st_mode & 0o777, 0o644)
+
+    def test_the_namespace_is_that_of_the_content(self):
+        self.assertRegex(self.bill['documentNamespace'], '^urn:uuid:[0-9a-f-]{36}$')
+        self.assertEqual(bill_of_materials(self.folder)[1]['documentNamespace'], self.bill['documentNamespace'])
+        self.page.write_text('another page', encoding='utf-8')
+        self.assertNotEqual(bill_of_materials(self.folder)[1]['documentNamespace'], self.bill['documentNamespace'])
+        self.page.write_text('page', encoding='utf-8')
 
 
 if __name__ == '__main__':
