@@ -67,6 +67,12 @@ def run_script(name, argument, folder):
     return subprocess.run(['sh', '-c', text, name, argument], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment, text=True, check=True).stdout
 
 
+def changelog_of(tree):
+    environment = {**os.environ, 'SOURCE_DATE_EPOCH': '1700000000', 'TZ': 'UTC-14'}  # where the next day has begun
+    return subprocess.run([tree / 'packaging/build-debian', '--changelog'], check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          env=environment)
+
+
 def depends_of(section):
     text = (TREE / 'packaging/dependencies').read_text(encoding='utf-8')
     lines = re.search(rf'^\[{section}\](.*?)(?=^\[|\Z)', text, re.M | re.S)[1].splitlines()[1:]
@@ -97,9 +103,8 @@ class Debian(unittest.TestCase):
         self.assertLessEqual({os.path.basename(file) for file in installed_files() if '/systemd/system/' in file}, UNITS)
 
     def test_the_changelog_begins_with_the_version_of_the_build(self):
-        made = subprocess.run([TREE / 'packaging/build-debian', '--changelog'], check=True, stdout=subprocess.PIPE, text=True,
-                              env={**os.environ, 'SOURCE_DATE_EPOCH': '1700000000'}).stdout
-        self.assertTrue(made.startswith(f'koordetector ({VERSION}+deb'), made[:80])
+        made = changelog_of(TREE).stdout
+        self.assertRegex(made, rf'^koordetector \({re.escape(VERSION)}(~git\d{{8}}\.[0-9a-f]{{8,}}(~dirty)?)?\+deb')
         self.assertIn('>  Tue, 14 Nov 2023 22:13:20 +0000\n', made)
 
     def test_build_depends_are_the_listed_dependencies(self):
@@ -252,6 +257,76 @@ class BillOfMaterials(unittest.TestCase):
         self.page.write_text('another page', encoding='utf-8')
         self.assertNotEqual(bill_of_materials(self.folder)[1]['documentNamespace'], self.bill['documentNamespace'])
         self.page.write_text('page', encoding='utf-8')
+
+
+class Checkout(unittest.TestCase):
+    "packaging/build-debian in a checkout of its own."
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix='koord-test-checkout-')
+        self.addCleanup(folder.cleanup)
+        self.tree = pathlib.Path(folder.name)
+        for name in ('meson.build', '.gitignore', 'packaging/build-debian', 'packaging/debian/control'):
+            (self.tree / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(TREE / name, self.tree / name)
+        (self.tree / 'packaging/CHANGELOG.md').write_text(
+            f'# Changes\n\n## {VERSION}\n\nFirst words.\n\nNew:\n\n- One `thing`.\n- Another.\n\nTo do:\n\n- Work.\n\nLast words.\n', encoding='utf-8')
+
+    def git(self, *arguments):
+        environment = {**os.environ, 'GIT_CONFIG_GLOBAL': '/dev/null', 'GIT_COMMITTER_DATE': '2023-11-14T22:13:20Z'}
+        return subprocess.run(['git', '-C', self.tree, '-c', 'user.name=A', '-c', 'user.email=a@b.example', *arguments], check=True,
+                              stdout=subprocess.PIPE, env=environment, text=True).stdout.strip()
+
+    def commit(self):
+        if not shutil.which('git'):
+            self.skipTest('git is not installed')
+        self.git('init', '-q')
+        self.git('add', '.')
+        self.git('commit', '-q', '-m', 'Begin')
+
+    def version(self):
+        return re.match(r'koordetector \((.*)\+deb\d+\) ', changelog_of(self.tree).stdout)[1]
+
+    def sources(self, *left_out):
+        code = runpy.run_path(str(self.tree / 'packaging/build-debian'))
+        return {str(path.relative_to(self.tree)) for path in code['source_files'](left_out) if path.is_file()}
+
+    def test_a_release_has_the_version_of_its_tag_and_other_commits_a_lower_one(self):
+        self.commit()
+        unreleased = f'{VERSION}~git20231114.{self.git("rev-parse", "--short=8", "HEAD")}'
+        self.assertEqual(self.version(), unreleased)
+        self.git('tag', f'v{VERSION}')
+        self.assertEqual(self.version(), VERSION)
+        (self.tree / 'meson.build').write_text((self.tree / 'meson.build').read_text(encoding='utf-8') + '# a change\n', encoding='utf-8')
+        self.assertEqual(self.version(), unreleased + '~dirty')
+        if shutil.which('dpkg'):
+            for lower, higher in ((unreleased, VERSION), (unreleased + '~dirty', unreleased), (VERSION + '~git20230101.ffffffff', unreleased)):
+                subprocess.run(['dpkg', '--compare-versions', lower + '+deb12', 'lt', higher + '+deb12'], check=True)
+
+    def test_sources_without_a_checkout_have_the_version_of_the_build(self):
+        self.assertEqual(self.version(), VERSION)
+
+    def test_a_checkout_that_git_cannot_read_ends_the_build_with_the_message_of_git(self):
+        self.commit()
+        (self.tree / '.git/HEAD').write_text('broken', encoding='utf-8')
+        done = changelog_of(self.tree)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, 'build-debian: git .* failed in .*: fatal: ')
+
+    def test_only_files_of_git_are_copied_and_without_it_no_ignored_ones(self):
+        for name in ('build/a', 'build-asan/a', 'packaging/__pycache__/a.pyc', 'packages/a.deb', 'packaging/a.o'):
+            (self.tree / name).parent.mkdir(parents=True, exist_ok=True)
+            (self.tree / name).touch()
+        files = {'meson.build', '.gitignore', 'packaging/build-debian', 'packaging/debian/control', 'packaging/CHANGELOG.md'}
+        self.assertEqual(self.sources(self.tree / 'packages'), files)
+        (self.tree / 'packages/a.deb').unlink()
+        self.commit()
+        (self.tree / 'untracked').touch()
+        self.assertEqual(self.sources(), files)
+
+    def test_the_changelog_keeps_the_titles_of_lists(self):
+        self.assertIn('\n\n  * First words.\n  * New:\n    - One thing.\n    - Another.\n  * To do:\n    - Work.\n  * Last words.\n\n -- ',
+                      changelog_of(self.tree).stdout)
 
 
 if __name__ == '__main__':
