@@ -67,6 +67,10 @@ def run_script(name, argument, folder):
     return subprocess.run(['sh', '-c', text, name, argument], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment, text=True, check=True).stdout
 
 
+def words_of(text):
+    return [word for word in text.split() if word != '.']
+
+
 def changelog_of(tree):
     environment = {**os.environ, 'SOURCE_DATE_EPOCH': '1700000000', 'TZ': 'UTC-14'}  # where the next day has begun
     return subprocess.run([tree / 'packaging/build-debian', '--changelog'], check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -111,6 +115,17 @@ class Debian(unittest.TestCase):
         listed = re.search(r'^Build-Depends: (.*?)^\n', CONTROL, re.M | re.S)[1]
         named = {' '.join(one.split()) for one in listed.split(',')} - {'debhelper-compat (= 13)'}
         self.assertEqual(named, (depends_of('required') | depends_of('optional')) - NOT_IN_BUILD_DEPENDS)
+
+    def test_the_copyright_file_has_the_licenses_of_code_that_is_compiled_in(self):
+        text = (DEBIAN / 'copyright').read_text(encoding='utf-8')
+        licenses = {name: words_of(body) for name, body in re.findall(r'^License: (\S+)\n((?: .*\n)+)', text, re.M)}
+        for package, name, ours in (('libjs-chart.js', 'Expat', 'Expat'), ('musl-dev', 'MIT', 'Expat'), ('libspdlog-dev', 'Expat', 'Expat'),
+                                    ('libvalijson-dev', 'BSD-2clause', 'BSD-2-Clause'), ('libprotobuf-dev', 'BSD-3-Clause~Google', 'BSD-3-Clause')):
+            self.assertIn(f'({package})', text)
+            theirs = pathlib.Path(f'/usr/share/doc/{package}/copyright')
+            if theirs.exists():
+                bodies = re.findall(rf'^License: *{name}\n((?: .*\n)+)', theirs.read_text(encoding='utf-8'), re.M)
+                self.assertIn(licenses[ours], map(words_of, bodies), package)
 
     def test_maintainer_scripts_are_valid_for_the_shell(self):
         scripts = [path for path in DEBIAN.iterdir() if path.suffix in ('.postinst', '.prerm', '.postrm', '.preinst')]
