@@ -127,6 +127,17 @@ class Debian(unittest.TestCase):
                 bodies = re.findall(rf'^License: *{name}\n((?: .*\n)+)', theirs.read_text(encoding='utf-8'), re.M)
                 self.assertIn(licenses[ours], map(words_of, bodies), package)
 
+    def test_the_documents_of_the_plugin_api_are_shipped_and_no_example_that_needs_a_build_folder(self):
+        documents = {str(path.relative_to(TREE)) for path in (TREE / 'plugin-api').glob('*.md')}
+        self.assertEqual(set(lines_of('koordetector-dev.docs')), documents)
+        excluded = re.search(r'dh_installexamples (.*)', (DEBIAN / 'rules').read_text(encoding='utf-8'))[1]
+        for example in sorted((TREE / 'examples').iterdir()):
+            needs_build = any('KOORD_BUILD' in file.read_text(encoding='utf-8') for file in example.glob('run'))
+            self.assertEqual(f'--exclude={example.name}' in excluded.split(), needs_build, example.name)
+
+    def test_the_changelog_of_the_plugin_api_does_not_replace_that_of_the_package(self):
+        self.assertIn('\tdh_installchangelogs --exclude=CHANGELOG.md\n', (DEBIAN / 'rules').read_text(encoding='utf-8'))
+
     def test_maintainer_scripts_are_valid_for_the_shell(self):
         scripts = [path for path in DEBIAN.iterdir() if path.suffix in ('.postinst', '.prerm', '.postrm', '.preinst')]
         self.assertTrue(scripts)
