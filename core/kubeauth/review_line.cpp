@@ -60,9 +60,9 @@ void ReviewLine::remove(const Place& place) {
 
 // A lane that is as long as another was there first.
 std::string ReviewLine::drop_newest(ClientAt client) {
-  const LaneAt lane = std::max_element(
-      client->lanes.begin(), client->lanes.end(),
-      [](const Lane& left, const Lane& right) { return left.questions.size() <= right.questions.size(); });
+  LaneAt lane = client->lanes.begin();
+  for (LaneAt one = client->lanes.begin(); one != client->lanes.end(); ++one)
+    if (one->questions.size() >= lane->questions.size()) lane = one;
   std::string dropped = std::move(lane->questions.back());
   lane->questions.pop_back();
   shrink(client, lane);
@@ -85,6 +85,43 @@ ReviewLine::ClientAt ReviewLine::longest() {
   for (ClientAt one = clients_.begin(); one != clients_.end(); ++one)
     if (one->size >= most->size) most = one;
   return most;
+}
+
+std::size_t ReviewLine::size_of(const std::string& client) const {
+  const auto found = by_name_.find(client);
+  return found == by_name_.end() ? 0 : found->second->size;
+}
+
+std::optional<std::string> ReviewLines::add(Place place, bool is_known) {
+  const std::string client = place.client;
+  if (std::optional<std::string> dropped = (is_known ? known_ : others_).add(std::move(place))) return dropped;
+  const std::size_t known = known_.size_of(client), others = others_.size_of(client);
+  if (known + others > limits_.of_client) return (known > others ? known_ : others_).drop_of(client);
+  if (size() > limits_.of_all) return (known_.size() > others_.size() ? known_ : others_).drop_of_longest();
+  return std::nullopt;
+}
+
+template <class Take>
+std::optional<ReviewLines::Place> ReviewLines::take_in_turn(const Take& take) {
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    ReviewLine& line = is_turn_of_known_ ? known_ : others_;
+    is_turn_of_known_ = !is_turn_of_known_;
+    if (std::optional<Place> place = take(line)) return place;
+  }
+  return std::nullopt;
+}
+
+std::optional<ReviewLines::Place> ReviewLines::take(const ReviewLine::MayAsk& may_ask) {
+  return take_in_turn([&](ReviewLine& line) { return line.take(may_ask); });
+}
+
+std::optional<ReviewLines::Place> ReviewLines::take_of(const std::string& client) {
+  return take_in_turn([&](ReviewLine& line) { return line.take_of(client); });
+}
+
+void ReviewLines::remove(const Place& place) {
+  known_.remove(place);
+  others_.remove(place);
 }
 
 }  // namespace koord::kubeauth

@@ -39,8 +39,7 @@ std::string client_of(const Identity& identity) {
 }  // namespace
 
 // Questions of one kind: decisions that are kept, and questions without an answer so far. A question that its client
-// may not ask yet waits in a line; those with a subject that was accepted not long ago have a line of their own, which
-// goes first.
+// may not ask yet waits in a line; those with a subject that was accepted not long ago have a line of their own.
 template <class Decision>
 class Reviewer::Questions {
  public:
@@ -62,8 +61,7 @@ class Reviewer::Questions {
         accepted_(kAcceptedBefore, options.entries),
         known_(kAcceptedBefore, options.entries),
         budget_(options.budget),
-        known_line_(options.line),
-        line_(options.line) {}
+        lines_(options.line) {}
 
   // `client` pays for the question; "" is its lane without a subject. `find_subject` returns the subject that it
   // claims.
@@ -104,12 +102,8 @@ class Reviewer::Questions {
     return kept ? kept : no_.find(question, clock_.now());
   }
 
-  bool is_waiting() const { return known_line_.size() + line_.size() != 0; }
-
   // Others do not overtake those that wait.
-  bool may_ask_at_once(const std::string& client) {
-    return !waits_for_all_ && !known_line_.contains(client) && !line_.contains(client);
-  }
+  bool may_ask_at_once(const std::string& client) { return !waits_for_all_ && !lines_.contains(client); }
 
   bool pay(Open& open, const std::string& client) {
     open.payer = budget_.take(client, clock_.now());
@@ -122,12 +116,12 @@ class Reviewer::Questions {
     open.deadline = loop_.after(kLongestWait, [this, question = place.question] { end_limited(question); });
     if (!turns_) turns_ = loop_.every(kTurnPeriod, [this] { take_turns(); });
     const bool is_known = !place.lane.empty() && known_.contains(place.lane, clock_.now());
-    if (std::optional<std::string> dropped = (is_known ? known_line_ : line_).add(place)) end_limited(*dropped);
+    if (std::optional<std::string> dropped = lines_.add(place, is_known)) end_limited(*dropped);
   }
 
   // Sends all that may be asked by now.
   void take_turns() {
-    while (is_waiting()) {
+    while (lines_.size() != 0) {
       waits_for_all_ = budget_.is_used_up(clock_.now());
       if (waits_for_all_) return;
       std::optional<std::string> payer;
@@ -135,8 +129,7 @@ class Reviewer::Questions {
         payer = budget_.take(client, clock_.now());
         return payer.has_value();
       };
-      std::optional<Place> next = known_line_.take(may_ask);
-      if (!next) next = line_.take(may_ask);
+      const std::optional<Place> next = lines_.take(may_ask);
       if (!next) return;
       send_waiting(*next, std::move(payer));
     }
@@ -147,12 +140,10 @@ class Reviewer::Questions {
   // After an answer to a question of this client.
   void take_turn_of(const std::string& client) {
     if (waits_for_all_) return take_turns();
-    if (!known_line_.contains(client) && !line_.contains(client)) return;
+    if (!lines_.contains(client)) return;
     std::optional<std::string> payer = budget_.take(client, clock_.now());
     if (!payer) return;
-    std::optional<Place> next = known_line_.take_of(client);
-    if (!next) next = line_.take_of(client);
-    send_waiting(*next, std::move(payer));
+    send_waiting(*lines_.take_of(client), std::move(payer));
   }
 
   void send_waiting(const Place& place, std::optional<std::string> payer) {
@@ -167,8 +158,7 @@ class Reviewer::Questions {
     if (found == open_.end()) return;
     const Open open = std::move(found->second);
     open_.erase(found);
-    known_line_.remove(open.place);
-    line_.remove(open.place);
+    lines_.remove(open.place);
     limited += open.waiting.size();
     Decision decision;
     decision.is_limited = true;
@@ -240,7 +230,7 @@ class Reviewer::Questions {
   RecentSet accepted_;            // questions
   RecentSet known_;               // subjects
   ReviewBudget budget_;
-  ReviewLine known_line_, line_;
+  ReviewLines lines_;
   bool waits_for_all_ = false;           // some could ask if the budget of all were not used up
   std::unique_ptr<event::Timer> turns_;  // while some wait
   std::unordered_map<std::string, Open> open_;

@@ -69,3 +69,28 @@ TEST_CASE("a question that no longer waits leaves nothing behind") {
   CHECK(line.size() == 0);
   CHECK_FALSE(line.contains("a"));
 }
+
+TEST_CASE("of two lines each has every second turn while questions wait in both") {
+  ReviewLines lines({});
+  for (const char* question : {"1", "2", "3"}) CHECK_FALSE(lines.add({"a", "known", question}, true));
+  for (const char* question : {"4", "5"}) CHECK_FALSE(lines.add({"a", "new", question}, false));
+  CHECK(lines.size() == 5);
+  std::vector<std::string> questions;
+  while (const auto place = questions.size() % 2 == 0 ? lines.take(kAll) : lines.take_of("a"))
+    questions.push_back(place->question);
+  CHECK(questions == std::vector<std::string>{"1", "4", "2", "5", "3"});
+  CHECK_FALSE(lines.contains("a"));
+}
+
+TEST_CASE("two lines have the bounds of one, and the longer one makes room") {
+  ReviewLines lines({.of_client = 3, .of_all = 4});
+  for (const char* question : {"1", "2", "3"}) CHECK_FALSE(lines.add({"a", "known", question}, true));
+  CHECK(lines.add({"a", "new", "4"}, false) == "3");
+  CHECK_FALSE(lines.add({"b", "new", "5"}, false));
+  CHECK(lines.add({"c", "known", "6"}, true) == "2");
+  CHECK(lines.add({"d", "new", "7"}, false) == "7");
+  CHECK(lines.add({"e", "known", "8"}, true) == "8");
+  CHECK(lines.size() == 4);
+  lines.remove({"a", "new", "4"});
+  CHECK(lines.size() == 3);
+}
