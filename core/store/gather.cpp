@@ -165,12 +165,14 @@ void Gatherer::find_in_memory(std::span<Part> parts, std::vector<ChunkRef>& refs
 void Gatherer::drop_last(std::span<Part>& parts, std::size_t least) {
   std::size_t samples = 0;
   for (const Part& part : parts) samples += part.samples();
+  {
+    std::lock_guard lock(state_.mutex);
+    state_.stats.most_gathered = std::max<std::uint64_t>(state_.stats.most_gathered, samples);
+  }
   for (; samples > kSamplesAtOnce && parts.size() > least; parts = parts.first(parts.size() - 1)) {
     samples -= parts.back().samples();
     parts.back() = Part();
   }
-  std::lock_guard lock(state_.mutex);
-  state_.stats.most_gathered = std::max<std::uint64_t>(state_.stats.most_gathered, samples);
 }
 
 std::size_t Gatherer::gather(std::span<Part> parts, std::size_t least) {

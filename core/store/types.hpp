@@ -87,7 +87,7 @@ struct Stats {
   std::uint64_t appended_samples = 0;
   std::uint64_t dropped_samples = 0;  // never reached the disk though there should be one
   std::uint64_t read_errors = 0;      // queries answered without the disk's part
-  std::uint64_t most_gathered = 0;    // samples that a query held at one time, after the chunk that it read
+  std::uint64_t most_gathered = 0;    // samples that a query held at one time, with the chunk that it read last
   bool over_budget = false;           // larger than max_bytes, to keep min_span
   std::optional<Time> last_flush;     // of the last transaction that reached the disk
   std::optional<Time> oldest;         // the oldest sample on disk
