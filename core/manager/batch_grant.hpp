@@ -18,7 +18,7 @@ namespace koord::manager {
 struct GrantRules {
   Duration aggregate = std::chrono::minutes(5);     // window for grants
   Duration report = std::chrono::minutes(1);        // between two reports of the node
-  Duration degrade = std::chrono::minutes(15);      // silent for so long: removed
+  Duration degrade = std::chrono::minutes(15);      // silent for this time: removed
   Duration write_period = std::chrono::minutes(5);  // a smaller change is granted after it
   double grant_threshold = 0.1;                     // relative change from which on more is granted at once
   Duration fast = std::chrono::seconds(10);         // window for withdrawals

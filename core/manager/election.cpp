@@ -7,7 +7,7 @@
 namespace koord::manager {
 namespace {
 
-// A longer one in the record is another program's mistake, or meant to keep the lease for ever.
+// A longer one in the record is another program's mistake, or meant to keep the lease permanently.
 constexpr Duration kLongestLease = std::chrono::minutes(5);
 
 // The duration in a record that its holder has given up, as client-go writes it, too.

@@ -21,7 +21,7 @@ struct LeaseRecord : kube::LeaseState {
   bool operator==(const LeaseRecord&) const = default;
 };
 
-// As kube::parse_lease_state(); an annotation that is no number is zero.
+// As kube::parse_lease_state(); an annotation that is not a number is zero.
 Result<LeaseRecord> parse_lease(std::string_view object);
 
 // The annotation with LeaseRecord::versions.

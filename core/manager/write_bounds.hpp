@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // WriteBounds: notices that another program writes the objects that we write, and bounds our own writes then: two
-// programs that each put back its own value would write for ever. Pure. [one thread]
+// programs that each put back its own value would never stop writing. Pure. [one thread]
 #pragma once
 
 #include <cstddef>

@@ -253,7 +253,7 @@ TEST_CASE("a third party's name in the lease ends the leadership, and is waited 
   CHECK(cluster.until_leads(a, 20s) < 20s);
 }
 
-TEST_CASE("an absurd duration in the lease holds it for five minutes, not for ever") {
+TEST_CASE("an absurd duration in the lease holds it for five minutes, not permanently") {
   Cluster cluster;
   LeaseRecord record;
   record.holder = "someone";

@@ -68,7 +68,7 @@ TEST_CASE("the condition Fresh is put beside others, and keeps its time while it
   CHECK_FALSE(with_fresh_condition("[]", std::nullopt, kNow));
 }
 
-TEST_CASE("a flood of conditions is cut, and one that is no mapping is kept as it is") {
+TEST_CASE("a flood of conditions is cut, and one that is not a mapping is kept as it is") {
   std::string many = R"({"conditions":[7)";
   for (int i = 0; i < 1000; ++i) many += R"(,{"type":"T","status":"True"})";
   const auto status = with_fresh_condition(many + "]}", std::nullopt, 0);

@@ -30,7 +30,7 @@ TEST_CASE("a lease without a spec, or with negative numbers, has no holder and n
   }
 }
 
-TEST_CASE("a text that is no lease is an error") {
+TEST_CASE("an invalid lease is an error") {
   for (const char* text : {"", "[]", "{", R"({"spec": 1})", R"({"spec": {"holderIdentity": 5}})"}) {
     CAPTURE(text);
     CHECK_FALSE(parse_lease(text));
@@ -66,7 +66,7 @@ TEST_CASE("the greatest resource version is in an annotation, beside those of ot
   CHECK(parse_lease(*text)->versions == 1'700'000'000'000'000);
 }
 
-TEST_CASE("an annotation that is no number is no greatest version") {
+TEST_CASE("an annotation that is not a number is no greatest version") {
   for (const char* text : {R"({"metadata": {"annotations": {"metrics.koordetector.sh/versions": "x"}}})",
                            R"({"metadata": {"annotations": {"metrics.koordetector.sh/versions": 7}}})",
                            R"({"metadata": {"annotations": 7}})", R"({"metadata": 7})", "{}"}) {

@@ -61,7 +61,7 @@ TEST_CASE_FIXTURE(Mirroring, "a report becomes the whole status of Koordinator's
   }
 }
 
-TEST_CASE_FIXTURE(Mirroring, "a replica that does not lead writes nothing, and begins anew when it leads") {
+TEST_CASE_FIXTURE(Mirroring, "a replica that does not lead writes nothing, and starts over when it leads") {
   leads = false;
   mirror.report("test-node", report);
   std::size_t turns = 0;
@@ -85,7 +85,7 @@ TEST_CASE_FIXTURE(Mirroring, "a missing object is counted, a refused write is tr
   CHECK(mirror.problem().find("422") != std::string::npos);
 }
 
-TEST_CASE_FIXTURE(Mirroring, "a status that is no object is written nowhere") {
+TEST_CASE_FIXTURE(Mirroring, "a status that is not an object is written nowhere") {
   report = "garbage";
   mirror.report("test-node", report);
   std::size_t turns = 0;

@@ -87,7 +87,7 @@ TEST_CASE("all nodes together are written at a bounded rate, also after a long p
   CHECK(written(plan, kBegin + 1h).size() == 50);
 }
 
-TEST_CASE("at most so many writes are on their way, and a node has one at a time") {
+TEST_CASE("a limited number of writes are on their way, and a node has one at a time") {
   MirrorPlan plan({.gap = 0s, .per_second = 100, .open = 2});
   for (const char* name : {"a", "b", "c"}) plan.report(name, 1);
   CHECK(plan.next(kBegin) == Names{"a", "b"});

@@ -180,7 +180,7 @@ TEST_CASE("five thousand nodes are written once each, and not again") {
   CHECK(slos.wanted() == 5000);
 }
 
-TEST_CASE("a text that is no object is an error and changes nothing") {
+TEST_CASE("an invalid object is an error and changes nothing") {
   Slos slos;
   for (const char* text : {"", "[]", R"({"metadata":1})", R"({"metadata":{"uid":1}})"}) {
     CAPTURE(text);
