@@ -70,7 +70,7 @@ TEST_CASE("a question that no longer waits leaves nothing behind") {
   CHECK_FALSE(line.contains("a"));
 }
 
-TEST_CASE("of two lines each has every second turn while questions wait in both") {
+TEST_CASE("each of two lines has every second turn while questions wait in both") {
   ReviewLines lines({});
   for (const char* question : {"1", "2", "3"}) CHECK_FALSE(lines.add({"a", "known", question}, true));
   for (const char* question : {"4", "5"}) CHECK_FALSE(lines.add({"a", "new", question}, false));

@@ -135,14 +135,14 @@ TEST_CASE_FIXTURE(StoreFixture, "a query stops after the series with which it ha
 }
 
 TEST_CASE_FIXTURE(StoreFixture, "a query of short series and then long ones holds a bounded number of samples") {
-  constexpr std::uint32_t kSeries = 65, kLong = 8000;
+  constexpr std::uint32_t kSeries = 65, kLong = 8000, kRowsOfChunk = 500;
   for (std::uint32_t i = 0; i < 2 * kSeries; ++i) begin(i, "cpu", {{"n", std::to_string(1000 + i)}});
   for (std::uint32_t tick = 0; tick < kLong; ++tick) {
     std::vector<Sample> batch;
     for (std::uint32_t i = tick + 1 == kLong ? 0 : kSeries; i < 2 * kSeries; ++i) batch.push_back({i, double(tick)});
     REQUIRE(store->append(clock.now(), batch));
     clock.advance(1s);
-    if (tick % 500 == 499) store->flush();
+    if ((tick + 1) % kRowsOfChunk == 0) store->flush();
   }
   const auto rows = store->aggregate(all("cpu"), std::array{Aggregation::max, Aggregation::count});
   REQUIRE(rows.size() == 2 * kSeries);
@@ -153,5 +153,5 @@ TEST_CASE_FIXTURE(StoreFixture, "a query of short series and then long ones hold
   }
   // The samples that are kept, and those of the chunk with which they became too many.
   CHECK(store->stats().most_gathered > 256 << 10);
-  CHECK(store->stats().most_gathered <= (256 << 10) + kGroupSeries * kChunkRows);
+  CHECK(store->stats().most_gathered <= (256 << 10) + kGroupSeries * kRowsOfChunk);
 }
