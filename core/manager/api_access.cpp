@@ -60,18 +60,14 @@ ApiAccess::ApiAccess(Parts parts, const kube::ConnectionConfig& api_server, Dura
     : parts_(parts),
       client_(parts_.loop, parts_.workers, parts_.clock, api_server, kReviewClient),
       reviewer_(parts_.loop, parts_.clock, client_, reviewer_options(keep)),
-      problem_("ConfigMap kube-system/extension-apiserver-authentication is not known yet"),
+      settings_problem_("ConfigMap kube-system/extension-apiserver-authentication is not known yet"),
       watch_(parts_.loop, parts_.workers, parts_.clock, client_, authentication_settings(), {},
              {.on_objects = [this](const kube::Objects& objects, const kube::Difference&) { take_config_map(objects); },
-              .on_health =
-                  [this](const kube::Health& health) {
-                    problem_ = health.problem.empty() ? settings_problem_ : health.problem;
-                  },
+              .on_health = [this](const kube::Health& health) { watch_problem_ = health.problem; },
               .on_confirmed = {}}) {}
 
 // The last good settings stay in use. Connections from before are judged by the new ones.
 void ApiAccess::take_config_map(const kube::Objects& objects) {
-  is_known_ = true;
   retry_.reset();
   settings_problem_.clear();
   if (objects.empty()) {
@@ -79,9 +75,9 @@ void ApiAccess::take_config_map(const kube::Objects& objects) {
   } else if (Result<kubeauth::FrontProxy> proxy = kubeauth::parse_front_proxy(objects.begin()->second->text); !proxy) {
     settings_problem_ = proxy.error().message();
   } else if (*proxy != proxy_) {
-    use(*std::move(proxy));
+    return use(*std::move(proxy));
   }
-  problem_ = settings_problem_;
+  is_known_ = true;
 }
 
 void ApiAccess::use(kubeauth::FrontProxy proxy) {
@@ -89,6 +85,7 @@ void ApiAccess::use(kubeauth::FrontProxy proxy) {
   if (renewed) {
     retries_.succeeded();
     proxy_ = std::move(proxy);
+    is_known_ = true;
     return;
   }
   settings_problem_ = renewed.error().message();
@@ -99,7 +96,6 @@ void ApiAccess::use(kubeauth::FrontProxy proxy) {
 void ApiAccess::use_again(kubeauth::FrontProxy proxy) {
   settings_problem_.clear();
   use(std::move(proxy));
-  problem_ = settings_problem_;
 }
 
 aggregated::Access ApiAccess::access() {

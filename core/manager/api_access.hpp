@@ -44,7 +44,8 @@ class ApiAccess {
 
   const Counters& counters() const { return counters_; }                         // [any]
   kubeauth::Reviewer::Counters reviews() const { return reviewer_.counters(); }  // [any]
-  const std::string& problem() const { return problem_; }                        // with the ConfigMap; empty: none
+  // With the watch of the ConfigMap, else with its content; empty: none.
+  const std::string& problem() const { return watch_problem_.empty() ? settings_problem_ : watch_problem_; }
 
  private:
   void take_config_map(const kube::Objects& objects);
@@ -60,9 +61,9 @@ class ApiAccess {
   kube::Client client_;
   kubeauth::Reviewer reviewer_;
   kubeauth::FrontProxy proxy_;
-  bool is_known_ = false;  // the ConfigMap, or that it is missing
+  bool is_known_ = false;  // which authorities count, or that the first ConfigMap is missing or invalid
   Counters counters_;
-  std::string problem_, settings_problem_;
+  std::string watch_problem_, settings_problem_;
   Backoff retries_{std::chrono::seconds(1), std::chrono::minutes(1), random_seed()};  // of settings not usable yet
   std::unique_ptr<event::Timer> retry_;
   log::RateLimit audit_lines_{100, std::chrono::minutes(1)}, limited_lines_{10, std::chrono::minutes(1)};

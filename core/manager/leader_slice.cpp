@@ -162,6 +162,9 @@ LeaderSlice::~LeaderSlice() = default;
 void LeaderSlice::lead(bool leads) {
   timer_.reset();
   pending_.reset();
+  problem_.clear();
+  has_replaced_ = false;
+  held_.succeeded();
   if (leads) write();
 }
 

@@ -53,7 +53,7 @@ class LeaderSlice {
   LeaderSlice& operator=(const LeaderSlice&) = delete;
 
   void lead(bool leads);
-  const std::string& problem() const { return problem_; }  // of the last write; empty: none
+  const std::string& problem() const { return problem_; }  // of the last write while it leads; empty: none
 
  private:
   struct Object;

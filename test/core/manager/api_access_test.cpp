@@ -23,28 +23,93 @@ std::string with_another_name(const std::string& config_map) {
   return boost::json::serialize(object);
 }
 
+// The parts of a replica that starts.
+struct Start {
+  Start() {
+    certificates.authority("ca");
+    certificates.issue("ca", "server", "/CN=koord-manager", "subjectAltName=DNS:koord-manager");
+    auto opened = http::TlsServer::open({.certificate_file = certificates.pem("server"),
+                                         .key_file = certificates.key("server"),
+                                         .clients_come_later = true});
+    REQUIRE(opened);
+    tls = *opened;
+  }
+  void take_certificate_away() { std::filesystem::rename(certificates.pem("server"), certificates.path("away")); }
+  void put_certificate_back() { std::filesystem::rename(certificates.path("away"), certificates.pem("server")); }
+  ApiAccess access() {
+    return ApiAccess({here.loop, here.workers, clock, *tls}, *kube::find_config(cluster.kubeconfig()),
+                     std::chrono::seconds(10));
+  }
+
+  TestCluster cluster;
+  CertificateFolder certificates;
+  std::shared_ptr<http::TlsServer> tls;
+  LoopHere here;
+  SystemClock clock;
+};
+
+// The answer to a request without credentials.
+unsigned status_of(ApiAccess& access) {
+  unsigned status = 0;
+  access.access().authenticate(http::Request(), [&](const aggregated::Outcome<aggregated::Identity>& outcome) {
+    status = outcome ? 200 : outcome.error().code;
+  });
+  return status;
+}
+
+bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
 }  // namespace
 
 TEST_CASE("settings of clients that came while the certificate was missing are used once it is there again") {
-  TestCluster cluster;
-  CertificateFolder certificates;
-  certificates.authority("ca");
-  certificates.issue("ca", "server", "/CN=koord-manager", "subjectAltName=DNS:koord-manager");
-  auto tls = http::TlsServer::open({.certificate_file = certificates.pem("server"),
-                                    .key_file = certificates.key("server"),
-                                    .clients_come_later = true});
-  REQUIRE(tls);
-  LoopHere here;
-  SystemClock clock;
-  ApiAccess access({here.loop, here.workers, clock, **tls}, *kube::find_config(cluster.kubeconfig()),
-                   std::chrono::seconds(10));
-  REQUIRE(here.until([&] { return access.problem().empty(); }));
-  const std::uint64_t loaded = (*tls)->generation();
+  Start start;
+  ApiAccess access = start.access();
+  REQUIRE(start.here.until([&] { return access.problem().empty(); }));
+  const std::uint64_t loaded = start.tls->generation();
 
-  std::filesystem::rename(certificates.pem("server"), certificates.path("away"));
-  cluster.put(with_another_name(*cluster.get("ConfigMap", "extension-apiserver-authentication", "kube-system")));
-  REQUIRE(here.until([&] { return access.problem().find("server.pem") != std::string::npos; }));
-  std::filesystem::rename(certificates.path("away"), certificates.pem("server"));
-  CHECK(here.until([&] { return access.problem().empty(); }));
-  CHECK((*tls)->generation() == loaded + 1);
+  start.take_certificate_away();
+  start.cluster.put(
+      with_another_name(*start.cluster.get("ConfigMap", "extension-apiserver-authentication", "kube-system")));
+  REQUIRE(start.here.until([&] { return has(access.problem(), "server.pem"); }));
+  CHECK(status_of(access) == 401);
+  start.put_certificate_back();
+  CHECK(start.here.until([&] { return access.problem().empty(); }));
+  CHECK(start.tls->generation() == loaded + 1);
+}
+
+TEST_CASE("a request without a token is answered with 503 until the first settings are in use, or found missing") {
+  Start start;
+  start.take_certificate_away();
+  {
+    ApiAccess access = start.access();
+    CHECK(status_of(access) == 503);
+    REQUIRE(start.here.until([&] { return has(access.problem(), "server.pem"); }));
+    CHECK(status_of(access) == 503);
+    start.put_certificate_back();
+    REQUIRE(start.here.until([&] { return access.problem().empty(); }));
+    CHECK(status_of(access) == 401);
+  }
+  start.cluster.remove("ConfigMap", "extension-apiserver-authentication", "kube-system");
+  ApiAccess access = start.access();
+  CHECK(status_of(access) == 503);
+  REQUIRE(start.here.until([&] { return has(access.problem(), "is missing"); }));
+  CHECK(status_of(access) == 401);
+}
+
+TEST_CASE("a problem with the watch is named while settings of clients are tried again") {
+  Start start;
+  ApiAccess access = start.access();
+  REQUIRE(start.here.until([&] { return access.problem().empty(); }));
+  start.take_certificate_away();
+  start.cluster.put(
+      with_another_name(*start.cluster.get("ConfigMap", "extension-apiserver-authentication", "kube-system")));
+  REQUIRE(start.here.until([&] { return has(access.problem(), "server.pem"); }));
+  start.cluster.fault("down");
+  REQUIRE(start.here.until([&] { return !has(access.problem(), "server.pem"); }));
+  const std::uint64_t loaded = start.tls->generation();
+  start.put_certificate_back();
+  REQUIRE(start.here.until([&] { return start.tls->generation() > loaded; }));
+  CHECK_FALSE(access.problem().empty());
+  start.cluster.clear_faults();
+  CHECK(start.here.until([&] { return access.problem().empty(); }));
 }

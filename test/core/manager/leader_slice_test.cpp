@@ -155,6 +155,10 @@ TEST_CASE("a slice of the other family that may not be deleted is a problem that
   a.lead(true);
   REQUIRE(a.until([&] { return has(a.slice.problem(), "EndpointSlice: 403"); }));
   CHECK(has(a.object(), "fd00::7"));
+  a.lead(false);
+  CHECK(a.slice.problem().empty());
+  a.lead(true);
+  REQUIRE(a.until([&] { return has(a.slice.problem(), "EndpointSlice: 403"); }));
   cluster().clear_faults();
   CHECK(a.until([&] { return has(a.object(), "10.0.0.7") && a.slice.problem().empty(); }));
 }
