@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Clients of koord-manager's aggregated API that come with many tokens, or before it knows them.
 #include <algorithm>
-#include <atomic>
 #include <boost/json.hpp>
 #include <map>
 #include <optional>
@@ -99,16 +98,13 @@ TEST_CASE("an agent gets in with a renewed token while a flood of tokens comes f
     return cluster.ask(*replica, options, kNodeMetricPath + "/node-1/status").status;
   };
   REQUIRE(report(1) == 201);
-  std::atomic<bool> ends = false;
-  std::thread flood([&] {
-    while (!ends) cluster.flood(*replica, 1000);
+  const std::jthread flood([&](const std::stop_token& stops) {
+    while (!stops.stop_requested()) cluster.flood(*replica, 1000);
   });
   CHECK(eventually([&] {
     return cluster.metric(*replica, "koord_manager_serve_refused_total", {"reason=\"limited\""}).value_or(0) > 200;
   }));
   for (int token = 2; token < 5; ++token) CHECK(report(token) == 200);
-  ends = true;
-  flood.join();
 }
 
 TEST_CASE("a client with fifty requests at once, each about another object, is never refused") {
