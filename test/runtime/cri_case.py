@@ -28,7 +28,9 @@ def environment_of(container):
     process = pathlib.Path(f'/proc/{runtime.cri.pid(container)}')
     # Before that it is the program of the runtime that becomes the container's.
     containerd.eventually(lambda: process.joinpath('comm').read_text() == 'sleep\n', 'the program of the container runs')
-    return process.joinpath('environ').read_bytes().split(b'\0')
+    # Empty while the kernel replaces that program.
+    environment = containerd.eventually(lambda: process.joinpath('environ').read_bytes(), 'the program has its environment')
+    return environment.split(b'\0')
 
 
 class ProxyCase(unittest.TestCase):

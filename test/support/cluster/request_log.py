@@ -28,6 +28,7 @@ class RequestLog:
             self._changed.notify_all()
 
     def entries(self, wanted):
+        check_properties(wanted)
         with self._changed:
             return [dict(entry) for entry in self._entries if matches(entry, wanted)]
 
@@ -35,6 +36,7 @@ class RequestLog:
         """The requests that are like this, once there are `count` of them; fewer when the time is over."""
         wanted = dict(wanted)
         count = wanted.pop("count", 1)
+        check_properties(wanted)
         deadline = time.monotonic() + seconds
         with self._changed:
             while True:
@@ -46,6 +48,13 @@ class RequestLog:
 
 
 _EXACT = ("server", "verb", "kind", "name", "namespace", "subresource", "status", "open", "token", "connection")
+
+
+def check_properties(wanted):
+    known = ("after", "answered", "path", "user_agent", *_EXACT)
+    for key in wanted:
+        if key not in known:
+            raise ValueError(f"unknown property of a request: '{key}', expected one of {', '.join(known)}")
 
 
 def matches(entry, wanted):
@@ -60,11 +69,8 @@ def matches(entry, wanted):
             holds = re.search(value, entry["user_agent"]) is not None
         elif key == "answered":
             holds = (entry["status"] != 0) == value
-        elif key in _EXACT:
-            holds = entry.get(key) == value
         else:
-            raise ValueError(f"unknown property of a request: '{key}', expected one of after, answered, path, user_agent, "
-                             f"{', '.join(_EXACT)}")
+            holds = entry.get(key) == value
         if not holds:
             return False
     return True
