@@ -16,7 +16,7 @@ class SloWatch {
  public:
   explicit SloWatch(const state::Hub& hub) : hub_(hub) {}
 
-  // Looks now and again until destroyed, or stopped.
+  // Checks for a new NodeSLO once a second until destroyed or stopped.
   void start(event::Loop& loop);
   void stop() { timer_.reset(); }
 

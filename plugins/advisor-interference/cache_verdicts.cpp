@@ -82,7 +82,7 @@ void CacheVerdicts::restore_once(Time now) {
     host_->log(host_, KOORD_LOG_WARN, plugin::str("kept cycles per instruction: " + problem + "; it is left out"));
 }
 
-// Not before the restore: a kept record would be lost.
+// Not called before the stored record was restored: it would be overwritten.
 void CacheVerdicts::save(Time now) {
   if (!saved_) return;
   saved_ = now;

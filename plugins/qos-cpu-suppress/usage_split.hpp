@@ -31,7 +31,7 @@ struct Split {
 // The parts are not measured at the same moment: together they may be more than the node's, and then the system's is 0.
 Split split(const Parts& parts);
 
-// The larger of what the kubelet holds back and what is reserved beyond it. Nothing of what is not known.
+// The larger of what the kubelet holds back and what is reserved beyond it; a value that is not known counts as 0.
 double reserved(std::optional<double> capacity, std::optional<double> allocatable, std::optional<double> reservation);
 
 }  // namespace koord::usage

@@ -18,7 +18,7 @@ using namespace koord::decision;
 
 namespace {
 
-// Does something before the first write, and after each.
+// Runs a function before the first write and after each write.
 struct Between : MemoryOriginals {
   Result<void> keep(std::span<const Original> originals) override {
     if (auto now = std::exchange(before_write, nullptr)) now();
