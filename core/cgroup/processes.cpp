@@ -12,6 +12,7 @@
 
 #include "core/base/file.hpp"
 #include "core/base/parse.hpp"
+#include "core/base/pidfd.hpp"
 #include "core/base/unique_fd.hpp"
 
 namespace koord::cgroup {
@@ -72,8 +73,7 @@ Result<Members> members_of(const std::string& directory, std::size_t max_cgroups
 
 void kill_members(const std::string& directory, std::span<const std::int32_t> pids) {
   std::vector<std::pair<std::int32_t, UniqueFd>> opened;
-  for (const std::int32_t pid : pids)
-    opened.emplace_back(pid, UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))));
+  for (const std::int32_t pid : pids) opened.emplace_back(pid, open_pidfd(pid));
   const Result<Members> now = members_of(directory);
   if (!now) return;
   for (const auto& [pid, fd] : opened) {

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/base/pidfd.hpp"
 #include "core/base/spawn_plan.hpp"
 #include "core/child/protocol.hpp"
 #include "core/child/spawner.hpp"
@@ -68,7 +69,7 @@ Result<std::unique_ptr<Process>> Process::start(const std::string& program, cons
   if (error == ENOENT)
     return invalid(system_error(error, "cannot run '" + program + "'").message() + "; set plugins.childProgram");
   if (error != 0) return system_error(error, "cannot run '" + program + "'");
-  process->pidfd_.reset(static_cast<int>(::syscall(SYS_pidfd_open, process->pid_, 0)));
+  process->pidfd_ = open_pidfd(process->pid_);
   if (!process->pidfd_) return system_error(errno, "pidfd of a child");
   return process;
 }

@@ -197,7 +197,7 @@ Time Executor::good_until(const Step& step) const {
   const bool is_contested = held != held_.end() && held->second.overwrites > 0;
   switch (step.done.outcome) {
     case decision::Outcome::applied:
-      if (!step.remark.empty()) return {};  // more of it may be had soon
+      if (!step.remark.empty()) return {};  // more of it may be possible soon
       return is_contested ? std::min(refreshed, now + kQuiet[held->second.overwrites - 1]) : refreshed;
     case decision::Outcome::contested:
       return is_contested ? std::min(refreshed, held->second.contested_at + kQuiet[held->second.overwrites - 1])

@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "core/base/linux_capability.hpp"
+#include "core/base/pidfd.hpp"
 #include "core/base/unique_fd.hpp"
 
 // Since Linux 5.14; older headers lack them.
@@ -134,7 +135,7 @@ Finding probe_inotify() {
 }
 
 Finding probe_pidfd() {
-  const UniqueFd self(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
+  const UniqueFd self = open_pidfd(::getpid());
   return self ? supported() : refused(errno, "pidfd_open", "needs to be allowed by the seccomp filter");
 }
 

@@ -5,7 +5,6 @@
 #include <poll.h>
 #include <spawn.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,6 +17,7 @@
 #include <utility>
 
 #include "core/base/parse.hpp"
+#include "core/base/pidfd.hpp"
 #include "core/base/spawn_plan.hpp"
 #include "core/base/utf8.hpp"
 
@@ -61,7 +61,7 @@ Result<std::unique_ptr<Exec>> Exec::start(const std::vector<std::string>& words)
   TRY(plan.give(its_errors.get(), STDERR_FILENO));
   pid_t pid = -1;
   if (const int error = spawn(plan, words, pid)) return system_error(error, "cannot run '" + words[0] + "'");
-  UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  UniqueFd pidfd = open_pidfd(pid);
   if (!pidfd) {
     const int error = errno;
     ::kill(-pid, SIGKILL);

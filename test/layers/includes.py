@@ -185,7 +185,7 @@ def shared_code_of_plugins_has_several_users_and_its_readme_names_them(tree):
         return
     rows = dict(SHARED_ROW.findall(readme.read_text(encoding='utf-8')))
     users = users_of_shared_folders(tree)
-    for folder in sorted(path.name for path in (tree / 'plugins/shared').iterdir() if path.is_dir() and any(path.iterdir())):
+    for folder in sorted({file.path.parts[2] for file in files_in(tree, 'plugins') if file.folder == 'shared'}):
         of = sorted(users.get(folder, ()))
         if len(of) < 2:
             yield f'plugins/shared/{folder}: is used by {", ".join(of) or "nothing"} only; move it there'

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """An agent that a real containerd asks through NRI, for each test."""
-import pathlib
 import time
 import unittest
 
@@ -66,9 +65,4 @@ class AgentCase(unittest.TestCase):
         return (parent, container), seconds
 
     def environment_of(self, container):
-        process = pathlib.Path(f'/proc/{runtime.cri.pid(container)}')
-        # Before that it is the program of the runtime that becomes the container's.
-        containerd.eventually(lambda: process.joinpath('comm').read_text() == 'sleep\n', 'the program of the container runs')
-        # Empty while the kernel replaces that program.
-        environment = containerd.eventually(lambda: process.joinpath('environ').read_bytes(), 'the program has its environment')
-        return environment.split(b'\0')
+        return containerd.environment_of(runtime.cri.pid(container))

@@ -57,6 +57,15 @@ def eventually(condition, what):
     return result
 
 
+def environment_of(pid):
+    """The environment of a container's program, once that runs `sleep`."""
+    process = pathlib.Path(f'/proc/{pid}')
+    # Before that it is the program of the runtime that becomes the container's.
+    eventually(lambda: process.joinpath('comm').read_text() == 'sleep\n', 'the program of the container runs')
+    # Empty while the kernel replaces that program.
+    return eventually(lambda: process.joinpath('environ').read_bytes(), 'the program has its environment').split(b'\0')
+
+
 def hierarchies():
     """Mount points of the cgroup file systems."""
     mounts = [line.split() for line in pathlib.Path('/proc/self/mounts').read_text().splitlines()]

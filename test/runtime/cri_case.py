@@ -25,12 +25,7 @@ def shares_of(parent, container):
 
 
 def environment_of(container):
-    process = pathlib.Path(f'/proc/{runtime.cri.pid(container)}')
-    # Before that it is the program of the runtime that becomes the container's.
-    containerd.eventually(lambda: process.joinpath('comm').read_text() == 'sleep\n', 'the program of the container runs')
-    # Empty while the kernel replaces that program.
-    environment = containerd.eventually(lambda: process.joinpath('environ').read_bytes(), 'the program has its environment')
-    return environment.split(b'\0')
+    return containerd.environment_of(runtime.cri.pid(container))
 
 
 class ProxyCase(unittest.TestCase):
