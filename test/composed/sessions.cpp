@@ -4,12 +4,14 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <boost/json.hpp>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 
 #include "core/base/file.hpp"
 #include "core/base/parse.hpp"
+#include "core/json/reader.hpp"
 
 namespace koord::test {
 namespace {
@@ -192,9 +194,19 @@ bool Sessions::runs_on(double more) const {
   return eventually([&] { return rounds() >= from + more; }, kLong);
 }
 
-// A session may begin below what the one before it has left: it comes there again by its own steps.
+// The session before may have left the expected value, and the first steps of this one may lie below it.
+bool Sessions::has_decided() const {
+  const std::string answer = agent->get("/api/v1/knobs");
+  const auto knobs = read_json_object(answer);
+  if (!knobs) return false;
+  const boost::json::array& all = knobs->at("knobs").as_array();
+  return std::all_of(all.begin(), all.end(), [](const boost::json::value& knob) {
+    return !knob.at("held").as_bool() || !knob.at("intents").as_array().empty();
+  });
+}
+
 bool Sessions::settles() {
-  const auto has_settled = [&] { return unsettled().empty(); };
+  const auto has_settled = [&] { return unsettled().empty() && has_decided(); };
   const auto stays_settled = [&] { return has_settled() && runs_on(kMoreRounds) && has_settled(); };
   return eventually(stays_settled, kLong);
 }

@@ -68,7 +68,7 @@ class Sessions {
   void configure(const std::string& lines);
   void set_node_slo(const std::string& spec) const { pods.write_slo(folder.path(), spec); }
 
-  // Each file has its value, and has it still after three more rounds of the strategy.
+  // Each file has its value by a decision of this session, and has it still after three more rounds of the strategy.
   bool settles();
   bool is_as_before() const { return now() == before_; }
   bool becomes_as_before() const;
@@ -96,6 +96,7 @@ class Sessions {
   std::string config(bool again) const;
   std::vector<std::string> start_arguments() const;
   bool runs_on(double rounds) const;
+  bool has_decided() const;  // about each value that is held
 
   const Given given_;
   std::string gates_ = given_.gates;
