@@ -111,7 +111,7 @@ bool Gatherer::one(std::uint32_t index, Collected& collected) {
     if (!column) return false;
     collected.resolution = state_.head.catalogue().metric_of(column->lane->metric()).resolution;
     if (column->lane->memory_from_ms(*column) <= span_.from_ms) {
-      take_window(*column, collected);
+      take_from_memory(*column, collected);
       return !collected.values.empty();
     }
     id = column->id;
@@ -123,14 +123,12 @@ bool Gatherer::one(std::uint32_t index, Collected& collected) {
   return !collected.values.empty();
 }
 
-void Gatherer::take_window(const Column& column, Collected& collected) const {
-  Lane::Window window = column.lane->window(column, span_.from_ms, span_.to_ms);
-  collected.values.reserve(window.values[0].size() + window.values[1].size());
-  for (std::size_t piece = 0; piece < 2; ++piece) {
-    std::span<const std::int64_t> times = window.times[piece], values = window.values[piece];
-    for (std::size_t i = 0; i < values.size(); ++i)
-      if (values[i] != kMissing) append(collected, times[i], values[i], keep_.times);
-  }
+void Gatherer::take_from_memory(const Column& column, Collected& collected) const {
+  const Lane::Rows rows = column.lane->rows_between(column, span_.from_ms, span_.to_ms);
+  collected.values.reserve(rows.count());
+  column.lane->each(column, rows, [&](std::int64_t time_ms, std::int64_t value) {
+    if (value != kMissing) append(collected, time_ms, value, keep_.times);
+  });
 }
 
 void Gatherer::find_in_memory(std::span<Part> parts, std::vector<ChunkRef>& refs, std::vector<SealedChunkPtr>& sealed) {
@@ -144,7 +142,7 @@ void Gatherer::find_in_memory(std::span<Part> parts, std::vector<ChunkRef>& refs
     part.resolution = state_.head.catalogue().metric_of(identity->metric).resolution;
     part.disk_until_ms = span_.to_ms;
     if (const Column* column = identity->column) {
-      take_window(*column, part.in_memory);
+      take_from_memory(*column, part.in_memory);
       part.disk_until_ms = std::min(span_.to_ms, column->lane->memory_from_ms(*column) - 1);
     }
     if (part.disk_until_ms < span_.from_ms) continue;

@@ -64,7 +64,7 @@ class Gatherer {
   std::size_t gather(std::span<Part> parts, std::size_t least);
   void find_in_memory(std::span<Part> parts, std::vector<ChunkRef>& refs, std::vector<SealedChunkPtr>& sealed);
   void drop_last(std::span<Part>& parts, std::size_t least);
-  void take_window(const Column& column, Collected& collected) const;
+  void take_from_memory(const Column& column, Collected& collected) const;
   void read_chunk(std::string_view bytes, std::span<Part> parts);
   void take(const std::vector<std::int64_t>& times_ms, const std::vector<std::int64_t>& values, Part& part) const;
   Collected& merged(std::span<Part> parts);

@@ -2,6 +2,8 @@
 #include "core/store/lane.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 namespace koord::store {
 namespace {
@@ -14,6 +16,8 @@ constexpr std::uint32_t kFirstRows = 8;
 constexpr std::int64_t kMemorySpanMs = 300'000;
 // Coprime to kChunkRows, so that the first seals of 120 groups fall on 120 different rows.
 constexpr std::uint64_t kStagger = 53;
+
+std::size_t words_of(bool is_wide) { return is_wide ? 2 : 1; }
 
 std::vector<const Column*> columns_with_rows(const Group& group, Row from_row) {
   std::vector<const Column*> columns;
@@ -79,11 +83,12 @@ void Lane::grow() {
   for (Row row = oldest_row(); row < rows_; ++row) times[row % more] = time_of(row);
   for (auto& group : groups_) {
     for (Column& column : group->columns) {
-      if (!column.values) continue;
-      auto values = std::make_unique_for_overwrite<std::int64_t[]>(more);
+      if (!column.ring) continue;
+      const std::size_t words = words_of(column.is_wide);
+      auto ring = std::make_unique_for_overwrite<std::int32_t[]>(words * more);
       for (Row row = std::max(column.first_row, oldest_row()); row < column.next_row; ++row)
-        values[row % more] = column.values[row % ring_rows_];
-      column.values = std::move(values);
+        std::copy_n(column.place(row % ring_rows_), words, &ring[words * (row % more)]);
+      column.ring = std::move(ring);
     }
   }
   times_ = std::move(times);
@@ -99,28 +104,58 @@ void Lane::begin_row(std::int64_t time_ms) {
 }
 
 bool Lane::make_place(Column& column, std::int64_t value) {
-  if (!column.values) {
+  if (!column.ring) {
     if (column.next_row == column.first_row) {
       column.first_row = column.next_row = std::max(column.first_row, rows_ - 1);
-      column.constant = value;
+      column.base = value;
     }
     const bool without_gap = column.next_row + 1 >= rows_;
-    if (value == column.constant && without_gap) {
+    if (value == column.base && without_gap) {
       column.next_row = rows_;
       return false;
     }
     make_ring(column);
   }
   for (Row row = std::max(column.next_row, oldest_row()); row + 1 < rows_; ++row)
-    column.values[row % ring_rows_] = kMissing;
+    column.put(row % ring_rows_, kMissing);
   column.next_row = rows_;
   return true;
 }
 
 void Lane::make_ring(Column& column) const {
-  column.values = std::make_unique_for_overwrite<std::int64_t[]>(ring_rows_);
+  column.is_wide = false;
+  column.ring = std::make_unique_for_overwrite<std::int32_t[]>(ring_rows_);
   for (Row row = std::max(column.first_row, oldest_row()); row < column.next_row; ++row)
-    column.values[row % ring_rows_] = column.constant;
+    column.put(row % ring_rows_, column.base);
+}
+
+void Lane::rebuild(Column& column, std::int64_t base, bool is_wide) const {
+  Column old;
+  old.ring = std::exchange(column.ring, std::make_unique_for_overwrite<std::int32_t[]>(words_of(is_wide) * ring_rows_));
+  old.base = std::exchange(column.base, base);
+  old.is_wide = std::exchange(column.is_wide, is_wide);
+  for (Row row = std::max(column.first_row, oldest_row()); row < column.next_row; ++row)
+    column.put(row % ring_rows_, old.value(row % ring_rows_));
+}
+
+void Lane::put_far(Column& column, std::int64_t value) const {
+  column.next_row = newest_row();  // which has no value yet
+  rebuild(column, column.base, true);
+  column.next_row = rows_;
+  column.put(position_, value);
+  narrow(column);
+}
+
+void Lane::narrow(Column& column) const {
+  std::int64_t lowest = std::numeric_limits<std::int64_t>::max(), highest = kMissing;
+  for (Row row = std::max(column.first_row, oldest_row()); row < column.next_row; ++row) {
+    const std::int64_t value = column.value(row % ring_rows_);
+    if (value != kMissing) lowest = std::min(lowest, value);
+    highest = std::max(highest, value);
+  }
+  if (highest == kMissing) return;
+  const std::int64_t middle = lowest + (highest - lowest) / 2;
+  if (highest - middle <= std::numeric_limits<std::int32_t>::max()) rebuild(column, middle, false);
 }
 
 Row Lane::first_row_from(std::int64_t time_ms, Row low, Row high) const {
@@ -135,26 +170,12 @@ Row Lane::first_row_from(std::int64_t time_ms, Row low, Row high) const {
   return low;
 }
 
-Lane::Window Lane::window(const Column& column, std::int64_t from_ms, std::int64_t to_ms) const {
+Lane::Rows Lane::rows_between(const Column& column, std::int64_t from_ms, std::int64_t to_ms) const {
   Row begin = std::max(column.first_row, oldest_row());
-  Row end = column.next_row;
+  const Row end = column.next_row;
   if (begin >= end) return {};
   begin = first_row_from(from_ms, begin, end);
-  end = to_ms >= newest_ms_ ? end : first_row_from(to_ms + 1, begin, end);
-  std::size_t count = static_cast<std::size_t>(end - begin);
-  std::size_t at = begin % ring_rows_;
-  std::size_t first = std::min<std::size_t>(count, ring_rows_ - at);
-  std::span<const std::int64_t> times(times_);
-  Window window{{times.subspan(at, first), times.first(count - first)}, {}, {}};
-  if (column.values) {
-    std::span<const std::int64_t> values(column.values.get(), ring_rows_);
-    window.values = {values.subspan(at, first), values.first(count - first)};
-  } else {
-    window.constants.assign(count, column.constant);
-    std::span<const std::int64_t> values(window.constants);
-    window.values = {values.first(first), values.subspan(first)};
-  }
-  return window;
+  return {begin, to_ms >= newest_ms_ ? end : first_row_from(to_ms + 1, begin, end)};
 }
 
 std::int64_t Lane::memory_from_ms(const Column& column) const {
@@ -188,7 +209,10 @@ ChunkRows Lane::seal(Group& group, std::int64_t until_ms, std::uint64_t& lost) {
       values[row - begin] = value_of(*column, row);
     rows.series.push_back(column->id);
   }
-  for (Column& column : group.columns) column.journal_epoch = 0;
+  for (Column& column : group.columns) {
+    column.journal_epoch = 0;
+    if (column.is_wide) narrow(column);
+  }
   group.sealed_row = end;
   return rows;
 }

@@ -7,6 +7,8 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -23,11 +25,12 @@ class Lane;
 using Row = std::uint32_t;
 
 // The values of one live series in a ring: row r is at r % ring_rows. Rows from next_row on are missing. Many series
-// never change: as long as all values from first_row on are the same, there is no ring. One cache line, since there is
-// one for each series and an append touches it.
+// never change: as long as all values from first_row on are the same, there is no ring. Most others change little:
+// their ring has 4 bytes for each value, the difference to `base`. One cache line, since there is one for each series
+// and an append touches it.
 struct alignas(64) Column {
-  std::unique_ptr<std::int64_t[]> values;  // null: all are `constant`
-  std::int64_t constant = 0;
+  std::unique_ptr<std::int32_t[]> ring;  // null: all are `base`
+  std::int64_t base = 0;
   Lane* lane = nullptr;
   std::int64_t journal_value = 0;  // the journal's last entry for it, when its epoch is journal_epoch
   std::uint64_t tag = 0;
@@ -37,8 +40,13 @@ struct alignas(64) Column {
   Row next_row = 0;
   std::uint32_t group = 0;  // its position in the lane
   bool ended = false;
+  bool is_wide = false;  // the ring has the values themselves, 8 bytes each
 
   bool in_use() const { return id != 0; }
+  const std::int32_t* place(std::size_t position) const { return &ring[is_wide ? 2 * position : position]; }
+  std::int64_t value(std::size_t position) const;
+  // False, and nothing is changed: the value is too far from `base`.
+  bool put(std::size_t position, std::int64_t value);
 };
 static_assert(sizeof(Column) == 64);
 
@@ -71,21 +79,25 @@ class Lane {
   void begin_row(std::int64_t time_ms);
   // Sets the value in the newest row.
   void set(Column& column, std::int64_t value) {
-    if ((column.next_row == rows_ && column.values) || make_place(column, value)) column.values[position_] = value;
+    if (!(column.next_row == rows_ && column.ring) && !make_place(column, value)) return;
+    if (!column.put(position_, value)) [[unlikely]]
+      put_far(column, value);
   }
 
   // Where set() will write in the newest row or the one after: for prefetching.
-  const std::int64_t* near_newest(const Column& column) const {
-    return column.values ? &column.values[position_] : nullptr;
+  const std::int32_t* near_newest(const Column& column) const {
+    return column.ring ? column.place(position_) : nullptr;
   }
 
-  // The part of a column that is in memory: the rows with times in [from, to], in up to two pieces.
-  struct Window {
-    std::array<std::span<const std::int64_t>, 2> times;
-    std::array<std::span<const std::int64_t>, 2> values;
-    std::vector<std::int64_t> constants;  // behind `values`, for a column without a ring
+  // The part of a column that is in memory: the rows with times in [from, to].
+  struct Rows {
+    Row begin = 0, end = 0;
+    std::size_t count() const { return end - begin; }
   };
-  Window window(const Column& column, std::int64_t from_ms, std::int64_t to_ms) const;
+  Rows rows_between(const Column& column, std::int64_t from_ms, std::int64_t to_ms) const;
+  // Calls visit(time_ms, value) for each, kMissing for no value.
+  template <typename Visit>
+  void each(const Column& column, Rows rows, Visit visit) const;
   // Samples before it are not in memory.
   std::int64_t memory_from_ms(const Column& column) const;
 
@@ -108,8 +120,13 @@ class Lane {
   // False: the column has no ring and needs none for this value, which is set.
   bool make_place(Column& column, std::int64_t value);
   void make_ring(Column& column) const;
+  // Puts a value into the newest row that is too far from `base` for 4 bytes.
+  void put_far(Column& column, std::int64_t value) const;
+  // Makes a ring of 4 bytes for each value if these are near each other.
+  void narrow(Column& column) const;
+  void rebuild(Column& column, std::int64_t base, bool is_wide) const;
   std::int64_t value_of(const Column& column, Row row) const {
-    return column.values ? column.values[row % ring_rows_] : column.constant;
+    return column.ring ? column.value(row % ring_rows_) : column.base;
   }
   Group& group_with_room();
 
@@ -124,5 +141,39 @@ class Lane {
   std::vector<std::unique_ptr<Group>> groups_;
   std::uint32_t roomy_ = 0;  // no group before it has room
 };
+
+inline constexpr std::int32_t kMissingDifference = std::numeric_limits<std::int32_t>::min();
+
+inline std::int64_t Column::value(std::size_t position) const {
+  std::int64_t value;
+  if (is_wide) {
+    std::memcpy(&value, place(position), sizeof value);
+    return value;
+  }
+  const std::int32_t difference = ring[position];
+  return difference == kMissingDifference ? kMissing : base + difference;
+}
+
+inline bool Column::put(std::size_t position, std::int64_t value) {
+  if (is_wide) {
+    std::memcpy(&ring[2 * position], &value, sizeof value);
+    return true;
+  }
+  // Values are below 2^61, so this does not overflow.
+  const std::int64_t difference = value == kMissing ? kMissingDifference : value - base;
+  const bool fits =
+      difference == static_cast<std::int32_t>(difference) && (difference != kMissingDifference || value == kMissing);
+  if (fits) ring[position] = static_cast<std::int32_t>(difference);
+  return fits;
+}
+
+template <typename Visit>
+void Lane::each(const Column& column, Rows rows, Visit visit) const {
+  std::size_t position = rows.begin % ring_rows_;
+  for (Row row = rows.begin; row < rows.end; ++row) {
+    visit(times_[position], column.ring ? column.value(position) : column.base);
+    if (++position == ring_rows_) position = 0;
+  }
+}
 
 }  // namespace koord::store

@@ -19,8 +19,8 @@ struct Options {
   Duration min_span = std::chrono::minutes(30);
   Duration journal_period = std::chrono::seconds(1);  // at most so much is lost when the process is killed
   bool journal = true;                                // false: up to 4 minutes are lost when the process is killed
-  // Rows in memory per metric, 8 bytes per series each: this many at most, fewer where they already reach back five
-  // minutes.
+  // Rows in memory per metric, 4 or 8 bytes per changing series each: this many at most, fewer where they already reach
+  // back five minutes.
   std::uint32_t ring_rows = 320;
 };
 

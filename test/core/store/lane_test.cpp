@@ -28,9 +28,11 @@ struct CountingLane {
     }
   }
   std::int64_t seconds_in_memory() const { return (time_ms - lane.memory_from_ms(column)) / 1000; }
-  std::vector<std::int64_t> in_memory() const {
+  std::vector<std::int64_t> in_memory() const { return in_memory(column); }
+  std::vector<std::int64_t> in_memory(const Column& of) const {
     std::vector<std::int64_t> values;
-    for (auto piece : lane.window(column, 0, time_ms).values) values.insert(values.end(), piece.begin(), piece.end());
+    lane.each(of, lane.rows_between(of, 0, time_ms),
+              [&](std::int64_t, std::int64_t value) { values.push_back(value); });
     return values;
   }
 };
@@ -54,24 +56,18 @@ TEST_CASE("a metric of one value a minute takes eight rows") {
 TEST_CASE("a series without a change has its values, and no ring until it changes") {
   CountingLane lane;
   Column& steady = lane.lane.add(2);
-  const auto values = [&] {
-    std::vector<std::int64_t> found;
-    for (auto piece : lane.lane.window(steady, 0, lane.time_ms).values)
-      found.insert(found.end(), piece.begin(), piece.end());
-    return found;
-  };
   for (int i = 0; i < 500; ++i) {
     lane.append_rows(1, 1000);
     lane.lane.set(steady, 7);
   }
-  CHECK(values() == std::vector<std::int64_t>(kMaxRows, 7));
-  CHECK_FALSE(steady.values);
+  CHECK(lane.in_memory(steady) == std::vector<std::int64_t>(kMaxRows, 7));
+  CHECK_FALSE(steady.ring);
   lane.append_rows(1, 1000);
   lane.lane.set(steady, 8);
   std::vector<std::int64_t> expected(kMaxRows - 1, 7);
   expected.push_back(8);
-  CHECK(values() == expected);
-  CHECK(steady.values);
+  CHECK(lane.in_memory(steady) == expected);
+  CHECK(steady.ring);
 }
 
 TEST_CASE("a series without a change that misses a row has no value there") {
@@ -81,9 +77,7 @@ TEST_CASE("a series without a change that misses a row has no value there") {
     lane.append_rows(1, 1000);
     if (has_value) lane.lane.set(steady, 7);
   }
-  const auto window = lane.lane.window(steady, 0, lane.time_ms);
-  std::vector<std::int64_t> values(window.values[0].begin(), window.values[0].end());
-  CHECK(values == std::vector<std::int64_t>{7, 7, kMissing, 7});
+  CHECK(lane.in_memory(steady) == std::vector<std::int64_t>{7, 7, kMissing, 7});
 }
 
 TEST_CASE("sealed rows of a series without a change are its value") {
@@ -133,9 +127,7 @@ TEST_CASE("a series that begins late, or has a gap, has no value from before whe
     lane.append_rows(1, 1000);
     if (i < 10 || i == 59) lane.lane.set(late, 7);
   }
-  auto window = lane.lane.window(late, 0, lane.time_ms);
-  std::vector<std::int64_t> values;
-  for (auto piece : window.values) values.insert(values.end(), piece.begin(), piece.end());
+  const std::vector<std::int64_t> values = lane.in_memory(late);
   REQUIRE(values.size() == 60);
   CHECK(std::count(values.begin(), values.end(), 7) == 11);
   CHECK(std::count(values.begin(), values.end(), kMissing) == 49);
@@ -148,9 +140,61 @@ TEST_CASE("a series that begins when its newest row is sealed has no value there
   lane.lane.seal(lane.lane.group_of(lane.column), lane.time_ms, lost);
   Column& late = lane.lane.add(2);
   lane.lane.set(late, 7);
-  auto window = lane.lane.window(late, 0, lane.time_ms);
-  CHECK(window.values[0].empty());
+  CHECK(lane.in_memory(late).empty());
   lane.append_rows(1, 1000);
   lane.lane.set(late, 8);
-  CHECK(lane.lane.window(late, 0, lane.time_ms).values[0].back() == 8);
+  CHECK(lane.in_memory(late).back() == 8);
+}
+
+TEST_CASE("values near each other take 4 bytes each, others 8, and all come back as they were") {
+  constexpr std::int64_t kFar = std::int64_t{1} << 40;
+  struct Row {
+    const char* name;
+    std::vector<std::int64_t> values;
+    bool is_wide;
+  };
+  const Row rows[] = {
+      {"near", {kFar, kFar + 1, kFar - 1}, false},
+      {"both ends of 32 bits", {0, INT32_MAX, -INT32_MAX}, false},
+      {"the widest span", {0, 2 * std::int64_t{INT32_MAX}}, false},
+      {"one wider", {0, 2 * std::int64_t{INT32_MAX} + 1}, true},
+      {"far", {1, kFar, -kFar, 1}, true},
+      {"a missing one", {1, kMissing, kFar, kMissing, 2}, true},
+      {"a counter beyond 32 bits", {0, INT32_MAX, kMissing, 2 * std::int64_t{INT32_MAX} - 1}, false},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.name);
+    CountingLane lane;
+    Column& column = lane.lane.add(2);
+    for (const std::int64_t value : row.values) {
+      lane.append_rows(1, 1000);
+      if (value != kMissing) lane.lane.set(column, value);
+    }
+    CHECK(lane.in_memory(column) == row.values);
+    CHECK(column.is_wide == row.is_wide);
+  }
+}
+
+TEST_CASE("a ring grows with values of 8 bytes, and has 4 again when a seal finds the far value gone") {
+  constexpr std::int64_t kFar = std::int64_t{1} << 40;
+  CountingLane lane;
+  Column& column = lane.lane.add(2);
+  std::vector<std::int64_t> expected;
+  const auto append = [&](std::int64_t value) {
+    lane.append_rows(1, 1000);
+    lane.lane.set(column, value);
+    expected.push_back(value);
+  };
+  append(1);
+  append(kFar);
+  for (std::int64_t i = 2; i < kMaxRows; ++i) append(i);
+  CHECK(lane.in_memory(column) == expected);
+  std::uint64_t lost = 0;
+  lane.lane.seal(lane.lane.group_of(column), lane.time_ms, lost);
+  CHECK(column.is_wide);
+  append(7);
+  append(8);
+  lane.lane.seal(lane.lane.group_of(column), lane.time_ms, lost);
+  CHECK_FALSE(column.is_wide);
+  CHECK(lane.in_memory(column) == std::vector<std::int64_t>(expected.begin() + 2, expected.end()));
 }
