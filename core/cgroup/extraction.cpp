@@ -69,9 +69,8 @@ std::int64_t convert(std::int64_t value, Conversion conversion) {
       return saturating_multiply(value, page_size());
     case Conversion::weight_to_shares:
       return shares_of_weight(value);
-    // The largest count of 64 KiB pages and everything above: no machine has that much.
     case Conversion::huge_is_unlimited:
-      return value >= 0x7FFFFFFFFFFF0000 ? -1 : value;
+      return value >= kNoLimitOfV1 ? -1 : value;
   }
   return kAbsent;
 }

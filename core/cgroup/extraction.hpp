@@ -15,6 +15,10 @@ namespace koord::cgroup {
 // "max" is -1; a number too large is the largest int64; anything else is kAbsent.
 std::int64_t parse_value(std::string_view text);
 
+// cgroup v1 shows "no limit" of memory as the largest count of pages. The smallest of these, that of pages of 64 KiB;
+// no machine has that much memory.
+inline constexpr std::int64_t kNoLimitOfV1 = 0x7FFFFFFFFFFF0000;
+
 std::int64_t convert(std::int64_t value, Conversion conversion);
 
 class Extraction {

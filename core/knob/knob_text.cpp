@@ -18,8 +18,6 @@ using cgroup::Controller;
 using cgroup::Version;
 
 constexpr std::int64_t kFewestShares = 2, kHighestShares = 262144, kHighestWeight = 10000;
-// v1 writes "no limit" of memory as the largest count of pages.
-constexpr std::int64_t kHuge = 0x7FFFFFFFFFFFF000;
 
 std::int64_t weight_of_shares(std::int64_t shares) {
   return 1 + (std::clamp(shares, kFewestShares, kHighestShares) - kFewestShares) * (kHighestWeight - 1) /
@@ -49,7 +47,7 @@ Result<std::int64_t> read_number(const Knob& knob, std::string_view text) {
   }
   std::int64_t number = cgroup::parse_value(text);
   if (number == cgroup::kAbsent) return strange(knob, text);
-  return number < 0 || number >= kHuge ? kUnlimited : number;
+  return number < 0 || number >= cgroup::kNoLimitOfV1 ? kUnlimited : number;
 }
 
 bool has_throttle_files(const Knob& knob, Version version) {

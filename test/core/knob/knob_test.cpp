@@ -234,6 +234,7 @@ TEST_CASE("in a file with items one is read and the others are ignored") {
 
 TEST_CASE("v1's largest number of pages is no limit, and memory goes by whole pages") {
   CHECK(back("memory.max", {"9223372036854771712"}, Version::v1) == "max");
+  CHECK(back("memory.max", {"9223372036854710272"}, Version::v1) == "max");  // 64 KiB pages
   CHECK(kernel("memory.max", "10000000", Version::v2) == Texts{"9998336"});
 }
 
