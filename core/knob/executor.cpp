@@ -197,7 +197,8 @@ Time Executor::good_until(const Step& step) const {
   const bool is_contested = held != held_.end() && held->second.overwrites > 0;
   switch (step.done.outcome) {
     case decision::Outcome::applied:
-      if (!step.remark.empty()) return {};  // more of it may be possible soon
+      if (!step.remark.empty()) return {};   // more of it may be possible soon
+      if (step.has_new_original) return {};  // the order is to be made again
       return is_contested ? std::min(refreshed, now + kQuiet[held->second.overwrites - 1]) : refreshed;
     case decision::Outcome::contested:
       return is_contested ? std::min(refreshed, held->second.contested_at + kQuiet[held->second.overwrites - 1])
@@ -319,6 +320,7 @@ void Executor::decide_write(Step& step) {
     return;
   }
   step.writes = !is_settled;
+  if (step.writes && held != held_.end()) take_original(step, held->second);
 }
 
 Step Executor::revert_step(const KnobKey& key, Held& held) {

@@ -173,6 +173,7 @@ class Executor {
   // executor_contested.cpp: other writers
   bool is_of_others(const Held& held, const KnobFiles::Reading& now) const;
   bool is_contested(Step& step, Held& held);
+  void take_original(Step& step, Held& held);
 
   // executor_write.cpp: doing it
   void run(Steps& steps);

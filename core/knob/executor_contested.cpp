@@ -33,4 +33,11 @@ bool Executor::is_contested(Step& step, Held& held) {
   return true;
 }
 
+// The kubelet writes a CPU set or a weight once, when its pods change. A revert to the value before that would stay.
+void Executor::take_original(Step& step, Held& held) {
+  if (step.order == nullptr || !step.order->bounds_original || !is_of_others(held, step.now)) return;
+  held.original = original_in(step.key, *step.knob, step.now);
+  step.has_new_original = true;
+}
+
 }  // namespace koord::knob

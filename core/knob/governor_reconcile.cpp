@@ -7,6 +7,21 @@
 #include "core/knob/governor.hpp"
 
 namespace koord::knob {
+namespace {
+
+// A hook's base may be what a container runtime has stored and writes again; a scale would multiply its own result.
+bool bounds_original(const Composition& made) {
+  return std::all_of(made.parts.begin(), made.parts.end(), [](const Part& part) {
+    const bool is_bound = part.role == decision::Role::cap || part.role == decision::Role::floor;
+    return is_bound || (part.role == decision::Role::base && part.plugin.empty());
+  });
+}
+
+Order order_of(decision::Level level, const KnobKey& key, const Composition& made) {
+  return {level, key.cgroup_dir, made.knob, made.value, made.winner, made.ttl, bounds_original(made)};
+}
+
+}  // namespace
 
 decision::Decision Governor::decision_of(const Intent& intent, const Done& done, Time time) {
   decision::Decision decision;
@@ -75,8 +90,7 @@ void Governor::plan(Entry& entry, Round& round) {
     round.dropped.push_back(key);
     return;
   }
-  round.orders.push_back({level_of(key), key.cgroup_dir, state.composed->knob, state.composed->value,
-                          state.composed->winner, state.composed->ttl});
+  round.orders.push_back(order_of(level_of(key), key, *state.composed));
   round.planned.push_back({&entry, {}});
 }
 
@@ -96,8 +110,7 @@ void Governor::plan_intents(Entry& entry, Intents intents, Round& round) {
   state.composed = *std::move(composed);
   const Composition& made = *state.composed;
   if (made.knob->is_one_shot && made.chosen && intents[*made.chosen]->is_done) return;
-  round.orders.push_back(
-      {intents.front()->proposed.level, key.cgroup_dir, made.knob, made.value, made.winner, made.ttl});
+  round.orders.push_back(order_of(intents.front()->proposed.level, key, made));
   round.planned.push_back({&entry, std::move(intents)});
 }
 

@@ -22,6 +22,9 @@ struct Order {
   Value value;
   std::string plugin = {};  // the owner of the intent
   Duration ttl{0};          // of the intent
+  // Only bounds the value that the knob has without the agent. If another process writes the knob, that value is the
+  // original from then on.
+  bool bounds_original = false;
 };
 
 struct Done {
@@ -41,11 +44,12 @@ struct Step {
   KnobFiles::Reading now = {};
   bool writes = false;
   Done done = {};
-  const Order* order = nullptr;  // nullptr: a revert
-  Value before = {};             // at the start of the batch
-  bool refused = false;          // by the kernel
-  std::string remark = {};       // how the target had to be altered
-  bool is_seen = false;          // it needed no look
+  const Order* order = nullptr;   // nullptr: a revert
+  Value before = {};              // at the start of the batch
+  bool refused = false;           // by the kernel
+  std::string remark = {};        // how the target had to be altered
+  bool is_seen = false;           // it needed no look
+  bool has_new_original = false;  // the value of another process; the order was made from the one before
 
   // The planner resets these two in each plan.
   std::string conflict = {};  // why it cannot be; then it is not written

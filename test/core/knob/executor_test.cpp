@@ -73,6 +73,32 @@ TEST_CASE_FIXTURE(ExecutorTree, "a human who writes a managed file once is writt
   CHECK(read("pod/cpu.max") == "30000 100000");
 }
 
+TEST_CASE_FIXTURE(ExecutorTree,
+                  "a CPU set that the kubelet has changed under a cap comes back with the end of the cap") {
+  write("pod/cpuset.cpus", "0-7");
+  Order cap = order("pod", "cpuset.cpus", "0-3");
+  cap.bounds_original = true;
+  apply(cap);
+  write("pod/cpuset.cpus", "0-1,4-7");  // a pod got CPUs 2 and 3 for itself
+  clock.advance(60s);
+  const Done done = apply(cap);
+  CHECK(done.outcome == Outcome::applied);
+  CHECK(done.good_until <= clock.now());  // the cap is composed with the new original in the next round
+  CHECK(spell(*cap.knob, *executor.value_before({"pod", "cpuset.cpus", {}}, *cap.knob)) == "0-1,4-7");
+  CHECK(originals.all().at(0).texts == Texts{"0-1,4-7"});  // also for the next session
+  CHECK(undo().outcome == Outcome::reverted);
+  CHECK(read("pod/cpuset.cpus") == "0-1,4-7");
+}
+
+TEST_CASE_FIXTURE(ExecutorTree, "a value that a runtime writes again is no original where a hook gives the base") {
+  apply(order("pod", "cpu.weight", "50"));
+  write("pod/cpu.weight", "70");
+  clock.advance(60s);
+  apply(order("pod", "cpu.weight", "50"));
+  CHECK(undo().outcome == Outcome::reverted);
+  CHECK(read("pod/cpu.weight") == "100");
+}
+
 TEST_CASE_FIXTURE(
     ExecutorTree,
     "a process that resets a quota each second is written over ever later, and then left alone for a long while") {

@@ -95,6 +95,18 @@ TEST_CASE_FIXTURE(SetsOnV1, "on v1 a cap of the class's CPU set reaches the cgro
   CHECK(governor->held() == 0);
 }
 
+TEST_CASE_FIXTURE(SetsOnV1,
+                  "a CPU set that the kubelet writes below a cap is capped, and comes back with the end of the cap") {
+  const auto suppress = [&] { propose("suppress", {intent(Role::cap, "be", "0-1", "cpuset.cpus")}); };
+  suppress();
+  node.write("cgroup/cpuset/be/pod/a/cpuset.cpus", "0,2-3\n");  // another pod got CPU 1 for itself
+  for (int i = 0; i < 70; ++i) suppress(), seconds(1);
+  CHECK(all() == "0-1 0-1 0 1");
+  CHECK(composition("be/pod/a") == "cpuset.cpus 0 = original 0,2-3, cap 0-1 (suppress on be)");
+  withdraw("suppress");
+  CHECK(all() == "0-3 0-3 0,2-3 1,3");
+}
+
 TEST_CASE_FIXTURE(SetsOnV1, "caps of CPU sets at two levels leave what both allow") {
   propose("suppress", {intent(Role::cap, "be", "0-2", "cpuset.cpus")});
   propose("other", {intent(Role::cap, "be/pod", "1-3", "cpuset.cpus")});
