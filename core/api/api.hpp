@@ -4,12 +4,13 @@
 // Prometheus and kubelet get /metrics, /healthz and /readyz on TCP as well (listen.metrics), and the kubelet the last
 // two on a listener of their own (listen.probes).
 //
+// clang-format off
 //   GET /metrics                    Prometheus text
 //   GET /healthz, /readyz           "ok"; /readyz: a line per module, 503 while one of them is not ready
 //   GET /api/v1/node                the node, its kubelet, its topology, its latest values and the age of each part
 //   GET /api/v1/pods                pods, their containers, and containers outside pods, each with its latest "values"
-//   and their
-//                                   "times"; a value older than two periods of its plugin is left out, in /node as well
+//                                   and their "times"; a value older than two periods of its plugin is left out, in
+//                                   /node as well
 //   GET /api/v1/query?metric=M      aggregates: &agg=avg,p95 &window=5m (or &from, &to: Unix seconds) &label=k=v …;
 //                                   &raw=true: the samples themselves; "to" and "ageSeconds" of a row say when its
 //                                   newest was taken. 400 if it costs too much (README.md)
@@ -17,31 +18,30 @@
 //   POST /api/v1/plugins/{id}/reload   loads the plugin's file again; answers when that is done, 409 if it failed
 //   POST /api/v1/restore            reverts all knobs and stops all strategies from writing until an operator allows it
 //   GET /api/v1/takeover/koordlet   values that koordlet left on this node, their bases and why; POST sets them to
-//   their bases GET /api/v1/events              observations and actions of plugins and the host, the oldest first GET
-//   /api/v1/predictions         predictions for pods, priority classes, system and node, resources that could be lent,
-//                                   and the accuracy of predictions
+//                                   their bases
+//   GET /api/v1/events              observations and actions of plugins and the host, the oldest first
+//   GET /api/v1/predictions         predictions for pods, priority classes, system and node, resources that could be
+//                                   lent, and the accuracy of predictions
 //   GET /api/v1/report              the objects reported to the API server, computed now, and the state of the writes
 //   GET /api/v1/decisions           intents with their results, a page of the newest, the oldest first: &since, &until
-//   (Unix
-//                                   seconds, or how long ago) &pod &cgroup &knob &plugin &outcome &limit=100; the
+//                                   (Unix seconds, or how long ago) &pod &cgroup &knob &plugin &outcome &limit=100; the
 //                                   answer's "before" is the argument for the page before it
 //   GET /api/v1/knobs               knobs that are changed or proposed: value, original, each intent with its result
 //   GET /api/v1/why?pod=P           the same for one pod and its parent cgroups, its last decisions, the last answers
-//   of
-//                                   hooks for it, and its events
+//                                   of hooks for it, and its events
 //   GET /api/v1/modes               the mode of each strategy and runtime hook, its source and its end
 //   POST /api/v1/modes/{target}?mode=M&for=D   overrides such a mode, or that of "node", for a while; mode=configured
 //                                   ends it
 //   GET /api/v1/hooks               the connection to the container runtime, and the answers of each hook in numbers
 //   POST /api/v1/hooks/{stage}      the question of koord-cri-proxy about a pod or container (core/criproxy/README.md)
 //   GET /api/v1/interference        verdicts: which container is held up, and by which others: &pod &namespace
-//   &container &resource
-//                                   &kind &state=standing|ended|any &since &until &limit=100; the newest first. Without
-//                                   a time and a state those that stand
+//                                   &container &resource &kind &state=standing|ended|any &since &until &limit=100; the
+//                                   newest first. Without a time and a state those that stand
 //   GET /api/v1/interference/matrix the pairs of victim and culprit of the last window: &pod &namespace &container
 //                                   &resource &limit=100
 //   GET /api/v1/slo                 the effective NodeSLO, the received one and its rejected fields
 //   GET /api/v1/slo/explain?field=F the origin of a field's value; &pod=NAMESPACE/NAME: as it is for this pod
+// clang-format on
 //
 // Times in answers are Unix seconds of the wall clock; unknown values are left out, never 0. Handlers run on workers,
 // several at a time.

@@ -7,8 +7,7 @@
 //   numbers of resources          replaced, also by -1 (no limit) and 0
 //   cpusets                       replaced by a value that is set; a hook that says nothing leaves them
 //   environment                   a variable that exists gets the value at its place (of several of one name the last,
-//   which
-//                                 holds); others are appended
+//                                 which holds); others are appended
 //   mounts, devices               one with the same path in the container is replaced, others are appended
 //
 // A request without resources gets them if a hook sets one. Pure. [any thread]

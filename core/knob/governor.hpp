@@ -9,8 +9,7 @@
 //
 // Three values follow from other cgroups, without an intent for the cgroup itself (governor_compose.cpp):
 // - On cgroup v1 the kernel refuses a quota, or a CPU set, below that of a cgroup inside. A cap of cpu.max or
-// cpuset.cpus therefore
-//   caps the cgroups inside.
+//   cpuset.cpus therefore caps the cgroups inside.
 // - A pod has at least what its containers add up to, unless a cap binds.
 // - The base of a knob that a pod's spec decides is that of the spec.
 //

@@ -7,8 +7,7 @@
 //   accepted at t    a change is due from t + interval × (1 … 1.1) on, and anything at t + heartbeat × (29/30 … 1)
 //   refused at t     nothing before t + 10 s × 2^n × (0.5 … 1), up to half a minute to a minute, nor before Retry-After
 //   begun at t       what the API server has counts as accepted when it says so; what is overdue is due within 30 s,
-//   all
-//                    else not before 30 s to a minute, when what is reported from has settled
+//                    all else not before 30 s to a minute, when what is reported from has settled
 //
 // Never two attempts within 10 s. The bounds are relied on by readers: see README.md.
 #pragma once

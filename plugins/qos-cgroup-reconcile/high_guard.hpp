@@ -3,15 +3,14 @@
 // does.
 //
 //  - Distance. memory.high is never set more than a twentieth of the memory in use, and at most 256 MiB, below that
-//  memory: the
-//    kernel reclaims at once what is above it, within the write. From there it comes down step by step, one each ten
-//    seconds.
+//    memory: the kernel reclaims at once what is above it, within the write. From there it comes down step by step, one
+//    each ten seconds.
 //  - Watchdog. It acts when the container's tasks stalled for lack of memory (PSI `some`) for more than a set share of
 //    the last ten seconds, and memory.high is the cause because the memory in use has reached it. Then it raises
 //    memory.high by 10 %, 20 %, 40 % of the memory in use. If the stalls go on, it reverts memory.high.
 //  - Calm. It goes down again when the stalls have been below half of the share for a time, which doubles with each
-//  raise that
-//    follows and is one hour in the end. That, and the gap between the two shares, keeps it from going to and fro.
+//    raise that follows and is one hour in the end. That, and the gap between the two shares, keeps it from going to
+//    and fro.
 //
 // Our own rule. The idea that stalls show better than amounts how much memory a container needs is from Weiner et al.,
 // TMO (ASPLOS 2022). A plain value, no clock and no host.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of the real agent on a full node: with the advisors that strategies ask, and with all nine strategies besides,
-// in shadow and enforcing. The node's cgroup tree is one of real files in $TMPDIR. In MiB of resident memory.
+// Memory of the real agent on a full node: with the advisors that strategies ask, and with all strategies besides, in
+// shadow and enforcing. The node's cgroup tree is one of real files in $TMPDIR. In MiB of resident memory.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>

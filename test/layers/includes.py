@@ -39,7 +39,7 @@ APART = {
 
 # Folders of a library that stand lower than the library itself, and all that they may include in addition to themselves.
 LOWER = {
-    'core/hook/nri': ['base', 'log', 'event'],
+    'core/hook/nri': ['base', 'event'],
 }
 
 # The plugin ABI ("koordetector/plugin.h") is known to those that load plugins, and to plugins.
