@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CallServer: the child's end of the calls. Takes one after the other from a channel, makes it of the plugin, answers.
-// One serves the strand's calls and another, beside it, those of runtime hooks.
+// The plugin process's end of the calls. serve_calls() takes one call after the other from a channel, makes it on the
+// PluginInstance, and answers. It runs in two threads: the main one has the strand's calls, another has those of hooks.
 #pragma once
 
 #include <atomic>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records of the plugin ABI, with all that they point to, as one piece of memory that can go to another process. In an
 // image a pointer is an offset; opening it turns all of them into addresses, once. The host makes images, the child
-// opens them and trusts them.
+// opens them and trusts them. An Image owns its memory, so records of it live as long as the Image. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,6 @@
 namespace koord::service {
 class SnapshotView;
 }  // namespace koord::service
-
-namespace koord::host {}
 
 namespace koord::child {
 

@@ -29,7 +29,7 @@ enum class PluginState : std::uint8_t {
   failed,  // ended for the reason given; begins again after a while
   absent,  // this node cannot support it, by init()
   wedged,  // a call does not come back; its thread was abandoned
-  parked,  // failed too often; left alone until its gate is switched
+  parked,  // ended 5 times in 10 min; starts again after a reload, or when its gate is switched off and on
 };
 
 std::string_view to_string(PluginState state);

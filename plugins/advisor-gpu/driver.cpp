@@ -19,7 +19,7 @@ void Driver::configure(Settings settings) {
   release_all();
   settings_ = std::move(settings);
   next_attempt_ns_ = 0;
-  state_ = settings_.release ? State::released : State::looking;
+  state_ = settings_.release ? State::released : State::trying;
   why_ = settings_.release ? "released, as configured" : "";
 }
 
@@ -59,7 +59,7 @@ void Driver::judge(const Result<void>& outcome) {
   Result<std::unique_ptr<Nvml>> opened = Nvml::open(settings_.library);
   if (!opened) return fail(opened.error());
   nvml_ = std::move(*opened);
-  state_ = State::there;
+  state_ = State::open;
   why_.clear();
 }
 

@@ -18,8 +18,8 @@ class Driver {
   static constexpr std::uint64_t kRetryNs = 60'000'000'000;
 
   enum class State {
-    looking,  // an attempt is under way, or none was made
-    there,
+    trying,  // an attempt is under way, or none was made
+    open,
     missing,  // no library, or no driver below it
     broken,   // it is there and does not work, or does not answer
     released,
@@ -33,11 +33,12 @@ class Driver {
     bool operator==(const Settings&) const = default;
   };
 
-  // Closes the driver; the next poll() opens it again.
+  // Closes the driver and takes the settings. The next poll() opens it again, unless `release` is set.
   void configure(Settings settings);
+  // Closes the driver and ends an attempt that is under way. Leaves state() as it is.
   void release_all();
 
-  // Makes an attempt when it is time, or sees how the one under way is doing, for `wait` at most.
+  // Begins an attempt when it is due. Then waits at most `wait` for the result of the attempt.
   void poll(std::uint64_t now_ns, std::chrono::milliseconds wait = {});
   // The open driver does not work any more.
   void lose(const Error& error, std::uint64_t now_ns);
@@ -56,7 +57,7 @@ class Driver {
   std::unique_ptr<Nvml> nvml_;
   std::unique_ptr<ChildTrial> trial_;
   bool hangs_ = false;
-  State state_ = State::looking;
+  State state_ = State::trying;
   std::string why_;
   std::uint64_t next_attempt_ns_ = 0;
 };

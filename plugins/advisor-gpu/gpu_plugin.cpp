@@ -230,9 +230,9 @@ class Gpu final : public koord::plugin::Advisor {
 
   void report_state() {
     switch (driver_.state()) {
-      case Driver::State::looking:
+      case Driver::State::trying:
         return;
-      case Driver::State::there:
+      case Driver::State::open:
         return report_capability("nvml", KOORD_CAPABILITY_SUPPORTED, "");
       case Driver::State::missing:
         return report_capability("nvml", KOORD_CAPABILITY_ABSENT, "there is a GPU and no driver yet: " + driver_.why());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // RealCgroup: a cgroup of this machine's kernel, in every hierarchy that a workload shows in, removed with the object.
-// Needs root; tests that use it first ask available() and exit with kSkip when it says why not.
+// Needs root: a test calls unavailable() first and exits with kSkip if it returns a reason.
 #pragma once
 
 #include <sys/types.h>
