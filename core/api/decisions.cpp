@@ -121,7 +121,7 @@ http::Response get_knobs(const ApiSources& sources, const http::Request&) {
 
 http::Response get_why(const ApiSources& sources, const http::Request& request) {
   const std::string_view title = request.query.get("pod").value_or("");
-  if (title.empty()) return json_error(400, "pod is missing; wanted NAMESPACE/NAME, NAME or uid");
+  if (title.empty()) return json_error(400, "pod is missing; expected NAMESPACE/NAME, NAME or uid");
   const state::SnapshotPtr snapshot = sources.services.hub.current();
   const std::vector<const state::Pod*> pods = pods_named(*snapshot, title);
   if (const auto reason = why_pods_unknown(sources); reason && pods.empty())

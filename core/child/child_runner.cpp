@@ -338,7 +338,7 @@ Result<std::shared_ptr<const host::LoadedPlugin>> load_in_child(const Children& 
   std::vector<ClassInfo> classes = TRY(plugin_process->handshake());
   for (const ClassInfo& info : classes) {
     if (std::find(manifest.kinds.begin(), manifest.kinds.end(), info.kind) == manifest.kinds.end())
-      return invalid("wanted classes of the manifest's kinds, found one of '" + info.kind + "'");
+      return invalid("expected classes of the manifest's kinds, found one of '" + info.kind + "'");
   }
   return std::shared_ptr<const host::LoadedPlugin>(
       new ChildPlugin(std::move(spec), children.images, std::move(classes), plugin_process->isolation()));

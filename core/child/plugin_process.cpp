@@ -20,6 +20,12 @@ constexpr Duration kLoadPatience = std::chrono::seconds(10);
 constexpr Duration kPluginEndPatience = std::chrono::seconds(2);  // once the channel is closed
 constexpr std::size_t kMaxProblem = 4096;
 
+// `end`: how the process ended; nullopt: it has not ended.
+std::string without_handshake(const std::optional<std::string>& end) {
+  return "its process " + (end ? "ended " + *end : std::string("closed the channel")) +
+         " before it answered the handshake";
+}
+
 // The file that was checked, and no other that lies there since.
 Result<UniqueFd> open_checked(const PluginProcess::Spec& spec) {
   UniqueFd file = TRY(open_at(AT_FDCWD, spec.path, O_RDONLY));
@@ -90,10 +96,8 @@ Result<std::vector<load::ClassInfo>> PluginProcess::read_handshake() {
   auto handshake = asked ? process_->calls().receive(kLoadPatience) : Result<std::optional<Message>>(asked.error());
   if (!handshake && limits_.loading.stop_requested())
     return invalid("its process was ended before its file was mapped");
-  if (!handshake)
-    return invalid("wanted a return, found that its process ended " +
-                   explain(process_->wait(kPluginEndPatience).value_or("not, but hung up")));
-  if (!*handshake) return invalid("wanted an end within 10s, found none");
+  if (!handshake) return invalid(explain(without_handshake(process_->wait(kPluginEndPatience))));
+  if (!*handshake) return invalid("no answer to the handshake within " + format_duration(kLoadPatience));
   Unpacker in((*handshake)->bytes);
   auto status = in.number<koord_status>();
   std::string text(in.text().substr(0, kMaxProblem));

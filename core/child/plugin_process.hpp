@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // PluginProcess: one process with a plugin in it, and its cgroup. Started confined, then asked to map the file: no code
-// of the plugin runs outside its limits, not even a constructor. The destructor ends the process.
+// of the plugin runs outside its limits, not even a constructor. The destructor ends the process. One thread at a time.
 #pragma once
 
 #include <memory>
@@ -40,7 +40,7 @@ class PluginProcess {
   std::string problems() const;
   const host::IsolationLevel& isolation() const { return launch_.level; }
 
-  // Has it map the file and say what that is. Waits.
+  // Has it map the file, and returns the classes that the file has. Waits at most 10 s.
   Result<std::vector<load::ClassInfo>> handshake();
 
   // Adds what the kernel reports about the end in addition to the signal.

@@ -32,7 +32,7 @@ Result<void> copy(int file, int memory) {
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return system_error(errno, "copy of the plugin's file");
     if (n == 0)
-      return invalid("wanted " + std::to_string(about.st_size) + " bytes of the plugin's file, found " +
+      return invalid("expected " + std::to_string(about.st_size) + " bytes of the plugin's file, found " +
                      std::to_string(at));
   }
   return {};

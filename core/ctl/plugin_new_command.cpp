@@ -41,7 +41,7 @@ std::string project_words_of(const workshop::Project& project) {
 
 Result<void> make_new(const Invocation& invocation) {
   if (!invocation.has("lang"))
-    return invalid("--lang is missing: wanted one of " + join(workshop::project_languages(), ", "));
+    return invalid("--lang is missing: expected one of " + join(workshop::project_languages(), ", "));
   const workshop::Project project = TRY(workshop::make_project({.kind = invocation.text("argument"),
                                                                 .language = invocation.text("lang"),
                                                                 .name = invocation.text("argument-2"),

@@ -19,9 +19,9 @@ constexpr std::size_t kMaxUrl = 4096;
 constexpr std::size_t kMaxName = 1024;  // of a metric
 
 service::CallResult too_long(const char* call, std::uint64_t bytes, std::size_t most) {
-  return {
-      .status = KOORD_E_INVALID,
-      .text = std::string(call) + "() of " + std::to_string(bytes) + " bytes, wanted at most " + std::to_string(most)};
+  return {.status = KOORD_E_INVALID,
+          .text = std::string(call) + "() of " + std::to_string(bytes) + " bytes, expected at most " +
+                  std::to_string(most)};
 }
 
 // Any other status but KOORD_OK is the plugin's way to leave something out.

@@ -12,7 +12,7 @@ Result<bool> runs_in_child(const load::Manifest& manifest, load::Origin origin, 
   const bool brings_runtime = manifest.runtime != load::Runtime::native;
   if (brings_runtime && wanted == config::Isolation::in_process)
     return invalid("isolation: inprocess, but runtime=" + std::string(to_string(manifest.runtime)) +
-                   " needs a process of its own: wanted auto or process");
+                   " needs a process of its own: expected auto or process");
   if (wanted == config::Isolation::automatic) return brings_runtime || origin == load::Origin::third_party;
   return wanted == config::Isolation::process;
 }

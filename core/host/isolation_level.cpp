@@ -37,7 +37,7 @@ const IsolationLevel& isolation_in_process() {
 Result<void> check_minimum_isolation(const IsolationLevel& level, const std::vector<IsolationLayer>& wanted) {
   for (IsolationLayer layer : wanted)
     if (!level.has(layer))
-      return invalid("wanted the isolation layer '" + std::string(to_string(layer)) +
+      return invalid("expected the isolation layer '" + std::string(to_string(layer)) +
                      "' (plugins.minimumIsolation), which is missing: " + level.missing.at(layer));
   return {};
 }

@@ -126,7 +126,7 @@ Result<Loader> ManagedPlugin::loader() const {
     TRY(check_in_agent(file_.origin, settings_.isolation, minimum_isolation_));
     return parts_.load;
   }
-  if (!parts_.load_in_child) return invalid("wanted a process of its own, this host offers none");
+  if (!parts_.load_in_child) return invalid("expected a process of its own, this host offers none");
   return parts_.load_in_child;
 }
 

@@ -17,7 +17,7 @@
 namespace koord::host {
 
 enum class PluginState : std::uint8_t {
-  refused,      // the host does not load it; the reason says what was wanted and found
+  refused,      // the host does not load it; the reason says what was expected and found
   disabled,     // its feature gates are off
   loading,      // the file is being mapped
   loaded,       // mapped; nothing was called yet

@@ -31,12 +31,14 @@ Result<ProcessUse> use_of_process(pid_t pid) {
   const std::string status = TRY(read_file(folder + "/status"));
   // The name, the second field, may hold anything, closing parentheses included.
   const std::size_t name_end = stat.rfind(')');
-  if (name_end == std::string::npos) return invalid("'" + folder + "/stat': wanted a name in parentheses, found none");
+  if (name_end == std::string::npos)
+    return invalid("'" + folder + "/stat': expected a name in parentheses, found none");
   std::string_view rest = std::string_view(stat).substr(name_end + 1);
   std::uint64_t ticks = 0;
   for (int field = 3; field <= kSystemTime; ++field) {
     auto word = next_word(rest);
-    if (!word) return invalid("'" + folder + "/stat': wanted " + std::to_string(kSystemTime) + " fields, found fewer");
+    if (!word)
+      return invalid("'" + folder + "/stat': expected " + std::to_string(kSystemTime) + " fields, found fewer");
     if (field >= kUserTime) ticks += TRY(parse_uint(*word));
   }
   const auto per_second = static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK));

@@ -85,7 +85,7 @@ Result<std::uint64_t> private_memory() {
 
 Result<void> check_config(std::string_view schema, std::string_view config_json) {
   boost::json::value config = TRY(read_named("configuration", config_json.empty() ? "{}" : config_json));
-  if (!config.is_object()) return invalid("configuration: wanted an object");
+  if (!config.is_object()) return invalid("configuration: expected an object");
   if (schema.empty()) return {};
   if (schema.size() > kMaxSchemaBytes)
     return invalid("config_schema: " + std::to_string(schema.size()) + " bytes, expected at most " +

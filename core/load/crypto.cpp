@@ -91,12 +91,12 @@ Result<PublicKey> read_public_key(const std::string& pem) {
   const auto buffer = own(f.new_buffer(pem.data(), static_cast<int>(pem.size())), f.free_buffer);
   if (buffer == nullptr) return invalid("a key cannot be read");
   const auto key = own(f.read_key(buffer.get(), nullptr, no_passphrase, nullptr), f.free_key);
-  if (key == nullptr) return invalid("wanted a public key in PEM, found none");
-  if (f.kind_of_key(key.get()) != EVP_PKEY_ED25519) return invalid("wanted an Ed25519 key, found another kind");
+  if (key == nullptr) return invalid("expected a public key in PEM, found none");
+  if (f.kind_of_key(key.get()) != EVP_PKEY_ED25519) return invalid("expected an Ed25519 key, found another kind");
   PublicKey bytes;
   std::size_t size = bytes.size();
   if (f.bytes_of_key(key.get(), bytes.data(), &size) != 1 || size != bytes.size())
-    return invalid("wanted an Ed25519 key, found one of another size");
+    return invalid("expected an Ed25519 key, found one of another size");
   return bytes;
 }
 

@@ -55,7 +55,7 @@ std::string machine_name(Elf64_Half machine) {
 Result<void> read_bytes(const ByteSource& source, std::uint64_t offset, std::span<std::byte> into,
                         std::string_view what) {
   if (offset > source.size || into.size() > source.size - offset) {
-    return invalid("truncated: wanted " + std::string(what) + " up to byte " +
+    return invalid("truncated: expected " + std::string(what) + " up to byte " +
                    (into.size() > UINT64_MAX - offset ? "2^64" : std::to_string(offset + into.size())) +
                    ", found a file of " + std::to_string(source.size) + " bytes");
   }
@@ -70,9 +70,9 @@ Result<T> read_object(const ByteSource& source, std::uint64_t offset, std::strin
 }
 
 Result<void> check_ident(const Elf64_Ehdr& header) {
-  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return invalid("wanted an ELF file, found another");
-  if (header.e_ident[EI_CLASS] != ELFCLASS64) return invalid("wanted a 64-bit ELF file, found another class");
-  if (header.e_ident[EI_DATA] != ELFDATA2LSB) return invalid("wanted a little-endian ELF file, found another");
+  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return invalid("expected an ELF file, found another");
+  if (header.e_ident[EI_CLASS] != ELFCLASS64) return invalid("expected a 64-bit ELF file, found another class");
+  if (header.e_ident[EI_DATA] != ELFDATA2LSB) return invalid("expected a little-endian ELF file, found another");
   return {};
 }
 
@@ -80,22 +80,22 @@ Result<Elf64_Ehdr> read_header(const ByteSource& source) {
   Elf64_Ehdr header = TRY(read_object<Elf64_Ehdr>(source, 0, "the ELF header"));
   TRY(check_ident(header));
   if (header.e_machine != kOurMachine) {
-    return invalid("wanted machine " + machine_name(kOurMachine) + ", found " + machine_name(header.e_machine));
+    return invalid("expected machine " + machine_name(kOurMachine) + ", found " + machine_name(header.e_machine));
   }
   if (header.e_type != ET_DYN) {
-    return invalid("wanted a shared object (ELF type 3), found ELF type " + std::to_string(header.e_type));
+    return invalid("expected a shared object (ELF type 3), found ELF type " + std::to_string(header.e_type));
   }
   return header;
 }
 
 Result<std::vector<Elf64_Shdr>> read_section_table(const ByteSource& source, const Elf64_Ehdr& header) {
-  if (header.e_shnum == 0) return not_found("wanted a section table, found none");
+  if (header.e_shnum == 0) return not_found("expected a section table, found none");
   if (header.e_shnum > kMaxSections) {
-    return invalid("wanted at most " + std::to_string(kMaxSections) + " sections, found " +
+    return invalid("expected at most " + std::to_string(kMaxSections) + " sections, found " +
                    std::to_string(header.e_shnum));
   }
   if (header.e_shentsize != sizeof(Elf64_Shdr)) {
-    return invalid("wanted section headers of " + std::to_string(sizeof(Elf64_Shdr)) + " bytes, found " +
+    return invalid("expected section headers of " + std::to_string(sizeof(Elf64_Shdr)) + " bytes, found " +
                    std::to_string(header.e_shentsize));
   }
   std::vector<Elf64_Shdr> sections(header.e_shnum);
@@ -106,10 +106,10 @@ Result<std::vector<Elf64_Shdr>> read_section_table(const ByteSource& source, con
 Result<std::string> read_content(const ByteSource& source, const Elf64_Shdr& section, std::uint64_t max_bytes,
                                  std::string_view what) {
   if (section.sh_type == SHT_NOBITS || (section.sh_flags & SHF_COMPRESSED) != 0) {
-    return invalid("wanted " + std::string(what) + " as plain bytes, found it empty or compressed");
+    return invalid("expected " + std::string(what) + " as plain bytes, found it empty or compressed");
   }
   if (section.sh_size > max_bytes) {
-    return invalid("wanted " + std::string(what) + " of at most " + std::to_string(max_bytes) + " bytes, found " +
+    return invalid("expected " + std::string(what) + " of at most " + std::to_string(max_bytes) + " bytes, found " +
                    std::to_string(section.sh_size));
   }
   std::string content(section.sh_size, '\0');
@@ -155,17 +155,17 @@ Result<std::string> read_elf_section(const ByteSource& source, std::string_view 
   Elf64_Ehdr header = TRY(read_header(source));
   std::vector<Elf64_Shdr> sections = TRY(read_section_table(source, header));
   if (header.e_shstrndx >= sections.size()) {
-    return invalid("wanted section names in one of " + std::to_string(sections.size()) + " sections, found index " +
+    return invalid("expected section names in one of " + std::to_string(sections.size()) + " sections, found index " +
                    std::to_string(header.e_shstrndx));
   }
   std::string names = TRY(read_content(source, sections[header.e_shstrndx], kMaxNameTable, "the section names"));
   std::optional<std::string> found;
   for (const Elf64_Shdr& section : sections) {
     if (name_at(names, section.sh_name) != wanted) continue;
-    if (found) return invalid("wanted one section '" + std::string(wanted) + "', found two");
+    if (found) return invalid("expected one section '" + std::string(wanted) + "', found two");
     found = TRY(read_content(source, section, max_bytes, "section '" + std::string(wanted) + "'"));
   }
-  if (!found) return not_found("wanted a section '" + std::string(wanted) + "', found none");
+  if (!found) return not_found("expected a section '" + std::string(wanted) + "', found none");
   return *std::move(found);
 }
 

@@ -26,12 +26,12 @@ Result<std::optional<std::string>> find_signature(const std::string& path, const
   const Result<std::string> real = check_trusted_file(std::filesystem::path(path).parent_path().string(), beside);
   if (!real && real.error().is(std::errc::no_such_file_or_directory)) {
     if (!must) return std::optional<std::string>();
-    return invalid("wanted a signature in '" + beside + "', as plugins.trust is 'signed', found none");
+    return invalid("expected a signature in '" + beside + "', as plugins.trust is 'signed', found none");
   }
   if (!real) return real.error();
   const std::string signature = TRY(read_file(*real, kMaxSignatureFile));
   if (signature.size() != kSignatureBytes) {
-    return invalid("'" + beside + "': wanted an Ed25519 signature of " + std::to_string(kSignatureBytes) +
+    return invalid("'" + beside + "': expected an Ed25519 signature of " + std::to_string(kSignatureBytes) +
                    " bytes, found " + std::to_string(signature.size()));
   }
   return std::optional(signature);
@@ -39,7 +39,7 @@ Result<std::optional<std::string>> find_signature(const std::string& path, const
 
 Result<std::string> read_bytes(int fd, const std::string& path, const FileVersion& stamp) {
   if (stamp.size > kMaxFileBytes) {
-    return invalid("'" + path + "': wanted at most " + std::to_string(kMaxFileBytes) + " bytes, found " +
+    return invalid("'" + path + "': expected at most " + std::to_string(kMaxFileBytes) + " bytes, found " +
                    std::to_string(stamp.size));
   }
   std::string bytes(stamp.size, '\0');
@@ -55,7 +55,7 @@ Result<void> check_signature(const std::string& path, const std::string& signatu
     if (TRY(verify(key.key, signature, bytes))) return {};
     tried.push_back("'" + key.path + "'");
   }
-  return invalid("'" + path + ".sig': wanted a signature of '" + path + "' by one of the keys " + join(tried, ", ") +
+  return invalid("'" + path + ".sig': expected a signature of '" + path + "' by one of the keys " + join(tried, ", ") +
                  ", found one by none of them; the file has sha256 " + sha256);
 }
 
@@ -81,7 +81,7 @@ Result<std::vector<TrustedKey>> read_trusted_keys(const std::vector<std::string>
 
 Result<CheckedFile> check_content(const std::string& path, const ContentDemand& demand) {
   if (demand.trust == config::Trust::pinned && demand.sha256.empty())
-    return invalid("'" + path + "': wanted its sha256 in plugins.settings, as plugins.trust is 'pinned', found none");
+    return invalid("'" + path + "': expected its sha256 in plugins.settings, as plugins.trust is 'pinned', found none");
   const std::optional<std::string> signature = TRY(find_signature(path, demand));
   const UniqueFd file = TRY(open_at(AT_FDCWD, path, O_RDONLY | O_NONBLOCK));
   struct stat about;
@@ -91,7 +91,7 @@ Result<CheckedFile> check_content(const std::string& path, const ContentDemand& 
   const std::string bytes = TRY(read_bytes(file.get(), path, stamp));
   const std::string sha256 = TRY(sha256_of(bytes));
   if (!demand.sha256.empty() && demand.sha256 != sha256)
-    return invalid("'" + path + "': wanted sha256 " + demand.sha256 + ", found " + sha256);
+    return invalid("'" + path + "': expected sha256 " + demand.sha256 + ", found " + sha256);
   if (signature) TRY(check_signature(path, *signature, bytes, sha256, demand.keys));
   return CheckedFile{stamp, true};
 }

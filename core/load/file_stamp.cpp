@@ -24,7 +24,7 @@ Result<FileVersion> stamp_of(const std::string& path) {
 Result<void> check_unchanged(const std::string& path, const FileVersion& before) {
   const FileVersion now = TRY(stamp_of(path));
   if (now == before) return {};
-  return invalid("'" + path + "': wanted the file that was mapped, " + describe(before) + ", found " + describe(now) +
+  return invalid("'" + path + "': expected the file that was mapped, " + describe(before) + ", found " + describe(now) +
                  "; koordctl plugin reload takes what is there now");
 }
 

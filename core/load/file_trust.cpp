@@ -20,7 +20,7 @@ std::string octal(mode_t mode) {
 }
 
 Result<std::string> resolve(const std::string& path) {
-  if (!path.starts_with('/')) return invalid("wanted an absolute path, found '" + path + "'");
+  if (!path.starts_with('/')) return invalid("expected an absolute path, found '" + path + "'");
   std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), &std::free);
   if (real == nullptr) return system_error(errno, "cannot resolve '" + path + "'");
   return std::string(real.get());
@@ -36,10 +36,10 @@ std::string wanted_owner() { return ::geteuid() == 0 ? "uid 0" : "uid 0 or " + s
 
 Result<void> check_owner_and_mode(const std::string& path, const struct stat& about) {
   if (about.st_uid != 0 && about.st_uid != ::geteuid()) {
-    return invalid("'" + path + "': wanted owner " + wanted_owner() + ", found uid " + std::to_string(about.st_uid));
+    return invalid("'" + path + "': expected owner " + wanted_owner() + ", found uid " + std::to_string(about.st_uid));
   }
   if ((about.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-    return invalid("'" + path + "': wanted no write permission for group and others, found mode " +
+    return invalid("'" + path + "': expected no write permission for group and others, found mode " +
                    octal(about.st_mode));
   }
   return {};
@@ -65,7 +65,7 @@ Result<void> check_ancestors(const std::filesystem::path& path) {
 Result<std::string> check_trusted_directory(const std::string& directory) {
   std::string real = TRY(resolve(directory));
   struct stat about = TRY(stat_of(real));
-  if (!S_ISDIR(about.st_mode)) return invalid("'" + real + "': wanted a directory, found another kind of file");
+  if (!S_ISDIR(about.st_mode)) return invalid("'" + real + "': expected a directory, found another kind of file");
   TRY(check_owner_and_mode(real, about));
   TRY(check_ancestors(real));
   return real;
@@ -80,10 +80,11 @@ Result<std::string> check_trusted_file(const std::string& path) {
 Result<std::string> check_trusted_file(const std::string& trusted_directory, const std::string& path) {
   std::string real = TRY(resolve(path));
   if (!real.starts_with(trusted_directory + "/")) {
-    return invalid("'" + path + "': wanted a file within '" + trusted_directory + "', found a link to '" + real + "'");
+    return invalid("'" + path + "': expected a file within '" + trusted_directory + "', found a link to '" + real +
+                   "'");
   }
   struct stat about = TRY(stat_of(real));
-  if (!S_ISREG(about.st_mode)) return invalid("'" + real + "': wanted a regular file, found another kind of file");
+  if (!S_ISREG(about.st_mode)) return invalid("'" + real + "': expected a regular file, found another kind of file");
   TRY(check_owner_and_mode(real, about));
   // Between the directory and what a link leads to there may be further directories: these are as near to the
   // code as the plugin directory itself, so they get no sticky exception.

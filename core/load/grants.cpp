@@ -78,7 +78,7 @@ std::vector<std::string> offered_to(std::uint8_t kinds) {
 }
 
 Error refusal(const Manifest& manifest, const std::string& service, std::string_view why) {
-  return invalid(manifest.id + " wanted service " + service + ", " + std::string(why) + "; offered to " +
+  return invalid(manifest.id + " requests service " + service + ", " + std::string(why) + "; offered to " +
                  join(manifest.kinds, ", ") + ": " + join(offered_to(bits_of(manifest.kinds)), ", "));
 }
 

@@ -57,23 +57,23 @@ bool is_service(std::string_view text) {
   return slash != std::string_view::npos && is_plugin_id(text.substr(0, slash)) && parse_uint(text.substr(slash + 1));
 }
 
-Error unexpected(std::string_view key, std::string_view found, std::string_view wanted) {
-  return invalid(std::string(key) + "='" + std::string(found) + "': wanted " + std::string(wanted));
+Error unexpected(std::string_view key, std::string_view found, std::string_view expected) {
+  return invalid(std::string(key) + "='" + std::string(found) + "': expected " + std::string(expected));
 }
 
-Result<void> take_text(bool (*valid)(std::string_view), std::string_view wanted, std::string_view key,
+Result<void> take_text(bool (*valid)(std::string_view), std::string_view expected, std::string_view key,
                        std::string_view value, std::string& into) {
-  if (!valid(value)) return unexpected(key, value, wanted);
+  if (!valid(value)) return unexpected(key, value, expected);
   into = value;
   return {};
 }
 
-Result<void> take_names(bool (*valid)(std::string_view), std::string_view wanted, std::string_view key,
+Result<void> take_names(bool (*valid)(std::string_view), std::string_view expected, std::string_view key,
                         std::string_view value, std::vector<std::string>& into) {
   for (const std::string& part : split(value, ',')) {
     std::string_view name = trim(part);
     if (name.empty()) continue;
-    if (!valid(name)) return unexpected(key, name, wanted);
+    if (!valid(name)) return unexpected(key, name, expected);
     if (std::find(into.begin(), into.end(), name) != into.end()) return unexpected(key, name, "each name once");
     into.emplace_back(name);
   }
@@ -161,7 +161,7 @@ const Key* find_key(std::string_view name) {
 Result<void> check_characters(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     std::size_t length = utf8_length(text.substr(at));
-    if (length == 0) return invalid("wanted UTF-8, found another byte at " + std::to_string(at));
+    if (length == 0) return invalid("expected UTF-8, found another byte at " + std::to_string(at));
     bool control = length == 1 && (static_cast<unsigned char>(text[at]) < 0x20 || text[at] == 0x7f);
     if (control && text[at] != '\n') return invalid("found a control character at byte " + std::to_string(at));
     at += length;
@@ -172,20 +172,21 @@ Result<void> check_characters(std::string_view text) {
 Result<void> take_line(std::string_view line, std::set<std::string, std::less<>>& seen, Manifest& manifest) {
   std::size_t equals = line.find('=');
   if (equals == std::string_view::npos) {
-    return invalid("wanted lines key=value, found '" + std::string(line.substr(0, 64)) + "'");
+    return invalid("expected lines key=value, found '" + std::string(line.substr(0, 64)) + "'");
   }
   const Key* key = find_key(line.substr(0, equals));
   if (key == nullptr) return {};  // a later minor's
-  if (!seen.emplace(key->name).second) return invalid("found '" + std::string(key->name) + "' twice, wanted it once");
+  if (!seen.emplace(key->name).second) return invalid("found '" + std::string(key->name) + "' twice, expected it once");
   return key->take(line.substr(equals + 1), manifest);
 }
 
 Result<void> check_complete(const std::set<std::string, std::less<>>& seen, const Manifest& manifest) {
   for (const Key& key : kKeys) {
-    if (key.required && !seen.contains(key.name)) return invalid("wanted '" + std::string(key.name) + "', found none");
+    if (key.required && !seen.contains(key.name))
+      return invalid("expected '" + std::string(key.name) + "', found none");
   }
-  if (manifest.kinds.empty()) return invalid("wanted at least one of 'kinds', found none");
-  if (manifest.gates.empty()) return invalid("wanted a gate name such as AcmeRunQueue, found none");
+  if (manifest.kinds.empty()) return invalid("expected at least one of 'kinds', found none");
+  if (manifest.gates.empty()) return invalid("expected a gate name such as AcmeRunQueue, found none");
   return {};
 }
 
@@ -215,7 +216,7 @@ std::vector<config::GateSpec> Manifest::gate_specs(Origin origin) const {
 Result<Manifest> parse_manifest(std::string_view section) {
   while (!section.empty() && section.back() == '\0') section.remove_suffix(1);
   if (section.size() > kMaxManifestBytes) {
-    return invalid("wanted a manifest of at most " + std::to_string(kMaxManifestBytes) + " bytes, found " +
+    return invalid("expected a manifest of at most " + std::to_string(kMaxManifestBytes) + " bytes, found " +
                    std::to_string(section.size()));
   }
   TRY(check_characters(section));
@@ -224,7 +225,7 @@ Result<Manifest> parse_manifest(std::string_view section) {
   std::string_view rest = section;
   std::string_view first = next_field(rest, '\n').value_or("");
   if (first != kFirstLine) {
-    return invalid("wanted the first line '" + std::string(kFirstLine) + "', found '" +
+    return invalid("expected the first line '" + std::string(kFirstLine) + "', found '" +
                    std::string(first.substr(0, 64)) + "'");
   }
   std::set<std::string, std::less<>> seen;
@@ -245,7 +246,7 @@ Result<Manifest> read_manifest(const std::string& path) {
 
 Result<void> check_compatible(const Manifest& manifest) {
   if (manifest.abi_major != KOORD_ABI_MAJOR) {
-    return invalid("wanted plugin ABI " + std::to_string(KOORD_ABI_MAJOR) + ".x, found " +
+    return invalid("expected plugin ABI " + std::to_string(KOORD_ABI_MAJOR) + ".x, found " +
                    std::to_string(manifest.abi_major) + "." + std::to_string(manifest.abi_minor));
   }
   for (const std::string& kind : manifest.kinds) {

@@ -58,9 +58,9 @@ Result<boost::dll::shared_library> map_file(const std::string& path) {
   } catch (const boost::system::system_error& error) {
     return invalid("cannot be mapped: " + reason_of(error));
   } catch (const std::exception& error) {
-    return invalid(std::string("wanted constructors that do not throw, found the exception: ") + error.what());
+    return invalid(std::string("expected constructors that do not throw, found the exception: ") + error.what());
   } catch (...) {
-    return invalid("wanted constructors that do not throw, found an exception that is not a std::exception");
+    return invalid("expected constructors that do not throw, found an exception that is not a std::exception");
   }
 }
 
@@ -100,10 +100,10 @@ Result<Entry> find_entry(const std::string& path, bool tried_first, const FileVe
   }
   if (TRY(stamp_of(path)) != known->second.stamp)
     return invalid("'" + path +
-                   "' is mapped and was written to since: wanted a new file put in its place by rename, as " +
+                   "' is mapped and was written to since: expected a new file put in its place by rename, as " +
                    "mv and install do; a restart of the agent maps this one");
   const boost::dll::shared_library& library = known->second.library;
-  if (!library.has("koord_entry_v1")) return invalid("wanted the symbol koord_entry_v1, found none");
+  if (!library.has("koord_entry_v1")) return invalid("expected the symbol koord_entry_v1, found none");
   return Entry{&library.get<const koord_module*()>("koord_entry_v1")};
 }
 
@@ -111,7 +111,7 @@ Result<const koord_module*> call_entry(Entry entry) {
   try {
     return entry.function();
   } catch (...) {
-    return invalid("wanted a koord_entry_v1() that returns, found one that throws");
+    return invalid("expected a koord_entry_v1() that returns, found one that throws");
   }
 }
 

@@ -19,8 +19,8 @@ constexpr std::size_t kMaxSchema = 1u << 20;
 constexpr std::size_t kModuleSize = sizeof(koord_module);
 constexpr std::size_t kClassSize = sizeof(koord_class);
 
-Error unlike(std::string_view what, std::string_view wanted, std::string_view found) {
-  return invalid(std::string(what) + ": wanted " + std::string(wanted) + ", found " + std::string(found));
+Error unlike(std::string_view what, std::string_view expected, std::string_view found) {
+  return invalid(std::string(what) + ": expected " + std::string(expected) + ", found " + std::string(found));
 }
 
 Result<void> check_size(std::string_view what, std::uint64_t found, std::uint64_t least) {

@@ -46,7 +46,8 @@ void refuse_second_owners(std::vector<PluginFile>& files) {
   for (PluginFile& file : files) {
     if (!file.refusal.empty()) continue;
     auto [first, is_first] = path_of.emplace(file.manifest.id, file.path);
-    if (!is_first) file.refusal = "wanted an id of its own, found '" + file.manifest.id + "' also in " + first->second;
+    if (!is_first)
+      file.refusal = "expected an id of its own, found '" + file.manifest.id + "' also in " + first->second;
   }
 }
 

@@ -40,13 +40,13 @@ int report_fd = -1;  // of the child
 
 // dlopen() is declared to throw nothing, so what a constructor throws may not reach a handler around it.
 [[noreturn]] void report_uncaught() {
-  constexpr const char* kWanted = "-wanted constructors that do not throw, found ";
+  constexpr const char* kExpected = "-expected constructors that do not throw, found ";
   try {
     if (std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
   } catch (const std::exception& error) {
-    report_and_exit(kWanted + ("the exception: " + std::string(error.what())));
+    report_and_exit(kExpected + ("the exception: " + std::string(error.what())));
   } catch (...) {
-    report_and_exit(kWanted + std::string("an exception that is not a std::exception"));
+    report_and_exit(kExpected + std::string("an exception that is not a std::exception"));
   }
   std::abort();
 }
@@ -96,9 +96,9 @@ std::string end_of(pid_t child) {
     waited = ::waitpid(child, &status, 0);
   } while (waited < 0 && errno == EINTR);
   if (waited == child && WIFSIGNALED(status)) {
-    return "signal " + std::to_string(WTERMSIG(status)) + " (" + ::strsignal(WTERMSIG(status)) + ")";
+    return "by signal " + std::to_string(WTERMSIG(status)) + " (" + ::strsignal(WTERMSIG(status)) + ")";
   }
-  return "exit code " + std::to_string(waited == child ? WEXITSTATUS(status) : -1);
+  return "with exit code " + std::to_string(waited == child ? WEXITSTATUS(status) : -1);
 }
 
 // AddressSanitizer's memory has locks that fork() does not reset: there one child in ten hangs through no fault of its
@@ -125,7 +125,7 @@ std::optional<Result<void>> try_once(const std::function<Result<void>()>& what, 
   if (!report) return std::nullopt;
   if (report->starts_with(kFine)) return Result<void>();
   if (report->starts_with(kRefused)) return Result<void>(invalid(report->substr(1)));
-  return Result<void>(invalid("wanted a return, found the end of the process by " + end));
+  return Result<void>(invalid("the trial ended " + end));
 }
 
 }  // namespace
@@ -134,7 +134,7 @@ Result<void> try_in_child(const std::function<Result<void>()>& what, Duration pa
   constexpr int kTries = kForkMayHang ? 8 : 1, kShare = kForkMayHang ? 4 : 1;
   for (int i = 0; i < kTries; ++i)
     if (const auto result = try_once(what, patience / kShare)) return *result;
-  return invalid("wanted an end within " + format_duration(patience) + ", found none");
+  return invalid("the trial did not end within " + format_duration(patience));
 }
 
 }  // namespace koord::load

@@ -144,7 +144,7 @@ Result<void> measure(Timed& out, const OpenedPlugin& piece, const Loading& loadi
 Result<BenchResult> bench(const OpenedPlugin& piece, const Loading& loading,
                           const std::function<Result<std::unique_ptr<RunNode>>()>& make_node,
                           const BenchSettings& settings) {
-  if (settings.ticks == 0) return invalid("0 ticks, wanted at least 1");
+  if (settings.ticks == 0) return invalid("0 ticks, expected at least 1");
   MeasuredChild<Timed> timed;
   Result<void> measured =
       timed.run([&](Timed& out) -> Result<void> { return measure(out, piece, loading, TRY(make_node()), settings); });

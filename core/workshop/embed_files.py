@@ -19,7 +19,7 @@ def literal(content):
 def text_of(path):
     text = path.read_bytes().decode('utf-8')
     if not text.endswith('\n') or '\r' in text or '\0' in text:
-        sys.exit(f'embed_files.py: {path}: wanted lines of text, the last one ended')
+        sys.exit(f'embed_files.py: {path}: expected lines of text, the last one ended')
     return text.encode()
 
 

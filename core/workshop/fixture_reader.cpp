@@ -67,7 +67,7 @@ class Reader {
     if (::archive_entry_filetype(entry) == AE_IFLNK) {
       const char* target = ::archive_entry_symlink(entry);
       if (target == nullptr || *target == '/' || std::string_view(target).find("..") != std::string_view::npos)
-        return invalid("'" + path + "' wanted a link to a file in the same directory");
+        return invalid("'" + path + "': expected a link to a file in the same directory");
       return TreeEntry{link, target};
     }
     if (::archive_entry_filetype(entry) != AE_IFREG)
@@ -93,20 +93,20 @@ class Reader {
       return value != nullptr && value->is_string() ? std::string(value->as_string()) : std::string();
     };
     if (string_at("format") != kFixtureFormat)
-      return invalid("fixture.json: wanted the format '" + std::string(kFixtureFormat) + "', found '" +
+      return invalid("fixture.json: expected the format '" + std::string(kFixtureFormat) + "', found '" +
                      string_at("format") + "'");
     fixture_.node_name = string_at("node");
     const json::value* start = object.if_contains("startNs");
     const json::value* frames = object.if_contains("framesNs");
     if (start == nullptr || !start->is_int64() || start->as_int64() < 0)
-      return invalid("fixture.json: wanted startNs, a number of nanoseconds");
+      return invalid("fixture.json: expected startNs, a number of nanoseconds");
     if (frames == nullptr || !frames->is_array() || frames->as_array().empty() ||
         frames->as_array().size() > kMaxFrames)
-      return invalid("fixture.json: wanted framesNs, 1 to " + std::to_string(kMaxFrames) + " times");
+      return invalid("fixture.json: expected framesNs, 1 to " + std::to_string(kMaxFrames) + " times");
     fixture_.start_ns = start->as_int64();
     for (const json::value& at : frames->as_array()) {
       if (!at.is_int64() || at.as_int64() < (times_.empty() ? 0 : times_.back()))
-        return invalid("fixture.json: wanted framesNs that ascend from 0");
+        return invalid("fixture.json: expected framesNs that ascend from 0");
       times_.push_back(at.as_int64());
     }
     return {};
@@ -119,17 +119,17 @@ class Reader {
     auto top = next_field(rest, '/');
     if (top != "frames")
       return invalid("'" + path +
-                     "' is not of a fixture; wanted fixture.json, pods.json, node.json, node_slo.json or frames/…");
+                     "' is not of a fixture; expected fixture.json, pods.json, node.json, node_slo.json or frames/…");
     auto number = next_field(rest, '/');
     bool gone = number && number->ends_with(".gone");
     if (gone) number->remove_suffix(5);
     Result<std::uint64_t> index = parse_uint(number.value_or(""));
     if (!index || *index >= kMaxFrames)
-      return invalid("'" + path + "' wanted frames/ and a number below " + std::to_string(kMaxFrames));
+      return invalid("'" + path + "': expected frames/ and a number below " + std::to_string(kMaxFrames));
     if (frames_.size() <= *index) frames_.resize(*index + 1);
     if (gone) return take_gone(path, content.content, frames_[*index]);
     if (rest.empty() || rest.find('/') == std::string_view::npos) return {};  // the folders of the trees themselves
-    if (!is_node_path(rest)) return invalid("'" + path + "' wanted a path below proc, sys, cgroup, resctrl or run");
+    if (!is_node_path(rest)) return invalid("'" + path + "': expected a path below proc, sys, cgroup, resctrl or run");
     frames_[*index].changed.insert_or_assign(std::string(rest), std::move(content));
     return {};
   }
@@ -145,7 +145,7 @@ class Reader {
   }
 
   Result<Fixture> finish() {
-    if (times_.empty()) return invalid("wanted a fixture.json, found none");
+    if (times_.empty()) return invalid("expected a fixture.json, found none");
     if (frames_.size() > times_.size())
       return invalid("fixture.json lists " + std::to_string(times_.size()) + " frames, found " +
                      std::to_string(frames_.size()));

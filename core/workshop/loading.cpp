@@ -63,7 +63,7 @@ Result<std::shared_ptr<const host::LoadedPlugin>> load(const OpenedPlugin& piece
 }
 
 Result<std::shared_ptr<const host::LoadedPlugin>> linked_plugin(const koord_module* module) {
-  if (module == nullptr || module->manifest == nullptr) return invalid("wanted a module with a manifest, found none");
+  if (module == nullptr || module->manifest == nullptr) return invalid("expected a module with a manifest, found none");
   const load::Manifest manifest = TRY(load::parse_manifest(module->manifest));
   TRY(load::check_compatible(manifest));
   TRY(load::check_required_services(manifest));
@@ -76,7 +76,7 @@ Result<std::string> find_child_program() {
   // Installed they lie side by side, built each in the folder of its sources.
   for (const char* place : {"/koord-plugin-host", "/../plugin_host/koord-plugin-host"})
     if (std::string path = here + place; ::access(path.c_str(), X_OK) == 0) return path;
-  return invalid("wanted koord-plugin-host beside this program in '" + here + "', found none");
+  return invalid("expected koord-plugin-host beside this program in '" + here + "', found none");
 }
 
 }  // namespace koord::workshop

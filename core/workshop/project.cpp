@@ -62,13 +62,13 @@ const std::array kLanguages = {
 Result<std::string_view> find_kind(std::string_view name) {
   for (const std::string_view kind : kKinds)
     if (kind == name) return kind;
-  return invalid("kind '" + std::string(name) + "': wanted one of " + join(project_kinds(), ", "));
+  return invalid("kind '" + std::string(name) + "': expected one of " + join(project_kinds(), ", "));
 }
 
 Result<const Language*> find_language(std::string_view name) {
   for (const Language& language : kLanguages)
     if (language.name == name) return &language;
-  return invalid("language '" + std::string(name) + "': wanted one of " + join(project_languages(), ", "));
+  return invalid("language '" + std::string(name) + "': expected one of " + join(project_languages(), ", "));
 }
 
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
@@ -78,14 +78,14 @@ Result<void> check_name(const std::string& name) {
       !name.empty() && name.size() <= kMaxNameLength && is_lower(name.front()) &&
       std::all_of(name.begin(), name.end(), [](char c) { return is_lower(c) || (c >= '0' && c <= '9') || c == '-'; });
   if (fits) return {};
-  return invalid("name '" + name + "': wanted a letter of a-z, then at most " + std::to_string(kMaxNameLength - 1) +
+  return invalid("name '" + name + "': expected a letter of a-z, then at most " + std::to_string(kMaxNameLength - 1) +
                  " of a-z, 0-9 and '-'");
 }
 
 // Only the host's own plugins have plain names.
 Result<void> check_id(const std::string& id) {
   if (config::is_plugin_id(id) && id.find('.') != id.npos) return {};
-  return invalid("id '" + id + "': wanted a reverse domain name of a-z, 0-9, '-' and '.', such as com.example.demo");
+  return invalid("id '" + id + "': expected a reverse domain name of a-z, 0-9, '-' and '.', such as com.example.demo");
 }
 
 // my-plugin: MyPlugin
@@ -197,7 +197,7 @@ Result<void> write_project(const Project& project, const std::string& parent) {
   const fs::path folder = fs::path(parent) / project.name;
   std::error_code failed;
   if (!fs::create_directory(folder, failed)) {
-    if (!failed) return invalid("'" + folder.string() + "' is there already: wanted a name that is free");
+    if (!failed) return invalid("'" + folder.string() + "' is there already: expected a name that is free");
     return Error{failed, "cannot create folder '" + folder.string() + "'"};
   }
   Result<void> written = write_files(project, folder);

@@ -42,7 +42,7 @@ Result<metric::Labels> parse_labels(std::string_view text) {
   while (auto pair = next_field(text, ',')) {
     std::size_t equals = pair->find('=');
     if (equals == 0 || equals == std::string_view::npos)
-      return invalid("the label '" + std::string(*pair) + "', wanted key=value");
+      return invalid("the label '" + std::string(*pair) + "', expected key=value");
     labels.emplace_back(pair->substr(0, equals), pair->substr(equals + 1));
   }
   return labels;

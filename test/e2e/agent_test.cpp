@@ -86,18 +86,18 @@ TEST_CASE("koordctl lists plugins, features and capabilities, as tables and as J
 }
 
 TEST_CASE(
-    "acceptance 4: a refused plugin is one line of the log that says what was wanted and found, and the agent is ready") {
+    "acceptance 4: a refused plugin is one line of the log that says what was expected and found, and the agent is ready") {
   AgentProcess agent("featureGates: {Flawed: true}", first_party());
   struct {
     std::string plugin;
     std::vector<std::string> reported;
   } rows[] = {
-      {"other-major", {"other-major is refused: wanted plugin ABI 1.x, found 2.0"}},
+      {"other-major", {"other-major is refused: expected plugin ABI 1.x, found 2.0"}},
       {"wants-unknown",
-       {"wants-unknown is refused: wants-unknown wanted service com.acme.magic/1, which this host does not have",
+       {"wants-unknown is refused: wants-unknown requests service com.acme.magic/1, which this host does not have",
         "; offered to koord.advisor/1: koord.audit/1, koord.capabilities/1, ", "koord.metrics/1"}},
       {"wants-knobs",
-       {"wants-knobs is refused: wants-knobs wanted service koord.knobs/1, which is granted to koord.qos-strategy/1",
+       {"wants-knobs is refused: wants-knobs requests service koord.knobs/1, which is granted to koord.qos-strategy/1",
         "; offered to koord.advisor/1: koord.audit/1, koord.capabilities/1, ", "koord.metrics/1"}},
   };
   for (const auto& row : rows)

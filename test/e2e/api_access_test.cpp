@@ -131,7 +131,7 @@ TEST_CASE("a plugin file that another user owns is not taken by a reload") {
   REQUIRE(::chown(file.c_str(), 64123, 64124) == 0);
   const Finished refused = served.agent.ctl({"plugin", "reload", "com.example.actor"});
   CHECK(refused.exit_status != 0);
-  CHECK_MESSAGE(contains(refused.output, "actor.so': wanted owner uid 0, found uid 64123"), refused.output);
+  CHECK_MESSAGE(contains(refused.output, "actor.so': expected owner uid 0, found uid 64123"), refused.output);
   const std::string events = served.agent.ctl({"events"}).output;
   CHECK_MESSAGE(contains(events, "reload of plugin com.example.actor"), events);
   CHECK(contains(events, ", refused: "));

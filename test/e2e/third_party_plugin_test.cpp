@@ -289,7 +289,7 @@ TEST_CASE("koordctl plugin reload puts a plugin's new file in the place of the o
   Finished refused = fixture.agent.ctl({"plugin", "reload", "com.example.actor"});
   CHECK(refused.exit_status == 1);
   CHECK_MESSAGE(contains(refused.output, "was not reloaded: "), refused.output);
-  CHECK_MESSAGE(contains(refused.output, "'" + (plugins / "actor.so") + "': truncated: wanted the ELF header"),
+  CHECK_MESSAGE(contains(refused.output, "'" + (plugins / "actor.so") + "': truncated: expected the ELF header"),
                 refused.output);
   CHECK(fixture.processes() == after);
   fixture.check_that_the_others_go_on();

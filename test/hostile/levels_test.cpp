@@ -74,7 +74,7 @@ TEST_CASE(
     const PluginView view = with.view_in("refused");
     CHECK(view.state == "refused");
     CHECK_MESSAGE(
-        view.reason.find("wanted the isolation layer '" + layer +
+        view.reason.find("expected the isolation layer '" + layer +
                          "' (plugins.minimumIsolation), which is missing: " + lacking.reason) != std::string::npos,
         view.reason);
     CHECK(plugin_pids(with.agent).empty());

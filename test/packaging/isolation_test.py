@@ -143,7 +143,7 @@ class Isolation(image_case.ImageCase):
                 plugin = self.plugin(running)
                 self.assertNotEqual(plugin['state'], 'running')
                 self.assertRegex(plugin['reason'] or plugin['lastError'],
-                                 rf"wanted the isolation layer '{lacking}' \(plugins\.minimumIsolation\), which is missing: .*{reason}")
+                                 rf"expected the isolation layer '{lacking}' \(plugins\.minimumIsolation\), which is missing: .*{reason}")
                 self.assertFalse([instance for instance in plugin['instances'] if instance.get('process')])
 
 

@@ -71,6 +71,6 @@ class Kubectl(unittest.TestCase):
 
 if __name__ == '__main__':
     if minor_version() < NEWEST_FIELD_SINCE:
-        print(f'SKIPPED: kubectl 1.{minor_version()} does not know all fields of the manifests, wanted 1.{NEWEST_FIELD_SINCE}')
+        print(f'SKIPPED: kubectl 1.{minor_version()} does not know all fields of the manifests, expected 1.{NEWEST_FIELD_SINCE}')
         sys.exit(77)
     unittest.main(argv=sys.argv[:1])

@@ -94,6 +94,7 @@ RULES = [
     ('but', r'but for(?! (?:a|an) (?:moment|while|time))', '"except for"'),
     ('off', r'written off', '"abandoned"'),
     ('no', r'(?<!^)that is no (?!longer|different|more|error|problem|such|other|less)\w+', '"that is not a …", "an invalid …"'),
+    ('wanted', r"(?:^|(?<=[:,;] ))wanted(?= ['\w])(?! TEXT NOT)", '"expected"'),
     ('not', r'not un(?:like|likely|usual|common|reasonable|known|important|expected)', 'the positive word'),
 ]
 

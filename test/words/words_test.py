@@ -88,6 +88,8 @@ FOUND = [
     ('All threads but for one.', 'but for'),
     ('Its thread was written off.', 'written off'),
     ('A text that is no number is refused.', 'that is no number'),
+    ('wanted a file, found none', 'wanted'),
+    ('0 ticks, wanted at least 1', 'wanted'),
 ]
 
 NOT_FOUND = [
@@ -104,6 +106,7 @@ NOT_FOUND = [
     'It is not unless it must.',
     'It appears at e.g. of the pod.',
     'So many pods are ready that others wait.',
+    'A file is refused with what was wanted and found.',
     'A pod that is no longer listed, and that is no error.',
 ]
 

@@ -74,7 +74,8 @@ TEST_CASE("plugin check exits 1 when a rule is broken, and says which and where 
 
 TEST_CASE("plugin check names the reason why an agent would refuse a file that breaks no rule, as plugin info does") {
   FileCopy copy("sound", 0777);
-  const std::string reason = "'" + copy.path() + "': wanted no write permission for group and others, found mode 0777";
+  const std::string reason =
+      "'" + copy.path() + "': expected no write permission for group and others, found mode 0777";
   const Finished text = koordctl({"plugin", "check", copy.path()}),
                  rows = koordctl({"plugin", "check", copy.path(), "--json"});
   CHECK(text.exit_status == 0);
@@ -101,7 +102,7 @@ TEST_CASE("plugin check says the same as JSON") {
 TEST_CASE("plugin check names the fault of a file that is not a plugin") {
   const Finished text = koordctl({"plugin", "check", "/etc/passwd"});
   CHECK(text.exit_status == 1);
-  CHECK_MESSAGE(says(text, "'/etc/passwd': wanted an ELF file, found another"), text.output);
+  CHECK_MESSAGE(says(text, "'/etc/passwd': expected an ELF file, found another"), text.output);
   const Finished nothing = koordctl({"plugin", "check", "/no/such.so"});
   CHECK(nothing.exit_status == 1);
   CHECK_MESSAGE(says(nothing, "No such file or directory"), nothing.output);

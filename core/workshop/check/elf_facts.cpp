@@ -63,7 +63,7 @@ class Reader {
       section.name = text_at(names, section.header.sh_name);
       sections_.push_back(std::move(section));
       if (sections_.size() > kMaxSections)
-        return invalid("wanted at most " + std::to_string(kMaxSections) + " sections, found more");
+        return invalid("expected at most " + std::to_string(kMaxSections) + " sections, found more");
     }
     return {};
   }
@@ -231,16 +231,16 @@ class Reader {
 
 Result<ElfFacts> read_elf_facts(std::string_view file) {
   static const unsigned version = ::elf_version(EV_CURRENT);
-  if (version == EV_NONE) return invalid("wanted a libelf of ELF version 1, found none");
+  if (version == EV_NONE) return invalid("expected a libelf of ELF version 1, found none");
   // libelf reads from here; what it takes apart it may change.
   std::string copy(file);
   ElfHandle elf(::elf_memory(copy.data(), copy.size()));
   if (!elf) return broken("the file");
   GElf_Ehdr header;
   if (::elf_kind(elf.get()) != ELF_K_ELF || !::gelf_getehdr(elf.get(), &header))
-    return invalid("wanted an ELF file, found another");
+    return invalid("expected an ELF file, found another");
   if (header.e_type != ET_DYN)
-    return invalid("wanted a shared object (ELF type 3), found ELF type " + std::to_string(header.e_type));
+    return invalid("expected a shared object (ELF type 3), found ELF type " + std::to_string(header.e_type));
   return Reader(elf.get()).read();
 }
 

@@ -92,7 +92,7 @@ Outcome runs_on_the_oldest_system(Suspect& suspect) {
                                [&](const WantedSymbol& one) { return one.version == wanted.version; });
     above.push_back(wanted.version + (symbol == suspect.facts.wanted.end() ? "" : " (" + symbol->name + ")"));
   }
-  return fails_if_any(above, "wanted at most GLIBC_" + suspect.floor.glibc + ", GLIBCXX_" + suspect.floor.glibcxx +
+  return fails_if_any(above, "expected at most GLIBC_" + suspect.floor.glibc + ", GLIBCXX_" + suspect.floor.glibcxx +
                                  " and CXXABI_" + suspect.floor.cxxabi + ", found ");
 }
 

@@ -26,7 +26,7 @@ Result<Entry> map(const std::string& path) {
   note_call("");
   if (!library) return invalid(::dlerror());
   void* entry = ::dlsym(library, "koord_entry_v1");
-  if (!entry) return invalid("wanted the symbol koord_entry_v1, found none");
+  if (!entry) return invalid("expected the symbol koord_entry_v1, found none");
   return Entry{reinterpret_cast<const koord_module* (*)()>(entry)};
 }
 

@@ -145,7 +145,8 @@ Outcome try_apart(const std::function<Outcome()>& body, Duration patience) {
   if (!report) ::kill(child, SIGKILL);
   const std::string end = end_of(child);
   ::kill(-child, SIGKILL);  // processes that it has started and left behind
-  if (!report) return Outcome::failed("wanted an end within " + format_duration(patience) + ", found none" + where());
+  if (!report)
+    return Outcome::failed("the trial did not end within " + format_duration(patience) + ", still" + where());
   if (!report->empty()) return {static_cast<Outcome::Kind>(std::clamp((*report)[0] - '0', 0, 2)), report->substr(1)};
   const std::string final_line = last_line(output.get());
   return Outcome::failed("the process ended by " + end + where() +

@@ -50,7 +50,7 @@ const koord_host* WatchedHost::admit(std::string_view service_call) {
   if (for_evaluate && !(host_here == this && call_here == "evaluate()"))
     seen_.out_of_place.add(call.substr(call.find(' ') + 1) + ' ' +
                            (host_here ? "in " + std::string(call_here) : "outside of every call") +
-                           ": wanted in evaluate()");
+                           ": expected in evaluate()");
   return real_->host();
 }
 

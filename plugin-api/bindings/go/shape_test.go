@@ -24,10 +24,10 @@ func (stopsWithoutError) Stop() {}
 func TestCloseIsCalledWithAndWithoutAnError(t *testing.T) {
 	times := 0
 	if err := closed(failsToClose{}); err == nil || err.Error() != "busy" {
-		t.Errorf("found %v, wanted the error of Close", err)
+		t.Errorf("found %v, expected the error of Close", err)
 	}
 	if err := closed(closesQuietly{&times}); err != nil || times != 1 {
-		t.Errorf("found %v and %d calls, wanted one call", err, times)
+		t.Errorf("found %v and %d calls, expected one call", err, times)
 	}
 	if err := closed(struct{}{}); err != nil {
 		t.Errorf("found %v for a plugin without Close", err)
@@ -37,7 +37,7 @@ func TestCloseIsCalledWithAndWithoutAnError(t *testing.T) {
 func TestAMethodOfAnotherShapeIsAnErrorAndNotIgnored(t *testing.T) {
 	err := misshapen(reflect.TypeOf(stopsWithoutError{}))
 	if err == nil || !strings.Contains(err.Error(), "has the method Stop as") {
-		t.Errorf("found %v, wanted the method and both shapes", err)
+		t.Errorf("found %v, expected the method and both shapes", err)
 	}
 	for _, plugin := range []any{failsToClose{}, closesQuietly{}, struct{}{}} {
 		if err := misshapen(reflect.TypeOf(plugin)); err != nil {

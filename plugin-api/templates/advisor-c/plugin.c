@@ -71,7 +71,7 @@ static koord_status init(void *instance) {
   self->fs = host->get_service(host, "koord.fs/1");
   self->config = host->get_service(host, "koord.config/1");
   if (!KOORD_HAS(self->metrics, append) || !KOORD_HAS(self->fs, read) || !KOORD_HAS(self->config, i64))
-    return fail(self, KOORD_E_UNSUPPORTED, TEXT("wanted a host with koord.metrics/1, koord.fs/1 and koord.config/1"));
+    return fail(self, KOORD_E_UNSUPPORTED, TEXT("expected a host with koord.metrics/1, koord.fs/1 and koord.config/1"));
 
   if ((status = self->metrics->define(host, &desc, &metric)) != KOORD_OK) return status;
   status = self->metrics->series(host, metric, KOORD_NO_SUBJECT, NULL, 0, 0, &self->load);
@@ -92,7 +92,7 @@ static koord_status collect(void *instance, uint64_t now_ns, uint64_t deadline_n
   /* "0.52 0.48 0.40 2/310 4711": the averages over one, five and fifteen minutes come first. */
   text[length] = '\0';
   if (sscanf(text, "%lf %lf %lf", &one, &five, &fifteen) != 3)
-    return fail(self, KOORD_E_IO, TEXT("/proc/loadavg: wanted three numbers at its beginning"));
+    return fail(self, KOORD_E_IO, TEXT("/proc/loadavg: expected three numbers at its beginning"));
   point.value = self->minutes == 1 ? one : self->minutes == 5 ? five : fifteen;
   return self->metrics->append(self->host, now_ns, &point, 1, sizeof point);
 }

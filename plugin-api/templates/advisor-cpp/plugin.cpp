@@ -19,7 +19,7 @@ constexpr char kSettings[] = R"({
 double load_of(const std::string& loadavg, std::int64_t minutes) {
   double one = 0, five = 0, fifteen = 0;
   if (std::sscanf(loadavg.c_str(), "%lf %lf %lf", &one, &five, &fifteen) != 3)
-    throw Failure(KOORD_E_IO, "/proc/loadavg: wanted three numbers, found '" + loadavg + "'");
+    throw Failure(KOORD_E_IO, "/proc/loadavg: expected three numbers, found '" + loadavg + "'");
   return minutes == 1 ? one : minutes == 5 ? five : fifteen;
 }
 

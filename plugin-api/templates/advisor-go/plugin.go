@@ -39,7 +39,7 @@ func main() {} // of a shared library; never called
 func loadOf(loadavg string, minutes int64) (float64, error) {
 	words := strings.Fields(loadavg)
 	if len(words) < 3 {
-		return 0, koordetector.Errorf(koordetector.ErrIO, "/proc/loadavg: wanted three numbers, found %q", loadavg)
+		return 0, koordetector.Errorf(koordetector.ErrIO, "/proc/loadavg: expected three numbers, found %q", loadavg)
 	}
 	column := map[int64]int{1: 0, 5: 1, 15: 2}[minutes]
 	return strconv.ParseFloat(words[column], 64)

@@ -50,7 +50,7 @@ impl Advisor for Load {
     fn collect(&mut self, now_ns: u64, _deadline_ns: u64) -> Result<()> {
         let text = self.fs.read(KOORD_ROOT_PROC, "loadavg")?;
         let load = load_of(&text, self.minutes).ok_or_else(|| {
-            Failure::new(KOORD_E_IO, format!("/proc/loadavg: wanted three numbers, found {:?}", text))
+            Failure::new(KOORD_E_IO, format!("/proc/loadavg: expected three numbers, found {:?}", text))
         })?;
         self.batch.add(self.load, load);
         self.batch.send(now_ns)

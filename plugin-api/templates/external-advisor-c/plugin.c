@@ -33,7 +33,7 @@ static koord_status init(void *instance) {
   plugin *self = instance;
   self->config = self->host->get_service(self->host, "koord.config/1");
   if (KOORD_HAS(self->config, i64)) return KOORD_OK;
-  self->host->set_error(self->host, KOORD_E_UNSUPPORTED, TEXT("wanted a host with koord.config/1"));
+  self->host->set_error(self->host, KOORD_E_UNSUPPORTED, TEXT("expected a host with koord.config/1"));
   return KOORD_E_UNSUPPORTED;
 }
 

@@ -50,7 +50,7 @@ static koord_status init(void *instance) {
   plugin *self = instance;
   self->config = self->host->get_service(self->host, "koord.config/1");
   if (KOORD_HAS(self->config, i64)) return on_event(self, KOORD_ON_CONFIG, 0);
-  self->host->set_error(self->host, KOORD_E_UNSUPPORTED, TEXT("wanted a host with koord.config/1"));
+  self->host->set_error(self->host, KOORD_E_UNSUPPORTED, TEXT("expected a host with koord.config/1"));
   return KOORD_E_UNSUPPORTED;
 }
 

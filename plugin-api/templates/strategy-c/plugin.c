@@ -56,7 +56,7 @@ static koord_status init(void *instance) {
   if (KOORD_HAS(self->state, pods) && KOORD_HAS(self->knobs, propose) && KOORD_HAS(self->config, i64))
     return on_event(self, KOORD_ON_CONFIG, 0);
   host->set_error(host, KOORD_E_UNSUPPORTED,
-                  TEXT("wanted a host with koord.state/1, koord.knobs/1 and koord.config/1"));
+                  TEXT("expected a host with koord.state/1, koord.knobs/1 and koord.config/1"));
   return KOORD_E_UNSUPPORTED;
 }
 

@@ -22,6 +22,7 @@
 #include "core/service/plugin_context.hpp"
 #include "test/core/child/child_processes.hpp"
 #include "test/core/host/stage.hpp"
+#include "test/core/load/plugin_shelf.hpp"
 #include "test/support/eventually.hpp"
 #include "test/support/sanitized.hpp"
 
@@ -126,7 +127,7 @@ TEST_CASE_FIXTURE(ChildRunnerFixture, "a child is not started again from a file 
   REQUIRE(write_file_atomically(file, content, 0755));
   for (pid_t pid : test::children()) ::kill(pid, SIGKILL);
   REQUIRE(await(PluginState::parked));
-  CHECK(contains(status().reason, "wanted the file that was mapped, inode"));
+  CHECK(contains(status().reason, "expected the file that was mapped, inode"));
 }
 
 TEST_CASE_FIXTURE(
@@ -329,7 +330,16 @@ TEST_CASE_FIXTURE(ChildRunnerFixture, "a child outlives the thread that has star
   runner->destroy();
 }
 
-TEST_CASE("without a koord-plugin-host the plugin is refused, and says what was wanted") {
+TEST_CASE("a process that ends before it answers the handshake is reported with its exit code") {
+  child::SnapshotImages images;
+  const test::PluginShelf shelf{"actor"};
+  const std::string file = shelf.file("actor");
+  auto plugin = child::load_in_child({"/bin/false", images}, file, *read_manifest(file), *stamp_of(file), {});
+  REQUIRE_FALSE(plugin);
+  CHECK(plugin.error().message() == "its process ended with exit code 1 before it answered the handshake");
+}
+
+TEST_CASE("without a koord-plugin-host the plugin is refused, and says what was expected") {
   child::SnapshotImages images;
   test::HostStage stage{
       {"actor"},

@@ -246,7 +246,7 @@ TEST_CASE("a layer that is demanded and missing refuses the plugin, and the reas
   confined.start();
   REQUIRE(confined.stage.await(kProber, PluginState::refused));
   CHECK(confined.stage.status(kProber).reason.find(
-            "wanted the isolation layer 'uid' (plugins.minimumIsolation), which is missing: "
+            "expected the isolation layer 'uid' (plugins.minimumIsolation), which is missing: "
             "plugins.uids.count is 0") != std::string::npos);
 }
 
@@ -260,7 +260,7 @@ TEST_CASE("a minimum that is raised while the plugin runs ends it with the reaso
   confined.stage.settings().minimum_isolation = {IsolationLayer::uid};
   confined.start();
   REQUIRE(confined.stage.await(kProber, PluginState::refused));
-  CHECK(confined.stage.status(kProber).reason.find("wanted the isolation layer 'uid'") != std::string::npos);
+  CHECK(confined.stage.status(kProber).reason.find("expected the isolation layer 'uid'") != std::string::npos);
   CHECK(test::eventually([&] { return confined.stage.status(kProber).instances.at(0).state == PluginState::stopped; }));
   confined.stage.settings().minimum_isolation.clear();
   confined.start();

@@ -75,8 +75,8 @@ TEST_CASE("a plugin with a constructor that aborts is shown like any other: none
 TEST_CASE("a plugin that an agent would refuse is shown with the reason, and the command fails with it") {
   test::PluginShelf shelf{"other-major", "wants-knobs", "puppet"};
   ::chmod(shelf.file("puppet").c_str(), 0666);
-  CHECK(ask(shelf.file("other-major")).value("refused") == "wanted plugin ABI 1.x, found 2.0");
-  CHECK(ask(shelf.file("wants-knobs")).value("refused").starts_with("wants-knobs wanted service koord.knobs/1"));
+  CHECK(ask(shelf.file("other-major")).value("refused") == "expected plugin ABI 1.x, found 2.0");
+  CHECK(ask(shelf.file("wants-knobs")).value("refused").starts_with("wants-knobs requests service koord.knobs/1"));
   const Asked writable = ask(shelf.file("puppet"));
   CHECK(writable.says("found mode 0666"));
   REQUIRE_FALSE(writable.done);
@@ -96,7 +96,8 @@ TEST_CASE("a file without a manifest is an error that names the file") {
   test::PluginShelf shelf{"no-manifest"};
   Asked asked = ask(shelf.file("no-manifest"));
   REQUIRE_FALSE(asked.done);
-  CHECK(asked.done.error().message().find("no-manifest.so': wanted a section '.koord_manifest'") != std::string::npos);
+  CHECK(asked.done.error().message().find("no-manifest.so': expected a section '.koord_manifest'") !=
+        std::string::npos);
 }
 
 TEST_CASE("each service of a plugin is shown with what it allows, also those that its kind gets unnamed") {

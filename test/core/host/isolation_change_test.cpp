@@ -184,7 +184,7 @@ TEST_CASE_FIXTURE(Layered, "a minimum that comes by a reload is applied to the l
   apply({IsolationLayer::uid, IsolationLayer::cgroup});
   REQUIRE(stage.await("second", PluginState::refused));
   CHECK(status().reason ==
-        "wanted the isolation layer 'cgroup' (plugins.minimumIsolation), which is missing: taken away");
+        "expected the isolation layer 'cgroup' (plugins.minimumIsolation), which is missing: taken away");
   apply({IsolationLayer::uid});
   CHECK_MESSAGE(stage.await("second", PluginState::running), to_string(status().state), ": ", status().reason, "; ",
                 to_string(status().instances.at(0).state), ": ", status().instances.at(0).reason);

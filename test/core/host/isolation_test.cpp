@@ -33,6 +33,6 @@ TEST_CASE("a plugin with a runtime of its own runs in a child, whatever its orig
     CHECK(*runs_in_child(manifest_of(runtime), Origin::host, Isolation::automatic));
     Result<bool> refused = runs_in_child(manifest_of(runtime), Origin::host, Isolation::in_process);
     REQUIRE_FALSE(refused);
-    CHECK(refused.error().text.ends_with("needs a process of its own: wanted auto or process"));
+    CHECK(refused.error().text.ends_with("needs a process of its own: expected auto or process"));
   }
 }

@@ -73,7 +73,7 @@ TEST_CASE("a plugin outside of the host's own directories is no plugin for this 
   PluginShelf third_party{"puppet"};
   stage.settings().directories = {third_party.path()};
   stage.apply("Puppet=true");
-  CHECK(stage.status("puppet").reason == "wanted a process of its own, this host offers none");
+  CHECK(stage.status("puppet").reason == "expected a process of its own, this host offers none");
 }
 
 TEST_CASE("no plugin can take the name of one of the host's own plugins") {
@@ -85,7 +85,7 @@ TEST_CASE("no plugin can take the name of one of the host's own plugins") {
   std::vector<PluginStatus> all = stage.manager().status();
   REQUIRE(all.size() == 2);
   CHECK(all[0].path == stage.shelf().file("puppet"));
-  CHECK(all[1].reason == "wanted an id of its own, found 'puppet' also in " + stage.shelf().file("puppet"));
+  CHECK(all[1].reason == "expected an id of its own, found 'puppet' also in " + stage.shelf().file("puppet"));
   CHECK(stage.await("puppet", PluginState::running));
 }
 
@@ -125,18 +125,18 @@ TEST_CASE("acceptance 4: each flawed file is refused with one line, and the othe
     std::string id;
     std::string_view why;
   } rows[] = {
-      {"other-major", "wanted plugin ABI 1.x, found 2.0"},
-      {"no-manifest", "wanted a section '.koord_manifest', found none"},
-      {"wants-knobs", "wants-knobs wanted service koord.knobs/1"},
-      {"wants-unknown", "wanted service com.acme.magic/1"},
-      {"other-runtime", "wanted a process of its own, this host offers none"},
+      {"other-major", "expected plugin ABI 1.x, found 2.0"},
+      {"no-manifest", "expected a section '.koord_manifest', found none"},
+      {"wants-knobs", "wants-knobs requests service koord.knobs/1"},
+      {"wants-unknown", "requests service com.acme.magic/1"},
+      {"other-runtime", "expected a process of its own, this host offers none"},
       {"foreign", "found s390"},
-      {"truncated", "truncated: wanted"},
+      {"truncated", "truncated: expected"},
       {"writable", "found mode 0666"},
       {"throws", "found the exception: the constructor's text"},
       {"aborts", "by signal 6"},
       {"undefined", "undefined symbol: koord_no_such_function"},
-      {"no-entry", "wanted the symbol koord_entry_v1, found none"},
+      {"no-entry", "expected the symbol koord_entry_v1, found none"},
   };
   for (const auto& row : rows) {
     CAPTURE(row.id);
@@ -173,7 +173,7 @@ TEST_CASE("the second file with an id is refused and names the first") {
   stage.apply("Puppet=true");
   std::vector<PluginStatus> all = stage.manager().status();
   REQUIRE(all.size() == 2);
-  CHECK(all[1].reason == "wanted an id of its own, found 'puppet' also in " + stage.shelf().file("puppet"));
+  CHECK(all[1].reason == "expected an id of its own, found 'puppet' also in " + stage.shelf().file("puppet"));
   CHECK(stage.await("puppet", PluginState::running));
 }
 
@@ -266,7 +266,7 @@ TEST_CASE("a plugin that asks for a process of its own is refused by a host that
   stage.settings().settings["puppet"].isolation = config::Isolation::process;
   stage.apply("Puppet=true");
   CHECK(stage.status("puppet").state == PluginState::refused);
-  CHECK(stage.status("puppet").reason == "wanted a process of its own, this host offers none");
+  CHECK(stage.status("puppet").reason == "expected a process of its own, this host offers none");
 }
 
 TEST_CASE("a plugin that failed begins again") {

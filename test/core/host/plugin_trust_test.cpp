@@ -53,7 +53,7 @@ TEST_CASE_FIXTURE(Trial, "a plugin with the right pin runs") {
 TEST_CASE_FIXTURE(Trial, "of a plugin with a wrong pin nothing runs, until a reload brings the right one") {
   pin(kWrong);
   REQUIRE(refused());
-  CHECK(reason() == "'" + file + "': wanted sha256 " + kWrong + ", found " + digest());
+  CHECK(reason() == "'" + file + "': expected sha256 " + kWrong + ", found " + digest());
   CHECK(puppet.calls().empty());
   pin(digest());
   CHECK(runs());
@@ -124,7 +124,7 @@ TEST_CASE_FIXTURE(Trial, "a signed plugin runs, and ends when a reload takes its
 TEST_CASE_FIXTURE(Trial, "a plain name does not spare a plugin the signature") {
   trust_signer();
   REQUIRE(refused());
-  CHECK(reason() == "wanted a signature in '" + file + ".sig', as plugins.trust is 'signed', found none");
+  CHECK(reason() == "expected a signature in '" + file + ".sig', as plugins.trust is 'signed', found none");
 }
 
 TEST_CASE_FIXTURE(Trial, "a plugin with its gate off is not checked, and is when it goes on again") {

@@ -135,8 +135,8 @@ TEST_CASE_FIXTURE(Reloading, "when the new file is refused the old one goes on t
 TEST_CASE_FIXTURE(Reloading, "a mapped file that was written to is refused: only another file can be mapped") {
   REQUIRE(runs());
   stage.shelf().patch("puppet", 0, "\x7f");  // as it was before, but written
-  CHECK(
-      contains(why_not(replace()), "is mapped and was written to since: wanted a new file put in its place by rename"));
+  CHECK(contains(why_not(replace()),
+                 "is mapped and was written to since: expected a new file put in its place by rename"));
   std::size_t before = old.count("collect");
   CHECK(old.await("collect", before + 3));
 }

@@ -57,5 +57,5 @@ TEST_CASE("a file that cannot be read as a plugin is named by its path, once") {
   ::chmod(file.c_str(), 0777);
   stage.apply("");
   const std::string line = stage.manager().unknown_settings().at(0);
-  CHECK(contains(line, "; a refused file may have it: '" + file + "': wanted no write permission"));
+  CHECK(contains(line, "; a refused file may have it: '" + file + "': expected no write permission"));
 }

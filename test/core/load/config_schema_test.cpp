@@ -29,7 +29,7 @@ TEST_CASE("a configuration that fits the schema is accepted") {
 
 TEST_CASE("a plugin without a schema takes any object") {
   CHECK(check_config("", R"({"anything": [1, 2]})"));
-  CHECK(refusal("", "[1]") == "configuration: wanted an object");
+  CHECK(refusal("", "[1]") == "configuration: expected an object");
 }
 
 TEST_CASE("a value of the wrong type is refused with its JSON pointer") {

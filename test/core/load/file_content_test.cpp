@@ -77,13 +77,13 @@ TEST_CASE_FIXTURE(FileContentFixture, "the right pin is enough, in each mode but
 
 TEST_CASE_FIXTURE(FileContentFixture, "a wrong pin is refused with both digests") {
   const std::string wrong(64, 'a');
-  CHECK(refusal(pin(wrong)) == "'" + file + "': wanted sha256 " + wrong + ", found " + digest());
+  CHECK(refusal(pin(wrong)) == "'" + file + "': expected sha256 " + wrong + ", found " + digest());
 }
 
 TEST_CASE_FIXTURE(FileContentFixture, "'pinned' refuses a file without a pin, signed or not") {
   ours.sign_file(file);
   CHECK(refusal(keys(Trust::pinned, {our_key})) ==
-        "'" + file + "': wanted its sha256 in plugins.settings, as plugins.trust is 'pinned', found none");
+        "'" + file + "': expected its sha256 in plugins.settings, as plugins.trust is 'pinned', found none");
 }
 
 TEST_CASE_FIXTURE(FileContentFixture, "a signature by any of the trusted keys is enough") {
@@ -95,19 +95,19 @@ TEST_CASE_FIXTURE(FileContentFixture, "a signature by any of the trusted keys is
 TEST_CASE_FIXTURE(FileContentFixture, "a signature by another key is refused with the keys that were tried") {
   Signer().sign_file(file);
   CHECK(refusal(keys(Trust::signature, {our_key, their_key})) ==
-        "'" + file + ".sig': wanted a signature of '" + file + "' by one of the keys '" + our_key + "', '" + their_key +
-            "', found one by none of them; the file has sha256 " + digest());
+        "'" + file + ".sig': expected a signature of '" + file + "' by one of the keys '" + our_key + "', '" +
+            their_key + "', found one by none of them; the file has sha256 " + digest());
 }
 
 TEST_CASE_FIXTURE(FileContentFixture, "a signature of another file is refused") {
   ours.sign_file(shelf.file("second"));
   std::filesystem::rename(shelf.file("second") + ".sig", file + ".sig");
-  CHECK(refusal(our_signature()).starts_with("'" + file + ".sig': wanted a signature of '" + file + "'"));
+  CHECK(refusal(our_signature()).starts_with("'" + file + ".sig': expected a signature of '" + file + "'"));
 }
 
 TEST_CASE_FIXTURE(FileContentFixture, "'signed' refuses a file without a signature") {
   CHECK(refusal(our_signature()) ==
-        "wanted a signature in '" + file + ".sig', as plugins.trust is 'signed', found none");
+        "expected a signature in '" + file + ".sig', as plugins.trust is 'signed', found none");
   CHECK(refusal({Trust::signature, digest(), {}}) != "");
 }
 
@@ -115,7 +115,7 @@ TEST_CASE_FIXTURE(FileContentFixture, "a signature must be 64 bytes long") {
   for (std::size_t length : {0, 1, 63, 65, 128}) {
     write(file + ".sig", std::string(length, 'x'));
     CHECK(refusal(our_signature()) ==
-          "'" + file + ".sig': wanted an Ed25519 signature of 64 bytes, found " + std::to_string(length));
+          "'" + file + ".sig': expected an Ed25519 signature of 64 bytes, found " + std::to_string(length));
   }
 }
 
@@ -151,11 +151,11 @@ TEST_CASE_FIXTURE(FileContentFixture, "a key that cannot be read is an error tha
         "plugins.trustedKeys: cannot resolve '/no/such.pem': No such file or directory");
   ::chmod(our_key.c_str(), 0666);
   CHECK(refusal_of_key(our_key) ==
-        "plugins.trustedKeys: '" + our_key + "': wanted no write permission for group and others, found mode 0666");
+        "plugins.trustedKeys: '" + our_key + "': expected no write permission for group and others, found mode 0666");
 }
 
 TEST_CASE_FIXTURE(FileContentFixture, "a file that is not a public Ed25519 key is an error that names it") {
-  const std::string no_key = "plugins.trustedKeys: '" + our_key + "': wanted a public key in PEM, found none";
+  const std::string no_key = "plugins.trustedKeys: '" + our_key + "': expected a public key in PEM, found none";
   for (const std::string& content : {std::string(), std::string("no key"), ours.private_pem(),
                                      ours.private_pem("secret"), ours.public_pem().substr(0, 60)}) {
     write(our_key, content);
@@ -164,7 +164,7 @@ TEST_CASE_FIXTURE(FileContentFixture, "a file that is not a public Ed25519 key i
   for (const char* other : {"X25519", "ED448"}) {
     Signer(other).publish(our_key);
     CHECK(refusal_of_key(our_key) ==
-          "plugins.trustedKeys: '" + our_key + "': wanted an Ed25519 key, found another kind");
+          "plugins.trustedKeys: '" + our_key + "': expected an Ed25519 key, found another kind");
   }
 }
 
@@ -212,7 +212,7 @@ TEST_CASE_FIXTURE(FileContentFixture, "a file that was written to or replaced af
   CHECK(check_unchanged(file, stamp)
             .error()
             .message()
-            .starts_with("'" + file + "': wanted the file that was mapped, inode " + std::to_string(stamp.inode) +
+            .starts_with("'" + file + "': expected the file that was mapped, inode " + std::to_string(stamp.inode) +
                          " of "));
   const FileVersion second = *stamp_of(file);
   std::filesystem::last_write_time(file, std::filesystem::last_write_time(file) - std::chrono::hours(1));

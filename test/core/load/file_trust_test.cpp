@@ -29,7 +29,7 @@ TEST_CASE("a world-writable file is refused with its mode") {
   PluginShelf shelf{"puppet"};
   ::chmod(shelf.file("puppet").c_str(), 0777);
   CHECK(refusal(check_trusted_file(shelf.path(), shelf.file("puppet"))) ==
-        "'" + shelf.file("puppet") + "': wanted no write permission for group and others, found mode 0777");
+        "'" + shelf.file("puppet") + "': expected no write permission for group and others, found mode 0777");
 }
 
 TEST_CASE("a plugin directory that others can write is refused, sticky or not") {
@@ -54,8 +54,8 @@ TEST_CASE("a file of another user is refused with both owners") {
     MESSAGE("SKIPPED: only root can give a file away");
     return;
   }
-  CHECK(
-      refusal(check_trusted_file(shelf.path(), shelf.file("puppet"))).ends_with("wanted owner uid 0, found uid 12345"));
+  CHECK(refusal(check_trusted_file(shelf.path(), shelf.file("puppet")))
+            .ends_with("expected owner uid 0, found uid 12345"));
 }
 
 TEST_CASE("a link to a file of its directory is followed, a link out of it is refused") {
@@ -72,8 +72,8 @@ TEST_CASE("a path that is not a regular file, not absolute or missing is refused
   PluginShelf shelf;
   std::filesystem::create_directory(shelf.file("folder"));
   CHECK(refusal(check_trusted_file(shelf.path(), shelf.file("folder")))
-            .ends_with("wanted a regular file, found another kind of file"));
-  CHECK(refusal(check_trusted_directory("plugins")) == "wanted an absolute path, found 'plugins'");
+            .ends_with("expected a regular file, found another kind of file"));
+  CHECK(refusal(check_trusted_directory("plugins")) == "expected an absolute path, found 'plugins'");
   CHECK(refusal(check_trusted_directory("/no/such/directory")) ==
         "cannot resolve '/no/such/directory': No such file or directory");
 }

@@ -72,31 +72,31 @@ TEST_CASE("NUL bytes may follow a manifest, but a manifest contains none") {
   CHECK(contains(refusal(kMinimal + std::string(1, '\0') + "license=x\n"), "control character"));
 }
 
-TEST_CASE("a manifest is refused with what was wanted and found") {
+TEST_CASE("a manifest is refused with what was expected and found") {
   struct {
     std::string text;
     std::string_view why;
   } rows[] = {
-      {"", "wanted the first line 'koord-manifest/1', found ''"},
+      {"", "expected the first line 'koord-manifest/1', found ''"},
       {"koord-manifest/2\n", "found 'koord-manifest/2'"},
-      {"koord-manifest/1\nid=x\n", "wanted 'version', found none"},
-      {kMinimal + "id=other\n", "found 'id' twice, wanted it once"},
-      {kMinimal + "nonsense\n", "wanted lines key=value, found 'nonsense'"},
-      {kMinimal + "stage=gamma\n", "stage='gamma': wanted alpha, beta or ga"},
-      {kMinimal + "default=yes\n", "default='yes': wanted true or false"},
-      {kMinimal + "runtime=perl\n", "runtime='perl': wanted native, go, jvm or python"},
-      {kMinimal + "requires=metrics\n", "requires='metrics': wanted names such as koord.metrics/1"},
-      {kMinimal + "requires=a/1,a/1\n", "wanted each name once"},
-      {"koord-manifest/1\nid=../x\nversion=1\n", "id='../x': wanted"},
-      {"koord-manifest/1\nid=x\nversion=1\nabi=one\n", "abi='one': wanted MAJOR.MINOR"},
+      {"koord-manifest/1\nid=x\n", "expected 'version', found none"},
+      {kMinimal + "id=other\n", "found 'id' twice, expected it once"},
+      {kMinimal + "nonsense\n", "expected lines key=value, found 'nonsense'"},
+      {kMinimal + "stage=gamma\n", "stage='gamma': expected alpha, beta or ga"},
+      {kMinimal + "default=yes\n", "default='yes': expected true or false"},
+      {kMinimal + "runtime=perl\n", "runtime='perl': expected native, go, jvm or python"},
+      {kMinimal + "requires=metrics\n", "requires='metrics': expected names such as koord.metrics/1"},
+      {kMinimal + "requires=a/1,a/1\n", "expected each name once"},
+      {"koord-manifest/1\nid=../x\nversion=1\n", "id='../x': expected"},
+      {"koord-manifest/1\nid=x\nversion=1\nabi=one\n", "abi='one': expected MAJOR.MINOR"},
       {"koord-manifest/1\nid=x\nversion=1\nabi=1.0\nkinds=\ngate=G\n", "at least one of 'kinds'"},
-      {"koord-manifest/1\nid=x\nversion=1\nabi=1.0\nkinds=a/1\ngate=lower\n", "gate='lower': wanted a gate name"},
-      {"koord-manifest/1\nid=x\nversion=1\nabi=1.0\nkinds=a/1\ngate=A,b\n", "gate='b': wanted a gate name"},
-      {"koord-manifest/1\nid=x\nversion=1\nabi=1.0\nkinds=a/1\ngate=A,A\n", "gate='A': wanted each name once"},
+      {"koord-manifest/1\nid=x\nversion=1\nabi=1.0\nkinds=a/1\ngate=lower\n", "gate='lower': expected a gate name"},
+      {"koord-manifest/1\nid=x\nversion=1\nabi=1.0\nkinds=a/1\ngate=A,b\n", "gate='b': expected a gate name"},
+      {"koord-manifest/1\nid=x\nversion=1\nabi=1.0\nkinds=a/1\ngate=A,A\n", "gate='A': expected each name once"},
       {"koord-manifest/1\nid=x\nversion=1\nabi=1.0\nkinds=a/1\ngate=\n",
-       "wanted a gate name such as AcmeRunQueue, found none"},
+       "expected a gate name such as AcmeRunQueue, found none"},
       {kMinimal + "license=\x1b[2J\n", "control character"},
-      {kMinimal + "license=\xff\n", "wanted UTF-8"},
+      {kMinimal + "license=\xff\n", "expected UTF-8"},
       {kMinimal + std::string(5000, 'x'), "at most 4096 bytes, found"},
   };
   for (const auto& row : rows) {
@@ -121,25 +121,25 @@ TEST_CASE("the manifest of a shared object is read without mapping it") {
 }
 
 TEST_CASE("a shared object without a manifest is refused") {
-  CHECK(contains(refusal_of_file(built_plugin("no-manifest")), "wanted a section '.koord_manifest', found none"));
+  CHECK(contains(refusal_of_file(built_plugin("no-manifest")), "expected a section '.koord_manifest', found none"));
 }
 
 TEST_CASE("a shared object of another architecture is refused with both names") {
   PluginShelf shelf{"puppet"};
   shelf.patch("puppet", offsetof(Elf64_Ehdr, e_machine), std::string("\x16\x00", 2));  // EM_S390
   std::string why = refusal_of_file(shelf.file("puppet"));
-  CHECK_MESSAGE(contains(why, "wanted machine "), why);
+  CHECK_MESSAGE(contains(why, "expected machine "), why);
   CHECK_MESSAGE(contains(why, "found s390"), why);
 }
 
 TEST_CASE("a 32-bit file, a big-endian one and one that is not an ELF file are refused") {
   PluginShelf shelf{"puppet"};
   shelf.patch("puppet", EI_CLASS, "\x01");
-  CHECK(contains(refusal_of_file(shelf.file("puppet")), "wanted a 64-bit ELF file"));
+  CHECK(contains(refusal_of_file(shelf.file("puppet")), "expected a 64-bit ELF file"));
   shelf.patch("puppet", EI_CLASS, "\x02\x02");
-  CHECK(contains(refusal_of_file(shelf.file("puppet")), "wanted a little-endian ELF file"));
+  CHECK(contains(refusal_of_file(shelf.file("puppet")), "expected a little-endian ELF file"));
   shelf.patch("puppet", 0, "#!/bin/sh");
-  CHECK(contains(refusal_of_file(shelf.file("puppet")), "wanted an ELF file"));
+  CHECK(contains(refusal_of_file(shelf.file("puppet")), "expected an ELF file"));
 }
 
 TEST_CASE("a truncated file is refused wherever it was cut") {
@@ -151,13 +151,13 @@ TEST_CASE("a truncated file is refused wherever it was cut") {
   }
   PluginShelf shelf{"puppet"};
   std::filesystem::resize_file(shelf.file("puppet"), 5000);
-  CHECK(contains(refusal_of_file(shelf.file("puppet")), "truncated: wanted the section table up to byte"));
+  CHECK(contains(refusal_of_file(shelf.file("puppet")), "truncated: expected the section table up to byte"));
 }
 
 TEST_CASE("another ABI major is refused with both majors") {
   Result<Manifest> manifest = read_manifest(built_plugin("other-major"));
   REQUIRE(manifest);
-  CHECK(check_compatible(*manifest).error().message() == "wanted plugin ABI 1.x, found 2.0");
+  CHECK(check_compatible(*manifest).error().message() == "expected plugin ABI 1.x, found 2.0");
 }
 
 TEST_CASE("any ABI minor is taken: a plugin names its needs in requires") {
@@ -181,14 +181,14 @@ TEST_CASE(
     "an advisor that requires koord.knobs/1 is refused with the kinds that may have it and the services offered") {
   std::string why = check_required_services(*read_manifest(built_plugin("wants-knobs"))).error().message();
   CHECK_MESSAGE(
-      why.starts_with("wants-knobs wanted service koord.knobs/1, which is granted to "
+      why.starts_with("wants-knobs requests service koord.knobs/1, which is granted to "
                       "koord.qos-strategy/1; offered to koord.advisor/1: koord.audit/1, koord.capabilities/1"),
       why);
 }
 
 TEST_CASE("a plugin that requires an unknown service is refused with its name") {
   std::string why = check_required_services(*read_manifest(built_plugin("wants-unknown"))).error().message();
-  CHECK_MESSAGE(contains(why, "wanted service com.acme.magic/1, which this host does not have; offered"), why);
+  CHECK_MESSAGE(contains(why, "requests service com.acme.magic/1, which this host does not have; offered"), why);
 }
 
 TEST_CASE("a strategy is granted knobs, an advisor is not") {

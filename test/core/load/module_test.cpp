@@ -44,11 +44,11 @@ TEST_CASE("acceptance 5: a plugin that uses an undefined symbol is refused at lo
 }
 
 TEST_CASE("a plugin with a constructor that throws is refused with the exception's text") {
-  CHECK(refusal("throws") == "wanted constructors that do not throw, found the exception: the constructor's text");
+  CHECK(refusal("throws") == "expected constructors that do not throw, found the exception: the constructor's text");
 }
 
 TEST_CASE("a plugin with a constructor that aborts is refused with the signal") {
-  CHECK(refusal("aborts") == "wanted a return, found the end of the process by signal 6 (Aborted)");
+  CHECK(refusal("aborts") == "the trial ended by signal 6 (Aborted)");
 }
 
 TEST_CASE("a refused plugin leaves the loader's lock free for another thread") {
@@ -57,21 +57,21 @@ TEST_CASE("a refused plugin leaves the loader's lock free for another thread") {
 }
 
 TEST_CASE("a plugin without the entry function is refused") {
-  CHECK(refusal("no-entry") == "wanted the symbol koord_entry_v1, found none");
+  CHECK(refusal("no-entry") == "expected the symbol koord_entry_v1, found none");
 }
 
 TEST_CASE("a module of another major than its manifest says is refused") {
-  CHECK(refusal("other-major-inside") == "module ABI: wanted 1.x, found 7.0");
+  CHECK(refusal("other-major-inside") == "module ABI: expected 1.x, found 7.0");
 }
 
 TEST_CASE("a module with another manifest than its file is refused") {
   CHECK(refusal("other-manifest") ==
-        "manifest of the module: wanted the text of section .koord_manifest, found another");
+        "manifest of the module: expected the text of section .koord_manifest, found another");
 }
 
 TEST_CASE("acceptance 14: a table shortened below a function that is needed is refused") {
-  CHECK(refusal("short-table") == "class 0: advisor: wanted collect() or run(), found neither");
-  CHECK(refusal("no-init") == "class 0: init(): wanted a function, found NULL");
+  CHECK(refusal("short-table") == "class 0: advisor: expected collect() or run(), found neither");
+  CHECK(refusal("no-init") == "class 0: init(): expected a function, found NULL");
 }
 
 TEST_CASE("acceptance 14: a table grown by a later minor is accepted") { CHECK(refusal("grown") == "loaded"); }
@@ -98,9 +98,9 @@ TEST_CASE("classes are found by the stride their maker gave") {
 
 TEST_CASE("a file that is not a module is refused before anything in it is used") {
   Manifest manifest;
-  CHECK(contains(check_module(nullptr, manifest).error().message(), "wanted a module, found NULL"));
+  CHECK(contains(check_module(nullptr, manifest).error().message(), "expected a module, found NULL"));
   koord_module module{};
-  CHECK(contains(check_module(&module, manifest).error().message(), "module magic: wanted "));
+  CHECK(contains(check_module(&module, manifest).error().message(), "module magic: expected "));
   module.magic = KOORD_MAGIC;
-  CHECK(contains(check_module(&module, manifest).error().message(), "module: wanted at least 40 bytes, found 0"));
+  CHECK(contains(check_module(&module, manifest).error().message(), "module: expected at least 40 bytes, found 0"));
 }

@@ -18,9 +18,12 @@ using namespace std::chrono_literals;
 
 TEST_CASE("a trial answers with the result, or how its process ended") {
   CHECK(try_in_child([]() -> Result<void> { return {}; }, 60s));
-  CHECK(try_in_child([]() -> Result<void> { return invalid("wanted less"); }, 60s).error().message() == "wanted less");
-  CHECK(try_in_child([]() -> Result<void> { std::abort(); }, 60s).error().message().find("signal 6") !=
-        std::string::npos);
+  CHECK(try_in_child([]() -> Result<void> { return invalid("expected less"); }, 60s).error().message() ==
+        "expected less");
+  CHECK(try_in_child([]() -> Result<void> { std::abort(); }, 60s).error().message() ==
+        "the trial ended by signal 6 (Aborted)");
+  CHECK(try_in_child([]() -> Result<void> { ::_exit(3); }, 60s).error().message() ==
+        "the trial ended with exit code 3");
 }
 
 // The process of a trial ends shortly after a killed agent. The next agent may start before that.

@@ -111,7 +111,7 @@ TEST_CASE("a hook's answers about recorded pods are measured, each pod and conta
 TEST_CASE("a plugin that cannot be measured is reported") {
   CHECK(bench_gauge(config::Isolation::in_process, {.class_name = "shares"}).error().message() ==
         "the node has no pod to ask the hook about: expected some in --pods");
-  CHECK(bench_gauge(config::Isolation::in_process, {.ticks = 0}).error().message() == "0 ticks, wanted at least 1");
+  CHECK(bench_gauge(config::Isolation::in_process, {.ticks = 0}).error().message() == "0 ticks, expected at least 1");
   CHECK(bench_gauge(config::Isolation::in_process, {.config_json = R"({"capAbove": true})"})
             .error()
             .message()

@@ -160,17 +160,17 @@ TEST_CASE("a written fixture is read again, and makes the same node") {
   }
 }
 
-TEST_CASE("a file that is not a fixture is refused with what was wanted") {
+TEST_CASE("a file that is not a fixture is refused with what was expected") {
   CHECK(parse_fixture("no tar file at all").error().message().size() > 0);
-  CHECK(refusal({{"frames/0/proc/stat", ""}}) == "wanted a fixture.json, found none");
+  CHECK(refusal({{"frames/0/proc/stat", ""}}) == "expected a fixture.json, found none");
   CHECK(refusal({{"fixture.json", "[]"}}) == "fixture.json: expected a mapping, found a list");
   CHECK(refusal({{"fixture.json", R"({"format":"x"})"}}) ==
-        "fixture.json: wanted the format 'koord-fixture/1', found 'x'");
+        "fixture.json: expected the format 'koord-fixture/1', found 'x'");
   CHECK(refusal({{"fixture.json", R"({"format":"koord-fixture/1","startNs":1,"framesNs":[3,2]})"}}) ==
-        "fixture.json: wanted framesNs that ascend from 0");
+        "fixture.json: expected framesNs that ascend from 0");
   CHECK(refusal({{"fixture.json", kAbout}, {"frames/2/proc/stat", ""}}) == "fixture.json lists 2 frames, found 3");
   CHECK(refusal({{"fixture.json", kAbout}, {"frames/x/proc/stat", ""}})
-            .starts_with("'frames/x/proc/stat' wanted frames/ and a number"));
+            .starts_with("'frames/x/proc/stat': expected frames/ and a number"));
 }
 
 TEST_CASE("a fixture cannot reach out of its node") {
@@ -178,7 +178,7 @@ TEST_CASE("a fixture cannot reach out of its node") {
     CHECK(refusal({{"fixture.json", kAbout}, {path, "x"}}) != "");
   for (const char* target : {"->/etc", "->../../../etc", "->cpu/../../x"})
     CHECK(refusal({{"fixture.json", kAbout}, {"frames/0/cgroup/cpu", target}}) ==
-          "'frames/0/cgroup/cpu' wanted a link to a file in the same directory");
+          "'frames/0/cgroup/cpu': expected a link to a file in the same directory");
   CHECK(refusal({{"fixture.json", kAbout}, {"frames/1.gone", "proc/../../home\n"}}) ==
         "frames/1.gone: 'proc/../../home' is no path below proc, sys, cgroup, resctrl or run");
 }

@@ -69,7 +69,7 @@ TEST_CASE("a project's name gives its id, its gate and the beginning of its metr
   CHECK(project.metric_prefix == "run_queue_2");
 }
 
-TEST_CASE("an id that is wanted is taken instead") {
+TEST_CASE("an id that is given is taken instead") {
   CHECK(made({.kind = "hook", .language = "c", .name = "x", .id = "org.acme.threads"}).id == "org.acme.threads");
 }
 
@@ -77,7 +77,7 @@ TEST_CASE("a name is a letter, then letters, digits and dashes, all small") {
   for (const char* name : {"a", "a1", "run-queue", "a--b", "a-"})
     CHECK_MESSAGE(complaint(cpp_advisor(name)) == "", name);
   for (const char* name : {"", "1a", "-a", "A", "a_b", "a/b", "..", "a b", "\xc3\xa4"}) {
-    CHECK_MESSAGE(complaint(cpp_advisor(name)).find("name '" + std::string(name) + "': wanted a letter") == 0, name);
+    CHECK_MESSAGE(complaint(cpp_advisor(name)).find("name '" + std::string(name) + "': expected a letter") == 0, name);
   }
   CHECK(complaint(cpp_advisor(std::string(40, 'a'))) == "");
   CHECK(complaint(cpp_advisor(std::string(41, 'a'))) != "");
@@ -86,16 +86,16 @@ TEST_CASE("a name is a letter, then letters, digits and dashes, all small") {
 TEST_CASE("an id of the host's own form, or of none, is refused") {
   for (const char* id : {"plain", "org..acme", "Org.Acme", "org.acme.", "org.acme\nversion=2"})
     CHECK_MESSAGE(
-        complaint({.kind = "hook", .language = "c", .name = "x", .id = id}).find("wanted a reverse domain name") !=
+        complaint({.kind = "hook", .language = "c", .name = "x", .id = id}).find("expected a reverse domain name") !=
             std::string::npos,
         id);
 }
 
 TEST_CASE("an unknown kind or language is answered with those that there are") {
   CHECK(complaint({.kind = "adviser", .language = "c", .name = "x", .id = {}}) ==
-        "kind 'adviser': wanted one of advisor, external-advisor, strategy, hook");
+        "kind 'adviser': expected one of advisor, external-advisor, strategy, hook");
   CHECK(complaint({.kind = "hook", .language = "java", .name = "x", .id = {}}) ==
-        "language 'java': wanted one of c, cpp, rust, go");
+        "language 'java': expected one of c, cpp, rust, go");
 }
 
 TEST_CASE(
