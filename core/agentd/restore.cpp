@@ -29,7 +29,8 @@ bool print(const knob::Undone& one, std::ostream& out) {
 int restore(const CommandLine& line, std::ostream& out) {
   const Result<config::Config> config = config::load(line.config_path, line.overrides);
   if (!config) return complain(out, config.error().message(), 2);
-  if (config->qos.directory.empty()) return complain(out, "qos.directory is not set, so nothing is kept of knobs", 2);
+  if (config->qos.directory.empty())
+    return complain(out, "qos.directory is not set, so no original values are stored", 2);
   const Result<cgroup::Layout> layout = cgroup::Layout::detect(config->roots);
   if (!layout) return complain(out, layout.error().message(), 1);
   const SystemClock clock;
@@ -46,7 +47,8 @@ int restore(const CommandLine& line, std::ostream& out) {
   const std::vector<knob::Undone> undone = governor.stop();
   for (const knob::Undone& one : undone) all_well &= print(one, out);
   if (!journal.problem().empty()) out << journal.problem() << "\n";
-  out << undone.size() << " knobs were kept in '" << config->qos.directory << "', " << journal.size() << " are now\n";
+  out << undone.size() << " knobs were journaled in '" << config->qos.directory << "'; " << journal.size()
+      << " remain\n";
   return all_well ? 0 : 1;
 }
 

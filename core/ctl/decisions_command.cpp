@@ -10,16 +10,18 @@ namespace {
 
 void describe_decisions(po::options_description& options) {
   const auto text = [](const char* value) { return po::value<std::string>()->value_name(value); };
-  options.add_options()("pod,p", text("POD"), "of this pod: its uid, NAMESPACE/NAME or NAME")(
-      "cgroup", text("CGROUP"), "of this cgroup and those below it")("kind", text("KIND"),
-                                                                     "of this kind: knob, eviction, mode, hook")(
-      "knob,k", text("KNOB"), "of this knob, as cpu.max, or of this field of a hook, as linux.cpu.quota")(
-      "plugin", text("ID"), "of this strategy's intents or this hook's answers")(
+  options.add_options()("pod,p", text("POD"), "only decisions about this pod: its uid, NAMESPACE/NAME or NAME")(
+      "cgroup", text("CGROUP"), "only decisions about this cgroup and those below it")(
+      "kind", text("KIND"), "only decisions of this kind: knob, eviction, mode, hook")(
+      "knob,k", text("KNOB"),
+      "only decisions about this knob, as cpu.max, or this field of a hook, as linux.cpu.quota")(
+      "plugin", text("ID"), "only intents of this strategy, or answers of this hook")(
       "outcome", text("RESULT"),
-      "with this result, as applied, shadow, lost, failed, contested, hands_off, reverted, refused")(
-      "since", text("TIME"), "not before: how long ago, as 10m, or Unix seconds")("until", text("TIME"), "not after")(
-      "limit,n", text("COUNT"), "show at most this many of the newest; default 1000")(
-      "before", text("NUMBER"), "only smaller numbers: the page before");
+      "only decisions with this result, as applied, shadow, lost, failed, contested, hands_off, reverted, refused")(
+      "since", text("TIME"), "only decisions from this time on: how long ago, as 10m, or Unix seconds")(
+      "until", text("TIME"), "only decisions up to this time")("limit,n", text("COUNT"),
+                                                               "show at most this many of the newest; default 1000")(
+      "before", text("NUMBER"), "only decisions with smaller numbers: the page before");
 }
 
 std::string decisions_target_of(const Invocation& invocation) {

@@ -42,7 +42,7 @@ void describe_manager(po::options_description& options) {
                         "of the cluster; default: $KUBECONFIG, else the pod's service account")(
       "lease", po::value<std::string>()->default_value("koordetector/koord-manager")->value_name("NAMESPACE/NAME"),
       "the Lease of koord-manager")("metrics-port", po::value<std::uint16_t>()->default_value(9320)->value_name("PORT"),
-                                    "its port with /metrics");
+                                    "port of koord-manager's /metrics");
 }
 
 Result<void> run_manager_status(const Invocation& invocation) {

@@ -10,7 +10,7 @@ namespace {
 
 void describe_mode(po::options_description& options) {
   options.add_options()("for,f", po::value<std::string>()->value_name("TIME"),
-                        "how long it holds, 1s to 168h; then what is configured does again");
+                        "duration of the override, 1s to 168h; then the configured mode applies again");
 }
 
 Result<void> set_mode(const Invocation& invocation, const std::string& target, const std::string& mode) {

@@ -21,8 +21,9 @@ namespace {
 void describe_bench(po::options_description& options) {
   describe_node(options);
   describe_configuration(options);
-  options.add_options()("ticks,t", po::value<std::uint64_t>()->default_value(1000),
-                        "how many; of a hook: answers, about each pod and container of the node in turn")(
+  options.add_options()(
+      "ticks,t", po::value<std::uint64_t>()->default_value(1000),
+      "number of ticks; for a hook: number of answers, about each pod and container of the node in turn")(
       "class,c", po::value<std::string>()->value_name("NAME"), "which class of the plugin; default: the first");
 }
 

@@ -19,8 +19,8 @@ namespace {
 void describe_run(po::options_description& options) {
   describe_node(options);
   describe_configuration(options);
-  options.add_options()("ticks,t", po::value<std::uint64_t>()->default_value(3), "how many")(
-      "period,p", po::value<std::string>()->value_name("DURATION"), "between ticks; default: the plugin's own")(
+  options.add_options()("ticks,t", po::value<std::uint64_t>()->default_value(3), "number of ticks")(
+      "period,p", po::value<std::string>()->value_name("DURATION"), "time between ticks; default: the plugin's own")(
       "class,c", po::value<std::string>()->value_name("NAME"), "only this class of the plugin")(
       "inprocess", po::bool_switch(), "in this process, where nothing confines the plugin")(
       "confined", po::bool_switch(),

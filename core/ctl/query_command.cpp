@@ -15,7 +15,7 @@ void describe_query(po::options_description& options) {
       "agg,a", po::value<std::string>()->default_value("last,avg,max,p95"),
       "aggregations: last avg min max count p50 p90 p95 p99, with commas")(
       "label,l", po::value<std::vector<std::string>>()->value_name("KEY=VALUE")->composing(),
-      "only series with this label; may be repeated")("raw", po::bool_switch(), "the samples themselves");
+      "only series with this label; may be repeated")("raw", po::bool_switch(), "print samples instead of aggregates");
 }
 
 std::string target_of(const Invocation& invocation) {

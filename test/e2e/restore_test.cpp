@@ -80,7 +80,7 @@ TEST_CASE_FIXTURE(Written, "SIGTERM reverts all writes, byte by byte, and leaves
   CHECK(contains(agent.log(), "2 of 2 knobs have their original value again"));
   const Finished restored = restore_without_agent();
   CHECK(restored.exit_status == 0);
-  CHECK(contains(restored.output, "0 knobs were kept in"));
+  CHECK(contains(restored.output, "0 knobs were journaled in"));
 }
 
 TEST_CASE_FIXTURE(Written, "after SIGKILL the next start keeps knobs that are proposed again, and reverts the others") {
@@ -172,7 +172,7 @@ TEST_CASE_FIXTURE(Written, "if no agent comes again, `koordetector restore` reve
   CHECK(texts() == before);
   CHECK(contains(restored.output, cgroup.dir() + " cpu.max: reverted, was '20000 100000', is 'max 100000'"));
   CHECK(contains(restored.output, cgroup.dir() + " cpu.shares: reverted, was '512'"));
-  CHECK(contains(restored.output, "2 knobs were kept in"));
+  CHECK(contains(restored.output, "2 knobs were journaled in"));
 }
 
 TEST_CASE_FIXTURE(Written, "koordctl restore reverts all, and strategies are in shadow from then on") {
