@@ -162,7 +162,6 @@ void export_events(metric::HostMetrics& metrics, const service::EventLog& events
 }
 
 void export_decisions(metric::HostMetrics& metrics, const knob::Governor& governor) {
-  auto intents = metrics.gauge("host_intents", "Active intents of strategies.");
   auto held = metrics.gauge("host_knobs_held", "Knobs with a value that the agent wrote.");
   auto file = metrics.gauge("host_decisions_file_bytes", "Size of the file of decisions, in bytes.");
   auto degraded = metrics.gauge("host_decisions_degraded",
@@ -170,21 +169,20 @@ void export_decisions(metric::HostMetrics& metrics, const knob::Governor& govern
   FollowingCounter dropped(
       metrics.counter("host_decisions_dropped_total", "Decisions lost before they reached the disk."));
   metrics.on_collect([=, &metrics, &governor]() mutable {
-    intents.set(as_double(governor.active_intents()));
     held.set(as_double(governor.held()));
     if (const auto archive = governor.log().archive()) {
       file.set(as_double(archive->bytes));
       degraded.set(!archive->problem.empty());
       dropped.follow(as_double(archive->dropped));
     }
-    const auto standing = governor.standing();
+    const auto by_result = governor.active_intents_by_result();
     for (const decision::Outcome outcome :
          {decision::Outcome::applied, decision::Outcome::shadow, decision::Outcome::hands_off, decision::Outcome::lost,
           decision::Outcome::contested, decision::Outcome::failed, decision::Outcome::unsupported,
-          decision::Outcome::off}) {
-      const auto count = standing.find(outcome);
+          decision::Outcome::gone, decision::Outcome::off}) {
+      const auto count = by_result.find(outcome);
       metrics.gauge("host_active_intents", "Active intents by result.", {{"result", std::string(name_of(outcome))}})
-          .set(count == standing.end() ? 0 : as_double(count->second));
+          .set(count == by_result.end() ? 0 : as_double(count->second));
     }
     for (const auto& [outcome, count] : governor.counts())
       FollowingCounter(

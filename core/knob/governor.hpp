@@ -110,8 +110,8 @@ class Governor final : public PlanSink {
   std::map<decision::Outcome, std::uint64_t> counts() const { return log_.counts(); }
   std::size_t held() const;  // knobs that have a value of ours
   std::size_t active_intents() const;
-  // Active intents by result.
-  std::map<decision::Outcome, std::size_t> standing() const;
+  // The same, counted by result.
+  std::map<decision::Outcome, std::size_t> active_intents_by_result() const;
   // All knobs that have a value of ours, or an intent. Reads them.
   std::vector<KnobView> knobs() const;
 

@@ -51,7 +51,7 @@ std::size_t Governor::active_intents() const {
   return count;
 }
 
-std::map<decision::Outcome, std::size_t> Governor::standing() const {
+std::map<decision::Outcome, std::size_t> Governor::active_intents_by_result() const {
   std::lock_guard lock(mutex_);
   std::map<decision::Outcome, std::size_t> counts;
   for (const auto& [proposer, strategy] : strategies_)

@@ -90,7 +90,7 @@ int measure(const cgroup::Layout& layout) {
   std::printf("%zu answers, %zu writes in the first update; then %zu answers, %zu writes\n", asked_first, written_first,
               asked - asked_first, originals.writes - written_first);
   print_ratio("NR5 kept answers of 250 pods, nothing new", median(rounds), "first update", first, "ms of CPU", 1);
-  for (const auto& [outcome, intents] : governor.standing())
+  for (const auto& [outcome, intents] : governor.active_intents_by_result())
     std::printf("%zu intents: %s\n", intents, std::string(decision::name_of(outcome)).c_str());
   const bool is_still = asked == asked_first && originals.writes == written_first;
   governor.stop();

@@ -52,6 +52,13 @@ std::vector<std::string> folders(std::string_view prefix) {
   return found;
 }
 
+double active_intents(const std::string& metrics) {
+  double sum = 0;
+  for (const auto& [series, value] : parse_metrics(metrics))
+    if (series.starts_with("koordetector_host_active_intents{")) sum += value;
+  return sum;
+}
+
 // After the rounds in which the strategies have learnt which knobs there are, and in which the rest has come to its
 // size.
 double measure(const char* title, const FullNode& node, const std::string& folder, const std::string& mode,
@@ -65,8 +72,7 @@ double measure(const char* title, const FullNode& node, const std::string& folde
                          "/slo.yaml}}\nqos: {mode: " + mode + "}\nfeatureGates: {AllAlpha: true, AllBeta: true}\n",
                      plugins);
   if (!agent.start()) return 0;
-  const auto intents = [&] { return find_metric(agent.metrics(), "koordetector_host_intents").value_or(0); };
-  if (with_strategies) eventually([&] { return intents() > 4000; }, 60s);
+  if (with_strategies) eventually([&] { return active_intents(agent.metrics()) > 4000; }, 60s);
   std::this_thread::sleep_for(30s);
   const double mib = resident_mib(agent.process().pid());
   std::printf("%-40s %6.1f MiB resident\n", title, mib);

@@ -178,7 +178,7 @@ TEST_CASE_FIXTURE(OnV1, "hands off while the class is capped reverts what the ca
   know_pods();
   seconds(2);
   CHECK(all() == "-1 150000 100000 50000");
-  CHECK(governor->standing().at(Outcome::failed) == 1);
+  CHECK(governor->active_intents_by_result().at(Outcome::failed) == 1);
 }
 
 TEST_CASE_FIXTURE(OnV1, "a class that cannot be capped for a pod with hands off does not cap the other pods") {

@@ -65,7 +65,7 @@ TEST_CASE_FIXTURE(RuledGovernor, "a knob is shown with its value, the original, 
   CHECK(knobs[0].intents[1].decision.winner == "strict");
   CHECK(knobs[0].intents[2].decision.outcome == Outcome::shadow);
   CHECK(knobs[0].intents[2].until == clock.now() + 1min);
-  CHECK(governor.standing() ==
+  CHECK(governor.active_intents_by_result() ==
         std::map<Outcome, std::size_t>{{Outcome::applied, 1}, {Outcome::shadow, 1}, {Outcome::lost, 1}});
 }
 

@@ -69,7 +69,7 @@ struct Node {
   }
   void poll() {
     (void)governor.knobs();
-    (void)governor.standing();
+    (void)governor.active_intents_by_result();
     (void)governor.held();
     (void)governor.mode_view("strict");
     (void)governor.log().find({.knob = "cpu.max"});
