@@ -172,8 +172,8 @@ Schema<Config> make_config_schema() {
           absolute_path_or_empty(), [](C & c) -> auto& { return c.plugins.state_directory; }),
       key(
           "plugins.minimumIsolation", "[]",
-          "Layers that a third-party plugin must have (uid, landlock, seccomp, cgroup); it is refused where one is missing, so with "
-          "isolation: inprocess too, also at a reload. Grants are not judged.",
+          "Layers that each third-party plugin must have: uid, landlock, seccomp, cgroup. A plugin that lacks one is "
+          "refused at start and at reload; with isolation: inprocess it lacks all. Grants are not checked.",
           isolation_layers(), [](C & c) -> auto& { return c.plugins.minimum_isolation; }),
       key(
           "plugins.cpuBudget", "100m",

@@ -12,8 +12,8 @@ enum class Outcome {
   applied,      // the knob has this value; of a hook: the runtime has got it
   shadow,       // it would have been written
   off,          // the strategy is switched off
-  hands_off,    // the pod says, or an operator of the node, that this is not to be turned
-  lost,         // to the winner
+  hands_off,    // hands-off: by the pod's annotation or by an operator
+  lost,         // another intent won
   unsupported,  // this node has no such knob
   gone,         // the cgroup has ended
   failed,       // the kernel did not take it; of a hook: it gave no answer
@@ -23,14 +23,14 @@ enum class Outcome {
   left,         // no intent is left, and another program has written it since
   switched,     // no knob: a mode was changed
   // Outcomes of evictions (core/evict); shadow, gone and hands_off as above.
-  evicted,     // the API server took it
+  evicted,     // the API server accepted the eviction
   killed,      // its containers were ended: the API server did not take it, and memory was very short
-  pending,     // it is going already
+  pending,     // the pod is already terminating, or its eviction was requested
   refused,     // by the API server, or it is not asked before a while; of a hook: it refused the pod or container
-  budget,      // so many have gone that no more may for now
+  budget,      // the eviction budget of this window is spent
   brake,       // so many were picked that no pod is evicted for now
-  opted_out,   // the pod does not allow it, or is not one to be evicted
-  unknown,     // whether the pod is still what it was: the kubelet is away
+  opted_out,   // the pod does not allow evictions, or is not eligible
+  unknown,     // the kubelet is unavailable, so the pod cannot be confirmed
   asked,       // the eviction was sent to the API server, which has not answered yet
   unanswered,  // it was sent, and no answer says whether it was done
 };

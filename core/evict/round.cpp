@@ -69,7 +69,7 @@ class Round {
     Verdict verdict = verdict_of(pod, request, release);
     handled_.insert(pod.handle);
     if (!is_counted) releasing_.push_back(verdict.holding);
-    add(std::move(verdict), decision::Outcome::pending, "it is going already");
+    add(std::move(verdict), decision::Outcome::pending, "it is already terminating, or its eviction was requested");
   }
 
   void consider(const state::Pod& pod, const Request& request, const Release& release) {
