@@ -8,6 +8,7 @@
 #include <span>
 #include <unordered_map>
 
+#include "core/metric/find_label.hpp"
 #include "core/metric/text_writer.hpp"
 
 namespace koord::agentd {
@@ -95,11 +96,6 @@ constexpr Rule kRules[] = {
 };
 // clang-format on
 
-const std::string* value_of(const Labels& labels, std::string_view name) {
-  auto found = std::find_if(labels.begin(), labels.end(), [name](const auto& label) { return label.first == name; });
-  return found == labels.end() ? nullptr : &found->second;
-}
-
 std::string_view word_of(std::span<const Word> words, std::string_view ours) {
   auto found = std::find_if(words.begin(), words.end(), [ours](const Word& word) { return word.ours == ours; });
   return found == words.end() ? ours : found->theirs;
@@ -157,13 +153,13 @@ FullSupport full_support_of(const KoordletSources& sources) {
 
 void add_series(Page& page, const Rule& rule, const SeriesView& series, const FullSupport& full) {
   if (!rule.only_label.empty()) {
-    const std::string* value = value_of(series.own_labels, rule.only_label);
+    const std::string* value = metric::find_label(series.own_labels, rule.only_label);
     if (value == nullptr || *value != rule.only_value) return;
   }
-  if (rule.of_pods && value_of(series.subject_labels, "pod_uid") == nullptr) return;
+  if (rule.of_pods && metric::find_label(series.subject_labels, "pod_uid") == nullptr) return;
   Labels labels = series.subject_labels;
   for (const LabelRule& label : rule.labels) {
-    const std::string* ours = label.ours.empty() ? nullptr : value_of(series.own_labels, label.ours);
+    const std::string* ours = label.ours.empty() ? nullptr : metric::find_label(series.own_labels, label.ours);
     labels.emplace_back(label.theirs, ours != nullptr ? word_of(label.words, *ours) : label.always);
   }
   if (!rule.full.empty()) {

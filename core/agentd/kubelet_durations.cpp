@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/agentd/kubelet_durations.hpp"
 
+#include "core/base/to_seconds.hpp"
+
 namespace koord::agentd {
 
 void KubeletDurations::observe(std::string_view path, unsigned status, Duration took) {
-  const double seconds = std::chrono::duration<double>(took).count();
+  const double seconds = to_seconds(took);
   const Key key{path, status == 0 ? "error" : std::to_string(status)};
   metrics_
       .histogram("host_kubelet_request_duration_seconds",

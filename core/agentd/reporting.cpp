@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "core/base/parse.hpp"
+#include "core/base/to_seconds.hpp"
 #include "core/kube/reflector.hpp"
 #include "core/state/node_metric_spec.hpp"
 
@@ -29,8 +30,6 @@ report::NodeMetricOptions report_options_of(const config::Config& config) {
           .change_percent = static_cast<double>(config.report.change_threshold_percent),
           .tolerance = tolerance_of(config)};
 }
-
-double seconds_of(Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
 // Returns whether the API server has no objects of this kind: its definition is not installed.
 bool is_kind_absent(const service::CapabilityBoard& capabilities, std::string kind) {
@@ -63,7 +62,7 @@ struct ObjectMetrics {
   void follow(const report::Account& account, bool is_idle, Time now) {
     for (const auto& [outcome, count] : account.outcomes)
       writes[outcome].add(static_cast<double>(count) - writes[outcome].value());
-    age.set(account.accepted ? seconds_of(now - *account.accepted) : -1);
+    age.set(account.accepted ? to_seconds(now - *account.accepted) : -1);
     idle.set(is_idle);
     left_out.set(static_cast<double>(account.left_out.size()));
   }
@@ -76,14 +75,14 @@ class HeartbeatMetric {
       : heartbeat_(heartbeat),
         gauge_(metrics.gauge("report_heartbeat_seconds", "Seconds after which an unchanged object is written again.",
                              {{"object", "NodeMetric"}})) {
-    gauge_.set(seconds_of(heartbeat));
+    gauge_.set(to_seconds(heartbeat));
   }
   void follow(const state::Snapshot& state) {
     const auto found = state.objects.find("NodeMetric");
     if (found == state.objects.end() || found->second == read_) return;
     read_ = found->second;
     if (const auto read = state::parse_node_metric_spec(*read_))
-      gauge_.set(seconds_of(std::max(heartbeat_, read->spec.report)));
+      gauge_.set(to_seconds(std::max(heartbeat_, read->spec.report)));
   }
 
  private:
@@ -121,7 +120,7 @@ class DirectMetrics {
     count(unfit_, view.unfit);
     count(bytes_, view.bytes);
     count(lookups_, view.lookups);
-    age_.set(view.accepted ? seconds_of(now - *view.accepted) : -1);
+    age_.set(view.accepted ? to_seconds(now - *view.accepted) : -1);
   }
 
  private:

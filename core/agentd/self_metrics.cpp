@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/agentd/process.hpp"
+#include "core/base/to_seconds.hpp"
 #include "core/base/version.hpp"
 
 namespace koord::agentd {
@@ -143,11 +144,11 @@ void export_state_age(metric::HostMetrics& metrics, const state::Hub& hub, const
           .gauge("host_state_age_seconds",
                  "Seconds since this part of the state was last confirmed; missing for a part that was never known.",
                  {{"part", name}})
-          .set(std::chrono::duration<double>(clock.now() - *confirmed).count());
+          .set(to_seconds(clock.now() - *confirmed));
       metrics
           .gauge("host_state_period_seconds",
                  "Seconds within which the source of this part confirms it, if it answers.", {{"part", name}})
-          .set(std::chrono::duration<double>(period_of(part)).count());
+          .set(to_seconds(period_of(part)));
     }
   });
 }

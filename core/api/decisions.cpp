@@ -11,6 +11,7 @@
 #include "core/api/decision_request.hpp"
 #include "core/api/json_answer.hpp"
 #include "core/api/pods_named.hpp"
+#include "core/metric/find_label.hpp"
 
 namespace koord::api {
 namespace {
@@ -45,10 +46,8 @@ bool concerns(const knob::KnobView& knob, const state::Pod& pod) {
 json::array events_of(const ApiSources& sources, std::string_view pod_uid) {
   json::array events;
   for (const service::Event& event : sources.services.events.events()) {
-    const bool is_its = std::any_of(event.subject.begin(), event.subject.end(), [&](const auto& label) {
-      return label.first == "pod_uid" && label.second == pod_uid;
-    });
-    if (!is_its) continue;
+    const std::string* uid = metric::find_label(event.subject, "pod_uid");
+    if (!uid || *uid != pod_uid) continue;
     events.push_back({{"time", wall_seconds(sources.services.clock, event.time)},
                       {"plugin", event.plugin},
                       {"what", event.what},

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/api/api.hpp"
+#include "core/base/to_seconds.hpp"
 #include "core/json/reader.hpp"
 
 namespace koord::api {
@@ -41,8 +42,6 @@ boost::json::object json_map(const Pairs& pairs) {
   for (const auto& [key, value] : pairs) object[key] = value;
   return object;
 }
-
-inline double to_seconds(Duration d) { return static_cast<double>(d.count()) / 1e9; }
 
 // Unix seconds of the wall clock, to the millisecond.
 inline double wall_seconds(const Clock& clock, Time t) {

@@ -5,15 +5,12 @@
 #include <cmath>
 #include <mutex>
 
+#include "core/metric/max_steps.hpp"
+
 namespace koord::child {
-namespace {
-
-constexpr double kMostSteps = 4611686018427387904.0;  // 2^62, the registry's
-
-}  // namespace
 
 void RemoteValues::defined(std::uint32_t metric, std::uint32_t type, double resolution) {
-  const double most = resolution * kMostSteps;
+  const double most = resolution * metric::kMaxSteps;
   std::unique_lock lock(mutex_);
   // A histogram has no range: its points are none of append()'s.
   if (type == KOORD_HISTOGRAM)

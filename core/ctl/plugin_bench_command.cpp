@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/to_seconds.hpp"
 #include "core/child/snapshot_images.hpp"
 #include "core/ctl/allocation_count.hpp"
 #include "core/ctl/command.hpp"
@@ -26,8 +27,6 @@ void describe_bench(po::options_description& options) {
       "number of ticks; for a hook: number of answers, about each pod and container of the node in turn")(
       "class,c", po::value<std::string>()->value_name("NAME"), "which class of the plugin; default: the first");
 }
-
-double seconds_of(Duration time) { return std::chrono::duration<double>(time).count(); }
 
 std::string one_decimal(double number) { return format_number(std::round(number * 10) / 10); }
 
@@ -59,8 +58,8 @@ std::string as_table(const std::vector<Row>& rows, std::uint64_t ticks) {
       continue;
     }
     auto optional = [](const std::optional<double>& number) { return number ? one_decimal(*number) : "-"; };
-    table.add({isolation_name, format_seconds(seconds_of(result->start)), format_seconds(seconds_of(result->median)),
-               format_seconds(seconds_of(result->p99)), format_seconds(result->cpu_ns / 1e9),
+    table.add({isolation_name, format_seconds(to_seconds(result->start)), format_seconds(to_seconds(result->median)),
+               format_seconds(to_seconds(result->p99)), format_seconds(result->cpu_ns / 1e9),
                optional(result->system_calls), optional(result->allocations),
                format_bytes(static_cast<double>(result->private_bytes)),
                format_bytes(static_cast<double>(result->growth_bytes))});
@@ -78,9 +77,9 @@ std::string as_json(const std::vector<Row>& rows, std::uint64_t ticks) {
     if (!result) {
       about["error"] = result.error().message();
     } else {
-      about["startSeconds"] = seconds_of(result->start);
-      about["tickSeconds"] = seconds_of(result->median);
-      about["tickP99Seconds"] = seconds_of(result->p99);
+      about["startSeconds"] = to_seconds(result->start);
+      about["tickSeconds"] = to_seconds(result->median);
+      about["tickP99Seconds"] = to_seconds(result->p99);
       about["cpuSeconds"] = result->cpu_ns / 1e9;
       if (result->system_calls) about["systemCalls"] = *result->system_calls;
       if (result->allocations) about["allocations"] = *result->allocations;

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "core/base/parse.hpp"
+#include "core/base/to_seconds.hpp"
 #include "core/ctl/format.hpp"
 #include "core/ctl/table.hpp"
 #include "core/hook/field_intents.hpp"
@@ -19,7 +20,6 @@ namespace {
 using workshop::RunCall;
 using workshop::RunReport;
 
-double seconds(Duration time) { return std::chrono::duration<double>(time).count(); }
 double microseconds(Duration time) { return std::chrono::duration<double, std::micro>(time).count(); }
 
 std::string words_of(const metric::Labels& labels) {
@@ -89,8 +89,8 @@ Table table_of_calls(const RunReport& report) {
   for (const auto& key : order) {
     const CallSum& sum = sums.at(key);
     table.add({key.first, key.second, std::to_string(sum.calls), std::to_string(sum.failed),
-               format_seconds(seconds(sum.wall) / static_cast<double>(sum.calls)),
-               format_seconds(seconds(sum.longest))});
+               format_seconds(to_seconds(sum.wall) / static_cast<double>(sum.calls)),
+               format_seconds(to_seconds(sum.longest))});
   }
   return table;
 }
@@ -171,8 +171,8 @@ std::string json_of(const RunReport& report) {
     object["class"] = call.cls;
     object["call"] = call.name;
     object["tick"] = call.tick;
-    object["wallSeconds"] = seconds(call.result.wall);
-    object["cpuSeconds"] = seconds(call.result.cpu);
+    object["wallSeconds"] = to_seconds(call.result.wall);
+    object["cpuSeconds"] = to_seconds(call.result.cpu);
     calls.push_back(std::move(object));
   }
   return json::serialize(json::object{{"metrics", metrics},

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/metric/find_label.hpp"
+
 namespace koord::evict {
 namespace {
 
@@ -22,13 +24,12 @@ void read(const store::Store& cache, const std::string& metric, Time now, Set se
   constexpr store::Aggregation kLast[] = {store::Aggregation::last};
   std::map<std::string, Time> newest;  // other labels than the uid may have changed
   for (const store::AggregateRow& row : cache.aggregate({metric, {}, now - kFresh, now}, kLast)) {
-    auto uid =
-        std::find_if(row.labels.begin(), row.labels.end(), [](const auto& label) { return label.first == "pod_uid"; });
-    if (uid == row.labels.end()) continue;
-    auto [at, first] = newest.try_emplace(uid->second, row.to);
+    const std::string* uid = metric::find_label(row.labels, "pod_uid");
+    if (!uid) continue;
+    auto [at, first] = newest.try_emplace(*uid, row.to);
     if (!first && row.to <= at->second) continue;
     at->second = row.to;
-    set(uid->second, row.values.front());
+    set(*uid, row.values.front());
   }
 }
 

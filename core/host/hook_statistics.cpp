@@ -3,6 +3,7 @@
 
 #include <chrono>
 
+#include "core/base/to_seconds.hpp"
 #include "core/base/utf8.hpp"
 #include "core/host/hook_stages.hpp"
 
@@ -15,7 +16,7 @@ void HookStatistics::note(const std::string& plugin, const std::string& name, st
   HookUse& use = entry.use;
   ++use.asked;
   use.latency.add(reply.took);
-  entry.seconds.observe(std::chrono::duration<double>(reply.took).count());
+  entry.seconds.observe(to_seconds(reply.took));
   if (reply.kind == HookReply::Kind::answered) {
     use.rejected += reply.settings.rejection.has_value();
     return;

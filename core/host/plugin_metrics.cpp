@@ -6,10 +6,10 @@
 #include <string_view>
 #include <utility>
 
+#include "core/base/to_seconds.hpp"
+
 namespace koord::host {
 namespace {
-
-double seconds(Duration d) { return std::chrono::duration<double>(d).count(); }
 
 bool is_failure(PluginState state) {
   using enum PluginState;
@@ -88,7 +88,7 @@ void PluginMetrics::update_scrapes(Metrics& metrics, const PluginStatus& plugin)
   }
   raise_to(metrics.scrape_count, static_cast<double>(all.scrapes));
   raise_to(metrics.scrape_failures, static_cast<double>(all.failures));
-  metrics.scrape_seconds.set(seconds(all.duration));
+  metrics.scrape_seconds.set(to_seconds(all.duration));
   metrics.scraped_samples.set(static_cast<double>(all.taken));
   metrics.dropped_samples.set(static_cast<double>(all.dropped));
   metrics.left_out_samples.set(static_cast<double>(all.left_out));
@@ -101,8 +101,8 @@ void PluginMetrics::update(const std::vector<PluginStatus>& plugins) {
     if (!was_on || !seen.insert(plugin.id).second) continue;
     Metrics& metrics = of(plugin.id);
     raise_to(metrics.calls, static_cast<double>(plugin.counts.calls));
-    raise_to(metrics.call_seconds, seconds(plugin.counts.wall));
-    raise_to(metrics.cpu_seconds, seconds(plugin.counts.cpu));
+    raise_to(metrics.call_seconds, to_seconds(plugin.counts.wall));
+    raise_to(metrics.cpu_seconds, to_seconds(plugin.counts.cpu));
     raise_to(metrics.errors, static_cast<double>(plugin.counts.errors));
     raise_to(metrics.skipped_ticks, static_cast<double>(plugin.counts.skipped_ticks));
     raise_to(metrics.deadline_misses, static_cast<double>(plugin.counts.deadline_misses));
@@ -119,7 +119,7 @@ void PluginMetrics::update(const std::vector<PluginStatus>& plugins) {
     metrics.memory.set(static_cast<double>(budget.memory_bytes.value_or(0)));
     metrics.memory_limit.set(static_cast<double>(budget.memory_limit_bytes));
     metrics.series_limit.set(static_cast<double>(budget.series_limit));
-    metrics.tick_deadline.set(seconds(budget.tick_deadline));
+    metrics.tick_deadline.set(to_seconds(budget.tick_deadline));
     metrics.slowdown.set(budget.slowdown);
     metrics.series.set(static_cast<double>(plugin.series));
     update_scrapes(metrics, plugin);

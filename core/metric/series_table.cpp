@@ -6,12 +6,11 @@
 #include <limits>
 #include <utility>
 
+#include "core/metric/max_steps.hpp"
 #include "core/metric/text_writer.hpp"
 
 namespace koord::metric {
 namespace {
-
-constexpr double kMaxSteps = 4611686018427387904.0;  // 2^62
 
 std::vector<std::string> render_bounds(const std::vector<double>& bounds) {
   std::vector<std::string> labels;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/metric/find_label.hpp"
 #include "core/predict/subject.hpp"
 #include "core/store/store.hpp"
 
@@ -16,9 +17,8 @@ Values p90_of(const store::Store& store, const char* metric, Time from, Time to)
   constexpr std::array kP90{store::Aggregation::p90};
   Values values;
   for (const store::AggregateRow& row : store.aggregate({metric, {}, from, to}, kP90)) {
-    auto uid =
-        std::find_if(row.labels.begin(), row.labels.end(), [](const auto& label) { return label.first == "pod_uid"; });
-    values[uid == row.labels.end() ? std::string() : uid->second] = row.values.front();
+    const std::string* uid = metric::find_label(row.labels, "pod_uid");
+    values[uid ? *uid : std::string()] = row.values.front();
   }
   return values;
 }

@@ -4,11 +4,11 @@
 #include <utility>
 
 #include "core/base/utf8.hpp"
+#include "core/metric/max_steps.hpp"
 
 namespace koord::scrape {
 namespace {
 
-constexpr double kMaxSteps = 4611686018427387904.0;  // 2^62, the registry's
 constexpr double kDoubleSteps = 4503599627370496.0;  // 2^52
 
 metric::Type type_of(exposition::Kind kind) {
@@ -66,7 +66,8 @@ Result<const ScrapedDefinitions::Definition*> ScrapedDefinitions::define(const s
   cut_utf8(desc.help, metric::kMaxHelpBytes);
   cut_utf8(desc.unit, metric::kMaxUnitBytes);
   const std::uint32_t id = TRY(registry_.define(owner_, desc));
-  return &known_.emplace(name, Definition{id, metric.kind, desc.resolution * kMaxSteps, desc.bounds}).first->second;
+  return &known_.emplace(name, Definition{id, metric.kind, desc.resolution * metric::kMaxSteps, desc.bounds})
+              .first->second;
 }
 
 }  // namespace koord::scrape

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/metric/find_label.hpp"
+
 namespace koord::verdict {
 namespace {
 
@@ -22,8 +24,8 @@ std::string_view name_in(const std::string_view (&names)[n], Enumeration value, 
 }  // namespace
 
 std::string_view label_of(const metric::Labels& labels, std::string_view name) {
-  const auto found = std::find_if(labels.begin(), labels.end(), [&](const auto& label) { return label.first == name; });
-  return found == labels.end() ? std::string_view() : std::string_view(found->second);
+  const std::string* found = metric::find_label(labels, name);
+  return found ? std::string_view(*found) : std::string_view();
 }
 
 std::string_view name_of(Kind kind) { return name_in(kKindNames, kind, "unknown"); }
