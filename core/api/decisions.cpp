@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // /api/v1/decisions, /knobs and /why: the intents of strategies for each cgroup with their reasons, the values before
 // and the results.
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>

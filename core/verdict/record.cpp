@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/verdict/record.hpp"
 
-#include <algorithm>
-
 #include "core/metric/find_label.hpp"
 
 namespace koord::verdict {

@@ -9,8 +9,8 @@
 #include "core/base/parse.hpp"
 #include "core/load/manifest.hpp"
 #include "core/service/status.hpp"
+#include "core/workshop/check/class_trial.hpp"
 #include "core/workshop/check/garble.hpp"
-#include "core/workshop/check/performance.hpp"
 #include "core/workshop/node_tree.hpp"
 #include "core/workshop/sample_node.hpp"
 
@@ -70,13 +70,13 @@ class RandomSession {
         node_(node),
         random_(seed) {}
 
-  Outcome live() {
+  Outcome run() {
     auto module = load::Module::load_untried(suspect_.path, *suspect_.manifest);
     if (!module) return Outcome::failed(module.error().message());
     PluginTrial trial(node_.roots());
     plan_faults(trial.faults());
-    Part part{suspect_, trial, **module, random_.below((*module)->classes().size())};
-    return judge(trial, play(part));
+    ClassTrial class_trial{suspect_, trial, **module, random_.below((*module)->classes().size())};
+    return judge(trial, take_steps(class_trial));
   }
 
  private:
@@ -91,23 +91,24 @@ class RandomSession {
   }
 
   // How many snapshots it still held when it was over.
-  std::size_t play(Part& part) {
+  std::size_t take_steps(ClassTrial& class_trial) {
     if (random_.one_in(4)) garble_files();
-    Player player = part.player();
+    CalledInstance instance = class_trial.instance();
     note("create and init");
-    bool alive = player.create() == KOORD_OK && player.init() == KOORD_OK;
-    if (alive && random_.one_in(2)) player.start_run();
-    for (std::uint64_t step = alive ? 1 + random_.below(kMostSteps) : 0; step > 0; --step) take_step(part, player);
-    part.trial.faults().answer.reset();
+    bool alive = instance.create() == KOORD_OK && instance.init() == KOORD_OK;
+    if (alive && random_.one_in(2)) instance.start_run();
+    for (std::uint64_t step = alive ? 1 + random_.below(kMostSteps) : 0; step > 0; --step)
+      take_step(class_trial, instance);
+    class_trial.trial.faults().answer.reset();
     note("the end");
-    if (alive && !player.stop())
-      part.trial.seen().out_of_place.add("run() had not returned 5 s after stop() and the signal");
-    if (player.self()) player.destroy();
-    return player.host().snapshots_held();
+    if (alive && !instance.stop())
+      class_trial.trial.seen().out_of_place.add("run() had not returned 5 s after stop() and the signal");
+    if (instance.self()) instance.destroy();
+    return instance.host().snapshots_held();
   }
 
-  void take_step(Part& part, Player& player) {
-    PluginTrial& trial = part.trial;
+  void take_step(ClassTrial& class_trial, CalledInstance& instance) {
+    PluginTrial& trial = class_trial.trial;
     switch (random_.below(8)) {
       case 0:
         note("garbled files");
@@ -126,19 +127,19 @@ class RandomSession {
       }
       case 3:
         note("an event");
-        player.on_event(random_.any_of(kEvents));
+        instance.on_event(random_.any_of(kEvents));
         break;
       case 4: {
         constexpr std::int64_t kJumps[] = {0, 1, 1'000'000, 3'600'000'000'000, 31'536'000'000'000'000};
         const Duration jump(random_.any_of(kJumps));
         note("a tick " + format_duration(jump) + " later");
         trial.clock().advance(jump);
-        player.tick_at(to_ns(trial.clock().now()));
+        instance.tick_at(to_ns(trial.clock().now()));
         break;
       }
       default:
         note("a tick");
-        player.tick();
+        instance.tick();
     }
   }
 
@@ -183,7 +184,7 @@ Result<std::optional<FuzzFinding>> fuzz_plugin(const std::string& path, const Fu
   for (std::uint64_t session = 0; session < settings.sessions; ++session) {
     const std::uint64_t seed = settings.seed + session;
     restore(tree, node);
-    Outcome outcome = try_apart([&] { return RandomSession(suspect, tree, node, seed).live(); });
+    Outcome outcome = try_apart([&] { return RandomSession(suspect, tree, node, seed).run(); });
     if (outcome.kind == Outcome::Kind::failed) return std::optional(FuzzFinding{seed, std::move(outcome.detail)});
     lived(session + 1);
   }

@@ -9,7 +9,7 @@
 
 #include "core/base/parse.hpp"
 #include "core/load/module_check.hpp"
-#include "core/workshop/check/performance.hpp"
+#include "core/workshop/check/class_trial.hpp"
 #include "core/workshop/check/process_state.hpp"
 
 namespace koord::check {
@@ -97,9 +97,9 @@ Outcome leaves_the_process_as_it_was(Suspect& suspect) {
       after_load.detail.starts_with("loading it changed"))
     return {Outcome::Kind::passed, "in a process of its own, as its runtime always is, " + after_load.detail};
   if (after_load.kind == Outcome::Kind::failed) return after_load;
-  return perform(suspect, [](Part& part) -> Outcome {
+  return run_in_trial(suspect, [](ClassTrial& class_trial) -> Outcome {
     const ProcessState before = ProcessState::now();
-    live(part);
+    run_session(class_trial);
     const auto found = changes(before, ProcessState::now(), false);
     return found.empty() ? Outcome{} : Outcome::failed("its session changed " + join(found, ", "));
   });

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <thread>
 
-#include "core/workshop/check/performance.hpp"
+#include "core/workshop/check/class_trial.hpp"
 #include "core/workshop/check/process_state.hpp"
 
 namespace koord::check {
@@ -26,29 +26,30 @@ Outcome judge(const Violations& violations) {
 }
 
 // On the host that all of them have one after the other: a host of its own for each would grow this process.
-void short_session(Part& part, WatchedHost& host) {
-  Player player = part.player_on(host);
-  if (player.create() != KOORD_OK) return;
-  if (player.init() == KOORD_OK) {
-    if (part.suspect.run_ends) player.start_run();
-    player.tick();
-    player.stop();
+void short_session(ClassTrial& class_trial, WatchedHost& host) {
+  CalledInstance instance = class_trial.instance_on(host);
+  if (instance.create() != KOORD_OK) return;
+  if (instance.init() == KOORD_OK) {
+    if (class_trial.suspect.run_ends) instance.start_run();
+    instance.tick();
+    instance.stop();
   }
-  player.destroy(false);
+  instance.destroy(false);
 }
 
 // Runs this many sessions, fewer when they are long; returns how many it was.
-int many_sessions(Part& part, WatchedHost& host, int most) {
+int many_sessions(ClassTrial& class_trial, WatchedHost& host, int most) {
   const auto end = Steady::now() + kForSessions;
   int sessions = 0;
-  for (; sessions < most && (sessions < kFirstSessions || Steady::now() < end); ++sessions) short_session(part, host);
+  for (; sessions < most && (sessions < kFirstSessions || Steady::now() < end); ++sessions)
+    short_session(class_trial, host);
   return sessions;
 }
 
 // In a thread of their own: malloc() counts what waits in a thread's cache as in use, until the thread ends.
-int many_sessions_apart(Part& part, WatchedHost& host, int most) {
+int many_sessions_apart(ClassTrial& class_trial, WatchedHost& host, int most) {
   int sessions = 0;
-  std::thread([&] { sessions = many_sessions(part, host, most); }).join();
+  std::thread([&] { sessions = many_sessions(class_trial, host, most); }).join();
   return sessions;
 }
 
@@ -78,40 +79,40 @@ Outcome leaked(std::size_t before, std::size_t after, int sessions, const std::s
 
 template <class Count>
 Outcome judge_leak(const Suspect& suspect, const char* what, Count count) {
-  return perform(suspect, [&](Part& part) -> Outcome {
-    WatchedHost& host = part.add_host();
-    many_sessions(part, host, kFirstSessions);
+  return run_in_trial(suspect, [&](ClassTrial& class_trial) -> Outcome {
+    WatchedHost& host = class_trial.add_host();
+    many_sessions(class_trial, host, kFirstSessions);
     const std::size_t before = count();
-    const int sessions = many_sessions(part, host, kSessions);
+    const int sessions = many_sessions(class_trial, host, kSessions);
     return leaked(before, settled(count, before), sessions, what);
   });
 }
 
 // Returns the bytes leaked in each session, if each quarter of all sessions has leaked some; caches and temporary
 // memory do not do so.
-std::int64_t heap_leak(Part& part, WatchedHost& host, int& sessions) {
+std::int64_t heap_leak(ClassTrial& class_trial, WatchedHost& host, int& sessions) {
   constexpr int kQuarters = 4;
   const std::int64_t begin = heap_in_use();
   bool leaks = true;
   for (int quarter = 0; quarter < kQuarters; ++quarter) {
     const std::int64_t before = heap_in_use();
-    const int finished = many_sessions_apart(part, host, kSessions / kQuarters);
+    const int finished = many_sessions_apart(class_trial, host, kSessions / kQuarters);
     leaks = leaks && heap_in_use() - before >= kLeakedBytes * finished;
     sessions += finished;
   }
   return leaks ? (heap_in_use() - begin) / sessions : 0;
 }
 
-Outcome judge_session(Part& part) {
-  const SessionRecord session = live(part);
+Outcome judge_session(ClassTrial& class_trial) {
+  const SessionRecord session = run_session(class_trial);
   if (session.init == KOORD_E_UNSUPPORTED)
     return Outcome::not_applicable("it cannot work on this machine: " + session.failure);
   if (!session.went_well()) return Outcome::failed(session.failure);
-  return judge(part.trial.seen().not_a_status);
+  return judge(class_trial.trial.seen().not_a_status);
 }
 
-Outcome judge_duet(Part& part) {
-  Player first = part.player(), second = part.player();
+Outcome judge_two_instances(ClassTrial& class_trial) {
+  CalledInstance first = class_trial.instance(), second = class_trial.instance();
   if (first.create() != KOORD_OK || second.create() != KOORD_OK)
     return Outcome::failed("create(), twice: " + second.last_failure());
   if (first.self() && first.self() == second.self()) return Outcome::failed("create() gave the same object to both");
@@ -127,29 +128,30 @@ Outcome judge_duet(Part& part) {
   if (began) first.tick();
   first.stop();
   first.destroy();
-  if (Outcome seen = judge(part.trial.seen().other_instance); seen.kind == Outcome::Kind::failed) return seen;
-  return ticked || !part.suspect.sessions ? Outcome{}
-                                          : Outcome::failed("beside another instance, " + first.last_failure());
+  if (Outcome seen = judge(class_trial.trial.seen().other_instance); seen.kind == Outcome::Kind::failed) return seen;
+  return ticked || !class_trial.suspect.sessions ? Outcome{}
+                                                 : Outcome::failed("beside another instance, " + first.last_failure());
 }
 
 }  // namespace
 
 Outcome sessions(Suspect& suspect) {
-  Outcome outcome = perform(suspect, judge_session);
+  Outcome outcome = run_in_trial(suspect, judge_session);
   suspect.sessions = outcome.kind == Outcome::Kind::passed;
   return outcome;
 }
 
 Outcome ends_its_run(Suspect& suspect) {
-  Outcome outcome = perform(suspect, [](Part& part) -> Outcome {
-    if (!part.info().runs) return Outcome::not_applicable("it has no run()");
-    Player player = part.player();
-    if (player.create() != KOORD_OK || player.init() != KOORD_OK) return Outcome::not_applicable(player.last_failure());
-    player.start_run();
-    player.tick();
-    if (player.stop()) return {};
+  Outcome outcome = run_in_trial(suspect, [](ClassTrial& class_trial) -> Outcome {
+    if (!class_trial.info().runs) return Outcome::not_applicable("it has no run()");
+    CalledInstance instance = class_trial.instance();
+    if (instance.create() != KOORD_OK || instance.init() != KOORD_OK)
+      return Outcome::not_applicable(instance.last_failure());
+    instance.start_run();
+    instance.tick();
+    if (instance.stop()) return {};
     // Its thread uses what would be destroyed here.
-    return Outcome::failed("run() of class '" + part.info().name +
+    return Outcome::failed("run() of class '" + class_trial.info().name +
                            "' had not returned 5 s after stop() and the signal");
   });
   suspect.run_ends = outcome.kind == Outcome::Kind::passed;
@@ -161,13 +163,13 @@ Outcome leaks_no_descriptors(Suspect& suspect) { return judge_leak(suspect, "ope
 Outcome leaks_no_threads(Suspect& suspect) { return judge_leak(suspect, "threads", count_threads); }
 
 Outcome leaks_no_memory(Suspect& suspect) {
-  return perform(suspect, [](Part& part) -> Outcome {
-    part.trial.faults().keeps_nothing = true;
-    WatchedHost& host = part.add_host();
-    many_sessions_apart(part, host, kFirstSessions);
+  return run_in_trial(suspect, [](ClassTrial& class_trial) -> Outcome {
+    class_trial.trial.faults().keeps_nothing = true;
+    WatchedHost& host = class_trial.add_host();
+    many_sessions_apart(class_trial, host, kFirstSessions);
     const std::size_t threads = count_threads(), mappings = count_mappings();
     int sessions = 0;
-    const std::int64_t leaked_bytes = heap_leak(part, host, sessions);
+    const std::int64_t leaked_bytes = heap_leak(class_trial, host, sessions);
     if (is_leak(threads, settled(count_threads, threads), sessions))
       return Outcome::not_applicable("unknown while threads are left behind");
     if (leaked_bytes > 0)
@@ -177,35 +179,35 @@ Outcome leaks_no_memory(Suspect& suspect) {
   });
 }
 
-Outcome shares_nothing_between_instances(Suspect& suspect) { return perform(suspect, judge_duet); }
+Outcome shares_nothing_between_instances(Suspect& suspect) { return run_in_trial(suspect, judge_two_instances); }
 
 Outcome calls_where_it_may(Suspect& suspect) {
-  return perform(suspect, [](Part& part) {
-    live(part);
-    return judge(part.trial.seen().out_of_place);
+  return run_in_trial(suspect, [](ClassTrial& class_trial) {
+    run_session(class_trial);
+    return judge(class_trial.trial.seen().out_of_place);
   });
 }
 
 Outcome is_silent_after_destroy(Suspect& suspect) {
-  return perform(suspect, [](Part& part) {
-    live(part);
-    live(part);
+  return run_in_trial(suspect, [](ClassTrial& class_trial) {
+    run_session(class_trial);
+    run_session(class_trial);
     const auto end = Steady::now() + kForLateCalls;
-    while (part.trial.seen().after_destroy.first().empty() && Steady::now() < end)
+    while (class_trial.trial.seen().after_destroy.first().empty() && Steady::now() < end)
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    return judge(part.trial.seen().after_destroy);
+    return judge(class_trial.trial.seen().after_destroy);
   });
 }
 
 Outcome lets_no_exception_out(Suspect& suspect) {
-  return perform(suspect, [](Part& part) {
-    live(part);
+  return run_in_trial(suspect, [](ClassTrial& class_trial) {
+    run_session(class_trial);
     for (koord_status answer : {KOORD_E_IO, -999}) {
       note_circumstance("every service answers " + std::to_string(answer));
-      part.trial.faults().answer = answer;
-      live(part);
+      class_trial.trial.faults().answer = answer;
+      run_session(class_trial);
     }
-    return judge(part.trial.seen().thrown);
+    return judge(class_trial.trial.seen().thrown);
   });
 }
 

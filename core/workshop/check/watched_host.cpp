@@ -22,8 +22,8 @@ WatchedHost::WatchedHost(std::unique_ptr<service::PluginContext> real, const Fau
                                                                   this,         get_service,     log,
                                                                   set_error} {}
 
-void WatchedHost::bury() {
-  buried_ = true;
+void WatchedHost::end() {
+  ended_ = true;
   real_.reset();
 }
 
@@ -37,7 +37,7 @@ WatchedHost::Call::~Call() {
 
 const koord_host* WatchedHost::admit(std::string_view service_call) {
   const std::string call(service_call);
-  if (buried_) {
+  if (ended_) {
     seen_.after_destroy.add(call + " through the host of an instance after destroy() has returned");
     return nullptr;
   }

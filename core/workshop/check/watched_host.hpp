@@ -30,7 +30,7 @@ class WatchedHost {
   const FaultInjection& faults() const { return faults_; }
 
   // destroy() has returned.
-  void bury();
+  void end();
   std::size_t snapshots_held() const { return held_.load(); }
 
   // A call of the plugin on this thread, from its beginning to its end.
@@ -65,7 +65,7 @@ class WatchedHost {
   const FaultInjection& faults_;
   Seen& seen_;
   koord_host host_;
-  std::atomic<bool> buried_ = false;
+  std::atomic<bool> ended_ = false;
   std::atomic<std::size_t> held_ = 0;
   std::atomic<unsigned> lengthened_ = 0;
 };

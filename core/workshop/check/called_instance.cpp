@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/workshop/check/player.hpp"
+#include "core/workshop/check/called_instance.hpp"
 
 #include <exception>
 #include <vector>
@@ -31,16 +31,17 @@ koord_status take_rejection(const koord_hook_response*, koord_str) { return KOOR
 
 }  // namespace
 
-Player::Player(PluginTrial& trial, const load::Module& module, std::size_t class_index, WatchedHost& host)
+CalledInstance::CalledInstance(PluginTrial& trial, const load::Module& module, std::size_t class_index,
+                               WatchedHost& host)
     : trial_(trial), class_(*module.class_at(class_index)), info_(module.classes()[class_index]), host_(host) {}
 
-Player::~Player() {
+CalledInstance::~CalledInstance() {
   if (run_thread_.joinable()) stop();
   if (self_) destroy();
 }
 
 template <class F>
-koord_status Player::call(std::string_view name, F&& function) {
+koord_status CalledInstance::call(std::string_view name, F&& function) {
   const std::string label(name);
   koord_status status = KOORD_E_PANIC;
   host_.real().take_error();
@@ -64,20 +65,20 @@ koord_status Player::call(std::string_view name, F&& function) {
   return status;
 }
 
-koord_status Player::create() {
+koord_status CalledInstance::create() {
   return call("create()", [&] { return class_.vtable->create(host_.abi(), &class_, &self_); });
 }
 
-koord_status Player::init() {
+koord_status CalledInstance::init() {
   return call("init()", [&] { return class_.vtable->init(self_); });
 }
 
-koord_status Player::tick() {
+koord_status CalledInstance::tick() {
   trial_.clock().advance(period_of(info_));
   return tick_at(to_ns(trial_.clock().now()));
 }
 
-koord_status Player::tick_at(std::uint64_t now_ns) {
+koord_status CalledInstance::tick_at(std::uint64_t now_ns) {
   if (info_.kind == "koord.qos-strategy/1") return evaluate(now_ns);
   if (info_.kind == "koord.external-advisor/1") return scrape();
   if (info_.kind == "koord.runtime-hook/1") return handle_all();
@@ -87,7 +88,7 @@ koord_status Player::tick_at(std::uint64_t now_ns) {
               [&] { return advisor.collect(self_, now_ns, now_ns + static_cast<std::uint64_t>(kDeadline.count())); });
 }
 
-koord_status Player::evaluate(std::uint64_t now_ns) {
+koord_status CalledInstance::evaluate(std::uint64_t now_ns) {
   const auto& strategy = table_of<koord_qos_strategy>(class_);
   host_.real().take_plan();
   const koord_status status = call("evaluate()", [&] {
@@ -113,7 +114,7 @@ koord_status Player::evaluate(std::uint64_t now_ns) {
   return status != KOORD_OK ? status : applied;
 }
 
-koord_status Player::ask_targets() {
+koord_status CalledInstance::ask_targets() {
   const auto& advisor = table_of<koord_external_advisor>(class_);
   if (load::has(&advisor, &koord_external_advisor::targets)) {
     scrape::TargetList list(host_.abi());
@@ -124,7 +125,7 @@ koord_status Player::ask_targets() {
   return call("url()", [&] { return advisor.url(self_, url, sizeof url, &need); });
 }
 
-koord_status Player::scrape() {
+koord_status CalledInstance::scrape() {
   const auto& advisor = table_of<koord_external_advisor>(class_);
   if (const koord_status status = ask_targets(); status != KOORD_OK) return status;
   LentMemory& memory = renew_lent_memory();
@@ -145,7 +146,7 @@ koord_status Player::scrape() {
   return KOORD_OK;
 }
 
-koord_status Player::handle_all() {
+koord_status CalledInstance::handle_all() {
   const auto& hook = table_of<koord_runtime_hook>(class_);
   const koord_host* host = host_.real().host();
   const koord_snapshot* snapshot = nullptr;
@@ -175,17 +176,17 @@ koord_status Player::handle_all() {
   return worst;
 }
 
-LentMemory& Player::renew_lent_memory() {
+LentMemory& CalledInstance::renew_lent_memory() {
   lent_ = std::make_unique<LentMemory>(trial_.faults().lending);
   return *lent_;
 }
 
-koord_status Player::on_event(std::uint32_t what) {
+koord_status CalledInstance::on_event(std::uint32_t what) {
   if (!info_.takes_events) return KOORD_OK;
   return call("on_event()", [&] { return class_.vtable->on_event(self_, what, 1); });
 }
 
-void Player::start_run() {
+void CalledInstance::start_run() {
   if (!info_.runs || run_thread_.joinable()) return;
   running_ = true;
   run_thread_ = std::thread([this] {
@@ -201,7 +202,7 @@ void Player::start_run() {
   });
 }
 
-bool Player::stop() {
+bool CalledInstance::stop() {
   if (class_.vtable->stop) call("stop()", [&] { return class_.vtable->stop(self_); });
   if (!run_thread_.joinable()) return true;
   signal_.fire();
@@ -214,10 +215,10 @@ bool Player::stop() {
   return ended;
 }
 
-void Player::destroy(bool and_bury) {
+void CalledInstance::destroy(bool end_host) {
   call("destroy()", [&] { return class_.vtable->destroy(self_), KOORD_OK; });
   self_ = nullptr;
-  if (and_bury) host_.bury();
+  if (end_host) host_.end();
 }
 
 }  // namespace koord::check

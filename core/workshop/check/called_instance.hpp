@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Player: one instance of a class of the plugin, called as a host calls it. The trial records exits of the plugin other
-// than by a status. One thread at a time; run() has its own.
+// CalledInstance: one instance of a class of the plugin, called as a host calls it. The trial records exits of the
+// plugin other than by a status. One thread at a time; run() has its own.
 #pragma once
 
 #include <condition_variable>
@@ -18,13 +18,13 @@
 
 namespace koord::check {
 
-class Player {
+class CalledInstance {
  public:
-  Player(PluginTrial& trial, const load::Module& module, std::size_t class_index, WatchedHost& host);
+  CalledInstance(PluginTrial& trial, const load::Module& module, std::size_t class_index, WatchedHost& host);
   // Ends a plugin that has not ended: without this it would leak.
-  ~Player();
-  Player(const Player&) = delete;
-  Player& operator=(const Player&) = delete;
+  ~CalledInstance();
+  CalledInstance(const CalledInstance&) = delete;
+  CalledInstance& operator=(const CalledInstance&) = delete;
 
   koord_status create();
   koord_status init();
@@ -36,8 +36,8 @@ class Player {
   void start_run();
   // stop(), the signal, and whether run() returned within the 5 s that plugin.h gives it. Once.
   bool stop();
-  // The host is buried, unless others are to have it.
-  void destroy(bool and_bury = true);
+  // `end_host`: false keeps the host for another instance.
+  void destroy(bool end_host = true);
 
   const load::ClassInfo& info() const { return info_; }
   WatchedHost& host() { return host_; }
