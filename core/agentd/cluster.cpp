@@ -136,7 +136,7 @@ void Cluster::start_kubelet() {
   handlers.on_places = [this](const state::PodPlaces& places) { watch_pods(places); };
   handlers.on_status = [this](const state::KubeletSource::Status&) { later(&Cluster::report_status); };
   handlers.on_moved = [this] {
-    if (source_) source_->request();
+    if (source_) source_->find_sandboxes_soon();
   };
   kubelet_ = std::make_unique<state::KubeletSource>(
       state::KubeletSource::Parts{parts_.loop, parts_.workers, parts_.clock, parts_.hub, parts_.layout,
@@ -178,7 +178,7 @@ void Cluster::watch_pods(const state::PodPlaces& places) {
 
 void Cluster::request() {
   if (pods_ == PodSource::kubelet && kubelet_) return kubelet_->request();
-  if (source_) source_->request();
+  if (source_) source_->find_sandboxes_soon();
 }
 
 std::string Cluster::problem() const {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/base/parse.hpp"
 #include "core/log/log.hpp"
 
 namespace koord::agentd {
@@ -15,8 +16,8 @@ using namespace std::chrono_literals;
 
 constexpr log::Category qos_log{"qos"};
 
-// In which each strategy has had its first turns on fresh data.
-constexpr Duration kCycle = 30s;
+// Adopted knobs that no strategy proposes within this time are reverted. Each strategy has its first ticks in it.
+constexpr Duration kAdoptionTime = 30s;
 
 bool writes(const config::Config& config) {
   const auto& settings = config.plugins.settings;
@@ -117,11 +118,11 @@ void QosModule::open() {
   // A crash-looping agent must not hold knobs: from the second unsettled start on, it reverts at once.
   const bool is_patient = found->on_purpose || found->unsettled_starts < 2;
   const std::vector<knob::KnobKey> unknown =
-      governor_.adopt(found->left, is_patient ? kCycle : Duration(0), found->on_purpose);
+      governor_.adopt(found->left, is_patient ? kAdoptionTime : Duration(0), found->on_purpose);
   log::info(qos_log, "the previous agent {} {} knobs changed; {}", found->on_purpose ? "left" : "crashed and left",
             found->left.size() - unknown.size(),
-            is_patient ? "those that no strategy proposes again within 30 s" +
-                             std::string(found->on_purpose ? " and their last ttl" : "") + " are reverted"
+            is_patient ? "those that no strategy proposes again within " + format_duration(kAdoptionTime) +
+                             (found->on_purpose ? " and their last ttl" : "") + " are reverted"
                        : "they are reverted now");
   for (const knob::KnobKey& key : unknown)
     log::warn(qos_log, "{} of '{}' was written by an agent of another version, and this one cannot revert it",

@@ -44,7 +44,7 @@ Result<std::shared_ptr<OpenFile>> OpenFile::open(FileTable& table, const Layout&
     if (layout.version(file.spec(version).files.front().controller) != version) continue;
     Result<std::shared_ptr<OpenFile>> opened = open_version(table, layout, cgroup, file, version, keys);
     if (opened) return opened;
-    // That one tree lacks the cgroup says less than that the other has it without the file.
+    // Prefer "no such file" over "no such cgroup".
     if (!why || why->is(std::errc::no_such_device)) why = std::move(opened).error();
   }
   if (why && why->is(std::errc::no_such_device) && exists_in_any_tree(layout, cgroup))

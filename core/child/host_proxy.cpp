@@ -97,7 +97,7 @@ bool HostProxy::is_time_good(std::uint64_t t_ns) {
 // The ring is for what the host will take. The host looks at anything else before this returns, as it would in its own
 // process.
 koord_status HostProxy::append(std::uint64_t t_ns, std::vector<koord_point> points) {
-  if (points.size() > SampleRing::kMaxPoints || !values_.are_good(points) || !is_time_good(t_ns)) {
+  if (points.size() > SampleRing::kMaxPoints || !values_.fit(points) || !is_time_good(t_ns)) {
     Packer request;
     request.add(static_cast<std::uint32_t>(Service::append)).add(t_ns).add(static_cast<std::uint32_t>(points.size()));
     for (const koord_point& point : points) request.add(point.series).add(point.value);

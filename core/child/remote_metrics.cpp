@@ -26,7 +26,7 @@ koord_status define(const koord_host* host, const koord_metric_desc* desc, std::
     question.add(static_cast<std::uint32_t>(taken.bounds.size()));
     for (const double bound : taken.bounds) question.add(bound);
     const koord_status status = take(remote, question, metric);
-    if (status == KOORD_OK) remote.values().defined(*metric, record.type, record.resolution);
+    if (status == KOORD_OK) remote.values().add_metric(*metric, record.type, record.resolution);
     return status;
   });
 }
@@ -39,7 +39,7 @@ koord_status series(const koord_host* host, std::uint32_t metric, std::uint64_t 
     question.add(metric).add(subject);
     add_labels(question, TRY(labels_argument(labels, n, stride)));
     const koord_status status = take(remote, question, series);
-    if (status == KOORD_OK) remote.values().began(*series, metric);
+    if (status == KOORD_OK) remote.values().add_series(*series, metric);
     return status;
   });
 }

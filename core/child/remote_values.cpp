@@ -9,7 +9,7 @@
 
 namespace koord::child {
 
-void RemoteValues::defined(std::uint32_t metric, std::uint32_t type, double resolution) {
+void RemoteValues::add_metric(std::uint32_t metric, std::uint32_t type, double resolution) {
   const double most = resolution * metric::kMaxSteps;
   std::unique_lock lock(mutex_);
   // A histogram has no range: its points are none of append()'s.
@@ -19,12 +19,12 @@ void RemoteValues::defined(std::uint32_t metric, std::uint32_t type, double reso
     metrics_[metric] = {type == KOORD_COUNTER ? 0 : -most, most};
 }
 
-void RemoteValues::began(std::uint64_t series, std::uint32_t metric) {
+void RemoteValues::add_series(std::uint64_t series, std::uint32_t metric) {
   std::unique_lock lock(mutex_);
   if (auto known = metrics_.find(metric); known != metrics_.end()) series_[series] = known->second;
 }
 
-bool RemoteValues::are_good(std::span<const koord_point> points) const {
+bool RemoteValues::fit(std::span<const koord_point> points) const {
   std::shared_lock lock(mutex_);
   return std::all_of(points.begin(), points.end(), [&](const koord_point& point) {
     auto known = series_.find(point.series);

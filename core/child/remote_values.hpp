@@ -14,11 +14,11 @@ namespace koord::child {
 
 class RemoteValues {
  public:
-  void defined(std::uint32_t metric, std::uint32_t type, double resolution);
-  void began(std::uint64_t series, std::uint32_t metric);
+  void add_metric(std::uint32_t metric, std::uint32_t type, double resolution);
+  void add_series(std::uint64_t series, std::uint32_t metric);
 
-  // True: each is of a series of this process and fits its metric.
-  bool are_good(std::span<const koord_point> points) const;
+  // Returns whether each point is of a series of this process and fits its metric.
+  bool fit(std::span<const koord_point> points) const;
 
  private:
   struct Range {

@@ -124,7 +124,7 @@ void ApiSource::watch_config_map(std::string_view name) {
         {}, [this](const kube::Objects& objects) { return take_config_map(objects); });
 }
 
-void ApiSource::request() {
+void ApiSource::find_sandboxes_soon() {
   strand_.post([this] {
     if (pods_listed_) take_pods(kube::Objects(pod_objects_));
   });

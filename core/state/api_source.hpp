@@ -42,14 +42,14 @@ class ApiSource {
     std::string slo_config_map;  // "namespace/name"; empty: not read
     kube::ReflectorOptions reflector = {};
   };
-  // How it stands with one kind.
+  // State of the watch of one kind.
   struct Status {
     std::string kind;  // "Node", "NodeSLO", …
     kube::Health health;
     std::string problem;  // of what came: one line; empty: none
   };
   struct Handlers {
-    std::function<void()> on_status;                  // [any thread] a health or a problem is another
+    std::function<void()> on_status;                  // [any thread] after a change of a health or a problem
     std::function<void(const PodPlaces&)> on_places;  // [any thread] after a change of pods: where they are
   };
 
@@ -60,13 +60,13 @@ class ApiSource {
   void end();
 
   // Looks for the sandboxes of pods soon. [any]
-  void request();
+  void find_sandboxes_soon();
 
   // [any]
   std::vector<Status> status() const;
 
  private:
-  // On the strand; what comes back is what is wrong, or empty.
+  // On the strand. Returns the problem; empty: none.
   using Take = std::function<std::string(const kube::Objects&)>;
   struct KnownPod {
     kube::KeptObjectPtr object;

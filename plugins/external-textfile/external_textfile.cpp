@@ -12,7 +12,7 @@ Choice choose(const std::vector<File>& files, std::int64_t now_ns, std::int64_t 
   for (const File& file : files) {
     if (!is_ours(file.name)) continue;
     if (!file.is_regular)
-      ++choice.no_files;
+      ++choice.not_regular;
     else if (max_age_ns > 0 && now_ns - file.modified_ns > max_age_ns)
       choice.stale.push_back(file);
     else

@@ -26,7 +26,7 @@ struct Choice {
   std::vector<File> read;   // fresh ones, by name
   std::vector<File> stale;  // older than `max_age_ns`
   std::size_t too_many = 0;
-  std::size_t no_files = 0;  // directories, links, pipes that are called like ours
+  std::size_t not_regular = 0;  // directories, links and pipes with a name that is_ours() accepts
 };
 
 // `max_age_ns` 0: no file is too old.

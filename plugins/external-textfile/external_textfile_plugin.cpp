@@ -96,7 +96,7 @@ class ExternalTextfile final : public koord::plugin::ExternalAdvisor {
     if (choice.too_many > 0)
       now +=
           std::to_string(choice.too_many) + " files are too many, expected at most " + std::to_string(kMaxFiles) + "; ";
-    if (choice.no_files > 0) now += std::to_string(choice.no_files) + " are no regular files; ";
+    if (choice.not_regular > 0) now += std::to_string(choice.not_regular) + " are no regular files; ";
     for (const File& file : choice.stale) now += "'" + file.name + "' is too old; ";
     if (now != left_out_ && !now.empty()) log(KOORD_LOG_WARN, "'" + directory_ + "': " + now + "leaving those out");
     left_out_ = std::move(now);

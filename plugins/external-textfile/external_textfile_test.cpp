@@ -74,7 +74,7 @@ TEST_CASE("a file that is older than wanted is stale; without a limit no file is
 TEST_CASE("files from the future are fresh, and only regular files are read") {
   const Choice choice = choose({{"a.prom", 200, true}, {"pipe.prom", 100, false}, {"other.txt", 100, false}}, 100, 50);
   CHECK(names(choice.read) == std::vector<std::string>{"a.prom"});
-  CHECK(choice.no_files == 1);
+  CHECK(choice.not_regular == 1);
 }
 
 TEST_CASE("beyond the host's number of targets the last files are left out") {

@@ -10,7 +10,7 @@
 
 namespace koord::external_textfile {
 
-// Only names that are ours; one that vanishes meanwhile is not there.
+// Lists the entries that is_ours() accepts. An entry that vanishes meanwhile is left out.
 Result<std::vector<File>> files_in(const std::string& directory);
 
 }  // namespace koord::external_textfile
