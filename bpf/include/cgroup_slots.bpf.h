@@ -9,7 +9,7 @@
 /* Set before loading: the hierarchy to account in, as /proc/self/cgroup numbers it; 0 is cgroup v2. */
 const volatile int hierarchy_id = 0;
 
-/* Which cgroup a slot belongs to; 0: none. */
+/* The cgroup of each slot; 0: none. */
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
   __uint(map_flags, BPF_F_MMAPABLE);

@@ -24,7 +24,7 @@ struct latency_histogram {
   __u64 buckets[LATENCY_BUCKETS];
 };
 
-/* Which slot a cgroup has, found by the serial number of its state: serial << 16 | slot, 0 when empty. A
+/* The slot of a cgroup, found by the serial number of its state: serial << 16 | slot, 0 when empty. A
  * collision costs a hash lookup, nothing else. UNAVAILABLE remembers that no slot was free. */
 #define LATENCY_CACHE_ENTRIES 65536
 #define LATENCY_SLOT_BITS 16

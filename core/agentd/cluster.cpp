@@ -253,7 +253,7 @@ void Cluster::report_api_server(std::vector<Capability>& capabilities, std::stri
   capabilities.push_back(std::move(server));
 }
 
-// Which kind is behind changes while they come back one by one: one line at the beginning and one when all are back.
+// Logs one line when the first kind fails and one when all are back: in between the kind that fails changes often.
 void Cluster::log_server(const std::string& problem) {
   if (problem.empty() || !logged_.has("apiserver")) log_change("apiserver", problem);
 }

@@ -34,7 +34,7 @@ json::array resources_json(const ApiSources& sources, const std::vector<host::Pl
   return resources;
 }
 
-// By which constants it judges; empty: unknown.
+// Returns the constants by which it judges; empty: unknown.
 std::string rule_of(const ApiSources& sources) {
   const auto rule = sources.services.capabilities.find("verdict.rule", kJudge);
   return rule && rule->plugin == kJudge ? rule->detail : std::string();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which directory the kubelet of this node keeps its pods in: from what it says of itself and from what is there. These
-// list directories and open no file. [any thread]
+// Finds the directory in which the kubelet of this node keeps its pods, from its configuration and the directories that
+// exist. These functions list directories and open no file. [any thread]
 #pragma once
 
 #include <optional>

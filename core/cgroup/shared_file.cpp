@@ -27,8 +27,8 @@ ReadTerms::Lock& lock_of(const KeptDirectory& directory, const KernelFile& kerne
   return terms.locks[hash(directory.path()) % kLocksOfName * kNames + hash(kernel.name) % kNames];
 }
 
-// Which of the periods that `directory` counts a time falls in. Each begins them at another moment, so that not all of
-// a node's cgroups are read in one tick.
+// Returns the number of the period that the time falls in. Periods of each directory begin at another moment, so that
+// not all of a node's cgroups are read in one tick.
 Duration::rep period_of(Time time, Duration::rep period, const KeptDirectory& directory) {
   const auto phase =
       static_cast<Duration::rep>(std::hash<std::string_view>()(directory.path()) % static_cast<std::size_t>(period));

@@ -2,8 +2,8 @@
 // SharedFile: one kernel file of one cgroup, for all that want something out of it. It is read by one of them at a
 // time, with no lock held, and each read answers all of their keys.
 //
-// Which caller gets which read: a caller gets the newest one if that is at most share_window old and the caller has not
-// had it yet; else the file is read again. So callers that tick together share one read, and one that ticks more often
+// A caller gets the newest read if that is at most share_window old and the caller has not had it yet; else the file is
+// read again. So callers that tick together share one read, and one that ticks more often
 // than others gets a new value each time. A costly file is read once in each costly_period, each cgroup's at another
 // moment of it, and in between it answers with its last value.
 //

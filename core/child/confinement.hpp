@@ -47,7 +47,7 @@ class Confinement {
   // Returns the processes of all children of a plugin; empty where no tree assigns processes to plugins.
   static std::vector<std::int32_t> processes_of(const cgroup::Layout& layout, const std::string& plugin_id);
 
-  // Which limit does not hold, and why, and whether the lock is missing; empty when all hold.
+  // Returns the limits that do not hold, and why, and whether the lock is missing; empty: all hold.
   const std::string& problems() const { return problems_; }
   // Processes that the kernel killed for lack of memory since this was made.
   std::uint64_t oom_kills() const;

@@ -36,7 +36,7 @@ class PluginProcess {
   PluginProcess& operator=(const PluginProcess&) = delete;
 
   Process& process() { return *process_; }
-  // Which limit does not hold, and why; empty when all do.
+  // Returns the limits that do not hold, and why; empty: all hold.
   std::string problems() const;
   const host::IsolationLevel& isolation() const { return launch_.level; }
 

@@ -34,7 +34,7 @@ struct Release {
 };
 Result<Release> parse_release(std::string_view text);
 
-// By which name pods allow or refuse what this request asks for: the input "feature", else the plugin's id.
+// Returns the name by which pods allow or refuse this request: the input "feature", else the plugin's id.
 std::string_view feature_of(const Request& request, std::string_view plugin);
 
 // [any thread]

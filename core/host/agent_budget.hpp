@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// AgentBudget: the CPU usage of the agent and its plugins together, compared with their limit at every poll. Beyond it,
-// for some polls in a row, all advisors tick at twice their periods, then at four times, eight times at most; back
-// again when twice as many ticks would still be well below it. Pure. [one thread]
+// AgentBudget: the CPU usage of the agent and its plugins together, compared with their limit at every poll. After
+// 3 polls in a row beyond it, the periods of all advisors are doubled, up to 8 times the configured ones. They are
+// halved again after 3 polls in a row in which twice the usage is below 80 % of the limit. Pure. [one thread]
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Budget: the usage of one plugin, compared with its limits at every poll. From four fifths of a limit on a warning is
-// given once, and its ticks become slower, by a factor of two at each poll, eight times at most, until twice its usage
-// would be below that again. A plugin that stays at its limit of CPU, or is beyond its limit of memory, is restarted.
-// Pure. [one thread]
+// Budget: the usage of one plugin, compared with its limits at every poll. From 80 % of a limit on, it warns once and
+// doubles the period at each poll, up to 8 times the configured period; too many series only warn. It halves the period
+// again when twice the CPU usage, the memory and the duration of a tick are below 80 %. A plugin that stays at its
+// limit of CPU, or is beyond its limit of memory, is restarted. Pure. [one thread]
 #pragma once
 
 #include <cstdint>

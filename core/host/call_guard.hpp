@@ -18,7 +18,7 @@ class PluginSide;
 
 namespace koord::host {
 
-// Which call into which plugin this thread is in; for the handler of a fatal signal, so it has plain pointers.
+// The call into a plugin that this thread is in. It has plain pointers, as the handler of a fatal signal reads it.
 struct ActiveCall {
   const char* plugin;
   const char* call;

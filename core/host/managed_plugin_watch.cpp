@@ -21,7 +21,7 @@ constexpr int kStateRest = 4;
 
 Time steady_now() { return Time{std::chrono::steady_clock::now().time_since_epoch()}; }
 
-// Which state speaks for a plugin of several classes.
+// Returns the severity of a state. The most severe state of its classes is that of a plugin.
 int severity(PluginState state) {
   switch (state) {
     case PluginState::wedged:

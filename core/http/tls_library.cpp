@@ -44,7 +44,7 @@ std::vector<TlsCertificate> certificates_in(const TlsLibrary& tls, const std::st
   return all;
 }
 
-// That no further certificate begins is the one good end.
+// Returns whether the reading ended well: at least one certificate was read, and no further one begins.
 bool read_to_end(const TlsLibrary& tls, const std::vector<TlsCertificate>& all) {
   const unsigned long error = tls.ERR_peek_last_error();
   return !all.empty() && ERR_GET_LIB(error) == ERR_LIB_PEM && ERR_GET_REASON(error) == PEM_R_NO_START_LINE;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which value each knob is to have: its intents, the base, and what follows from the cgroups around and inside.
+// Composes the value of each knob: from its intents, the base, and the cgroups around and inside.
 #include <algorithm>
 #include <cmath>
 #include <utility>

@@ -27,7 +27,7 @@ namespace koord::knob {
 class JournalTable;
 struct JournalContent;
 
-// Which boot of the node this is; empty where the kernel does not say.
+// Returns the id of this boot of the node; empty where the kernel has none.
 std::string boot_id(const NodeRoots& roots);
 
 class Journal final : public Originals {

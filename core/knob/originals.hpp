@@ -19,7 +19,7 @@
 
 namespace koord::knob {
 
-// Which knob of which cgroup, or resctrl group; of a file with items, which of them.
+// A knob of a cgroup or resctrl group; in a file with items one item of it.
 struct KnobKey {
   std::string cgroup_dir;
   std::string resource;

@@ -19,7 +19,7 @@ bool is_set(const Knob& knob) { return knob.form == Form::set; }
 // Memory protected for one cgroup is taken from those around.
 bool is_protection(const Knob& knob) { return knob.resource == "memory.min" || knob.resource == "memory.low"; }
 
-// Which of a cgroup's knobs goes first while things become wider; the other way round while they become narrower.
+// Returns the place of a knob in the order of writes that widen a cgroup. Writes that narrow it go the other way round.
 int rank_of(const Step& step) {
   if (step.knob->resource == "cpu.idle") return step.target.amount == 0 ? 0 : 3;  // an idle cgroup has no shares
   if (is_quota(*step.knob)) return 1;

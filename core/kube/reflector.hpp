@@ -20,7 +20,7 @@
 
 namespace koord::kube {
 
-// Which objects.
+// The objects to list and watch.
 struct Collection {
   std::string path;  // "/api/v1/nodes", "/apis/slo.koordinator.sh/v1alpha1/nodeslos", "/api/v1/namespaces/a/configmaps"
   std::string field_selector;  // "metadata.name=a"; empty: all

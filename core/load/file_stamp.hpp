@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which file is at a path, and whether it was written since. [any thread]
+// FileStamp: identifies the file at a path, and shows whether it was written since. [any thread]
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which owner has defined which metric. Part of the registry, under its lock.
+// Definitions: the metrics, and the owners that have defined each. Part of the registry, under its lock.
 #pragma once
 
 #include <cstdint>

@@ -47,7 +47,7 @@ class TopologySource {
 
 // Device.
 ObjectReporter::Object device_object(const Clock& clock, Facts facts);
-// Which GPUs are healthy, by uuid.
+// Returns by uuid whether the GPU is healthy.
 std::map<std::string, bool, std::less<>> gpu_health(const Facts& facts);
 
 }  // namespace koord::report

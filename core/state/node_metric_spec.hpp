@@ -13,7 +13,7 @@
 
 namespace koord::state {
 
-// Which memory counts as used; the values are those of the object.
+// The memory that counts as used; the values are those of the object.
 enum class MemoryPolicy : std::uint8_t { without_page_cache, with_hot_page_cache, with_page_cache };
 
 std::string_view name_of(MemoryPolicy policy);  // "usageWithoutPageCache"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// In which cgroup tree the listed pods are, where a machine has several: a nested cluster, one that was removed,
-// another kubelet's. These list directories and open no file. [any thread]
+// Finds the cgroup tree of the listed pods where a machine has several: of a nested cluster, of one that was removed,
+// of another kubelet. These functions list directories and open no file. [any thread]
 #pragma once
 
 #include <string>

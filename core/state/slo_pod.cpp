@@ -12,7 +12,7 @@ namespace koord::state {
 namespace {
 namespace json = boost::json;
 
-// Which fields of a section an annotation may set; none named: all.
+// The fields of a section that an annotation may set; none named: all.
 struct Annotation {
   std::string_view section, key;
   std::array<std::string_view, 4> fields;

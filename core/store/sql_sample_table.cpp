@@ -18,8 +18,8 @@ enum SampleColumn {
   kSampleValue = kSampleFirstLabel + static_cast<int>(kLabelColumns.size()) + 1
 };
 
-// Which conditions reach filter(): one letter each, in the order of its arguments. SQLite checks them all again, so
-// the bounds need only not be too narrow.
+// Returns the letter of a condition that filter() gets, in the order of its arguments; 0: filter() does not get it.
+// SQLite checks all conditions again, so the bounds may be wider than the conditions, never narrower.
 char letter(const sqlite3_index_info::sqlite3_index_constraint& condition) {
   if (!condition.usable) return 0;
   bool equal = condition.op == SQLITE_INDEX_CONSTRAINT_EQ;

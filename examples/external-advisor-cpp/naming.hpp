@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of an endpoint's metrics are brought in, and how they are called here. Pure.
+// Chooses the metrics of an endpoint that are taken, and their names here. Pure.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of an endpoint's metrics are brought in, what they are called here, and how their series are labelled. Pure.
+// Chooses the metrics of an endpoint that are taken, their names here, and the labels of their series. Pure.
 #pragma once
 
 #include <cstdint>

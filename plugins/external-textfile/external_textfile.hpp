@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which files of a directory are read. Pure.
+// Chooses the files of a directory that are read. Pure.
 #pragma once
 
 #include <cstddef>

@@ -15,7 +15,7 @@ inline constexpr std::string_view kAnnotation = "node.koordinator.sh/cpu-normali
 // given, or it is switched off with -1. An error names the value and what was expected.
 Result<std::optional<double>> parse_ratio(std::string_view annotation);
 
-// By which a CPU limit is multiplied. Only faster CPUs change a limit: a slower node gives no container more than its
+// Returns the factor of a CPU limit. Only faster CPUs change a limit: a slower node gives no container more than its
 // spec says.
 std::optional<double> factor_of(std::optional<double> ratio);
 

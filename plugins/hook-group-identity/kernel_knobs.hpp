@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which knobs of the scheduler this node's cgroups have. [any thread]
+// Finds the knobs of the scheduler that this node's cgroups have. [any thread]
 #pragma once
 
 #include "core/base/node_roots.hpp"

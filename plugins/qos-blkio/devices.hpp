@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which device, by the kernel's number, a block of the NodeSLO or of a pod's annotation means. Pure.
+// Finds the kernel's number of the device that a block of the NodeSLO or of a pod's annotation names. Pure.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which CPUs best-effort pods get, when it is known how many: spread evenly over sockets, whole cores before halves of
-// them. The rules are koordlet's. Pure. [any thread]
+// Picks the CPUs of best-effort pods when their number is known: spread evenly over sockets, whole cores before halves
+// of them. The rules are koordlet's. Pure. [any thread]
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which groups of resctrl there should be, what each gets, and which pods' threads are in it. Pure.
+// Decides the groups of resctrl, the share of each, and the pods with threads in it. Pure.
 #pragma once
 
 #include <map>

@@ -47,7 +47,7 @@ Belongings belongings() {
           static_cast<std::size_t>(std::count(std::istreambuf_iterator<char>(maps), {}, '\n'))};
 }
 
-// Which file each open descriptor is, for the message of a failure.
+// Lists the file of each open descriptor, for the message of a failure.
 std::string open_files() {
   std::string files;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which processes the data API serves, with real users, groups, cgroups and plugins: root and a configured group, never
-// a plugin's process. Each change names the user and the process that asked for it.
+// Tests which processes the data API serves, with real users, groups, cgroups and plugins: root and a configured group,
+// never a plugin's process. Each change names the user and the process that asked for it.
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -27,7 +27,7 @@ struct Node {
                      "{requests: {cpu: 100m}, limits: {cpu: 100m}}");
     expected = pods.knobs();
     leave();
-    // Which the kernel of v2 does not take away: all CPUs are the same.
+    // The kernel of v2 does not remove it: all CPUs are the same.
     if (pods.is_v2())
       expected[pods.besteffort.path(Controller::cpuset) + "/cpuset.cpus"] =
           "0-" + std::to_string(pods.cpus() - 1) + "\n";

@@ -98,12 +98,14 @@ RULES = [
     ('not', r'not un(?:like|likely|usual|common|reasonable|known|important|expected)', 'the positive word'),
 ]
 
-OPENERS = {'of', 'what', 'who', 'whose'}
+OPENERS = {'of', 'what', 'who', 'whose', 'which'}
 OPENER = r'(?:of|what|who|whose|that which)\b'
 # In mid-text a sentence begins with a capital letter; "e.g." and file names end no sentence.
 OPENER_LATER = re.compile(r'(?:(?<=[A-Za-z0-9)\]\'"`%][.!?] )|(?<=\n))["\'(\[]?(Of|What|Who|Whose|That which)\b|'
                           r'(?<=[\w)}]: )([Ww]hat|[Ww]ho|[Ww]hose)\b')
 OPENER_FIRST = re.compile(r'\s*["\'(\[]?(' + OPENER + ')', re.I)
+# "which…" behind a member is right.
+FRAGMENT = re.compile(r'\s*((?:(?:In|By) w|W)hich)\b')
 OPENER_CAPITAL = re.compile(r'["\'(]?(Of|What|Who|Whose|That which|what|who|whose)\b')
 SUBJECT_FIRST = 'the subject first: a verb for a function ("Returns…"), a noun phrase for a type'
 
@@ -143,7 +145,8 @@ def openers(text):
         # A single capital word is a name or the head of a column, not a sentence.
         if first and body.count(' ') < 2:
             first = None
-    matches = ([first] if first else []) + list(OPENER_LATER.finditer(body))
+    fragment = FRAGMENT.match(body) if text.kind == 'comment' else None
+    matches = [match for match in (first, fragment) if match] + list(OPENER_LATER.finditer(body))
     return [Finding(*match.span(match.lastindex), f'{match.group(match.lastindex)}… as the first word', SUBJECT_FIRST)
             for match in matches]
 

@@ -25,6 +25,8 @@ FOUND = [
     ('Writes it. What remains is an error.', 'What… as the first word'),
     ('Who removes it owns the slot.', 'Who… as the first word'),
     ('Whose cgroup it is.', 'Whose… as the first word'),
+    ('Which knob of which cgroup.', 'Which… as the first word'),
+    ('By which a limit is multiplied.', 'By which… as the first word'),
     ('That which is left ends.', 'That which… as the first word'),
     ('The strategy wishes for a knob.', 'wishes'),
     ('The knob is given back.', 'given back'),
@@ -107,6 +109,7 @@ NOT_FOUND = [
     'It appears at e.g. of the pod.',
     'So many pods are ready that others wait.',
     'A file is refused with what was wanted and found.',
+    'which holds all of them',
     'A pod that is no longer listed, and that is no error.',
 ]
 

@@ -133,7 +133,7 @@ func add[P any](kind C.uint32_t, class Class, stages Stages, create func(Host) (
 	creations[class.Name] = func(host Host) (any, error) { return create(host) }
 }
 
-// Which functions the class's table has.
+// Returns the optional functions that the class's table has.
 func optional(plugin any) (functions C.uint32_t) {
 	has := func(function C.uint32_t, it bool) {
 		if it {

@@ -6,7 +6,7 @@ package koordetector
 #include <errno.h>
 #include <poll.h>
 
-// Which of the two can be read first.
+// Returns the one of the two that can be read first.
 static inline int first_readable(int one, int other) {
   struct pollfd both[2] = {{one, POLLIN, 0}, {other, POLLIN, 0}};
   while (poll(both, 2, -1) < 0 && errno == EINTR) {

@@ -49,7 +49,7 @@ struct Candidate {
 // A class's priority where a pod has none of its own: prod 9500, mid 7500, batch 5500, free 3500, none 0.
 std::int32_t default_priority(std::uint32_t priority_class);
 
-// In which tier a pod of this class asks for CPU and memory.
+// Returns the tier in which a pod of this class requests CPU and memory.
 Tier tier_of(std::uint32_t priority_class);
 
 // The pod's request, in the tier of its class.

@@ -20,7 +20,7 @@ inline constexpr std::string_view kEnabledLabel = "koordinator.sh/eviction-enabl
 inline constexpr std::string_view kOrderAnnotation = "koordinator.sh/eviction-priority";
 inline constexpr std::string_view kSubPriorityLabel = "koordinator.sh/priority";
 
-// Which features may evict a pod. Made without a text: each.
+// The features that may evict a pod. Made without a text: all.
 class Policy {
  public:
   Policy() = default;

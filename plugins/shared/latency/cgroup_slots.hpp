@@ -55,7 +55,7 @@ class CgroupSlots {
   std::uint64_t lost_begins() const { return lost_begins_; }
   // 1 + the highest slot of living() and ended().
   std::uint32_t end_of_used() const;
-  // That can be given to cgroups.
+  // Returns how many slots can be assigned to cgroups.
   std::uint32_t size() const { return slots_ - 1; }
 
   // Clears the slots of ended() and offers them to other cgroups; what else the user keeps for them must be cleared.

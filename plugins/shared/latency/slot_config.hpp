@@ -20,8 +20,8 @@ inline constexpr char kSlotSettings[] = R"(
 // `source`, `slots` and `btf`.
 SlotOptions slot_options(const plugin::Config& config);
 
-// Which subjects have something that is too many series for all: the setting is none, node (the default), pods (and
-// node) or all.
+// The subjects that have series of which all subjects would have too many. The setting is none, node (the default),
+// pods (and node) or all.
 struct Levels {
   bool node = true, pod = false, container = false;
 };

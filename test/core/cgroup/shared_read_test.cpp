@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which caller gets which read of a kernel file, and which files are read.
+// Tests which caller gets which read of a kernel file, and which files are read.
 #include <doctest/doctest.h>
 
 #include "core/base/manual_clock.hpp"

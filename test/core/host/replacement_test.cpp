@@ -48,7 +48,7 @@ struct Reloading {
   Reloading() {
     for (const char* id : {"puppet", "second"}) {
       config::PluginSettings often = stage.settings().defaults;
-      often.period = std::chrono::milliseconds(50);  // Which is the longest deadline, too: three missed in a row begin
+      often.period = std::chrono::milliseconds(50);  // It is the longest deadline, too: three missed in a row begin
                                                      // a new session.
       often.deadline = std::chrono::hours(1);
       stage.settings().settings[id] = often;
