@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Agent: the parts of the daemon, put together, started in order and ended in reverse. The only place that knows them
-// all; what they do is theirs.
+// all; what they do is theirs. [main thread, which runs the loop] except where marked.
 #pragma once
 
 #include <atomic>

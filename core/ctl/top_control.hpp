@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // TopControl: the interactive screen of `koordctl top`: what it shows, and how keys change that. No terminal, no
-// network.
+// network. [one thread]
 #pragma once
 
 #include <cstddef>

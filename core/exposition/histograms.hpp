@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // HistogramAssembly: brings the lines of each histogram together, in whatever order they come. Private to the document.
+// [one thread]
 #pragma once
 
 #include <cstdint>

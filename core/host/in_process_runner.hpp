@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs an instance in this process: its calls are calls of the module's vtable, through the firewall of
-// call_guard.hpp. The class is of a module, which is never unmapped; the context outlives it.
+// call_guard.hpp. The class is of a module, which is never unmapped; the context outlives it. [threads as in
+// runner.hpp]
 #pragma once
 
 #include <memory>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // JsonWriter: builds one JSON text, without a tree of values. It writes commas and escapes; the order of calls is the
-// caller's:
+// caller's. [one thread]
 //
 //   JsonWriter json;
 //   json.begin_object().key("disk").value("vda").key("numbers").begin_array().value(1).value(2).end_array().end_object();

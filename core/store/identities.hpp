@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Identities: the series of the catalogue by number. Numbers are given in ascending order and never again, so living
 // series stand close together: they lie in pages of 64, and a page without a series is freed. A damaged file with a
-// huge number costs one page.
+// huge number costs one page. Part of State and guarded by its mutex.
 #pragma once
 
 #include <array>

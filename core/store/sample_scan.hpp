@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // All samples of a file, one after the other, chunk by chunk and then what is only in the journal. For SQL.
+// [one thread]
 #pragma once
 
 #include <cstdint>
