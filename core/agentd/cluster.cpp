@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <utility>
 #include "core/agentd/state_log.hpp"
+#include "core/kube/client_options.hpp"
 
 namespace koord::agentd {
 namespace {
@@ -24,13 +25,6 @@ std::string lower_case(std::string text) {
 }
 
 std::string place_of(const kube::ConnectionConfig& config) { return config.host + ":" + std::to_string(config.port); }
-
-kube::ClientOptions api_options(const config::ClusterSettings& settings) {
-  kube::ClientOptions options;
-  options.requests_per_second = static_cast<double>(settings.requests_per_second);
-  options.burst = static_cast<std::uint32_t>(settings.burst);
-  return options;
-}
 
 // By what one kind of object can be used for.
 CapabilityState state_of(const state::ApiSource::Status& status) {
@@ -81,7 +75,7 @@ Cluster::Cluster(Parts parts, const kube::ConnectionConfig& api_server, PodSourc
       api_server_(api_server),
       pods_(pods),
       settings_(config.state),
-      api_(parts_.loop, parts_.workers, parts_.clock, api_server, api_options(config.cluster)) {}
+      api_(parts_.loop, parts_.workers, parts_.clock, api_server, kube::client_options(config.cluster)) {}
 
 Cluster::~Cluster() { stop(); }
 

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "core/agentd/options.hpp"
 #include "core/base/backoff.hpp"
 #include "core/base/file.hpp"
 #include "core/base/timestamp.hpp"
@@ -20,12 +21,11 @@ using namespace std::chrono_literals;
 constexpr log::Category evict_log{"evict"};
 constexpr Duration kEvictionPoll = 1s;
 
-// A list of pods that comes more rarely than usual may be as much older.
 evict::Evictions::Options options_of(const config::Config& config) {
   const char* own_uid = std::getenv("POD_UID");
   return {.limits = config.evict,
           .own_uid = own_uid == nullptr ? "" : own_uid,
-          .pods_old = std::max<Duration>(2min, 3 * config.state.kubelet.sync_period),
+          .pods_old = pods_are_old_after(config),
           .seed = random_seed()};
 }
 

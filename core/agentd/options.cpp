@@ -42,6 +42,10 @@ cgroup::Reader::Options reader_options(const config::CgroupSettings& settings) {
 }
 
 // The kubelet sends few requests; other clients are closed first.
+Duration pods_are_old_after(const config::Config& config) {
+  return std::max<Duration>(std::chrono::minutes(2), 3 * config.state.kubelet.sync_period);
+}
+
 http::Limits probe_limits() {
   http::Limits limits;
   limits.connections = 32;

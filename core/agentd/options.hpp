@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "core/base/clock.hpp"
 #include "core/cgroup/reader.hpp"
 #include "core/child/layers.hpp"
 #include "core/child/snapshot_images.hpp"
@@ -17,6 +18,9 @@ namespace koord::agentd {
 store::Options store_options(const config::StoreSettings& settings);
 cgroup::Reader::Options reader_options(const config::CgroupSettings& settings);
 child::Layers::Options layer_options(const config::Config& config);
+// A list of pods that was not confirmed for this time is old. It is longer if the kubelet is asked more rarely than
+// usual.
+Duration pods_are_old_after(const config::Config& config);
 // For listen.probes.
 http::Limits probe_limits();
 // Returns the Loader of plugins that run in their own process. `configured`: the program. All references must outlive

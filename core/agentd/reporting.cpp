@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "core/agentd/options.hpp"
 #include "core/base/parse.hpp"
 #include "core/base/to_seconds.hpp"
 #include "core/kube/reflector.hpp"
@@ -20,7 +21,7 @@ constexpr Duration kPressureWindow = 30s;  // of pods; some of its sources have 
 // A list of pods that comes more rarely than usual may be as much older before it is old.
 report::PodTolerance tolerance_of(const config::Config& config) {
   const Duration period = config.state.kubelet.sync_period;
-  return {std::max<Duration>(2min, 3 * period), std::max<Duration>(10min, 6 * period)};
+  return {pods_are_old_after(config), std::max<Duration>(10min, 6 * period)};
 }
 
 report::NodeMetricOptions report_options_of(const config::Config& config) {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/cgroup/extraction.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
 
+#include "core/base/page_size.hpp"
 #include "core/base/parse.hpp"
 #include "core/base/saturating.hpp"
 
@@ -23,11 +22,6 @@ std::int64_t saturating_multiply(std::int64_t value, std::int64_t factor) {
 // cgroup's.
 std::int64_t shares_of_weight(std::int64_t weight) {
   return (std::clamp<std::int64_t>(weight, 1, 10000) - 1) * 262142 / 9999 + 2;
-}
-
-std::int64_t page_size() {
-  static const std::int64_t size = ::sysconf(_SC_PAGESIZE);
-  return size;
 }
 
 // "0.36" as 36: hundredths, as the kernel prints its averages with two digits.

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/base/file.hpp"
+#include "core/base/parse.hpp"
 #include "core/child/call_server.hpp"
 #include "core/child/protocol.hpp"
 #include "core/child/wire.hpp"

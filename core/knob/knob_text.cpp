@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the kernel says a knob's value, both ways.
-#include <unistd.h>
-
 #include <algorithm>
 
+#include "core/base/page_size.hpp"
 #include "core/base/parse.hpp"
 #include "core/cgroup/extraction.hpp"
 #include "core/knob/fields.hpp"
@@ -29,11 +28,6 @@ std::int64_t shares_of_weight(std::int64_t weight) {
   const std::int64_t above =
       (std::clamp(weight, std::int64_t{1}, kHighestWeight) - 1) * (kHighestShares - kFewestShares);
   return kFewestShares + (above + kHighestWeight - 2) / (kHighestWeight - 1);
-}
-
-std::int64_t page_size() {
-  static const std::int64_t size = ::sysconf(_SC_PAGESIZE);
-  return size;
 }
 
 Error strange(const Knob& knob, std::string_view text) {

@@ -14,6 +14,7 @@
 #include "core/base/program.hpp"
 #include "core/base/version.hpp"
 #include "core/http/server.hpp"
+#include "core/kube/client_options.hpp"
 #include "core/kube/connection_config.hpp"
 #include "core/manager/leadership.hpp"
 #include "core/manager/manager_log.hpp"
@@ -75,16 +76,9 @@ Controllers::Options controller_options(const config::ManagerConfig& config, con
   return options;
 }
 
-kube::ClientOptions client_options(const config::ClusterSettings& settings) {
-  kube::ClientOptions options;
-  options.requests_per_second = static_cast<double>(settings.requests_per_second);
-  options.burst = static_cast<std::uint32_t>(settings.burst);
-  return options;
-}
-
 struct Program {
   Program(const config::ManagerConfig& config, const config::FeatureGates& gates, const kube::ConnectionConfig& api)
-      : client(loop, workers, clock, api, client_options(config.cluster)),
+      : client(loop, workers, clock, api, kube::client_options(config.cluster)),
         lease_client(loop, workers, clock, api, {}),
         events(loop, clock, client, {"koord-manager", host_name()}),
         controllers({loop, workers, clock, client, events, [this] { return leads(); }},

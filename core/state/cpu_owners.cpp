@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 #include <tuple>
 
+#include "core/json/cpu_set_field.hpp"
 #include "core/state/document.hpp"
 #include "core/state/snapshot.hpp"
 
@@ -20,13 +21,6 @@ Result<boost::json::value> annotation_of(const StringMap& annotations, std::stri
   Result<boost::json::value> document = read_json(found->second);
   if (document && !document->is_object()) return invalid("expected a JSON object");
   return document;
-}
-
-Result<CpuSet> cpus_of(const Field& field) {
-  const std::string text = TRY(field.text());
-  Result<CpuSet> cpus = CpuSet::parse(text);
-  if (!cpus) return field.wrong(cpus.error().text);
-  return cpus;
 }
 
 // Notes what is wrong of one annotation of a Node, member by member.
@@ -60,7 +54,7 @@ void read_reservation(const Node& node, const Topology& topology, CpuOwners& own
   reader.take(object["resources"].members());
   owners.reserved_cpu_milli = reader.amount(object["resources"], "cpu");
   owners.reserved_memory_bytes = reader.amount(object["resources"], "memory");
-  owners.reserved = reader.take(cpus_of(object["reservedCPUs"])).value_or(CpuSet());
+  owners.reserved = reader.take(cpu_set_of(object["reservedCPUs"])).value_or(CpuSet());
   if (!owners.reserved.empty())
     owners.reserved_cpu_milli = kMilli * static_cast<std::int64_t>(owners.reserved.size());
   else if (owners.reserved_cpu_milli)
@@ -72,14 +66,14 @@ void read_system(const Node& node, CpuOwners& owners) {
   const auto document = reader.take(annotation_of(node.annotations, kSystemQosAnnotation));
   if (!document) return;
   const Field object(*document);
-  owners.system = reader.take(cpus_of(object["cpuset"])).value_or(CpuSet());
+  owners.system = reader.take(cpu_set_of(object["cpuset"])).value_or(CpuSet());
   const Field exclusive = object["cpusetExclusive"];
   if (!exclusive.empty()) owners.system_exclusive = reader.take(exclusive.boolean()).value_or(true);
 }
 
 Result<CpuSet> read_scheduled_cpus(const Pod& pod) {
   const boost::json::value document = TRY(annotation_of(pod.annotations, kResourceStatusAnnotation));
-  return cpus_of(Field(document)["cpuset"]);
+  return cpu_set_of(Field(document)["cpuset"]);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 #include <utility>
 
+#include "core/json/cpu_set_field.hpp"
 #include "core/json/field.hpp"
 #include "core/json/reader.hpp"
 
@@ -21,13 +22,6 @@ Result<std::optional<boost::json::value>> document_of(std::string_view annotatio
   boost::json::value document = TRY(read_json(annotation));
   TRY(JsonField(document).check_mapping());
   return std::optional(std::move(document));
-}
-
-Result<CpuSet> cpus_in(const JsonField& field) {
-  const std::string text = TRY(field.text());
-  Result<CpuSet> cpus = CpuSet::parse(text);
-  if (!cpus) return field.wrong(cpus.error().text);
-  return cpus;
 }
 
 // The nodes of the list that have CPU time.
@@ -50,7 +44,7 @@ Result<Allocation> read_allocation(std::string_view annotation) {
   if (!document) return Allocation{};
   const JsonField object(*document);
   Allocation allocation;
-  allocation.cpus = TRY(cpus_in(object["cpuset"]));
+  allocation.cpus = TRY(cpu_set_of(object["cpuset"]));
   allocation.numa_nodes = TRY(numa_nodes_in(object["numaNodeResources"]));
   return allocation;
 }
@@ -58,7 +52,7 @@ Result<Allocation> read_allocation(std::string_view annotation) {
 Result<CpuSet> read_system_cpus(std::string_view annotation) {
   const auto document = TRY(document_of(annotation));
   if (!document) return CpuSet();
-  return cpus_in(JsonField(*document)["cpuset"]);
+  return cpu_set_of(JsonField(*document)["cpuset"]);
 }
 
 bool owns_cpus(const PodFacts& pod) {
