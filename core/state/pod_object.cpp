@@ -121,23 +121,28 @@ Result<std::vector<PodVolume>> read_volumes(const Field& spec, const std::string
   return volumes;
 }
 
-// Before Kubernetes 1.33 a field says so, since then a condition.
-Result<bool> is_resize_infeasible(const Field& status) {
-  if (TRY(status["resize"].text()) == "Infeasible") return true;
+// The field `resize` before Kubernetes 1.33, a condition since then.
+Result<Resize> read_resize(const Field& status) {
+  std::string answer = TRY(status["resize"].text());
+  bool is_pending = answer == "Proposed" || answer == "Deferred" || answer == "Infeasible";
   std::vector<Field> conditions = TRY(status["conditions"].list());
-  for (const Field& condition : conditions)
-    if (TRY(condition["type"].text()) == "PodResizePending") return TRY(condition["reason"].text()) == "Infeasible";
-  return false;
+  for (const Field& condition : conditions) {
+    const std::string type = TRY(condition["type"].text()), state = TRY(condition["status"].text());
+    if (type != "PodResizePending" || state == "False") continue;
+    is_pending = true;
+    answer = TRY(condition["reason"].text());
+  }
+  return Resize{.is_pending = is_pending, .is_infeasible = answer == "Infeasible"};
 }
 
-Result<void> read_container_status(const Field& status, bool infeasible, std::vector<Container>& containers) {
+// `resize`: of the pod; the amounts are the container's.
+Result<void> read_container_status(const Field& status, Resize resize, std::vector<Container>& containers) {
   std::string name = TRY(status["name"].required_text());
   auto container =
       std::find_if(containers.begin(), containers.end(), [&](const Container& c) { return c.name == name; });
   if (container == containers.end()) return {};  // of an older spec
   container->id = TRY(status["containerID"].text());
   container->state = state_of(status["state"]);
-  Resize resize{.infeasible = infeasible};
   resize.actual = TRY(read_resources(status["resources"]));
   resize.allocated = TRY(status["allocatedResources"].resources());
   apply_resize(resize, container->resources);
@@ -145,10 +150,10 @@ Result<void> read_container_status(const Field& status, bool infeasible, std::ve
 }
 
 Result<void> read_container_statuses(const Field& status, std::vector<Container>& containers) {
-  const bool infeasible = TRY(is_resize_infeasible(status));
+  const Resize resize = TRY(read_resize(status));
   for (const ContainerList& list : kContainerLists) {
     std::vector<Field> statuses = TRY(status[list.status].list());
-    for (const Field& one : statuses) TRY(read_container_status(one, infeasible, containers));
+    for (const Field& one : statuses) TRY(read_container_status(one, resize, containers));
   }
   return {};
 }

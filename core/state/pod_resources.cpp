@@ -69,17 +69,15 @@ Result<std::vector<Resource>> read_resources(const Field& field) {
 }
 
 void apply_resize(const Resize& resize, std::vector<Resource>& resources) {
-  std::set<std::string> names;
-  for (const Resource& resource : resize.actual) names.insert(resource.name);
-  for (const auto& allocated : resize.allocated) names.insert(allocated.first);
-  for (const std::string& name : names) {
-    Resource& resource = place_of(resources, name);
-    const Resource* actual = find(resize.actual, name);
-    const auto allocated = resize.allocated.find(name);
-    if (resize.infeasible) resource.request = kNoResource;
+  for (Resource& resource : resources) {
+    const Resource* actual = find(resize.actual, resource.name);
+    const auto allocated = resize.allocated.find(resource.name);
+    const bool is_allocated = allocated != resize.allocated.end();
+    if (resize.is_infeasible && (actual || is_allocated)) resource.request = kNoResource;
     if (actual) resource.request = std::max(resource.request, actual->request);
-    if (allocated != resize.allocated.end()) resource.request = std::max(resource.request, allocated->second);
-    if (actual && actual->limit != kNoResource) resource.limit = actual->limit;
+    if (is_allocated) resource.request = std::max(resource.request, allocated->second);
+    const bool has_limits = actual && actual->limit != kNoResource && resource.limit != kNoResource;
+    if (resize.is_pending && has_limits) resource.limit = actual->limit;
   }
 }
 

@@ -19,14 +19,18 @@ using Amounts = std::map<std::string, std::int64_t, std::less<>>;
 // `requests` and `limits` of a mapping such as `resources`, by name.
 Result<std::vector<Resource>> read_resources(const Field& field);
 
-// The state of a container that differs from its spec while it is resized in place.
+// The status of a container that is resized in place. Its amounts are those that the kubelet reads from the runtime: a
+// runtime hook may have put its own there, and the kubelet adds cpu and memory where a hook gave these without a spec.
 struct Resize {
-  std::vector<Resource> actual;  // in its cgroup
+  std::vector<Resource> actual;  // of the running container
   Amounts allocated;             // granted by the kubelet
-  bool infeasible = false;       // the spec cannot be had on this node and does not count
+  bool is_pending = false;       // the kubelet has not granted the amounts of the spec
+  bool is_infeasible = false;    // they do not fit on this node and do not count
 };
 
-// The request is the most of spec, granted and actual; the limit is the actual one where there is one.
+// Changes amounts that the spec has. The request is the largest of spec, granted and actual. The limit is that of the
+// spec, and while the resize is pending the actual one. So it falls as soon as the kubelet grants a smaller limit, and
+// before the runtime has to write it.
 void apply_resize(const Resize& resize, std::vector<Resource>& resources);
 
 // The scheduler's sum for the containers of a pod: the sum of those that run as long as the pod, or the amount of an

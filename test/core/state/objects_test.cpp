@@ -272,17 +272,30 @@ TEST_CASE("the kept text of a pod is read as the pod was") {
   CHECK(trim_pod("no JSON", std::make_shared<const AnnotationKeys>()) == "no JSON");
 }
 
-TEST_CASE("a resized container has the request that is larger and the limit that its cgroup has") {
+TEST_CASE(
+    "the limit of a resized container is that of its spec, and the actual one while the kubelet has not granted it") {
   const std::string spec = "{containers: [{name: a, resources: {requests: {cpu: 2}, limits: {cpu: 4}}}]}";
   const std::string status =
       "containerStatuses: [{name: a, allocatedResources: {cpu: 1}, resources: {requests: {cpu: 1}, limits: {cpu: 2}}}]";
-  Pod pod = minimal(spec, "{" + status + "}");
-  CHECK(pod.containers[0].resources.front() == Resource{"cpu", 2000, 2000});
-  CHECK(pod.resources.front() == Resource{"cpu", 2000, 2000});
-  CHECK(minimal(spec, "{resize: Infeasible, " + status + "}").resources.front().request == 1000);
-  CHECK(minimal(spec, "{conditions: [{type: Ready}, {type: PodResizePending, reason: Infeasible}], " + status + "}")
-            .resources.front()
-            .request == 1000);
+  using Row = std::pair<std::string, Resource>;  // the kubelet's answer, the expected amounts
+  const auto pending = [](const std::string& rest) { return "conditions: [{type: PodResizePending, " + rest + "}]"; };
+  const Row rows[] = {
+      {"phase: Running", {"cpu", 2000, 4000}},
+      {"resize: InProgress", {"cpu", 2000, 4000}},
+      {"conditions: [{type: PodResizeInProgress, status: 'True'}]", {"cpu", 2000, 4000}},
+      {pending("status: 'False', reason: Infeasible"), {"cpu", 2000, 4000}},
+      {"resize: Proposed", {"cpu", 2000, 2000}},
+      {"resize: Deferred", {"cpu", 2000, 2000}},
+      {pending("status: 'True', reason: Deferred"), {"cpu", 2000, 2000}},
+      {"resize: Infeasible", {"cpu", 1000, 2000}},
+      {pending("status: 'True', reason: Infeasible"), {"cpu", 1000, 2000}},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.first);
+    const Pod pod = minimal(spec, "{" + row.first + ", " + status + "}");
+    CHECK(pod.containers[0].resources.front() == row.second);
+    CHECK(pod.resources.front() == row.second);
+  }
 }
 
 TEST_CASE("containers of each runtime lie where it puts them") {

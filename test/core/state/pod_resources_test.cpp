@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 using namespace koord::state;
 
 namespace {
@@ -46,15 +48,36 @@ TEST_CASE("the pod's overhead is requested in any case, and raises an existing l
   CHECK(pod_resources({}, {}, {{"cpu", 50}}) == std::vector<Resource>{{"cpu", 50, kNone}});
 }
 
-TEST_CASE("while a container is resized it asks for the most of both, and its limit is what it has") {
+TEST_CASE("while a resize is pending a container asks for the most of both, and its limit is what it has") {
   std::vector<Resource> resources = {{"cpu", 1000, 2000}, {"memory", 100, 100}};
-  apply_resize({{{"cpu", 500, 800}}, {{"cpu", 700}, {"memory", 200}}}, resources);
+  apply_resize({.actual = {{"cpu", 500, 800}}, .allocated = {{"cpu", 700}, {"memory", 200}}, .is_pending = true},
+               resources);
   CHECK(resources == std::vector<Resource>{{"cpu", 1000, 800}, {"memory", 200, 100}});
+}
+
+TEST_CASE("a limit that the kubelet has granted is the limit before the container has it, smaller or larger") {
+  for (const std::int64_t actual : {500, 2000}) {
+    std::vector<Resource> resources = {{"cpu", 1000, 1000}};
+    apply_resize({.actual = {{"cpu", actual, actual}}}, resources);
+    CHECK(resources == std::vector<Resource>{{"cpu", std::max<std::int64_t>(actual, 1000), 1000}});
+  }
+}
+
+TEST_CASE("a status adds no amount that the spec does not have") {
+  for (const bool is_pending : {false, true}) {
+    std::vector<Resource> resources = {{"cpu", 100, kNone}, {"kubernetes.io/batch-cpu", 500, 800}};
+    apply_resize({.actual = {{"cpu", 100, 800}, {"kubernetes.io/batch-cpu", 500, 800}, {"memory", 2, 128}},
+                  .allocated = {{"memory", 2}},
+                  .is_pending = is_pending},
+                 resources);
+    CHECK(resources == std::vector<Resource>{{"cpu", 100, kNone}, {"kubernetes.io/batch-cpu", 500, 800}});
+  }
 }
 
 TEST_CASE("a resize that this node cannot have does not count") {
   std::vector<Resource> resources = {{"cpu", 64000, 64000}, {"memory", 100, 100}};
-  apply_resize({{{"cpu", 500, 800}}, {{"cpu", 700}}, true}, resources);
+  apply_resize({.actual = {{"cpu", 500, 800}}, .allocated = {{"cpu", 700}}, .is_pending = true, .is_infeasible = true},
+               resources);
   CHECK(resources == std::vector<Resource>{{"cpu", 700, 800}, {"memory", 100, 100}});
 }
 
