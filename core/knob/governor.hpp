@@ -212,6 +212,7 @@ class Governor final : public PlanSink {
   std::optional<Value> owner_base(const KnobKey& key, const Knob& knob, const Value& before) const;
   Intents intents_of(const KnobState& state, Mode least) const;
   Result<Composition> compose_intents(const KnobKey& key, const Intents& intents) const;
+  void bound_burst(const std::string& cgroup_dir, Composition& burst) const;
   std::optional<Composition> follow_hierarchy(const KnobKey& key) const;
   std::optional<Bound> cap_around(const KnobKey& key) const;
   std::optional<Bound> floor_inside(const KnobKey& key) const;

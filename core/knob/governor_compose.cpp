@@ -11,7 +11,7 @@
 namespace koord::knob {
 namespace {
 
-constexpr std::string_view kQuota = "cpu.max", kMemoryLimit = "memory.max";
+constexpr std::string_view kQuota = "cpu.max", kBurst = "cpu.max.burst", kMemoryLimit = "memory.max";
 
 bool is_limit(const KnobKey& key) { return key.resource == kQuota || key.resource == kMemoryLimit; }
 
@@ -115,7 +115,25 @@ Result<Composition> Governor::compose_intents(const KnobKey& key, const Intents&
       return invalid("no pod is known of '" + key.cgroup_dir + "', and without its spec no base to scale");
     return base_of(key, *first.knob);
   };
-  return compose(proposed, {cap_around(key), floor_inside(key)}, base);
+  Result<Composition> composed = compose(proposed, {cap_around(key), floor_inside(key)}, base);
+  if (composed && key.resource == kBurst) bound_burst(key.cgroup_dir, *composed);
+  return composed;
+}
+
+// The runtime writes its quota again whenever it updates a container, and the kernel refuses a quota below the burst.
+// That quota may have the factors of hooks, and never a raise: so the burst is at most the quota without raises.
+void Governor::bound_burst(const std::string& cgroup_dir, Composition& burst) const {
+  const KnobKey key{cgroup_dir, std::string(kQuota), {}};
+  const auto quota = states_.find(key);
+  std::vector<const Intent*> kept;
+  if (quota != states_.end())
+    for (const ActiveIntent* intent : intents_of(quota->second, Mode::enforce))
+      if (intent->proposed.role != decision::Role::scale || intent->proposed.factor < 1)
+        kept.push_back(&intent->proposed);
+  const Result<Composition> unraised = compose(kept, {}, [&] { return base_of(key, *find_knob(kQuota)); });
+  if (!unraised || unraised->value.amount == kUnlimited || unraised->value.amount >= burst.value.amount) return;
+  burst.value.amount = unraised->value.amount;
+  burst.parts.push_back({decision::Role::cap, burst.knob, burst.value, 1, unraised->winner, {}});
 }
 
 // The value without an intent of its own; nullopt: it keeps its value. A pod with composed containers is composed with

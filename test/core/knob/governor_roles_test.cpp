@@ -72,6 +72,28 @@ TEST_CASE_FIXTURE(OnV2, "a limit that changes is followed, whatever the file say
   CHECK(read("be/pod/a") == "200000 100000");
 }
 
+TEST_CASE_FIXTURE(OnV2,
+                  "a burst is at most the quota that the runtime writes, which has factors of hooks and no raise") {
+  node.write("cgroup/be/pod/a/cpu.max.burst", "0\n");
+  const auto burst = [this] { return std::string(trim(*read_file(node.path("cgroup/be/pod/a/cpu.max.burst")))); };
+  propose("burst", {intent(Role::set, "be/pod/a", "100000", "cpu.max.burst"), intent(Role::scale, "be/pod/a", "1.5")});
+  CHECK(read("be/pod/a") == "150000 100000");
+  CHECK(burst() == "100000");
+  propose("normalization", {intent(Role::scale, "be/pod/a", "0.8")});
+  CHECK(read("be/pod/a") == "120000 100000");
+  CHECK(burst() == "80000");
+  CHECK(reported["burst"].back().outcome == Outcome::applied);
+  withdraw("normalization");
+  CHECK(burst() == "100000");
+  of_a.cpu_milli = 600;  // the strategy does not know it yet
+  know_pods();
+  CHECK(read("be/pod/a") == "90000 100000");
+  CHECK(burst() == "60000");
+  propose("burst", {intent(Role::set, "be/pod/a", "100000", "cpu.max.burst")});
+  CHECK(read("be/pod/a") == "60000 100000");
+  CHECK(burst() == "60000");
+}
+
 TEST_CASE_FIXTURE(OnV2, "a revert because a pod has changed does not blame its annotation") {
   std::size_t released = 0;
   governor->on_release([&](const std::vector<Release>& releases) { released += releases.size(); });
