@@ -33,6 +33,7 @@ struct HookQuestions::Asked {
   state::Pod pod;  // the request's are moved on
   std::optional<state::Container> container;
   hook::Requested requested;
+  bool has_own_cpus = false;
   std::string_view asked_by;
   std::chrono::steady_clock::time_point due;
 
@@ -94,6 +95,8 @@ bool HookQuestions::ask(const HookQuestion& question, Then then) {
     asked->requested = hook::requested_of(*question.container);
   }
   if (question.requested != nullptr) asked->requested.resources = *question.requested;
+  if (asked->container)
+    asked->has_own_cpus = hook::has_own_cpus(*snapshot, asked->pod, *asked->container, asked->requested.resources);
   if (is_bypassed(asked->pod)) return false;
   if (post(kMostQuestions, [this, asked, then = std::move(then)] { answer(asked, then); })) return true;
   count_bypassed("busy");
@@ -135,7 +138,8 @@ void HookQuestions::answer(const std::shared_ptr<Asked>& asked, const Then& then
   const bool is_late = std::chrono::steady_clock::now() >= asked->due;
   if (is_late) count_bypassed("busy");
   if (is_late || has_ended_) return then({});
-  const host::HookVerdict answered = dispatcher_.dispatch(std::move(asked->request));
+  host::HookVerdict answered = dispatcher_.dispatch(std::move(asked->request));
+  if (asked->has_own_cpus) hook::drop_throttling(answered);
   host::HookVerdict given = answered;
   hook::drop_hands_off(given, asked->pod);
   hook::choose_settings(given);

@@ -1,29 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/agentd/pod_subjects.hpp"
 
-#include <algorithm>
-
-#include "core/state/classes.hpp"
+#include "core/state/cpu_owners.hpp"
 
 namespace koord::agentd {
 namespace {
-
-bool asks_for_whole_cpus(const state::Container& container) {
-  return std::any_of(container.resources.begin(), container.resources.end(), [](const state::Resource& resource) {
-    return resource.name == "cpu" && resource.request >= 1000 && resource.request % 1000 == 0;
-  });
-}
-
-// Koordinator's scheduler pins pods that are labelled LSE or LSR; the kubelet's static policy pins guaranteed ones that
-// ask for whole CPUs. Other guaranteed pods count as LSR too, but are not pinned. Best-effort ones have no CPUs of
-// their own, whatever their label.
-bool has_own_cpus(const state::Snapshot& snapshot, const state::Pod& pod, const state::Container& container) {
-  if (pod.kube_qos == state::KubeQos::best_effort) return false;
-  const auto label = pod.labels.find(state::kQosLabel);
-  if (label != pod.labels.end() && (label->second == "LSE" || label->second == "LSR")) return true;
-  const bool is_static = snapshot.kubelet && snapshot.kubelet->cpu_manager_policy == "static";
-  return is_static && pod.kube_qos == state::KubeQos::guaranteed && asks_for_whole_cpus(container);
-}
 
 knob::SpecLimits spec_limits_of(const std::vector<state::Resource>& resources) {
   knob::SpecLimits limits;
@@ -62,7 +43,7 @@ knob::Subjects subjects_of(const state::Snapshot& snapshot) {
     for (const state::Container& container : pod.containers) {
       if (container.cgroup_dir.empty()) continue;
       subject.container = container.name;
-      subject.has_own_cpus = has_own_cpus(snapshot, pod, container);
+      subject.has_own_cpus = state::has_own_cpus(snapshot, pod, container);
       subject.limits = spec_limits_of(container.resources);
       whole.has_own_cpus |= subject.has_own_cpus;
       if (runs_with_pod(container)) whole.containers.push_back(container.cgroup_dir);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/knob/spec_base.hpp"
+#include "core/state/cpu_owners.hpp"
 
 namespace koord::agentd {
 namespace {
@@ -165,7 +166,7 @@ std::vector<TakeoverPlace> takeover_places(const state::Snapshot& snapshot, cons
   for (const std::string& dir : {dirs.all, dirs.burstable, dirs.best_effort}) places.add_class(dir);
   places.add_best_effort(dirs.best_effort);
   if (known == PodKnowledge::nothing) return std::move(places).places();
-  const bool is_static = snapshot.kubelet && snapshot.kubelet->cpu_manager_policy == "static";
+  const bool is_static = state::has_static_cpus(snapshot);
   for (const state::Pod& pod : snapshot.pods)
     if (is_active(pod)) places.add_pod(pod, is_static);
   return std::move(places).places();

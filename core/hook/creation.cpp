@@ -18,6 +18,7 @@
 #include "core/knob/resctrl.hpp"
 #include "core/knob/subjects.hpp"
 #include "core/state/classes.hpp"
+#include "core/state/cpu_owners.hpp"
 #include "core/state/pod_resources.hpp"
 
 namespace koord::hook {
@@ -28,6 +29,7 @@ constexpr std::string_view kResourcesAnnotation = "node.koordinator.sh/extended-
 constexpr std::int32_t kNodeCritical = 2000001000;
 constexpr std::int64_t kPeriodOfRequest = 100000;
 constexpr std::uint64_t kSharesOfRuntimes = 1024;
+constexpr std::uint64_t kSharesOfCpu = 1024;
 
 state::KubeQos kube_qos_of(std::string_view cgroup_parent) {
   if (cgroup_parent.find("besteffort") != std::string_view::npos) return state::KubeQos::best_effort;
@@ -165,6 +167,13 @@ std::string expand_slice(std::string_view slice) {
   return path + std::string(slice);
 }
 
+bool is_throttling_in_shadow(const host::HookVerdict::Setting& setting) {
+  constexpr std::string_view kTimes = "× ";
+  if (!setting.value.starts_with(kTimes)) return false;
+  const Result<double> factor = parse_double(std::string_view(setting.value).substr(kTimes.size()));
+  return factor && is_throttling(setting.field, *factor);
+}
+
 }  // namespace
 
 state::Pod pod_of(const nri::Pod& pod, const state::Snapshot& snapshot) {
@@ -240,6 +249,21 @@ void drop_hands_off(host::HookVerdict& verdict, const state::Pod& pod) {
   std::erase_if(verdict.agreed, is_covered);
   std::erase_if(verdict.conflicts, is_covered);
   std::erase_if(verdict.scales, is_covered);
+}
+
+bool has_own_cpus(const state::Snapshot& snapshot, const state::Pod& pod, state::Container container,
+                  const nri::Resources& requested) {
+  const std::uint64_t shares = requested.cpu_shares.value_or(0);
+  const bool is_whole = shares > 0 && shares % kSharesOfCpu == 0;
+  if (container.resources.empty() && is_whole)
+    container.resources = {{"cpu", static_cast<std::int64_t>(shares / kSharesOfCpu) * 1000}};
+  return state::has_own_cpus(snapshot, pod, container);
+}
+
+void drop_throttling(host::HookVerdict& verdict) {
+  std::erase_if(verdict.scales,
+                [](const host::HookVerdict::Scale& one) { return is_throttling(one.field, one.factor); });
+  std::erase_if(verdict.in_shadow, is_throttling_in_shadow);
 }
 
 nri::Resources resources_of(const host::HookVerdict& verdict, const nri::Resources& requested, bool is_v2,

@@ -36,6 +36,12 @@ bool is_hands_off(const state::Pod& pod, const std::string& plugin);
 // Removes what the pod's owner excludes by the annotation, by knob or plugin.
 void drop_hands_off(host::HookVerdict& verdict, const state::Pod& pod);
 
+// Whether the container has CPUs of its own. For a pod that the state does not know yet, `requested` decides.
+bool has_own_cpus(const state::Snapshot& snapshot, const state::Pod& pod, state::Container container,
+                  const nri::Resources& requested);
+// Removes factors that would throttle such a container, also those in shadow.
+void drop_throttling(host::HookVerdict& verdict);
+
 // The values that a container has instead of those in the runtime's request, after choose_settings(). On v2 a field
 // without a place in NRI is a file of the cgroup; on v1 it is left to the kept answers.
 nri::Resources resources_of(const host::HookVerdict& verdict, const nri::Resources& requested, bool is_v2,

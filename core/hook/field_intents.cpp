@@ -91,6 +91,8 @@ std::vector<std::string> creation_fields(const host::HookSettings& answer) {
   return names;
 }
 
+bool is_throttling(std::string_view field, double factor) { return factor < 1 && knob_of(field) == "cpu.max"; }
+
 void keep_knobs(host::HookSettings& answer) {
   std::erase_if(answer.fields, [](const auto& field) {
     return (find(field.first) == nullptr && field.first != kPeriod) || field.second.size() > kMostValue;
@@ -106,7 +108,8 @@ knob::Plan intents_of(const host::HookSettings& answer, const AnswerTarget& targ
       add_intent(plan, target, known->knob, known->value(value, period_of(answer)), decision::Role::base);
   }
   for (const auto& [field, factor] : answer.scales)
-    add_intent(plan, target, find(field)->knob, fmt::format("{}", factor), decision::Role::scale);
+    if (!target.has_own_cpus || !is_throttling(field, factor))
+      add_intent(plan, target, find(field)->knob, fmt::format("{}", factor), decision::Role::scale);
   return plan;
 }
 

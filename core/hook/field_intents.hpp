@@ -25,6 +25,7 @@ struct AnswerTarget {
   std::string reason;  // of the decision records: "the answer for container main of shop/web"
   std::int32_t priority = 0;
   Duration ttl{};
+  bool has_own_cpus = false;  // factors that would throttle it are left out
 };
 
 // The knob that a field sets on an existing pod; empty: none.
@@ -36,6 +37,9 @@ std::string knob_value_of(std::string_view field, const std::string& value, std:
 // The names of the answer's fields that only a creation sets: environment, annotations, devices, mounts. The first 32,
 // each cut to 128 bytes.
 std::vector<std::string> creation_fields(const host::HookSettings& answer);
+
+// Whether the factor reduces the CPU quota. It would throttle a container that has CPUs of its own.
+bool is_throttling(std::string_view field, double factor);
 
 // Drops what has no effect on an existing pod: fields that are no knob, and values longer than any knob's.
 void keep_knobs(host::HookSettings& answer);

@@ -7,6 +7,7 @@
 
 #include "core/hook/field_intents.hpp"
 #include "core/log/log.hpp"
+#include "core/state/cpu_owners.hpp"
 
 namespace koord::hook {
 namespace {
@@ -32,7 +33,9 @@ std::string title_of(const state::Pod& pod, const state::Container* container) {
 }  // namespace
 
 void KeptAnswers::update(const state::SnapshotPtr& snapshot) {
-  const bool are_new_pods = snapshot->versions.pods != seen_->versions.pods;
+  // The kubelet's configuration may be known after its pods.
+  const bool are_new_pods = snapshot->versions.pods != seen_->versions.pods ||
+                            state::has_static_cpus(*snapshot) != state::has_static_cpus(*seen_);
   count_changes(snapshot);
   end_hooks();
   const Subjects subjects = subjects_of(*snapshot);
@@ -154,6 +157,11 @@ void KeptAnswers::note_failure(const RunningHook& running, const Subject& subjec
             running.plugin, title_of(*subject.pod, subject.container), why, kRetry / std::chrono::seconds(1));
 }
 
+bool KeptAnswers::has_own_cpus(const Subject& subject) const {
+  return subject.container == nullptr ? state::has_own_cpus(*seen_, *subject.pod)
+                                      : state::has_own_cpus(*seen_, *subject.pod, *subject.container);
+}
+
 void KeptAnswers::propose(const decision::Proposer& proposer, Hook& hook, const Subjects& subjects) {
   if (!std::exchange(hook.is_new_plan, false) && parts_.plans.repeat(proposer)) return;
   knob::Plan plan;
@@ -169,7 +177,8 @@ void KeptAnswers::propose(const decision::Proposer& proposer, Hook& hook, const 
                     .cgroup_dir = cgroup_dir,
                     .reason = "the answer for " + title_of(*subject.pod, subject.container),
                     .priority = kHookPriority,
-                    .ttl = kTtl});
+                    .ttl = kTtl,
+                    .has_own_cpus = has_own_cpus(subject)});
     std::move(intents.begin(), intents.end(), std::back_inserter(plan));
   }
   parts_.plans.take(proposer, std::move(plan), [](std::vector<knob::IntentResult>) {});

@@ -93,6 +93,7 @@ class KeptAnswers {
   void ask_all(const RunningHook& running, Hook& hook, const Subjects& subjects);
   host::HookReply::Kind ask(const RunningHook& running, const Subject& subject, Hook& hook, Answer& answer);
   void pass_creation_fields(const std::string& plugin, const Hook& hook, const Subjects& subjects) const;
+  bool has_own_cpus(const Subject& subject) const;
   void propose(const decision::Proposer& proposer, Hook& hook, const Subjects& subjects);
 
   const Parts parts_;

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "core/json/cpu_set_field.hpp"
+#include "core/state/classes.hpp"
 #include "core/state/document.hpp"
 #include "core/state/snapshot.hpp"
 
@@ -76,6 +77,12 @@ Result<CpuSet> read_scheduled_cpus(const Pod& pod) {
   return cpu_set_of(Field(document)["cpuset"]);
 }
 
+bool asks_for_whole_cpus(const Container& container) {
+  return std::any_of(container.resources.begin(), container.resources.end(), [](const Resource& resource) {
+    return resource.name == "cpu" && resource.request >= kMilli && resource.request % kMilli == 0;
+  });
+}
+
 }  // namespace
 
 CpuOwners find_cpu_owners(const Node& node, const std::vector<Pod>& pods, const Topology& topology) {
@@ -100,6 +107,24 @@ CpuOwners find_cpu_owners(const Node& node, const std::vector<Pod>& pods, const 
 }
 
 CpuSet scheduled_cpus(const Pod& pod) { return has_ended(pod) ? CpuSet() : read_scheduled_cpus(pod).value_or({}); }
+
+bool has_static_cpus(const Snapshot& snapshot) {
+  return snapshot.kubelet && snapshot.kubelet->cpu_manager_policy == "static";
+}
+
+// Koordinator's scheduler pins pods that are labelled LSE or LSR. Other guaranteed pods count as LSR too, but are not
+// pinned. Best-effort ones have no CPUs of their own, whatever their label.
+bool has_own_cpus(const Snapshot& snapshot, const Pod& pod, const Container& container) {
+  if (pod.kube_qos == KubeQos::best_effort) return false;
+  const auto label = pod.labels.find(kQosLabel);
+  if (label != pod.labels.end() && (label->second == "LSE" || label->second == "LSR")) return true;
+  return has_static_cpus(snapshot) && pod.kube_qos == KubeQos::guaranteed && asks_for_whole_cpus(container);
+}
+
+bool has_own_cpus(const Snapshot& snapshot, const Pod& pod) {
+  return std::any_of(pod.containers.begin(), pod.containers.end(),
+                     [&](const Container& container) { return has_own_cpus(snapshot, pod, container); });
+}
 
 CpuSet pick_cpus(const Topology& topology, std::size_t count) {
   std::vector<std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t>> order;

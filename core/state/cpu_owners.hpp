@@ -17,6 +17,7 @@
 namespace koord::state {
 
 struct Node;
+struct Snapshot;
 
 inline constexpr std::string_view kReservationAnnotation = "node.koordinator.sh/reservation";               // of a Node
 inline constexpr std::string_view kSystemQosAnnotation = "node.koordinator.sh/system-qos-resource";         // of a Node
@@ -40,6 +41,13 @@ CpuOwners find_cpu_owners(const Node& node, const std::vector<Pod>& pods, const 
 
 // The CPUs that the scheduler gave a pod; none for a text that names none, since any user may have written it.
 CpuSet scheduled_cpus(const Pod& pod);
+
+// The kubelet pins guaranteed containers that ask for whole CPUs.
+bool has_static_cpus(const Snapshot& snapshot);
+// CPUs that no other container uses, from the scheduler or by the kubelet's static policy.
+bool has_own_cpus(const Snapshot& snapshot, const Pod& pod, const Container& container);
+// A container of the pod has some.
+bool has_own_cpus(const Snapshot& snapshot, const Pod& pod);
 
 // `count` CPUs as the kubelet would pick them for itself: whole sockets, then whole cores, by number.
 CpuSet pick_cpus(const Topology& topology, std::size_t count);

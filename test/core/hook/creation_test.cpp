@@ -204,3 +204,32 @@ TEST_CASE("the runtime's request as JSON: members that CRI has, values that are 
         R"({"metadata":{"name":"main"},"linux":{"resources":{"cpu_shares":2,"cpuset_cpus":"0-1"}}})");
   CHECK(cri_json_of(nri::Container()) == R"({"metadata":{"name":""},"linux":{"resources":{}}})");
 }
+
+TEST_CASE(
+    "the kubelet's static policy gives CPUs to a guaranteed container with whole CPUs, of a new pod by its shares") {
+  state::Snapshot snapshot;
+  state::Pod known;
+  known.kube_qos = state::KubeQos::guaranteed;
+  const state::Container whole{.resources = {{"cpu", 2000, 2000}}}, part{.resources = {{"cpu", 1500, 1500}}};
+  CHECK_FALSE(has_own_cpus(snapshot, known, whole, {}));
+  snapshot.kubelet.emplace().cpu_manager_policy = "static";
+  CHECK(has_own_cpus(snapshot, known, whole, {}));
+  CHECK_FALSE(has_own_cpus(snapshot, known, part, {.cpu_shares = 2048}));
+  CHECK(has_own_cpus(snapshot, known, {}, {.cpu_shares = 2048}));
+  CHECK_FALSE(has_own_cpus(snapshot, known, {}, {.cpu_shares = 2049}));
+  CHECK_FALSE(has_own_cpus(snapshot, known, {}, {}));
+  known.kube_qos = state::KubeQos::burstable;
+  CHECK_FALSE(has_own_cpus(snapshot, known, whole, {}));
+}
+
+TEST_CASE("factors that would throttle a container on its own CPUs are dropped, in shadow too") {
+  host::HookVerdict dropped =
+      verdict({{"linux.cpu.shares", "512", "a"}}, {{"linux.cpu.quota", 0.8, "a"}, {"linux.cpu.quota", 1.2, "b"}});
+  dropped.in_shadow = {{"linux.cpu.quota", "× 0.8", "a"}, {"linux.cpu.quota", "× 1.2", "b"}, {"env:A", "0.8", "c"}};
+  drop_throttling(dropped);
+  REQUIRE(dropped.scales.size() == 1);
+  CHECK(dropped.scales[0].factor == 1.2);
+  REQUIRE(dropped.in_shadow.size() == 2);
+  CHECK(dropped.in_shadow[0].value == "× 1.2");
+  CHECK(resources_of(dropped, {.cpu_quota_us = 200000}, true).cpu_quota_us == 240000);
+}

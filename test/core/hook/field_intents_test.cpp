@@ -51,6 +51,21 @@ TEST_CASE("each field that is a knob becomes the base of that knob, in the knob'
   }
 }
 
+TEST_CASE("a factor that would throttle a container on its own CPUs is left out, others are not") {
+  AnswerTarget own = target();
+  own.has_own_cpus = true;
+  const host::HookSettings answer{.fields = {{"linux.cpu.shares", "512"}},
+                                  .scales = {{"linux.cpu.quota", 0.8}, {"linux.memory.limit", 0.5}}};
+  const auto knobs_of = [&](const AnswerTarget& to) {
+    std::string names;
+    for (const knob::Intent& intent : intents_of(answer, to)) names += std::string(intent.knob->name) + " ";
+    return names;
+  };
+  CHECK(knobs_of(target()) == "cpu.shares cpu.max memory.max ");
+  CHECK(knobs_of(own) == "cpu.shares memory.max ");
+  CHECK(intents_of({.scales = {{"linux.cpu.quota", 1.5}}}, own).size() == 1);
+}
+
 TEST_CASE("fields without an effect on an existing pod are not kept, and neither are values longer than any knob's") {
   host::HookSettings answer{.fields = {{"env:A", "1"},
                                        {"linux.cpu.shares", "2"},

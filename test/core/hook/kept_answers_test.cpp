@@ -51,6 +51,7 @@ struct Node {
   bool has_ended = false;
   std::string shares = "512";
   Kind kind = Kind::answered;
+  double factor = 1;
   bool rejects = false;
   int asked = 0;
   Duration takes{};  // each answer
@@ -67,6 +68,7 @@ struct Node {
                              CHECK(subject->stage() == (running[0].stages & subject->stage()));
                              host::HookReply reply{kind, "it broke", {}};
                              reply.settings.fields = {{"linux.cpu.shares", shares}, {"env:A", "1"}};
+                             if (factor != 1) reply.settings.scales = {{"linux.cpu.quota", factor}};
                              if (rejects) reply.settings.rejection = "no room";
                              return reply;
                            },
@@ -302,4 +304,26 @@ TEST_CASE("a slow hook does not keep the plan of another one from being renewed 
   };
   node.update();
   CHECK_FALSE(node.on_ask);
+}
+
+TEST_CASE("a container with CPUs of its own and its pod are not throttled, also if their kubelet is known later") {
+  Node node;
+  node.running[0].stages = KOORD_STAGE_PRE_RUN_POD_SANDBOX | KOORD_STAGE_PRE_CREATE_CONTAINER;
+  node.factor = 0.8;
+  state::Pod pinned = pod("web", 10);
+  pinned.kube_qos = state::KubeQos::guaranteed;
+  pinned.containers[0].resources = {{"cpu", 2000, 2000}};
+  node.set_pods({pinned, pod("db", 20)});
+  const auto scaled = [&] {
+    std::string dirs;
+    for (const knob::Intent& intent : node.plan())
+      if (intent.role == decision::Role::scale) dirs += intent.cgroup_dir + " ";
+    return dirs;
+  };
+  node.update();
+  CHECK(scaled() == "web web/main db db/main ");
+  node.state.kubelet.emplace().cpu_manager_policy = "static";
+  node.update();
+  CHECK(scaled() == "db db/main ");
+  CHECK(node.asked == 4);
 }
