@@ -77,7 +77,7 @@ CpuTimes added(const CpuTimes& before, const CpuTimes& now) {
   return difference;
 }
 
-Result<CpuBlame> CpuBlame::open(const latency::CgroupTree& tree, const std::string& btf) {
+Result<CpuBlame> CpuBlame::open(const latency::CgroupTree& tree, const std::string& btf, std::uint32_t slots) {
   const std::uint32_t cpus = TRY(bpf::possible_cpus());
   latency::SlotObject object{.kinds = 0,
                              .per_cpu = true,
@@ -86,7 +86,7 @@ Result<CpuBlame> CpuBlame::open(const latency::CgroupTree& tree, const std::stri
                              .slot_bytes = sizeof(blame_slot) + sizeof(blame_lengths)};
   object.file.name = "cpu_blame";
   object.file.bytes = cpu_blame__elf_bytes(&object.file.size);
-  return CpuBlame(TRY(latency::SlotPrograms::open(object, kPrograms, tree, {btf, 0, {}})), cpus);
+  return CpuBlame(TRY(latency::SlotPrograms::open(object, kPrograms, tree, {btf, slots, {}})), cpus);
 }
 
 void CpuBlame::take_runs(const std::vector<blame_slot>& copies, const SlotOwner& owner, std::vector<CpuRun>& runs) {

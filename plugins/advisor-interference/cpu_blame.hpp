@@ -76,8 +76,9 @@ class CpuBlame {
  public:
   static constexpr std::uint32_t kPairs = 16384;
 
-  // Fails with the reason where the kernel does not accept the programs.
-  static Result<CpuBlame> open(const latency::CgroupTree& tree, const std::string& btf = {});
+  // Fails with the reason where the kernel does not accept the programs. `slots`: cgroups that have a place; 0: as many
+  // as 16 MiB hold.
+  static Result<CpuBlame> open(const latency::CgroupTree& tree, const std::string& btf = {}, std::uint32_t slots = 0);
 
   // Counts waits that last, up to now, before it reads.
   Result<CpuReading> read(Lengths lengths = Lengths::none);

@@ -18,6 +18,7 @@
 #include "plugins/advisor-interference/cpu_windows.hpp"
 #include "plugins/advisor-interference/kept_baselines.hpp"
 #include "plugins/advisor-interference/looked_at.hpp"
+#include "plugins/advisor-interference/loss_series.hpp"
 #include "plugins/advisor-interference/other_resources.hpp"
 #include "plugins/advisor-interference/quota_sources.hpp"
 #include "plugins/advisor-interference/requests.hpp"
@@ -109,9 +110,7 @@ class Interference final : public koord::plugin::Advisor {
     metrics_.waits =
         define({"container_held_up_seconds_total", "seconds",
                 "Time that threads of a container spent in waits of 1 ms and more, by cause.", 1e-6, KOORD_COUNTER});
-    lost_ = define({"interference_lost_seconds_total", "seconds", "Waits for which the programs had no place.", 1e-6,
-                    KOORD_COUNTER})
-                .series(KOORD_NO_SUBJECT);
+    losses_ = koord::interference::LossSeries(host());
     const koord::NodeRoots roots = koord::node::roots_of(host());
     stat_file_ = roots.proc + "/stat";
     layout_ = value_or_fail(koord::cgroup::Layout::detect(roots), KOORD_E_UNSUPPORTED);
@@ -163,7 +162,7 @@ class Interference final : public koord::plugin::Advisor {
         subjects, [this](std::uint64_t subject) { return name_of_container(subject); }, batch_);
     others_->report(batch_);
     if (cache_) cache_->report(batch_);
-    batch_.add(lost_, static_cast<double>(reading.unplaced_ns) / 1e9);
+    losses_.report(reading, batch_);
     batch_.send(now_ns);
     post(subjects);
   }
@@ -355,7 +354,8 @@ class Interference final : public koord::plugin::Advisor {
   const koord_svc_state* state_ = nullptr;
   const koord_svc_audit* audit_ = nullptr;
   CpuMetrics metrics_;
-  std::uint64_t lost_ = 0, last_ns_ = 0;
+  koord::interference::LossSeries losses_;
+  std::uint64_t last_ns_ = 0;
   std::string stat_file_;
   UnusedCpus unused_;  // since the start of the machine, at the last window
   std::optional<koord::cgroup::Layout> layout_;

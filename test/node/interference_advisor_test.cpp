@@ -51,6 +51,12 @@ TEST_CASE("a service beside a hog is interfered with, by the hog, until that end
 
   int windows = 0;
   REQUIRE(collect_until(advisor, [&] { return ++windows > 10; }));
+  CHECK(advisor.host().value("interference_slots").value_or(0) >= 512);
+  CHECK(advisor.host().value("interference_slots_used").value_or(0) >= 2);
+  for (const char* reason : {"no_pair", "no_slot", "unknown"})
+    CHECK(advisor.host().value("interference_lost_seconds_total", {{"reason", reason}}));
+  for (const char* reason : {"no_begin", "missed"})
+    CHECK(advisor.host().value("interference_lost_waits_total", {{"reason", reason}}));
   CHECK(waited("others") == 0);
   const double before_hog = waited("unexplained");
 

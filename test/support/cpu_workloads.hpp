@@ -39,11 +39,11 @@ inline timespec later_by(timespec time, long ns) {
   return time;
 }
 
-// 0.5 ms on the CPU.
-inline void work() {
+// So long on the CPU.
+inline void work(long ns = 500 * kMicrosecond) {
   timespec begin{}, now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
-  const timespec end = later_by(begin, 500 * kMicrosecond);
+  const timespec end = later_by(begin, ns);
   do clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   while (now.tv_sec < end.tv_sec || (now.tv_sec == end.tv_sec && now.tv_nsec < end.tv_nsec));
 }
