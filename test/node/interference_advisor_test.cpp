@@ -12,24 +12,6 @@
 using namespace koord::test;
 using namespace std::chrono_literals;
 
-namespace {
-
-// Collects each half second until the condition holds.
-template <class Condition>
-bool collect_until(RealAdvisor& advisor, Condition&& condition, std::chrono::milliseconds timeout = 60s) {
-  auto next = std::chrono::steady_clock::now();
-  return eventually(
-      [&] {
-        if (std::chrono::steady_clock::now() < next) return false;
-        next = std::chrono::steady_clock::now() + 500ms;
-        advisor.tick();
-        return condition();
-      },
-      timeout);
-}
-
-}  // namespace
-
 std::optional<std::string> why_not() {
   if (::access("/sys/kernel/btf/vmlinux", R_OK) != 0) return "the kernel has no types";
   return std::nullopt;

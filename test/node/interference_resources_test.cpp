@@ -44,20 +44,6 @@ Process start_in(const RealCgroup& cgroup, const std::function<void()>& body, in
   });
 }
 
-// Collects each half second until the condition holds.
-template <class Condition>
-bool collect_until(RealAdvisor& advisor, Condition&& condition, std::chrono::milliseconds timeout = 60s) {
-  auto next = std::chrono::steady_clock::now();
-  return eventually(
-      [&] {
-        if (std::chrono::steady_clock::now() < next) return false;
-        next = std::chrono::steady_clock::now() + 500ms;
-        advisor.tick();
-        return condition();
-      },
-      timeout);
-}
-
 bool collect(RealAdvisor& advisor, int windows) {
   return collect_until(advisor, [&] { return --windows <= 0; });
 }

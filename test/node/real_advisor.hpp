@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "test/support/eventually.hpp"
 #include "test/support/fake_host.hpp"
 #include "test/support/real_cgroup.hpp"
 
@@ -34,5 +35,20 @@ class RealAdvisor {
   FakeInstance advisor_;
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
+
+// Collects each half second until the condition holds.
+template <class Condition>
+bool collect_until(RealAdvisor& advisor, Condition&& condition,
+                   std::chrono::milliseconds timeout = std::chrono::minutes(1)) {
+  auto next = std::chrono::steady_clock::now();
+  return eventually(
+      [&] {
+        if (std::chrono::steady_clock::now() < next) return false;
+        next = std::chrono::steady_clock::now() + std::chrono::milliseconds(500);
+        advisor.tick();
+        return condition();
+      },
+      timeout);
+}
 
 }  // namespace koord::test
