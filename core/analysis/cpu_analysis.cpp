@@ -44,10 +44,11 @@ std::vector<VerdictEvent> CpuAnalysis::add(Time at, const std::vector<CpuSubject
     Workload& workload =
         workloads_.try_emplace(subject.workload, Workload{Baseline(rules_.baseline), at, {}}).first->second;
     workload.seen = at;
-    Finding finding = judge(subject.window, workload.baseline.quiet(), rules_.cpu);
+    const Rules& rules = subject.rules ? *subject.rules : rules_;
+    Finding finding = judge(subject.window, workload.baseline.quiet(), rules.cpu);
     compare_with_quiet(workload, at, finding.suspects, names);
     workload.baseline.add(at, finding.held_up_by_others);
-    if (auto event = verdicts_.add(at, subject.window.subject, finding)) events.push_back(std::move(*event));
+    if (auto event = verdicts_.add(at, subject.window.subject, finding, &rules.confirmation)) events.push_back(std::move(*event));
   }
   verdicts_.keep_only(living);
   keep_last_seen(workloads_, at - rules_.baseline.forget_after);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +21,7 @@ namespace koord::analysis {
 struct CpuSubject {
   std::string workload;  // containers of the same workload have the same: owner and container name
   CpuWindow window;
+  std::shared_ptr<const Rules> rules = nullptr;  // of this workload; null: those of the node
 };
 
 class CpuAnalysis {

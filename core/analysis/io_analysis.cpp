@@ -32,12 +32,12 @@ QuietLatency IoAnalysis::quiet_of(const std::string& workload, const IoStream& s
   return of_device;
 }
 
-void IoAnalysis::learn(Time at, const std::string& workload, const IoStream& stream) {
+void IoAnalysis::learn(Time at, const std::string& workload, const IoStream& stream, const IoRule& of_workload) {
   for (const std::string& name : {workload, std::string()}) {
     Known& known = baselines_.try_emplace(Key{name, stream.device, stream.is_write}, Known{IoBaseline(rules_.io), at})
                        .first->second;
     known.seen = at;
-    known.baseline.add(at, stream, rules_.io);
+    known.baseline.add(at, stream, name.empty() ? rules_.io : of_workload);
   }
 }
 
@@ -53,12 +53,14 @@ std::vector<VerdictEvent> IoAnalysis::add(Time at, const std::vector<IoSubject>&
   std::set<Subject> living;
   for (const IoSubject& subject : subjects) {
     const IoWindow& window = subject.window;
+    const Rules& rules = subject.rules ? *subject.rules : rules_;
     living.insert(window.subject);
     std::vector<QuietLatency> quiet;
     for (const IoStream& stream : window.streams) quiet.push_back(quiet_of(subject.workload, stream));
-    if (const IoStream* worst = worst_stream(window, quiet, rules_.io)) devices_[window.subject] = worst->device;
-    if (auto event = verdicts_.add(at, window.subject, judge_io(window, quiet, rules_.io))) events.push_back(*event);
-    for (const IoStream& stream : window.streams) learn(at, subject.workload, stream);
+    if (const IoStream* worst = worst_stream(window, quiet, rules.io)) devices_[window.subject] = worst->device;
+    if (auto event = verdicts_.add(at, window.subject, judge_io(window, quiet, rules.io), &rules.confirmation))
+      events.push_back(*event);
+    for (const IoStream& stream : window.streams) learn(at, subject.workload, stream, rules.io);
   }
   verdicts_.keep_only(living);
   std::erase_if(devices_, [&](const auto& one) { return !living.contains(one.first); });

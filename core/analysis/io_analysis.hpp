@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -20,6 +21,7 @@ namespace koord::analysis {
 struct IoSubject {
   std::string workload;  // containers of the same workload have the same: owner and container name
   IoWindow window;
+  std::shared_ptr<const Rules> rules = nullptr;  // of this workload; null: those of the node
 };
 
 // The latencies of requests that met no requests of others: their median is the quiet level. It needs no quiet times.
@@ -71,7 +73,7 @@ class IoAnalysis {
   };
 
   QuietLatency quiet_of(const std::string& workload, const IoStream& stream) const;
-  void learn(Time at, const std::string& workload, const IoStream& stream);
+  void learn(Time at, const std::string& workload, const IoStream& stream, const IoRule& of_workload);
 
   Rules rules_;
   std::map<Key, Known> baselines_;

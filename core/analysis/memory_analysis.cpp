@@ -21,9 +21,11 @@ std::vector<VerdictEvent> MemoryAnalysis::add(Time at, const std::vector<MemoryS
     Workload& workload =
         workloads_.try_emplace(subject.workload, Workload{Baseline(rules_.baseline), at}).first->second;
     workload.seen = at;
-    const Finding finding = judge_memory(subject.window, workload.refault_time.quiet(), rules_.memory);
+    const Rules& rules = subject.rules ? *subject.rules : rules_;
+    const Finding finding = judge_memory(subject.window, workload.refault_time.quiet(), rules.memory);
     workload.refault_time.add(at, refault_time_of(subject.window));
-    if (auto event = verdicts_.add(at, subject.window.subject, finding)) events.push_back(std::move(*event));
+    if (auto event = verdicts_.add(at, subject.window.subject, finding, &rules.confirmation))
+      events.push_back(std::move(*event));
   }
   verdicts_.keep_only(living);
   keep_last_seen(workloads_, at - rules_.baseline.forget_after);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ namespace koord::analysis {
 struct MemorySubject {
   std::string workload;  // containers of the same workload have the same: owner and container name
   MemoryWindow window;
+  std::shared_ptr<const Rules> rules = nullptr;  // of this workload; null: those of the node
 };
 
 class MemoryAnalysis {

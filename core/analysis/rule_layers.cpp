@@ -2,13 +2,70 @@
 #include "core/analysis/rule_layers.hpp"
 
 #include <map>
+#include <utility>
 
 #include "core/base/record.hpp"
 
 namespace koord::analysis {
 namespace {
 
-constexpr std::string_view kRule = "rule";
+constexpr std::string_view kRule = "rule", kScope = "workloads";
+// Texts of a label may be empty, and a field may not.
+constexpr std::string_view kText = "=";
+
+Result<std::string> read_text(FieldReader& fields) {
+  const std::string_view text = TRY(fields.text());
+  if (!text.starts_with(kText)) return invalid("a text of a scope has another form");
+  return std::string(text.substr(kText.size()));
+}
+
+Result<std::vector<std::string>> read_texts(FieldReader& fields) {
+  std::vector<std::string> texts(TRY(fields.count(kMaxInScope)));
+  for (std::string& text : texts) text = TRY(read_text(fields));
+  return texts;
+}
+
+Result<WorkloadScope> read_scope(FieldReader& fields) {
+  const std::string_view kind = TRY(fields.text());
+  if (kind != kScope) return invalid("its fields do not fit together");
+  WorkloadScope scope;
+  scope.namespaces = TRY(read_texts(fields));
+  scope.labels.resize(TRY(fields.count(kMaxInScope)));
+  for (LabelRequirement& one : scope.labels) {
+    one.key = TRY(read_text(fields));
+    one.op = static_cast<LabelOperator>(TRY(fields.count(static_cast<std::uint64_t>(LabelOperator::does_not_exist))));
+    one.values = TRY(read_texts(fields));
+  }
+  scope.owners.resize(TRY(fields.count(kMaxInScope)));
+  for (WorkloadOwner& one : scope.owners) {
+    one.kind = TRY(read_text(fields));
+    one.name = TRY(read_text(fields));
+  }
+  return scope;
+}
+
+void write_text(RecordWriter& record, const std::string& text) { record << std::string(kText) + text; }
+
+void write_texts(RecordWriter& record, const std::vector<std::string>& texts) {
+  record << std::uint64_t{texts.size()};
+  for (const std::string& text : texts) write_text(record, text);
+}
+
+void write_scope(RecordWriter& record, const WorkloadScope& scope) {
+  record << kScope;
+  write_texts(record, scope.namespaces);
+  record << std::uint64_t{scope.labels.size()};
+  for (const LabelRequirement& one : scope.labels) {
+    write_text(record, one.key);
+    record << static_cast<std::uint64_t>(one.op);
+    write_texts(record, one.values);
+  }
+  record << std::uint64_t{scope.owners.size()};
+  for (const WorkloadOwner& one : scope.owners) {
+    write_text(record, one.kind);
+    write_text(record, one.name);
+  }
+}
 
 Result<RuleLayer> read_layer(std::string_view line) {
   FieldReader fields(TRY(open_record(kRuleLayersVersion, line)));
@@ -22,6 +79,7 @@ Result<RuleLayer> read_layer(std::string_view line) {
     name = TRY(fields.text());
     value = TRY(fields.amount());
   }
+  if (!fields.at_end()) layer.scope = TRY(read_scope(fields));
   if (!can_be_a_field(layer.source) || !fields.at_end()) return invalid("its fields do not fit together");
   return layer;
 }
@@ -81,6 +139,7 @@ std::string write_rule_layers(const std::vector<RuleLayer>& layers) {
     RecordWriter record;
     record << kRule << layer.source << std::uint64_t{layer.priority} << std::uint64_t{layer.values.size()};
     for (const auto& [name, value] : layer.values) record << name << value;
+    if (layer.scope) write_scope(record, *layer.scope);
     text += record.line(kRuleLayersVersion);
   }
   return text;

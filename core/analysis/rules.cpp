@@ -15,6 +15,7 @@ using Place = RuleSetting::Place;
 constexpr double kMilli = 0.001, kPercent = 0.01;
 constexpr double kMinute = 60, kHour = 3600, kMonth = 720 * kHour;
 constexpr std::string_view kTime = RuleSetting::kTime;
+constexpr bool kOfNode = true;
 
 constexpr RuleSetting kSettings[] = {
     {"throttledMsPerSecond", "ms/s", 0.1, 10000, kMilli, [](Rules& r) -> Place { return &r.cpu.throttled; }},
@@ -27,18 +28,19 @@ constexpr RuleSetting kSettings[] = {
     {"windows", "seconds", 1, 60, 1, [](Rules& r) -> Place { return &r.confirmation.windows; }},
     {"windowsWithFinding", "seconds", 1, 60, 1, [](Rules& r) -> Place { return &r.confirmation.of_them; }},
     {"clearAfter", kTime, 1, kHour, 1, [](Rules& r) -> Place { return &r.confirmation.clear; }},
-    {"quietPercentile", "%", 1, 50, kPercent, [](Rules& r) -> Place { return &r.baseline.quiet_share; }},
-    {"quietWindows", "seconds", 1, 86400, 1, [](Rules& r) -> Place { return &r.baseline.windows; }},
-    {"quietHalfLife", kTime, kMinute, kMonth, 1, [](Rules& r) -> Place { return &r.baseline.half_life; }},
-    {"forgetAfter", kTime, kMinute, kMonth, 1, [](Rules& r) -> Place { return &r.baseline.forget_after; }},
-    {"saveInterval", kTime, 1, 24 * kHour, 1, [](Rules& r) -> Place { return &r.baseline.save_interval; }},
+    {"quietPercentile", "%", 1, 50, kPercent, [](Rules& r) -> Place { return &r.baseline.quiet_share; }, kOfNode},
+    {"quietWindows", "seconds", 1, 86400, 1, [](Rules& r) -> Place { return &r.baseline.windows; }, kOfNode},
+    {"quietHalfLife", kTime, kMinute, kMonth, 1, [](Rules& r) -> Place { return &r.baseline.half_life; }, kOfNode},
+    {"forgetAfter", kTime, kMinute, kMonth, 1, [](Rules& r) -> Place { return &r.baseline.forget_after; }, kOfNode},
+    {"saveInterval", kTime, 1, 24 * kHour, 1, [](Rules& r) -> Place { return &r.baseline.save_interval; }, kOfNode},
     {"blkio.overQuiet", "times", 1, 100, 1, [](Rules& r) -> Place { return &r.io.over_quiet; }},
     {"blkio.excessMs", "ms", 0, 10000, kMilli, [](Rules& r) -> Place { return &r.io.excess; }},
     {"blkio.requestsForMean", "1/s", 1, 1e6, 1, [](Rules& r) -> Place { return &r.io.requests_for_mean; }},
     {"blkio.requestsForP99", "1/s", 1, 1e6, 1, [](Rules& r) -> Place { return &r.io.requests_for_p99; }},
     {"blkio.limitUsedPercent", "%", 1, 100, kPercent, [](Rules& r) -> Place { return &r.io.limit_used; }},
-    {"blkio.quietWindows", "seconds", 1, 86400, 1, [](Rules& r) -> Place { return &r.io.quiet_windows; }},
-    {"blkio.quietHalfLife", kTime, kMinute, kMonth, 1, [](Rules& r) -> Place { return &r.io.quiet_half_life; }},
+    {"blkio.quietWindows", "seconds", 1, 86400, 1, [](Rules& r) -> Place { return &r.io.quiet_windows; }, kOfNode},
+    {"blkio.quietHalfLife", kTime, kMinute, kMonth, 1, [](Rules& r) -> Place { return &r.io.quiet_half_life; },
+     kOfNode},
     {"memory.refaultMsPerSecond", "ms/s", 0.1, 10000, kMilli, [](Rules& r) -> Place { return &r.memory.refault_time; }},
     {"memory.overQuiet", "times", 1, 100, 1, [](Rules& r) -> Place { return &r.memory.over_quiet; }},
 };

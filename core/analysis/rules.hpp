@@ -35,6 +35,7 @@ struct RuleSetting {
   double least = 0, most = 0;
   double scale = 1;  // of the value in Rules, per unit
   Place (*place)(Rules& rules) = nullptr;
+  bool is_of_node = false;  // one value for all workloads
 
   static constexpr std::string_view kTime = "time";
 

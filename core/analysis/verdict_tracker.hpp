@@ -15,6 +15,8 @@ namespace koord::analysis {
 struct ConfirmationRule {
   int windows = 5, of_them = 3;               // confirmed: this many of the last windows
   Duration clear = std::chrono::seconds(10);  // without a finding
+
+  bool operator==(const ConfirmationRule&) const = default;
 };
 
 enum class Change { none, confirmed, cleared };
@@ -26,6 +28,8 @@ class VerdictTracker {
   // The finding of the window that ended at this time. Another kind of finding replaces a verdict only once it
   // is confirmed itself.
   Change add(Time at, const Finding& finding);
+
+  const ConfirmationRule& rule() const { return rule_; }
 
   // Its figures are averages over the windows with a finding in the 10 s before its end; null: none stands. `statistic`
   // is the average of those that have the figure of the last one.

@@ -3,8 +3,15 @@
 
 namespace koord::analysis {
 
-std::optional<VerdictEvent> Verdicts::add(Time at, Subject subject, const Finding& finding) {
-  VerdictTracker& tracker = trackers_.try_emplace(subject, subject, rule_).first->second;
+std::optional<VerdictEvent> Verdicts::add(Time at, Subject subject, const Finding& finding,
+                                          const ConfirmationRule* rule) {
+  if (rule == nullptr) rule = &rule_;
+  VerdictTracker& tracker = trackers_.try_emplace(subject, subject, *rule).first->second;
+  if (tracker.rule() != *rule) {
+    const std::optional<Verdict> stood = tracker.verdict() ? std::optional(*tracker.verdict()) : std::nullopt;
+    tracker = VerdictTracker(subject, *rule);
+    return stood ? std::optional(VerdictEvent{Change::cleared, *stood}) : std::nullopt;
+  }
   switch (const Change change = tracker.add(at, finding)) {
     case Change::confirmed:
       return VerdictEvent{change, *tracker.verdict()};

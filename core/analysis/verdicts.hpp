@@ -21,8 +21,10 @@ class Verdicts {
  public:
   explicit Verdicts(ConfirmationRule rule = {}) : rule_(rule) {}
 
-  // The finding about a container in the window that ended at this time.
-  std::optional<VerdictEvent> add(Time at, Subject subject, const Finding& finding);
+  // The finding about a container in the window that ended at this time. `rule`: of this container; null: that of all.
+  // If it is another one than before, the standing verdict ends, and this window does not count.
+  std::optional<VerdictEvent> add(Time at, Subject subject, const Finding& finding,
+                                  const ConfirmationRule* rule = nullptr);
   // All others have ended: their verdicts go without an event.
   void keep_only(const std::set<Subject>& living);
 

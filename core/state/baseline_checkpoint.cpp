@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/analysis/baseline.hpp"
+#include "core/analysis/workload_scope.hpp"
 #include "core/base/record.hpp"
 #include "core/base/timestamp.hpp"
 #include "core/state/document.hpp"
@@ -80,13 +81,10 @@ double quiet_bucket(const analysis::SavedBaseline& baseline) {
 
 double rounded_weight(double weight) { return std::round(weight * 1000) / 1000; }
 
-// "cart" of a ReplicaSet "cart-7d9f" with pods of the label pod-template-hash 7d9f.
 std::string owner_in_cluster(const Pod& pod) {
   const auto hash = pod.labels.find("pod-template-hash");
-  if (pod.owner_kind != "ReplicaSet" || hash == pod.labels.end()) return pod.owner_name;
-  const std::string end = "-" + hash->second;
-  if (!pod.owner_name.ends_with(end) || pod.owner_name.size() == end.size()) return pod.owner_name;
-  return pod.owner_name.substr(0, pod.owner_name.size() - end.size());
+  const analysis::WorkloadOwner owner{pod.owner_kind, pod.owner_name};
+  return analysis::owner_in_cluster(owner, hash == pod.labels.end() ? std::string_view() : hash->second).name;
 }
 
 }  // namespace

@@ -75,6 +75,85 @@ Result<void> read_settings(const Field& rule, const std::string& prefix, analysi
   return {};
 }
 
+Result<std::vector<Field>> list_for_scope(const Field& field) {
+  std::vector<Field> list = TRY(field.list());
+  if (list.size() > analysis::kMaxInScope)
+    return field.wrong("found " + std::to_string(list.size()) + ", expected at most " +
+                       std::to_string(analysis::kMaxInScope));
+  return list;
+}
+
+Result<std::string> text_for_scope(const Field& field) {
+  std::string text = TRY(field.required_text());
+  if (!can_be_a_field("=" + text)) return field.wrong("expected at most 255 bytes without blanks");
+  return text;
+}
+
+Result<std::vector<std::string>> texts_for_scope(const Field& field) {
+  const std::vector<Field> list = TRY(list_for_scope(field));
+  std::vector<std::string> texts;
+  for (const Field& one : list) {
+    std::string text = TRY(one.text());
+    if (!can_be_a_field("=" + text)) return one.wrong("expected at most 255 bytes without blanks");
+    texts.push_back(std::move(text));
+  }
+  return texts;
+}
+
+Result<std::vector<analysis::LabelRequirement>> read_requirements(const Field& selector) {
+  using analysis::LabelOperator;
+  std::vector<analysis::LabelRequirement> requirements;
+  const auto labels = TRY(selector["matchLabels"].text_map());
+  for (const auto& [key, value] : labels) requirements.push_back({key, LabelOperator::in, {value}});
+  const std::vector<Field> expressions = TRY(list_for_scope(selector["matchExpressions"]));
+  for (const Field& expression : expressions) {
+    TRY(check_expression(expression));
+    const std::string oper = TRY(expression["operator"].required_text());
+    analysis::LabelRequirement one;
+    one.key = TRY(text_for_scope(expression["key"]));
+    one.op = static_cast<LabelOperator>(std::find(kOperators.begin(), kOperators.end(), oper) - kOperators.begin());
+    if (oper.ends_with("In")) one.values = TRY(texts_for_scope(expression["values"]));
+    requirements.push_back(std::move(one));
+  }
+  if (requirements.size() > analysis::kMaxInScope)
+    return selector.wrong("found " + std::to_string(requirements.size()) + " labels, expected at most " +
+                          std::to_string(analysis::kMaxInScope));
+  for (const analysis::LabelRequirement& one : requirements)
+    if (!can_be_a_field("=" + one.key) || (one.values.size() == 1 && !can_be_a_field("=" + one.values[0])))
+      return selector.wrong("expected keys and values of at most 255 bytes without blanks");
+  return requirements;
+}
+
+Result<analysis::WorkloadScope> read_scope(const Field& selector) {
+  analysis::WorkloadScope scope;
+  const auto members = TRY(selector.members());
+  constexpr std::array<std::string_view, 4> kMembers{"namespaces", "owners", "matchLabels", "matchExpressions"};
+  for (const auto& [key, member] : members)
+    if (std::find(kMembers.begin(), kMembers.end(), key) == kMembers.end())
+      return member.wrong("unknown, expected namespaces, owners, matchLabels or matchExpressions");
+  scope.namespaces = TRY(texts_for_scope(selector["namespaces"]));
+  scope.labels = TRY(read_requirements(selector));
+  const std::vector<Field> owners = TRY(list_for_scope(selector["owners"]));
+  for (const Field& owner : owners) {
+    std::string kind = TRY(text_for_scope(owner["kind"]));
+    std::string name = TRY(text_for_scope(owner["name"]));
+    scope.owners.push_back({std::move(kind), std::move(name)});
+  }
+  if (scope == analysis::WorkloadScope())
+    return selector.wrong("selects nothing, expected namespaces, owners, matchLabels or matchExpressions");
+  return scope;
+}
+
+// Quiet levels and what is kept of workloads have one rule for all.
+Result<void> check_settings_of_workloads(const analysis::RuleLayer& layer) {
+  for (const auto& one : layer.values)
+    if (analysis::rule_setting_named(one.first)->is_of_node)
+      return invalid("spec.rule." + one.first +
+                     " holds for all workloads of a node, expected none beside "
+                     "spec.workloadSelector");
+  return {};
+}
+
 // Only where the object has both: otherwise it depends on the node's own configuration.
 Result<void> check_windows(const analysis::RuleLayer& layer) {
   double windows = 0, of_them = 0;
@@ -115,6 +194,10 @@ Result<DetectionRule> parse_detection_rule(std::string_view text) {
     rule.selector = TRY(read_json(selector.json()));
   }
   if (!spec["rule"].empty()) TRY(read_settings(spec["rule"], "", rule.layer));
+  if (const Field selector = spec["workloadSelector"]; !selector.empty()) {
+    rule.layer.scope = TRY(read_scope(selector));
+    TRY(check_settings_of_workloads(rule.layer));
+  }
   TRY(check_windows(rule.layer));
   return rule;
 }
@@ -151,7 +234,8 @@ std::vector<analysis::RuleLayer> DetectionRules::layers_for(const StringMap& nod
   for (const auto& one : rules_)
     if (one.second.applies_to(node_labels) && !one.second.layer.values.empty()) layers.push_back(one.second.layer);
   std::sort(layers.begin(), layers.end(), [](const analysis::RuleLayer& a, const analysis::RuleLayer& b) {
-    return std::tie(a.priority, b.source) < std::tie(b.priority, a.source);
+    const bool a_is_for_some = a.scope.has_value(), b_is_for_some = b.scope.has_value();
+    return std::tie(a.priority, a_is_for_some, b.source) < std::tie(b.priority, b_is_for_some, a.source);
   });
   return layers;
 }

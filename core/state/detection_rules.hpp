@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // DetectionRules: the cluster's objects InterferenceDetectionRule, which override constants of the verdict on nodes
-// with certain labels. An object that cannot be taken keeps its last good version. Pure. [one thread]
+// with certain labels, for all workloads or for some. An object that cannot be taken keeps its last good version. Pure.
+// [one thread]
 #pragma once
 
 #include <boost/json/value.hpp>
@@ -37,7 +38,8 @@ class DetectionRules {
   // spec.rule.overQuiet is 0.5, expected 1 to 100; keeping generation 3".
   std::vector<std::string> take(const std::map<std::string, std::string>& objects);
 
-  // Those of higher priority come later; of the same priority, those with a name that comes first in the alphabet.
+  // Those of higher priority come later; of the same priority, those for some workloads; of these, those with a name
+  // that comes first in the alphabet.
   std::vector<analysis::RuleLayer> layers_for(const StringMap& node_labels) const;
   std::size_t size() const { return rules_.size(); }
 

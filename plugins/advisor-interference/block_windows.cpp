@@ -112,7 +112,7 @@ std::vector<IoSubject> io_subjects(const std::vector<KnownContainer>& containers
   std::map<std::uint64_t, std::size_t> index;
   for (const KnownContainer& container : containers) {
     index[container.handle] = subjects.size();
-    subjects.push_back({container.workload, {.subject = container.handle}});
+    subjects.push_back({container.workload, {.subject = container.handle}, container.rules});
   }
   Windows windows(reading, container_of, seconds);
   windows.add_streams(index, subjects);

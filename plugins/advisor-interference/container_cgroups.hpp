@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,7 +17,8 @@ namespace koord::interference {
 struct KnownContainer {
   std::uint64_t handle = 0;
   std::string workload, cgroup_dir;
-  bool is_sandbox = false;  // keeps a pod's namespaces, and does nothing
+  bool is_sandbox = false;                                 // keeps a pod's namespaces, and does nothing
+  std::shared_ptr<const analysis::Rules> rules = nullptr;  // of its workload; null: those of the node
 };
 
 class ContainerCgroups {

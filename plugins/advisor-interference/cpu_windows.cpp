@@ -72,7 +72,8 @@ std::vector<CpuSubject> cpu_subjects(const std::vector<ContainerTimes>& containe
           .run = per_second(container.times.run),
           .wait = per_second(container.times.wait),
           .throttled = per_second(container.times.throttled),
-          .held_up = per_second(container.times.excess[kOneMillisecond]) + late_turns(container.times, seconds)}});
+          .held_up = per_second(container.times.excess[kOneMillisecond]) + late_turns(container.times, seconds)},
+         container.rules});
   }
   for (std::size_t i = 0; i < containers.size(); ++i) {
     CpuWindow& window = subjects[i].window;

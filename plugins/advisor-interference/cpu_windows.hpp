@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -21,6 +22,7 @@ struct ContainerTimes {
   bool is_quota_known = true;
   double throttled_above = 0;               // share of its throttled time that the quota of a cgroup above took
   std::vector<std::uint64_t> sharers = {};  // the other containers below that cgroup
+  std::shared_ptr<const analysis::Rules> rules = nullptr;  // of its workload; null: those of the node
 };
 
 // The container of each cgroup, by the inode number of its directory; others are outside.

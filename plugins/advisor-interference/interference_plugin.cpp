@@ -87,6 +87,7 @@ struct Names {
   std::string full, workload, cgroup_dir;
   Requests requests = {};
   bool is_sandbox = false;
+  std::shared_ptr<const koord::analysis::Rules> rules = nullptr;  // of its workload; null: those of the node
 };
 
 class Interference final : public koord::plugin::Advisor {
@@ -125,7 +126,7 @@ class Interference final : public koord::plugin::Advisor {
     koord::plugin::require<koord_svc_capabilities>(host(), "koord.capabilities/1")
         ->report(host(), koord::plugin::str("verdict.cpu"), KOORD_CAPABILITY_SUPPORTED,
                  koord::plugin::str("exact: run segments of each CPU (eBPF)"));
-    others_ = std::make_unique<OtherResources>(host(), *layout_, roots, btf, metrics_.interference, kWindow, rules);
+    others_ = std::make_unique<OtherResources>(host(), *layout_, roots, btf, metrics_.interference, kWindow, *rule_);
     cache_ = koord::interference::CacheVerdicts::open(host(), roots, cache, metrics_.interference);
     log_rule();
   }
@@ -170,7 +171,8 @@ class Interference final : public koord::plugin::Advisor {
  private:
   void take_rule(koord::Time now) {
     record(analysis_.set_rules(rule_->rules(), now), "cpu");
-    record(others_->set_rules(rule_->rules()));
+    record(others_->set_rules(*rule_));
+    if (!names_.empty()) learn_names();
     kept_->set_interval(rule_->rules().baseline.save_interval);
     log_rule();
   }
@@ -227,13 +229,16 @@ class Interference final : public koord::plugin::Advisor {
     const Snapshot snapshot(host(), state_);
     for (const koord_pod& pod : snapshot.pods()) {
       const std::string ns(koord::plugin::view(pod.ns)), owner(koord::plugin::view(pod.owner_name));
+      const auto rules = rule_->rules_of(pod);
       const std::string name = (ns.empty() ? ns : ns + "/") + std::string(koord::plugin::view(pod.name));
       for (const koord_container& container : koord::plugin::containers_of(pod)) {
         const std::string own(koord::plugin::view(container.name));
-        names_[container.handle] = {name + "/" + own, owner.empty() ? name + "/" + own : ns + "/" + owner + "/" + own,
+        names_[container.handle] = {name + "/" + own,
+                                    owner.empty() ? name + "/" + own : ns + "/" + owner + "/" + own,
                                     std::string(koord::plugin::view(container.cgroup_dir)),
                                     koord::interference::requests_of(container),
-                                    container.kind == KOORD_CONTAINER_SANDBOX};
+                                    container.kind == KOORD_CONTAINER_SANDBOX,
+                                    rules};
       }
     }
     for (const koord_container& container : snapshot.containers()) {
@@ -247,7 +252,7 @@ class Interference final : public koord::plugin::Advisor {
     std::vector<ContainerTimes> all;
     for (const auto& [handle, names] : names_) {
       if (names.cgroup_dir.empty()) continue;
-      all.push_back({handle, names.workload, times[handle]});
+      all.push_back({.handle = handle, .workload = names.workload, .times = times[handle], .rules = names.rules});
     }
     find_quotas(all);
     return all;
@@ -293,7 +298,7 @@ class Interference final : public koord::plugin::Advisor {
   std::vector<KnownContainer> known_containers() const {
     std::vector<KnownContainer> all;
     for (const auto& [handle, names] : names_)
-      all.push_back({handle, names.workload, names.cgroup_dir, names.is_sandbox});
+      all.push_back({handle, names.workload, names.cgroup_dir, names.is_sandbox, names.rules});
     return all;
   }
 

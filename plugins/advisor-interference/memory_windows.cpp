@@ -160,7 +160,8 @@ std::vector<MemorySubject> MemoryWindows::next(const std::vector<KnownContainer>
     for (const KnownContainer& container : containers) memory_[container.handle] = memory_of(container, seconds);
   for (std::size_t i = 0; i < containers.size(); ++i) {
     const KnownContainer& container = containers[i];
-    MemorySubject& subject = subjects.emplace_back(MemorySubject{container.workload, {.subject = container.handle}});
+    MemorySubject& subject =
+        subjects.emplace_back(MemorySubject{container.workload, {.subject = container.handle}, container.rules});
     if (!is_worth_it || read_time_of(io[i], 0) <= 0) continue;
     subject.window.refaults = memory_[container.handle].refaults;
     subject.window.read_time = read_time_of(io[i], subject.window.refaults);

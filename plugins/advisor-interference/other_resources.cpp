@@ -84,7 +84,7 @@ struct OtherResources::Windows {
 
 OtherResources::OtherResources(const koord_host* host, const cgroup::Layout& layout, const NodeRoots& roots,
                                const std::string& btf, plugin::Metric interference, Duration window,
-                               const analysis::Rules& rules)
+                               const RuleInForce& rule)
     : host_(host),
       layout_(layout),
       sys_(roots.sys),
@@ -92,40 +92,40 @@ OtherResources::OtherResources(const koord_host* host, const cgroup::Layout& lay
       latencies_(host, window, {.resource = KOORD_RESOURCE_BLKIO, .statistic = "seconds"}),
       io_limits_(host, window, {.resource = KOORD_RESOURCE_BLKIO}),
       refaults_(host, window, {.resource = KOORD_RESOURCE_MEMORY, .statistic = "seconds/second"}) {
-  report_capability("verdict.blkio", open_block(roots, btf, rules), "exact: requests in flight on each device (eBPF)");
+  report_capability("verdict.blkio", open_block(roots, btf, rule), "exact: requests in flight on each device (eBPF)");
   // The cost of reading a page again comes from the requests.
   report_capability("verdict.memory",
-                    block_ ? open_memory(roots, btf, rules) : Result<void>(invalid("needs verdict.blkio")),
+                    block_ ? open_memory(roots, btf, rule) : Result<void>(invalid("needs verdict.blkio")),
                     "estimated: refaults, and pages that threads had to free (eBPF)");
 }
 
 OtherResources::~OtherResources() = default;
 
-Result<void> OtherResources::open_block(const NodeRoots& roots, const std::string& btf, const analysis::Rules& rules) {
+Result<void> OtherResources::open_block(const NodeRoots& roots, const std::string& btf, const RuleInForce& rule) {
   CgroupTree tree = TRY(CgroupTree::find("blkio", roots.cgroup, roots.proc));
   BlockBlame blame = TRY(BlockBlame::open(tree, btf));
   block_ = std::make_unique<BlockPart>(
-      BlockPart{std::move(blame), ContainerCgroups(std::move(tree)), analysis::IoAnalysis(rules)});
+      BlockPart{std::move(blame), ContainerCgroups(std::move(tree)), analysis::IoAnalysis(rule.rules())});
   return {};
 }
 
-Result<void> OtherResources::open_memory(const NodeRoots& roots, const std::string& btf, const analysis::Rules& rules) {
+Result<void> OtherResources::open_memory(const NodeRoots& roots, const std::string& btf, const RuleInForce& rule) {
   CgroupTree tree = TRY(CgroupTree::find("memory", roots.cgroup, roots.proc));
   MemoryBlame blame = TRY(MemoryBlame::open(tree, btf));
   memory_ =
       std::make_unique<MemoryPart>(MemoryPart{std::move(blame), ContainerCgroups(std::move(tree)),
-                                              MemoryWindows(layout_, roots.proc), analysis::MemoryAnalysis(rules)});
-  memory_->files.set_least_refault_time(rules.memory.refault_time);
+                                              MemoryWindows(layout_, roots.proc), analysis::MemoryAnalysis(rule.rules())});
+  memory_->files.set_least_refault_time(rule.least_refault_time());
   return {};
 }
 
-std::vector<OtherResources::Event> OtherResources::set_rules(const analysis::Rules& rules) {
+std::vector<OtherResources::Event> OtherResources::set_rules(const RuleInForce& rule) {
   std::vector<Event> ended;
   if (block_)
-    for (VerdictEvent& event : block_->analysis.set_rules(rules)) ended.push_back(block_event(std::move(event)));
+    for (VerdictEvent& event : block_->analysis.set_rules(rule.rules())) ended.push_back(block_event(std::move(event)));
   if (!memory_) return ended;
-  for (VerdictEvent& event : memory_->analysis.set_rules(rules)) ended.push_back({kMemory, {}, std::move(event)});
-  memory_->files.set_least_refault_time(rules.memory.refault_time);
+  for (VerdictEvent& event : memory_->analysis.set_rules(rule.rules())) ended.push_back({kMemory, {}, std::move(event)});
+  memory_->files.set_least_refault_time(rule.least_refault_time());
   return ended;
 }
 

@@ -16,6 +16,7 @@
 #include "koordetector/plugin.hpp"
 #include "plugins/advisor-interference/block_windows.hpp"
 #include "plugins/advisor-interference/memory_windows.hpp"
+#include "plugins/advisor-interference/rule_in_force.hpp"
 #include "plugins/advisor-interference/verdict_post.hpp"
 
 namespace koord::interference {
@@ -33,11 +34,11 @@ class OtherResources {
 
   // After the marker. `interference`: the metric for verdicts that stand.
   OtherResources(const koord_host* host, const cgroup::Layout& layout, const NodeRoots& roots, const std::string& btf,
-                 plugin::Metric interference, Duration window, const analysis::Rules& rules);
+                 plugin::Metric interference, Duration window, const RuleInForce& rule);
   ~OtherResources();
 
   // From the next window on. Standing verdicts end.
-  std::vector<Event> set_rules(const analysis::Rules& rules);
+  std::vector<Event> set_rules(const RuleInForce& rule);
 
   // Once in each window. `look`: containers may have other cgroups than in the last one.
   std::vector<Event> collect(Time now, double seconds, const std::vector<KnownContainer>& containers, bool refreshes);
@@ -58,8 +59,8 @@ class OtherResources {
 
   Event block_event(analysis::VerdictEvent event) const;
   void report_capability(std::string_view name, const Result<void>& opened, std::string_view method) const;
-  Result<void> open_block(const NodeRoots& roots, const std::string& btf, const analysis::Rules& rules);
-  Result<void> open_memory(const NodeRoots& roots, const std::string& btf, const analysis::Rules& rules);
+  Result<void> open_block(const NodeRoots& roots, const std::string& btf, const RuleInForce& rule);
+  Result<void> open_memory(const NodeRoots& roots, const std::string& btf, const RuleInForce& rule);
   Windows next(const std::vector<KnownContainer>& containers, double seconds, bool refreshes);
   void report(plugin::Batch& batch, std::string_view resource, const std::vector<analysis::Verdict>& verdicts);
 

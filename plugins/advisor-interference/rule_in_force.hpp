@@ -4,11 +4,12 @@
 // the capability "verdict.rule". Header-only. Used on the plugin's strand.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "core/analysis/rule_layers.hpp"
+#include "core/analysis/workload_rules.hpp"
 #include "koordetector/plugin.hpp"
 
 namespace koord::interference {
@@ -32,10 +33,20 @@ class RuleInForce {
     return true;
   }
 
-  const analysis::Rules& rules() const { return effective_.rules; }
-  const std::string& origin() const { return effective_.origin; }
+  const analysis::Rules& rules() const { return rules_.of_node(); }
+  // Null: rules().
+  std::shared_ptr<const analysis::Rules> rules_of(const koord_pod& pod) {
+    analysis::WorkloadFacts facts;
+    facts.namespace_ = plugin::view(pod.ns);
+    facts.owner = {std::string(plugin::view(pod.owner_kind)), std::string(plugin::view(pod.owner_name))};
+    for (const koord_label& label : plugin::Strided<koord_label>{pod.labels, pod.n_labels, pod.label_stride})
+      facts.labels.emplace(plugin::view(label.key), plugin::view(label.value));
+    return rules_.of(facts);
+  }
+  double least_refault_time() const { return rules_.least_refault_time(); }
+  const std::string& origin() const { return rules_.origin(); }
   // Names the layers that are left out.
-  const std::vector<std::string>& problems() const { return effective_.problems; }
+  const std::vector<std::string>& problems() const { return rules_.problems(); }
 
  private:
   void compose() {
@@ -44,13 +55,12 @@ class RuleInForce {
       layer.source = "InterferenceDetectionRule " + layer.source;
       layers.push_back(std::move(layer));
     }
-    effective_ = analysis::effective_rules(layers);
-    std::string detail = effective_.origin;
-    for (const std::string& problem : effective_.problems) detail += "; left out: " + problem;
+    rules_ = analysis::WorkloadRules(std::move(layers));
+    std::string detail = origin();
+    for (const std::string& problem : problems()) detail += "; left out: " + problem;
     plugin::require<koord_svc_capabilities>(host_, "koord.capabilities/1")
         ->report(host_, plugin::str("verdict.rule"),
-                 effective_.problems.empty() ? KOORD_CAPABILITY_SUPPORTED : KOORD_CAPABILITY_BROKEN,
-                 plugin::str(detail));
+                 problems().empty() ? KOORD_CAPABILITY_SUPPORTED : KOORD_CAPABILITY_BROKEN, plugin::str(detail));
   }
 
   const koord_host* host_;
@@ -58,7 +68,7 @@ class RuleInForce {
   analysis::RuleLayer of_configuration_;
   bool takes_cluster_;
   std::string text_;
-  analysis::EffectiveRules effective_;
+  analysis::WorkloadRules rules_;
 };
 
 }  // namespace koord::interference

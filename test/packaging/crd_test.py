@@ -103,6 +103,8 @@ metadata: {name: strict}
 spec:
   priority: 10
   nodeSelector: {matchLabels: {pool: online}, matchExpressions: [{key: gpu, operator: DoesNotExist}, {key: zone, operator: In, values: [a, b]}]}
+  workloadSelector:
+    {namespaces: [shop], owners: [{kind: Deployment, name: cart}], matchLabels: {app: cart}, matchExpressions: [{key: canary, operator: Exists}]}
   rule:
     {throttledMsPerSecond: 10, heldUpMsPerSecond: 12.5, overQuiet: 2.5, latencyCpus: 1, throughputCpus: 0.3, lostThroughputPercent: 15,
      estimatedPercent: 10, windows: 5, windowsWithFinding: 3, clearAfter: 10s, quietPercentile: 10, quietWindows: 60, quietHalfLife: 6h,

@@ -46,6 +46,37 @@ TEST_CASE(
   CHECK(analysis.standing().empty());
 }
 
+TEST_CASE("a workload with a rule of its own is judged by it, and the others by that of the node") {
+  CpuAnalysis analysis;
+  Rules patient;
+  patient.cpu.held_up = 0.2;
+  Rules quick;
+  quick.confirmation = {1, 1, 1s};
+  CpuSubject other = service(0.05, 7), hasty = service(0.05, 8);
+  other.rules = std::make_shared<const Rules>(patient);
+  hasty.rules = std::make_shared<const Rules>(quick);
+  const auto standing = [&] {
+    std::string subjects;
+    for (const Verdict& verdict : analysis.standing()) subjects += std::to_string(verdict.victim) + " ";
+    return subjects;
+  };
+  analysis.add(kBegin, {service(0.05), other, hasty});
+  CHECK(standing() == "8 ");
+  for (int second = 1; second < 5; ++second) analysis.add(kBegin + second * 1s, {service(0.05), other, hasty});
+  CHECK(standing() == "1 8 ");
+  CHECK(analysis.standing()[0].statistic.threshold == doctest::Approx(0.01));
+
+  // Its rule is another one from now on: its verdict ends with an event, and is confirmed by the new rule.
+  hasty.rules = nullptr;
+  const auto events = analysis.add(kBegin + 5s, {service(0.05), other, hasty});
+  REQUIRE(events.size() == 1);
+  CHECK(events[0].change == Change::cleared);
+  CHECK(events[0].verdict.victim == 8);
+  CHECK(standing() == "1 ");
+  for (int second = 6; second < 9; ++second) analysis.add(kBegin + second * 1s, {service(0.05), other, hasty});
+  CHECK(standing() == "1 8 ");
+}
+
 TEST_CASE("containers of one workload share what is known of its quiet time") {
   CpuAnalysis analysis;
   for (int second = 0; second < 100; ++second) analysis.add(kBegin + second * 1s, {service(0.03)});

@@ -59,7 +59,15 @@ TEST_CASE("windows of one layer and those with a finding of another are judged t
 
 TEST_CASE("layers read back as they were written") {
   const std::vector<RuleLayer> layers = {{"online", {{"heldUpMsPerSecond", 0.1}, {"clearAfter", 30}}, 1000},
-                                         {"a.b-c", {}, 0}};
+                                         {"a.b-c", {}, 0},
+                                         {"some",
+                                          {{"overQuiet", 2}},
+                                          1,
+                                          WorkloadScope{{"shop", "batch"},
+                                                        {{"tier", LabelOperator::in, {"", "web"}},
+                                                         {"example.org/canary", LabelOperator::does_not_exist, {}}},
+                                                        {{"Deployment", "cart"}}}},
+                                         {"of-any", {}, 0, WorkloadScope()}};
   const ReadRuleLayers read = read_rule_layers(write_rule_layers(layers));
   CHECK(read.problems.empty());
   CHECK(read.layers == layers);
@@ -69,9 +77,12 @@ TEST_CASE("a record that is damaged, too long or of another kind is left out by 
   const std::string good = write_rule_layers({{"good", {{"overQuiet", 3}}, 0}});
   std::string damaged = good;
   damaged[damaged.size() - 2] = '4';
-  const ReadRuleLayers read = read_rule_layers(damaged + sealed("rule many 0 9999") + sealed("cpu x 0 0") +
-                                               sealed("rule high 1001 0") + sealed("rule rest 0 0 more") + good);
-  CHECK(read.problems.size() == 5);
+  const ReadRuleLayers read =
+      read_rule_layers(damaged + sealed("rule many 0 9999") + sealed("cpu x 0 0") + sealed("rule high 1001 0") +
+                       sealed("rule rest 0 0 more") + sealed("rule key 0 0 workloads 0 1 =app 9 0 0") +
+                       sealed("rule bare 0 0 workloads 1 shop 0 0") + sealed("rule rest 0 0 workloads 0 0 0 more") +
+                       sealed("rule many 0 0 workloads 9999") + good);
+  CHECK(read.problems.size() == 9);
   REQUIRE(read.layers.size() == 1);
   CHECK(read.layers[0].source == "good");
 }

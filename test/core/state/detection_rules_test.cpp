@@ -85,6 +85,84 @@ TEST_CASE("an object holds on nodes that its selector matches, and the higher pr
   CHECK(names({{"pool", "batch"}}) == "all a ");
 }
 
+TEST_CASE("a selector of workloads is the scope of the object's rule") {
+  const auto scope = [](const std::string& selector) {
+    const auto rule = parse_detection_rule(object(R"({"workloadSelector": )" + selector + "}"));
+    REQUIRE(rule);
+    return rule->layer.scope;
+  };
+  using analysis::LabelOperator;
+  CHECK(scope(R"({"namespaces": ["shop", "batch"]})") == analysis::WorkloadScope{{"shop", "batch"}, {}, {}});
+  CHECK(
+      scope(
+          R"({"matchLabels": {"tier": ""}, "matchExpressions": [{"key": "app", "operator": "NotIn", "values": ["a", "b"]},
+      {"key": "gpu", "operator": "Exists"}]})") == analysis::WorkloadScope{{},
+                                                                           {{"tier", LabelOperator::in, {""}},
+                                                                            {"app", LabelOperator::not_in, {"a", "b"}},
+                                                                            {"gpu", LabelOperator::exists, {}}},
+                                                                           {}});
+  CHECK(scope(R"({"owners": [{"kind": "Deployment", "name": "cart"}]})") ==
+        analysis::WorkloadScope{{}, {}, {{"Deployment", "cart"}}});
+  CHECK_FALSE(scope("null"));
+}
+
+TEST_CASE("an error in a selector of workloads names the field, what was found and what is expected") {
+  const auto in_selector = [](const std::string& selector) {
+    return problem(R"({"workloadSelector": )" + selector + "}");
+  };
+  struct Row {
+    const char *selector, *error;
+  };
+  const Row rows[] = {
+      {R"({})", "spec.workloadSelector: selects nothing, expected namespaces, owners, matchLabels or matchExpressions"},
+      {R"({"namespaces": []})",
+       "spec.workloadSelector: selects nothing, expected namespaces, owners, matchLabels or matchExpressions"},
+      {R"({"namespace": "shop"})",
+       "spec.workloadSelector.namespace: unknown, expected namespaces, owners, matchLabels or matchExpressions"},
+      {R"({"namespaces": "shop"})", "spec.workloadSelector.namespaces: expected a list, found text"},
+      {R"({"namespaces": ["my shop"]})",
+       "spec.workloadSelector.namespaces[0]: expected at most 255 bytes without blanks"},
+      {R"({"owners": [{"name": "cart"}]})", "spec.workloadSelector.owners[0].kind: expected text, found nothing"},
+      {R"({"matchExpressions": [{"key": "app", "operator": "Near"}]})",
+       "spec.workloadSelector.matchExpressions[0].operator: found 'Near', expected In, NotIn, Exists or DoesNotExist"},
+      {R"({"matchLabels": {"a b": "c"}})",
+       "spec.workloadSelector: expected keys and values of at most 255 bytes without blanks"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.selector);
+    CHECK(in_selector(row.selector) == row.error);
+  }
+  std::string many = "\"a\"";
+  for (std::size_t i = 0; i < analysis::kMaxInScope; ++i) many += ", \"a\"";
+  CHECK(in_selector("{\"namespaces\": [" + many + "]}") ==
+        "spec.workloadSelector.namespaces: found 1001, expected at most 1000");
+}
+
+TEST_CASE("a rule for some workloads has no setting that holds for all of them") {
+  for (const char* setting :
+       {"\"quietPercentile\": 20", "\"quietWindows\": 20", "\"quietHalfLife\": \"1h\"", "\"forgetAfter\": \"1h\"",
+        "\"saveInterval\": \"1h\"", "\"blkio\": {\"quietWindows\": 20}", "\"blkio\": {\"quietHalfLife\": \"1h\"}"}) {
+    CAPTURE(setting);
+    const std::string rule = std::string(R"("rule": {)") + setting + "}";
+    CHECK(problem("{" + rule + "}").empty());
+    CHECK(problem(R"({"workloadSelector": {"namespaces": ["shop"]}, )" + rule + "}")
+              .ends_with(" holds for all workloads of a node, expected none beside spec.workloadSelector"));
+  }
+}
+
+TEST_CASE("objects for some workloads override those for all that have the same priority") {
+  DetectionRules rules;
+  CHECK(rules
+            .take({{"a", object(R"({"workloadSelector": {"namespaces": ["shop"]}, "rule": {"overQuiet": 2}})", "a")},
+                   {"b", object(R"({"rule": {"overQuiet": 3}})", "b")},
+                   {"c", object(R"({"workloadSelector": {"namespaces": ["shop"]}, "rule": {"overQuiet": 4}})", "c")},
+                   {"d", object(R"({"priority": 1, "rule": {"overQuiet": 5}})", "d")}})
+            .empty());
+  std::string names;
+  for (const RuleLayer& layer : rules.layers_for({})) names += layer.source + " ";
+  CHECK(names == "b c a d ");
+}
+
 TEST_CASE("an object that cannot be taken keeps its last good version, in this session or the one before") {
   const std::string bad = object(R"({"rule": {"overQuiet": 0.5}})", "strict", 4);
   DetectionRules rules;

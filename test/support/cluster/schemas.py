@@ -65,6 +65,9 @@ _SCHEMAS = {
         "spec": {"priority": "priority",
                  "nodeSelector": {"matchLabels": {"*": "string"},
                                   "matchExpressions": [{"key!": "string", "operator!": "selector operator", "values": ["string"]}]},
+                 "workloadSelector": {"namespaces": ["string"], "owners": [{"kind!": "string", "name!": "string"}],
+                                      "matchLabels": {"*": "string"},
+                                      "matchExpressions": [{"key!": "string", "operator!": "selector operator", "values": ["string"]}]},
                  "rule": {**{key: "number" for key in (
                      "throttledMsPerSecond", "heldUpMsPerSecond", "overQuiet", "latencyCpus", "throughputCpus", "lostThroughputPercent",
                      "estimatedPercent", "quietPercentile")},
