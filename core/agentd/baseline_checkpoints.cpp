@@ -15,6 +15,8 @@
 namespace koord::agentd {
 namespace {
 
+using analysis::BaselineOf;
+
 constexpr const char* kCheckpointsPath = "/apis/interference.koordinator.sh/v1alpha1/interferencemetriccheckpoints";
 constexpr std::size_t kMostOfferedBytes = 256u << 10;
 
@@ -59,12 +61,12 @@ void BaselineCheckpoints::poll() {
 void BaselineCheckpoints::read_next(kube::Client& client) {
   std::erase_if(asked_, [this](const auto& one) { return !workloads_.contains(one.first); });
   std::erase_if(offered_, [this](const auto& one) { return !workloads_.contains(one.first); });
-  const std::map<std::string, analysis::SavedBaseline> known = known_baselines();
+  const std::map<std::string, Known> known = known_baselines();
   for (const auto& [workload, in_cluster] : workloads_) {
     if (asked_.size() >= limits_.workloads) return;
     if (asked_.contains(workload)) continue;
     const auto own = known.find(workload);
-    if (own != known.end() && own->second.windows >= limits_.windows) {
+    if (own != known.end() && own->second.cpu.windows >= limits_.windows) {
       asked_[workload] = services_.clock.now();
       continue;
     }
@@ -103,26 +105,44 @@ bool BaselineCheckpoints::take(const std::string& workload, const std::string& i
 }
 
 void BaselineCheckpoints::offer(const std::string& workload, state::BaselineCheckpoint checkpoint) {
-  checkpoint.cpu.workload = workload;
-  checkpoint.cpu.seen = services_.clock.now();
-  offered_.insert_or_assign(workload, std::move(checkpoint.cpu));
-  std::vector<analysis::SavedBaseline> all;
-  for (const auto& one : offered_) all.push_back(one.second);
-  const std::string text = analysis::write_baselines(std::move(all), kMostOfferedBytes);
-  if (auto put = services_.store.put(analysis::kOfferedBaselinesKey, std::as_bytes(std::span(text))); !put)
-    log_problem("they are not passed on: " + put.error().message());
+  const auto of_node = [&](analysis::SavedBaseline& baseline) {
+    baseline.workload = workload;
+    baseline.seen = services_.clock.now();
+  };
+  of_node(checkpoint.cpu);
+  if (checkpoint.memory) of_node(*checkpoint.memory);
+  offered_.insert_or_assign(workload, Known{std::move(checkpoint.cpu), std::move(checkpoint.memory)});
+  std::vector<analysis::SavedBaseline> cpu, memory;
+  for (const auto& one : offered_) {
+    cpu.push_back(one.second.cpu);
+    if (one.second.memory) memory.push_back(*one.second.memory);
+  }
+  put(analysis::kOfferedBaselinesKey, std::move(cpu), BaselineOf::cpu);
+  put(analysis::kOfferedMemoryBaselinesKey, std::move(memory), BaselineOf::memory);
+}
+
+void BaselineCheckpoints::put(const char* key, std::vector<analysis::SavedBaseline> baselines, BaselineOf resource) {
+  const std::string text = analysis::write_baselines(std::move(baselines), kMostOfferedBytes, resource);
+  if (auto done = services_.store.put(key, std::as_bytes(std::span(text))); !done)
+    log_problem("they are not passed on: " + done.error().message());
+}
+
+std::vector<analysis::SavedBaseline> BaselineCheckpoints::stored(const char* key, BaselineOf resource) const {
+  const auto bytes = services_.store.get(std::string(api::kJudge) + "/" + key);
+  if (!bytes) return {};
+  const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+  return analysis::read_baselines(text, resource).baselines;
 }
 
 // As the plugin stored them last.
-std::map<std::string, analysis::SavedBaseline> BaselineCheckpoints::known_baselines() const {
-  std::map<std::string, analysis::SavedBaseline> known;
-  const auto bytes = services_.store.get(std::string(api::kJudge) + "/" + analysis::kBaselinesKey);
-  if (!bytes) return known;
-  const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
-  for (analysis::SavedBaseline& one : analysis::read_baselines(text).baselines) {
+std::map<std::string, BaselineCheckpoints::Known> BaselineCheckpoints::known_baselines() const {
+  std::map<std::string, Known> known;
+  for (analysis::SavedBaseline& one : stored(analysis::kBaselinesKey, BaselineOf::cpu)) {
     std::string workload = one.workload;
-    known.insert_or_assign(std::move(workload), std::move(one));
+    known.insert_or_assign(std::move(workload), Known{std::move(one), std::nullopt});
   }
+  for (analysis::SavedBaseline& one : stored(analysis::kMemoryBaselinesKey, BaselineOf::memory))
+    if (const auto at = known.find(one.workload); at != known.end()) at->second.memory = std::move(one);
   return known;
 }
 
@@ -132,25 +152,31 @@ void BaselineCheckpoints::write_next(kube::Client& client) {
     return std::none_of(workloads_.begin(), workloads_.end(),
                         [&](const auto& workload) { return workload.second == one.first; });
   });
-  for (auto& [workload, baseline] : known_baselines()) {
+  const auto is_enough = [this](const analysis::SavedBaseline& baseline) {
+    return baseline.windows >= limits_.windows && !baseline.weights.empty();
+  };
+  for (auto& [workload, known] : known_baselines()) {
     const auto found = workloads_.find(workload);
-    if (found == workloads_.end() || baseline.windows < limits_.windows || baseline.weights.empty()) continue;
-    if (write(client, found->second, std::move(baseline))) return;
+    if (found == workloads_.end() || !is_enough(known.cpu)) continue;
+    if (known.memory && !is_enough(*known.memory)) known.memory.reset();
+    if (write(client, found->second, std::move(known))) return;
   }
 }
 
 // False: it is not due.
-bool BaselineCheckpoints::write(kube::Client& client, const std::string& in_cluster, analysis::SavedBaseline baseline) {
+bool BaselineCheckpoints::write(kube::Client& client, const std::string& in_cluster, Known known) {
+  known.cpu.workload = in_cluster;
+  if (known.memory) known.memory->workload = in_cluster;
+  const state::BaselineCheckpoint checkpoint{in_cluster, node_, unix_seconds(services_.clock), std::move(known.cpu),
+                                             std::move(known.memory)};
   const auto last = written_.find(in_cluster);
   const auto ours = std::count_if(written_.begin(), written_.end(), [](const auto& one) { return one.second.is_ours; });
   if (last == written_.end() && static_cast<std::size_t>(ours) >= limits_.objects) return false;
   if (last != written_.end()) {
     if (services_.clock.now() - last->second.at < limits_.repeat) return false;
-    if (!last->second.baseline.weights.empty() && !state::differs_materially(last->second.baseline, baseline))
-      return false;
+    const state::BaselineCheckpoint& before = last->second.checkpoint;
+    if (!before.cpu.weights.empty() && !state::differs_materially(before, checkpoint)) return false;
   }
-  baseline.workload = in_cluster;
-  const state::BaselineCheckpoint checkpoint{in_cluster, node_, unix_seconds(services_.clock), baseline};
   kube::Update update;
   update.collection = kCheckpointsPath;
   update.name = state::checkpoint_name(in_cluster);
@@ -164,29 +190,29 @@ bool BaselineCheckpoints::write(kube::Client& client, const std::string& in_clus
     const bool is_ours = !found || found->node == checkpoint.node || found->workload != checkpoint.workload ||
                          checkpoint.updated - found->updated >= abandoned;
     *is_written_here = is_ours;
-    if (!is_ours || (found && found->node == checkpoint.node && !state::differs_materially(found->cpu, checkpoint.cpu)))
+    if (!is_ours || (found && found->node == checkpoint.node && !state::differs_materially(*found, checkpoint)))
       return std::optional<std::string>();
     std::string changed = TRY(with_json_member(newest, "spec", state::checkpoint_spec(checkpoint)));
     return std::optional<std::string>(std::move(changed));
   };
   writing_ = kube::update(services_.loop, client, std::move(update),
-                          [this, in_cluster, baseline, is_written_here](const Result<kube::Written>& written) {
-                            finish(in_cluster, baseline, *is_written_here, written);
+                          [this, checkpoint, is_written_here](const Result<kube::Written>& written) {
+                            finish(checkpoint, *is_written_here, written);
                             writing_.reset();
                           });
   return true;
 }
 
 // A failed write is tried again after a while.
-void BaselineCheckpoints::finish(const std::string& in_cluster, const analysis::SavedBaseline& baseline, bool is_ours,
+void BaselineCheckpoints::finish(const state::BaselineCheckpoint& checkpoint, bool is_ours,
                                  const Result<kube::Written>& written) {
-  Written& last = written_[in_cluster];
+  Written& last = written_[checkpoint.workload];
   last.at = services_.clock.now();
   if (!written) return log_problem("writing failed: " + written.error().message());
   if (written->outcome == kube::Written::Outcome::refused)
     return log_problem("writing is refused: " + written->refusal.message);
   last.is_ours = is_ours;
-  last.baseline = baseline;
+  last.checkpoint = checkpoint;
 }
 
 void BaselineCheckpoints::log_problem(const std::string& problem) {

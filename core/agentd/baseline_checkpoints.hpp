@@ -9,8 +9,10 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/agentd/services.hpp"
 #include "core/base/problem_tracker.hpp"
@@ -46,8 +48,13 @@ class BaselineCheckpoints {
   void stop();
 
  private:
+  // As the plugin keeps it.
+  struct Known {
+    analysis::SavedBaseline cpu;
+    std::optional<analysis::SavedBaseline> memory;
+  };
   struct Written {
-    analysis::SavedBaseline baseline;
+    state::BaselineCheckpoint checkpoint;
     Time at{};
     bool is_ours = false;  // this node writes the object
   };
@@ -58,10 +65,11 @@ class BaselineCheckpoints {
   bool take(const std::string& workload, const std::string& in_cluster, const Result<kube::Reply>& reply);
   void offer(const std::string& workload, state::BaselineCheckpoint checkpoint);
   void write_next(kube::Client& client);
-  bool write(kube::Client& client, const std::string& in_cluster, analysis::SavedBaseline baseline);
-  void finish(const std::string& in_cluster, const analysis::SavedBaseline& baseline, bool is_ours,
-              const Result<kube::Written>& written);
-  std::map<std::string, analysis::SavedBaseline> known_baselines() const;
+  bool write(kube::Client& client, const std::string& in_cluster, Known known);
+  void finish(const state::BaselineCheckpoint& checkpoint, bool is_ours, const Result<kube::Written>& written);
+  std::vector<analysis::SavedBaseline> stored(const char* key, analysis::BaselineOf resource) const;
+  void put(const char* key, std::vector<analysis::SavedBaseline> baselines, analysis::BaselineOf resource);
+  std::map<std::string, Known> known_baselines() const;
   void log_problem(const std::string& problem);
 
   const Services& services_;
@@ -70,9 +78,9 @@ class BaselineCheckpoints {
   const Limits limits_;
   std::map<std::string, std::string> workloads_;  // as cluster_workloads() has them
   std::uint64_t seen_pods_ = 0;
-  std::map<std::string, Time> asked_;                       // workloads, and when
-  std::map<std::string, analysis::SavedBaseline> offered_;  // to the plugin
-  std::map<std::string, Written> written_;                  // by name in the cluster
+  std::map<std::string, Time> asked_;       // workloads, and when
+  std::map<std::string, Known> offered_;    // to the plugin
+  std::map<std::string, Written> written_;  // by name in the cluster
   ProblemTracker logged_;
   kube::Client::PendingPtr reading_, writing_;  // null: none under way
   std::unique_ptr<event::Timer> timer_;

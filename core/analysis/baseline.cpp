@@ -10,4 +10,25 @@ double Baseline::quiet() const {
   return level <= buckets_.first ? 0 : level;
 }
 
+Baseline::Weights Baseline::weights_at(Time at) const {
+  Weights weights;
+  const Histogram::State& state = histogram_.state();
+  for (std::size_t i = 0; i < state.weights.size(); ++i) {
+    const double weight = state.weights[i] / histogram_.weight_at(at);
+    if (weight >= kEmptyBucket) weights.emplace_back(state.lowest + i, weight);
+  }
+  return weights;
+}
+
+double Baseline::add_kept(Time at, const Weights& weights, std::size_t windows) {
+  double samples = 0;
+  for (const auto& [bucket, weight] : weights) {
+    if (weight < kEmptyBucket) continue;
+    const double middle = (bucket_start(buckets_, bucket) + bucket_start(buckets_, bucket + 1)) / 2;
+    add_known(at, middle, weight, samples > 0 ? 0 : windows);
+    samples += weight;
+  }
+  return samples;
+}
+
 }  // namespace koord::analysis

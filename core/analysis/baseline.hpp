@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstddef>
+#include <utility>
+#include <vector>
 
 #include "core/analysis/histogram.hpp"
 
@@ -36,6 +38,12 @@ class Baseline {
   }
   // 0 while too few windows are known.
   double quiet() const;
+
+  // Buckets with how many samples they count for at that time, to keep over restarts.
+  using Weights = std::vector<std::pair<std::size_t, double>>;
+  Weights weights_at(Time at) const;
+  // Adds what was kept. Returns the samples that it has.
+  double add_kept(Time at, const Weights& weights, std::size_t windows);
 
   std::size_t windows() const { return windows_; }
   const Buckets& buckets() const { return buckets_; }

@@ -10,7 +10,8 @@
 namespace koord::analysis {
 namespace {
 
-constexpr std::string_view kCpu = "cpu";
+std::string_view name_of(BaselineOf resource) { return resource == BaselineOf::cpu ? "cpu" : "memory"; }
+
 // More than a window each 100 ms has in the longest half-life.
 constexpr double kMaxWeight = 1e8;
 constexpr std::size_t kMaxWindows = 1'000'000'000'000;
@@ -22,18 +23,19 @@ double rounded(double value) {
   return std::round(value / unit) * unit;
 }
 
-std::string baseline_line(const SavedBaseline& saved) {
+std::string baseline_line(const SavedBaseline& saved, BaselineOf resource) {
   RecordWriter record;
-  record << kCpu << saved.workload << saved.seen << std::uint64_t{saved.windows} << std::uint64_t{saved.weights.size()};
+  record << name_of(resource) << saved.workload << saved.seen << std::uint64_t{saved.windows}
+         << std::uint64_t{saved.weights.size()};
   for (const auto& [bucket, weight] : saved.weights) record << std::uint64_t{bucket} << float(rounded(weight));
   record << std::uint64_t{saved.quiet.size()};
   for (const auto& [suspect, level] : saved.quiet) record << suspect << float(rounded(level));
   return record.line(kBaselineVersion);
 }
 
-Result<SavedBaseline> read_baseline(std::string_view line) {
+Result<SavedBaseline> read_baseline(std::string_view line, BaselineOf resource) {
   FieldReader fields(TRY(open_record(kBaselineVersion, line)));
-  if (TRY(fields.text()) != kCpu) return invalid("it is no baseline for the CPU");
+  if (TRY(fields.text()) != name_of(resource)) return invalid("it is no baseline of " + std::string(name_of(resource)));
   SavedBaseline saved;
   saved.workload = TRY(fields.text());
   saved.seen = TRY(fields.time());
@@ -57,16 +59,17 @@ Result<SavedBaseline> read_baseline(std::string_view line) {
 
 }  // namespace
 
-std::string write_baselines(std::vector<SavedBaseline> baselines, std::size_t max_bytes) {
+std::string write_baselines(std::vector<SavedBaseline> baselines, std::size_t max_bytes, BaselineOf resource) {
   for (SavedBaseline& saved : baselines)
     std::erase_if(saved.quiet, [](const auto& one) { return !can_be_a_field(one.first); });
-  return write_newest(std::move(baselines), max_bytes, baseline_line);
+  return write_newest(std::move(baselines), max_bytes,
+                      [resource](const SavedBaseline& saved) { return baseline_line(saved, resource); });
 }
 
-ReadBaselines read_baselines(std::string_view text) {
+ReadBaselines read_baselines(std::string_view text, BaselineOf resource) {
   ReadBaselines read;
   read.problems = read_records(text, [&](std::string_view line) -> Result<void> {
-    read.baselines.push_back(TRY(read_baseline(line)));
+    read.baselines.push_back(TRY(read_baseline(line, resource)));
     return {};
   });
   return read;

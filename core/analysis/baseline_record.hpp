@@ -20,6 +20,12 @@ inline constexpr std::size_t kMaxQuietSuspects = 8;
 // Keys of koord.kv/1: those of this node, and those of the cluster that the agent offers for new workloads.
 inline constexpr const char* kBaselinesKey = "baselines/cpu";
 inline constexpr const char* kOfferedBaselinesKey = "host/interference_baselines";
+// The same for memory.
+inline constexpr const char* kMemoryBaselinesKey = "baselines/memory";
+inline constexpr const char* kOfferedMemoryBaselinesKey = "host/interference_memory_baselines";
+
+// Resource of a baseline.
+enum class BaselineOf { cpu, memory };
 
 struct SavedBaseline {
   std::string workload;
@@ -32,12 +38,13 @@ struct SavedBaseline {
 };
 
 // Those seen last come first, as many as fit into `max_bytes`. A workload is left out if its name cannot be a field.
-std::string write_baselines(std::vector<SavedBaseline> baselines, std::size_t max_bytes = kMaxBaselineBytes);
+std::string write_baselines(std::vector<SavedBaseline> baselines, std::size_t max_bytes = kMaxBaselineBytes,
+                            BaselineOf resource = BaselineOf::cpu);
 
 struct ReadBaselines {
   std::vector<SavedBaseline> baselines;
   std::vector<std::string> problems;  // as of read_records()
 };
-ReadBaselines read_baselines(std::string_view text);
+ReadBaselines read_baselines(std::string_view text, BaselineOf resource = BaselineOf::cpu);
 
 }  // namespace koord::analysis

@@ -26,10 +26,6 @@ double samples_at(const Histogram& histogram, Time at) {
   return histogram.state().weights.empty() ? 0 : histogram.state().total / histogram.weight_at(at);
 }
 
-double middle_of(const Buckets& buckets, std::size_t bucket) {
-  return (bucket_start(buckets, bucket) + bucket_start(buckets, bucket + 1)) / 2;
-}
-
 }  // namespace
 
 std::vector<VerdictEvent> CpuAnalysis::add(Time at, const std::vector<CpuSubject>& subjects) {
@@ -48,7 +44,8 @@ std::vector<VerdictEvent> CpuAnalysis::add(Time at, const std::vector<CpuSubject
     Finding finding = judge(subject.window, workload.baseline.quiet(), rules.cpu);
     compare_with_quiet(workload, at, finding.suspects, names);
     workload.baseline.add(at, finding.held_up_by_others);
-    if (auto event = verdicts_.add(at, subject.window.subject, finding, &rules.confirmation)) events.push_back(std::move(*event));
+    if (auto event = verdicts_.add(at, subject.window.subject, finding, &rules.confirmation))
+      events.push_back(std::move(*event));
   }
   verdicts_.keep_only(living);
   keep_last_seen(workloads_, at - rules_.baseline.forget_after);
@@ -88,12 +85,8 @@ void CpuAnalysis::compare_with_quiet(Workload& workload, Time at, std::vector<Su
 std::vector<SavedBaseline> CpuAnalysis::save(Time now) const {
   std::vector<SavedBaseline> all;
   for (const auto& [name, workload] : workloads_) {
-    const Histogram& histogram = workload.baseline.histogram();
     SavedBaseline saved{name, std::min(workload.seen, now), workload.baseline.windows(), {}, {}};
-    for (std::size_t i = 0; i < histogram.state().weights.size(); ++i) {
-      const double weight = histogram.state().weights[i] / histogram.weight_at(saved.seen);
-      if (weight >= kEmptyBucket) saved.weights.emplace_back(histogram.state().lowest + i, weight);
-    }
+    saved.weights = workload.baseline.weights_at(saved.seen);
     for (const auto& [suspect, baseline] : workload.suspects)
       if (const double quiet = baseline.quiet(); quiet > 0) saved.quiet.emplace_back(suspect, quiet);
     all.push_back(std::move(saved));
@@ -123,13 +116,7 @@ void CpuAnalysis::restore(const std::vector<SavedBaseline>& all, Time now) {
     const Time seen = std::min(saved.seen, now);
     if (now - seen > rules_.baseline.forget_after || workloads_.size() >= kMaxWorkloads) continue;
     Workload workload{Baseline(rules_.baseline), seen, {}};
-    double samples = 0;
-    for (const auto& [bucket, weight] : saved.weights) {
-      if (weight < kEmptyBucket) continue;
-      const double held_up = middle_of(Baseline::kShares, bucket);
-      workload.baseline.add_known(seen, held_up, weight, samples > 0 ? 0 : saved.windows);
-      samples += weight;
-    }
+    const double samples = workload.baseline.add_kept(seen, saved.weights, saved.windows);
     if (samples <= 0) continue;
     for (const auto& [suspect, level] : saved.quiet) {
       // A level is the end of its bucket; this lies in it.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/analysis/io_analysis.hpp"
 
+#include <algorithm>
 #include <set>
 
 namespace koord::analysis {
@@ -8,6 +9,29 @@ namespace koord::analysis {
 void IoBaseline::Median::add(double value, Time at) {
   ++windows;
   histogram.add(value, at);
+}
+
+// Keeps the median alone, in the middle of its bucket.
+SavedMedian IoBaseline::Median::save(Time at) const {
+  if (histogram.empty()) return {};
+  constexpr double kBelowEnd = 0.98;
+  return {kBelowEnd * histogram.percentile(0.5), histogram.state().total / histogram.weight_at(at), windows};
+}
+
+void IoBaseline::Median::restore(Time at, const SavedMedian& saved) {
+  if (saved.weight < kEmptyBucket) return;
+  windows += saved.windows;
+  histogram.add(saved.value, at, saved.weight);
+}
+
+void IoBaseline::save(Time at, SavedLatency& saved) const {
+  saved.mean = mean_.save(at);
+  saved.p99 = p99_.save(at);
+}
+
+void IoBaseline::restore(Time at, const SavedLatency& saved) {
+  mean_.restore(at, saved.mean);
+  p99_.restore(at, saved.p99);
 }
 
 // Half of the requests must be alone: those few that are alone beside a busy neighbour come at its pauses. The p99 has
@@ -66,6 +90,29 @@ std::vector<VerdictEvent> IoAnalysis::add(Time at, const std::vector<IoSubject>&
   std::erase_if(devices_, [&](const auto& one) { return !living.contains(one.first); });
   keep_last_seen(baselines_, at - rules_.baseline.forget_after);
   return events;
+}
+
+std::vector<SavedLatency> IoAnalysis::save(Time now) const {
+  std::vector<SavedLatency> all;
+  for (const auto& [key, known] : baselines_) {
+    const auto& [workload, device, is_write] = key;
+    SavedLatency saved{
+        workload.empty() ? kAllOnDevice : workload, std::min(known.seen, now), device, {}, is_write, {}, {}};
+    known.baseline.save(saved.seen, saved);
+    if (saved.mean.windows > 0 || saved.p99.windows > 0) all.push_back(std::move(saved));
+  }
+  return all;
+}
+
+void IoAnalysis::restore(const std::vector<SavedLatency>& all, Time now) {
+  for (const SavedLatency& saved : all) {
+    const Time seen = std::min(saved.seen, now);
+    if (now - seen > rules_.baseline.forget_after || baselines_.size() >= kMaxWorkloads) continue;
+    const std::string workload = saved.workload == kAllOnDevice ? std::string() : saved.workload;
+    Known known{IoBaseline(rules_.io), seen};
+    known.baseline.restore(seen, saved);
+    baselines_.insert_or_assign(Key{workload, saved.device, saved.is_write}, std::move(known));
+  }
 }
 
 std::uint32_t IoAnalysis::device_of(Subject subject) const {

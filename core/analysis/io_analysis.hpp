@@ -12,6 +12,7 @@
 #include "core/analysis/histogram.hpp"
 #include "core/analysis/io_rule.hpp"
 #include "core/analysis/last_seen.hpp"
+#include "core/analysis/latency_record.hpp"
 #include "core/analysis/rules.hpp"
 #include "core/analysis/verdicts.hpp"
 
@@ -34,6 +35,10 @@ class IoBaseline {
   void add(Time at, const IoStream& stream, const IoRule& rule);
   QuietLatency quiet() const;
 
+  // To keep over restarts.
+  void save(Time at, SavedLatency& saved) const;
+  void restore(Time at, const SavedLatency& saved);
+
  private:
   struct Median {
     explicit Median(const IoRule& rule)
@@ -44,6 +49,8 @@ class IoBaseline {
 
     void add(double value, Time at);
     double value() const { return windows < fewest_windows ? 0 : histogram.percentile(0.5); }
+    SavedMedian save(Time at) const;
+    void restore(Time at, const SavedMedian& saved);
   };
 
   Median mean_, p99_;
@@ -61,6 +68,11 @@ class IoAnalysis {
   std::vector<VerdictEvent> add(Time at, const std::vector<IoSubject>& subjects);
 
   std::vector<Verdict> standing() const { return verdicts_.standing(); }
+  // Returns the quiet latencies, to keep over restarts; the devices have no names.
+  std::vector<SavedLatency> save(Time now) const;
+  // Before the first windows. Drops those that were not seen for too long.
+  void restore(const std::vector<SavedLatency>& saved, Time now);
+
   // The device of the container's last finding; 0: none.
   std::uint32_t device_of(Subject subject) const;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/analysis/memory_analysis.hpp"
 
+#include <algorithm>
 #include <set>
 
 namespace koord::analysis {
@@ -30,6 +31,34 @@ std::vector<VerdictEvent> MemoryAnalysis::add(Time at, const std::vector<MemoryS
   verdicts_.keep_only(living);
   keep_last_seen(workloads_, at - rules_.baseline.forget_after);
   return events;
+}
+
+std::vector<SavedBaseline> MemoryAnalysis::save(Time now) const {
+  std::vector<SavedBaseline> all;
+  for (const auto& [name, workload] : workloads_) {
+    const Time seen = std::min(workload.seen, now);
+    all.push_back({name, seen, workload.refault_time.windows(), workload.refault_time.weights_at(seen), {}});
+  }
+  return all;
+}
+
+void MemoryAnalysis::restore(const std::vector<SavedBaseline>& all, Time now) {
+  for (const SavedBaseline& saved : all) {
+    const Time seen = std::min(saved.seen, now);
+    if (now - seen > rules_.baseline.forget_after || workloads_.size() >= kMaxWorkloads) continue;
+    Workload workload{Baseline(rules_.baseline), seen};
+    if (workload.refault_time.add_kept(seen, saved.weights, saved.windows) > 0)
+      workloads_.insert_or_assign(saved.workload, std::move(workload));
+  }
+}
+
+void MemoryAnalysis::adopt(const std::vector<SavedBaseline>& offered, Time now) {
+  std::vector<SavedBaseline> unknown;
+  for (const SavedBaseline& one : offered) {
+    const auto own = workloads_.find(one.workload);
+    if (own == workloads_.end() || own->second.refault_time.windows() < rules_.baseline.windows) unknown.push_back(one);
+  }
+  restore(unknown, now);
 }
 
 }  // namespace koord::analysis

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/analysis/baseline.hpp"
+#include "core/analysis/baseline_record.hpp"
 #include "core/analysis/last_seen.hpp"
 #include "core/analysis/memory_rule.hpp"
 #include "core/analysis/rules.hpp"
@@ -35,6 +36,11 @@ class MemoryAnalysis {
   std::vector<VerdictEvent> add(Time at, const std::vector<MemorySubject>& subjects);
 
   std::vector<Verdict> standing() const { return verdicts_.standing(); }
+
+  // As in CpuAnalysis; without suspects.
+  std::vector<SavedBaseline> save(Time now) const;
+  void restore(const std::vector<SavedBaseline>& saved, Time now);
+  void adopt(const std::vector<SavedBaseline>& offered, Time now);
 
  private:
   struct Workload {

@@ -68,6 +68,24 @@ Result<void> read_suspects(const Field& suspects, analysis::SavedBaseline& basel
   return {};
 }
 
+double rounded_weight(double weight) { return std::round(weight * 1000) / 1000; }
+
+Result<void> read_level(const Field& field, analysis::SavedBaseline& baseline) {
+  TRY(field.check_mapping());
+  baseline.windows = static_cast<std::size_t>(TRY(integer_in(field["windows"], 1, kMostCheckpointWindows)));
+  TRY(read_buckets(field["buckets"], baseline));
+  std::sort(baseline.weights.begin(), baseline.weights.end());
+  return {};
+}
+
+json::object written_level(const analysis::SavedBaseline& baseline) {
+  json::array buckets;
+  for (const auto& [bucket, weight] : baseline.weights)
+    buckets.push_back({{"index", bucket}, {"weight", rounded_weight(weight)}});
+  const auto windows = std::min(static_cast<std::int64_t>(baseline.windows), kMostCheckpointWindows);
+  return {{"windows", windows}, {"buckets", std::move(buckets)}};
+}
+
 // The bucket of the quiet level, at the default percentile.
 double quiet_bucket(const analysis::SavedBaseline& baseline) {
   double all = 0, below = 0;
@@ -79,7 +97,12 @@ double quiet_bucket(const analysis::SavedBaseline& baseline) {
   return 0;
 }
 
-double rounded_weight(double weight) { return std::round(weight * 1000) / 1000; }
+// Buckets grow by a twentieth each.
+bool differ(const analysis::SavedBaseline& a, const analysis::SavedBaseline& b) {
+  constexpr double kFifth = 4;
+  return std::abs(quiet_bucket(a) - quiet_bucket(b)) >= kFifth || a.windows >= 2 * b.windows ||
+         b.windows >= 2 * a.windows;
+}
 
 std::string owner_in_cluster(const Pod& pod) {
   const auto hash = pod.labels.find("pod-template-hash");
@@ -110,27 +133,28 @@ Result<BaselineCheckpoint> parse_checkpoint(std::string_view object) {
   const Result<std::int64_t> ns = parse_timestamp(updated);
   if (!ns) return spec["updateTime"].wrong(ns.error().message());
   checkpoint.updated = *ns / 1'000'000'000;
-  TRY(cpu.check_mapping());
   checkpoint.cpu.workload = checkpoint.workload;
-  checkpoint.cpu.windows = static_cast<std::size_t>(TRY(integer_in(cpu["windows"], 1, kMostCheckpointWindows)));
-  TRY(read_buckets(cpu["buckets"], checkpoint.cpu));
+  TRY(read_level(cpu, checkpoint.cpu));
   TRY(read_suspects(cpu["suspects"], checkpoint.cpu));
-  std::sort(checkpoint.cpu.weights.begin(), checkpoint.cpu.weights.end());
+  if (const Field memory = spec["memory"]; !memory.empty()) {
+    checkpoint.memory.emplace().workload = checkpoint.workload;
+    TRY(read_level(memory, *checkpoint.memory));
+  }
   return checkpoint;
 }
 
 std::string checkpoint_spec(const BaselineCheckpoint& checkpoint) {
-  json::array buckets, suspects;
-  for (const auto& [bucket, weight] : checkpoint.cpu.weights)
-    buckets.push_back({{"index", bucket}, {"weight", rounded_weight(weight)}});
+  json::array suspects;
   for (const auto& [name, level] : checkpoint.cpu.quiet)
     suspects.push_back({{"name", name}, {"quietMsPerSecond", rounded_weight(1000 * level)}});
-  const auto windows = std::min(static_cast<std::int64_t>(checkpoint.cpu.windows), kMostCheckpointWindows);
-  json::object cpu{{"windows", windows}, {"buckets", std::move(buckets)}, {"suspects", std::move(suspects)}};
-  return json::serialize(json::object{{"workload", checkpoint.workload},
-                                      {"node", checkpoint.node},
-                                      {"updateTime", format_timestamp(checkpoint.updated)},
-                                      {"cpu", std::move(cpu)}});
+  json::object cpu = written_level(checkpoint.cpu);
+  cpu["suspects"] = std::move(suspects);
+  json::object spec{{"workload", checkpoint.workload},
+                    {"node", checkpoint.node},
+                    {"updateTime", format_timestamp(checkpoint.updated)},
+                    {"cpu", std::move(cpu)}};
+  if (checkpoint.memory) spec["memory"] = written_level(*checkpoint.memory);
+  return json::serialize(spec);
 }
 
 std::string checkpoint_object(const BaselineCheckpoint& checkpoint) {
@@ -139,11 +163,9 @@ std::string checkpoint_object(const BaselineCheckpoint& checkpoint) {
          checkpoint_spec(checkpoint) + "}";
 }
 
-// Buckets grow by a twentieth each.
-bool differs_materially(const analysis::SavedBaseline& a, const analysis::SavedBaseline& b) {
-  constexpr double kFifth = 4;
-  return std::abs(quiet_bucket(a) - quiet_bucket(b)) >= kFifth || a.windows >= 2 * b.windows ||
-         b.windows >= 2 * a.windows;
+bool differs_materially(const BaselineCheckpoint& a, const BaselineCheckpoint& b) {
+  if (a.memory.has_value() != b.memory.has_value()) return true;
+  return differ(a.cpu, b.cpu) || (a.memory && differ(*a.memory, *b.memory));
 }
 
 std::map<std::string, std::string> cluster_workloads(const Snapshot& snapshot) {

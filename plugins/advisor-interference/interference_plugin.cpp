@@ -133,6 +133,7 @@ class Interference final : public koord::plugin::Advisor {
 
   void stop() override {
     if (kept_) kept_->save(analysis_, koord::from_ns(last_ns_));
+    if (others_) others_->save(koord::from_ns(last_ns_));
     if (cache_) cache_->stop(koord::from_ns(last_ns_));
   }
 
@@ -149,6 +150,8 @@ class Interference final : public koord::plugin::Advisor {
     if (windows_since_refresh_ == 0)
       for (const std::string& problem : kept_->adopt_offered(analysis_, now))
         log(KOORD_LOG_WARN, "baselines of the cluster: " + problem + "; it is left out");
+    for (const std::string& problem : others_->restore(now, windows_since_refresh_ == 0))
+      log(KOORD_LOG_WARN, "kept baselines of block I/O and memory: " + problem + "; it is left out");
     const double seconds = static_cast<double>(now_ns - std::exchange(last_ns_, now_ns)) / 1e9;
     if (seconds <= 0 || seconds > kLongestWindow) return others_->skip(known_containers(), windows_since_refresh_ == 0);
     std::vector<CpuSubject> subjects =
@@ -158,6 +161,7 @@ class Interference final : public koord::plugin::Advisor {
     record(others_->collect(now, seconds, known_containers(), windows_since_refresh_ == 0));
     if (cache_) record(cache_->collect(now, known_containers()), "cache");
     kept_->save_if_due(analysis_, now);
+    others_->save_if_due(now);
     report(subjects, seconds);
     pairs_.report(
         subjects, [this](std::uint64_t subject) { return name_of_container(subject); }, batch_);

@@ -1,64 +1,118 @@
 // SPDX-License-Identifier: Apache-2.0
-// KeptBaselines keeps what an analysis knows of workloads over restarts of the agent, as the key "baselines/cpu" of
-// koord.kv/1. Header-only. Used on the plugin's strand.
+// Kept keeps what an analysis knows of workloads over restarts of the agent, as a key of koord.kv/1. Header-only. Used
+// on the plugin's strand.
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "core/analysis/cpu_analysis.hpp"
+#include "core/analysis/io_analysis.hpp"
+#include "core/analysis/memory_analysis.hpp"
 #include "koordetector/plugin.hpp"
 
 namespace koord::interference {
 
-class KeptBaselines {
- public:
-  static constexpr const char* kKey = analysis::kBaselinesKey;
+// The levels of the CPU or of memory: those of the node, and those that the cluster offers for new workloads.
+template <class OfResource, analysis::BaselineOf kResource>
+struct KeptLevels {
+  using Analysis = OfResource;
+  static constexpr bool kIsCpu = kResource == analysis::BaselineOf::cpu;
+  static constexpr const char* kKey = kIsCpu ? analysis::kBaselinesKey : analysis::kMemoryBaselinesKey;
+  static constexpr const char* kOffered =
+      kIsCpu ? analysis::kOfferedBaselinesKey : analysis::kOfferedMemoryBaselinesKey;
 
-  KeptBaselines(const koord_host* host, Duration interval) : kv_(host), interval_(interval) {}
+  std::string text_of(const Analysis& analysis, Time now) const {
+    return analysis::write_baselines(analysis.save(now), analysis::kMaxBaselineBytes, kResource);
+  }
+  std::vector<std::string> restore(Analysis& analysis, std::string_view text, Time now) const {
+    const analysis::ReadBaselines read = analysis::read_baselines(text, kResource);
+    analysis.restore(read.baselines, now);
+    return read.problems;
+  }
+  std::vector<std::string> adopt(Analysis& analysis, std::string_view text, Time now) const {
+    const analysis::ReadBaselines read = analysis::read_baselines(text, kResource);
+    analysis.adopt(read.baselines, now);
+    return read.problems;
+  }
+};
+
+// A latency is that of the node's own device, so that the cluster has none.
+struct KeptLatencies {
+  using Analysis = analysis::IoAnalysis;
+  static constexpr const char* kKey = analysis::kLatenciesKey;
+
+  std::string text_of(const Analysis& analysis, Time now) const {
+    std::vector<analysis::SavedLatency> all = analysis.save(now);
+    for (analysis::SavedLatency& one : all) one.device_name = device_name(one.device);
+    return analysis::write_latencies(std::move(all));
+  }
+  // Those of a device that has another name now are dropped.
+  std::vector<std::string> restore(Analysis& analysis, std::string_view text, Time now) const {
+    analysis::ReadLatencies read = analysis::read_latencies(text);
+    std::erase_if(read.latencies, [this](const auto& one) { return device_name(one.device) != one.device_name; });
+    analysis.restore(read.latencies, now);
+    return read.problems;
+  }
+
+  std::function<std::string(std::uint32_t)> device_name;
+};
+
+template <class Form>
+class Kept {
+ public:
+  using Analysis = typename Form::Analysis;
+  static constexpr const char* kKey = Form::kKey;
+
+  Kept(const koord_host* host, Duration interval, Form form = {})
+      : kv_(host), interval_(interval), form_(std::move(form)) {}
 
   void set_interval(Duration interval) { interval_ = interval; }
 
   // In the first window; what fails is tried again in the next one. Returns problems with single workloads.
-  std::vector<std::string> restore_once(analysis::CpuAnalysis& analysis, Time now) {
+  std::vector<std::string> restore_once(Analysis& analysis, Time now) {
     if (is_restored_) return {};
-    const analysis::ReadBaselines read = analysis::read_baselines(kv_.get(kKey).value_or(""));
+    const std::string text = kv_.get(kKey).value_or("");
     is_restored_ = true;
     saved_ = now;
-    analysis.restore(read.baselines, now);
-    return read.problems;
+    return form_.restore(analysis, text, now);
   }
 
   // Takes what the agent has from the cluster for workloads that are new here. After restore_once(). Returns problems
   // with single workloads.
-  std::vector<std::string> adopt_offered(analysis::CpuAnalysis& analysis, Time now) {
-    std::string text = kv_.get(analysis::kOfferedBaselinesKey).value_or("");
+  std::vector<std::string> adopt_offered(Analysis& analysis, Time now) {
+    std::string text = kv_.get(Form::kOffered).value_or("");
     if (!is_restored_ || text == offered_) return {};
     offered_ = std::move(text);
-    const analysis::ReadBaselines read = analysis::read_baselines(offered_);
-    analysis.adopt(read.baselines, now);
-    return read.problems;
+    return form_.adopt(analysis, offered_, now);
   }
 
-  void save_if_due(const analysis::CpuAnalysis& analysis, Time now) {
+  void save_if_due(const Analysis& analysis, Time now) {
     if (now - saved_ >= interval_) save(analysis, now);
   }
 
   // Not before they were restored: those that are kept would be lost.
-  void save(const analysis::CpuAnalysis& analysis, Time now) {
+  void save(const Analysis& analysis, Time now) {
     if (!is_restored_) return;
     saved_ = now;
-    kv_.set(kKey, analysis::write_baselines(analysis.save(now)));
+    kv_.set(kKey, form_.text_of(analysis, now));
   }
 
  private:
   plugin::Kv kv_;
   Duration interval_;
+  Form form_;
   bool is_restored_ = false;
   std::string offered_;
   Time saved_{};
 };
+
+using KeptBaselines = Kept<KeptLevels<analysis::CpuAnalysis, analysis::BaselineOf::cpu>>;
+using KeptMemory = Kept<KeptLevels<analysis::MemoryAnalysis, analysis::BaselineOf::memory>>;
+using KeptBlockIo = Kept<KeptLatencies>;
 
 }  // namespace koord::interference

@@ -74,6 +74,36 @@ TEST_CASE("kept baselines are not replaced before they were read: a stop before 
   CHECK(on.kept() == text);
 }
 
+TEST_CASE("levels of memory and block I/O are kept as those of the CPU") {
+  OnHost on;
+  analysis::MemoryAnalysis memory, next_memory;
+  KeptMemory kept_memory(on.host.abi(), 1min);
+  CHECK(kept_memory.restore_once(memory, kBegin).empty());
+  const analysis::MemorySubject reading{"shop/db", {.subject = 1, .refaults = 10, .read_time = 0.0003}};
+  for (int i = 0; i < 100; ++i) memory.add(kBegin + i * 1s, {reading});
+  kept_memory.save_if_due(memory, kBegin + 100s);
+  KeptMemory kept_by_next(on.host.abi(), 1min);
+  CHECK(kept_by_next.restore_once(next_memory, kBegin + 110s).empty());
+  REQUIRE(next_memory.save(kBegin + 110s).size() == 1);
+  CHECK(next_memory.save(kBegin + 110s)[0].windows == 100);
+
+  analysis::IoAnalysis io, same_disk, other_disk;
+  analysis::IoStream stream{.device = 7, .requests = 200, .mean = 0.001, .p99 = 0.002};
+  stream.alone_requests = 200;
+  stream.alone_mean = 0.001;
+  std::string disk = "vda";
+  const auto name = [&disk](std::uint32_t) { return disk; };
+  KeptBlockIo kept_io(on.host.abi(), 1min, {name});
+  kept_io.restore_once(io, kBegin);
+  for (int i = 0; i < 20; ++i) io.add(kBegin + i * 1s, {{"shop/db", {.subject = 1, .streams = {stream}}}});
+  kept_io.save(io, kBegin + 20s);
+  CHECK(KeptBlockIo(on.host.abi(), 1min, {name}).restore_once(same_disk, kBegin + 30s).empty());
+  CHECK(same_disk.save(kBegin + 30s).size() == 2);
+  disk = "vdb";
+  CHECK(KeptBlockIo(on.host.abi(), 1min, {name}).restore_once(other_disk, kBegin + 30s).empty());
+  CHECK(other_disk.save(kBegin + 30s).empty());
+}
+
 TEST_CASE("baselines that the agent offers are taken once, after the node's own, and damaged ones are named") {
   OnHost on;
   KeptBaselines kept(on.host.abi(), 1min);

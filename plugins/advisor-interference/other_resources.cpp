@@ -2,8 +2,10 @@
 #include "plugins/advisor-interference/other_resources.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
+#include "plugins/advisor-interference/kept_baselines.hpp"
 #include "plugins/advisor-interference/looked_at.hpp"
 #include "plugins/shared/node/value_file.hpp"
 #include "plugins/shared/sdk/value_or_fail.hpp"
@@ -40,6 +42,7 @@ struct OtherResources::BlockPart {
   BlockBlame blame;
   ContainerCgroups cgroups;
   analysis::IoAnalysis analysis;
+  KeptBlockIo kept;
   std::unordered_map<std::uint64_t, IoLimits> limits = {};
   int windows_since_limits = 0;
 
@@ -66,6 +69,7 @@ struct OtherResources::MemoryPart {
   ContainerCgroups cgroups;
   MemoryWindows files;
   analysis::MemoryAnalysis analysis;
+  KeptMemory kept;
   latency::Windows<FreedPages> windows = {};
 
   std::vector<MemorySubject> next(const std::vector<KnownContainer>& containers, const std::vector<IoSubject>& io,
@@ -105,27 +109,32 @@ Result<void> OtherResources::open_block(const NodeRoots& roots, const std::strin
   CgroupTree tree = TRY(CgroupTree::find("blkio", roots.cgroup, roots.proc));
   BlockBlame blame = TRY(BlockBlame::open(tree, btf));
   block_ = std::make_unique<BlockPart>(
-      BlockPart{std::move(blame), ContainerCgroups(std::move(tree)), analysis::IoAnalysis(rule.rules())});
+      BlockPart{std::move(blame), ContainerCgroups(std::move(tree)), analysis::IoAnalysis(rule.rules()),
+                KeptBlockIo(host_, rule.rules().baseline.save_interval,
+                            {[this](std::uint32_t device) { return device_name(sys_, device); }})});
   return {};
 }
 
 Result<void> OtherResources::open_memory(const NodeRoots& roots, const std::string& btf, const RuleInForce& rule) {
   CgroupTree tree = TRY(CgroupTree::find("memory", roots.cgroup, roots.proc));
   MemoryBlame blame = TRY(MemoryBlame::open(tree, btf));
-  memory_ =
-      std::make_unique<MemoryPart>(MemoryPart{std::move(blame), ContainerCgroups(std::move(tree)),
-                                              MemoryWindows(layout_, roots.proc), analysis::MemoryAnalysis(rule.rules())});
+  memory_ = std::make_unique<MemoryPart>(
+      MemoryPart{std::move(blame), ContainerCgroups(std::move(tree)), MemoryWindows(layout_, roots.proc),
+                 analysis::MemoryAnalysis(rule.rules()), KeptMemory(host_, rule.rules().baseline.save_interval)});
   memory_->files.set_least_refault_time(rule.least_refault_time());
   return {};
 }
 
 std::vector<OtherResources::Event> OtherResources::set_rules(const RuleInForce& rule) {
   std::vector<Event> ended;
-  if (block_)
-    for (VerdictEvent& event : block_->analysis.set_rules(rule.rules())) ended.push_back(block_event(std::move(event)));
+  if (!block_) return ended;
+  for (VerdictEvent& event : block_->analysis.set_rules(rule.rules())) ended.push_back(block_event(std::move(event)));
+  block_->kept.set_interval(rule.rules().baseline.save_interval);
   if (!memory_) return ended;
-  for (VerdictEvent& event : memory_->analysis.set_rules(rule.rules())) ended.push_back({kMemory, {}, std::move(event)});
+  for (VerdictEvent& event : memory_->analysis.set_rules(rule.rules()))
+    ended.push_back({kMemory, {}, std::move(event)});
   memory_->files.set_least_refault_time(rule.least_refault_time());
+  memory_->kept.set_interval(rule.rules().baseline.save_interval);
   return ended;
 }
 
@@ -158,6 +167,28 @@ OtherResources::Windows OtherResources::next(const std::vector<KnownContainer>& 
 void OtherResources::skip(const std::vector<KnownContainer>& containers, bool refreshes) {
   constexpr double kAnyLength = 1;
   next(containers, kAnyLength, refreshes);
+}
+
+std::vector<std::string> OtherResources::restore(Time now, bool takes_offered) {
+  std::vector<std::string> problems;
+  const auto add = [&](std::vector<std::string> more) {
+    problems.insert(problems.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  };
+  if (block_) add(block_->kept.restore_once(block_->analysis, now));
+  if (!memory_) return problems;
+  add(memory_->kept.restore_once(memory_->analysis, now));
+  if (takes_offered) add(memory_->kept.adopt_offered(memory_->analysis, now));
+  return problems;
+}
+
+void OtherResources::save_if_due(Time now) {
+  if (block_) block_->kept.save_if_due(block_->analysis, now);
+  if (memory_) memory_->kept.save_if_due(memory_->analysis, now);
+}
+
+void OtherResources::save(Time now) {
+  if (block_) block_->kept.save(block_->analysis, now);
+  if (memory_) memory_->kept.save(memory_->analysis, now);
 }
 
 std::vector<OtherResources::Event> OtherResources::collect(Time now, double seconds,

@@ -40,6 +40,12 @@ class OtherResources {
   // From the next window on. Standing verdicts end.
   std::vector<Event> set_rules(const RuleInForce& rule);
 
+  // Before collect(): takes what was known before a restart, once, and, if asked to, what the cluster offers. Returns
+  // problems with single workloads.
+  std::vector<std::string> restore(Time now, bool takes_offered);
+  void save_if_due(Time now);
+  void save(Time now);
+
   // Once in each window. `look`: containers may have other cgroups than in the last one.
   std::vector<Event> collect(Time now, double seconds, const std::vector<KnownContainer>& containers, bool refreshes);
   // Instead, for a window that is not judged: takes what happened in it away from the next one.

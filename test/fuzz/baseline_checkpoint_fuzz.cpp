@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const Result<BaselineCheckpoint> read = parse_checkpoint({reinterpret_cast<const char*>(data), size});
   if (!read) return 0;
   if (!parse_checkpoint(checkpoint_object(*read))) std::abort();
-  (void)differs_materially(read->cpu, {});
+  (void)differs_materially(*read, {});
   const Time now(std::chrono::hours(24 * 20'000));
   analysis::SavedBaseline offered = read->cpu;
   offered.seen = now;

@@ -119,7 +119,8 @@ kind: InterferenceMetricCheckpoint
 metadata: {name: w-0123456789abcdef}
 spec:
   {workload: shop/cart/app, node: a, updateTime: "2026-07-24T06:52:45Z",
-   cpu: {windows: 7200, buckets: [{index: 0, weight: 3000}, {index: 41, weight: 12.5}], suspects: [{name: batch/etl/main, quietMsPerSecond: 0.5}]}}
+   cpu: {windows: 7200, buckets: [{index: 0, weight: 3000}, {index: 41, weight: 12.5}], suspects: [{name: batch/etl/main, quietMsPerSecond: 0.5}]},
+   memory: {windows: 7200, buckets: [{index: 0, weight: 3000}]}}
 """)
 
 SAMPLES = {'InterferenceMetricCheckpoint': METRIC_CHECKPOINT, 'InterferenceDetectionRule': DETECTION_RULE, 'NodeMetric': NODE_METRIC, 'NodeSLO': NODE_SLO, 'NodeResourceTopology': TOPOLOGY, 'Device': DEVICE}

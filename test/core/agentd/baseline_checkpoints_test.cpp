@@ -12,6 +12,7 @@ using namespace koord;
 using namespace koord::agentd;
 using namespace koord::test;
 using namespace std::chrono_literals;
+using analysis::BaselineOf;
 using analysis::SavedBaseline;
 
 namespace {
@@ -125,6 +126,43 @@ TEST_CASE_FIXTURE(Checkpoints,
   CHECK(offered().size() == 1);
   CHECK(object("cart") == "node-b 20");
   CHECK(asked("update") == 0);
+}
+
+TEST_CASE_FIXTURE(Checkpoints, "a level of memory is written and offered with that of the CPU, once it has an hour") {
+  const auto learn_memory = [&](std::size_t windows) {
+    const std::string text = analysis::write_baselines({{"shop/cart-7d9f/app", clock.now(), windows, {{7, 3000}}, {}}},
+                                                       analysis::kMaxBaselineBytes, BaselineOf::memory);
+    REQUIRE(store->put("advisor-interference/baselines/memory", std::as_bytes(std::span(text))));
+  };
+  const auto written = [&]() -> std::optional<SavedBaseline> {
+    const auto text = cluster.get(kKind, object_of("cart"));
+    if (!text) return std::nullopt;
+    const auto checkpoint = state::parse_checkpoint(*text);
+    return checkpoint ? checkpoint->memory : std::nullopt;
+  };
+  limits.repeat = 0s;
+  learn({"cart"}, 20);
+  learn_memory(3599);
+  start(CheckpointUse::write);
+  REQUIRE(until([&] { return object("cart") == "node-a 20"; }));
+  CHECK_FALSE(written());
+  learn_memory(7200);
+  REQUIRE(until([&] { return written().has_value(); }));
+  CHECK(written()->weights.at(0).first == 7);
+
+  checkpoints.reset();
+  store->erase(kOwnKey);
+  store->erase("advisor-interference/baselines/memory");
+  start(CheckpointUse::read);
+  const auto offered_memory = [&] {
+    const auto bytes = store->get(analysis::kOfferedMemoryBaselinesKey);
+    const std::string_view text =
+        bytes ? std::string_view(reinterpret_cast<const char*>(bytes->data()), bytes->size()) : std::string_view();
+    return analysis::read_baselines(text, BaselineOf::memory).baselines;
+  };
+  REQUIRE(until([&] { return offered_memory().size() == 1; }));
+  CHECK(offered_memory()[0].workload == "shop/cart-7d9f/app");
+  CHECK(offered_memory()[0].weights.at(0).first == 7);
 }
 
 TEST_CASE_FIXTURE(Checkpoints, "an object that cannot be read, or is of another workload, offers nothing") {

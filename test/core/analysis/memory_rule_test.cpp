@@ -136,3 +136,44 @@ TEST_CASE("other rules for memory hold from the next window on") {
   add();
   CHECK(analysis.standing().size() == 1);
 }
+
+TEST_CASE(
+    "an analysis of memory that is restored during interference keeps its quiet level, one that is not is poisoned") {
+  // Reads pages again for 8 ms/s in quiet times, for 15 ms/s now: more than the absolute limit, and not 2.5 times
+  // quiet.
+  const auto reads = [](double ms_per_second) {
+    MemoryWindow window = refaulting(MemoryLimit::own);
+    window.read_time = ms_per_second / 1000 / window.refaults;
+    return MemorySubject{"shop/cart", window};
+  };
+  MemoryAnalysis before;
+  for (int i = 0; i < 100; ++i) before.add(Time(i * 1s), {reads(8)});
+  const auto text = write_baselines(before.save(Time(100s)), kMaxBaselineBytes, BaselineOf::memory);
+  const ReadBaselines read = read_baselines(text, BaselineOf::memory);
+  REQUIRE(read.baselines.size() == 1);
+  CHECK(read.baselines[0].windows == 100);
+  CHECK(read_baselines(text).baselines.empty());
+
+  MemoryAnalysis after, ignorant, offered;
+  after.restore(read.baselines, Time(110s));
+  offered.adopt(read.baselines, Time(110s));
+  for (int i = 110; i < 115; ++i)
+    for (MemoryAnalysis* each : {&after, &ignorant, &offered}) each->add(Time(i * 1s), {reads(15)});
+  CHECK(after.standing().empty());
+  CHECK(offered.standing().empty());
+  CHECK(ignorant.standing().size() == 1);
+  // One that has learnt from these windows that 60 ms/s are quiet finds nothing in them.
+  for (int i = 115; i < 300; ++i)
+    for (MemoryAnalysis* each : {&after, &ignorant}) each->add(Time(i * 1s), {reads(60)});
+  CHECK(after.standing().size() == 1);
+  CHECK(ignorant.standing().empty());
+
+  MemoryAnalysis known;
+  for (int i = 0; i < 100; ++i) known.add(Time(i * 1s), {reads(2)});
+  const auto own = known.save(Time(100s));
+  known.adopt(read.baselines, Time(100s));
+  CHECK(known.save(Time(100s)) == own);
+  MemoryAnalysis later;
+  later.restore(read.baselines, Time(26h));
+  CHECK(later.save(Time(26h)).empty());
+}

@@ -43,6 +43,7 @@ TEST_CASE("a checkpoint reads back as it was written") {
   CHECK(read->node == "node-a");
   CHECK(read->updated == 1'784'000'000);
   CHECK(read->cpu == checkpoint().cpu);
+  CHECK_FALSE(read->memory);
   CHECK(checkpoint_name("shop/cart/app") == checkpoint_name("shop/cart/app"));
   CHECK(checkpoint_name("shop/cart/app") != checkpoint_name("shop/cart/app2"));
   CHECK(checkpoint_name("x").size() == 18);
@@ -78,18 +79,40 @@ TEST_CASE("an error names the field, what was found and what is expected") {
 }
 
 TEST_CASE("a change is material if the quiet level is another by a fifth, or twice as many windows are known") {
-  const analysis::SavedBaseline base = checkpoint().cpu;
-  analysis::SavedBaseline other = base;
+  const BaselineCheckpoint base = checkpoint();
+  BaselineCheckpoint other = base;
   CHECK_FALSE(differs_materially(base, other));
-  other.windows = 14399;
-  other.weights.emplace_back(50, 3);
+  other.cpu.windows = 14399;
+  other.cpu.weights.emplace_back(50, 3);
   CHECK_FALSE(differs_materially(base, other));
-  other.windows = 14400;
+  other.cpu.windows = 14400;
   CHECK(differs_materially(base, other));
   CHECK(differs_materially(other, base));
   other = base;
-  other.weights = {{5, 100}};
+  other.cpu.weights = {{5, 100}};
   CHECK(differs_materially(base, other));
+  other = base;
+  other.memory = base.cpu;
+  CHECK(differs_materially(base, other));
+  BaselineCheckpoint changed = other;
+  CHECK_FALSE(differs_materially(changed, other));
+  changed.memory->weights = {{5, 100}};
+  CHECK(differs_materially(changed, other));
+}
+
+TEST_CASE("a checkpoint may have a level of memory") {
+  BaselineCheckpoint one = checkpoint();
+  one.memory = one.cpu;
+  one.memory->quiet.clear();
+  one.memory->weights = {{0, 9e8}, {7, 9e8}};
+  const auto read = parse_checkpoint(checkpoint_object(one));
+  REQUIRE(read);
+  REQUIRE(read->memory);
+  CHECK(read->memory->windows == 7200);
+  CHECK(read->memory->weights[1].second == doctest::Approx(kMostCheckpointWeight / 2));
+  const std::string cpu = R"({"windows": 9, "buckets": [{"index": 1, "weight": 1}]}, "memory": )";
+  CHECK(problem(with_cpu(cpu + "[]")) == "spec.memory: expected a mapping, found a list");
+  CHECK(problem(with_cpu(cpu + R"({"windows": 0})")) == "spec.memory.windows: found 0, expected 1 to 1000000000");
 }
 
 TEST_CASE("a Deployment has the same name in the cluster with each of its ReplicaSets") {

@@ -79,7 +79,8 @@ _SCHEMAS = {
     "InterferenceMetricCheckpoint": {
         "spec": {"workload!": "string", "node!": "string", "updateTime!": "time",
                  "cpu": {"windows!": "integer", "buckets!": [{"index!": "integer", "weight!": "number"}],
-                         "suspects": [{"name!": "string", "quietMsPerSecond!": "number"}]}}},
+                         "suspects": [{"name!": "string", "quietMsPerSecond!": "number"}]},
+                 "memory": {"windows!": "integer", "buckets!": [{"index!": "integer", "weight!": "number"}]}}},
     "Device": {"spec": {"devices": [_DEVICE]}, "status": "any"},
 }
 
