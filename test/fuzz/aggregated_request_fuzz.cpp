@@ -3,7 +3,6 @@
 // Accept, a line with the content type, and the body. It is sent twice, so that writes meet an object.
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
@@ -13,14 +12,11 @@
 #include "core/base/parse.hpp"
 #include "core/http/url.hpp"
 #include "core/json/reader.hpp"
+#include "test/fuzz/check.hpp"
 
 using namespace koord;
 
 namespace {
-
-void check(bool holds) {
-  if (!holds) std::abort();
-}
 
 std::string body_of(const http::Response& response) {
   if (!response.stream) return response.body;

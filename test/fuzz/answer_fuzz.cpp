@@ -3,7 +3,6 @@
 // were cut. The first byte selects the pieces.
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,16 +10,13 @@
 
 #include "core/http/response_parser.hpp"
 #include "core/kube/lines.hpp"
+#include "test/fuzz/check.hpp"
 
 using namespace koord;
 
 namespace {
 
 constexpr std::size_t kMaxLine = 100;
-
-void check(bool holds) {
-  if (!holds) std::abort();
-}
 
 struct Outcome {
   unsigned status = 0;

@@ -2,7 +2,6 @@
 // Answers of an API server: lists, lines of a watch, refusals, its versions.
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
 #include "core/base/utf8.hpp"
@@ -12,15 +11,12 @@
 #include "core/kube/object.hpp"
 #include "core/kube/reflector.hpp"
 #include "core/kube/refusal.hpp"
+#include "test/fuzz/check.hpp"
 
 using namespace koord;
 using namespace koord::kube;
 
 namespace {
-
-void check(bool holds) {
-  if (!holds) std::abort();
-}
 
 // Each result is an object by itself, and stays the same one.
 void check_object(const ObjectView& object) {

@@ -2,20 +2,12 @@
 // The facts that name disks and volumes, of any content, and an arbitrary mount point.
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
 #include "plugins/qos-blkio/devices.hpp"
+#include "test/fuzz/check.hpp"
 
 using namespace koord::blkio;
-
-namespace {
-
-void check(bool holds) {
-  if (!holds) std::abort();
-}
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

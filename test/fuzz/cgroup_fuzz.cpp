@@ -2,22 +2,18 @@
 // Text of cgroup files and names of cgroup directories, as a kernel or anyone with mkdir can make them.
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 #include <vector>
 
 #include "core/base/cpu_set.hpp"
 #include "core/cgroup/extraction.hpp"
 #include "core/cgroup/names.hpp"
+#include "test/fuzz/check.hpp"
 
 using namespace koord;
 using namespace koord::cgroup;
 
 namespace {
-
-void check(bool holds) {
-  if (!holds) std::abort();
-}
 
 // Every key of every logical file, twice: the order found is remembered.
 void extract_all(const FileSpec& spec, std::string_view text) {

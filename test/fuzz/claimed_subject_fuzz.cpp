@@ -2,22 +2,14 @@
 // Tokens of any bytes, and tokens with any claims: the subject is short, and the signature does not change it.
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "core/kubeauth/claimed_subject.hpp"
+#include "test/fuzz/check.hpp"
 #include "test/support/service_account_token.hpp"
 
 using namespace koord;
-
-namespace {
-
-void check(bool holds) {
-  if (!holds) std::abort();
-}
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

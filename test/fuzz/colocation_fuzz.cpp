@@ -3,22 +3,18 @@
 // a Node. Nothing is granted that the node does not have.
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 
 #include "core/manager/batch_resources.hpp"
 #include "core/manager/node_facts.hpp"
 #include "core/manager/write_bounds.hpp"
 #include "core/state/objects.hpp"
+#include "test/fuzz/check.hpp"
 
 using namespace koord;
 using namespace koord::manager;
 
 namespace {
-
-void check(bool holds) {
-  if (!holds) std::abort();
-}
 
 void check_pod(const std::string& text) {
   const Result<PodFacts> pod = parse_pod_facts(text);

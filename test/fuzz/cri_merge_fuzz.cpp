@@ -4,21 +4,17 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 
 #include "core/criproxy/agent_question.hpp"
 #include "core/criproxy/cri.pb.h"
 #include "core/criproxy/hook_message.hpp"
 #include "core/criproxy/merge.hpp"
+#include "test/fuzz/check.hpp"
 
 using namespace koord::criproxy;
 
 namespace {
-
-void check(bool holds) {
-  if (!holds) std::abort();
-}
 
 wire::Checkpoint about_of(const wire::CreateContainerRequest& request) {
   wire::Checkpoint about;

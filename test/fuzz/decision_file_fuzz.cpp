@@ -10,15 +10,12 @@
 
 #include "core/base/file.hpp"
 #include "core/decision/decision_file.hpp"
+#include "test/fuzz/check.hpp"
 
 using namespace koord;
 namespace fs = std::filesystem;
 
 namespace {
-
-void check(bool holds) {
-  if (!holds) std::abort();
-}
 
 // Where no disk is waited for; gone with the process.
 struct Place {

@@ -2,21 +2,13 @@
 // Any text that a pod may have about its eviction: an unreadable text never lets a feature evict it.
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "plugins/shared/eviction/opt_outs.hpp"
+#include "test/fuzz/check.hpp"
 
 using namespace koord::eviction;
-
-namespace {
-
-void check(bool holds) {
-  if (!holds) std::abort();
-}
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

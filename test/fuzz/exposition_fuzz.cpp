@@ -3,21 +3,17 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "core/base/utf8.hpp"
 #include "core/exposition/document.hpp"
+#include "test/fuzz/check.hpp"
 
 using namespace koord;
 using namespace koord::exposition;
 
 namespace {
-
-void check(bool holds) {
-  if (!holds) std::abort();
-}
 
 void check_sample(const Document& document, const Sample& sample) {
   check(sample.metric < document.metrics().size());

@@ -3,7 +3,6 @@
 // the front proxy's certificate.
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -12,15 +11,12 @@
 #include "core/base/parse.hpp"
 #include "core/kubeauth/front_proxy.hpp"
 #include "core/kubeauth/guard.hpp"
+#include "test/fuzz/check.hpp"
 
 using namespace koord;
 using namespace koord::kubeauth;
 
 namespace {
-
-void check(bool holds) {
-  if (!holds) std::abort();
-}
 
 // Lines "name: value".
 http::Headers headers_in(std::string_view text) {

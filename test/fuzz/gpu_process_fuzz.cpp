@@ -2,7 +2,6 @@
 // Inputs of advisor-gpu: /proc/<pid>/cgroup of a process, and the memory that NVML wrote a list of processes to.
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,16 +9,9 @@
 #include "plugins/advisor-gpu/device_facts.hpp"
 #include "plugins/advisor-gpu/process_list.hpp"
 #include "plugins/advisor-gpu/process_owner.hpp"
+#include "test/fuzz/check.hpp"
 
 using namespace koord::gpu;
-
-namespace {
-
-void check(bool holds) {
-  if (!holds) std::abort();
-}
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

@@ -4,23 +4,15 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
 #include "core/base/mode.hpp"
 #include "core/decision/outcome.hpp"
 #include "core/knob/subjects.hpp"
+#include "test/fuzz/check.hpp"
 
 using namespace koord::knob;
 using namespace koord::decision;
-
-namespace {
-
-void check(bool holds) {
-  if (!holds) std::abort();
-}
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

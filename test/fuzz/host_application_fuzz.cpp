@@ -3,21 +3,13 @@
 // tree or its root.
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
 #include "plugins/advisor-host-application/host_applications.hpp"
+#include "test/fuzz/check.hpp"
 
 using namespace koord;
 using namespace koord::host_application;
-
-namespace {
-
-void check(bool holds) {
-  if (!holds) std::abort();
-}
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::vector<cgroup::KubeRoot> roots = {cgroup::default_kube_root(cgroup::Driver::systemd),

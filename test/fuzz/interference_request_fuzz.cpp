@@ -3,19 +3,15 @@
 // bounds, or an error that names the problem.
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
 #include "core/api/interference_request.hpp"
 #include "core/base/manual_clock.hpp"
+#include "test/fuzz/check.hpp"
 
 using namespace koord;
 
 namespace {
-
-void check(bool holds) {
-  if (!holds) std::abort();
-}
 
 void check_filter(const api::VictimFilter& filter) {
   const metric::Labels labels = {{"pod_uid", "u1"}, {"pod_namespace", "shop"}, {"pod_name", "cart"}};

@@ -2,17 +2,13 @@
 // Statistics of block devices, as a kernel or the maker of a fake tree can write them.
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 
 #include "core/cgroup/io_stat.hpp"
+#include "test/fuzz/check.hpp"
 
 using namespace koord::cgroup;
 
 namespace {
-
-void check(bool holds) {
-  if (!holds) std::abort();
-}
 
 // Each device once, each value a count, and none of them without a value.
 void check_stats(const std::vector<IoStat>& stats) {

@@ -17,15 +17,12 @@
 #include "core/knob/journal.hpp"
 #include "core/knob/journal_file.hpp"
 #include "core/workshop/node_tree.hpp"
+#include "test/fuzz/check.hpp"
 
 using namespace koord;
 namespace fs = std::filesystem;
 
 namespace {
-
-void check(bool holds) {
-  if (!holds) std::abort();
-}
 
 constexpr const char* kOurs = "20000 100000\n";
 

@@ -3,7 +3,6 @@
 #include <boost/json.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
@@ -13,14 +12,11 @@
 #include "core/json/reader.hpp"
 #include "core/json/scanner.hpp"
 #include "core/json/writer.hpp"
+#include "test/fuzz/check.hpp"
 
 using namespace koord;
 
 namespace {
-
-void check(bool holds) {
-  if (!holds) std::abort();
-}
 
 // An error names the path, and each member and item can be reached.
 void walk(const JsonField& field) {

@@ -3,22 +3,18 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "core/base/base64.hpp"
 #include "core/kube/connection_config.hpp"
 #include "core/kube/server_url.hpp"
+#include "test/fuzz/check.hpp"
 
 using namespace koord;
 using namespace koord::kube;
 
 namespace {
-
-void check(bool holds) {
-  if (!holds) std::abort();
-}
 
 bool is_printable(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < '\x7f'; });

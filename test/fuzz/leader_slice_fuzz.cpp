@@ -3,23 +3,15 @@
 // the one that agents read.
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "core/kube/leader.hpp"
 #include "core/manager/leader_slice.hpp"
+#include "test/fuzz/check.hpp"
 
 using namespace koord;
 using namespace koord::manager;
-
-namespace {
-
-void check(bool holds) {
-  if (!holds) std::abort();
-}
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

@@ -3,21 +3,13 @@
 // address or none. Agents and koordctl read the same holder as koord-manager.
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 
 #include "core/manager/lease_record.hpp"
+#include "test/fuzz/check.hpp"
 
 using namespace koord;
 using namespace koord::manager;
-
-namespace {
-
-void check(bool holds) {
-  if (!holds) std::abort();
-}
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);

@@ -3,22 +3,14 @@
 // koordctl prints no control characters but line breaks.
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "core/ctl/manager_status.hpp"
+#include "test/fuzz/check.hpp"
 
 using namespace koord;
 using namespace koord::ctl;
-
-namespace {
-
-void check(bool holds) {
-  if (!holds) std::abort();
-}
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,15 +14,12 @@
 #include "core/manager/fresh_condition.hpp"
 #include "core/manager/mirror_plan.hpp"
 #include "core/manager/report_freshness.hpp"
+#include "test/fuzz/check.hpp"
 
 using namespace koord;
 using namespace koord::manager;
 
 namespace {
-
-void check(bool holds) {
-  if (!holds) std::abort();
-}
 
 // A number of many digits is rounded each time it is read.
 bool is_same_number(const boost::json::value& a, const boost::json::value& b) {

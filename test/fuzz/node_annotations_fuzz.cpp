@@ -3,20 +3,16 @@
 // and amounts, or a sentence says why not.
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
 #include "core/state/cpu_owners.hpp"
 #include "core/state/snapshot.hpp"
 #include "plugins/qos-cpu-suppress/best_effort_applications.hpp"
+#include "test/fuzz/check.hpp"
 
 using namespace koord;
 
 namespace {
-
-void check(bool holds) {
-  if (!holds) std::abort();
-}
 
 state::Topology eight_cpus() {
   state::Topology topology;

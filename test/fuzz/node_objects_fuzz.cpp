@@ -2,22 +2,14 @@
 // A kubelet's answer to /configz, and a Node, a NodeMetric and a claim of the API server.
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
 #include "core/state/node_metric_spec.hpp"
 #include "core/state/objects.hpp"
+#include "test/fuzz/check.hpp"
 
 using namespace koord;
 using namespace koord::state;
-
-namespace {
-
-void check(bool holds) {
-  if (!holds) std::abort();
-}
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

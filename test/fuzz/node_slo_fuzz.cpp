@@ -3,21 +3,17 @@
 // reported. Explanations, with the same text for the cluster's settings and a pod's annotations, do not fail.
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "core/state/slo.hpp"
 #include "core/state/slo_explain.hpp"
+#include "test/fuzz/check.hpp"
 
 using namespace koord;
 using namespace koord::state;
 
 namespace {
-
-void check(bool holds) {
-  if (!holds) std::abort();
-}
 
 void check_explained(const std::string& received, const std::string& text) {
   auto snapshot = std::make_shared<Snapshot>();

@@ -2,21 +2,13 @@
 // The mount table, names of the device mapper and LVM's list of physical volumes, with arbitrary names and paths.
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "plugins/advisor-node-storage/node_storage.hpp"
+#include "test/fuzz/check.hpp"
 
 using namespace koord::node_storage;
-
-namespace {
-
-void check(bool holds) {
-  if (!holds) std::abort();
-}
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

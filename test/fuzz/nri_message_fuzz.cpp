@@ -2,21 +2,17 @@
 // Messages of NRI. The first byte of an input selects the kind of the message.
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
 #include "core/base/utf8.hpp"
 #include "core/hook/nri/ttrpc.hpp"
 #include "core/hook/nri/wire.hpp"
+#include "test/fuzz/check.hpp"
 
 using namespace koord;
 using namespace koord::nri;
 
 namespace {
-
-void check(bool holds) {
-  if (!holds) std::abort();
-}
 
 bool keep(std::string_view key) { return key.starts_with("k"); }
 

@@ -3,20 +3,16 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
 #include "core/base/manual_clock.hpp"
 #include "core/hook/nri/session.hpp"
+#include "test/fuzz/check.hpp"
 
 using namespace koord;
 using namespace koord::nri;
 
 namespace {
-
-void check(bool holds) {
-  if (!holds) std::abort();
-}
 
 // Reads what the plugin sends, which must be messages.
 struct FarEnd {

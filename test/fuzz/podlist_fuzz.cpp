@@ -2,21 +2,17 @@
 // Pods as YAML or JSON, from files that anyone may have written and from servers, and times.
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
 #include "core/base/timestamp.hpp"
 #include "core/state/named_cgroups.hpp"
 #include "core/state/objects.hpp"
+#include "test/fuzz/check.hpp"
 
 using namespace koord;
 using namespace koord::state;
 
 namespace {
-
-void check(bool holds) {
-  if (!holds) std::abort();
-}
 
 void check_pods(const std::vector<Pod>& pods) {
   for (const Pod& pod : pods) {

@@ -2,19 +2,15 @@
 // Lines of schemata and a pod's annotation, of any content: a mask is never empty nor outside of the cache's.
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
 #include "plugins/qos-resctrl/hardware.hpp"
 #include "plugins/shared/slo/pod_slo.hpp"
+#include "test/fuzz/check.hpp"
 
 using namespace koord::rdt;
 
 namespace {
-
-void check(bool holds) {
-  if (!holds) std::abort();
-}
 
 void check_mask(const Cache& cache, std::int64_t begin, std::int64_t end) {
   const std::uint64_t mask = mask_of(cache, begin, end);

@@ -2,19 +2,15 @@
 // Kubernetes quantities: reading and writing back gives the same amount, in the one canonical form.
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "core/base/quantity.hpp"
+#include "test/fuzz/check.hpp"
 
 using namespace koord;
 
 namespace {
-
-void check(bool holds) {
-  if (!holds) std::abort();
-}
 
 // Whole units and thousandths come back as what they were.
 void check_written(std::int64_t value) {

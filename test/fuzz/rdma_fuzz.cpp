@@ -2,18 +2,10 @@
 // Names of devices, paths and counters in sysfs, and the JSON made of them.
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
 #include "plugins/advisor-rdma/rdma.hpp"
-
-namespace {
-
-void check(bool holds) {
-  if (!holds) std::abort();
-}
-
-}  // namespace
+#include "test/fuzz/check.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace koord::rdma;

@@ -3,7 +3,6 @@
 // content. A value merged into an object once is found there the next time.
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
 #include "core/report/cpu_manager_state.hpp"
@@ -12,15 +11,12 @@
 #include "core/report/direct_report.hpp"
 #include "core/report/node_topology.hpp"
 #include "core/report/reported.hpp"
+#include "test/fuzz/check.hpp"
 
 using namespace koord;
 using namespace koord::report;
 
 namespace {
-
-void check(bool holds) {
-  if (!holds) std::abort();
-}
 
 state::Snapshot node() {
   state::Snapshot state;

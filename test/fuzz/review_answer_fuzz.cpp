@@ -2,22 +2,14 @@
 // Answers of an API server to TokenReview and SubjectAccessReview. Nothing may authenticate or allow by accident.
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
 #include "core/json/reader.hpp"
 #include "core/kubeauth/review.hpp"
+#include "test/fuzz/check.hpp"
 
 using namespace koord;
 using namespace koord::kubeauth;
-
-namespace {
-
-void check(bool holds) {
-  if (!holds) std::abort();
-}
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

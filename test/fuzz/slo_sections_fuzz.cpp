@@ -3,19 +3,15 @@
 // range, and rejected values are reported.
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
 #include "plugins/shared/slo/node_slo.hpp"
 #include "plugins/shared/slo/pod_slo.hpp"
+#include "test/fuzz/check.hpp"
 
 using namespace koord::slo;
 
 namespace {
-
-void check(bool holds) {
-  if (!holds) std::abort();
-}
 
 bool is_percent(const Number& value) { return !value || (*value >= 0 && *value <= 100); }
 

@@ -3,22 +3,14 @@
 // rejected is named and does not change what held before.
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 
 #include "core/state/slo.hpp"
 #include "core/state/slo_settings.hpp"
+#include "test/fuzz/check.hpp"
 
 using namespace koord;
 using namespace koord::state;
-
-namespace {
-
-void check(bool holds) {
-  if (!holds) std::abort();
-}
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);

@@ -3,20 +3,16 @@
 // that names the problem.
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
 #include "core/api/decision_request.hpp"
 #include "core/base/manual_clock.hpp"
 #include "core/decision/modes.hpp"
+#include "test/fuzz/check.hpp"
 
 using namespace koord;
 
 namespace {
-
-void check(bool holds) {
-  if (!holds) std::abort();
-}
 
 // A moment is in 1970 or later, as far as a wall clock goes.
 void check_decisions(const Result<decision::DecisionQuery>& query) {

@@ -4,23 +4,19 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <string_view>
 
 #include "core/child/served_verdicts.hpp"
 #include "core/child/verdict_wire.hpp"
 #include "core/service/verdict_list.hpp"
+#include "test/fuzz/check.hpp"
 #include "test/support/fake_host.hpp"
 #include "test/support/fake_node.hpp"
 
 namespace {
 
 using namespace koord;
-
-void check(bool holds) {
-  if (!holds) std::abort();
-}
 
 struct Host {
   test::FakeNode node;

@@ -22,7 +22,10 @@
 #include "plugins/advisor-block-latency/block_latency_probe.hpp"
 #include "test/support/child_process.hpp"
 #include "test/support/loop_disk.hpp"
+#include "test/support/must.hpp"
+#include "test/support/now_ns.hpp"
 #include "test/support/real_cgroup.hpp"
+#include "test/support/run_with_cgroups.hpp"
 
 namespace {
 
@@ -38,6 +41,8 @@ using koord::block_latency::Windows;
 using koord::latency::CgroupTree;
 using koord::test::ChildProcess;
 using koord::test::LoopDisk;
+using koord::test::must;
+using koord::test::now_ns;
 using koord::test::RealCgroup;
 
 constexpr std::size_t kBlock = 4096;
@@ -45,20 +50,8 @@ constexpr std::uint64_t kRequests = 300;
 constexpr std::uint64_t kDiskSize = 4 << 20;
 constexpr auto kPatience = std::chrono::seconds(60);
 
-template <class T>
-T must(koord::Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().message());
-  return std::move(result).value();
-}
-
 CgroupTree real_tree() { return must(CgroupTree::find("blkio", "/sys/fs/cgroup", "/proc")); }
 std::uint64_t id_of(const RealCgroup& cgroup) { return must(real_tree().directory(cgroup.dir())).id; }
-
-std::uint64_t now_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
-}
 
 // Bypasses the page cache, one request for each block.
 void transfer(const LoopDisk& disk, int flags, std::uint64_t blocks) {
@@ -253,10 +246,4 @@ TEST_CASE("a source that the kernel refuses is an error with the reason in it") 
   CHECK(opened.error().message().find("btf_tracepoint: ") != std::string::npos);
 }
 
-int main(int argc, char** argv) {
-  if (auto why = RealCgroup::unavailable()) {
-    std::printf("SKIPPED: no cgroups to measure: %s\n", why->c_str());
-    return koord::test::kSkip;
-  }
-  return doctest::Context(argc, argv).run();
-}
+int main(int argc, char** argv) { return koord::test::run_with_cgroups(argc, argv); }

@@ -27,6 +27,7 @@
 #include "plugins/advisor-interference/block_blame.hpp"
 #include "test/support/child_process.hpp"
 #include "test/support/loop_disk.hpp"
+#include "test/support/must.hpp"
 #include "test/support/real_cgroup.hpp"
 
 namespace koord::test {
@@ -41,12 +42,6 @@ using latency::CgroupTree;
 constexpr std::size_t kBlock = 4096, kBulk = 64 << 10;
 constexpr std::uint64_t kDiskSize = 32 << 20;
 constexpr int kReads = 2000;
-
-template <class T>
-T must(Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().message());
-  return std::move(result).value();
-}
 
 inline CgroupTree real_tree() { return must(CgroupTree::find("blkio", "/sys/fs/cgroup", "/proc")); }
 

@@ -17,6 +17,7 @@
 #include "core/base/parse.hpp"
 #include "plugins/advisor-interference/cpu_blame.hpp"
 #include "test/support/child_process.hpp"
+#include "test/support/must.hpp"
 #include "test/support/real_cgroup.hpp"
 
 namespace {
@@ -29,15 +30,10 @@ using koord::interference::Occupant;
 using koord::latency::CgroupTree;
 using koord::test::ChildProcess;
 using koord::test::eventually;
+using koord::test::must;
 using koord::test::RealCgroup;
 
 constexpr std::uint64_t kSecond = 1'000'000'000;
-
-template <class T>
-T must(koord::Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().message());
-  return std::move(result).value();
-}
 
 CgroupTree real_tree() { return must(CgroupTree::find("cpu", "/sys/fs/cgroup", "/proc")); }
 

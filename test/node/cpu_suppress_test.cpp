@@ -4,10 +4,9 @@
 // busy the machine is. Needs root.
 #include <doctest/doctest.h>
 
-#include <cstdio>
-
 #include "core/base/cpu_set.hpp"
 #include "test/support/child_process.hpp"
+#include "test/support/run_with_cgroups.hpp"
 #include "test/support/suppress_rig.hpp"
 
 using namespace koord;
@@ -84,10 +83,4 @@ TEST_CASE_FIXTURE(
   comes_and_goes(Policy::cpu_idle, pods.besteffort, "cpu.idle", "1");
 }
 
-int main(int argc, char** argv) {
-  if (auto why = RealCgroup::unavailable()) {
-    std::printf("skipped: no cgroups can be made here: %s\n", why->c_str());
-    return kSkip;
-  }
-  return doctest::Context(argc, argv).run();
-}
+int main(int argc, char** argv) { return koord::test::run_with_cgroups(argc, argv); }

@@ -23,7 +23,10 @@
 #include "plugins/advisor-memory-latency/memory_latency_probe.hpp"
 #include "test/support/child_process.hpp"
 #include "test/support/loop_disk.hpp"
+#include "test/support/must.hpp"
+#include "test/support/now_ns.hpp"
 #include "test/support/real_cgroup.hpp"
+#include "test/support/run_with_cgroups.hpp"
 
 namespace {
 
@@ -38,18 +41,14 @@ using koord::memory_latency::Windows;
 using koord::test::ChildProcess;
 using koord::test::eventually;
 using koord::test::LoopDisk;
+using koord::test::must;
+using koord::test::now_ns;
 using koord::test::RealCgroup;
 
 constexpr std::uint64_t kMiB = 1u << 20;
 constexpr std::uint64_t kLimit = 32 * kMiB;
 constexpr std::uint64_t kDiskSize = 128 * kMiB;
 constexpr auto kPatience = std::chrono::seconds(120);
-
-template <class T>
-T must(koord::Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().message());
-  return std::move(result).value();
-}
 
 CgroupTree real_tree() { return must(CgroupTree::find("memory", "/sys/fs/cgroup", "/proc")); }
 std::uint64_t id_of(const RealCgroup& cgroup) { return must(real_tree().directory(cgroup.dir())).id; }
@@ -61,12 +60,6 @@ std::optional<MemoryLatencyProbe> open_or_skip(std::string_view source, std::uin
   if (::access("/sys/kernel/btf/vmlinux", R_OK) == 0) throw std::runtime_error(opened.error().message());
   std::printf("SKIPPED: %s\n", opened.error().message().c_str());
   return std::nullopt;
-}
-
-std::uint64_t now_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
 // Through the page cache, which is charged to the cgroup of the first reader. A disk, not a file: in a small machine
@@ -354,10 +347,4 @@ TEST_CASE("a source that the kernel refuses is an error with the reason in it") 
   CHECK(opened.error().message().find("task_storage: ") != std::string::npos);
 }
 
-int main(int argc, char** argv) {
-  if (auto why = RealCgroup::unavailable()) {
-    std::printf("SKIPPED: no cgroups to measure: %s\n", why->c_str());
-    return koord::test::kSkip;
-  }
-  return doctest::Context(argc, argv).run();
-}
+int main(int argc, char** argv) { return koord::test::run_with_cgroups(argc, argv); }

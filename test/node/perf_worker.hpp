@@ -20,14 +20,11 @@
 #include "plugins/shared/counters/perf_hierarchy.hpp"
 #include "test/support/child_process.hpp"
 #include "test/support/eventually.hpp"
+#include "test/support/must.hpp"
 
 namespace koord::performance {
 
-template <class T>
-T must(Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().message());
-  return std::move(result).value();
-}
+using test::must;
 
 inline std::string tree() { return must(find_perf_hierarchy("/sys/fs/cgroup")); }
 

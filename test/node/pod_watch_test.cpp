@@ -4,12 +4,12 @@
 
 #include <doctest/doctest.h>
 
-#include <cstdio>
 #include <functional>
 #include <optional>
 
 #include "core/cgroup/kube_root.hpp"
 #include "test/support/real_cgroup.hpp"
+#include "test/support/run_with_cgroups.hpp"
 
 using namespace koord;
 using namespace koord::state;
@@ -61,10 +61,4 @@ TEST_CASE("pods and containers are noticed in the kernel's trees, and no watch i
   }
 }
 
-int main(int argc, char** argv) {
-  if (auto why = RealCgroup::unavailable()) {
-    std::fprintf(stderr, "SKIPPED: no cgroup can be made here: %s\n", why->c_str());
-    return koord::test::kSkip;
-  }
-  return doctest::Context(argc, argv).run();
-}
+int main(int argc, char** argv) { return koord::test::run_with_cgroups(argc, argv); }

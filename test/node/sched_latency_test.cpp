@@ -20,7 +20,10 @@
 #include "plugins/advisor-sched-latency/sched_latency_probe.hpp"
 #include "test/support/child_process.hpp"
 #include "test/support/cpu_workloads.hpp"
+#include "test/support/must.hpp"
+#include "test/support/now_ns.hpp"
 #include "test/support/real_cgroup.hpp"
+#include "test/support/run_with_cgroups.hpp"
 
 namespace {
 
@@ -35,15 +38,11 @@ using koord::sched_latency::Waits;
 using Windows = koord::latency::Windows<Waits>;
 using koord::test::ChildProcess;
 using koord::test::eventually;
+using koord::test::must;
+using koord::test::now_ns;
 using koord::test::RealCgroup;
 
 constexpr std::uint64_t kRounds = 50;
-
-template <class T>
-T must(koord::Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().message());
-  return std::move(result).value();
-}
 
 CgroupTree real_tree() { return must(CgroupTree::find("cpu", "/sys/fs/cgroup", "/proc")); }
 
@@ -54,12 +53,6 @@ std::unique_ptr<Probe> open_or_skip(Source source, ProbeOptions options = {}) {
   if (opened) return std::move(opened->probe);
   std::printf("SKIPPED: %s\n", opened.error().message().c_str());
   return nullptr;
-}
-
-std::uint64_t now_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
 void pin_to_first_cpu() {
@@ -388,10 +381,4 @@ TEST_CASE("time that a container's own quota takes is throttled time, and no wai
   CHECK(double(all.throttled_ns) >= 0.99 * kernel - 100e6);
 }
 
-int main(int argc, char** argv) {
-  if (auto why = RealCgroup::unavailable()) {
-    std::printf("SKIPPED: no cgroups to measure: %s\n", why->c_str());
-    return koord::test::kSkip;
-  }
-  return doctest::Context(argc, argv).run();
-}
+int main(int argc, char** argv) { return koord::test::run_with_cgroups(argc, argv); }

@@ -17,6 +17,7 @@
 #include "plugins/shared/latency/posted_waits.hpp"
 #include "test/support/cpu_workloads.hpp"
 #include "test/support/fake_host.hpp"
+#include "test/support/must.hpp"
 #include "test/support/real_cgroup.hpp"
 
 using namespace koord::test;
@@ -31,12 +32,6 @@ using koord::latency::Waits;
 using koord::sched_latency::Source;
 
 std::string sched_file, interference_file;
-
-template <class T>
-T must(koord::Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().message());
-  return std::move(result).value();
-}
 
 CgroupTree real_tree() { return must(CgroupTree::find("cpu", "/sys/fs/cgroup", "/proc")); }
 

@@ -27,6 +27,7 @@
 #include "test/core/child/confinement_node.hpp"
 #include "test/support/child_process.hpp"
 #include "test/support/real_cgroup.hpp"
+#include "test/support/run_with_cgroups.hpp"
 
 using namespace koord;
 using namespace koord::child;
@@ -311,10 +312,4 @@ TEST_CASE_FIXTURE(Node,
         5s);
 }
 
-int main(int argc, char** argv) {
-  if (auto reason = test::RealCgroup::unavailable()) {
-    std::fprintf(stderr, "SKIPPED: %s\n", reason->c_str());
-    return test::kSkip;
-  }
-  return doctest::Context(argc, argv).run();
-}
+int main(int argc, char** argv) { return koord::test::run_with_cgroups(argc, argv); }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Composed values on the kernel of this machine: a class that is capped, and pods with limits that the agent scales.
-#include <cstdio>
 #include <memory>
 
 #include "test/core/knob/governed_node.hpp"
+#include "test/support/run_with_cgroups.hpp"
 
 using namespace koord;
 using namespace koord::knob;
@@ -149,10 +149,4 @@ TEST_CASE_FIXTURE(GovernedNode, "a cgroup that is recreated between the read and
   CHECK(journal->size() == 0);
 }
 
-int main(int argc, char** argv) {
-  if (auto why = RealCgroup::unavailable()) {
-    std::printf("skipped: no cgroups can be made here: %s\n", why->c_str());
-    return kSkip;
-  }
-  return doctest::Context(argc, argv).run();
-}
+int main(int argc, char** argv) { return koord::test::run_with_cgroups(argc, argv); }

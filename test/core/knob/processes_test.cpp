@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <cstdio>
 #include <ctime>
 #include <deque>
 #include <map>
@@ -21,6 +20,7 @@
 #include "core/knob/executor.hpp"
 #include "test/support/child_process.hpp"
 #include "test/support/real_cgroup.hpp"
+#include "test/support/run_with_cgroups.hpp"
 
 using namespace koord;
 using namespace koord::knob;
@@ -376,10 +376,4 @@ TEST_CASE_FIXTURE(Containers, "on a kernel with core scheduling the processes ge
   CHECK(cookie_of(::getpid()) == 0);
 }
 
-int main(int argc, char** argv) {
-  if (auto why = RealCgroup::unavailable()) {
-    std::printf("skipped: no cgroups can be made here: %s\n", why->c_str());
-    return koord::test::kSkip;
-  }
-  return doctest::Context(argc, argv).run();
-}
+int main(int argc, char** argv) { return koord::test::run_with_cgroups(argc, argv); }

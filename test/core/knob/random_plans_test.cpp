@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <map>
 #include <memory>
 #include <random>
@@ -15,6 +14,7 @@
 #include "core/knob/surroundings.hpp"
 #include "test/core/knob/made_step.hpp"
 #include "test/support/real_cgroup.hpp"
+#include "test/support/run_with_cgroups.hpp"
 
 using namespace koord;
 using namespace koord::knob;
@@ -159,10 +159,4 @@ TEST_CASE_FIXTURE(Forest, "minima of memory that add up before and after a plan 
   }
 }
 
-int main(int argc, char** argv) {
-  if (auto why = RealCgroup::unavailable()) {
-    std::printf("skipped: no cgroups can be made here: %s\n", why->c_str());
-    return koord::test::kSkip;
-  }
-  return doctest::Context(argc, argv).run();
-}
+int main(int argc, char** argv) { return koord::test::run_with_cgroups(argc, argv); }

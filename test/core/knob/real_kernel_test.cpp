@@ -2,7 +2,6 @@
 // Knobs against this machine's kernel, which has its own rules about children and parents. Needs root.
 #include <doctest/doctest.h>
 
-#include <cstdio>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -12,6 +11,7 @@
 #include "core/base/parse.hpp"
 #include "core/knob/executor.hpp"
 #include "test/support/real_cgroup.hpp"
+#include "test/support/run_with_cgroups.hpp"
 
 using namespace koord;
 using namespace koord::knob;
@@ -218,10 +218,4 @@ TEST_CASE_FIXTURE(Kernel, "cpu.idle is reverted although the weight after it was
   CHECK(files.read({*find_knob("cpu.idle"), pod.dir()})->texts == announced.texts);
 }
 
-int main(int argc, char** argv) {
-  if (auto why = RealCgroup::unavailable()) {
-    std::printf("skipped: no cgroups can be made here: %s\n", why->c_str());
-    return koord::test::kSkip;
-  }
-  return doctest::Context(argc, argv).run();
-}
+int main(int argc, char** argv) { return koord::test::run_with_cgroups(argc, argv); }

@@ -6,9 +6,9 @@
 #include <sys/stat.h>
 
 #include <csignal>
-#include <cstdio>
 
 #include "test/core/knob/governed_node.hpp"
+#include "test/support/run_with_cgroups.hpp"
 
 using namespace koord;
 using namespace koord::knob;
@@ -169,10 +169,4 @@ TEST_CASE_FIXTURE(GovernedNode,
   CHECK(journal->size() == 0);
 }
 
-int main(int argc, char** argv) {
-  if (auto why = RealCgroup::unavailable()) {
-    std::printf("skipped: no cgroups can be made here: %s\n", why->c_str());
-    return kSkip;
-  }
-  return doctest::Context(argc, argv).run();
-}
+int main(int argc, char** argv) { return koord::test::run_with_cgroups(argc, argv); }

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel's monotonic clock, which programs in the kernel read.
+#pragma once
+
+#include <time.h>
+
+#include <cstdint>
+
+namespace koord::test {
+
+inline std::uint64_t now_ns() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+}  // namespace koord::test
