@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/advisor-interference/perf_counters.hpp"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <iterator>
 #include <unordered_set>
 
 #include "core/base/cpu_set.hpp"
 #include "core/base/file.hpp"
+#include "plugins/shared/counters/descriptors.hpp"
 #include "plugins/shared/counters/perf_hierarchy.hpp"
 
 namespace koord::interference {
@@ -17,13 +16,6 @@ namespace {
 using performance::CgroupCounters;
 using performance::EventSet;
 using performance::GroupReading;
-
-// The rest of the process's descriptors is for other plugins that run in it.
-std::size_t quarter_of_descriptors() {
-  rlimit limit = {};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return SIZE_MAX;
-  return static_cast<std::size_t>(limit.rlim_cur / 4);
-}
 
 Result<std::vector<unsigned>> online_cpus(const std::string& sys) {
   const std::string path = sys + "/devices/system/cpu/online";
@@ -52,7 +44,7 @@ Result<std::unique_ptr<PerfCounters>> PerfCounters::open(const NodeRoots& roots,
     if (const auto why = performance::why_node_cannot(events.error())) return invalid(*why);
     return events.error();
   }
-  const Limits within{std::min(limits.descriptors, quarter_of_descriptors()), limits.turn_seconds};
+  const Limits within{std::min(limits.descriptors, performance::quarter_of_descriptors()), limits.turn_seconds};
   return std::unique_ptr<PerfCounters>(new PerfCounters(std::move(tree), roots.sys, std::move(*events), within));
 }
 

@@ -12,6 +12,7 @@
 #include "plugins/advisor-memory-events/kernel_log.hpp"
 #include "plugins/advisor-memory-events/memory_meter.hpp"
 #include "plugins/advisor-memory-events/oom_log.hpp"
+#include "plugins/shared/sdk/if_known.hpp"
 
 namespace {
 
@@ -158,7 +159,7 @@ class MemoryEvents final : public koord::plugin::Advisor {
     std::int64_t value[1] = {KOORD_ABSENT};
     if (opened.open(host(), cgroup_, dir, file, {key}) != KOORD_OK || opened.read(value) != KOORD_OK)
       return std::nullopt;
-    return value[0] == KOORD_ABSENT ? std::nullopt : std::optional(value[0]);
+    return koord::plugin::if_known(value[0]);
   }
 
   // Records the event for the first subject that exists, else for the node.

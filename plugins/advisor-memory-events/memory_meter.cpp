@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "plugins/shared/sdk/if_known.hpp"
+
 namespace koord::memory_events {
 namespace {
 
@@ -11,10 +13,6 @@ void add(const plugin::Metric& metric, std::uint64_t subject, std::uint64_t& ser
          plugin::Batch& batch) {
   if (series == 0) series = metric.series(subject);
   batch.add(series, static_cast<double>(value));
-}
-
-std::optional<std::int64_t> if_known(std::int64_t value) {
-  return value == KOORD_ABSENT ? std::nullopt : std::optional(value);
 }
 
 }  // namespace
@@ -43,10 +41,11 @@ std::int64_t MemoryMeter::report(plugin::Batch& batch) {
   std::optional<std::int64_t> counted;
   bool subtree = false;
   if (reading_) {
-    counted = if_known(reading_->values[kOomKill]);
-    subtree = if_known(reading_->values[kHigh]).has_value();  // v1 has no such event
+    counted = plugin::if_known(reading_->values[kOomKill]);
+    subtree = plugin::if_known(reading_->values[kHigh]).has_value();  // v1 has no such event
     if (!is_pod_)
-      if (auto hits = if_known(reading_->values[kMax])) add(metrics_->limit_hits, subject_, hits_series_, *hits, batch);
+      if (auto hits = plugin::if_known(reading_->values[kMax]))
+        add(metrics_->limit_hits, subject_, hits_series_, *hits, batch);
     if (!is_pod_ && subtree) add(metrics_->high_events, subject_, high_series_, reading_->values[kHigh], batch);
   }
   kills().update(counted, subtree);

@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/advisor-performance/settings.hpp"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <string>
 
 #include "core/base/parse.hpp"
+#include "plugins/shared/counters/descriptors.hpp"
 
 namespace koord::performance {
 namespace {
-
-std::size_t quarter_of_all_descriptors() {
-  rlimit limit = {};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return SIZE_MAX;
-  return static_cast<std::size_t>(limit.rlim_cur / 4);
-}
 
 std::uint64_t positive_duration_ns(const std::string& key, const std::string& text) {
   const Result<Duration> duration = parse_duration(text);
@@ -51,7 +44,7 @@ Settings read_settings(const koord_host* host) {
   if (auto interval = config.string("/interval")) settings.interval_ns = positive_duration_ns("interval", *interval);
   settings.min_running_ratio = config.f64("/minRunningRatio").value_or(settings.min_running_ratio);
   if (auto most = config.i64("/maxDescriptors")) settings.max_descriptors = static_cast<std::size_t>(*most);
-  settings.max_descriptors = std::min(settings.max_descriptors, quarter_of_all_descriptors());
+  settings.max_descriptors = std::min(settings.max_descriptors, quarter_of_descriptors());
   return settings;
 }
 

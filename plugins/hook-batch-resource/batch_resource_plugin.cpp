@@ -7,19 +7,17 @@
 
 #include "koordetector/plugin.hpp"
 #include "plugins/hook-batch-resource/batch_resource.hpp"
+#include "plugins/shared/sdk/if_known.hpp"
 
 namespace {
 
 using koord::batch::Amounts;
 using koord::batch::Kind;
 using koord::plugin::check;
+using koord::plugin::if_known;
 using koord::plugin::str;
 using koord::plugin::Strided;
 using koord::plugin::view;
-
-std::optional<std::int64_t> given(std::int64_t amount) {
-  return amount == KOORD_ABSENT ? std::nullopt : std::optional(amount);
-}
 
 Amounts amounts_of(const koord_container& container) {
   Amounts amounts;
@@ -28,10 +26,10 @@ Amounts amounts_of(const koord_container& container) {
   for (const koord_resource& resource :
        Strided(container.resources, container.n_resources, container.resource_stride)) {
     if (view(resource.name) == "kubernetes.io/batch-cpu") {
-      amounts.cpu_request = given(resource.request);
-      amounts.cpu_limit = given(resource.limit);
+      amounts.cpu_request = if_known(resource.request);
+      amounts.cpu_limit = if_known(resource.limit);
     } else if (view(resource.name) == "kubernetes.io/batch-memory") {
-      amounts.memory_limit = given(resource.limit);
+      amounts.memory_limit = if_known(resource.limit);
     }
   }
   return amounts;

@@ -3,19 +3,18 @@
 
 #include <algorithm>
 
+#include "plugins/shared/sdk/if_known.hpp"
+
 namespace koord::eviction {
 namespace {
 
+using plugin::if_known;
 using plugin::Snapshot;
 using plugin::str;
 using plugin::Strided;
 using plugin::view;
 
 constexpr std::uint64_t kSecondNs = 1'000'000'000;
-
-std::optional<std::int64_t> if_known(std::int64_t amount) {
-  return amount == KOORD_ABSENT ? std::nullopt : std::optional(amount);
-}
 
 // If the node's object is unknown: from the kernel's topology.
 std::optional<std::int64_t> capacity_by_topology(const koord_topology* topology, Resource resource) {
