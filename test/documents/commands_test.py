@@ -39,9 +39,8 @@ class Cgroups:
 
     def __init__(self, name):
         root = pathlib.Path('/sys/fs/cgroup')
-        is_v2 = (root / 'cgroup.controllers').exists()
-        names = [root] if is_v2 else [path for path in root.iterdir() if path.is_dir() and not path.is_symlink() and (path / 'tasks').exists()]
-        self.tops = [path / name for path in names]
+        hierarchies = [root] if (root / 'cgroup.procs').exists() else [path for path in root.iterdir() if not path.is_symlink() and (path / 'cgroup.procs').exists()]
+        self.tops = [path / name for path in hierarchies]
         self.processes = []
 
     def add(self, pod):
@@ -54,16 +53,19 @@ class Cgroups:
             for folder in (top, top / pod, container):
                 if not folder.exists():
                     folder.mkdir()
-                    self.prepare(folder, top.parent)
+                    self.prepare(folder)
             (container / 'cgroup.procs').write_text(str(process.pid))
         return f'{self.tops[0].name}/{pod}'
 
     @staticmethod
-    def prepare(folder, root):
+    def prepare(folder):
+        """Version 1 needs CPUs and memory nodes in a new set, version 2 the controllers of its parent."""
         for file in ('cpuset.mems', 'cpuset.cpus'):
-            if (folder / file).exists() and (folder.parent / file).exists() and folder.parent != root.parent:
-                with contextlib.suppress(OSError):
-                    (folder / file).write_text((folder.parent / file).read_text())
+            if (folder / file).exists() and (folder.parent / file).exists() and not (folder / 'cgroup.controllers').exists():
+                (folder / file).write_text((folder.parent / file).read_text())
+        if (folder / 'cgroup.subtree_control').exists() and folder.name != 'main':
+            for controller in (folder / 'cgroup.controllers').read_text().split():
+                (folder / 'cgroup.subtree_control').write_text('+' + controller)
 
     def remove(self):
         for process in self.processes:

@@ -90,6 +90,23 @@ class Built(unittest.TestCase):
         for name in set(re.findall(r'\b(?:koordetector_(?:host|plugin|store|report)|koord_manager)_\w+', rules)):
             self.assertIn(name, text)
 
+    def test_the_page_of_metrics_has_each_metric_of_its_own_that_an_agent_exports(self):
+        with tempfile.TemporaryDirectory(prefix='koord-test-docs-') as folder:
+            settings = ['listen.metrics=', f'listen.socket={folder}/socket', 'store.path=', 'predict.directory=', f'qos.directory={folder}/qos', 'hooks.nri.socket=',
+                        'plugins.ownDirectories=[]', 'plugins.directories=[]', 'exporter.detail=all']
+            command = [by_name['koordetector'], *(word for setting in settings for word in ('--set', setting))]
+            scrape = ['curl', '-fs', '--unix-socket', f'{folder}/socket', 'http://agent/metrics']
+            with subprocess.Popen(command, stderr=subprocess.DEVNULL) as agent:
+                try:
+                    while (done := subprocess.run(scrape, capture_output=True, text=True, check=False)).returncode != 0:
+                        self.assertIsNone(agent.poll(), 'the agent ended')
+                finally:
+                    agent.terminate()
+        exported = set(re.findall(r'^# HELP (koordetector_(?:host|store|predict|report|http)_\w+)', done.stdout, re.M))
+        self.assertGreater(len(exported), 25)
+        text = self.site.text('reference/metrics.html')
+        self.assertEqual([name for name in sorted(exported) if name not in text], [])
+
     def test_a_second_run_writes_the_same_pages(self):
         before = {name: (self.folder / name).read_bytes() for name in self.site.files}
         self.assertEqual(build(self.folder, *programs).returncode, 0)
