@@ -31,7 +31,9 @@ NODE_SLO = """kind: NodeSLO
 spec:
   resourceUsedThresholdWithBE: {enable: true, cpuSuppressThresholdPercent: 60, cpuSuppressPolicy: cfsQuota}
   cpuBurstStrategy: {policy: auto}
+  hostApplications: [{name: cron, qos: LS, cgroupPath: {base: CgroupRoot, relativePath: %s}}]
 """
+NODE_EXPORTER = ['prometheus-node-exporter', '--web.listen-address=127.0.0.1:9100']
 
 
 class Cgroups:
@@ -94,7 +96,7 @@ class Node:
     def __init__(self, build, plugin, folder):
         self.build, self.plugin, self.folder = pathlib.Path(build), plugin, folder
         self.cgroups = Cgroups(f'koord-test-documents-{os.getpid()}')
-        self.agent = None
+        self.agent = self.exporter = None
         self.bin = folder / 'bin'
         self.bin.mkdir()
         for program in ('core/agentd/koordetector', 'core/ctl/koordctl', 'core/manager/koord-manager'):
@@ -103,14 +105,17 @@ class Node:
 
     def start(self):
         (self.folder / 'pods.yaml').write_text('kind: PodList\nitems:\n' + ''.join(self.pod(*pod) for pod in PODS))
-        (self.folder / 'slo.yaml').write_text(NODE_SLO)
+        (self.folder / 'slo.yaml').write_text(NODE_SLO % self.cgroups.add('cron'))
         plugins = self.folder / 'plugins'
         plugins.mkdir()
         for plugin in (self.build / 'plugins').glob('*/*.so'):
             shutil.copy(plugin, plugins)
         settings = [f'plugins.ownDirectories=[{plugins}]', 'plugins.directories=[]', f'plugins.childProgram={self.build}/core/plugin_host/koord-plugin-host',
-                    'state.source=file', f'state.file.pods={self.folder}/pods.yaml', f'state.file.nodeSLO={self.folder}/slo.yaml']
+                    'state.source=file', f'state.file.pods={self.folder}/pods.yaml', f'state.file.nodeSLO={self.folder}/slo.yaml',
+                    'plugins.settings.external-textfile.config.directory=/var/lib/koordetector/textfile',
+                    'plugins.settings.external-prometheus.config={targets: [{name: exporter, url: "http://127.0.0.1:9100/metrics", metrics: ["node_load*"]}]}']
         self.log = open(self.folder / 'log', 'wb')
+        self.exporter = subprocess.Popen(NODE_EXPORTER, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.agent = subprocess.Popen(['koordetector', '--config', self.build / 'packaging/koordetector.yaml', '--feature-gates=AllAlpha=true,AllBeta=true',
                                        *(word for setting in settings for word in ('--set', setting))],
                                       stdout=self.log, stderr=self.log, env=self.environment)
@@ -130,6 +135,9 @@ class Node:
             if self.agent.wait(SECONDS) != 0:
                 problems.append(f'the agent ended with {self.agent.returncode}:\n' + (self.folder / 'log').read_text()[-4000:])
             self.log.close()
+        if self.exporter:
+            self.exporter.kill()
+            self.exporter.wait()
         self.cgroups.remove()
         return problems
 
