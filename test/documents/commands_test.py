@@ -111,7 +111,7 @@ class Node:
         for plugin in (self.build / 'plugins').glob('*/*.so'):
             shutil.copy(plugin, plugins)
         settings = [f'plugins.ownDirectories=[{plugins}]', 'plugins.directories=[]', f'plugins.childProgram={self.build}/core/plugin_host/koord-plugin-host',
-                    'state.source=file', f'state.file.pods={self.folder}/pods.yaml', f'state.file.nodeSLO={self.folder}/slo.yaml',
+                    'hooks.nri.socket=', 'state.source=file', f'state.file.pods={self.folder}/pods.yaml', f'state.file.nodeSLO={self.folder}/slo.yaml',
                     'plugins.settings.external-textfile.config.directory=/var/lib/koordetector/textfile',
                     'plugins.settings.external-prometheus.config={targets: [{name: exporter, url: "http://127.0.0.1:9100/metrics", metrics: ["node_load*"]}]}']
         self.log = open(self.folder / 'log', 'wb')
@@ -142,8 +142,8 @@ class Node:
         return problems
 
     def supports(self, plugin):
-        """Waits until the agent knows it."""
-        if self.run(f'koordctl capabilities | grep "^{plugin} "') is not None:
+        """Waits until the agent knows it, if it is built."""
+        if not (self.folder / f'plugins/{plugin}.so').exists() or self.run(f'koordctl capabilities | grep "^{plugin} "') is not None:
             return False
         return self.run_once(f'koordctl capabilities | grep "^{plugin} *supported "').returncode == 0
 
@@ -165,7 +165,7 @@ class Node:
 
 
 def inside(tree, build, plugin, paths):
-    """In the namespaces: runs all blocks and prints a line for each that fails."""
+    """In the namespaces: runs all blocks and prints a line for each."""
     subprocess.run(['ip', 'link', 'set', 'lo', 'up'], check=True)
     for path in OWN_FOLDERS:
         subprocess.run(['mount', '-t', 'tmpfs', 'koord-test-documents', path], check=True)
