@@ -6,7 +6,8 @@ usage: headers.py TREE BUILD    BUILD is the build folder: flags come from its c
        headers.py --self-test   a header that misses an include must be found
 
 A .hpp is compiled as C++, a .h as C and as C++, in a small source of its own below BUILD/headers, by ccache where the
-build uses it: unchanged headers cost nothing, in a new build folder either.
+build uses it: unchanged headers cost nothing, in a new build folder either. A header with `#pragma once` that a source of the
+build includes first, without a precompiled header, has compiled alone already.
 """
 import concurrent.futures
 import json
@@ -46,6 +47,12 @@ def flags_of(command, source):
     return flags
 
 
+def first_line(source):
+    """The first line of a source that is neither empty nor a `//` comment."""
+    with source.open() as lines:
+        return next((line.strip() for line in lines if line.strip() and not line.startswith('//')), '')
+
+
 class Commands:
     """How to compile: a C++ header like a source of its folder, else like the first one; C by the standard."""
 
@@ -53,11 +60,17 @@ class Commands:
         self.build = build
         self.tree = pathlib.Path(os.path.relpath(tree, build))  # ccache compares commands: without the folder's own path
         self.by_folder = {}
+        self.first_includes = set()
         for entry in json.loads((build / 'compile_commands.json').read_text()):
             path = (build / entry['file']).resolve()
             if path.suffix == '.cpp':
                 self.by_folder.setdefault(path.parent, flags_of(entry['command'], entry['file']))
+                if '-include' not in entry['command'] and path.exists():
+                    self.first_includes.add(first_line(path))
         self.first = next(iter(self.by_folder.values()))
+
+    def compiled_already(self, tree, header):
+        return f'#include "{header.relative_to(tree)}"' in self.first_includes and '#pragma once' in header.read_text()
 
     def of(self, header, language):
         flags = self.by_folder.get(header.parent, self.first)
@@ -80,7 +93,7 @@ def check(tree, build):
     """Yields (header, errors)."""
     (build / 'headers').mkdir(exist_ok=True)
     commands = Commands(tree, build)
-    jobs = [(header, language) for header in headers_of(tree)
+    jobs = [(header, language) for header in headers_of(tree) if not commands.compiled_already(tree, header)
             for language in (['c++'] if header.suffix == '.hpp' else ['c', 'c++'])]
     with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
         for (header, _), errors in zip(jobs, pool.map(lambda job: compile_alone(tree, *job, commands), jobs)):
@@ -104,10 +117,16 @@ def self_test():
         (tree / 'core/x/missing.hpp').write_text('#pragma once\nstd::string missing();\n')
         (tree / 'core/x/unguarded.hpp').write_text('struct Unguarded {};\n')
         (tree / 'compile_commands.json').write_text(json.dumps(
-            [{'file': 'core/x/x.cpp', 'command': 'c++ -std=c++20 -o x.o -c core/x/x.cpp'}]))
+            [{'file': 'core/x/x.cpp', 'command': 'c++ -std=c++20 -o x.o -c core/x/x.cpp'},
+             {'file': 'core/x/p.cpp', 'command': 'c++ -std=c++20 -include p.hpp -o p.o -c core/x/p.cpp'}]))
+        # Only a source without a precompiled header spares its first header the compiler.
+        (tree / 'core/x/x.cpp').write_text('// x\n\n#include "core/x/compiled.hpp"\n#include "core/x/second.hpp"\n')
+        (tree / 'core/x/p.cpp').write_text('#include "core/x/missing.hpp"\n')
+        (tree / 'core/x/compiled.hpp').write_text('#pragma once\nno_code_at_all\n')
+        (tree / 'core/x/second.hpp').write_text('#pragma once\nstd::string second();\n')
         found = {header.name for header, errors in check(tree, tree) if errors}
-        if found != {'missing.hpp', 'unguarded.hpp'}:
-            print(f'expected missing.hpp and unguarded.hpp to be found, got {found}')
+        if found != {'missing.hpp', 'second.hpp', 'unguarded.hpp'}:
+            print(f'expected missing.hpp, second.hpp and unguarded.hpp to be found, got {found}')
             return 1
     return 0
 
