@@ -161,6 +161,21 @@ std::string TlsSession::outgoing() {
   return bytes;
 }
 
+void TlsSession::free_passed() {
+  const TlsLibrary& tls = state_->tls;
+  if (tls.BIO_ctrl_pending(state_->in) != 0 || tls.BIO_ctrl_pending(state_->out) != 0) return;
+  BIO* in = tls.BIO_new(tls.BIO_s_mem());
+  BIO* out = tls.BIO_new(tls.BIO_s_mem());
+  if (in == nullptr || out == nullptr) {
+    tls.BIO_free(in);
+    tls.BIO_free(out);
+    return;
+  }
+  tls.SSL_set_bio(state_->ssl.get(), in, out);
+  state_->in = in;
+  state_->out = out;
+}
+
 ssl_st* TlsSession::native() const { return state_->ssl.get(); }
 
 }  // namespace koord::http

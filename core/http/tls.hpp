@@ -49,6 +49,10 @@ class TlsSession {
   // Takes the bytes to send now.
   std::string outgoing();
 
+  // Frees the memory of the records that have passed, which OpenSSL would keep in the size of the largest ones. Without
+  // effect while something is left to take in either direction.
+  void free_passed();
+
   // For tls_server.cpp.
   ssl_st* native() const;
 

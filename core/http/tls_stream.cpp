@@ -107,7 +107,13 @@ void TlsStream::open(OnOpen on_open) {
   wait();
 }
 
+// While it waits, as the connections of thousands of agents do, it keeps no memory of what has passed.
 void TlsStream::read(OnBytes on_bytes) {
+  if (is_open_ && !has_failed_ && unsent_.empty()) {
+    session_->free_passed();
+    std::string().swap(unsent_);
+    std::string().swap(header_);
+  }
   on_bytes_ = std::make_shared<const OnBytes>(std::move(on_bytes));
   if (!has_ended_) return wait();
   // Later: the reader is still in the call that began to read.

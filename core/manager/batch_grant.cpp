@@ -7,7 +7,9 @@
 namespace koord::manager {
 namespace {
 
-constexpr std::size_t kMostSamples = 1024;
+// Older reports of such a part of the window for grants are one sample: a node costs as much memory whether it reports
+// every second or every minute.
+constexpr int kPartsOfWindow = 10;
 
 using Do = BatchGrant::Decision::Do;
 
@@ -46,11 +48,15 @@ std::string_view name_of(BatchGrant::Freshness freshness) {
   return "";
 }
 
+BatchGrant::Sample BatchGrant::sample_of(Time at, Duration window, const CpuMemory& available) {
+  return {at, at, window, static_cast<double>(available.cpu), static_cast<double>(available.memory), 1};
+}
+
 void BatchGrant::report(Time now, const std::string& id, bool is_recent, Duration window, const CpuMemory& available,
                         const GrantRules& rules) {
   const bool is_first = !has_report_;
   if (!is_first && id == last_id_) {
-    if (!samples_.empty()) samples_.back().available = available;
+    if (!samples_.empty()) samples_.back() = sample_of(samples_.back().at, samples_.back().window, available);
     return;
   }
   has_report_ = true;
@@ -59,10 +65,27 @@ void BatchGrant::report(Time now, const std::string& id, bool is_recent, Duratio
   is_known_ = true;
   last_report_ = now;
   before_fading_.reset();
-  samples_.push_back({now, window, available});
+  samples_.push_back(sample_of(now, window, available));
+  merge_older(now, rules);
   const Duration longest = std::max(rules.aggregate, rules.fast);
-  while (samples_.size() > kMostSamples || (samples_.size() > 1 && now - samples_[1].at > longest))
-    samples_.pop_front();
+  while (samples_.size() > 1 && now - samples_[1].at > longest) samples_.erase(samples_.begin());
+}
+
+// Merges neighbours that no longer count for withdrawals.
+void BatchGrant::merge_older(Time now, const GrantRules& rules) {
+  for (std::size_t i = samples_.size() - 1; i > 0; --i) {
+    const Sample& newer = samples_[i];
+    Sample& older = samples_[i - 1];
+    const bool is_near = newer.at - older.first <= rules.aggregate / kPartsOfWindow;
+    if (now - newer.at < rules.fast || newer.window != older.window || !is_near) continue;
+    older = {older.first,
+             newer.at,
+             older.window,
+             older.cpu + newer.cpu,
+             older.memory + newer.memory,
+             older.reports + newer.reports};
+    samples_.erase(samples_.begin() + static_cast<std::ptrdiff_t>(i));
+  }
 }
 
 // Returns the mean of the reports that lie within the last `over` with their own window, and at least of the newest.
@@ -70,16 +93,16 @@ CpuMemory BatchGrant::mean(Time now, Duration over) const {
   double cpu = 0, memory = 0, count = 0;
   for (auto sample = samples_.rbegin(); sample != samples_.rend(); ++sample) {
     if (count > 0 && now - sample->at > over - sample->window) break;
-    cpu += static_cast<double>(sample->available.cpu);
-    memory += static_cast<double>(sample->available.memory);
-    ++count;
+    cpu += sample->cpu;
+    memory += sample->memory;
+    count += sample->reports;
   }
   return {std::llround(cpu / count), std::llround(memory / count)};
 }
 
 // Half of it is enough, as it is for an agent that has just started.
 bool BatchGrant::covers(Time now, Duration over) const {
-  return now - samples_.front().at + samples_.front().window >= over / 2;
+  return now - samples_.front().first + samples_.front().window >= over / 2;
 }
 
 Time BatchGrant::silent_at(const GrantRules& rules) const {

@@ -5,10 +5,12 @@
 // clock that is off neither keeps nor loses anything. Pure: the time is passed in. [one thread]
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "core/base/clock.hpp"
 #include "core/manager/node_usage.hpp"
@@ -65,14 +67,19 @@ class BatchGrant {
 
   Freshness freshness(Time now, const GrantRules& rules) const;
   Time last_report() const { return last_report_; }
+  std::size_t samples() const { return samples_.size(); }  // that are kept of reports
 
  private:
+  // A report, or a few that followed one another.
   struct Sample {
-    Time at;
+    Time first, at;  // at: of the newest
     Duration window;
-    CpuMemory available;
+    double cpu, memory;  // sums
+    std::uint32_t reports;
   };
 
+  static Sample sample_of(Time at, Duration window, const CpuMemory& available);
+  void merge_older(Time now, const GrantRules& rules);
   CpuMemory mean(Time now, Duration over) const;
   bool covers(Time now, Duration over) const;
   Time silent_at(const GrantRules& rules) const;
@@ -83,7 +90,7 @@ class BatchGrant {
   std::string last_id_;
   bool is_known_ = false;  // a report was new while we looked, or says that it is recent
   bool has_report_ = false;
-  std::deque<Sample> samples_;  // new reports; the newest is the last
+  std::vector<Sample> samples_;  // new reports; the newest is the last, and alone
   std::optional<Time> last_written_, last_withdrawn_;
   std::optional<CpuMemory> before_fading_;
 };

@@ -58,12 +58,12 @@ struct Demand {
 };
 
 Demand demand_of(const std::vector<PodFacts>& pods, const NodeUsage& usage) {
-  std::unordered_map<std::string_view, const PodUse*> reported;
-  for (const PodUse& use : usage.pods) reported.emplace(use.name, &use);
+  std::unordered_map<std::string_view, PodUse> reported;
+  for (std::size_t i = 0; i < usage.pods.size(); ++i) reported.emplace(usage.pods[i].name, usage.pods[i]);
   Demand demand;
   for (const PodFacts& pod : pods) {
     const auto use = reported.find(pod.name);
-    const CpuMemory* used = use == reported.end() ? nullptr : &use->second->usage;
+    const CpuMemory* used = use == reported.end() ? nullptr : &use->second.usage;
     if (pod.counts && goes_before_batch(pod.priority)) {
       const CpuMemory& request = pod.request;
       demand.requested = plus(demand.requested, request);
@@ -76,17 +76,17 @@ Demand demand_of(const std::vector<PodFacts>& pods, const NodeUsage& usage) {
     if (pod.counts && use != reported.end()) reported.erase(use);
   }
   for (const auto& [name, use] : reported) {
-    if (!goes_before_batch(use->priority)) continue;
-    demand.used = plus(demand.used, use->usage);
-    demand.most_of_both = plus(demand.most_of_both, use->usage);
+    if (!goes_before_batch(use.priority)) continue;
+    demand.used = plus(demand.used, use.usage);
+    demand.most_of_both = plus(demand.most_of_both, use.usage);
   }
   return demand;
 }
 
 CpuMemory system_use(const NodeSize& node, const NodeUsage& usage) {
   CpuMemory system = usage.system;
-  for (const PodUse& application : usage.applications)
-    if (goes_before_batch(application.priority)) system = plus(system, application.usage);
+  for (std::size_t i = 0; i < usage.applications.size(); ++i)
+    if (goes_before_batch(usage.applications[i].priority)) system = plus(system, usage.applications[i].usage);
   return most(system, node.reserved);
 }
 

@@ -39,18 +39,16 @@ Result<CpuMemory> read_amounts(const JsonField& of) {
   return CpuMemory{amount("cpu"), amount("memory")};
 }
 
-Result<std::vector<PodUse>> read_uses(const JsonField& list, std::string_view usage, bool has_namespace) {
-  std::vector<PodUse> uses;
+Result<PodUses> read_uses(const JsonField& list, std::string_view usage, bool has_namespace) {
+  PodUses uses;
   const std::vector<JsonField> items = TRY(list.list());
-  uses.reserve(items.size());
   for (const JsonField& item : items) {
-    PodUse use;
-    use.name = TRY(item["name"].text());
-    if (has_namespace) use.name.insert(0, TRY(item["namespace"].text()) + '/');
-    use.priority = priority_named(TRY(item["priority"].text()));
-    use.usage = TRY(read_amounts(item[usage]["resources"]));
-    uses.push_back(std::move(use));
+    std::string name = TRY(item["name"].text());
+    if (has_namespace) name.insert(0, TRY(item["namespace"].text()) + '/');
+    const std::string priority = TRY(item["priority"].text());
+    uses.add(name, priority_named(priority), TRY(read_amounts(item[usage]["resources"])));
   }
+  uses.fit();
   return uses;
 }
 
@@ -61,6 +59,22 @@ std::int64_t request_of(const state::Pod& pod, std::string_view name) {
 }
 
 }  // namespace
+
+void PodUses::add(std::string_view name, PriorityClass priority, const CpuMemory& usage) {
+  names_ += name;
+  uses_.push_back({usage, static_cast<std::uint32_t>(names_.size()), priority});
+}
+
+void PodUses::fit() {
+  names_.shrink_to_fit();
+  uses_.shrink_to_fit();
+}
+
+PodUse PodUses::operator[](std::size_t at) const {
+  const Use& use = uses_[at];
+  const std::size_t begin = at == 0 ? 0 : uses_[at - 1].name_end;
+  return {std::string_view(names_).substr(begin, use.name_end - begin), use.priority, use.usage};
+}
 
 Result<NodeUsage> parse_node_usage(std::string_view object) {
   const json::value document = TRY(read_json(object));

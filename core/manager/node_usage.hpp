@@ -3,6 +3,7 @@
 // the scheduler has put on the node. Text in, values out. [any thread]
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -28,11 +29,37 @@ struct CpuMemory {
 inline constexpr std::int64_t kMostAmount = std::int64_t{1} << 52;
 
 struct PodUse {
-  std::string name;  // "namespace/name"
+  std::string_view name;  // "namespace/name"
   state::PriorityClass priority = state::PriorityClass::none;
   CpuMemory usage;
 
   bool operator==(const PodUse&) const = default;
+};
+
+// The uses of a report, with all names in one text: a cluster may have hundreds of thousands.
+class PodUses {
+ public:
+  void add(std::string_view name, state::PriorityClass priority, const CpuMemory& usage);
+  // Frees what was reserved for more.
+  void fit();
+
+  std::size_t size() const { return uses_.size(); }
+  // Valid until the next change.
+  PodUse operator[](std::size_t at) const;
+
+  bool operator==(const PodUses&) const = default;
+
+ private:
+  struct Use {
+    CpuMemory usage;
+    std::uint32_t name_end = 0;
+    state::PriorityClass priority = state::PriorityClass::none;
+
+    bool operator==(const Use&) const = default;
+  };
+
+  std::string names_;
+  std::vector<Use> uses_;
 };
 
 struct NodeUsage {
@@ -40,8 +67,8 @@ struct NodeUsage {
   std::optional<std::int64_t> update_ns;      // since the Unix epoch, on the node's clock; nullopt: none, or unreadable
   Duration window = std::chrono::minutes(5);  // that the values are averages of
   CpuMemory node, system;
-  std::vector<PodUse> pods;
-  std::vector<PodUse> applications;           // outside of Kubernetes
+  PodUses pods;
+  PodUses applications;                       // outside of Kubernetes
   std::optional<CpuMemory> prod_reclaimable;  // nullopt: not known
 
   bool operator==(const NodeUsage&) const = default;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/manager/program.hpp"
 
+#include <malloc.h>
 #include <unistd.h>
 
 #include <array>
@@ -255,7 +256,8 @@ struct Program {
 
 int run(const config::ManagerConfig& config, const config::FeatureGates& gates) {
   std::signal(SIGPIPE, SIG_IGN);
-  raise_file_limit();  // each agent has a connection
+  ::mallopt(M_ARENA_MAX, 1);  // a heap for each of a few threads keeps more free memory
+  raise_file_limit();         // each agent has a connection
   log::set_up(config.log.level, config.log.format);
   const Result<kube::ConnectionConfig> server = kube::find_config(config.cluster.kubeconfig);
   if (!server) {

@@ -9,6 +9,7 @@
 
 #include "core/http/client.hpp"
 #include "core/http/socket_address.hpp"
+#include "core/http/tls_server.hpp"
 #include "running_server.hpp"
 #include "scripted_server.hpp"
 #include "test/support/certificate_folder.hpp"
@@ -147,4 +148,35 @@ TEST_CASE("a server that accepts and says nothing is given up at the timeout, al
                 {.timeout = std::chrono::milliseconds(50), .tls = http::TlsOptions{.server_name = "127.0.0.1"}});
   REQUIRE_FALSE(response);
   CHECK(response.error().is(std::errc::timed_out));
+}
+
+TEST_CASE("the memory of passed records is freed, and nothing is lost that has come or is to be sent") {
+  const auto tls = http::TlsServer::open(
+      {.certificate_file = certificates().pem("server"), .key_file = certificates().key("server")});
+  REQUIRE_MESSAGE(tls, tls.error().message());
+  auto server = (*tls)->accept().value();
+  auto client = http::TlsSession::begin({.ca_file = certificates().pem("ca"), .server_name = "127.0.0.1"}).value();
+  CHECK(client.shake_hands().value() == false);
+  CHECK(server.incoming(client.outgoing()));
+  CHECK(server.shake_hands().value() == false);
+  CHECK(client.incoming(server.outgoing()));
+  CHECK(client.shake_hands().value() == true);
+  CHECK(client.write("question"));
+  CHECK(server.incoming(client.outgoing()));  // the end of the handshake, and the first data
+  CHECK(server.shake_hands().value() == true);
+  for (const char* text : {"question", "next"}) {
+    server.free_passed();
+    std::string read;
+    CHECK(server.read(read).value() == false);
+    CHECK(read == text);
+    server.free_passed();
+    CHECK(server.write("answer"));
+    server.free_passed();
+    CHECK(client.incoming(server.outgoing()));
+    read.clear();
+    CHECK(client.read(read).value() == false);
+    CHECK(read == "answer");
+    CHECK(client.write("next"));
+    CHECK(server.incoming(client.outgoing()));
+  }
 }

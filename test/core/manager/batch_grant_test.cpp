@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <utility>
 
 using namespace koord;
@@ -148,6 +149,23 @@ TEST_CASE("a short peak between reports costs no more than it shows") {
   for (int i = 0; i < 60; ++i, node.now += 5s) node.report(10'000);
   node.report(2'000);
   CHECK(node.published->cpu == 6'000);  // the mean of the last two reports
+}
+
+TEST_CASE("a node with a report each second costs little more than one with a report each minute") {
+  Granted node(1s, 1s);
+  std::size_t most = 0;
+  for (int i = 0; i < 900; ++i, node.now += 1s) {
+    node.report(10'000);
+    most = std::max(most, node.grant.samples());
+  }
+  CHECK(node.published == kTen);
+  CHECK(most <= 24);
+  // Merged or not, each report counts in the mean of five minutes.
+  for (int i = 0; i < 30; ++i, node.now += 1s) node.report(0);
+  CHECK(node.published->cpu == 0);
+  for (int i = 0; i < 90; ++i, node.now += 1s) node.report(10'000);
+  CHECK(node.published->cpu >= 8'900);
+  CHECK(node.published->cpu <= 9'200);
 }
 
 TEST_CASE("CPU and memory are decided each by itself") {

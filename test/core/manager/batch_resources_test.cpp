@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <utility>
+
 #include "core/manager/node_facts.hpp"
 
 using namespace koord;
@@ -35,7 +37,7 @@ struct Case {
   void add(const std::string& name, PriorityClass priority, CpuMemory request, std::optional<CpuMemory> used,
            KoordQos qos = KoordQos::ls) {
     pods.push_back({"test/" + name, "n", true, qos, priority, request});
-    if (used) usage.pods.push_back({"test/" + name, priority, *used});
+    if (used) usage.pods.add("test/" + name, priority, *used);
   }
 
   CpuMemory batch() {
@@ -115,13 +117,13 @@ TEST_CASE("an LSE pod counts with its requested CPUs and its used memory") {
 }
 
 TEST_CASE("a report about a pod that is not listed counts by its priority") {
-  Case one;
-  one.usage.pods.push_back({"test/gone", PriorityClass::prod, of(5, 5)});
-  CHECK(one.batch() == of(20, 28));
-  one.usage.pods.back().priority = PriorityClass::batch;
-  CHECK(one.batch() == of(25, 33));
-  one.usage.pods.back().priority = PriorityClass::none;
-  CHECK(one.batch() == of(20, 28));
+  for (const auto& [priority, batch] : {std::pair(PriorityClass::prod, of(20, 28)),
+                                        {PriorityClass::batch, of(25, 33)},
+                                        {PriorityClass::none, of(20, 28)}}) {
+    Case one;
+    one.usage.pods.add("test/gone", priority, of(5, 5));
+    CHECK(one.batch() == batch);
+  }
 }
 
 TEST_CASE("mid pods go before batch, free pods do not") {
@@ -134,7 +136,8 @@ TEST_CASE("mid pods go before batch, free pods do not") {
 
 TEST_CASE("a host application that is not batch counts as the system's") {
   Case one;
-  one.usage.applications = {{"nginx", PriorityClass::prod, of(2, 2)}, {"etl", PriorityClass::batch, of(9, 9)}};
+  one.usage.applications.add("nginx", PriorityClass::prod, of(2, 2));
+  one.usage.applications.add("etl", PriorityClass::batch, of(9, 9));
   CHECK(one.batch() == of(23, 31));
 }
 
@@ -196,7 +199,8 @@ TEST_CASE("a NodeMetric is read as the agent writes it") {
   const auto usage = parse_node_usage(R"({"spec": {"metricCollectPolicy": {"aggregateDurationSeconds": 60}}, "status": {
     "updateTime": "2026-01-02T03:04:05Z",
     "nodeMetric": {"nodeUsage": {"resources": {"cpu": "1500m", "memory": "2Gi"}}, "systemUsage": {"resources": {"cpu": "1"}}},
-    "podsMetric": [{"name": "a", "namespace": "s", "priority": "koord-prod", "podUsage": {"resources": {"cpu": "250m", "memory": "1Mi"}}}],
+    "podsMetric": [{"name": "a", "namespace": "s", "priority": "koord-prod", "podUsage": {"resources": {"cpu": "250m", "memory": "1Mi"}}},
+                   {"name": "bc", "namespace": "s"}],
     "hostApplicationMetric": [{"name": "x", "priority": "koord-batch", "usage": {"resources": {"cpu": "1"}}}],
     "prodReclaimableMetric": {"resource": {"resources": {"cpu": "3"}}}}})");
   REQUIRE(usage);
@@ -204,8 +208,9 @@ TEST_CASE("a NodeMetric is read as the agent writes it") {
   CHECK(usage->window == std::chrono::minutes(1));
   CHECK(usage->node == CpuMemory{1500, std::int64_t{2} << 30});
   CHECK(usage->system == CpuMemory{1000, 0});
-  REQUIRE(usage->pods.size() == 1);
+  REQUIRE(usage->pods.size() == 2);
   CHECK(usage->pods[0] == PodUse{"s/a", PriorityClass::prod, {250, 1 << 20}});
+  CHECK(usage->pods[1] == PodUse{"s/bc", PriorityClass::none, {}});
   CHECK(usage->applications[0].priority == PriorityClass::batch);
   CHECK(usage->prod_reclaimable == CpuMemory{3000, 0});
 }
