@@ -50,6 +50,7 @@ http::Limits probe_limits() {
   http::Limits limits;
   limits.connections = 32;
   limits.connections_of_peer = 8;
+  limits.connections_of_network = 16;
   limits.send_buffer_bytes = 16 << 10;
   limits.idle = std::chrono::seconds(15);
   limits.read = limits.write = std::chrono::seconds(3);

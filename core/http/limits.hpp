@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Limits of the cost of peers. The defaults suit a node agent with a handful of clients. When a cap is reached, the
 // connection that has waited longest for a request is closed for the new one. If all of them are being answered, the
-// address with the most connections loses its oldest one to an address with fewer; else the new one gets 503.
+// address (of IPv6: the network of 64 bits) with the most connections loses its oldest one to one with fewer; else the
+// new one gets 503.
 #pragma once
 
 #include <chrono>
@@ -15,6 +16,7 @@ struct Limits {
   std::size_t header_bytes = 8 << 10;
   std::size_t connections = 64;               // of one listener: scrapers cannot lock out the local socket
   std::size_t connections_of_peer = 16;       // of one address at one listener; unix sockets have no such cap
+  std::size_t connections_of_network = 32;    // the same of all addresses of an IPv6 network of 64 bits
   std::size_t send_buffer_bytes = 128 << 10;  // of a TCP connection: about the cost of a peer that never reads
   std::size_t gzip_from_bytes = 1 << 10;
   Duration idle = std::chrono::seconds(60);       // from an answer to the next request

@@ -88,7 +88,8 @@ class Server::Core : public std::enable_shared_from_this<Server::Core> {
   struct Entry {
     std::shared_ptr<Connection> connection;
     const Listener* listener;
-    std::string peer;  // see peer_of()
+    std::string peer;     // see peer_of()
+    std::string network;  // see network_of()
     bool is_refused = false;
   };
   using IsOne = std::function<bool(const Entry&)>;
@@ -105,7 +106,7 @@ class Server::Core : public std::enable_shared_from_this<Server::Core> {
   void add_listener(UniqueFd fd, const Door& door);
   void accept(const Listener& listener, const Door& door, UniqueFd peer);
   bool make_room(std::size_t most, const IsOne& is_one);
-  bool take_from_greediest(const Listener& listener, const std::string& peer);
+  bool take_from_greediest(const Listener& listener, const std::string& network);
   std::size_t count(const IsOne& is_one) const;
   bool displace(const IsOne& is_one);
   void stop(Duration bound, const std::function<void()>& stopped);
@@ -135,7 +136,7 @@ void Server::Core::add_listener(UniqueFd fd, const Door& door) {
 
 void Server::Core::accept(const Listener& listener, const Door& door, UniqueFd peer) {
   const Limits& limits = service_->limits;
-  std::string address = peer_of(peer.get());
+  std::string address = peer_of(peer.get()), network = network_of(address);
   ConnectionPeer identified = listener.is_unix() ? identify(door.access, peer.get()) : ConnectionPeer{.tls = door.tls};
   const bool is_refused = !identified.refusal.empty();
   const auto of_listener = [&](const Entry& entry) { return entry.listener == &listener; };
@@ -145,8 +146,10 @@ void Server::Core::accept(const Listener& listener, const Door& door, UniqueFd p
     return refuse(peer, kForbidden);
   }
   const auto of_peer = [&](const Entry& entry) { return of_listener(entry) && entry.peer == address; };
+  const auto of_network = [&](const Entry& entry) { return of_listener(entry) && entry.network == network; };
   const bool has_room = (listener.is_unix() || make_room(limits.connections_of_peer, of_peer)) &&
-                        (make_room(limits.connections, of_listener) || take_from_greediest(listener, address));
+                        (network == address || make_room(limits.connections_of_network, of_network)) &&
+                        (make_room(limits.connections, of_listener) || take_from_greediest(listener, network));
   if (!has_room) {
     ++refused_connections_;
     if (door.tls) return;  // there are no words before the handshake
@@ -155,7 +158,8 @@ void Server::Core::accept(const Listener& listener, const Door& door, UniqueFd p
   if (!listener.is_unix()) limit_send_buffer(peer.get(), limits.send_buffer_bytes);
   auto connection =
       Connection::open(service_, std::move(peer), std::move(identified), [this](Connection* over) { forget(over); });
-  connections_.emplace(connection.get(), Entry{connection, &listener, std::move(address), is_refused});
+  connections_.emplace(connection.get(),
+                       Entry{connection, &listener, std::move(address), std::move(network), is_refused});
   ++open_connections_;
   connection->start();
 }
@@ -166,15 +170,15 @@ bool Server::Core::make_room(std::size_t most, const IsOne& is_one) {
   return displace([&](const Entry& entry) { return is_one(entry) && entry.connection->is_waiting(); });
 }
 
-// All are being answered: an address takes a place of the one that has the most, which keeps more than it.
-bool Server::Core::take_from_greediest(const Listener& listener, const std::string& peer) {
+// All are being answered: a network takes a place of the one that has the most, which keeps more than it.
+bool Server::Core::take_from_greediest(const Listener& listener, const std::string& network) {
   std::map<std::string, std::size_t> counts;
   for (const auto& [key, entry] : connections_)
-    if (entry.listener == &listener) ++counts[entry.peer];
+    if (entry.listener == &listener) ++counts[entry.network];
   const auto greediest =
       std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (greediest == counts.end() || greediest->second <= counts[peer] + 1) return false;
-  return displace([&](const Entry& entry) { return entry.listener == &listener && entry.peer == greediest->first; });
+  if (greediest == counts.end() || greediest->second <= counts[network] + 1) return false;
+  return displace([&](const Entry& entry) { return entry.listener == &listener && entry.network == greediest->first; });
 }
 
 std::size_t Server::Core::count(const IsOne& is_one) const {

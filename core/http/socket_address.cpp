@@ -6,9 +6,11 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <limits>
 
 #include "core/base/parse.hpp"
@@ -164,6 +166,14 @@ std::string peer_of(int fd) {
   constexpr std::size_t kPrefix = 12;  // of an address of IPv4, on a socket that accepts both
   if (IN6_IS_ADDR_V4MAPPED(&address)) return text_of(AF_INET, address.s6_addr + kPrefix);
   return text_of(AF_INET6, &address);
+}
+
+std::string network_of(const std::string& address) {
+  in6_addr network;
+  if (::inet_pton(AF_INET6, address.c_str(), &network) != 1) return address;
+  constexpr std::size_t kPrefix = 8;
+  std::fill(network.s6_addr + kPrefix, std::end(network.s6_addr), std::uint8_t{0});
+  return text_of(AF_INET6, &network) + "/64";
 }
 
 }  // namespace koord::http

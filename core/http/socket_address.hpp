@@ -31,6 +31,9 @@ Result<UniqueFd> open_tcp_listener(std::string_view address);
 Result<std::uint16_t> local_port(int fd);
 // Returns the peer's address without its port, "10.0.0.7" or "fd00::1"; empty: it has none (a unix socket).
 std::string peer_of(int fd);
+// Returns the part of an address that stands for one client where clients are limited: of IPv6 the first 64 bits,
+// "fd00::/64", because a host may have each of the addresses below them; otherwise the address itself.
+std::string network_of(const std::string& address);
 
 // Mode 0600, or 0660 with this group, before connections are possible; makes the folder; replaces a socket without a
 // listener.

@@ -126,7 +126,7 @@ void identify(Reviewer& reviewer, const FrontProxy& proxy, const http::Request& 
     return on_client(authenticated(*std::move(user)));
   if (std::optional<Identity> user = certificate_user(request)) return on_client(authenticated(*std::move(user)));
   if (const std::optional<std::string> token = bearer_token(request))
-    return reviewer.authenticate(address_of(request), *token, std::move(on_client));
+    return reviewer.authenticate(network_of(request), *token, std::move(on_client));
   on_client({.outcome = TokenDecision::Outcome::refused, .message = "expected a client certificate or a bearer token"});
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/parse.hpp"
+#include "core/http/socket_address.hpp"
 #include "core/http/tls_server.hpp"
 
 namespace koord::kubeauth {
@@ -47,7 +48,7 @@ class Check : public std::enable_shared_from_this<Check> {
     if (const std::optional<Identity> user = certificate_user(request_)) return authorize(*user);
     const std::optional<std::string> token = bearer_token(request_);
     if (!token) return refuse(counters_->unauthenticated, unauthorized(request_));
-    reviewer_.authenticate(address_of(request_), *token,
+    reviewer_.authenticate(network_of(request_), *token,
                            [self = shared_from_this()](const TokenDecision& decision) { self->take(decision); });
   }
 
@@ -105,6 +106,8 @@ std::optional<Identity> certificate_user(const http::Request& request) {
 }
 
 std::string address_of(const http::Request& request) { return request.tls ? request.tls->address : std::string(); }
+
+std::string network_of(const http::Request& request) { return http::network_of(address_of(request)); }
 
 std::optional<std::string> bearer_token(const http::Request& request) {
   constexpr std::string_view kScheme = "bearer ";

@@ -37,6 +37,8 @@ std::optional<std::string> bearer_token(const http::Request& request);
 
 // The address of a client with TLS; empty: unknown.
 std::string address_of(const http::Request& request);
+// The client that pays for questions about a token: the address, of IPv6 its network of 64 bits.
+std::string network_of(const http::Request& request);
 
 // Called after each review that the guard needed: why the API server did not answer, or "" when it did.
 using OnReview = std::function<void(const std::string& problem)>;

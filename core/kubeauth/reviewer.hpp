@@ -58,7 +58,7 @@ class Reviewer {
 
   // The callback is called once, perhaps before the function returns; not any more once the Reviewer is destroyed,
   // which a callback must not do.
-  // `client`: the address that the token comes from.
+  // `client`: the address, or the network, that the token comes from.
   void authenticate(const std::string& client, const std::string& token, OnToken on_token);
   void authorize(const Identity& identity, const Access& access, OnAccess on_access);
 

@@ -134,7 +134,8 @@ aggregated::Failure ApiAccess::limited(const http::Request& request) {
   limited_lines_.write(
       parts_.clock.now(), manager_log, log::Level::warn,
       "refused: a token of '" + address + "'; too many tokens of it, or of all clients, were not accepted");
-  return aggregated::too_many_requests("too many tokens of '" + address + "', or of all clients, were not accepted");
+  return aggregated::too_many_requests("too many tokens of '" + kubeauth::network_of(request) +
+                                       "', or of all clients, were not accepted");
 }
 
 void ApiAccess::note_forged(const http::Request& request) {

@@ -19,13 +19,15 @@ constexpr std::size_t kMirrorConnections = MirrorPlan::Options().open;
 constexpr kube::ClientOptions kMirrorClient{
     .requests_per_second = 200, .burst = 200, .kept_connections = kMirrorConnections};
 
-// Each agent has a connection. Watches of all clients behind one API server come from its address, one connection each.
+// Each agent has a connection; all nodes may be in one network of IPv6. Watches of all clients behind one API server
+// come from its address, one connection each.
 // A token may have 16 KiB, and the front proxy names all groups of a user in headers.
 http::Limits server_limits() {
   http::Limits limits;
   limits.header_bytes = 32 << 10;
   limits.connections = 16'384;
   limits.connections_of_peer = 2'048;
+  limits.connections_of_network = 8'192;
   return limits;
 }
 

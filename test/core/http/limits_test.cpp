@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "core/http/client.hpp"
+#include "core/http/socket_address.hpp"
 #include "running_server.hpp"
 #include "test/support/eventually.hpp"
+#include "test/support/own_network.hpp"
 
 using namespace koord;
 using namespace koord::test;
@@ -108,6 +110,30 @@ TEST_CASE("a peer with many connections loses its own, not those of others") {
   other.send(get_request("/hello"));
   CHECK(other.read_until("hello\n").ends_with("hello\n"));
   CHECK(server->counters().displaced_connections == 18);
+}
+
+TEST_CASE("the network of an address is the address itself, of IPv6 its first 64 bits") {
+  CHECK(http::network_of("10.0.0.7") == "10.0.0.7");
+  CHECK(http::network_of("fd00:1:2:3:4:5:6:7") == "fd00:1:2:3::/64");
+  CHECK(http::network_of("::1") == "::/64");
+  CHECK(http::network_of("") == "");
+}
+
+TEST_CASE("the addresses of one IPv6 network lose their own connections, not those of other networks" *
+          doctest::skip(!OwnNetwork::is_available())) {
+  const OwnNetwork network({"fd00::1/64", "fd00::2/64", "fd00::3/64", "fd00::4/64", "fd00:0:0:1::1/64"});
+  RunningServer server(hello(), {.connections = 8, .connections_of_peer = 2, .connections_of_network = 3});
+  const std::string address = "[fd00::1]:" + std::to_string(server->listen_tcp("[::]:0").value());
+  RawPeer other(address, "[fd00:0:0:1::1]");
+  std::vector<std::unique_ptr<RawPeer>> silent;
+  for (const char* from : {"[fd00::1]", "[fd00::2]", "[fd00::3]", "[fd00::4]"})
+    silent.push_back(std::make_unique<RawPeer>(address, from));
+  CHECK(silent[0]->read_to_end().empty());
+  CHECK(server->counters().displaced_connections == 1);
+  for (RawPeer* peer : {&other, silent[1].get(), silent[3].get()}) {
+    peer->send(get_request("/hello"));
+    CHECK(peer->read_until("hello\n").ends_with("hello\n"));
+  }
 }
 
 TEST_CASE("an address with many connections that are being answered loses its oldest to an address with fewer") {

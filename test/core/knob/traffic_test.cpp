@@ -4,7 +4,6 @@
 #include <arpa/inet.h>
 #include <doctest/doctest.h>
 #include <netinet/in.h>
-#include <sched.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -20,6 +19,7 @@
 #include "core/knob/traffic_text.hpp"
 #include "test/support/child_process.hpp"
 #include "test/support/fake_node.hpp"
+#include "test/support/own_network.hpp"
 
 using namespace koord;
 using namespace koord::knob;
@@ -31,26 +31,15 @@ namespace {
 constexpr const char* kClasses = "1=125000000:125000000:0;2=100000000:125000000:1;3=20000000:125000000:2";
 constexpr std::uint16_t kPort = 5001;
 
-bool can_make_namespaces() {
-  const UniqueFd before(::open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC));
-  const bool can = ::unshare(CLONE_NEWNET) == 0;
-  return can && ::setns(before.get(), CLONE_NEWNET) == 0;
-}
-
-// A network namespace with a loopback interface, entered by this thread until the end of the test.
-class OwnNetwork {
+// The interface of a network of its own, which this thread is in until the end of the test.
+class Interface : koord::test::OwnNetwork {
  public:
-  OwnNetwork() : before_(::open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC)) {
-    REQUIRE(::unshare(CLONE_NEWNET) == 0);
+  Interface() {
     std::array<char, 100> name{};
     REQUIRE(::readlink("/proc/thread-self/ns/net", name.data(), name.size() - 1) > 0);
     node.write("proc/1/ns/x", "");
     REQUIRE(::symlink(name.data(), (node.path("proc/1/ns/net")).c_str()) == 0);
-    tc({"ip", "link", "set", "lo", "up"});
   }
-  ~OwnNetwork() { static_cast<void>(!::setns(before_.get(), CLONE_NEWNET)); }
-  OwnNetwork(const OwnNetwork&) = delete;
-  OwnNetwork& operator=(const OwnNetwork&) = delete;
 
   static std::string tc(const std::vector<std::string>& arguments) {
     const koord::test::Finished finished = koord::test::run_to_end(arguments);
@@ -63,12 +52,9 @@ class OwnNetwork {
   const Knob& knob = *find_knob("tc.classes");
   KnobTarget lo{knob, "lo"};
   TrafficControl control{node.path("proc"), TrafficControl::Filter::none};
-
- private:
-  UniqueFd before_;
 };
 
-struct Session : OwnNetwork {
+struct Session : Interface {
   KnobFiles files{*cgroup::Layout::detect(NodeRoots()), roots()};
   MemoryOriginals originals;
   ManualClock clock;
@@ -100,7 +86,7 @@ struct Session : OwnNetwork {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(OwnNetwork, "the classes of an interface are made, changed, read back and removed") {
+TEST_CASE_FIXTURE(Interface, "the classes of an interface are made, changed, read back and removed") {
   CHECK(*control.read(lo) == "");
   REQUIRE(control.write(lo, kClasses));
   CHECK(*control.read(lo) == kClasses);
@@ -115,13 +101,13 @@ TEST_CASE_FIXTURE(OwnNetwork, "the classes of an interface are made, changed, re
   REQUIRE(control.write(lo, ""));
 }
 
-TEST_CASE_FIXTURE(OwnNetwork, "rates beyond 32 bits are read back as they were written") {
+TEST_CASE_FIXTURE(Interface, "rates beyond 32 bits are read back as they were written") {
   const char* fast = "1=12500000000:12500000000:0;2=5000000000:12500000000:1";
   REQUIRE(control.write(lo, fast));
   CHECK(*control.read(lo) == fast);
 }
 
-TEST_CASE_FIXTURE(OwnNetwork, "the queueing discipline of another program is neither replaced nor read, and is named") {
+TEST_CASE_FIXTURE(Interface, "the queueing discipline of another program is neither replaced nor read, and is named") {
   tc({"tc", "qdisc", "add", "dev", "lo", "root", "handle", "1:", "htb", "default", "2"});
   const std::string before = qdisc();
   for (const Result<void>& refused : {control.write(lo, kClasses), control.write(lo, ""),
@@ -133,7 +119,7 @@ TEST_CASE_FIXTURE(OwnNetwork, "the queueing discipline of another program is nei
   CHECK(qdisc() == before);
 }
 
-TEST_CASE_FIXTURE(OwnNetwork, "a missing interface is gone, and in another network namespace the knob is unsupported") {
+TEST_CASE_FIXTURE(Interface, "a missing interface is gone, and in another network namespace the knob is unsupported") {
   const KnobTarget missing{knob, "koord-test-0"};
   CHECK(control.read(missing).error().is(std::errc::no_such_device));
   CHECK(control.write(missing, kClasses).error().is(std::errc::no_such_device));
@@ -207,7 +193,7 @@ TEST_CASE_FIXTURE(Session,
 }
 
 int main(int argc, char** argv) {
-  if (!can_make_namespaces()) {
+  if (!koord::test::OwnNetwork::is_available()) {
     std::puts("skipped: no network namespace can be made here");
     return 77;
   }

@@ -51,6 +51,15 @@ TEST_CASE("a certificate names a user with groups only if the authorities of cli
   CHECK_FALSE(certificate_user(http::Request()).has_value());
 }
 
+TEST_CASE("the client that pays for questions is an address of IPv4, or a network of IPv6") {
+  http::Request request;
+  CHECK(network_of(request) == "");
+  for (const auto& [address, network] : {std::pair("10.0.0.7", "10.0.0.7"), {"fd00:0:0:1::7", "fd00:0:0:1::/64"}}) {
+    request.tls = std::make_shared<const http::TlsPeer>(http::TlsPeer{.version = "TLSv1.3", .address = address});
+    CHECK(network_of(request) == network);
+  }
+}
+
 TEST_CASE("without reviews a verified certificate is required, and refusals are counted") {
   const auto counters = std::make_shared<GuardCounters>();
   const http::Guard guard = certificate_guard(counters);

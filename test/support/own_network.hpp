@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// OwnNetwork: a network namespace with a loopback interface. The calling thread, and the threads and processes that it
+// makes meanwhile, are in it until the object's end. Needs root.
+#pragma once
+
+#include <fcntl.h>
+#include <sched.h>
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "core/base/unique_fd.hpp"
+#include "test/support/child_process.hpp"
+
+namespace koord::test {
+
+class OwnNetwork {
+ public:
+  static bool is_available() {
+    const UniqueFd before = here();
+    return ::unshare(CLONE_NEWNET) == 0 && ::setns(before.get(), CLONE_NEWNET) == 0;
+  }
+
+  // `addresses`: of the interface besides its own, "fd00::1/64".
+  explicit OwnNetwork(const std::vector<std::string>& addresses = {}) : before_(here()) {
+    if (::unshare(CLONE_NEWNET) != 0) throw std::runtime_error("cannot make a network namespace");
+    ip({"link", "set", "lo", "up"});
+    for (const std::string& address : addresses) ip({"addr", "add", address, "dev", "lo", "nodad"});
+  }
+  ~OwnNetwork() { static_cast<void>(!::setns(before_.get(), CLONE_NEWNET)); }
+  OwnNetwork(const OwnNetwork&) = delete;
+  OwnNetwork& operator=(const OwnNetwork&) = delete;
+
+ private:
+  static UniqueFd here() { return UniqueFd(::open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC)); }
+  static void ip(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "ip");
+    const Finished finished = run_to_end(arguments);
+    if (finished.exit_status != 0) throw std::runtime_error("ip " + arguments[1] + ": " + finished.output);
+  }
+
+  UniqueFd before_;
+};
+
+}  // namespace koord::test
