@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // koord-manager under load: the real program, over TLS, with one connection and one token for each node, bodies that
 // differ, two watchers and an API server of the tests. This process makes the load; its CPU time is shown apart.
+// Afterwards a hundred nodes send the same bodies, at the same rate, first to koord-manager and then as a status of the
+// custom resource to the API server of the tests, which is a program in Python without etcd.
 //   manager-bench [NODES [PODS [WATCHERS [SECONDS [GATES]]]]]
 // GATES: those of the manager, such as "BatchResources: false".
 #include <unistd.h>
@@ -31,7 +33,9 @@ namespace {
 
 using Steady = std::chrono::steady_clock;
 
+const std::string kCustomResourcePath = "/apis/slo.koordinator.sh/v1alpha1/nodemetrics";
 constexpr auto kPeriod = 5s;
+constexpr int kComparedNodes = 100;    // the API server of the tests takes no more
 constexpr int kThreads = 2;            // that send reports
 constexpr int kNodesOfAddress = 1000;  // the manager allows 2,048 connections of an address
 constexpr double kTargetP99Ms = 20, kTargetMemory = 1.5, kTargetFirstByteMs = 100;
@@ -45,33 +49,38 @@ double ms(Steady::duration d) { return std::chrono::duration<double, std::milli>
 
 const char* verdict(bool holds) { return holds ? "ok" : "MISSED"; }
 
-// CPU seconds and resident bytes of the manager.
+// CPU seconds and anonymous resident bytes of a server: pages of its code come and go with the first calls.
 struct Use {
   explicit Use(pid_t process) {
     std::ifstream stat("/proc/" + std::to_string(process) + "/stat"),
         statm("/proc/" + std::to_string(process) + "/statm");
     std::string text;
-    double user = 0, system = 0, total = 0, pages = 0;
+    double user = 0, system = 0, total = 0, resident = 0, shared = 0;
     std::getline(stat, text, ')');
     for (int i = 3; i < 14; ++i) stat >> text;
     stat >> user >> system;
-    statm >> total >> pages;
+    statm >> total >> resident >> shared;
     cpu = (user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
-    bytes = pages * static_cast<double>(::sysconf(_SC_PAGESIZE));
+    bytes = (resident - shared) * static_cast<double>(::sysconf(_SC_PAGESIZE));
   }
   double cpu = 0, bytes = 0;
+};
+
+// The receiver of reports.
+struct Receiver {
+  std::uint16_t port = 0;
+  http::TlsOptions tls;
+  bool is_api_server = false;  // it has them as custom resources
 };
 
 // The agents of every kThreads-th node.
 class Agents {
  public:
-  Agents(const ManagerCluster& cluster, std::uint16_t port, const Size& size, int thread)
-      : size_(size), thread_(thread), bodies_(size.nodes, size.pods) {
-    const http::TlsOptions tls{.ca_file = cluster.certificates().pem("ca"),
-                               .server_name = "koord-manager.koordetector.svc"};
+  Agents(const Receiver& receiver, const Size& size, int thread)
+      : receiver_(receiver), size_(size), thread_(thread), bodies_(size.nodes, size.pods) {
     for (int node = thread; node < size.nodes; node += kThreads)
-      connections_.push_back(
-          std::make_unique<AgentConnection>("127.0.1." + std::to_string(1 + node / kNodesOfAddress), port, tls));
+      connections_.push_back(std::make_unique<AgentConnection>("127.0.1." + std::to_string(1 + node / kNodesOfAddress),
+                                                               receiver.port, receiver.tls));
   }
 
   // One report of each node, without a pause.
@@ -96,13 +105,8 @@ class Agents {
  private:
   int count() const { return static_cast<int>(connections_.size()); }
   Steady::duration report(int i) {
-    const std::string name = NodeMetricBodies::name(thread_ + i * kThreads);
-    const std::string body = http::gzip(bodies_.body(thread_ + i * kThreads)).value();
-    const std::string request = "PUT " + kNodeMetricPath + "/" + name + "/status HTTP/1.1\r\nHost: manager\r\n" +
-                                ManagerCluster::token_of(name) +
-                                "\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\n"
-                                "Prefer: return=minimal\r\nContent-Length: " +
-                                std::to_string(body.size()) + "\r\n\r\n" + body;
+    const int node = thread_ + i * kThreads;
+    const std::string request = receiver_.is_api_server ? patch_request(node) : put_request(node);
     const auto begin = Steady::now();
     const std::string answer = connections_[static_cast<std::size_t>(i)]->ask(request);
     const auto time = Steady::now() - begin;
@@ -110,6 +114,26 @@ class Agents {
     return time;
   }
 
+  std::string put_request(int node) {
+    const std::string body = http::gzip(bodies_.body(node)).value();
+    return "PUT " + kNodeMetricPath + rest_of_request(node, body.size()) +
+           "Content-Type: application/json\r\nContent-Encoding: gzip\r\nPrefer: return=minimal\r\n\r\n" + body;
+  }
+  // As the agent writes it: plain, because API servers read no gzip.
+  std::string patch_request(int node) {
+    std::string body = bodies_.body(node);
+    body.replace(body.find("metrics.koordetector.sh"), std::string_view("metrics.koordetector.sh").size(),
+                 "slo.koordinator.sh");
+    return "PATCH " + kCustomResourcePath + rest_of_request(node, body.size()) +
+           "Content-Type: application/merge-patch+json\r\n\r\n" + body;
+  }
+  static std::string rest_of_request(int node, std::size_t body_bytes) {
+    const std::string name = NodeMetricBodies::name(node);
+    return "/" + name + "/status HTTP/1.1\r\nHost: server\r\n" + ManagerCluster::token_of(name) +
+           "\r\nContent-Length: " + std::to_string(body_bytes) + "\r\n";
+  }
+
+  const Receiver receiver_;
   const Size size_;
   const int thread_;
   NodeMetricBodies bodies_;
@@ -137,8 +161,13 @@ struct Load {
         manager(cluster.start("a", false, {}, {"featureGates={" + s.gates + "}", "serve.reviewCache=10m"})) {
     if (!eventually([&] { return manager->leads(); })) give_up("the manager does not lead: " + manager->log());
     port = static_cast<std::uint16_t>(std::stoul(manager->api_port()));
+    connect({port, {.ca_file = cluster.certificates().pem("ca"), .server_name = "koord-manager.koordetector.svc"}});
+  }
+
+  void connect(const Receiver& receiver) {
+    agents.clear();
     for (int thread = 0; thread < kThreads; ++thread)
-      agents.push_back(std::make_unique<Agents>(cluster, port, size, thread));
+      agents.push_back(std::make_unique<Agents>(receiver, size, thread));
   }
 
   double metric(std::string_view name) const { return cluster.metric(*manager, name).value_or(0); }
@@ -171,17 +200,23 @@ struct Load {
   std::vector<std::unique_ptr<ChildProcess>> watchers;
 };
 
-void print_reports(const Load& load, double manager_cpu, double generator_cpu) {
+// Sorted.
+std::vector<double> times_of(const Load& load) {
   std::vector<double> times;
-  Steady::duration behind{};
-  for (const auto& one : load.agents) {
-    times.insert(times.end(), one->times.begin(), one->times.end());
-    behind = std::max(behind, one->behind);
-  }
+  for (const auto& one : load.agents) times.insert(times.end(), one->times.begin(), one->times.end());
   std::sort(times.begin(), times.end());
-  const auto at = [&](double part) {
-    return times[static_cast<std::size_t>(part * static_cast<double>(times.size() - 1))];
-  };
+  return times;
+}
+
+double quantile(const std::vector<double>& times, double part) {
+  return times[static_cast<std::size_t>(part * static_cast<double>(times.size() - 1))];
+}
+
+void print_reports(const Load& load, double manager_cpu, double generator_cpu) {
+  const std::vector<double> times = times_of(load);
+  Steady::duration behind{};
+  for (const auto& one : load.agents) behind = std::max(behind, one->behind);
+  const auto at = [&](double part) { return quantile(times, part); };
   std::printf("  reports: %zu, p50 %.2f ms, p99 %.2f ms, max %.1f ms  target p99 <= %.0f ms  %s\n", times.size(),
               at(0.5), at(0.99), at(1), kTargetP99Ms, verdict(at(0.99) <= kTargetP99Ms));
   std::printf("  CPU: manager %.1f s, %.0f reports per core-second; generator apart %.1f s, at most %.0f ms behind\n",
@@ -190,10 +225,11 @@ void print_reports(const Load& load, double manager_cpu, double generator_cpu) {
 
 void print_memory(const Load& load, double idle) {
   const double encoded = load.metric("koord_manager_serve_object_bytes"), now = load.use().bytes;
-  std::printf("  memory %.1f MiB, of these %.1f MiB with the nodes and connections only; encoded %.1f MiB: ratio %.2f  "
-              "target <= %.1f  %s\n",
-              now / 1048576, idle / 1048576, encoded / 1048576, (now - idle) / encoded, kTargetMemory,
-              verdict(now - idle <= kTargetMemory * encoded));
+  std::printf(
+      "  anonymous memory %.1f MiB, of these %.1f MiB with the nodes and connections only; encoded %.1f MiB: ratio %.2f  "
+      "target <= %.1f  %s\n",
+      now / 1048576, idle / 1048576, encoded / 1048576, (now - idle) / encoded, kTargetMemory,
+      verdict(now - idle <= kTargetMemory * encoded));
 }
 
 void print_list(const Load& load) {
@@ -231,6 +267,43 @@ void measure(const Size& size) {
   std::fflush(stdout);
 }
 
+struct Cost {
+  double cpu_ms = 0, p50 = 0, p99 = 0;  // of a report
+};
+
+Cost cost_of(Load& load, pid_t server) {
+  on_each_thread(load.agents, [](Agents& agents) { agents.fill(); });
+  const double before = Use(server).cpu;
+  const auto begin = Steady::now(), end = begin + std::chrono::seconds(load.size.seconds);
+  on_each_thread(load.agents, [&](Agents& agents) { agents.run(begin, end); });
+  const std::vector<double> times = times_of(load);
+  return {1000 * (Use(server).cpu - before) / static_cast<double>(times.size()), quantile(times, 0.5),
+          quantile(times, 0.99)};
+}
+
+void compare_with_custom_resources(const Size& like) {
+  Size size = like;
+  size.nodes = kComparedNodes;
+  Load load(size);
+  const Cost direct = cost_of(load, load.manager->process().pid());
+  for (const std::string& name : names_of(size))
+    load.cluster.cluster.put(R"({"kind":"NodeMetric","apiVersion":"slo.koordinator.sh/v1alpha1","metadata":{"name":")" +
+                             name + R"("},"spec":{}})");
+  load.connect({load.cluster.cluster.api_port(),
+                {.ca_file = load.cluster.cluster.service_account() + "/ca.crt", .server_name = "127.0.0.1"},
+                true});
+  const Cost custom = cost_of(load, load.cluster.cluster.process().pid());
+  std::printf(
+      "%d nodes x %d pods every %d s, to koord-manager and as custom resources to the API server of the tests:\n",
+      size.nodes, size.pods, static_cast<int>(kPeriod.count()));
+  const auto line = [](const char* name, double ours, double theirs) {
+    std::printf("  %-16s %8.2f ms  custom resource %8.2f ms  ratio %.2f\n", name, ours, theirs, ours / theirs);
+  };
+  line("CPU of a report", direct.cpu_ms, custom.cpu_ms);
+  line("p50", direct.p50, custom.p50);
+  line("p99", direct.p99, custom.p99);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -245,4 +318,5 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc && i <= 4; ++i) *values[i - 1] = std::max(1, std::atoi(argv[i]));
   if (argc > 5) size.gates = argv[5];
   measure(size);
+  compare_with_custom_resources(size);
 }
