@@ -23,7 +23,7 @@ DEBIAN = TREE / 'packaging/debian'
 CONTROL = (DEBIAN / 'control').read_text(encoding='utf-8')
 PACKAGES = set(re.findall(r'^Package: (.*)', CONTROL, re.M))
 # debian/rules copies these for dh_installsystemd, which knows the units of a package by their names.
-UNITS = {'koordetector.service', 'koord-cri-proxy.service', 'koord-cri-proxy.socket'}
+UNITS = {'koordetector.service', 'koord-cri-proxy.service', 'koord-cri-proxy.socket', 'koord-manager.service'}
 NOT_IN_BUILD_DEPENDS = {'ccache', 'curl', 'ca-certificates', 'procps', 'ncurses-base'}  # for packaging/quickstart, the image, or optional
 
 
