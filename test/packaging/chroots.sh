@@ -10,9 +10,24 @@ mirror() {
     awk -v release="$release" '$2 == release { print $1; exit }'
 }
 
-# bootstrap FOLDER: a bare Debian of the release, if it is not there yet.
+# Two runs in one folder would replace each other's files. The lock ends with this program and all that it started.
+lock() {
+  exec {folder_lock}>"$root.lock"
+  if ! flock -n "$folder_lock"; then
+    echo "${0##*/}: another run uses $root; name another FOLDER" >&2
+    return 1
+  fi
+}
+
+# bootstrap FOLDER [COPY]: a bare Debian of the release, if it is not there yet; a copy of COPY, which is one, if it is named.
 bootstrap() {
   [ ! -e "$1/.complete" ] || return 0
+  if [ -n "${2:-}" ]; then
+    rm -rf "$1" "$1.new"
+    cp -a "$2" "$1.new"
+    mv "$1.new" "$1"
+    return
+  fi
   if ! command -v debootstrap >/dev/null; then
     echo "${0##*/}: needs debootstrap; apt-get install debootstrap" >&2
     return 1
