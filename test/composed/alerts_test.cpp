@@ -34,9 +34,11 @@ using Names = std::set<std::string>;
 constexpr auto kLong = std::chrono::minutes(3);
 constexpr const char* kActor = "plugins.settings.\"com.example.actor\".";
 
+constexpr std::chrono::seconds kQuiet(24);
+
 std::chrono::seconds quiet_time() {
   const char* seconds = std::getenv("KOORD_QUIET_SECONDS");
-  return std::chrono::seconds(seconds ? std::atoi(seconds) : 24);
+  return seconds ? std::chrono::seconds(std::atoi(seconds)) : kQuiet;
 }
 
 std::string replaced(const std::string& text, const char* expression, const char* by, std::size_t at_least) {
@@ -70,10 +72,10 @@ class Alerts {
   Names fired() const { return names_in(R"(count_over_time(ALERTS{alertstate="firing"}[2h]))"); }
 
   // Enough scrapes succeed, and no alert fires.
-  void check_quiet() const {
-    const auto wanted = static_cast<double>(quiet_time().count() / PrometheusProcess::kIntervalSeconds);
+  void check_quiet(std::chrono::seconds time) const {
+    const auto wanted = static_cast<double>(time.count() / PrometheusProcess::kIntervalSeconds);
     CHECK(eventually([&] { return prometheus_.value("sum(sum_over_time(up[2h]))").value_or(0) >= wanted; },
-                     2 * quiet_time() + kLong));
+                     2 * time + kLong));
     CHECK_MESSAGE(fired().empty(), "fired:", joined(fired()), "\n", prometheus_.query("ALERTS"));
   }
   // These and no others fire.
@@ -133,7 +135,8 @@ TEST_CASE(
   REQUIRE(node.start());
   REQUIRE_MESSAGE(node.settles(), node.unsettled());
   const Alerts alerts(*node.agent);
-  alerts.check_quiet();
+  // No longer: the file of an older metric cache has unused pages, and a full disk stops it late.
+  alerts.check_quiet(kQuiet);
 
   node.disk.fill();
   alerts.check_firing({"KoordetectorStoreDegraded"}, *node.agent);
@@ -173,7 +176,7 @@ TEST_CASE("the eviction brake fires its alert, and the same pods without a need 
   node.configure("BEMemoryEvict: true", "enforce");
   REQUIRE(node.start());
   const Alerts alerts(*node.agent);
-  alerts.check_quiet();
+  alerts.check_quiet(quiet_time());
   node.set_memory(99);
   alerts.check_firing({"KoordetectorEvictionBrake"}, *node.agent);
   CHECK(node.agent->stop() == 0);
@@ -198,7 +201,7 @@ TEST_CASE("a verdict that stands fires its alert, and a service that has its CPU
   // Other load of the machine is not to be the cause.
   node.pods.set_shares(node.pods.top, 262'144);
   const Alerts alerts(*node.agent);
-  alerts.check_quiet();
+  alerts.check_quiet(quiet_time());
   std::vector<std::unique_ptr<ChildProcess>> hogs;
   for (std::size_t i = 0; i < 2 * node.pods.cpus(); ++i) {
     hogs.push_back(std::make_unique<ChildProcess>(std::vector<std::string>{"/bin/sh", "-c", "while :; do :; done"}));
