@@ -41,6 +41,11 @@ def add_to(image):
             image.put_with_libraries(place)
     for target in pathlib.Path('/usr/lib/systemd/system').glob('*.target'):
         image.put(target)
+    add_units_to(image)
+
+
+def add_units_to(image):
+    """For an image that has systemd."""
     units = image.root / 'etc/systemd/system'
     units.mkdir(parents=True)
     (units / 'default.target').write_text(TARGET)

@@ -21,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import typing
 
 sys.dont_write_bytecode = True
 import systemd_machine  # noqa: E402
@@ -29,11 +30,6 @@ QEMU = 'qemu-system-x86_64'
 KERNEL_PACKAGE = 'linux-image-cloud-amd64'
 MEMORY_MIB = 1536
 MODULES = ('loop', 'veth', 'sch_htb', 'cls_cgroup')
-TIME_LIMIT = 540  # seconds, of all starts together: the machine is ten to fifty times slower than this one
-# On a busy machine the kernel's boot hangs now and then, or the emulated timer is lost: every sleep in the machine then
-# lasts forever, that of /init's heartbeat, too. Such a machine is started again.
-BOOT_LIMIT = 150  # seconds until the first heartbeat
-HEARTBEAT_LIMIT = 90  # seconds without another one
 STARTS = 3
 
 INIT = r'''#!/bin/sh
@@ -60,6 +56,14 @@ echo "status $?" >/dev/ttyS1
 sync
 poweroff -f
 '''
+
+
+class Limits(typing.NamedTuple):
+    """Seconds. On a busy machine the kernel's boot hangs now and then, or the emulated timer is lost: every sleep in the machine then
+    lasts forever, that of /init's heartbeat, too. Such a machine is started again."""
+    all: int = 540  # of all starts together: the machine is ten to fifty times slower than this one
+    boot: int = 150  # until the first heartbeat
+    heartbeat: int = 90  # without another one
 
 
 class Skip(Exception):
@@ -100,10 +104,10 @@ def libraries_of(file):
 class Image:
     """The file system in memory: a folder that becomes a cpio archive."""
 
-    def __init__(self, root):
+    def __init__(self, root, folders=('bin', 'proc', 'sys', 'dev', 'tmp')):
         self.root = root
-        for folder in ('bin', 'proc', 'sys', 'dev', 'tmp'):
-            (root / folder).mkdir()
+        for folder in folders:
+            (root / folder).mkdir(parents=True)
 
     def put(self, source, at=None):
         target = self.root / str(at or source).lstrip('/')
@@ -118,14 +122,23 @@ class Image:
         for file in [source, *libraries_of(source)]:
             self.put(file)
 
+    def put_busybox(self, at):
+        busybox = shutil.which('busybox')
+        self.put(busybox, f'{at}/busybox')
+        for applet in run(busybox, '--list').split():
+            if applet != 'busybox':
+                (self.root / at / applet).symlink_to('busybox')
+
     def write(self, at, text):
         (self.root / at).write_text(text, encoding='utf-8')
         (self.root / at).chmod(stat.S_IRWXU)
 
-    def pack(self, archive):
-        with open(archive, 'wb') as out:
-            find = subprocess.Popen(['find', '.'], cwd=self.root, stdout=subprocess.PIPE)
-            subprocess.run(['busybox', 'cpio', '-o', '-H', 'newc', '-R', '0:0'], cwd=self.root, stdin=find.stdout, stdout=out,
+    def pack(self, archive, mode='wb', owner=('-R', '0:0'), left_out=()):
+        """The kernel unpacks archives in one file one after the other: mode 'ab' adds this one."""
+        with open(archive, mode) as out:
+            find = subprocess.Popen(['find', '.', *(word for path in left_out for word in ('-path', path, '-prune', '-o')), '-print'],
+                                    cwd=self.root, stdout=subprocess.PIPE)
+            subprocess.run(['busybox', 'cpio', '-o', '-H', 'newc', *owner], cwd=self.root, stdin=find.stdout, stdout=out,
                            stderr=subprocess.DEVNULL, check=True)
             find.wait()
 
@@ -135,11 +148,7 @@ def quoted(word):
 
 
 def build(image, arguments, modules):
-    busybox = shutil.which('busybox')
-    image.put(busybox, '/bin/busybox')
-    for applet in run(busybox, '--list').split():
-        if applet != 'busybox':
-            (image.root / 'bin' / applet).symlink_to('busybox')
+    image.put_busybox('bin')
     (image.root / 'usr').mkdir()
     for folder, where in (('sbin', 'bin'), ('usr/bin', '../bin'), ('usr/sbin', '../bin')):
         (image.root / folder).symlink_to(where)
@@ -158,7 +167,7 @@ def build(image, arguments, modules):
     image.write('command', 'exec ' + ' '.join(quoted(word) for word in command) + '\n')
 
 
-def follow(machine, heartbeat, ends_at):
+def follow(machine, heartbeat, ends_at, limits):
     """Waits for the machine's end. Returns whether it has to be started again, because its boot hangs or its timer stands still."""
     progress = time.monotonic()
     beats = 0
@@ -171,27 +180,27 @@ def follow(machine, heartbeat, ends_at):
         if seen != beats:
             beats, progress = seen, now
         late = now > ends_at
-        hangs = now - progress > (HEARTBEAT_LIMIT if beats else BOOT_LIMIT)
+        hangs = now - progress > (limits.heartbeat if beats else limits.boot)
         if late or hangs:
             machine.kill()
             machine.wait()
-            print(f'vm.py: the machine was not done after {TIME_LIMIT} s' if late else
+            print(f'vm.py: the machine was not done after {limits.all} s' if late else
                   f'vm.py: {"the timer of the machine stands still" if beats else "the boot of the machine hangs"}')
             return not late
 
 
-def boot(kernel, archive, folder, parameters):
+def boot(kernel, archive, folder, parameters, memory=MEMORY_MIB, limits=Limits()):
     "Returns the program's output, byte for byte, and its status: None if the machine ended without one."
     # no_timer_check: a machine that is busy delivers the timer's first interrupts later than the kernel waits for them.
     # cryptomgr.notests: the kernel's tests of its own ciphers occupy a CPU of the machine, now and then forever.
-    machine = [QEMU, '-accel', 'tcg,thread=multi', '-cpu', 'max', '-M', 'q35', '-m', f'{MEMORY_MIB}M', '-smp', '2', '-nodefaults',
+    machine = [QEMU, '-accel', 'tcg,thread=multi', '-cpu', 'max', '-M', 'q35', '-m', f'{memory}M', '-smp', '2', '-nodefaults',
                '-no-reboot', '-display', 'none', '-kernel', str(kernel), '-initrd', str(archive),
                '-serial', f'file:{folder}/console', '-serial', f'file:{folder}/output', '-serial', f'file:{folder}/heartbeat',
                '-append', ' '.join(['console=ttyS0 quiet panic=-1 no_timer_check cryptomgr.notests psi=1 rdinit=/init', *parameters])]
-    ends_at = time.monotonic() + TIME_LIMIT
+    ends_at = time.monotonic() + limits.all
     for _ in range(STARTS):
         (folder / 'heartbeat').unlink(missing_ok=True)
-        if not follow(subprocess.Popen(machine, stdin=subprocess.DEVNULL), folder / 'heartbeat', ends_at):
+        if not follow(subprocess.Popen(machine, stdin=subprocess.DEVNULL), folder / 'heartbeat', ends_at, limits):
             break
     output = (folder / 'output').read_text(encoding='utf-8', errors='replace') if (folder / 'output').exists() else ''
     body, _, status = output.rpartition('status ')
