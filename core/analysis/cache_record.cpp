@@ -9,8 +9,7 @@ namespace koord::analysis {
 namespace {
 
 constexpr std::string_view kCpi = "cpi";
-constexpr double kLargestCpi = 1e6, kMostWeight = 1e8;
-constexpr std::size_t kMostWindows = 1'000'000'000'000;
+constexpr double kLargestCpi = 1e6;
 
 std::string cpi_line(const SavedCpi& saved) {
   RecordWriter record;

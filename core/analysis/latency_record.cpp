@@ -9,8 +9,7 @@ namespace koord::analysis {
 namespace {
 
 constexpr std::string_view kBlkio = "blkio";
-constexpr double kLongest = 1000, kMostWeight = 1e8;
-constexpr std::size_t kMostWindows = 1'000'000'000'000;
+constexpr double kLongest = 1000;
 
 void write_median(RecordWriter& record, const SavedMedian& median) {
   record << float(median.value) << float(median.weight) << std::uint64_t{median.windows};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Figures of workloads as text, one record of core/base/record.hpp for each. For baseline_record and cache_record.
+// Figures of workloads as text, one record of core/base/record.hpp for each. For baseline_record,
+// cache_record and latency_record.
 #pragma once
 
 #include <algorithm>
@@ -10,6 +11,10 @@
 #include "core/base/record.hpp"
 
 namespace koord::analysis {
+
+// A record with more is damaged, or hostile.
+inline constexpr double kMostWeight = 1e8;
+inline constexpr std::size_t kMostWindows = 1'000'000'000'000;
 
 // Saved has `workload` and `seen`. Those seen last come first, as many as fit into `max_bytes`. A workload is left out
 // if its name cannot be a field.
