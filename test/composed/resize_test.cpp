@@ -4,6 +4,8 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "core/base/file.hpp"
 #include "core/base/parse.hpp"
@@ -67,7 +69,10 @@ void check_shrink(const std::string& burst, const char* quota_before, const char
   Pods pods{node};
   pods.replace("limits: {cpu: 200m", "limits: {cpu: 100m");
   pods.report("{cpu: 200m, memory: 128Mi}", "PodResizeInProgress");
-  for (const RealCgroup* cgroup : {&node.pods.service, &node.pods.service_pod})
+  // v1 refuses a quota of the pod below that of a container which is raised again meanwhile.
+  std::vector<const RealCgroup*> written{&node.pods.service};
+  if (node.pods.is_v2() || std::string_view(quota_after) == "10000") written.push_back(&node.pods.service_pod);
+  for (const RealCgroup* cgroup : written)
     CHECK_MESSAGE(eventually([&] { return koord::write_value(node.quota_file(*cgroup), limit).has_value(); }, kLong),
                   node.agent->ctl({"why", "default/service"}).output);
   pods.report("{cpu: 100m, memory: 128Mi}");
