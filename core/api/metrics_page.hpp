@@ -66,7 +66,7 @@ class MetricsPage {
   std::uint64_t rendered_ = 0;
   bool ending_ = false;
 
-  // On the thread only.
+  // Used on the rendering thread only.
   std::shared_ptr<Page> newest_;
   std::weak_ptr<Page> before_;
   std::size_t last_size_ = 0;

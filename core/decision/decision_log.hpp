@@ -23,7 +23,7 @@ class DecisionLog {
   // Limit of the reason and the inputs together; longer texts are cut.
   static constexpr std::size_t kMostText = 1024;
 
-  // From now on; numbers go on with those that are there. Once, before the first add().
+  // Keeps later decisions in an archive, too, and continues its numbers. To be called once, before the first add().
   void keep_in(DecisionArchive::Options options, const Clock& clock);
 
   void add(Decision decision);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Observed and predicted amounts, as plain values: CPU in milli-cores, memory in bytes. None is negative.
+// Amounts: observed or predicted CPU in milli-cores and memory in bytes, as plain values. None is negative.
 #pragma once
 
 #include <algorithm>
