@@ -41,11 +41,11 @@ cgroup::Reader::Options reader_options(const config::CgroupSettings& settings) {
   return options;
 }
 
-// The kubelet sends few requests; other clients are closed first.
 Duration pods_are_old_after(const config::Config& config) {
   return std::max<Duration>(std::chrono::minutes(2), 3 * config.state.kubelet.sync_period);
 }
 
+// The kubelet sends few requests; other clients are closed first.
 http::Limits probe_limits() {
   http::Limits limits;
   limits.connections = 32;
