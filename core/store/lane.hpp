@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <memory>
@@ -159,12 +160,15 @@ inline bool Column::put(std::size_t position, std::int64_t value) {
     std::memcpy(&ring[2 * position], &value, sizeof value);
     return true;
   }
+  if (value == kMissing) {
+    ring[position] = kMissingDifference;
+    return true;
+  }
   // Values are below 2^61, so this does not overflow.
-  const std::int64_t difference = value == kMissing ? kMissingDifference : value - base;
-  const bool fits =
-      difference == static_cast<std::int32_t>(difference) && (difference != kMissingDifference || value == kMissing);
-  if (fits) ring[position] = static_cast<std::int32_t>(difference);
-  return fits;
+  const std::int64_t difference = value - base;
+  if (std::abs(difference) > std::numeric_limits<std::int32_t>::max()) return false;
+  ring[position] = static_cast<std::int32_t>(difference);
+  return true;
 }
 
 template <typename Visit>
