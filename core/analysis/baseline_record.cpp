@@ -12,10 +12,6 @@ namespace {
 
 std::string_view name_of(BaselineOf resource) { return resource == BaselineOf::cpu ? "cpu" : "memory"; }
 
-// More than a window each 100 ms has in the longest half-life.
-constexpr double kMaxWeight = 1e8;
-constexpr std::size_t kMaxWindows = 1'000'000'000'000;
-
 // Three digits: a record of all buckets has less than 2 KiB.
 double rounded(double value) {
   if (value <= 0) return 0;
@@ -39,19 +35,17 @@ Result<SavedBaseline> read_baseline(std::string_view line, BaselineOf resource) 
   SavedBaseline saved;
   saved.workload = TRY(fields.text());
   saved.seen = TRY(fields.time());
-  saved.windows = TRY(fields.count(kMaxWindows));
+  saved.windows = TRY(fields.count(kMostWindows));
   const std::size_t buckets = bucket_count(Baseline::kShares);
   saved.weights.resize(TRY(fields.count(buckets)));
   for (auto& [bucket, weight] : saved.weights) {
     bucket = TRY(fields.count(buckets - 1));
-    weight = TRY(fields.amount());
-    if (weight > kMaxWeight) return invalid("a weight is larger than it can be");
+    weight = TRY(amount_up_to(fields, kMostWeight, "a weight"));
   }
   saved.quiet.resize(TRY(fields.count(kMaxQuietSuspects)));
   for (auto& [suspect, level] : saved.quiet) {
     suspect = TRY(fields.text());
-    level = TRY(fields.amount());
-    if (level > Baseline::kShares.largest) return invalid("a quiet level is larger than it can be");
+    level = TRY(amount_up_to(fields, Baseline::kShares.largest, "a quiet level"));
   }
   if (!can_be_a_field(saved.workload) || !fields.at_end()) return invalid("its fields do not fit together");
   return saved;
@@ -68,10 +62,8 @@ std::string write_baselines(std::vector<SavedBaseline> baselines, std::size_t ma
 
 ReadBaselines read_baselines(std::string_view text, BaselineOf resource) {
   ReadBaselines read;
-  read.problems = read_records(text, [&](std::string_view line) -> Result<void> {
-    read.baselines.push_back(TRY(read_baseline(line, resource)));
-    return {};
-  });
+  read.problems =
+      read_each(text, read.baselines, [resource](std::string_view line) { return read_baseline(line, resource); });
   return read;
 }
 

@@ -41,6 +41,16 @@ struct SavedBaseline {
 std::string write_baselines(std::vector<SavedBaseline> baselines, std::size_t max_bytes = kMaxBaselineBytes,
                             BaselineOf resource = BaselineOf::cpu);
 
+// Returns those offered of which fewer windows are known here. `windows_of`: by workload; 0: it is not known.
+template <class WindowsOf>
+std::vector<SavedBaseline> less_known(const std::vector<SavedBaseline>& offered, std::size_t enough,
+                                      WindowsOf windows_of) {
+  std::vector<SavedBaseline> wanted;
+  for (const SavedBaseline& one : offered)
+    if (windows_of(one.workload) < enough) wanted.push_back(one);
+  return wanted;
+}
+
 struct ReadBaselines {
   std::vector<SavedBaseline> baselines;
   std::vector<std::string> problems;  // as of read_records()

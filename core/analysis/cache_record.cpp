@@ -18,12 +18,6 @@ std::string cpi_line(const SavedCpi& saved) {
   return record.line(kCpiVersion);
 }
 
-Result<double> amount_up_to(FieldReader& fields, double largest, const char* what) {
-  const double amount = TRY(fields.amount());
-  if (amount > largest) return invalid(std::string(what) + " is larger than it can be");
-  return amount;
-}
-
 Result<SavedCpi> read_workload(std::string_view line) {
   FieldReader fields(TRY(open_record(kCpiVersion, line)));
   if (TRY(fields.text()) != kCpi) return invalid("it is no record of cycles per instruction");
@@ -48,10 +42,7 @@ std::string write_cpi(std::vector<SavedCpi> all, std::size_t max_bytes) {
 
 ReadCpi read_cpi(std::string_view text) {
   ReadCpi read;
-  read.problems = read_records(text, [&](std::string_view line) -> Result<void> {
-    read.workloads.push_back(TRY(read_workload(line)));
-    return {};
-  });
+  read.problems = read_each(text, read.workloads, read_workload);
   return read;
 }
 

@@ -95,12 +95,11 @@ std::vector<SavedBaseline> CpuAnalysis::save(Time now) const {
 }
 
 void CpuAnalysis::adopt(const std::vector<SavedBaseline>& offered, Time now) {
-  std::vector<SavedBaseline> unknown;
-  for (const SavedBaseline& one : offered) {
-    const auto own = workloads_.find(one.workload);
-    if (own == workloads_.end() || own->second.baseline.windows() < rules_.baseline.windows) unknown.push_back(one);
-  }
-  restore(unknown, now);
+  const auto windows_of = [this](const std::string& workload) {
+    const auto own = workloads_.find(workload);
+    return own == workloads_.end() ? 0 : own->second.baseline.windows();
+  };
+  restore(less_known(offered, rules_.baseline.windows, windows_of), now);
 }
 
 std::vector<VerdictEvent> CpuAnalysis::set_rules(const Rules& rules, Time now) {

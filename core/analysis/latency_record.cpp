@@ -26,11 +26,9 @@ std::string latency_line(const SavedLatency& saved) {
 
 Result<SavedMedian> read_median(FieldReader& fields) {
   SavedMedian median;
-  median.value = TRY(fields.amount());
-  median.weight = TRY(fields.amount());
+  median.value = TRY(amount_up_to(fields, kLongest, "a latency"));
+  median.weight = TRY(amount_up_to(fields, kMostWeight, "a weight"));
   median.windows = TRY(fields.count(kMostWindows));
-  if (median.value > kLongest) return invalid("a latency is larger than it can be");
-  if (median.weight > kMostWeight) return invalid("a weight is larger than it can be");
   return median;
 }
 
@@ -58,10 +56,7 @@ std::string write_latencies(std::vector<SavedLatency> all, std::size_t max_bytes
 
 ReadLatencies read_latencies(std::string_view text) {
   ReadLatencies read;
-  read.problems = read_records(text, [&](std::string_view line) -> Result<void> {
-    read.latencies.push_back(TRY(read_latency(line)));
-    return {};
-  });
+  read.problems = read_each(text, read.latencies, read_latency);
   return read;
 }
 

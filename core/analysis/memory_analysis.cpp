@@ -53,12 +53,11 @@ void MemoryAnalysis::restore(const std::vector<SavedBaseline>& all, Time now) {
 }
 
 void MemoryAnalysis::adopt(const std::vector<SavedBaseline>& offered, Time now) {
-  std::vector<SavedBaseline> unknown;
-  for (const SavedBaseline& one : offered) {
-    const auto own = workloads_.find(one.workload);
-    if (own == workloads_.end() || own->second.refault_time.windows() < rules_.baseline.windows) unknown.push_back(one);
-  }
-  restore(unknown, now);
+  const auto windows_of = [this](const std::string& workload) {
+    const auto own = workloads_.find(workload);
+    return own == workloads_.end() ? 0 : own->second.refault_time.windows();
+  };
+  restore(less_known(offered, rules_.baseline.windows, windows_of), now);
 }
 
 }  // namespace koord::analysis

@@ -6,13 +6,15 @@
 #include <algorithm>
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/record.hpp"
+#include "core/base/result.hpp"
 
 namespace koord::analysis {
 
-// A record with more is damaged, or hostile.
+// A record with more is damaged, or hostile. A window each 100 ms has less weight in the longest half-life.
 inline constexpr double kMostWeight = 1e8;
 inline constexpr std::size_t kMostWindows = 1'000'000'000'000;
 
@@ -29,6 +31,21 @@ std::string write_newest(std::vector<Saved> all, std::size_t max_bytes, LineOf l
     text += line;
   }
   return text;
+}
+
+inline Result<double> amount_up_to(FieldReader& fields, double largest, const char* what) {
+  const double amount = TRY(fields.amount());
+  if (amount > largest) return invalid(std::string(what) + " is larger than it can be");
+  return amount;
+}
+
+// Reads each record by read_one(). Returns the problems with those that are left out.
+template <class Saved, class ReadOne>
+std::vector<std::string> read_each(std::string_view text, std::vector<Saved>& all, ReadOne read_one) {
+  return read_records(text, [&](std::string_view line) -> Result<void> {
+    all.push_back(TRY(read_one(line)));
+    return {};
+  });
 }
 
 }  // namespace koord::analysis
