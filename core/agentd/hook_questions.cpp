@@ -95,9 +95,9 @@ bool HookQuestions::ask(const HookQuestion& question, Then then) {
     asked->requested = hook::requested_of(*question.container);
   }
   if (question.requested != nullptr) asked->requested.resources = *question.requested;
+  if (is_bypassed(asked->pod)) return false;
   if (asked->container)
     asked->has_own_cpus = hook::has_own_cpus(*snapshot, asked->pod, *asked->container, asked->requested.resources);
-  if (is_bypassed(asked->pod)) return false;
   if (post(kMostQuestions, [this, asked, then = std::move(then)] { answer(asked, then); })) return true;
   count_bypassed("busy");
   return false;
