@@ -33,6 +33,10 @@ std::vector<RuleLayer> WorkloadRules::chosen(const std::vector<bool>& applies) c
   return layers;
 }
 
+bool WorkloadRules::has_scopes() const {
+  return std::any_of(layers_.begin(), layers_.end(), [](const RuleLayer& layer) { return layer.scope.has_value(); });
+}
+
 std::shared_ptr<const Rules> WorkloadRules::of(const WorkloadFacts& pod) {
   std::vector<bool> applies(layers_.size());
   for (std::size_t i = 0; i < layers_.size(); ++i) applies[i] = layers_[i].scope && layers_[i].scope->contains(pod);

@@ -23,6 +23,8 @@ class WorkloadRules {
   // Names the layers that are left out.
   const std::vector<std::string>& problems() const { return node_.problems; }
 
+  // Whether any layer has a scope. Without, of() is null for each pod.
+  bool has_scopes() const;
   // Null: those of the node.
   std::shared_ptr<const Rules> of(const WorkloadFacts& pod);
 

@@ -36,6 +36,7 @@ class RuleInForce {
   const analysis::Rules& rules() const { return rules_.of_node(); }
   // Null: rules().
   std::shared_ptr<const analysis::Rules> rules_of(const koord_pod& pod) {
+    if (!rules_.has_scopes()) return nullptr;
     analysis::WorkloadFacts facts;
     facts.namespace_ = plugin::view(pod.ns);
     facts.owner = {std::string(plugin::view(pod.owner_kind)), std::string(plugin::view(pod.owner_name))};
