@@ -245,7 +245,7 @@ void check_losses(std::uint32_t slots) {
   const Waits of_pods_with_slot = kernel - without_slot;
   CHECK(double(ours.ns) <= 1.001 * double(of_pods_with_slot.ns));
   CHECK(double(ours.ns) >= (lost == 0 ? 0.999 : 0.99) * double(of_pods_with_slot.ns));
-  CHECK(double(unassigned.ns) >= 0.99 * double(without_slot.ns));
+  if (without_slot.number > 100 * lost) CHECK(double(unassigned.ns) >= 0.99 * double(without_slot.ns));
   // Their culprits.
   CHECK(double(charged_ns) <= 1.001 * double(long_ns));
   CHECK(double(charged_ns + unplaced_ns) >= 0.999 * double(long_ns));
