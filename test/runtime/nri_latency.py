@@ -112,7 +112,7 @@ def main(pairs, starts, sleeps):
         second.cgroup += '-plain'
         with first, second:
             gates = 'BatchResource: true, CPUSetAllocator: true, CPUNormalization: true' + (', Careless: true' if sleeps else '')
-            asked = agent.Agent(sys.argv[2], first.nri_socket, gates=gates, level='info', deadline='200ms' if sleeps else '1s')
+            asked = agent.Agent(os.path.abspath(sys.argv[2]), first.nri_socket, gates=gates, level='info', deadline='200ms' if sleeps else '1s')
             try:
                 for hook in agent.HOOKS:
                     asked.await_log(hook + ' is running')
