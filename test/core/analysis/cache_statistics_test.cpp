@@ -8,13 +8,15 @@
 #include <set>
 
 #include "test/core/analysis/synthetic_node.hpp"
+#include "test/support/sanitized.hpp"
 
 using namespace koord;
 using namespace koord::analysis;
 
 namespace {
 
-constexpr int kNodes = 40;
+// A sanitizer takes seven times as long.
+constexpr int kNodes = test::kSanitized ? 8 : 40;
 constexpr double kLearnt = 80 * 60, kEnd = kLearnt + 20 * 60;  // seconds
 
 // A verdict about a container, with its first suspect.
