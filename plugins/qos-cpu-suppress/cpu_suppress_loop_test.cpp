@@ -6,6 +6,7 @@
 #include "plugins/qos-cpu-suppress/cpu_suppress.hpp"
 #include "test/support/plant.hpp"
 #include "test/support/recording.hpp"
+#include "test/support/sanitized.hpp"
 
 using namespace koord;
 using namespace koord::cpu_suppress;
@@ -164,7 +165,9 @@ TEST_CASE("noise on the services moves the quota by less than a tenth of the nod
   CHECK(highest(loop.of("granted", 120, 3600)) - lowest(loop.of("granted", 120, 3600)) < 1.6);
 }
 
-TEST_CASE("over three days of load the services get what they want, and best-effort pods most of the rest") {
+// With a sanitizer it takes two minutes, and runs no other code than the hours above.
+TEST_CASE("over three days of load the services get what they want, and best-effort pods most of the rest" *
+          doctest::skip(kSanitized)) {
   for (Policy policy : {Policy::cpuset, Policy::cfs_quota}) {
     Loop loop(policy, noisy(wave(1, 9, 7200), 0.5, 5));
     loop.run(3 * 7200);
