@@ -63,6 +63,12 @@ std::string success_text(const Object& object) {
   return json.text() + "\n";
 }
 
+Outcome<http::Response> object_response(const Call& call, unsigned status, const Object& object) {
+  auto text = whole_object(call.accepted, object);
+  if (!text) return internal_error(object.name(), text.error().message());
+  return json_response(status, *std::move(text) + "\n");
+}
+
 bool wants_little(const http::Request& request) {
   return request.header("Prefer").value_or("").find("return=minimal") != std::string_view::npos;
 }
@@ -177,7 +183,7 @@ Outcome<http::Response> Api::read(Call call, const Identity& identity) {
   }
   const ObjectPtr object = store_.find(call.name);
   if (!object) return no_such_object(call.name);
-  return json_response(200, whole_object(call.accepted, *object) + "\n");
+  return object_response(call, 200, *object);
 }
 
 Outcome<Written> Api::store(const Call& call, const http::Request& request, std::string_view body) {
@@ -191,6 +197,15 @@ Outcome<Written> Api::store(const Call& call, const http::Request& request, std:
   return call.verb == Verb::create ? writing_.create(call, body) : writing_.update(call, body);
 }
 
+void Api::pass_report(const ObjectPtr& object) {
+  ++counters_->reports;
+  if (!options_.on_report) return;
+  if (const auto plain = store_.plain(object))
+    options_.on_report(*plain);
+  else
+    log::error(aggregated_log, "{}, ignoring its report", plain.error().message());
+}
+
 Outcome<http::Response> Api::write(const Call& call, const http::Request& request, const Identity& identity) {
   if (store_.is_closed()) return not_serving("this server is not the leader");
   const std::string body = TRY(body_of(request));
@@ -201,12 +216,9 @@ Outcome<http::Response> Api::write(const Call& call, const http::Request& reques
   auto stored = store(call, request, body);
   if (!stored && stored.error().code == 403) note_refusal(call, identity, stored.error().message);
   const Written written = TRY(std::move(stored));
-  if (call.is_status && !call.is_dry_run) {
-    ++counters_->reports;
-    if (options_.on_report) options_.on_report(written.object);
-  }
+  if (call.is_status && !call.is_dry_run) pass_report(written.object);
   const unsigned status = written.is_new ? 201 : 200;
-  if (!wants_little(request)) return json_response(status, whole_object(call.accepted, *written.object) + "\n");
+  if (!wants_little(request)) return object_response(call, status, *written.object);
   http::Response response = json_response(status, success_text(*written.object));
   response.headers.emplace_back("Preference-Applied", "return=minimal");
   return response;

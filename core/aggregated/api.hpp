@@ -45,7 +45,7 @@ struct ApiOptions {
   // Shared by several Apis, one after the other; null: by none.
   std::shared_ptr<ApiCounters> counters = nullptr;
   // Called with each report that was stored. May be empty. [any thread]
-  std::function<void(const ObjectPtr&)> on_report = {};
+  std::function<void(const PlainObject&)> on_report = {};
   CompleteStatus complete_status = {};  // see Writing
 };
 
@@ -72,6 +72,7 @@ class Api {
   Outcome<Version> version_for(const Call& call) const;
   Outcome<http::Response> write(const Call& call, const http::Request& request, const Identity& identity);
   Outcome<Written> store(const Call& call, const http::Request& request, std::string_view body);
+  void pass_report(const ObjectPtr& object);
   std::optional<http::Response> answer_health(std::string_view path) const;
 
   Store& store_;

@@ -119,6 +119,10 @@ Failure too_many_requests(std::string message) {
   return failure;
 }
 
+Failure internal_error(std::string_view name, std::string message) {
+  return of_object(500, "InternalError", name, std::move(message));
+}
+
 Failure not_serving(std::string message) {
   Failure failure = without_object(503, "ServiceUnavailable", std::move(message));
   failure.retry_after_seconds = 1;

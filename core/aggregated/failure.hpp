@@ -68,6 +68,7 @@ Failure too_large(std::string message);                                    // 41
 Failure unsupported_body(std::string message);                             // 415 UnsupportedMediaType
 Failure invalid_object(std::string_view name, std::vector<Cause> causes);  // 422 Invalid
 Failure too_many_requests(std::string message);                            // 429 TooManyRequests
+Failure internal_error(std::string_view name, std::string message);        // 500 InternalError
 Failure not_serving(std::string message);                                  // 503 ServiceUnavailable
 Failure version_too_large(Version asked, Version newest);                  // 504 Timeout
 

@@ -87,13 +87,13 @@ ListFrame list_frame(const Accepted& accepted, const ListMetadata& metadata) {
           "]}\n"};
 }
 
-std::string list_item(const Accepted& accepted, const Object& object) {
+Result<std::string> list_item(const Accepted& accepted, const Object& object) {
   if (accepted.form == Form::table) return table_row(accepted, object);
   if (accepted.form == Form::metadata_only) return metadata_object(accepted, object.metadata());
-  return std::string(object.json());
+  return object.json();
 }
 
-std::string whole_object(const Accepted& accepted, const Object& object, bool has_columns) {
+Result<std::string> whole_object(const Accepted& accepted, const Object& object, bool has_columns) {
   if (accepted.form != Form::table) return list_item(accepted, object);
   return table_begin(accepted, {object.version()}, has_columns) + table_row(accepted, object) + "]}";
 }

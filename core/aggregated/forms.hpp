@@ -7,6 +7,7 @@
 
 #include "core/aggregated/accept.hpp"
 #include "core/aggregated/object.hpp"
+#include "core/base/result.hpp"
 
 namespace koord::aggregated {
 
@@ -19,11 +20,11 @@ struct ListMetadata {
   std::string next_page = {};  // the text of `continue`; empty: the last page
 };
 ListFrame list_frame(const Accepted& accepted, const ListMetadata& metadata);
-// One item of a list.
-std::string list_item(const Accepted& accepted, const Object& object);
+// One item of a list. This and the next fail if the object was damaged in memory.
+Result<std::string> list_item(const Accepted& accepted, const Object& object);
 
 // A whole object: the answer to get, or the object of an event. `has_columns`: of a table; the first event has them.
-std::string whole_object(const Accepted& accepted, const Object& object, bool has_columns = true);
+Result<std::string> whole_object(const Accepted& accepted, const Object& object, bool has_columns = true);
 // An object that has a version only. `ends_initial`: with the annotation behind the initial events.
 std::string bookmark_object(const Accepted& accepted, Version version, bool ends_initial);
 

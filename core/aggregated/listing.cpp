@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "core/aggregated/aggregated_log.hpp"
 #include "core/aggregated/forms.hpp"
 
 namespace koord::aggregated {
@@ -42,6 +43,13 @@ std::string Listing::begin() {
   return std::move(frame.before);
 }
 
+// The text of the list lacks its end, so no client takes the missing object for a deleted one.
+http::BodyStream::Piece Listing::give_up(const Error& error) {
+  log::error(aggregated_log, "{}, ending a list in the middle", error.message());
+  phase_ = Phase::end;
+  return {State::ended};
+}
+
 http::BodyStream::Piece Listing::next(const std::function<void()>&) {
   if (phase_ == Phase::end) return {State::ended};
   std::string text;
@@ -54,8 +62,10 @@ http::BodyStream::Piece Listing::next(const std::function<void()>&) {
       if (is_last) break;
       after_ = object->name();
       if (!call_.selector.matches(*object)) continue;
+      const auto item = list_item(call_.accepted, *object);
+      if (!item) return give_up(item.error());
       if (std::exchange(has_items_, true)) text += ',';
-      text += list_item(call_.accepted, *object);
+      text += *item;
     }
     if (!is_last) continue;
     text += end_text_;

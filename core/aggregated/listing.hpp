@@ -10,6 +10,7 @@
 
 #include "core/aggregated/call.hpp"
 #include "core/aggregated/store.hpp"
+#include "core/base/result.hpp"
 #include "core/http/body_stream.hpp"
 
 namespace koord::aggregated {
@@ -25,6 +26,7 @@ class Listing final : public http::BodyStream {
   enum class Phase : std::uint8_t { begin, items, end };
 
   std::string begin();
+  Piece give_up(const Error& error);
   // The next page's last name; empty: all that is left fits.
   std::string last_of_page() const;
 

@@ -21,7 +21,7 @@ std::string text_map_json(const Labels& map) {
 
 }  // namespace
 
-// Appends to the text, which is reserved in its final size.
+// Appends to the head, which is reserved in its final size.
 class Object::Encoder {
  public:
   explicit Encoder(Object& object) : object_(object) {}
@@ -32,21 +32,21 @@ class Object::Encoder {
     std::string begin =
         "{\"kind\":\"" + std::string(kKind) + "\",\"apiVersion\":\"" + std::string(kApiVersion) + "\",\"metadata\":";
     const std::string metadata = fixed_metadata();
-    object_.text_.reserve(begin.size() + metadata.size() + labels.size() + annotations.size() + content.owners.size() +
-                          content.spec.size() + content.status.size() + kMemberNames);
+    object_.head_.reserve(begin.size() + metadata.size() + labels.size() + annotations.size() + content.owners.size() +
+                          content.spec.size() + kMemberNames);
     append(begin);
-    const std::size_t start = object_.text_.size();
+    const std::size_t start = object_.head_.size();
     object_.version_at_ = static_cast<std::uint32_t>(start + metadata.find(kNoVersion));
     append(metadata);
     member("labels", labels);
     object_.annotations_ = member("annotations", annotations);
     object_.owners_ = member("ownerReferences", content.owners);
     append("}");
-    object_.metadata_ = {static_cast<std::uint32_t>(start), static_cast<std::uint32_t>(object_.text_.size() - start)};
+    object_.metadata_ = {static_cast<std::uint32_t>(start), static_cast<std::uint32_t>(object_.head_.size() - start)};
     object_.spec_ = member("spec", content.spec);
-    object_.status_ = member("status", content.status);
-    append("}");
-    append(kEventEnd);
+    if (!content.status.empty()) append(",\"status\":");
+    object_.status_ = CompressedText(content.status);
+    object_.plain_status_ = content.status;
   }
 
  private:
@@ -61,14 +61,14 @@ class Object::Encoder {
            ",\"creationTimestamp\":\"" + format_timestamp(is.created_seconds) + "\"";
   }
 
-  void append(std::string_view text) { object_.text_ += text; }
+  void append(std::string_view text) { object_.head_ += text; }
 
   Part member(std::string_view name, std::string_view value) {
     if (value.empty()) return {};
     append(",\"");
     append(name);
     append("\":");
-    const auto at = static_cast<std::uint32_t>(object_.text_.size());
+    const auto at = static_cast<std::uint32_t>(object_.head_.size());
     append(value);
     return {at, static_cast<std::uint32_t>(value.size())};
   }
@@ -90,8 +90,42 @@ std::shared_ptr<Object> Object::copy() const { return std::make_shared<Object>(*
 void Object::set_version(Version version) {
   char digits[kVersionDigits + 1];
   std::snprintf(digits, sizeof digits, "%016llu", static_cast<unsigned long long>(version));
-  text_.replace(version_at_, kVersionDigits, digits, kVersionDigits);
+  head_.replace(version_at_, kVersionDigits, digits, kVersionDigits);
   version_ = version;
+}
+
+Result<std::string> Object::status() const {
+  Result<std::string> text = status_.text();
+  if (!text) return std::move(text).error().context("status of NodeMetric '" + name() + "'");
+  return text;
+}
+
+std::string Object::event_text_with(std::string_view status) const {
+  std::string text;
+  text.reserve(bytes());
+  text += head_;
+  text += status;
+  text += kEnd;
+  text += kEventEnd;
+  return text;
+}
+
+std::string Object::take_event_text() { return event_text_with(std::exchange(plain_status_, {})); }
+
+Result<std::string> Object::event_text() const { return event_text_with(TRY(status())); }
+
+Result<std::string> Object::json() const {
+  std::string text = TRY(event_text());
+  text.resize(text.size() - kEventEnd.size());
+  return text;
+}
+
+std::string_view PlainObject::json() const {
+  return std::string_view(*event_text).substr(0, event_text->size() - Object::kEventEnd.size());
+}
+
+std::string_view PlainObject::status() const {
+  return std::string_view(*event_text).substr(object->head_.size(), object->status_.size());
 }
 
 }  // namespace koord::aggregated

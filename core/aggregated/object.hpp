@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Object: one version of a NodeMetric, encoded once when it is written. All readers and watchers share its bytes. It
-// never changes after Store::put(). [any thread]
+// Object: one version of a NodeMetric, encoded once when it is written. Its status, which is nearly all of the text, is
+// kept compressed; readers put the text together. It never changes after Store::put(). [any thread]
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,9 @@
 #include <string>
 #include <string_view>
 
+#include "core/aggregated/compressed_text.hpp"
 #include "core/aggregated/version.hpp"
+#include "core/base/result.hpp"
 
 namespace koord::aggregated {
 
@@ -39,8 +41,10 @@ class Object {
   static std::shared_ptr<Object> make(Identifiers identifiers, const Content& content, Cells cells);
   // The same with another version, for the event of its deletion.
   std::shared_ptr<Object> copy() const;
-  // Writes the version into the text. Only before it is shared.
+  // Writes the version into the head. Only before it is shared.
   void set_version(Version version);
+  // Returns the text as event_text() does, but unpacks nothing. Only before it is shared, and once.
+  std::string take_event_text();
 
   const Identifiers& identifiers() const { return identifiers_; }
   const std::string& name() const { return identifiers_.name; }
@@ -48,40 +52,56 @@ class Object {
   const Cells& cells() const { return cells_; }
   Version version() const { return version_; }
 
-  std::string_view json() const { return std::string_view(text_).substr(0, text_.size() - kEventEnd.size()); }
-  std::string_view metadata() const { return std::string_view(text_).substr(metadata_.at, metadata_.size); }
-  std::string_view spec() const { return std::string_view(text_).substr(spec_.at, spec_.size); }
-  std::string_view status() const { return std::string_view(text_).substr(status_.at, status_.size); }
-  std::string_view owners() const { return std::string_view(text_).substr(owners_.at, owners_.size); }
-  std::string_view annotations() const { return std::string_view(text_).substr(annotations_.at, annotations_.size); }
-  std::size_t bytes() const { return text_.size(); }
+  std::string_view metadata() const { return part(metadata_); }
+  std::string_view spec() const { return part(spec_); }
+  std::string_view owners() const { return part(owners_); }
+  std::string_view annotations() const { return part(annotations_); }
+  const CompressedText& kept_status() const { return status_; }
+  std::size_t bytes() const { return head_.size() + status_.size() + kEnd.size() + kEventEnd.size(); }
 
   // The end of the line of a watch: `{"type":…,"object":` before the text makes the whole line.
   static constexpr std::string_view kEventEnd = "}\n";
-  // json() and kEventEnd.
-  static std::shared_ptr<const std::string> event_text(const std::shared_ptr<const Object>& object) {
-    return {object, &object->text_};
-  }
+
+  // These unpack the status. They fail if it was damaged in memory.
+  Result<std::string> status() const;
+  Result<std::string> json() const;
+  Result<std::string> event_text() const;  // json() and kEventEnd
 
   // Set by the store: the versions of its creation, of the last change of its labels, and of the last change of its
   // metadata or spec.
   Version created = 0, labelled = 0, described = 0;
 
  private:
+  friend struct PlainObject;
   struct Part {
     std::uint32_t at = 0, size = 0;
   };
   class Encoder;
 
+  static constexpr std::string_view kEnd = "}";  // behind the status
+  std::string_view part(Part part) const { return std::string_view(head_).substr(part.at, part.size); }
+  std::string event_text_with(std::string_view status) const;
+
   Identifiers identifiers_;
   Labels labels_;
   Cells cells_;
   Version version_ = 0;
-  std::string text_;
+  std::string head_;  // all before the status
+  CompressedText status_;
+  std::string plain_status_;  // until take_event_text()
   std::uint32_t version_at_ = 0;
-  Part metadata_, spec_, status_, owners_, annotations_;
+  Part metadata_, spec_, owners_, annotations_;
 };
 
 using ObjectPtr = std::shared_ptr<const Object>;
+
+// An object with its text, perhaps shared with other readers.
+struct PlainObject {
+  ObjectPtr object;
+  std::shared_ptr<const std::string> event_text;
+
+  std::string_view json() const;
+  std::string_view status() const;
+};
 
 }  // namespace koord::aggregated

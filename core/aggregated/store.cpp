@@ -30,6 +30,7 @@ Store::Put Store::put(const std::shared_ptr<Object>& object, const ObjectPtr& ex
   object->labelled = before && before->labels() == object->labels() ? before->labelled : version;
   object->described = before && is_same_apart_from_status(*before, *object) ? before->described : version;
   object->set_version(version);
+  texts_.add(*object);
   if (before) {
     bytes_ -= before->bytes();
     by_version_.erase(before->version());

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "core/aggregated/object.hpp"
+#include "core/aggregated/recent_texts.hpp"
 #include "core/aggregated/version.hpp"
 
 namespace koord::aggregated {
@@ -38,7 +39,7 @@ class Store {
   };
 
   struct Counters {
-    std::size_t objects = 0, deleted = 0, bytes = 0;  // bytes: of the texts
+    std::size_t objects = 0, deleted = 0, bytes = 0;  // bytes: of the whole texts
     std::uint64_t writes = 0;
   };
 
@@ -52,6 +53,8 @@ class Store {
   ObjectPtr remove(const ObjectPtr& expected);
 
   ObjectPtr find(std::string_view name) const;
+  // The object with its text. Texts of the newest versions are kept.
+  Result<PlainObject> plain(const ObjectPtr& object) const { return texts_.plain(object); }
   // The first `count` objects behind this name, in the order of names.
   std::vector<ObjectPtr> behind(std::string_view name, std::size_t count) const;
   // The first `count` changes behind this version. nullopt: the index no longer reaches back to it.
@@ -99,6 +102,7 @@ class Store {
   std::map<std::string, Version, std::less<>> deleted_;  // by name: its last deletion
   std::map<Version, std::string> deletions_;             // the same by version
   Wakes waiting_;
+  mutable RecentTexts texts_;  // has a mutex of its own
   std::size_t bytes_ = 0;
   std::uint64_t writes_ = 0;
 };

@@ -54,10 +54,14 @@ bool Watch::selects(const Object& object) const {
 http::BodyStream::Piece Watch::event(std::string_view type, const ObjectPtr& object) {
   ++parts_.counters.events;
   std::string head = "{\"type\":\"" + std::string(type) + "\",\"object\":";
-  if (call_.accepted.form == Form::json) return {State::piece, std::move(head), Object::event_text(object)};
+  if (call_.accepted.form == Form::json) {
+    const auto plain = parts_.store.plain(object);
+    return plain ? Piece{State::piece, std::move(head), plain->event_text} : give_up(*object, plain.error());
+  }
   call_.accepted.now_seconds = parts_.clock.wall_ns() / 1'000'000'000;
-  head += whole_object(call_.accepted, *object, !std::exchange(has_columns_, true));
-  return {State::piece, head + std::string(Object::kEventEnd)};
+  const auto whole = whole_object(call_.accepted, *object, !std::exchange(has_columns_, true));
+  if (!whole) return give_up(*object, whole.error());
+  return {State::piece, head + *whole + std::string(Object::kEventEnd)};
 }
 
 http::BodyStream::Piece Watch::bookmark(bool ends_initial) {
@@ -68,8 +72,17 @@ http::BodyStream::Piece Watch::bookmark(bool ends_initial) {
 
 http::BodyStream::Piece Watch::expire() {
   ++parts_.counters.expired;
+  return last_event(expired(at_, parts_.store.oldest()));
+}
+
+http::BodyStream::Piece Watch::give_up(const Object& object, const Error& error) {
+  log::error(aggregated_log, "{}, ending the watch of '{}'", error.message(), client_);
+  return last_event(internal_error(object.name(), error.message()));
+}
+
+http::BodyStream::Piece Watch::last_event(const Failure& failure) {
   has_ended_ = true;
-  std::string status = status_text(expired(at_, parts_.store.oldest()));
+  std::string status = status_text(failure);
   status.pop_back();  // the line break
   return {State::piece, "{\"type\":\"ERROR\",\"object\":" + status + "}\n"};
 }

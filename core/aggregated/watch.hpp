@@ -11,8 +11,10 @@
 #include <string>
 
 #include "core/aggregated/call.hpp"
+#include "core/aggregated/failure.hpp"
 #include "core/aggregated/store.hpp"
 #include "core/base/clock.hpp"
+#include "core/base/result.hpp"
 #include "core/event/loop.hpp"
 #include "core/http/body_stream.hpp"
 
@@ -51,6 +53,8 @@ class Watch final : public http::BodyStream {
   std::optional<Piece> deletion(const Store::Change& change, bool was_known, bool labels_changed);
   Piece bookmark(bool ends_initial);
   Piece expire();
+  Piece give_up(const Object& object, const Error& error);
+  Piece last_event(const Failure& failure);
   Piece end();
   bool selects(const Object& object) const;
 

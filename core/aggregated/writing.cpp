@@ -69,14 +69,23 @@ Content with_status(const Object& current, std::string status) {
 
 bool is_same(const Object& current, const Object& next) {
   return current.labels() == next.labels() && current.annotations() == next.annotations() &&
-         current.owners() == next.owners() && current.spec() == next.spec() && current.status() == next.status();
+         current.owners() == next.owners() && current.spec() == next.spec() &&
+         current.kept_status() == next.kept_status();
+}
+
+Outcome<std::string> status_of(const Object& object) {
+  auto status = object.status();
+  if (!status) return internal_error(object.name(), status.error().message());
+  return *std::move(status);
 }
 
 Outcome<SentObject> patched(const Object& current, std::string_view body, PatchType type) {
   const auto patch = read_json(body, kMaxBodyBytes);
   if (!patch) return bad_request("the patch is " + patch.error().text);
-  auto value = read_json(current.json());
-  if (!value) return Failure{.code = 500, .reason = "InternalError", .message = value.error().text};
+  const auto text = current.json();
+  if (!text) return internal_error(current.name(), text.error().message());
+  auto value = read_json(*text);
+  if (!value) return internal_error(current.name(), value.error().text);
   if (type == PatchType::merge) {
     if (!patch->is_object()) return bad_request("a merge patch must be a mapping");
     apply_merge_patch(*value, *patch);
@@ -92,8 +101,10 @@ Outcome<SentObject> patched(const Object& current, std::string_view body, PatchT
 
 }  // namespace
 
-std::string Writing::completed(const SentObject& sent, std::string_view before) const {
-  return complete_ ? complete_(sent.status, before) : sent.status;
+// `before`: with the status that it replaces, or null. One that was damaged in memory counts as empty.
+std::string Writing::completed(const SentObject& sent, const Object* before) const {
+  if (!complete_) return sent.status;
+  return complete_(sent.status, before ? before->status().value_or("") : std::string());
 }
 
 Store::Put Writing::put_status(const ObjectPtr& current, std::string status) {
@@ -151,9 +162,11 @@ Outcome<Written> Writing::create(const Call& call, std::string_view body) {
 Outcome<Written> Writing::replace(const Call& call, const ObjectPtr& current, const SentObject& sent) {
   if (auto broken = broken_precondition(*current, sent.uid, sent.version)) return *std::move(broken);
   // The status from one side, all else from the other.
-  const Content content =
-      call.is_status ? with_status(*current, completed(sent, current->status()))
-                     : Content{sent.labels, sent.annotations, sent.owners, sent.spec, std::string(current->status())};
+  Content content{sent.labels, sent.annotations, sent.owners, sent.spec};
+  if (call.is_status)
+    content = with_status(*current, completed(sent, current.get()));
+  else
+    content.status = TRY(status_of(*current));
   Identifiers identifiers = current->identifiers();
   if (content.spec != current->spec()) ++identifiers.generation;
   return publish(call, current,
@@ -170,7 +183,7 @@ Outcome<Written> Writing::update(const Call& call, std::string_view body) {
     const ObjectPtr current = store_.find(call.name);
     const bool may_create = call.is_status && sent.version.empty() && sent.uid.empty() && is_valid_name(call.name);
     if (!current && !may_create) return no_such_object(call.name);
-    auto written = current ? replace(call, current, sent) : add(call, sent, completed(sent, {}));
+    auto written = current ? replace(call, current, sent) : add(call, sent, completed(sent, nullptr));
     const bool is_overtaken = !written && written.error().code == 409 && sent.version.empty() && sent.uid.empty();
     if (!is_overtaken || attempt == kAttempts) return written;
   }

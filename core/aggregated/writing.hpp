@@ -50,7 +50,7 @@ class Writing {
  private:
   Outcome<Written> replace(const Call& call, const ObjectPtr& current, const SentObject& sent);
   Outcome<Written> add(const Call& call, const SentObject& sent, std::string_view status);
-  std::string completed(const SentObject& sent, std::string_view before) const;
+  std::string completed(const SentObject& sent, const Object* before) const;
   Outcome<Written> publish(const Call& call, const ObjectPtr& current, const std::shared_ptr<Object>& object);
 
   Store& store_;

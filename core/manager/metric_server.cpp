@@ -32,7 +32,8 @@ http::Limits server_limits() {
 }
 
 ServedMetrics::Options served_options(const config::ManagerConfig::Serve& settings,
-                                      std::function<void(const aggregated::ObjectPtr&)> on_report, const Clock& clock) {
+                                      std::function<void(const aggregated::PlainObject&)> on_report,
+                                      const Clock& clock) {
   return {.agent_user = settings.agent_user,
           .fill = settings.fill_time,
           .on_report = std::move(on_report),

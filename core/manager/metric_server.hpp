@@ -37,10 +37,10 @@ class MetricServer {
     kube::Client& client;
     const kube::ConnectionConfig& api_server;
     std::shared_ptr<const LeaderTime> leader_time;
-    std::function<std::vector<std::string>()> nodes;              // of the cluster; empty: unknown
-    std::function<std::string()> leader;                          // its address
-    std::function<void(const aggregated::ObjectPtr&)> on_report;  // [any]
-    bool mirrors = false;                                         // reports to slo.koordinator.sh
+    std::function<std::vector<std::string>()> nodes;                // of the cluster; empty: unknown
+    std::function<std::string()> leader;                            // its address
+    std::function<void(const aggregated::PlainObject&)> on_report;  // [any]
+    bool mirrors = false;                                           // reports to slo.koordinator.sh
   };
 
   // Listens. An error names the key of the configuration.
@@ -56,7 +56,7 @@ class MetricServer {
   void reserved();
   void lead(bool leads);
   // To be called with each report of on_report.
-  void take_report(const aggregated::ObjectPtr& report) { reported_.take(report); }
+  void take_report(const aggregated::PlainObject& report) { reported_.take(report); }
   // Accepts no more; see http::Server::stop().
   void stop(Duration bound, std::function<void()> stopped) { server_->stop(bound, std::move(stopped)); }
 

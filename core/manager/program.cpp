@@ -156,10 +156,10 @@ struct Program {
   }
 
   // A report counts as one that the watch of NodeMetrics brings.
-  void take_report(const aggregated::ObjectPtr& object) {
-    loop.post([this, object] {
-      controllers.take_report(object->name(), object->json());
-      if (metric_server) metric_server->take_report(object);
+  void take_report(const aggregated::PlainObject& report) {
+    loop.post([this, report] {
+      controllers.take_report(report.object->name(), report.json());
+      if (metric_server) metric_server->take_report(report);
     });
   }
 
@@ -178,7 +178,7 @@ struct Program {
         .leader_time = leader_time,
         .nodes = [this] { return controllers.nodes(); },
         .leader = [this] { return leadership ? address_of_identity(leadership->holder()) : std::string(); },
-        .on_report = [this](const aggregated::ObjectPtr& object) { take_report(object); },
+        .on_report = [this](const aggregated::PlainObject& report) { take_report(report); },
         .mirrors = mirrors};
     metric_server = TRY(MetricServer::open(std::move(parts), config.serve));
     log::info(manager_log, "serves the aggregated API on '{}', port {}", config.serve.address, metric_server->port());

@@ -20,7 +20,7 @@ ReportedNodes::ReportedNodes(Parts parts, bool mirrors) : parts_(parts) {
       MetricMirror::Parts{parts_.loop, parts_.clock, parts_.client, [this] { return parts_.served.leads(); },
                           [this](const std::string& node) {
                             const auto found = nodes_.find(node);
-                            return found == nodes_.end() ? std::string() : std::string(found->second.report->status());
+                            return found == nodes_.end() ? std::string() : found->second.report->status().value_or("");
                           }});
 }
 
@@ -31,15 +31,16 @@ void ReportedNodes::lead(bool leads) {
   if (!leads && mirror_) mirror_->end();
 }
 
-void ReportedNodes::take(const aggregated::ObjectPtr& report) {
-  if (!parts_.served.leads() || report->status().empty()) return;
-  const auto known = nodes_.find(report->name());
+void ReportedNodes::take(const aggregated::PlainObject& report) {
+  const std::string& name = report.object->name();
+  if (!parts_.served.leads() || report.status().empty()) return;
+  const auto known = nodes_.find(name);
   // Workers may hand over two reports of a node in either order.
-  if (known != nodes_.end() && known->second.report->version() > report->version()) return;
-  nodes_[report->name()] = {report, false};
-  to_mark_.erase(report->name());
-  freshness_.report(report->name(), parts_.clock.now(), stated_period(report->status()));
-  if (mirror_) mirror_->report(report->name(), report->status());
+  if (known != nodes_.end() && known->second.report->version() > report.object->version()) return;
+  nodes_[name] = {report.object, false};
+  to_mark_.erase(name);
+  freshness_.report(name, parts_.clock.now(), stated_period(report.status()));
+  if (mirror_) mirror_->report(name, report.status());
 }
 
 // Not while reports of a new epoch still come in.
@@ -71,9 +72,9 @@ bool ReportedNodes::mark_stale(const ReportFreshness::Change& change) {
   Node& node = nodes_.at(change.node);
   const aggregated::ObjectPtr current = parts_.served.find(change.node);
   if (!current) return true;
-  if (current->status() != node.report->status()) return false;
-  std::string status =
-      with_report_missing(current->status(), change.since_last_seconds, parts_.clock.wall_ns() / 1'000'000'000);
+  if (current->kept_status() != node.report->kept_status()) return false;
+  std::string status = with_report_missing(current->status().value_or(""), change.since_last_seconds,
+                                           parts_.clock.wall_ns() / 1'000'000'000);
   if (status.empty()) return true;
   if (parts_.served.put_status(current, std::move(status)) != aggregated::Store::Put::done) return false;
   node.is_stale = true;

@@ -31,7 +31,7 @@ class ReportedNodes {
   ReportedNodes(Parts parts, bool mirrors);
 
   void lead(bool leads);
-  void take(const aggregated::ObjectPtr& report);
+  void take(const aggregated::PlainObject& report);
   // To be called from time to time.
   void check();
 

@@ -102,7 +102,7 @@ std::string serve_metrics_text(const MetricServer::Status& status) {
   one("serve_reading", "gauge", "Whether this replica serves reads of the aggregated API.", status.is_serving ? 1 : 0);
   one("serve_objects", "gauge", "NodeMetrics in memory.", status.objects.objects);
   one("serve_stale_objects", "gauge", "Those without a report for three periods.", status.stale);
-  one("serve_object_bytes", "gauge", "Bytes of their texts.", status.objects.bytes);
+  one("serve_object_bytes", "gauge", "Bytes of their texts, uncompressed.", status.objects.bytes);
   one("serve_watches", "gauge", "Open watches.", status.api.watches.open);
   one("serve_connections", "gauge", "Open connections.", status.server.open_connections);
   one("serve_requests_total", "counter", "Requests.", status.server.requests);

@@ -31,9 +31,9 @@ class ServedMetrics {
   struct Options {
     std::string agent_user = {};               // see aggregated::ApiOptions
     Duration fill = std::chrono::seconds(15);  // reads are served so long after the begin of an epoch, or earlier
-    Duration keep_unknown = std::chrono::minutes(1);                   // objects of nodes that do not exist
-    std::function<void(const aggregated::ObjectPtr&)> on_report = {};  // [any]
-    aggregated::CompleteStatus complete_status = {};                   // [any]
+    Duration keep_unknown = std::chrono::minutes(1);                     // objects of nodes that do not exist
+    std::function<void(const aggregated::PlainObject&)> on_report = {};  // [any]
+    aggregated::CompleteStatus complete_status = {};                     // [any]
   };
 
   // Loop and clock must outlive it and its answers.

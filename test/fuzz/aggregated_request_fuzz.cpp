@@ -66,7 +66,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   for (const aggregated::ObjectPtr& object : store.behind("", 10)) {
     check(aggregated::is_valid_name(object->name()));
-    check(read_json_object(object->json()).has_value());
+    const auto text = object->json();
+    check(text.has_value() && read_json_object(*text).has_value());
   }
   return 0;
 }

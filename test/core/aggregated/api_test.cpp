@@ -332,8 +332,9 @@ TEST_CASE("writes are refused for a second while no version may be given out, an
   ManualClock clock;
   aggregated::Store store{kEpoch};
   std::vector<std::string> passed;
-  aggregated::Api api(store, clock, nullptr,
-                      {.on_report = [&](const aggregated::ObjectPtr& object) { passed.push_back(object->name()); }});
+  aggregated::Api api(store, clock, nullptr, {.on_report = [&](const aggregated::PlainObject& report) {
+                        passed.push_back(report.object->name());
+                      }});
   const auto report = [&] {
     http::Request request;
     request.method = http::Method::put;
@@ -372,5 +373,5 @@ TEST_CASE("each status that a client writes is completed by the server, and the 
   CHECK(send(http::Method::patch, "/a/status", R"({"status":{"updateTime":"2026-01-02T03:04:05Z"}})") == 200);
   CHECK(send(http::Method::put, "/a", node_metric("a", usage_status(3))) == 200);
   CHECK(before == std::vector<std::string>{"", R"({"updateTime":"1"})", R"({"updateTime":"2"})"});
-  CHECK(store.find("a")->status() == R"({"updateTime":"3"})");
+  CHECK(store.find("a")->status().value() == R"({"updateTime":"3"})");
 }

@@ -31,7 +31,7 @@ TEST_CASE("each write gets the next version, which stands in its text") {
   REQUIRE(store.put(b, nullptr) == Store::Put::done);
   CHECK(a->version() == kFirst + 1);
   CHECK(b->version() == kFirst + 2);
-  CHECK(b->json().find(R"("resourceVersion":"1700000000000002")") != std::string_view::npos);
+  CHECK(b->json().value().find(R"("resourceVersion":"1700000000000002")") != std::string::npos);
   CHECK(store.newest() == kFirst + 2);
 }
 
@@ -66,7 +66,7 @@ TEST_CASE("a deleted object stays among the changes with its last state") {
   store.put(a, nullptr);
   const ObjectPtr last = store.remove(a);
   REQUIRE(last);
-  CHECK(last->status() == a->status());
+  CHECK(last->kept_status() == a->kept_status());
   CHECK(last->version() == kFirst + 2);
   CHECK(store.find("a") == nullptr);
   CHECK(names(*store.changes(kFirst + 1, 100)) == Names{"-a"});
@@ -122,13 +122,35 @@ TEST_CASE("a waiting watcher is woken by the next write and by the end, once") {
   CHECK(store.put(object("c"), nullptr) == Store::Put::raced);
 }
 
-TEST_CASE("a copy of a version shares the bytes of the object") {
+TEST_CASE("readers of a version share its text") {
   Store store(kFirst);
   const auto a = object("a");
   store.put(a, nullptr);
-  const auto one = Object::event_text(store.find("a")), other = Object::event_text(store.find("a"));
-  CHECK(one->data() == other->data());
-  CHECK(*one == std::string(a->json()) + "}\n");
+  const auto one = store.plain(store.find("a")).value(), other = store.plain(store.find("a")).value();
+  CHECK(one.event_text == other.event_text);
+  CHECK(*one.event_text == a->json().value() + "}\n");
+  CHECK(one.status() == "{}");
+}
+
+TEST_CASE("the texts of the 64 newest versions are kept, and no long ones") {
+  Store store(kFirst);
+  const auto put = [&](const std::string& name, std::size_t bytes) {
+    const auto one = object(name, std::string(bytes, ' '));
+    store.put(one, nullptr);
+    return one;
+  };
+  const auto is_kept = [&](const ObjectPtr& one) {
+    const PlainObject first = store.plain(one).value(), second = store.plain(one).value();
+    CHECK(*first.event_text == one->event_text().value());
+    return first.event_text == second.event_text;
+  };
+  const ObjectPtr first = put("first", 1000), large = put("large", RecentTexts::kMostBytes);
+  CHECK_FALSE(is_kept(large));
+  for (std::size_t i = 2; i < RecentTexts::kObjects; ++i) put(std::to_string(i), 1000);
+  CHECK(is_kept(first));
+  const ObjectPtr newest = put("newest", 1000);
+  CHECK_FALSE(is_kept(first));
+  CHECK(is_kept(newest));
 }
 
 TEST_CASE("an epoch begins above all versions of earlier ones, also on a clock that is behind") {

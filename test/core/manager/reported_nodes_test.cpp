@@ -23,10 +23,10 @@ struct Reporting : LoopHere {
   kube::ConnectionConfig nowhere;
   kube::Client client{loop, workers, clock, nowhere, {}};
   std::shared_ptr<LeaderTime> leader_time = std::make_shared<LeaderTime>();
-  std::vector<aggregated::ObjectPtr> stored;
+  std::vector<aggregated::PlainObject> stored;
   ServedMetrics served{
       {loop, clock, leader_time},
-      {.on_report = [this](const aggregated::ObjectPtr& object) { stored.push_back(object); },
+      {.on_report = [this](const aggregated::PlainObject& report) { stored.push_back(report); },
        .complete_status = [](std::string sent,
                              std::string_view before) { return with_report_fresh(std::move(sent), before, 0); }}};
   ReportedNodes nodes{{loop, clock, client, served}, false};
@@ -63,7 +63,7 @@ struct Reporting : LoopHere {
   }
   std::string condition() {
     const aggregated::ObjectPtr object = served.find("a");
-    return !object ? "none" : lacks_report(object->status()) ? "stale" : "fresh";
+    return !object ? "none" : lacks_report(object->status().value()) ? "stale" : "fresh";
   }
 };
 

@@ -168,7 +168,7 @@ TEST_CASE("a node that is known in time keeps its object") {
 
 TEST_CASE("stored reports are passed on") {
   std::vector<std::string> reported;
-  Served s({.on_report = [&](const aggregated::ObjectPtr& object) { reported.push_back(object->name()); }});
+  Served s({.on_report = [&](const aggregated::PlainObject& report) { reported.push_back(report.object->name()); }});
   s.lead();
   s.report("a");
   CHECK(reported == std::vector<std::string>{"a"});

@@ -57,7 +57,7 @@ struct Direct : ReportingNode {
     const aggregated::ObjectPtr object = store.find("test-node");
     if (!object) return "no object";
     boost::system::error_code missing;
-    const json::value value = json::parse(object->status());
+    const json::value value = json::parse(object->status().value());
     const json::value* found = value.find_pointer(pointer, missing);
     return found == nullptr ? "nothing" : json::serialize(*found);
   }
