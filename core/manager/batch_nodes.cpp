@@ -45,14 +45,12 @@ void BatchNodes::settle(One& one) {
 
 void BatchNodes::compute(Time now, One& one) {
   if (!one.usage || one.usage->update_time.empty() || !one.exists) return;
-  std::vector<PodFacts> pods;
-  pods.reserve(one.pods.size());
-  for (const auto& [name, pod] : one.pods) pods.push_back(pod);
   const NodeUsage& usage = *one.usage;
+  const Demand demand = demand_of(one.pods, usage);
   one.batch.grant.report(now, usage.update_time, one.is_recent, usage.window,
-                         batch_resources(one.size, one.colocation, pods, usage), one.rules);
+                         batch_resources(one.size, one.colocation, demand, usage), one.rules);
   one.mid.grant.report(now, usage.update_time, one.is_recent, usage.window,
-                       mid_resources(one.size, one.colocation, pods, usage), one.rules);
+                       mid_resources(one.size, one.colocation, demand, usage), one.rules);
 }
 
 void BatchNodes::set_colocation(Time now, const ColocationSettings& settings, bool has_settings) {

@@ -52,37 +52,6 @@ Result<CpuMemory> annotated_reservation(const std::string& text) {
   return reserved;
 }
 
-// Sums over the pods that go before batch, of which not all are in the report, and not all in the report still exist.
-struct Demand {
-  CpuMemory used, requested, most_of_both;
-};
-
-Demand demand_of(const std::vector<PodFacts>& pods, const NodeUsage& usage) {
-  std::unordered_map<std::string_view, PodUse> reported;
-  for (std::size_t i = 0; i < usage.pods.size(); ++i) reported.emplace(usage.pods[i].name, usage.pods[i]);
-  Demand demand;
-  for (const PodFacts& pod : pods) {
-    const auto use = reported.find(pod.name);
-    const CpuMemory* used = use == reported.end() ? nullptr : &use->second.usage;
-    if (pod.counts && goes_before_batch(pod.priority)) {
-      const CpuMemory& request = pod.request;
-      demand.requested = plus(demand.requested, request);
-      // Its CPUs are not for other pods, whether it uses them or not.
-      const bool is_exclusive = pod.qos == state::KoordQos::lse;
-      demand.used = plus(demand.used, !used ? request : is_exclusive ? CpuMemory{request.cpu, used->memory} : *used);
-      // A pod without a report counts with its request, as Koordinator does for a NUMA node but forgets for a node.
-      demand.most_of_both = plus(demand.most_of_both, used ? most(request, *used) : request);
-    }
-    if (pod.counts && use != reported.end()) reported.erase(use);
-  }
-  for (const auto& [name, use] : reported) {
-    if (!goes_before_batch(use.priority)) continue;
-    demand.used = plus(demand.used, use.usage);
-    demand.most_of_both = plus(demand.most_of_both, use.usage);
-  }
-  return demand;
-}
-
 CpuMemory system_use(const NodeSize& node, const NodeUsage& usage) {
   CpuMemory system = usage.system;
   for (std::size_t i = 0; i < usage.applications.size(); ++i)
@@ -158,18 +127,42 @@ NodeSize node_size(const state::Node& node, std::vector<std::string>& problems) 
   return size;
 }
 
-CpuMemory batch_resources(const NodeSize& node, const Colocation& colocation, const std::vector<PodFacts>& pods,
+Demand demand_of(const std::map<std::string, PodFacts, std::less<>>& pods, const NodeUsage& usage) {
+  std::unordered_map<std::string_view, PodUse> reported;
+  for (std::size_t i = 0; i < usage.pods.size(); ++i) reported.emplace(usage.pods[i].name, usage.pods[i]);
+  Demand demand;
+  for (const auto& [name, pod] : pods) {
+    const auto use = reported.find(name);
+    const CpuMemory* used = use == reported.end() ? nullptr : &use->second.usage;
+    if (pod.counts && goes_before_batch(pod.priority)) {
+      const CpuMemory& request = pod.request;
+      demand.requested = plus(demand.requested, request);
+      // Its CPUs are not for other pods, whether it uses them or not.
+      const bool is_exclusive = pod.qos == state::KoordQos::lse;
+      demand.used = plus(demand.used, !used ? request : is_exclusive ? CpuMemory{request.cpu, used->memory} : *used);
+      // A pod without a report counts with its request, as Koordinator does for a NUMA node but forgets for a node.
+      demand.most_of_both = plus(demand.most_of_both, used ? most(request, *used) : request);
+    }
+    if (pod.counts && use != reported.end()) reported.erase(use);
+  }
+  for (const auto& [name, use] : reported) {
+    if (!goes_before_batch(use.priority)) continue;
+    demand.used = plus(demand.used, use.usage);
+    demand.most_of_both = plus(demand.most_of_both, use.usage);
+  }
+  return demand;
+}
+
+CpuMemory batch_resources(const NodeSize& node, const Colocation& colocation, const Demand& demand,
                           const NodeUsage& usage) {
-  const Demand demand = demand_of(pods, usage);
   const CpuMemory system = system_use(node, usage);
   const std::int64_t cpu = batch_of(cpu_terms(node, system, demand), colocation.cpu);
   return {static_cast<std::int64_t>(static_cast<double>(cpu) * node.normalization),
           batch_of(memory_terms(node, system, demand), colocation.memory)};
 }
 
-CpuMemory mid_resources(const NodeSize& node, const Colocation& colocation, const std::vector<PodFacts>& pods,
+CpuMemory mid_resources(const NodeSize& node, const Colocation& colocation, const Demand& demand,
                         const NodeUsage& usage) {
-  const Demand demand = demand_of(pods, usage);
   const CpuMemory system = system_use(node, usage);
   const std::int64_t* cpu = usage.prod_reclaimable ? &usage.prod_reclaimable->cpu : nullptr;
   const std::int64_t* memory = usage.prod_reclaimable ? &usage.prod_reclaimable->memory : nullptr;

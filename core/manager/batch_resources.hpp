@@ -3,6 +3,8 @@
 // Formulas and special cases are Koordinator's (README.md lists the differences). Pure. [any thread]
 #pragma once
 
+#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -25,10 +27,16 @@ struct NodeSize {
 // An annotation that is invalid is a problem, and counts as missing.
 NodeSize node_size(const state::Node& node, std::vector<std::string>& problems);
 
+// Sums over the pods that go before batch, of which not all are in the report, and not all in the report still exist.
+struct Demand {
+  CpuMemory used, requested, most_of_both;
+};
+Demand demand_of(const std::map<std::string, PodFacts, std::less<>>& pods, const NodeUsage& usage);
+
 // As they are published, CPU in thousandths of a core.
-CpuMemory batch_resources(const NodeSize& node, const Colocation& colocation, const std::vector<PodFacts>& pods,
+CpuMemory batch_resources(const NodeSize& node, const Colocation& colocation, const Demand& demand,
                           const NodeUsage& usage);
-CpuMemory mid_resources(const NodeSize& node, const Colocation& colocation, const std::vector<PodFacts>& pods,
+CpuMemory mid_resources(const NodeSize& node, const Colocation& colocation, const Demand& demand,
                         const NodeUsage& usage);
 
 }  // namespace koord::manager

@@ -25,15 +25,16 @@ void check_pod(const std::string& text) {
 }
 
 void check_grants(const Colocation& colocation, const std::string& text) {
-  const Result<NodeUsage> usage = parse_node_usage(text);
+  const NodeUsage usage = parse_node_usage(text).value_or({});
   Result<state::Node> node = state::parse_node(trim_node(text));
   if (!node) node = state::Node();
   node->annotations["node.koordinator.sh/reservation"] = text;
   node->annotations["node.koordinator.sh/cpu-normalization-ratio"] = text;
   std::vector<std::string> problems;
   const NodeSize size = node_size(*node, problems);
-  for (const CpuMemory& granted : {batch_resources(size, colocation, {}, usage ? *usage : NodeUsage()),
-                                   mid_resources(size, colocation, {}, usage ? *usage : NodeUsage())})
+  const Demand demand = demand_of({}, usage);
+  for (const CpuMemory& granted :
+       {batch_resources(size, colocation, demand, usage), mid_resources(size, colocation, demand, usage)})
     check(granted.cpu >= 0 && granted.memory >= 0);
 }
 

@@ -42,9 +42,14 @@ struct Case {
 
   CpuMemory batch() {
     problems.clear();
-    return batch_resources(node_size(node, problems), colocation, pods, usage);
+    return batch_resources(node_size(node, problems), colocation, demand(), usage);
   }
-  CpuMemory mid() { return mid_resources(node_size(node, problems), colocation, pods, usage); }
+  CpuMemory mid() { return mid_resources(node_size(node, problems), colocation, demand(), usage); }
+  Demand demand() const {
+    std::map<std::string, PodFacts, std::less<>> by_name;
+    for (const PodFacts& pod : pods) by_name.emplace(pod.name, pod);
+    return demand_of(by_name, usage);
+  }
 
   state::Node node;
   Colocation colocation;
