@@ -23,12 +23,11 @@ class OwnNetwork {
   }
 
   // `addresses`: of the interface besides its own, "fd00::1/64".
-  explicit OwnNetwork(const std::vector<std::string>& addresses = {}) : before_(here()) {
+  explicit OwnNetwork(const std::vector<std::string>& addresses = {}) {
     if (::unshare(CLONE_NEWNET) != 0) throw std::runtime_error("cannot make a network namespace");
     ip({"link", "set", "lo", "up"});
     for (const std::string& address : addresses) ip({"addr", "add", address, "dev", "lo", "nodad"});
   }
-  ~OwnNetwork() { static_cast<void>(!::setns(before_.get(), CLONE_NEWNET)); }
   OwnNetwork(const OwnNetwork&) = delete;
   OwnNetwork& operator=(const OwnNetwork&) = delete;
 
@@ -37,10 +36,16 @@ class OwnNetwork {
   static void ip(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "ip");
     const Finished finished = run_to_end(arguments);
-    if (finished.exit_status != 0) throw std::runtime_error("ip " + arguments[1] + ": " + finished.output);
+    if (finished.exit_status != 0)
+      throw std::runtime_error("ip " + arguments[1] + " (package iproute2): " + finished.output);
   }
 
-  UniqueFd before_;
+  // Brings the thread back, also if the constructor fails.
+  struct Before {
+    ~Before() { static_cast<void>(!::setns(network.get(), CLONE_NEWNET)); }
+    UniqueFd network = here();
+  };
+  Before before_;
 };
 
 }  // namespace koord::test
