@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CompressedText: a text in memory, compressed with zlib. A short text, or one that does not shrink, stays as it is.
-// Each text is compressed with a state of its own, which takes 160 KiB for that time. [any thread]
+// CompressedText: a text in memory, compressed as http::gzip() does. A short text, or one that does not shrink, stays
+// as it is. [any thread]
 #pragma once
 
 #include <cstddef>
@@ -22,8 +22,7 @@ class CompressedText {
   bool empty() const { return size_ == 0; }
   std::string_view kept() const { return kept_; }
 
-  // Fails if the kept bytes were damaged in memory, which zlib's checksum nearly always notices, or if no memory is
-  // left.
+  // Fails if the kept bytes were damaged in memory, which the checksum of gzip notices, or if no memory is left.
   Result<std::string> text() const;
 
   // Equal texts are kept as equal bytes.

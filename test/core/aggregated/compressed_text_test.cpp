@@ -62,15 +62,16 @@ TEST_CASE("equal texts are equal, others are not") {
   CHECK(CompressedText() == CompressedText(""));
 }
 
-// zlib's checksum does not notice each change of a few digits.
-TEST_CASE("nearly all damaged bytes are an error, and none gives a text of another size") {
-  const CompressedText text(bench::NodeMetricBodies(1, 30).body(0));
+// Those that are none belong to the head of gzip, to its time for example.
+TEST_CASE("nearly all damaged bytes are an error, and none gives another text") {
+  const std::string plain = bench::NodeMetricBodies(1, 30).body(0);
+  const CompressedText text(plain);
   std::size_t unnoticed = 0;
   for (std::size_t at = 0; at < text.kept().size(); ++at) {
     CAPTURE(at);
     damage(text, at);
     if (const Result<std::string> unpacked = text.text()) {
-      CHECK(unpacked->size() == text.size());
+      CHECK(*unpacked == plain);
       ++unnoticed;
     } else {
       CHECK(unpacked.error().text.starts_with("a compressed text is damaged in memory: expected "));
