@@ -1,13 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/workshop/node_tree.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <stdexcept>
+
+#include "core/base/unique_fd.hpp"
 
 namespace koord::workshop {
 namespace fs = std::filesystem;
+
+namespace {
+
+// Emptied first only if it gets shorter: a program that reads the tree meanwhile finds the old or the new content.
+bool overwrite(const fs::path& file, std::string_view content) {
+  const UniqueFd fd(::open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
+  struct stat now {};
+  if (!fd || ::fstat(fd.get(), &now) != 0) return false;
+  const auto size = static_cast<off_t>(content.size());
+  if (now.st_size > size && ::ftruncate(fd.get(), 0) != 0) return false;
+  return ::write(fd.get(), content.data(), content.size()) == size;
+}
+
+}  // namespace
 
 NodeTree::NodeTree() : root_((fs::temp_directory_path() / "koord-node-XXXXXX").string()) {
   if (!::mkdtemp(root_.data())) throw std::runtime_error("cannot make '" + root_ + "'");
@@ -33,11 +52,9 @@ NodeRoots NodeTree::roots() const { return {path("proc"), path("sys"), path("cgr
 std::string NodeTree::path(std::string_view relative) const { return root_ + '/' + std::string(relative); }
 
 void NodeTree::write(std::string_view relative, std::string_view content) {
-  fs::path file = path(relative);
+  const fs::path file = path(relative);
   fs::create_directories(file.parent_path());
-  std::ofstream stream(file, std::ios::binary | std::ios::trunc);
-  stream << content << std::flush;
-  if (!stream) throw std::runtime_error("cannot write '" + file.string() + "'");
+  if (!overwrite(file, content)) throw std::runtime_error("cannot write '" + file.string() + "'");
 }
 
 void NodeTree::make_directory(std::string_view relative) { fs::create_directories(path(relative)); }

@@ -28,7 +28,8 @@ class NodeTree {
   NodeRoots roots() const;
   std::string path(std::string_view relative) const;
 
-  // Makes the parents, too; writes an existing file in place.
+  // Makes the parents, too. Writes an existing file in place: a concurrent reader sees the old or the new content, or
+  // an empty file if the new content is shorter.
   void write(std::string_view relative, std::string_view content);
   void make_directory(std::string_view relative);
   void link(std::string_view relative, std::string_view target);
