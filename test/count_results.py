@@ -18,7 +18,8 @@ import sys
 
 PASSED = {'OK', 'EXPECTEDFAIL'}
 SKIPPED = {'SKIP'}
-LAST_LINES = 60
+LAST_LINES = {'stdout': 60, 'stderr': 20}
+MOST_ERRORS = 20
 LONGEST = 15
 AGAIN = 'test-again'
 
@@ -45,18 +46,26 @@ def split_unsteady(tests):
     return first, [test for test in first if has_failed(test) and test['may_be_unsteady'] and test['name'] in passed_again]
 
 
-def output_of(test):
-    return '\n'.join(part.strip('\n') for part in (test.get('stdout'), test.get('stderr')) if part)
+def output_of(test, stream):
+    return (test.get(stream) or '').strip('\n').splitlines()
+
+
+def failed_lines(test, stream):
+    """Returns the end of what a test printed, and before it the errors of its assertions that the end does not show."""
+    lines = output_of(test, stream)
+    end = lines[-LAST_LINES[stream]:]
+    return [line for line in lines[:-len(end)] if ' ERROR: ' in line][:MOST_ERRORS] + end
 
 
 def show_failed(test, word=None):
     print(f"--- {word or test['result']}: {test['name']} ({test['duration']:.1f} s)")
-    for line in output_of(test).splitlines()[-LAST_LINES:]:
-        print('   ', line)
+    for stream in LAST_LINES:
+        for line in failed_lines(test, stream):
+            print('   ', line)
 
 
 def show_skipped(test):
-    last = output_of(test).splitlines()[-1:]
+    last = [line for stream in LAST_LINES for line in output_of(test, stream)][-1:]
     print(f"skipped: {test['name']}" + ''.join(f': {line}' for line in last))
 
 

@@ -55,6 +55,17 @@ class Results(unittest.TestCase):
         self.assertEqual((lines[-1], status), ('1 passed, 1 failed', 1))
         self.assertIn('--- UNSTEADY, passed when it ran again: koordetector:e2e / a (1.0 s)', lines)
 
+    def test_of_a_failed_test_the_end_of_each_output_is_shown_and_before_it_the_errors(self):
+        noise = [f'line {i}' for i in range(200)]
+        output = {'stdout': '\n'.join(['a_test.cpp:7: ERROR: CHECK( a == b )', *noise]), 'stderr': '\n'.join(noise)}
+        self.ran('build', 'test-in-parallel', a='FAIL')
+        path = self.top / 'build' / 'meson-logs' / 'test-in-parallel.json'
+        path.write_text(json.dumps(json.loads(path.read_text()) | output) + '\n')
+        lines = self.counted()[0]
+        shown = [line.strip() for line in lines[1:lines.index('')]]
+        self.assertEqual(shown[:2], ['a_test.cpp:7: ERROR: CHECK( a == b )', 'line 140'])
+        self.assertEqual((len(shown), shown[60:62]), (81, ['line 199', 'line 180']))
+
     def test_a_finding_of_a_sanitizer_counts_whatever_the_gcc_build_says(self):
         self.ran('build', 'test-in-parallel', a='FAIL')
         self.ran('build-asan', 'unit-tests-with-asan', a='FAIL')
