@@ -3,25 +3,37 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "core/manager/fresh_condition.hpp"
+#include "core/manager/manager_log.hpp"
 
 namespace koord::manager {
 namespace {
 
 constexpr std::size_t kMarkedAtOnce = 256;
 
+// Nothing if it was damaged in memory: the node's next report replaces it.
+std::optional<std::string> readable_status(const aggregated::Object& report) {
+  Result<std::string> status = report.status();
+  if (status) return *std::move(status);
+  log::warn(manager_log, "the status of NodeMetric '{}' cannot be read, its next report is awaited: {}", report.name(),
+            status.error().message());
+  return std::nullopt;
+}
+
 }  // namespace
 
 ReportedNodes::ReportedNodes(Parts parts, bool mirrors) : parts_(parts) {
   if (!mirrors) return;
-  mirror_ = std::make_unique<MetricMirror>(
-      MetricMirror::Parts{parts_.loop, parts_.clock, parts_.client, [this] { return parts_.served.leads(); },
-                          [this](const std::string& node) {
-                            const auto found = nodes_.find(node);
-                            return found == nodes_.end() ? std::string() : found->second.report->status().value_or("");
-                          }});
+  mirror_ = std::make_unique<MetricMirror>(MetricMirror::Parts{
+      parts_.loop, parts_.clock, parts_.client, [this] { return parts_.served.leads(); },
+      [this](const std::string& node) {
+        const auto found = nodes_.find(node);
+        return found == nodes_.end() ? std::string() : readable_status(*found->second.report).value_or("");
+      }});
 }
 
 void ReportedNodes::lead(bool leads) {
@@ -73,8 +85,10 @@ bool ReportedNodes::mark_stale(const ReportFreshness::Change& change) {
   const aggregated::ObjectPtr current = parts_.served.find(change.node);
   if (!current) return true;
   if (current->kept_status() != node.report->kept_status()) return false;
-  std::string status = with_report_missing(current->status().value_or(""), change.since_last_seconds,
-                                           parts_.clock.wall_ns() / 1'000'000'000);
+  const std::optional<std::string> reported = readable_status(*current);
+  if (!reported) return true;
+  std::string status =
+      with_report_missing(*reported, change.since_last_seconds, parts_.clock.wall_ns() / 1'000'000'000);
   if (status.empty()) return true;
   if (parts_.served.put_status(current, std::move(status)) != aggregated::Store::Put::done) return false;
   node.is_stale = true;
