@@ -52,7 +52,7 @@ Schema<Config> report_keys() {
           "report.direct.period", "5s", "Time between two direct reports.", duration(1s, 1min),
           [](C & c) -> auto& { return c.report.direct.period; }),
       report_key(
-          "report.direct.window", "15s",
+          "report.direct.window", "10s",
           "Window of the averages of a direct report. Should be longer than cgroup.memoryStatPeriod.",
           duration(5s, 5min), [](C & c) -> auto& { return c.report.direct.window; }),
       report_key(

@@ -19,7 +19,7 @@ namespace {
 constexpr Duration kTick = std::chrono::seconds(1);
 // The values of a direct report are means of the agent's report.direct.window, which the report does not state. This is
 // its default: of a longer one, more reports are averaged.
-constexpr Duration kDirectWindow = std::chrono::seconds(15);
+constexpr Duration kDirectWindow = std::chrono::seconds(10);
 constexpr std::string_view kSloApi = "/apis/slo.koordinator.sh/v1alpha1/";
 
 // A cluster of 5,000 nodes with 250 pods each; of a pod about 150 bytes are kept, of a NodeMetric all.

@@ -91,7 +91,7 @@ TEST_CASE("direct reports are off, and have a period of seconds") {
   CHECK_FALSE(direct.enabled);
   CHECK_FALSE(direct.replace_node_metric);
   CHECK(direct.period == 5s);
-  CHECK(direct.window == 15s);
+  CHECK(direct.window == 10s);
   CHECK(error_of("report.direct.period", "2m") == "report.direct.period: '2m' is out of range, expected 1s to 1m");
 }
 
