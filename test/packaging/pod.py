@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A pod of a rendered DaemonSet, run by runc: the part of a kubelet and a container runtime that the tests of the image need.
+"""A pod of a rendered DaemonSet or Deployment, run by runc: the part of a kubelet and a container runtime that the tests of the image need.
 
 Everything that says what a container may do comes from the manifest: user, capabilities, no_new_privs, read-only root, mounts and how
 they are mounted, PID namespace, environment, limit of memory. The seccomp profile RuntimeDefault is that of the caller. Not from the
 manifest: the pod's network, which is a namespace with one address, and the node's directory for state, which is one of the test's.
 """
+import base64
 import json
 import os
 import pathlib
@@ -17,6 +18,7 @@ import urllib.request
 
 POD_IP = '10.213.0.2'
 ENVIRONMENT = {'spec.nodeName': 'koord-test-node', 'status.hostIP': '127.0.0.1', 'status.podIP': POD_IP,
+               'metadata.name': 'koord-test-pod', 'metadata.namespace': 'koordinator-system',
                'metadata.uid': 'b1ec0f5e-7b1c-4a5e-9d0a-000000000000'}
 MOST_FILES = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 KUBELETS_FILES = {'token': 'not-a-token', 'namespace': 'koordinator-system', 'ca.crt': ''}
@@ -37,14 +39,13 @@ def bytes_of(quantity):
 class Pod:
     """`images`: image name to its unpacked root file system. All that it makes is named `name`, koord-test-…, or lies in `folder`.
     `begin`: called with it when its network is there, to start a cluster in, of which it gives the facts (test/support/cluster).
-    `seccomp`: called with the capabilities of a container, returns its profile; None: the containers have none."""
+    `seccomp`: called with the capabilities of a container, returns its profile; None: the containers have none.
+    `kind`: of the manifest's object that makes the pod. `secrets`: the files of each, by their names."""
 
-    def __init__(self, manifest, images, folder, name, begin=None, seccomp=None):
+    def __init__(self, manifest, images, folder, name, begin=None, seccomp=None, kind='DaemonSet', secrets=None):
         self.manifest = manifest
-        self.daemon_set = next(d for d in manifest if d['kind'] == 'DaemonSet')
-        self.config_map = next(d for d in manifest if d['kind'] == 'ConfigMap')
-        self.spec = self.daemon_set['spec']['template']['spec']
-        self.images, self.folder, self.name = images, pathlib.Path(folder), name
+        self.spec = next(d for d in manifest if d['kind'] == kind)['spec']['template']['spec']
+        self.images, self.folder, self.name, self.secrets = images, pathlib.Path(folder), name, secrets or {}
         self.running, self.begin, self.seccomp, self.cluster = [], begin, seccomp, None
         self.volumes = {volume['name']: self.volume(volume) for volume in self.spec['volumes']}
 
@@ -69,8 +70,10 @@ class Pod:
             return volume['hostPath']['path']
         place.mkdir(parents=True)
         if 'configMap' in volume:
-            for name, text in self.config_map['data'].items():
-                (place / name).write_text(text)
+            for name, content in self.files_of(volume['configMap']['name']).items():
+                (place / name).write_bytes(content)
+        elif 'secret' in volume:
+            self.write_secret(place, volume['secret'])
         elif 'projected' in volume:
             for name, text in KUBELETS_FILES.items():
                 (place / name).write_text(text)
@@ -79,6 +82,18 @@ class Pod:
             if group := self.spec.get('securityContext', {}).get('fsGroup'):
                 os.chown(place, 0, group)
         return str(place)
+
+    def files_of(self, config_map):
+        found = next(d for d in self.manifest if d['kind'] == 'ConfigMap' and d['metadata']['name'] == config_map)
+        return ({name: text.encode() for name, text in found.get('data', {}).items()} |
+                {name: base64.b64decode(text) for name, text in found.get('binaryData', {}).items()})
+
+    def write_secret(self, place, secret):
+        """As a kubelet does: the pod's group may read it."""
+        for name, content in self.secrets[secret['secretName']].items():
+            (place / name).write_bytes(content)
+            (place / name).chmod(secret['defaultMode'])
+            os.chown(place / name, 0, self.spec['securityContext']['fsGroup'])
 
     def mount(self, mount):
         options = ['rbind', 'rprivate', 'ro' if mount.get('readOnly') else 'rw']
