@@ -102,7 +102,7 @@ struct Node {
   // A report to koord-manager, with all that a changed one costs.
   std::size_t direct() {
     state::NodeMetricSpec of_manager = spec;
-    of_manager.aggregate = 15s;
+    of_manager.aggregate = 10s;
     report::NodeMetricInputs inputs{*cache, state, of_manager};
     inputs.pods_confirmed = clock.now();
     inputs.max_age = of_manager.aggregate;
