@@ -2,6 +2,7 @@
 #include "core/manager/election.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace koord::manager {
@@ -39,7 +40,8 @@ LeaseRecord Election::claim(std::int64_t wall_ns) const {
   record.renewed = format_micro_time(wall_ns);
   record.duration = timing_.lease;
   if (record.holder == identity_) return record;
-  if (known_) ++record.transitions;
+  // The API has 32 bits for it, and refuses more.
+  if (known_ && record.transitions < std::numeric_limits<std::int32_t>::max()) ++record.transitions;
   record.holder = identity_;
   record.acquired = record.renewed;
   return record;
@@ -59,7 +61,7 @@ Election::Step Election::next_release(Time now, std::int64_t wall_ns) {
 
 // Notes the end of a request; false: nothing follows from its result, because this replica has given up.
 bool Election::end_request() {
-  is_busy_ = false;
+  is_busy_ = is_creating_ = false;
   if (is_last_) phase_ = Phase::released;
   return phase_ == Phase::running;
 }
@@ -72,7 +74,7 @@ Election::Step Election::next(Time now, std::int64_t wall_ns) {
   const bool is_free = is_missing_ || holds() || is_given_up() || now >= free_at();
   // Taking it also shows whether it has changed since it was read.
   if (!is_free) return begin(Step::Do::read, now);
-  has_tried_to_create_ = has_tried_to_create_ || is_missing_;
+  is_creating_ = is_missing_;
   return begin(Step::Do::write, now, claim(wall_ns));
 }
 
@@ -83,7 +85,7 @@ void Election::observe(Time now, LeaseRecord record) {
   if (changed) seen_ = now;
   known_ = std::move(record);
   is_missing_ = false;
-  if (!holds() || !std::exchange(has_tried_to_create_, false)) return;
+  if (!holds() || !std::exchange(may_have_created_, false)) return;
   leads_from_ = later(now, timing_.lease);
 }
 
@@ -104,6 +106,7 @@ void Election::read(Time now, std::optional<LeaseRecord> record) {
 
 void Election::written(Time now, LeaseRecord as_stored) {
   if (is_last_) return void(end_request());
+  may_have_created_ = may_have_created_ || is_creating_;
   observe(now, std::move(as_stored));
   if (!end_request()) return;
   if (holds()) leads_until_ = later(began_, timing_.renew);
@@ -117,6 +120,7 @@ void Election::conflicted(Time now) {
 }
 
 void Election::failed(Time now) {
+  may_have_created_ = may_have_created_ || is_creating_;
   end_request();
   must_read_ = true;
   due_ = now + timing_.retry / 2 + random_.between(Duration::zero(), timing_.retry / 2);

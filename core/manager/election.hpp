@@ -75,7 +75,8 @@ class Election {
   Phase phase_ = Phase::running;
   std::optional<LeaseRecord> known_;  // as seen last
   bool is_missing_ = false;           // there was no such lease when it was read last
-  bool has_tried_to_create_ = false;  // and does not know the result, or has not led since
+  bool is_creating_ = false;          // the running request creates the lease
+  bool may_have_created_ = false;     // the lease, by the last request or one without an answer
   bool must_read_ = true;
   Time seen_{};  // when the record was seen to change
   bool is_busy_ = false;

@@ -141,6 +141,17 @@ TEST_CASE("one replica takes a missing lease after a lease's time, and keeps it"
   CHECK(cluster.server.lease->transitions == 0);
 }
 
+TEST_CASE("a replica that was not the first to create the lease takes over as fast as any other") {
+  Cluster cluster;
+  Replica& a = cluster.add("a");
+  Replica& b = cluster.add("b");  // sees that the lease is missing at the same moment as a
+  cluster.run(1min);
+  Replica& leader = a.leads(cluster.now) ? a : b;
+  Replica& other = a.leads(cluster.now) ? b : a;
+  leader.dead = true;
+  CHECK(cluster.until_leads(other, 20s) < 9s);
+}
+
 TEST_CASE("a lease that its holder gave up is taken at once") {
   Cluster cluster;
   Replica& a = cluster.add("a");
