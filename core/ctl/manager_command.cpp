@@ -50,9 +50,10 @@ Result<void> run_manager_status(const Invocation& invocation) {
   const kube::ConnectionConfig config = TRY(kube::find_config(invocation.text("kubeconfig")));
   Cluster cluster(config);
   const ManagerStatus status =
-      TRY(read_manager_status(place, invocation.options["metrics-port"].as<std::uint16_t>(),
+      TRY(read_manager_status(place, invocation.options["metrics-port"].as<std::uint16_t>(), SystemClock().wall_ns(),
                               [&cluster](const std::string& target) { return cluster.get(target); }));
   invocation.out << (invocation.output == Output::json ? manager_status_json(status) : render_manager_status(status));
+  if (!status.no_leader.empty()) return invalid("no replica leads: " + status.no_leader);
   return {};
 }
 

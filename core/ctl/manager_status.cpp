@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/base/parse.hpp"
+#include "core/base/timestamp.hpp"
 #include "core/ctl/format.hpp"
 #include "core/ctl/json_view.hpp"
 #include "core/ctl/table.hpp"
@@ -91,6 +92,21 @@ void ask_replica(const kube::LeasePlace& place, std::uint16_t port, const Cluste
   if (ready && !ready->ok()) replica.problems.push_back(first_line_of(ready->body));
 }
 
+// Returns why no replica leads by this Lease; empty: one leads, or the Lease does not state it.
+std::string reason_without_leader(const kube::LeaseState& lease, std::int64_t now_ns) {
+  if (lease.holder.empty()) return "the Lease has no holder";
+  const Result<std::int64_t> renewed = parse_timestamp(lease.renewed);
+  if (!renewed || lease.duration <= Duration::zero()) return {};
+  const auto over = Duration(now_ns - *renewed) - lease.duration;
+  if (over < std::chrono::seconds(1)) return {};
+  return "the Lease expired " + std::to_string(over / std::chrono::seconds(1)) + " s ago, by the clock of this machine";
+}
+
+// "-" if the replica's metrics are unknown.
+std::string count_cell(const ManagerReplica& replica, std::uint64_t count) {
+  return replica.leads ? std::to_string(count) : "-";
+}
+
 std::string nodes_cell(const ManagerReplica& replica, const char* freshness) {
   if (!replica.leads.value_or(false)) return "-";
   const auto found = replica.nodes.find(freshness);
@@ -110,19 +126,23 @@ Result<void> read_manager_metrics(std::string_view page, ManagerReplica& replica
 }
 
 Result<ManagerStatus> read_manager_status(const kube::LeasePlace& place, std::uint16_t metrics_port,
-                                          const ClusterGet& get) {
+                                          std::int64_t now_ns, const ClusterGet& get) {
   const std::string named = "the Lease '" + place.name_space + "/" + place.name + "'";
   const Result<std::string> lease = body_of(get, place.collection() + "/" + place.name);
   if (!lease) return Error(lease.error()).context(named);
   Result<kube::LeaseState> state = kube::parse_lease_state(*lease);
   if (!state) return std::move(state).error().context(named);
-  ManagerStatus status{.place = place, .lease = *std::move(state), .replicas = {}, .problem = {}};
+  ManagerStatus status{.place = place, .lease = *std::move(state), .replicas = {}, .problem = {}, .no_leader = {}};
+  status.no_leader = reason_without_leader(status.lease, now_ns);
   Result<std::vector<ManagerReplica>> replicas = read_pods(place, get);
   if (!replicas) {
     status.problem = "the replicas are unknown: " + first_line_of(replicas.error().text);
     return status;
   }
   status.replicas = *std::move(replicas);
+  if (status.replicas.empty())
+    status.problem = "the replicas are unknown: namespace '" + place.name_space +
+                     "' has no pods with the label app.kubernetes.io/name=koord-manager";
   for (ManagerReplica& replica : status.replicas) ask_replica(place, metrics_port, get, replica);
   return status;
 }
@@ -151,8 +171,8 @@ std::string render_manager_status(const ManagerStatus& status) {
                                     : *replica.leads ? "yes"
                                                      : "no"};
     for (const char* freshness : kFreshness) row.push_back(nodes_cell(replica, freshness));
-    row.push_back(std::to_string(replica.failed));
-    row.push_back(std::to_string(replica.contested));
+    row.push_back(count_cell(replica, replica.failed));
+    row.push_back(count_cell(replica, replica.contested));
     row.push_back(join(replica.problems, "; "));
     replicas.add(std::move(row));
   }
@@ -182,6 +202,7 @@ std::string manager_status_json(const ManagerStatus& status) {
                                       {"acquired", lease.acquired},
                                       {"renewed", lease.renewed},
                                       {"transitions", lease.transitions},
+                                      {"noLeader", status.no_leader},
                                       {"problem", status.problem},
                                       {"replicas", std::move(replicas)}}) +
          "\n";

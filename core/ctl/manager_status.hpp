@@ -32,14 +32,16 @@ struct ManagerStatus {
   kube::LeaseState lease;
   std::vector<ManagerReplica> replicas;  // by pod
   std::string problem;                   // with the list of pods
+  std::string no_leader;                 // why no replica leads; empty: one leads
 };
 
 // Answers GET of a path of the API server.
 using ClusterGet = std::function<Result<kube::Reply>(const std::string& target)>;
 
-// An error: the Lease cannot be read. `metrics_port`: of the pods.
+// An error: the Lease cannot be read. `metrics_port`: of the pods. `now_ns`: Unix time of this machine, to judge
+// whether the Lease has expired.
 Result<ManagerStatus> read_manager_status(const kube::LeasePlace& place, std::uint16_t metrics_port,
-                                          const ClusterGet& get);
+                                          std::int64_t now_ns, const ClusterGet& get);
 
 // Takes what a replica's /metrics has. An error names the line.
 Result<void> read_manager_metrics(std::string_view page, ManagerReplica& replica);

@@ -21,7 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   ManagerStatus status{.place = {"ns", "name"}, .lease = {.holder = text}, .replicas = {replica}, .problem = {}};
   for (const char c : render_manager_status(status)) check(c == '\n' || static_cast<unsigned char>(c) >= ' ');
   const auto any = [&](const std::string&) -> Result<kube::Reply> { return kube::Reply{.status = 200, .body = text}; };
-  if (const Result<ManagerStatus> read = read_manager_status({"ns", "name"}, 9320, any)) {
+  if (const Result<ManagerStatus> read = read_manager_status({"ns", "name"}, 9320, 1'800'000'000'000'000'000, any)) {
     check(read->replicas.size() <= 16);
     (void)manager_status_json(*read);
   }

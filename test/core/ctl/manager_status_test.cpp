@@ -5,6 +5,8 @@
 
 #include <map>
 
+#include "core/base/timestamp.hpp"
+
 using namespace koord;
 using namespace koord::ctl;
 
@@ -44,8 +46,11 @@ struct FakeCluster {
   std::map<std::string, kube::Reply> answers = {
       {kLease,
        {.status = 200,
-        .body = R"({"spec":{"holderIdentity":"10.0.0.7:8443/koord-manager-a/7f","leaseTransitions":3,)"
-                R"("acquireTime":"2026-01-02T03:04:05.000000Z","renewTime":"2026-01-02T03:14:06.000000Z"}})"}}};
+        .body =
+            R"({"spec":{"holderIdentity":"10.0.0.7:8443/koord-manager-a/7f","leaseTransitions":3,"leaseDurationSeconds":6,)"
+            R"("acquireTime":"2026-01-02T03:04:05.000000Z","renewTime":"2026-01-02T03:14:06.000000Z"}})"}}};
+
+  std::int64_t now = *parse_timestamp("2026-01-02T03:14:11Z");  // within the Lease
 
   void pods(std::initializer_list<const char*> names) { answers[kPods] = {.status = 200, .body = pods_of(names)}; }
   void page(const std::string& pod, std::string text, unsigned ready = 200, std::string readiness = "ok") {
@@ -53,7 +58,7 @@ struct FakeCluster {
     answers[kProxy + pod + ":9320/proxy/readyz"] = {.status = ready, .body = std::move(readiness)};
   }
   Result<ManagerStatus> status() const {
-    return read_manager_status(kPlace, 9320, [this](const std::string& target) -> Result<kube::Reply> {
+    return read_manager_status(kPlace, 9320, now, [this](const std::string& target) -> Result<kube::Reply> {
       const auto found = answers.find(target);
       return found == answers.end() ? kube::Reply{.status = 404, .body = "nothing here\nand more"} : found->second;
     });
@@ -76,6 +81,21 @@ TEST_CASE_FIXTURE(FakeCluster, "koordctl manager status names the leader, its ad
     CAPTURE(part);
     CHECK(has(text, part));
   }
+}
+
+TEST_CASE_FIXTURE(FakeCluster, "an expired Lease and one without a holder have no leader") {
+  pods({});
+  CHECK(status()->no_leader == "");
+  now += 120'000'000'000;
+  CHECK(status()->no_leader == "the Lease expired 119 s ago, by the clock of this machine");
+  CHECK(has(manager_status_json(*status()), R"("noLeader":"the Lease expired 119 s ago)"));
+  answers[kLease] = {.status = 200, .body = "{}"};
+  CHECK(status()->no_leader == "the Lease has no holder");
+}
+
+TEST_CASE_FIXTURE(FakeCluster, "without pods of koord-manager it says which label they need") {
+  pods({});
+  CHECK(has(table(), "namespace 'ns' has no pods with the label app.kubernetes.io/name=koord-manager"));
 }
 
 TEST_CASE_FIXTURE(FakeCluster, "of each replica it shows nodes by freshness, failed writes and problems") {
@@ -110,6 +130,7 @@ TEST_CASE_FIXTURE(FakeCluster, "a replica that does not answer, or not with its 
   CHECK(has(found->replicas[1].problems.at(0), "no metrics: "));
   CHECK(has(found->replicas[2].problems.at(0), "no metrics: the page has no koord_manager_leader"));
   CHECK(has(table(), "?"));
+  CHECK_FALSE(has(table(), " 0 "));  // counts are unknown, too
 }
 
 TEST_CASE_FIXTURE(FakeCluster, "without the right to list pods the leader is shown, and the reason for the rest") {
