@@ -95,6 +95,16 @@ TEST_CASE("a chunk's header and a trailer without an end are refused as too larg
   }
 }
 
+TEST_CASE("a body in an encoding other than chunked is refused, so its bytes are not the next request") {
+  for (const char* encoding : {"xchunked", "gzip", "chunked, gzip", "identity"}) {
+    CAPTURE(encoding);
+    RequestParser parser(1000);
+    CHECK(parse_in_pieces(parser, std::string("PUT / HTTP/1.1\r\nTransfer-Encoding: ") + encoding + "\r\n\r\n", 100) ==
+          Progress::bad);
+    CHECK(parser.refusal().status == 400);
+  }
+}
+
 TEST_CASE("whether the stated body has come is known without parsing it") {
   RequestParser parser(1000);
   REQUIRE(parse_in_pieces(parser, "PUT / HTTP/1.1\r\nContent-Length: 3\r\n\r\n", 100) == Progress::whole);
