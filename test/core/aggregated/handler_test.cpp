@@ -121,6 +121,17 @@ TEST_CASE("a client that is not authenticated is refused before its body has com
   CHECK(has(peer.read_until("}\n"), "HTTP/1.1 401"));
 }
 
+TEST_CASE("a read with a body is refused before its body has come, of health and of objects") {
+  RunningApi api(kEpoch);
+  for (const std::string& path : {std::string("/healthz"), std::string("/version"), std::string(kNodeMetrics) + "/a"})
+    for (const char* body : {"Content-Length: 3000000", "Transfer-Encoding: chunked"}) {
+      CAPTURE(path);
+      RawPeer peer(api.address());
+      peer.send("GET " + path + " HTTP/1.1\r\nHost: x\r\n" + body + "\r\n\r\n");
+      CHECK(has(peer.read_until("}\n"), "HTTP/1.1 400"));
+    }
+}
+
 TEST_CASE("a client without the right is refused before its body has come") {
   RunningApi api(kEpoch);
   RawPeer peer(api.address());
