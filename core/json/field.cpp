@@ -106,6 +106,13 @@ Result<std::vector<JsonField>> JsonField::list() const {
   return items;
 }
 
+Result<std::vector<JsonField>> JsonField::list(std::size_t most) const {
+  const json::array* array = value_ ? value_->if_array() : nullptr;
+  if (array && array->size() > most)
+    return wrong("has " + std::to_string(array->size()) + " items, expected at most " + std::to_string(most));
+  return list();
+}
+
 Result<std::vector<std::pair<std::string, JsonField>>> JsonField::members() const {
   std::vector<std::pair<std::string, JsonField>> fields;
   if (empty()) return fields;

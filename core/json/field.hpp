@@ -48,6 +48,8 @@ class JsonField {
   // Kubernetes quantities, written as text or number, in the unit that Resource says for the name.
   Result<std::map<std::string, std::int64_t, std::less<>>> resources() const;
   Result<std::vector<JsonField>> list() const;
+  // The same, with an error for a list of more than `most` items.
+  Result<std::vector<JsonField>> list(std::size_t most) const;
   Result<std::vector<std::pair<std::string, JsonField>>> members() const;
 
   // The field as JSON text.

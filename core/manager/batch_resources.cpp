@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <boost/json.hpp>
 #include <cmath>
-#include <unordered_map>
 
 #include "core/base/cpu_set.hpp"
 #include "core/base/parse.hpp"
@@ -128,7 +127,8 @@ NodeSize node_size(const state::Node& node, std::vector<std::string>& problems) 
 }
 
 Demand demand_of(const std::map<std::string, PodFacts, std::less<>>& pods, const NodeUsage& usage) {
-  std::unordered_map<std::string_view, PodUse> reported;
+  // Ordered: with names that collide in a hash table, a report could stop the loop.
+  std::map<std::string_view, PodUse> reported;
   for (std::size_t i = 0; i < usage.pods.size(); ++i) reported.emplace(usage.pods[i].name, usage.pods[i]);
   Demand demand;
   for (const auto& [name, pod] : pods) {

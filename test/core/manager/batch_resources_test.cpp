@@ -200,6 +200,15 @@ TEST_CASE("absurd amounts neither overflow nor give anything away") {
   CHECK(one.batch() == CpuMemory{});
 }
 
+TEST_CASE("a report with more pods than run on any node is refused as a whole") {
+  std::string pods = "{}";
+  for (int i = 1; i < 4096; ++i) pods += ",{}";
+  CHECK(parse_node_usage(R"({"status": {"podsMetric": [)" + pods + "]}}"));
+  const auto usage = parse_node_usage(R"({"status": {"podsMetric": [)" + pods + ",{}]}}");
+  REQUIRE_FALSE(usage);
+  CHECK(usage.error().message() == "status.podsMetric: has 4097 items, expected at most 4096");
+}
+
 TEST_CASE("a NodeMetric is read as the agent writes it") {
   const auto usage = parse_node_usage(R"({"spec": {"metricCollectPolicy": {"aggregateDurationSeconds": 60}}, "status": {
     "updateTime": "2026-01-02T03:04:05Z",
