@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/state/node_metric_spec.hpp"
+
 namespace koord::manager {
 namespace {
 
@@ -13,7 +15,7 @@ constexpr std::size_t kMostProblems = 16;
 GrantRules rules_of(const Colocation& colocation, const BatchNodes::Options& options) {
   GrantRules rules;
   rules.aggregate = colocation.aggregate;
-  rules.report = colocation.report;
+  rules.report = std::max(colocation.report, state::kLeastReportInterval);
   rules.degrade = colocation.degrade;
   rules.write_period = colocation.write_period;
   rules.grant_threshold = colocation.diff_threshold;

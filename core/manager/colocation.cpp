@@ -168,10 +168,9 @@ void apply_ratio(const state::StringMap& labels, const std::string& name, std::i
   const auto label = labels.find("node.koordinator.sh/" + name);
   if (label == labels.end()) return;
   const Result<double> ratio = parse_double(label->second);
-  constexpr double kMostRatio = 1e6;
-  if (!ratio || !(*ratio >= 0 && *ratio <= kMostRatio))
+  if (!ratio || !(*ratio >= 0 && *ratio * 100 <= kMostPercent))
     problems.push_back("label " + label->first + ": found '" + label->second +
-                       "', expected a ratio of at least 0, ignoring");
+                       "', expected a ratio from 0 to 1, ignoring");
   else
     percent = std::llround(*ratio * 100);
 }

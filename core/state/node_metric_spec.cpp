@@ -14,7 +14,7 @@ namespace {
 using std::chrono::seconds;
 
 constexpr seconds kLeastAggregate{60};
-constexpr seconds kLeastReport{30};
+constexpr seconds kLeastReport = std::chrono::duration_cast<seconds>(kLeastReportInterval);
 constexpr std::int64_t kMostSeconds = std::numeric_limits<std::int64_t>::max() / 1'000'000'000;
 
 class Reader {

@@ -18,9 +18,12 @@ enum class MemoryPolicy : std::uint8_t { without_page_cache, with_hot_page_cache
 
 std::string_view name_of(MemoryPolicy policy);  // "usageWithoutPageCache"
 
+// Agents report at most this often, whatever the spec requests.
+inline constexpr Duration kLeastReportInterval = std::chrono::seconds(30);
+
 struct NodeMetricSpec {
   Duration aggregate = std::chrono::minutes(5);  // the window of the averages; at least a minute
-  Duration report = std::chrono::minutes(1);     // how often; at least half a minute
+  Duration report = std::chrono::minutes(1);     // how often; at least kLeastReportInterval
   // The windows of the percentiles; may be empty.
   std::vector<Duration> windows = {std::chrono::minutes(5), std::chrono::minutes(10), std::chrono::minutes(30)};
   MemoryPolicy memory = MemoryPolicy::without_page_cache;

@@ -89,6 +89,17 @@ TEST_CASE("a pod's request counts until its use is reported, and moves with the 
   CHECK(cluster.write() == with(6'000, 6'500));
 }
 
+TEST_CASE("an interval that is shorter than that of agents makes no node silent") {
+  Cluster cluster;
+  cluster.colocate(R"({"enable": true, "metricReportIntervalSeconds": 5})");
+  cluster.take_node(cluster.now, cluster.node("n"));
+  cluster.report("n", 0);
+  CHECK(cluster.write() == with(6'000, 6'500));
+  for (int second = 0; second < 115; ++second, cluster.now += 1s) CHECK(cluster.write() == "");
+  cluster.now += 10s;  // three intervals of 30 s and the grace are over
+  CHECK(cluster.write() == with(4'500, 4'875));
+}
+
 TEST_CASE("without settings for colocation no node is touched") {
   Cluster cluster;
   cluster.colocate("");

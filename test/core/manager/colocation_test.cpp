@@ -55,13 +55,17 @@ TEST_CASE("the node's annotation lies over its entry, its labels over that") {
 
 TEST_CASE("an invalid annotation or label of a node is named and ignored") {
   ColocationSettings settings;
-  const NodeColocation node = settings.of_node({{"node.koordinator.sh/cpu-reclaim-ratio", "-1"}},
+  const NodeColocation node = settings.of_node({{"node.koordinator.sh/cpu-reclaim-ratio", "-1"},
+                                                {"node.koordinator.sh/mid-static-cpu-reserved-ratio", "1000000"}},
                                                {{"node.koordinator.sh/colocation-strategy", R"({"enable": 7})"}});
   CHECK(node.settings == Colocation());
-  REQUIRE(node.problems.size() == 2);
+  REQUIRE(node.problems.size() == 3);
   CHECK(node.problems[0].starts_with("annotation node.koordinator.sh/colocation-strategy: "));
   CHECK(node.problems[1] ==
-        "label node.koordinator.sh/cpu-reclaim-ratio: found '-1', expected a ratio of at least 0, ignoring");
+        "label node.koordinator.sh/cpu-reclaim-ratio: found '-1', expected a ratio from 0 to 1, ignoring");
+  CHECK(
+      node.problems[2] ==
+      "label node.koordinator.sh/mid-static-cpu-reserved-ratio: found '1000000', expected a ratio from 0 to 1, ignoring");
 }
 
 TEST_CASE("an invalid document is rejected with its place, and the last good one stays") {
