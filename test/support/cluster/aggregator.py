@@ -63,6 +63,10 @@ class Aggregator:
             raise status.PlainRefusal(503, f"error trying to reach service: {error}\n") from error
         with answer:
             headers = [(name, value) for name, value in answer.getheaders() if name.lower() not in _NOT_PASSED_BACK]
+            if answer.status in (204, 304):
+                connection.close()
+                exchange.pass_without_body(answer.status, headers)
+                return
             exchange.begin_passing(answer.status, headers)
             ended = threading.Event()
             threading.Thread(target=_end_with_client, args=(exchange, raw, ended), daemon=True).start()

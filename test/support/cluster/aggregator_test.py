@@ -19,7 +19,8 @@ SERVICE = {"service": "behind", "namespace": "kube-system"}
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):
-    """Answers with the request; /stream with a line for each event of the test; a path with "fail" with 500."""
+    """Answers with the request; /stream with a line for each event of the test; a path with "fail" with 500, one with "unchanged"
+    with 304."""
     protocol_version = "HTTP/1.1"
     events = None
 
@@ -27,6 +28,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
         if "stream" in self.path:
             return self._stream()
+        if "unchanged" in self.path:
+            self.send_response(304)
+            return self.end_headers()
         names = dict(part[0] for part in self.connection.getpeercert()["subject"])
         data = json.dumps({"method": self.command, "path": self.path, "body": body, "certificate": names["commonName"],
                            "headers": [[name.lower(), value] for name, value in self.headers.items()]}).encode()
@@ -131,6 +135,16 @@ class AggregatorTest(cluster_case.ClusterCase):
         self.publish()
         self.wait_for("Passed")
         self.assertEqual(self.get(API + "/fail").status, 500)
+
+    def test_after_an_answer_without_a_body_the_connection_is_at_the_next_answer(self):
+        self.publish()
+        self.wait_for("Passed")
+        connection = self.connect()
+        for path, expected in (("/unchanged", 304), ("/things", 200)):
+            connection.request("GET", API + path, headers=connection.token)
+            answer = connection.getresponse()
+            answer.read()
+            self.assertEqual(answer.status, expected)
 
     def test_a_watch_comes_line_by_line_and_ends_with_its_client(self):
         self.publish()

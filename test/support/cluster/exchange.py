@@ -82,6 +82,10 @@ class Exchange:
         self._chunked = True
         self._begin_answer(code, {**dict(headers), "Transfer-Encoding": "chunked"})
 
+    def pass_without_body(self, code, headers):
+        """An answer of another server that has no body, not even an empty one, such as 304."""
+        self._begin_answer(code, dict(headers))
+
     def pass_piece(self, data):
         self._send_chunk(data)
 
