@@ -3,6 +3,7 @@
 // Skipped unless KOORD_INFORMER names the program.
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <memory>
 
 #include "test/core/aggregated/api_fixture.hpp"
@@ -15,6 +16,8 @@ using namespace koord::test;
 namespace {
 
 constexpr int kNodes = 50;
+// client-go waits up to a minute after errors that follow each other within two minutes.
+constexpr auto kBackoff = std::chrono::minutes(2);
 
 std::string node(int number) { return "node-" + std::to_string(100 + number); }
 
@@ -51,9 +54,9 @@ TEST_CASE("an informer of client-go has the objects of the newest leader after f
     api = std::make_unique<RunningApi>(kEpoch + restart * 1'000'000, address, http::Limits{}, false);
     report_all(*api, 1000 * (static_cast<int>(restart) + 1));
     api->store().begin_serving();
-    CHECK(eventually([&] { return informer.objects() == expected(*api); }));
+    CHECK(eventually([&] { return informer.objects() == expected(*api); }, kBackoff));
     report_all(*api, 1000 * (static_cast<int>(restart) + 1) + 500);
-    CHECK(eventually([&] { return informer.objects() == expected(*api); }));
+    CHECK(eventually([&] { return informer.objects() == expected(*api); }, kBackoff));
   }
   CHECK(informer.output().find("DELETE") == std::string::npos);
 }
