@@ -34,10 +34,10 @@ using namespace std::chrono_literals;
 
 constexpr log::Category agent_log{"agent"};
 
-// SIGTERM to end: 5 s in all.
+// The time from SIGTERM to the end of the agent is 5 s in total.
 constexpr Duration kHttpGrace = 500ms;
 constexpr Duration kPluginGrace = 4s;
-// Until then all plugins are usually loaded and have ticked.
+// The time after which all plugins are usually loaded and have run their first tick.
 constexpr Duration kStartTime = 10s;
 
 }  // namespace
@@ -45,7 +45,7 @@ constexpr Duration kStartTime = 10s;
 Result<std::unique_ptr<Agent>> Agent::make(config::Config config, CommandLine line) {
   log::set_up(config.log.level, config.log.format);
   UniqueFd store_lock = TRY(lock_store(config.store.path));
-  // Host time goes on where the metric cache ends, so its newest sample is read before there is a clock.
+  // Host time continues after the newest sample of the metric cache, so that sample is read before the clock is made.
   std::optional<Time> newest = store::Store::newest_time(config.store.path);
   auto clock = clock_of_boot(config.qos.directory, knob::boot_id(config.roots), newest.value_or(Time::min()));
   std::unique_ptr<store::Store> store = TRY(store::Store::open(store_options(config.store), *clock));
@@ -322,7 +322,7 @@ void Agent::reload_plugin(const std::string& id, std::function<void(const Result
     if (!keys) return finish(keys.error());
     config::FeatureGates gates;
     plugins_.rediscover(config_.plugins, gates);
-    // Problems with the gates of other plugins were reported when they were applied.
+    // Errors about gates of other plugins were reported when these gates were applied.
     apply_gates(config_.feature_gates, line_.feature_gates, gates);
     plugins_.replace(id, config_.plugins, gates, *keys, finish);
     std::lock_guard lock(mutex_);
@@ -331,16 +331,16 @@ void Agent::reload_plugin(const std::string& id, std::function<void(const Result
 }
 
 void Agent::stop() {
-  nri_hooks_.stop();  // no new container is adjusted
+  nri_hooks_.stop();  // so no new container is adjusted
   hook_questions_.stop();
-  creations_.update(*hub_.current());  // values before the hooks, of containers that have just begun
-  qos_.stop();                         // knobs go back first: nothing else may keep them from it
+  creations_.update(*hub_.current());  // reads values from before the hooks, of containers that have just started
+  qos_.stop();                         // reverts knobs first, before any other module can prevent it
   hooks_.stop();
   metrics_access_.stop();
   verdicts_.stop();
   evictions_.stop();
   reporting_.stop();
-  checkpoints_.stop();  // these two before the client
+  checkpoints_.stop();  // this and the next module before the client
   detection_rules_.stop();
   state_.stop();
   prediction_.stop();
@@ -354,7 +354,7 @@ void Agent::stop() {
   });
   loop_.run();
   if (plugins_ended) return;
-  // A thread of a plugin is still at work in what we would destroy: save the history and leave.
+  // A plugin's thread still uses objects that this function would destroy. So the agent saves the history and exits.
   log::warn(agent_log, "a plugin did not end in time; its thread ends with the process");
   store_->flush();
   qos_.governor().flush_decisions();

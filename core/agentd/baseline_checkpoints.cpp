@@ -57,7 +57,7 @@ void BaselineCheckpoints::poll() {
   if (use == CheckpointUse::write && !writing_) write_next(*client);
 }
 
-// One after the other, so that a full node does not ask for hundreds at once.
+// Reads the checkpoints one after the other, so that a full node does not send hundreds of requests at once.
 void BaselineCheckpoints::read_next(kube::Client& client) {
   std::erase_if(asked_, [this](const auto& one) { return !workloads_.contains(one.first); });
   std::erase_if(offered_, [this](const auto& one) { return !workloads_.contains(one.first); });
@@ -73,7 +73,7 @@ void BaselineCheckpoints::read_next(kube::Client& client) {
     kube::Call call = kube::get_call(kCheckpointsPath, state::checkpoint_name(in_cluster));
     reading_ = client.send(std::move(call),
                            [this, workload = workload, in_cluster = in_cluster](const Result<kube::Reply>& reply) {
-                             BaselineCheckpoints& self = *this;  // this lambda ends with its request
+                             BaselineCheckpoints& self = *this;  // the lambda is destroyed with reading_
                              const bool is_answered = self.take(workload, in_cluster, reply);
                              self.reading_.reset();
                              kube::Client* next = self.services_.client();
@@ -83,7 +83,7 @@ void BaselineCheckpoints::read_next(kube::Client& client) {
   }
 }
 
-// After an error it is asked for again at the next poll.
+// Stores the answer. After an error the next poll reads the checkpoint again.
 bool BaselineCheckpoints::take(const std::string& workload, const std::string& in_cluster,
                                const Result<kube::Reply>& reply) {
   if (!reply) return false;
@@ -134,7 +134,7 @@ std::vector<analysis::SavedBaseline> BaselineCheckpoints::stored(const char* key
   return analysis::read_baselines(text, resource).baselines;
 }
 
-// As the plugin stored them last.
+// Returns the baselines as the plugin has last stored them.
 std::map<std::string, BaselineCheckpoints::Known> BaselineCheckpoints::known_baselines() const {
   std::map<std::string, Known> known;
   for (analysis::SavedBaseline& one : stored(analysis::kBaselinesKey, BaselineOf::cpu)) {
@@ -146,7 +146,7 @@ std::map<std::string, BaselineCheckpoints::Known> BaselineCheckpoints::known_bas
   return known;
 }
 
-// One in a poll.
+// Writes one checkpoint for each poll.
 void BaselineCheckpoints::write_next(kube::Client& client) {
   std::erase_if(written_, [this](const auto& one) {
     return std::none_of(workloads_.begin(), workloads_.end(),
@@ -163,7 +163,7 @@ void BaselineCheckpoints::write_next(kube::Client& client) {
   }
 }
 
-// False: it is not due.
+// Returns false if the checkpoint is not due.
 bool BaselineCheckpoints::write(kube::Client& client, const std::string& in_cluster, Known known) {
   known.cpu.workload = in_cluster;
   if (known.memory) known.memory->workload = in_cluster;
@@ -203,7 +203,7 @@ bool BaselineCheckpoints::write(kube::Client& client, const std::string& in_clus
   return true;
 }
 
-// A failed write is tried again after a while.
+// Records the result of a write. A failed write is repeated after some time.
 void BaselineCheckpoints::finish(const state::BaselineCheckpoint& checkpoint, bool is_ours,
                                  const Result<kube::Written>& written) {
   Written& last = written_[checkpoint.workload];

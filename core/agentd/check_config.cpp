@@ -48,8 +48,8 @@ void collect_gates(std::string_view key, const std::vector<std::string>& directo
   }
 }
 
-// The plugin's part of the configuration against the schema of each of its classes. Only the mapped file has these, so
-// a process of its own maps it, as the agent would; none of its functions but the entry is called.
+// Checks the plugin's part of the configuration against the schema of each of its classes. Only the mapped file has the
+// schemas, so a separate process maps it as the agent would. That process calls only the plugin's entry function.
 Result<void> check_plugin_config(const CheckedPlugin& plugin, const config::Config& config,
                                  const config::FeatureGates& gates, const child::Children& children) {
   const config::PluginSettings settings =
@@ -66,7 +66,7 @@ Result<void> check_plugin_config(const CheckedPlugin& plugin, const config::Conf
   return {};
 }
 
-// Those that the configuration gives something of their own.
+// Checks the plugins for which the configuration has settings.
 void check_plugin_configs(const std::vector<CheckedPlugin>& plugins, const config::Config& config,
                           const config::FeatureGates& gates, std::vector<std::string>& problems) {
   child::SnapshotImages images;
@@ -81,7 +81,7 @@ void check_plugin_configs(const std::vector<CheckedPlugin>& plugins, const confi
   }
 }
 
-// As the agent would at the start of the plugin.
+// Makes the same checks as the agent at the start of the plugin.
 Result<void> check_isolation(const CheckedPlugin& plugin, const config::PluginsSettings& settings) {
   const config::Isolation wanted = settings.of(plugin.manifest.id).isolation;
   const bool is_in_child = TRY(host::runs_in_child(plugin.manifest, plugin.origin, wanted));
@@ -111,8 +111,8 @@ int check_config(const CommandLine& line, std::ostream& out) {
     if (Result<void> fine = check_isolation(plugin, config->plugins); !fine)
       problems.push_back("plugins.settings.\"" + plugin.manifest.id + "\"." + fine.error().message());
   check_plugin_configs(plugins, *config, gates, problems);
-  // No error: a configuration may serve nodes with other plugins, and that of the package names plugins that a build
-  // may lack.
+  // Unknown plugins are only a warning: a configuration may serve nodes with different plugins, and the package's
+  // configuration names plugins that a build may lack.
   std::vector<std::string> ids;
   for (const CheckedPlugin& plugin : plugins) ids.push_back(plugin.manifest.id);
   for (const std::string& unknown : load::find_unknown_settings(config->plugins, ids))

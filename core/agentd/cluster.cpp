@@ -11,7 +11,8 @@
 namespace koord::agentd {
 namespace {
 
-// Where pods come from the API server, the kubelet is asked for its configuration only, until it is known.
+// If pods come from the API server, the kubelet is asked only for its configuration, with this period, until it is
+// known.
 constexpr Duration kConfigAlone = std::chrono::minutes(1);
 
 using service::Capability;
@@ -26,7 +27,7 @@ std::string lower_case(std::string text) {
 
 std::string place_of(const kube::ConnectionConfig& config) { return config.host + ":" + std::to_string(config.port); }
 
-// By what one kind of object can be used for.
+// Returns the capability state of one kind of object.
 CapabilityState state_of(const state::ApiSource::Status& status) {
   switch (status.health.state) {
     case CollectionState::current:
@@ -55,13 +56,14 @@ std::string log_text(const state::ApiSource::Status& status) {
   return state_of(status) == CapabilityState::broken && !away ? detail_of(status) : "";
 }
 
-// Its watch is not back yet, or never was there and cannot be begun.
+// Returns whether the watch has failed and not recovered, or has never started because of a problem.
 bool is_behind(const state::ApiSource::Status& status) {
   const bool starts_with_trouble = status.health.state == CollectionState::starting && !status.health.problem.empty();
   return status.health.state == CollectionState::failing || starts_with_trouble;
 }
 
-// A kind that is not installed or not ours to read is no failure of the state.
+// Returns whether a kind has a problem that affects the state. A kind that is not installed, or that the agent may not
+// read, has none.
 bool is_trouble(const state::ApiSource::Status& status) {
   if (status.health.state == CollectionState::failing) return true;
   const bool vital = status.kind == "Node" || status.kind == "Pod";
@@ -142,7 +144,7 @@ void Cluster::start_kubelet() {
   connect_kubelet();
 }
 
-// The Node may have another address than the last one that worked.
+// The kubelet's address in the Node object may have changed since the last connection.
 void Cluster::connect_kubelet() {
   if (!kubelet_) return;
   const auto place = kubelet_place(settings_.kubelet, parts_.hub.current()->node, std::getenv("HOST_IP"));
@@ -218,7 +220,8 @@ void Cluster::report_kubelet(std::vector<Capability>& capabilities, std::string&
   }
   const state::KubeletSource::Status status = kubelet_->status();
   std::string trouble = status.pods_problem.empty() ? status.config_problem : status.pods_problem;
-  // Pods of the API server need of the kubelet only where their cgroups are: without a right to ask, that is guessed.
+  // With pods from the API server, the kubelet is only needed for the place of their cgroups. Without access to the
+  // kubelet the agent guesses that place.
   if (pods_ == PodSource::apiserver && !trouble.empty())
     trouble +=
         "; its cgroupRoot, CPU manager and reserved CPUs are unknown, cgroups are found by their names, and no NodeResourceTopology is written";
@@ -247,7 +250,7 @@ void Cluster::report_api_server(std::vector<Capability>& capabilities, std::stri
   capabilities.push_back(std::move(server));
 }
 
-// Logs one line when the first kind fails and one when all are back: in between the kind that fails changes often.
+// Logs one line when the first kind fails and one when all work again. The failing kind may change often in between.
 void Cluster::log_server(const std::string& problem) {
   if (problem.empty() || !logged_.has("apiserver")) log_change("apiserver", problem);
 }

@@ -44,7 +44,7 @@ void DetectionRuleWatch::stop() {
   watch_.reset();
 }
 
-// The node's labels may change, and the plugin may be switched on and off.
+// Polls, because the node's labels may change and the plugin may be switched on or off.
 void DetectionRuleWatch::poll() {
   kube::Client* client = services_.client();
   if (client == nullptr) return;

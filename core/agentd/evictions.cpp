@@ -106,7 +106,7 @@ void EvictionModule::take(const decision::Proposer& proposer, std::vector<evict:
 }
 
 void EvictionModule::ask(const evict::Order& order) {
-  // Records go to a disk: not from here.
+  // Records are written to a disk, so a worker thread does it, not the loop.
   auto answered = [this](const std::string& uid, const Result<kube::EvictionAnswer>& answer) {
     services_.workers.post([evictions = evictions_, uid, answer] { evictions->answered(uid, answer); });
   };

@@ -12,8 +12,8 @@ using config::Detail;
 using metric::Exported;
 using metric::HostExported;
 
-// Metrics of the agent's own plugins that only level "all" has, sorted. Those of pods: the kernel's averages of what
-// pod_pressure_stalled_seconds_total counts, means beside quantiles, and one figure for each NUMA node.
+// Metrics of the agent's own plugins that only level "all" exports, sorted. For pods they are: the kernel's averages of
+// the values in pod_pressure_stalled_seconds_total, means in addition to quantiles, and values for each NUMA node.
 constexpr std::string_view kPodDetails[] = {"pod_block_latency_mean_seconds",
                                             "pod_memory_latency_mean_seconds",
                                             "pod_memory_usage_with_page_cache",
@@ -23,8 +23,8 @@ constexpr std::string_view kPodDetails[] = {"pod_block_latency_mean_seconds",
                                             "pod_psi_stalled_ratio",
                                             "pod_sched_latency_mean_seconds"};
 
-// Those of containers: figures that their pod has at every level with pods, and those that one looks up for one
-// container.
+// The same for containers: values that every level with pods already exports for the pod, and values that are needed
+// only to examine one container.
 constexpr std::string_view kContainerDetails[] = {"container_block_latency_mean_seconds",
                                                   "container_block_read_bytes_total",
                                                   "container_block_reads_total",
@@ -51,10 +51,10 @@ constexpr std::string_view kContainerDetails[] = {"container_block_latency_mean_
                                                   "container_sched_latency_mean_seconds",
                                                   "container_sched_latency_throttled_seconds_total"};
 
-// By interface; a pod's containers share the pod's.
+// Values for each network interface. All containers of a pod share the pod's interfaces.
 constexpr std::string_view kContainerNetwork = "container_network_";
 
-// Averages of what node_pressure_stalled_seconds_total counts.
+// Averages of the values in node_pressure_stalled_seconds_total.
 constexpr std::string_view kNodeDetails = "node_psi";
 
 struct HostRule {
@@ -62,8 +62,9 @@ struct HostRule {
   HostExported exported;
 };
 
-// Families of the host with many series, sorted, below level "all". A counter of failures begins with the first one.
-// `koordctl plugins` and `koordctl capabilities` show those of plugins and capabilities.
+// Families of the host with many series, sorted, and when a level below "all" exports them. A counter of failures
+// appears with its first failure. `koordctl plugins` and `koordctl capabilities` show the series of plugins and
+// capabilities.
 constexpr HostRule kHostRules[] = {{"host_capability", HostExported::if_negative},
                                    {"host_kubelet_request_duration_seconds", HostExported::never},
                                    {"host_lists_total", HostExported::never},
@@ -95,7 +96,7 @@ constexpr HostRule kHostRules[] = {{"host_capability", HostExported::if_negative
                                    {"report_left_out_parts", HostExported::unless_zero},
                                    {"report_writes_total", HostExported::unless_zero}};
 
-// One series for each resource and kind of verdict, nearly all of them 0.
+// Has one series for each resource and kind of verdict. Nearly all of them are 0.
 constexpr std::string_view kVerdicts = "container_interference";
 
 static_assert(std::is_sorted(std::begin(kPodDetails), std::end(kPodDetails)));

@@ -15,10 +15,11 @@ namespace {
 
 constexpr log::Category question_log{"hooks"};
 
-// One slow hook delays the other questions less. A hook is asked about several containers at once.
+// Several threads, so that one slow hook delays other requests less. A hook may get requests about several containers
+// at once.
 constexpr std::size_t kThreads = 4;
 
-// The cgroup of a container that exists, where the runtime does not say it.
+// Sets the cgroup of an existing container if the runtime did not send it.
 void add_known_cgroup(state::Container& container, const state::Pod& pod) {
   if (!container.cgroup_dir.empty() || container.id.empty()) return;
   for (const state::Container& known : pod.containers)
@@ -27,10 +28,10 @@ void add_known_cgroup(state::Container& container, const state::Pod& pod) {
 
 }  // namespace
 
-// A question on its way to the hooks.
+// A request that the hooks are answering.
 struct HookQuestions::Asked {
   host::HookRequest request;
-  state::Pod pod;  // the request's are moved on
+  state::Pod pod;  // a copy, because the pod of `request` is moved away
   std::optional<state::Container> container;
   hook::Requested requested;
   bool has_own_cpus = false;
@@ -66,7 +67,8 @@ void HookQuestions::stop() {
   }
 }
 
-// Leaves out hooks that are switched off. The others get the time that the runtime leaves.
+// Returns the hooks of this stage, without hooks that are switched off. Limits their deadlines to the runtime's
+// deadline.
 std::vector<host::HookTarget> HookQuestions::hooks(std::uint32_t stage) const {
   std::vector<host::HookTarget> targets = find_(stage);
   std::erase_if(targets,
@@ -79,7 +81,8 @@ std::vector<host::HookTarget> HookQuestions::hooks(std::uint32_t stage) const {
 }
 
 bool HookQuestions::ask(const HookQuestion& question, Then then) {
-  if (find_(question.stage).empty()) return false;  // modes are read on the thread: the governor may be writing
+  // Modes are read on the other thread, because the governor's lock may be held for a write.
+  if (find_(question.stage).empty()) return false;
   const state::SnapshotPtr snapshot = services_.hub.current();
   auto asked = std::make_shared<Asked>();
   asked->asked_by = question.asked_by;
@@ -148,7 +151,8 @@ void HookQuestions::answer(const std::shared_ptr<Asked>& asked, const Then& then
   record(*asked, answered, given);
 }
 
-// A hook without an answer has not been asked: its kept answer counts.
+// Returns the parts of a knob that plugins other than the asked ones propose. A hook that gave no answer counts as not
+// asked, so its kept answer is used.
 hook::OtherPartsOf HookQuestions::other_parts(std::uint32_t stage, std::string cgroup_dir,
                                               const host::HookVerdict& verdict) const {
   std::set<std::string> asked;
@@ -178,14 +182,15 @@ void HookQuestions::log_verdict(const host::HookVerdict& verdict, const Asked& a
                title);
 }
 
-// The values that the runtime gets. A question of CRI has no cgroup yet: the caps around it count, as in the answer.
+// Returns the values that the runtime gets. A CRI request has no cgroup yet, so the limits of the cgroups around it are
+// used.
 nri::Resources HookQuestions::resources_of(const Asked& asked, const host::HookVerdict& given) const {
   std::string cgroup_dir = asked.container ? asked.container->cgroup_dir : std::string();
   if (cgroup_dir.empty()) cgroup_dir = hook::new_cgroup_of(asked.pod);
   return hook::resources_of(given, asked.requested.resources, is_v2_, other_parts(given.stage, cgroup_dir, given));
 }
 
-// The runtime has its answer: the governor may be writing.
+// Records the answer after the runtime has got it, because the governor's lock may be held for a write.
 void HookQuestions::record(const Asked& asked, const host::HookVerdict& answered, const host::HookVerdict& given) {
   const hook::AnswerSubject subject{.asked_by = asked.asked_by,
                                     .pod = asked.pod,

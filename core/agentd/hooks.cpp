@@ -18,7 +18,8 @@ constexpr log::Category hook_log{"hooks"};
 constexpr Duration kHookPeriod = std::chrono::seconds(1);
 constexpr std::uint32_t kAskedStages = KOORD_STAGE_PRE_RUN_POD_SANDBOX | KOORD_STAGE_PRE_CREATE_CONTAINER;
 
-// A plugin that runs has an instance of each class; one that crashed or is parked may have none, and its hooks go on.
+// Returns whether the hook has ended. A running plugin has an instance of each class. A crashed or parked plugin may
+// have no instance, but its hooks have not ended.
 bool has_ended(const std::vector<host::PluginStatus>& plugins, const decision::Proposer& hook) {
   const auto plugin = std::find_if(plugins.begin(), plugins.end(),
                                    [&](const host::PluginStatus& one) { return one.id == hook.plugin; });
@@ -96,7 +97,7 @@ void HookModule::step() {
   is_requested_ = false;
   plugins_ = services_.plugins();
   const state::SnapshotPtr snapshot = services_.hub.current();
-  creations_.update(*snapshot);  // before the kept answers: the journal gets the values from before the hooks
+  creations_.update(*snapshot);  // before the kept answers, so that the journal gets the values from before the hooks
   answers_.update(snapshot);
   publish(missed_.end());
 }

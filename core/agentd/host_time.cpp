@@ -15,7 +15,7 @@
 namespace koord::agentd {
 namespace {
 
-// From 1970 to the year 2191, so that a sum with any uptime fits.
+// Offsets from 1970 to the year 2191: the sum with any uptime does not overflow.
 constexpr std::int64_t kMostOffsetNs = 7'000'000'000'000'000'000;
 
 std::optional<Duration> kept_offset(const std::string& path, std::string_view boot) {
@@ -39,7 +39,7 @@ std::unique_ptr<SystemClock> clock_of_boot(const std::string& directory, const s
   std::error_code ignored;
   std::filesystem::create_directories(std::filesystem::path(directory).parent_path(), ignored);
   ::mkdir(directory.c_str(), 0700);
-  // Without the file a later start has the wall clock, as it has after a boot.
+  // If the file cannot be written, a later start uses the wall clock, as after a boot.
   static_cast<void>(write_file_atomically(path, boot + " " + std::to_string(clock->offset().count()) + "\n"));
   return clock;
 }

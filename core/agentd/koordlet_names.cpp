@@ -18,14 +18,14 @@ using metric::Labels;
 using metric::SeriesView;
 using metric::Type;
 
-// Koordlet's word for a value of one of our labels.
+// Koordlet's name for a value of one of the agent's labels.
 struct Word {
   std::string_view ours, theirs;
 };
 constexpr Word kCpiFields[] = {{"cycle", "cycles"}, {"instruction", "instructions"}};
 constexpr Word kPrecisions[] = {{"10", "avg10"}, {"60", "avg60"}, {"300", "avg300"}};
 
-// A label of theirs: from one of ours, or always the same.
+// A label of koordlet: its value comes from a label of the agent, or is constant.
 struct LabelRule {
   std::string_view theirs, ours = {}, always = {};
   std::span<const Word> words = {};
@@ -53,15 +53,15 @@ struct Family {
   Type type = Type::gauge;
 };
 
-// A metric of ours and the family that it is there.
+// A metric of the agent and its family in koordlet.
 struct Rule {
   std::string_view ours;
   Family family;
   std::span<const LabelRule> labels = {};
   double scale = 1;
-  std::string_view only_label = {}, only_value = {};  // of our series
-  bool of_pods = false;                               // series of what is in no pod are left out
-  std::string_view full = {};                         // our metric that says whether the kernel knows "full" of the CPU
+  std::string_view only_label = {}, only_value = {};  // of the agent's series: only those with this label value
+  bool of_pods = false;                               // series without a pod are left out
+  std::string_view full = {};  // the agent's metric that says whether the kernel supports "full" for the CPU
 };
 
 constexpr Family kApplication{"host_application_resource_usage",
@@ -111,7 +111,7 @@ class Page {
 
   void add(const Family& family, const Labels& labels, double value) { add(family, "", labels, value); }
 
-  // `suffix`: of a line of a histogram.
+  // `suffix`: of the name in a line of a histogram.
   void add(const Family& family, std::string_view suffix, const Labels& labels, double value) {
     Labels all;
     if (!sources_.node.empty()) all.emplace_back("node", sources_.node);
@@ -179,7 +179,7 @@ void add_registry(Page& page, const KoordletSources& sources) {
   });
 }
 
-// koordlet reports only the resources that it overcommits: batch and mid.
+// Returns whether koordlet reports the resource. It reports only those that it overcommits: batch and mid.
 bool is_extended(std::string_view resource) {
   return resource.starts_with("kubernetes.io/batch-") || resource.starts_with("kubernetes.io/mid-");
 }
@@ -208,7 +208,7 @@ void add_state(Page& page, const state::Snapshot& state) {
   }
   for (const state::Pod& pod : state.pods) {
     for (const state::Container& container : pod.containers) {
-      // One without an id has not begun.
+      // A container without an id has not started.
       if (container.kind == state::ContainerKind::regular && !container.id.empty()) add_container(page, pod, container);
     }
   }

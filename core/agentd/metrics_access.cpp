@@ -16,7 +16,7 @@ constexpr log::Category tls_log{"tls"};
 constexpr Duration kFilePeriod = std::chrono::seconds(5);
 constexpr Duration kAttemptPeriod = std::chrono::seconds(1);
 
-// A client apart, so that many tokens do not use up the rate of the agent's reports.
+// A separate client, so that many tokens do not use up the rate of the agent's reports.
 constexpr kube::ClientOptions kReviewClient{.requests_per_second = 20, .burst = 40, .kept_connections = 2};
 
 http::TlsServerOptions server_options(const config::ListenSettings::Tls& settings) {
@@ -54,7 +54,7 @@ http::Routes MetricsAccess::guarded(http::Routes routes) {
   return routes;
 }
 
-// The configuration of the cluster may come later than the agent.
+// Finds the reviews for each request, because the cluster's configuration may be found after the agent's start.
 http::Guard MetricsAccess::guard() {
   return [this](http::Request& request, const http::Decide& decide) {
     if (Reviews* reviews = find_reviews()) return reviews->guard(request, decide);

@@ -126,7 +126,7 @@ void NriHooks::update_container(const nri::Pod& pod, const nri::Container& conta
   if (!ask(KOORD_STAGE_PRE_UPDATE_CONTAINER_RESOURCES, pod, &container, &resources, then)) done({});
 }
 
-// The cgroup has the adjusted values now, and the container's program does not run yet.
+// Records the container's creation. Its cgroup has the adjusted values now, and its program has not started yet.
 void NriHooks::notify(nri::Stage stage, const nri::Pod&, const nri::Container& container) {
   if (stage != nri::Stage::start_container) return;
   questions_.post([this, id = container.id] { creations_.begin(id); });

@@ -13,7 +13,7 @@
 namespace koord::agentd {
 namespace {
 
-// Beside the metric cache unless the configuration names another place.
+// Returns the configured directory, or one beside the metric cache.
 std::string plugin_state_directory(const config::Config& config) {
   if (!config.plugins.state_directory.empty() || config.store.path.empty()) return config.plugins.state_directory;
   return std::filesystem::path(config.store.path).parent_path() / "plugin-state";
@@ -30,8 +30,8 @@ store::Options store_options(const config::StoreSettings& settings) {
   return options;
 }
 
-// Half of what the process may have open at most for files, and a quarter for directories: sockets, the store and
-// plugins need some, too.
+// At most half of the limit of open files is for cgroup files, and a quarter for directories. Sockets, the store and
+// plugins need descriptors, too.
 cgroup::Reader::Options reader_options(const config::CgroupSettings& settings) {
   const std::size_t limit = open_files_limit();
   cgroup::Reader::Options options;
@@ -45,7 +45,7 @@ Duration pods_are_old_after(const config::Config& config) {
   return std::max<Duration>(std::chrono::minutes(2), 3 * config.state.kubelet.sync_period);
 }
 
-// The kubelet sends few requests; other clients are closed first.
+// Returns small limits, because the kubelet sends few requests. Connections of other clients are closed first.
 http::Limits probe_limits() {
   http::Limits limits;
   limits.connections = 32;
@@ -57,7 +57,7 @@ http::Limits probe_limits() {
   return limits;
 }
 
-// KOORD_LANDLOCK_ABI is for tests: the agent takes the kernel for one with this ABI.
+// KOORD_LANDLOCK_ABI is for tests: the agent then assumes this ABI.
 child::Layers::Options layer_options(const config::Config& config) {
   const NodeRoots& roots = config.roots;
   child::Layers::Options options{.state_directory = plugin_state_directory(config),

@@ -17,7 +17,7 @@ log::Level level_of(host::PluginState state) {
     case absent:
       return log::Level::info;
     default:
-      return log::Level::debug;  // on the way to one of the others
+      return log::Level::debug;  // a transient state
   }
 }
 

@@ -21,7 +21,7 @@ namespace {
 
 double seconds(const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6; }
 
-// The number in a line "Key:  123 …" of /proc/self/status.
+// Returns the number in a line "Key:  123 …" of /proc/self/status.
 std::uint64_t status_number(std::string_view status, std::string_view key) {
   while (auto line = next_field(status, '\n')) {
     if (!line->starts_with(key)) continue;
@@ -32,8 +32,8 @@ std::uint64_t status_number(std::string_view status, std::string_view key) {
   return 0;
 }
 
-// Large blocks, a scrape's text above all, go back to the kernel when they are freed: left alone, glibc would keep them
-// from the second one on. A heap for each of a few threads only keeps more free memory.
+// Makes malloc return large freed blocks to the kernel, above all the text of scrapes. By default glibc keeps them from
+// the second one on. Only one heap is used: a heap for each thread would only keep more free memory.
 void give_memory_back() {
   constexpr int kLargeBlock = 128 << 10;
   ::mallopt(M_MMAP_THRESHOLD, kLargeBlock);
@@ -41,7 +41,7 @@ void give_memory_back() {
   ::mallopt(M_ARENA_MAX, 1);
 }
 
-// Whether the dynamic linker writes to segments that are otherwise read-only.
+// Returns whether the dynamic linker writes to segments that are otherwise read-only.
 bool has_text_relocations(const dl_phdr_info& object, std::span<const ElfW(Phdr)> segments) {
   for (const ElfW(Phdr) & segment : segments) {
     if (segment.p_type != PT_DYNAMIC) continue;
@@ -54,13 +54,14 @@ bool has_text_relocations(const dl_phdr_info& object, std::span<const ElfW(Phdr)
   return false;
 }
 
-// No object is unloaded meanwhile: dl_iterate_phdr() holds the dynamic linker's lock. A debugger's breakpoints in the
-// code are lost.
+// Unmaps the read-only pages of an object. dl_iterate_phdr() holds the dynamic linker's lock, so no object is unloaded
+// meanwhile. Breakpoints of a debugger in the code are lost.
 int unmap_read_only_pages(dl_phdr_info* object, std::size_t, void*) {
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   const std::span segments(object->dlpi_phdr, object->dlpi_phnum);
   if (has_text_relocations(*object, segments)) return 0;
-  // The table of segments is itself in the first of them, and the kernel would map 64 KiB again when it is read next.
+  // The table of segments is in the first segment. It is read completely before the unmapping: a later read would map
+  // 64 KiB again.
   std::vector<std::span<char>> read_only;
   for (const ElfW(Phdr) & segment : segments) {
     if (segment.p_type != PT_LOAD || (segment.p_flags & PF_W) != 0) continue;
@@ -87,7 +88,7 @@ void prepare_process() {
 
 ProcessUsage process_usage() {
   ProcessUsage usage;
-  // Always the agent's own /proc, never that of the observed node.
+  // Reads the agent's own /proc, not that of the observed node.
   if (auto status = read_file("/proc/self/status")) {
     usage.resident_bytes = status_number(*status, "VmRSS") * 1024;
     usage.threads = status_number(*status, "Threads");

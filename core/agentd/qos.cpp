@@ -16,7 +16,8 @@ using namespace std::chrono_literals;
 
 constexpr log::Category qos_log{"qos"};
 
-// Adopted knobs that no strategy proposes within this time are reverted. Each strategy has its first ticks in it.
+// Adopted knobs that no strategy proposes within this time are reverted. It is long enough for the first ticks of each
+// strategy.
 constexpr Duration kAdoptionTime = 30s;
 
 bool writes(const config::Config& config) {
@@ -30,13 +31,13 @@ knob::Executor::Limits limits_of(const config::QosSettings& settings) {
   return {settings.refresh_period, settings.max_writes_per_second};
 }
 
-// KOORD_SHARED_CGROUP_TREE=1 is for tests: several agents at once, each with cgroups of its own.
+// KOORD_SHARED_CGROUP_TREE=1 is for tests, in which several agents run at once, each with its own cgroups.
 std::vector<std::string> trees_of(const cgroup::Layout& layout) {
   const char* shared = std::getenv("KOORD_SHARED_CGROUP_TREE");
   return shared && std::string_view(shared) == "1" ? std::vector<std::string>() : layout.workload_trees();
 }
 
-// "cpu.max of 'kubepods/besteffort'", "vm.min_free_kbytes of the node"
+// Returns for example "cpu.max of 'kubepods/besteffort'" or "vm.min_free_kbytes of the node".
 std::string title_of(const knob::Undone& undone) {
   return std::string(undone.knob->name) + (undone.key.item.empty() ? "" : " " + undone.key.item) +
          (undone.key.cgroup_dir.empty() ? " of the node" : " of '" + undone.key.cgroup_dir + "'");
@@ -57,7 +58,7 @@ void log_undone(const std::vector<knob::Undone>& undone) {
     failed += one.done.outcome == decision::Outcome::failed;
     if (one.done.outcome == decision::Outcome::left)
       log::warn(qos_log, "{} is '{}', which is not of this agent, leaving it", title_of(one), one.done.after);
-    if (one.done.outcome == decision::Outcome::failed && one.again)  // the first time it was logged at once
+    if (one.done.outcome == decision::Outcome::failed && one.again)  // the first failure was logged at once
       log::error(qos_log, "{} still cannot be reverted to '{}': {}", title_of(one), one.original, one.done.problem);
   }
   if (!undone.empty()) log::info(qos_log, "{} of {} knobs have their original value again", reverted, undone.size());
@@ -135,7 +136,7 @@ void QosModule::settle_start() {
   journal_.settled();
 }
 
-// Better to know at once that nothing can be written.
+// Prepares the journal at start, so that a problem with its file is known before the first write.
 void QosModule::prepare() {
   if (!may_write_) return;
   const Result<void> prepared = journal_.prepare();  // journal_ keeps the problem

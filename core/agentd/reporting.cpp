@@ -16,9 +16,9 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Duration kClientPoll = 1s;
-constexpr Duration kPressureWindow = 30s;  // of pods; some of its sources have a period of 10 s
+constexpr Duration kPressureWindow = 30s;  // of pods; some sources have a period of 10 s
 
-// A list of pods that comes more rarely than usual may be as much older before it is old.
+// If lists of pods come less often than by default, a list may also be older before it counts as old.
 report::PodTolerance tolerance_of(const config::Config& config) {
   const Duration period = config.state.kubelet.sync_period;
   return {pods_are_old_after(config), std::max<Duration>(10min, 6 * period)};
@@ -34,13 +34,14 @@ report::NodeMetricOptions report_options_of(const config::Config& config) {
 
 // Returns whether the API server has no objects of this kind: its definition is not installed.
 bool is_kind_absent(const service::CapabilityBoard& capabilities, std::string kind) {
-  for (char& c : kind) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));  // as Cluster reports it
+  // Cluster uses the name in lower case.
+  for (char& c : kind) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   const auto found = capabilities.find(kind);
   return found && found->state == service::CapabilityState::absent &&
          found->detail.starts_with(name_of(kube::Health::State::absent));
 }
 
-// Sources of one object's metrics.
+// Metrics of one reported object.
 struct ObjectMetrics {
   std::map<report::Outcome, metric::HostCounter> writes;
   metric::HostGauge age, idle, left_out;
@@ -69,7 +70,8 @@ struct ObjectMetrics {
   }
 };
 
-// The age that an unchanged NodeMetric reaches. Its spec may ask for fewer reports than the configuration.
+// The metric of the age at which an unchanged NodeMetric is written again. The spec of the NodeMetric may ask for a
+// longer period than the configuration.
 class HeartbeatMetric {
  public:
   HeartbeatMetric(metric::HostMetrics& metrics, Duration heartbeat)
@@ -92,7 +94,7 @@ class HeartbeatMetric {
   std::shared_ptr<const std::string> read_;
 };
 
-// Sources of the metrics of direct reports.
+// Metrics of direct reports.
 class DirectMetrics {
  public:
   explicit DirectMetrics(metric::HostMetrics& metrics) {
@@ -215,7 +217,8 @@ void ReportingModule::start_direct(kube::Client& client) {
   running_->direct->start();
 }
 
-// The spec's window is minutes long; a manager that is to withdraw resources within seconds needs a short one.
+// Computes a direct report with its own short window. The window of the spec is minutes long, but the manager must
+// withdraw resources within seconds.
 report::DirectReport ReportingModule::compute_direct() const {
   const Duration window = config_.report.direct.window;
   const state::SnapshotPtr state = services_.hub.current();
@@ -248,7 +251,8 @@ report::Prediction ReportingModule::predict() const {
   return {prod->reclaimable, prod->peak};
 }
 
-// A fact outlives its plugin, but is not true any more.
+// Returns the facts that plugins have stored. The facts of a plugin that does not run are left out, because they may be
+// outdated.
 report::Facts ReportingModule::facts() const {
   return [this](const std::string& plugin, const std::string& name) -> std::optional<std::string> {
     if (!is_running(plugin)) return std::nullopt;

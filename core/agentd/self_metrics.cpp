@@ -11,7 +11,7 @@
 namespace koord::agentd {
 namespace {
 
-// A prometheus counter that follows a running total kept elsewhere.
+// A Prometheus counter that follows an external running total.
 class FollowingCounter {
  public:
   explicit FollowingCounter(metric::HostCounter counter) : counter_(counter) {}

@@ -19,13 +19,13 @@ void SloWatch::start(event::Loop& loop) {
   timer_ = loop.every(kSloPeriod, [this] { poll(); });
 }
 
-// A change of the received NodeSLO may leave the effective one unchanged, and then no subscriber is called.
+// Polls the received NodeSLO. Subscribers are called only for changes of the effective NodeSLO.
 void SloWatch::poll() {
   std::shared_ptr<const std::string> received = hub_.current()->received_slo;
   if (!received || received == seen_) return;
   seen_ = std::move(received);
   const Result<state::EffectiveSlo> effective = state::effective_slo(*seen_);
-  if (!effective) return;  // no source publishes such
+  if (!effective) return;  // no source publishes an invalid one
   std::vector<std::string> problems;
   for (const state::SloProblem& problem : effective->problems)
     problems.push_back(

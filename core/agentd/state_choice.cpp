@@ -7,7 +7,8 @@ namespace koord::agentd {
 namespace {
 
 constexpr std::uint16_t kKubeletPort = 10250;
-constexpr Duration kBookmarks = std::chrono::minutes(1);  // of an API server, for a watch without other events
+// The period of an API server's bookmarks in a watch without other events.
+constexpr Duration kBookmarks = std::chrono::minutes(1);
 
 PodSource pods_of(const config::Config& config, bool cluster) {
   switch (config.state.source) {
@@ -23,7 +24,7 @@ PodSource pods_of(const config::Config& config, bool cluster) {
       break;
   }
   if (!config.state.file.pods.empty()) return PodSource::file;
-  // A configured kubeconfig requests the cluster, whether the file is good or not.
+  // A configured kubeconfig means that pods come from the cluster, even if the file is invalid.
   return cluster || !config.cluster.kubeconfig.empty() ? PodSource::kubelet : PodSource::cgroup;
 }
 

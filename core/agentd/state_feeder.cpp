@@ -71,7 +71,7 @@ void StateFeeder::stop() {
   if (cluster_) cluster_->stop();
 }
 
-// Goes on without a cluster if its description is missing or wrong: it may be corrected later.
+// Starts without a cluster if the cluster's configuration is missing or invalid: it may be corrected later.
 void StateFeeder::start_cluster() {
   if (!choice_.cluster) {
     log::warn(state_log, "{}; looking again every 10 s", choice_.no_cluster);
@@ -161,7 +161,7 @@ Result<void> StateFeeder::refresh_sources() {
   return {};
 }
 
-// Annotations of the node and its pods that could not be read: each set of them is logged once.
+// Logs annotations of the node and its pods that could not be read. Each set of problems is logged once.
 void StateFeeder::follow_annotations(std::uint32_t changed, const state::Snapshot& snapshot) {
   if (!(changed & state::kTopology) || !snapshot.cpu_owners) return;
   std::vector<std::string> problems = snapshot.cpu_owners->node_problems;

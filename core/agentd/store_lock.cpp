@@ -12,8 +12,8 @@
 namespace koord::agentd {
 namespace {
 
-// A process that an agent makes has its descriptors until it runs a program. After a kill in that moment it holds the
-// lock a little longer than the agent.
+// A process that the agent starts holds the agent's descriptors until it executes its program. If the agent is killed
+// at that moment, the process holds the lock a little longer than the agent.
 constexpr std::chrono::seconds kLockPatience(2);
 constexpr std::chrono::milliseconds kLockPeriod(10);
 

@@ -35,7 +35,7 @@ StrategyWatch::StrategyWatch(const Services& services, std::string node_name)
 StrategyWatch::~StrategyWatch() { stop(); }
 
 void StrategyWatch::start() {
-  // The governor outlives this, and calls from any thread.
+  // The governor outlives this object, and calls from any thread.
   services_.governor.on_release(
       [this, &loop = services_.loop, alive = std::weak_ptr(alive_)](std::vector<knob::Release> releases) {
         loop.post([this, alive, releases = std::move(releases)] {
@@ -120,7 +120,7 @@ std::vector<std::string> hands_off_problems(const state::Snapshot& snapshot, con
 }
 
 std::vector<ReleaseStory> stories_of(const std::vector<knob::Release>& releases) {
-  // By pod, plugin and reason.
+  // Released knobs by pod, plugin and reason.
   std::map<std::tuple<std::string, std::string, std::string>, std::pair<const knob::Release*, std::set<std::string>>>
       pods;
   for (const knob::Release& release : releases) {

@@ -12,7 +12,7 @@ namespace {
 using decision::Level;
 using TakeoverRule = TakeoverPlace::Rule;
 
-// A knob with a base that does not depend on the pod.
+// A knob with the same base for all pods.
 struct FixedKnob {
   std::string_view name, base;
   bool of_class, of_pod, of_container;
@@ -67,7 +67,7 @@ class Places {
         "cpuset.cpus");
   }
 
-  // `is_static`: the kubelet sets the CPUs of containers itself, every ten seconds.
+  // Adds the cgroups of a pod. `is_static`: the kubelet sets the CPUs of containers itself, every ten seconds.
   void add_pod(const state::Pod& pod, bool is_static) {
     TakeoverPlace place{.level = Level::pod, .cgroup_dir = pod.cgroup_dir, .pod = state::full_name(pod)};
     const bool is_best_effort = pod.koord_qos == state::KoordQos::be || pod.kube_qos == state::KubeQos::best_effort;
@@ -134,12 +134,12 @@ struct Base {
 std::optional<Base> quota_base(const TakeoverPlace& place, const knob::Value& now, const knob::Subjects& subjects) {
   const std::int64_t period_us = subjects.quota_rules().period_us;
   if (const auto base = knob::spec_base_over(subjects, *place.knob, place.cgroup_dir, now)) {
-    if (!base->is_reverted_to) return std::nullopt;  // more than one value is right
+    if (!base->is_reverted_to) return std::nullopt;  // several values would be right
     return Base{base->value, base->source};
   }
   const knob::Value unlimited{knob::kUnlimited, period_us};
   if (!place.batch_milli) return Base{unlimited, "no CPU limit"};
-  if (now.amount == knob::kUnlimited) return std::nullopt;  // no hook was there at its creation
+  if (now.amount == knob::kUnlimited) return std::nullopt;  // no hook adjusted the container at its creation
   return Base{{std::max(*place.batch_milli * period_us / 1000, knob::kLeastQuotaUs), period_us},
               "limit " + std::to_string(*place.batch_milli) + "m of batch-cpu"};
 }

@@ -26,7 +26,7 @@ bool has_device_lines(const knob::Knob& knob) {
   return knob.form == knob::Form::fields || knob.form == knob::Form::weight;
 }
 
-// The devices that the file has a line for; of a weight also "default", which is no leftover of a device.
+// Returns the devices with a line in the file. "default" in a weight file is left out: it does not belong to a device.
 std::set<std::string> items_in(std::string_view content) {
   std::set<std::string> items;
   while (auto line = next_field(content, '\n'))
@@ -34,8 +34,8 @@ std::set<std::string> items_in(std::string_view content) {
   return items;
 }
 
-// The present values at one place: one, or one for each item. Empty: this node has no such knob, or the cgroup has
-// ended.
+// Returns the current values at one place: one value, or one for each item. Empty: this node has no such knob, or the
+// cgroup was removed.
 std::vector<knob::Value> read(const KnobFiles& files, const TakeoverPlace& place) {
   std::vector<knob::Value> values;
   if (!has_device_lines(*place.knob)) {
@@ -64,7 +64,7 @@ api::TakeoverLine line_of(const StaleValue& stale) {
           .why = stale.why};
 }
 
-// "DIR\nRESOURCE ITEM" of the knobs that strategies hold now.
+// Returns "DIR\nRESOURCE ITEM" for each knob that strategies hold now.
 std::set<std::string> held_by(const knob::Governor& governor) {
   std::set<std::string> held;
   for (const knob::KnobView& view : governor.knobs())
@@ -80,7 +80,7 @@ struct KoordletTakeover::Found {
   PodKnowledge known = PodKnowledge::nothing;
   std::size_t pods = 0;
 
-  // Without the lines of the leftovers.
+  // Returns a report with these lines. The lines of stale values are not in it.
   api::TakeoverReport report(std::vector<api::TakeoverLine> lines) const {
     const bool are_pods_known = known != PodKnowledge::nothing;
     return {std::move(lines), read, held, are_pods_known, known == PodKnowledge::cgroups ? pods : 0};
@@ -92,14 +92,15 @@ KoordletTakeover::KoordletTakeover(const Clock& clock, const cgroup::Layout& lay
     : clock_(clock), layout_(layout), roots_(roots), hub_(hub), governor_(governor), has_specs_(has_specs) {}
 
 KoordletTakeover::Found KoordletTakeover::find() const {
-  // Read before the snapshot, which then has the confirmed list or a newer one.
+  // Must be read before the snapshot, so that the snapshot has the confirmed list or a newer one.
   const bool is_confirmed = hub_.confirmed(state::kPods).has_value();
   const state::SnapshotPtr snapshot = hub_.current();
   const knob::Subjects subjects = subjects_of(*snapshot);
   const KnobFiles files(layout_, roots_);
   const KubeDirs dirs = kube_dirs_of(state::find_kube_root(layout_, snapshot->kubelet));
   const knob::Knob& cpuset = *knob::find_knob("cpuset.cpus");
-  // The kernel of v2 takes no set away from a class with tasks in it: all CPUs are the same to them.
+  // On v2 the kernel refuses to clear the set of a cgroup that has tasks. So the base is the set of all CPUs, which has
+  // the same effect.
   CpuSet all_cpus = files.online_cpus();
   if (const auto of_pods = files.read({cpuset, dirs.all}); of_pods && !of_pods->value.set.empty())
     all_cpus = of_pods->value.set;
@@ -121,7 +122,7 @@ KoordletTakeover::Found KoordletTakeover::find() const {
   return found;
 }
 
-// Its threads fall back to the root's group when a group is removed.
+// Finds the resctrl groups of koordlet. When a group is removed, the kernel moves its threads to the root group.
 std::vector<api::TakeoverLine> KoordletTakeover::groups(bool and_remove) const {
   std::vector<api::TakeoverLine> lines;
   std::error_code error;
@@ -154,8 +155,8 @@ api::TakeoverReport KoordletTakeover::list() const {
   return report;
 }
 
-// In the order of the planner, so that no cgroup is asked to have more than the one around it; not in the journal, for
-// what was there before is not to come back.
+// Writes the base values in the order of the planner, so that no cgroup gets more than its parent. The journal is not
+// used: the values from before must not come back.
 api::TakeoverReport KoordletTakeover::apply() const {
   const Found found = find();
   api::TakeoverReport report = found.report(groups(true));

@@ -12,7 +12,7 @@ namespace json = boost::json;
 
 constexpr Duration kVolumePeriod = std::chrono::seconds(1);
 
-// Empty: not known.
+// Returns the volume's directory; empty: unknown.
 std::string directory_of(const state::PodVolume& volume, const state::Pod& pod, const state::StringMap& claims) {
   if (volume.claim.empty()) return volume.name;
   const auto claim = claims.find(pod.namespace_ + "/" + volume.claim);
@@ -39,7 +39,7 @@ void VolumeFacts::start(event::Loop& loop) {
   timer_ = loop.every(kVolumePeriod, [this] { poll(); });
 }
 
-// Claims have no version of their own, and no subscriber is called for them.
+// Polls: claims have no version of their own, and no subscriber is called for their changes.
 void VolumeFacts::poll() {
   const state::SnapshotPtr snapshot = hub_.current();
   if (snapshot->versions.pods == seen_pods_ && snapshot->volumes == seen_volumes_) return;
