@@ -54,7 +54,8 @@ Outcome<PatchType> patch_type_of(const http::Request& request) {
       "application/merge-patch+json");
 }
 
-// Success without an object: the answer to delete, and to a report that wants none.
+// Returns a Status of success without an object: the response to delete, and to a report of a client that wants no
+// object.
 std::string success_text(const Object& object) {
   JsonWriter json;
   json.begin_object().member("kind", "Status").member("apiVersion", "v1").key("metadata").begin_object().end_object();
@@ -160,7 +161,7 @@ void Api::note_refusal(const Call& call, const Identity& identity, std::string_v
                          call.name + "': " + std::string(why));
 }
 
-// The version of a list, or the one behind which a watch begins.
+// Returns the version of a list, or the version after which a watch begins.
 Outcome<Version> Api::version_for(const Call& call) const {
   const Version newest = store_.newest(), oldest = store_.oldest(), asked = call.version.value_or(0);
   if (asked > newest) return version_too_large(asked, newest);

@@ -11,7 +11,7 @@ namespace {
 
 constexpr Duration kMostTimeout = std::chrono::hours(12);
 
-// Go's strconv.ParseBool, as an API server reads flags.
+// Parses a flag like Go's strconv.ParseBool, as an API server does.
 bool is_set(const http::Query& query, std::string_view name) {
   const std::string_view value = query.get(name).value_or("false");
   return value == "true" || value == "1" || value == "t" || value == "T" || value == "TRUE" || value == "True";
@@ -77,7 +77,7 @@ Outcome<VersionMatch> match_of(const http::Query& query) {
   return bad_request("resourceVersionMatch must be 'Exact' or 'NotOlderThan'");
 }
 
-// "VERSION:NAME"; the name is the rest of the text.
+// The format of `continue` is "VERSION:NAME"; the name is the rest of the text.
 Failure no_continue() { return bad_request("continue key is not valid"); }
 
 Outcome<Call> with_continue(Call call, std::string_view text) {
@@ -95,7 +95,7 @@ Outcome<Call> with_continue(Call call, std::string_view text) {
   return call;
 }
 
-// The combinations that an API server refuses; client-go then lists instead.
+// Returns the problems with combinations that an API server refuses. client-go then lists instead.
 std::vector<Cause> list_option_problems(const Call& call) {
   std::vector<Cause> causes;
   const auto forbid = [&](const char* field, const char* text) {

@@ -15,7 +15,7 @@ namespace {
 
 namespace json = boost::json;
 
-// The place of the value in the object; its text is made only for an error.
+// The path of a value in the object. Its text is built only for an error.
 struct FieldPlace {
   const FieldPlace* parent = nullptr;
   std::string_view name = {};
@@ -46,7 +46,7 @@ class FieldCheck {
   }
 
  private:
-  // Also drops null, which says that there is no value.
+  // Also removes null members, which mean that the value is missing.
   static void drop_unknown(const Field& schema, json::object& value) {
     for (auto at = value.begin(); at != value.end();) {
       if (at->value().is_null() || find(schema, {at->key().data(), at->key().size()}) == nullptr)

@@ -34,7 +34,7 @@ void write_version(JsonWriter& json) {
   json.begin_object().member("groupVersion", kApiVersion).member("version", kGroupVersion).end_object();
 }
 
-// The members of a group, behind what names its kind.
+// Writes the members of a group after those that state its kind.
 void write_group(JsonWriter& json) {
   json.member("name", kGroup).key("versions").begin_array();
   write_version(json);
@@ -111,7 +111,7 @@ http::Response answer_groups(const http::Request& request) {
                   "application/json;g=apidiscovery.k8s.io;v=" + version + ";as=APIGroupDiscoveryList");
 }
 
-// FNV-1a: an ETag guards against change, not against people.
+// Returns a FNV-1a hash. An ETag only has to detect changes, so it does not have to be cryptographic.
 std::uint64_t hash_of(std::string_view text) {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;

@@ -8,7 +8,7 @@
 namespace koord::aggregated {
 namespace {
 
-// The printed columns of the custom resource's definition. The last two are ages.
+// The printer columns of the CustomResourceDefinition. The last two are ages.
 constexpr std::string_view kColumns =
     R"([{"name":"Name","type":"string","format":"name","description":"Name of the node.","priority":0},)"
     R"({"name":"CPU","type":"string","format":"","description":"Usage of the node in cores.","priority":0},)"
@@ -32,10 +32,10 @@ std::string metadata_object(const Accepted& accepted, std::string_view metadata)
          ",\"metadata\":" + std::string(metadata) + "}";
 }
 
-// A missing value is null.
+// Returns the cell as JSON; null if the value is missing.
 std::string cell(const std::string& text) { return text.empty() ? "null" : json_quote(text); }
 
-// As kubectl writes it: two units at most, the larger ones alone.
+// Formats an age like kubectl: one unit, or two units in the lower range of the larger one.
 std::string age_text(std::int64_t seconds) {
   constexpr std::int64_t kMinute = 60, kHour = 60 * kMinute, kDay = 24 * kHour;
   const auto two = [seconds](std::int64_t large, char large_unit, std::int64_t small, char small_unit) {

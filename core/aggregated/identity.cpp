@@ -4,7 +4,7 @@
 namespace koord::aggregated {
 
 std::optional<std::string_view> node_of(const Identity& identity) {
-  // One value: two would let the client choose.
+  // Several values are not accepted, because the client could choose one.
   if (const auto extra = identity.extra.find(kNodeNameExtra); extra != identity.extra.end())
     return extra->second.size() == 1 ? std::string_view(extra->second.front()) : std::string_view();
   if (identity.user.starts_with(kNodeUserPrefix)) return std::string_view(identity.user).substr(kNodeUserPrefix.size());

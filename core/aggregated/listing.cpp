@@ -26,7 +26,7 @@ std::string Listing::last_of_page() const {
     if (objects.empty()) return {};
     for (const ObjectPtr& object : objects) {
       if (!call_.selector.matches(*object)) continue;
-      // The first one of the next page: this page ends before it.
+      // This object is the first of the next page, so this page ends before it.
       if (found == call_.limit) return last;
       ++found;
       last = object->name();
@@ -43,7 +43,7 @@ std::string Listing::begin() {
   return std::move(frame.before);
 }
 
-// The text of the list lacks its end, so no client takes the missing object for a deleted one.
+// Ends the response early. The list is then incomplete JSON, so no client takes the missing object for a deleted one.
 http::BodyStream::Piece Listing::give_up(const Error& error) {
   log::error(aggregated_log, "{}, ending a list in the middle", error.message());
   phase_ = Phase::end;

@@ -21,7 +21,7 @@ std::string text_map_json(const Labels& map) {
 
 }  // namespace
 
-// Appends to the head, which is reserved in its final size.
+// Builds the head, with its final size reserved before.
 class Object::Encoder {
  public:
   explicit Encoder(Object& object) : object_(object) {}
@@ -53,7 +53,7 @@ class Object::Encoder {
   static constexpr std::string_view kNoVersion = "0000000000000000";
   static constexpr std::size_t kMemberNames = 80;
 
-  // Without the brace at its end.
+  // Returns the constant part of the metadata, without the closing brace.
   std::string fixed_metadata() const {
     const Identifiers& is = object_.identifiers_;
     return "{\"name\":" + json_quote(is.name) + ",\"uid\":" + json_quote(is.uid) + ",\"resourceVersion\":\"" +

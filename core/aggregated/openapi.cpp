@@ -106,7 +106,7 @@ json::value with_kind(std::string_view kind, std::string_view description, json:
                       {"x-kubernetes-group-version-kind", kind_extension(kind)}};
 }
 
-// By name; `reference` is where the definitions stand in the document.
+// Returns the definitions by name. `reference`: their place in the document.
 json::object definitions(const std::string& reference) {
   json::object items{{"type", "array"}, {"items", json::object{{"$ref", reference + std::string(kDefinition)}}}};
   json::object node{
@@ -118,7 +118,7 @@ json::object definitions(const std::string& reference) {
 
 json::object info() { return {{"title", "koord-manager"}, {"version", json_view(kGroupVersion)}}; }
 
-// kubectl finds the kind of a path's answer by this.
+// Returns the paths. kubectl finds the kind of a response by them.
 json::object paths() {
   const json::object kind{
       {"group", json_view(kGroup)}, {"version", json_view(kGroupVersion)}, {"kind", json_view(kKind)}};
@@ -139,7 +139,7 @@ http::Response document(const http::Request& request, const std::string& text, s
   return with_etag(request, std::move(response));
 }
 
-// The list of documents.
+// Returns the index of the documents.
 std::string v3_index() {
   const std::string path = std::string(kVersionPath).substr(1);
   return json::serialize(

@@ -13,7 +13,7 @@ namespace {
 
 namespace json = boost::json;
 
-// Writes fields with a length: texts and messages. No other kind is needed.
+// A writer of length-delimited protobuf fields (strings and messages). No other type is needed.
 class Message {
  public:
   Message& text(unsigned field, std::string_view text) {
@@ -38,7 +38,7 @@ class Message {
   std::string bytes_;
 };
 
-// The numbers of the fields of openapi.v2.
+// The field numbers of openapi.v2.
 namespace field {
 constexpr unsigned kSwagger = 1, kInfo = 2, kPaths = 8, kDefinitions = 9;  // Document
 constexpr unsigned kTitle = 1, kVersion = 2;                               // Info
@@ -71,7 +71,7 @@ Message only(const Message& inner) {
   return message.message(field::kOnly, inner);
 }
 
-// JSON is YAML.
+// Writes the extensions as JSON, which is valid YAML.
 void add_extensions(Message& message, const json::object& schema) {
   for (const auto& [name, value] : schema)
     if (std_view(name).starts_with("x-")) {

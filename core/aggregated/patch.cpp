@@ -51,7 +51,7 @@ Result<std::size_t> index_in(const json::array& items, std::string_view token, b
   return static_cast<std::size_t>(*index);
 }
 
-// The value that a token names in its parent.
+// Returns the child of `parent` that a token names.
 Result<json::value*> child_of(json::value& parent, std::string_view token) {
   if (json::object* object = parent.if_object()) {
     json::value* member = object->if_contains(key_of(token));
@@ -63,14 +63,14 @@ Result<json::value*> child_of(json::value& parent, std::string_view token) {
   return &(*items)[index];
 }
 
-// The value at the first `count` tokens.
+// Returns the value at the path of the first `count` tokens.
 Result<json::value*> find(json::value& root, const std::vector<std::string>& tokens, std::size_t count) {
   json::value* at = &root;
   for (std::size_t i = 0; i < count; ++i) at = TRY(child_of(*at, tokens[i]));
   return at;
 }
 
-// Whether a value has at most this many nested lists and mappings. Looks no deeper.
+// Returns whether a value has at most this many nested lists and mappings. Does not read deeper levels.
 bool fits_in(const json::value& value, std::size_t levels) {
   const auto fits_below = [&](const json::value& item) { return fits_in(item, levels - 1); };
   if (const json::array* items = value.if_array())
@@ -81,7 +81,7 @@ bool fits_in(const json::value& value, std::size_t levels) {
   return true;
 }
 
-// A value that is copied into itself again and again would double its depth each time.
+// Checks the nesting depth. A value that is repeatedly copied into itself would double its depth each time.
 Result<void> check_depth(const std::vector<std::string>& path, const json::value& value) {
   if (path.size() <= kMaxJsonDepth && fits_in(value, kMaxJsonDepth - path.size())) return {};
   return invalid("nested deeper than " + std::to_string(kMaxJsonDepth) + " levels");

@@ -21,14 +21,14 @@ Result<PlainObject> RecentTexts::plain(const ObjectPtr& object) {
   return PlainObject{object, text};
 }
 
-// A reader that is behind takes no newer one's place.
+// Keeps a text, unless its slot has a newer one.
 void RecentTexts::keep(Version version, std::shared_ptr<const std::string> text) {
   if (text->size() > kMostBytes) return;
   const std::scoped_lock lock(mutex_);
   Recent& place = recent_[version % kObjects];
   if (place.version >= version) return;
   place.version = version;
-  std::swap(place.text, text);  // the older one is freed without the lock
+  std::swap(place.text, text);  // the older text is freed after the lock is released
 }
 
 }  // namespace koord::aggregated

@@ -16,7 +16,7 @@ bool is_key_byte(char c) {
          c == '.' || c == '/';
 }
 
-// Takes tokens off the front of a label selector.
+// A tokenizer for label selectors.
 class Tokens {
  public:
   explicit Tokens(std::string_view text) : rest_(text) {}
@@ -31,7 +31,7 @@ class Tokens {
     rest_.remove_prefix(token.size());
     return true;
   }
-  // Letters, digits and "-_./"; perhaps nothing.
+  // Reads letters, digits and "-_./". The result may be empty.
   std::string_view word() {
     skip_spaces();
     const auto end = std::find_if_not(rest_.begin(), rest_.end(), is_key_byte);
@@ -39,7 +39,7 @@ class Tokens {
     rest_.remove_prefix(word.size());
     return word;
   }
-  // A word of letters that stands alone.
+  // Reads this word if it is the whole next word.
   bool take_word(std::string_view wanted) {
     const std::string_view before = rest_;
     if (word() == wanted) return true;

@@ -40,7 +40,7 @@ void check_maps(const SentObject& sent, std::vector<Cause>& causes) {
       causes.push_back({"metadata.labels", "FieldValueInvalid", "Invalid value: key or value is too long"});
 }
 
-// A member of the object by the schema, as JSON; empty: it is missing.
+// Returns a member of the object as JSON, checked by the schema; "" if it is missing.
 std::string checked_member(json::object& object, const Field& schema, std::vector<Cause>& causes) {
   json::value* member = object.if_contains({schema.name.data(), schema.name.size()});
   if (member == nullptr || member->is_null()) return {};
@@ -58,7 +58,7 @@ Cells cells_of(const json::object& object) {
   return {json_text(usage, "cpu"), json_text(usage, "memory"), json_text(status, "updateTime")};
 }
 
-// A list of mappings, at most a few.
+// Returns ownerReferences, which must be a short list of mappings.
 Outcome<std::string> owners_of(const json::value& metadata) {
   const json::value* owners = json_member(metadata, "ownerReferences");
   if (owners == nullptr || owners->is_null()) return std::string();

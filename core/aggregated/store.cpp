@@ -56,7 +56,8 @@ ObjectPtr Store::remove(const ObjectPtr& expected) {
   by_version_.erase(expected->version());
   by_name_.erase(found);
   if (const auto before = deleted_.find(last->name()); before != deleted_.end()) {
-    // One deletion stands for both: a watcher before the first one has to see it.
+    // The new deletion replaces the earlier one of this name. It keeps the earlier creation, because a watcher at a
+    // position before the first deletion must see a deletion.
     last->created = by_version_.at(before->second).object->created;
     by_version_.erase(before->second);
     deletions_.erase(before->second);

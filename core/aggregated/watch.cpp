@@ -19,7 +19,7 @@ std::uint64_t next_watch_id() {
   return ++last;
 }
 
-// As an API server: half an hour to an hour, so that watches that began together do not end together.
+// Returns half an hour to an hour, like an API server. So watches that began together do not end together.
 Duration usual_timeout(std::uint64_t id) { return kLeastTimeout + std::chrono::seconds(id * 2654435761u % 1800); }
 
 }  // namespace
@@ -92,7 +92,7 @@ http::BodyStream::Piece Watch::end() {
   return {State::ended};
 }
 
-// The next object by name. Behind the last one the changes since the begin follow.
+// Returns the next object by name. After the last object, the changes since the start follow.
 http::BodyStream::Piece Watch::initial() {
   while (true) {
     const std::vector<ObjectPtr> objects = parts_.store.behind(initial_name_, kChangesAtOnce);
@@ -116,14 +116,15 @@ std::optional<http::BodyStream::Piece> Watch::event_of(const Store::Change& chan
   if (object.version() <= since) return std::nullopt;
   const bool was_known = object.created <= since, labels_changed = object.labelled > since;
   if (change.is_deleted || !selects(object)) return deletion(change, was_known, labels_changed);
-  // The garbage collector reads metadata only: a report is nothing to it but load.
+  // The garbage collector reads only metadata, so it does not need an event for each report.
   const bool is_report = was_known && object.described <= since;
   if (is_report && call_.accepted.form == Form::metadata_only) return std::nullopt;
   if (object.created > known_ || object.labelled > known_) sent_[object.name()] = object.version();
   return event(was_known && !labels_changed ? "MODIFIED" : "ADDED", change.object);
 }
 
-// The event of an object that is gone, or no longer selected. If its labels have changed, it may have been.
+// Returns the event of an object that was deleted or is no longer selected. If its labels have changed, the object may
+// have been selected before.
 std::optional<http::BodyStream::Piece> Watch::deletion(const Store::Change& change, bool was_known,
                                                        bool labels_changed) {
   const Object& object = *change.object;

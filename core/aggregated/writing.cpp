@@ -15,7 +15,7 @@ namespace {
 
 namespace json = boost::json;
 
-// An unconditional write that others overtake is tried again.
+// Limit for attempts of an unconditional write that loses a race with other writes.
 constexpr int kAttempts = 8;
 
 constexpr const char* kNoVersions = "this server may give out no more versions until it has renewed its lease";
@@ -27,7 +27,8 @@ std::uint64_t mixed(std::string_view text, std::uint64_t hash) {
   return hash ^ hash >> 29;
 }
 
-// The first uid of a name is made of the name alone, so it stays the same when another replica takes over.
+// Returns the uid of a new object. The first uid of a name depends only on the name, so it is the same after another
+// replica takes over.
 std::string uid_for(std::string_view name, Version deleted_before) {
   const std::string seed = std::string(name) + "/" + std::to_string(deleted_before);
   const std::uint64_t high = mixed(seed, 0xcbf29ce484222325), low = mixed(seed, high * 0x9e3779b97f4a7c15 + 1);
@@ -93,7 +94,7 @@ Outcome<SentObject> patched(const Object& current, std::string_view body, PatchT
     return invalid_object(current.name(), {{"patch", "FieldValueInvalid", applied.error().text}});
   }
   if (!value->is_object()) return bad_request("the patch leaves no object");
-  // The patch may grow what it copies; the whole is bounded like a body.
+  // A patch may enlarge the object by copies, so its size is limited like a body.
   SentObject sent = TRY(read_sent_object(std::move(value->get_object())));
   if (sent.name != current.name()) return bad_request("metadata.name cannot change");
   return sent;
@@ -101,7 +102,8 @@ Outcome<SentObject> patched(const Object& current, std::string_view body, PatchT
 
 }  // namespace
 
-// `before`: with the status that it replaces, or null. One that was damaged in memory counts as empty.
+// Returns the completed status. `before`: the object with the replaced status, or null. A status that was damaged in
+// memory counts as empty.
 std::string Writing::completed(const SentObject& sent, const Object* before) const {
   if (!complete_) return sent.status;
   return complete_(sent.status, before ? before->status().value_or("") : std::string());
@@ -161,7 +163,7 @@ Outcome<Written> Writing::create(const Call& call, std::string_view body) {
 
 Outcome<Written> Writing::replace(const Call& call, const ObjectPtr& current, const SentObject& sent) {
   if (auto broken = broken_precondition(*current, sent.uid, sent.version)) return *std::move(broken);
-  // The status from one side, all else from the other.
+  // An update of the status changes only the status; any other update changes everything else.
   Content content{sent.labels, sent.annotations, sent.owners, sent.spec};
   if (call.is_status)
     content = with_status(*current, completed(sent, current.get()));
@@ -195,7 +197,8 @@ Outcome<Written> Writing::patch(const Call& call, std::string_view body, PatchTy
     if (!current) return no_such_object(call.name);
     const SentObject sent = TRY(patched(*current, body, type));
     auto written = replace(call, current, sent);
-    // A version that the patch sets itself differs again.
+    // A patch that sets a wrong resourceVersion also fails with 409, but the object has not changed then. So it is not
+    // retried.
     const bool is_overtaken = !written && written.error().code == 409 && store_.find(call.name) != current;
     if (!is_overtaken || attempt == kAttempts) return written;
   }
