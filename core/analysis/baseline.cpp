@@ -6,7 +6,7 @@ namespace koord::analysis {
 double Baseline::quiet() const {
   if (windows_ < rule_.windows) return 0;
   const double level = histogram_.percentile(rule_.quiet_share);
-  // The first bucket has everything from 0 on.
+  // The first bucket begins at 0, so its level counts as 0.
   return level <= buckets_.first ? 0 : level;
 }
 

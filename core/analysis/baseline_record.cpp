@@ -12,7 +12,7 @@ namespace {
 
 std::string_view name_of(BaselineOf resource) { return resource == BaselineOf::cpu ? "cpu" : "memory"; }
 
-// Three digits: a record of all buckets has less than 2 KiB.
+// Rounds to three digits. So a record with all buckets has less than 2 KiB.
 double rounded(double value) {
   if (value <= 0) return 0;
   const double unit = std::pow(10, std::floor(std::log10(value)) - 2);

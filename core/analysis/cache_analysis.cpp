@@ -26,7 +26,7 @@ bool is_below(const std::string& cgroup, const std::string& above) {
   return !above.empty() && cgroup.size() > above.size() && cgroup.starts_with(above) && cgroup[above.size()] == '/';
 }
 
-// The same container, or one cgroup is below the other: they count the same threads.
+// Returns whether both are the same container, or one cgroup is below the other: they count the same threads.
 bool is_part_of(const CacheSubject& a, const CacheSubject& b) {
   return a.window.subject == b.window.subject || (!a.cgroup.empty() && a.cgroup == b.cgroup) ||
          is_below(a.cgroup, b.cgroup) || is_below(b.cgroup, a.cgroup);
@@ -34,7 +34,7 @@ bool is_part_of(const CacheSubject& a, const CacheSubject& b) {
 
 }  // namespace
 
-// A container that is new used nothing before: its use is 0 in the windows before its first one.
+// Stores the window. A new container used nothing before, so its usage is 0 in earlier windows.
 void CacheAnalysis::remember(const CacheWindow& window) {
   Series& series = series_.try_emplace(window.subject, Series{.since = window_}).first->second;
   series.too_many <<= 1;
@@ -61,7 +61,8 @@ bool CacheAnalysis::has_alarm(const Series& series) const {
   return std::popcount(series.too_many & last) >= rules_.rule.of_them;
 }
 
-// The load of a container is the instructions that it executes. Those of the alarm are compared with those before.
+// Returns how much higher the load is in recent windows with too many cycles than in earlier windows, in standard
+// deviations. The load of a container is the number of instructions that it executes.
 double CacheAnalysis::own_load(const Series& series, double limit) const {
   double usual = 0, squares = 0, over = 0;
   int n_usual = 0, n_over = 0;
@@ -105,16 +106,16 @@ Finding CacheAnalysis::judge(const CacheSubject& subject, const UsualCpi& usual,
   const double cpi = cpi_of(window, rules_.rule), limit = cpi_limit(usual, rules_.rule);
   const bool is_too_high = limit > 0 && cpi > limit;
   if (is_too_high) series.too_many |= 1;
-  // The correlations cost more than all the rest.
+  // The correlations are the most expensive part, so they are computed last.
   if (!is_too_high || !has_alarm(series)) return {};
   const bool stands = victims_.contains(window.subject);
   if (!stands && !is_seldom_over(series.cpi, limit)) return {};
-  // Its load may rise for another reason later on.
+  // While a verdict stands, the load is ignored: it may rise later for another reason.
   const double load = stands ? 0 : own_load(series, limit);
   return judge_cache(window, usual, load, neighbours_of(series, subject, subjects), rules_.rule);
 }
 
-// Windows with a standing verdict are not learnt from: they are not usual.
+// Does not learn from windows with a standing verdict, because they are unusual.
 std::vector<VerdictEvent> CacheAnalysis::add(Time at, const std::vector<CacheSubject>& subjects) {
   std::vector<VerdictEvent> events;
   std::set<Subject> living;

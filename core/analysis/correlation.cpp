@@ -7,7 +7,7 @@
 namespace koord::analysis {
 namespace {
 
-// Less than the rounding of a float: a series that varies by so small a part of its mean is constant.
+// Smaller than the rounding of a float. A series that varies by a smaller part of its mean is constant.
 constexpr double kConstant = 1e-6;
 
 struct Means {

@@ -6,14 +6,14 @@
 namespace koord::analysis {
 namespace {
 
-// Buckets of the waits for one suspect. A shorter wait is not worth the memory.
+// Buckets of the waits for one suspect. Waits inside the first bucket are not distinguished, to save memory.
 constexpr Buckets kWaits{0.001, 16};
 
-// No workload has such a name.
+// Keys that no workload name can equal.
 constexpr const char* kKernel = ":kernel";
 constexpr const char* kOutside = ":outside";
 
-// Empty: a container that has ended.
+// Returns the key of a suspect; "" if the container has ended.
 std::string key_of(const Suspect& suspect, const std::map<Subject, const std::string*>& names) {
   if (suspect.kind == SuspectKind::kernel) return kKernel;
   if (suspect.kind == SuspectKind::outside) return kOutside;
@@ -21,7 +21,7 @@ std::string key_of(const Suspect& suspect, const std::map<Subject, const std::st
   return name == names.end() ? std::string() : *name->second;
 }
 
-// How many samples the histogram counts for at that time.
+// Returns the number of samples that the histogram is worth at that time.
 double samples_at(const Histogram& histogram, Time at) {
   return histogram.state().weights.empty() ? 0 : histogram.state().total / histogram.weight_at(at);
 }
@@ -52,7 +52,8 @@ std::vector<VerdictEvent> CpuAnalysis::add(Time at, const std::vector<CpuSubject
   return events;
 }
 
-// Before the workload's baseline has this window. A suspect without a baseline was not there in the windows before.
+// Sets the quiet waits for the suspects. Call it before the window is added to the baseline. A suspect without a
+// baseline was missing in the earlier windows.
 void CpuAnalysis::compare_with_quiet(Workload& workload, Time at, std::vector<Suspect>& suspects,
                                      const Names& names) const {
   std::map<std::string, double> waited;
@@ -60,7 +61,7 @@ void CpuAnalysis::compare_with_quiet(Workload& workload, Time at, std::vector<Su
     if (std::string key = key_of(suspect, names); !key.empty()) waited[std::move(key)] += suspect.waited;
   for (Suspect& suspect : suspects) {
     const auto known = workload.suspects.find(key_of(suspect, names));
-    // Containers of one workload share its quiet level.
+    // The containers of a workload share its quiet level in proportion to their waits.
     if (known != workload.suspects.end() && suspect.waited > 0)
       suspect.quiet = known->second.quiet() * suspect.waited / waited.at(known->first);
   }
@@ -118,7 +119,7 @@ void CpuAnalysis::restore(const std::vector<SavedBaseline>& all, Time now) {
     const double samples = workload.baseline.add_kept(seen, saved.weights, saved.windows);
     if (samples <= 0) continue;
     for (const auto& [suspect, level] : saved.quiet) {
-      // A level is the end of its bucket; this lies in it.
+      // A level is the end of its bucket. This factor yields a value inside the bucket.
       constexpr double kBelowEnd = 0.98;
       workload.suspects.try_emplace(suspect, rules_.baseline, kWaits)
           .first->second.add_known(seen, kBelowEnd * level, samples, saved.windows);

@@ -12,8 +12,8 @@ double sum_of_waits(const std::vector<Suspect>& suspects) {
                          [](double sum, const Suspect& suspect) { return sum + suspect.waited; });
 }
 
-// A container that always has something to run wants its CPU: requests to it wait for each other. Readings of a window
-// differ from its length by up to a tenth.
+// Returns whether the container always has a runnable thread. Then it needs CPU throughput: its requests wait for each
+// other. The measured time of a window may differ from its length by up to a tenth.
 bool is_busy(const CpuWindow& window, double self, const CpuRule& rule) {
   constexpr double kTolerance = 0.9;
   return window.run + window.wait - self >= kTolerance * rule.latency_cpus;
@@ -30,16 +30,18 @@ double cpus_of(const std::vector<Suspect>& suspects) {
                          [](double sum, const Suspect& suspect) { return sum + suspect.usage; });
 }
 
-// Threads that the container has beyond the CPUs that it may use wait for each other through its own fault.
+// Returns the waits because the container has more runnable threads than CPUs that it may use. These waits are its own
+// fault.
 double surplus_of(const CpuWindow& window) {
   return std::min(window.self, std::max(0.0, window.run + window.wait - window.usable_cpus));
 }
 
-// The rest of the waits behind own threads has another reason: its threads were not on all CPUs that it may use. Some
-// of these ran others, some ran nothing. Others cause the part for which they used them.
+// Returns the displaced part of the other waits behind own threads. Its threads did not use all allowed CPUs in these
+// waits: some of these CPUs ran other containers, some were idle. Others cause the part in proportion to their use of
+// these CPUs.
 double displaced_of(const CpuWindow& window, double surplus) {
   const double used = cpus_of(window.neighbours);
-  // The quotient is at most 1, so that no more is displaced than waited.
+  // The quotient is at most 1, so the displaced part is not larger than the waits.
   return used > 0 ? (window.self - surplus) * (used / (used + window.idle)) : 0;
 }
 
@@ -52,7 +54,7 @@ void charge_displaced(std::vector<Suspect>& suspects, double displaced, const st
   }
 }
 
-// The part of the throttled time that the sharers of a quota cause. A quota is used up by the CPU that each used.
+// Returns the part of the throttled time that the other sharers of a quota cause, in proportion to their CPU usage.
 double throttled_by_sharers(const CpuWindow& window) {
   const double used = cpus_of(window.sharers);
   return used > 0 ? window.throttled_above * used / (window.run + used) : 0;
@@ -101,7 +103,7 @@ Finding judge(const CpuWindow& window, double quiet, const CpuRule& rule) {
   finding.statistic = {"held_up_by_others", finding.held_up_by_others, quiet, threshold};
 
   const bool busy = is_busy(window, finding.self, rule);
-  // A thread that never sleeps loses each wait, short ones as well: these are divided as the long ones.
+  // A thread that never sleeps loses time in every wait. So the short waits are distributed like the long ones.
   const double foreign = busy && all_waits > 0 ? others * std::max(1.0, window.wait / all_waits) : others;
   if (window.throttled >= rule.throttled && window.throttled >= others) {
     judge_throttled(finding, window, by_sharers, rule);

@@ -7,14 +7,14 @@
 namespace koord::analysis {
 namespace {
 
-// Weights up to 2^100 are far from what a double cannot hold.
+// Weights up to 2^100 are far below the limit of a double.
 constexpr int kHalfLivesToReference = 100;
 
 double half_lives(Duration span, Duration half_life) {
   return static_cast<double>(span.count()) / static_cast<double>(half_life.count());
 }
 
-// The nearest multiple of the half-life.
+// Returns the nearest multiple of the half-life.
 Time rounded(Time at, Duration half_life) {
   return Time(at.time_since_epoch() + half_life / 2 - (at.time_since_epoch() + half_life / 2) % half_life);
 }
@@ -55,7 +55,7 @@ Result<Histogram> Histogram::restore(Buckets buckets, Duration half_life, State 
   histogram.state_ = std::move(state);
   if (histogram.state_.half_life == half_life) return histogram;
 
-  // Now in units of the newest sample, which must weigh as much as one that would be added.
+  // Converts the weights to the new reference: the newest sample must weigh as much as a sample added now.
   State& scaled = histogram.state_;
   const Time reference = rounded(last, half_life);
   const double factor =

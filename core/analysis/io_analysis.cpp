@@ -11,7 +11,7 @@ void IoBaseline::Median::add(double value, Time at) {
   histogram.add(value, at);
 }
 
-// Keeps the median alone, in the middle of its bucket.
+// Saves only the median, as a value inside its bucket.
 SavedMedian IoBaseline::Median::save(Time at) const {
   if (histogram.empty()) return {};
   constexpr double kBelowEnd = 0.98;
@@ -34,8 +34,8 @@ void IoBaseline::restore(Time at, const SavedLatency& saved) {
   p99_.restore(at, saved.p99);
 }
 
-// Half of the requests must be alone: those few that are alone beside a busy neighbour come at its pauses. The p99 has
-// no parts, so nearly all must be.
+// Learns from a window only if at least half of its requests met no others. If fewer did, they fall into the pauses of
+// a busy neighbour. The p99 cannot be divided, so nearly all requests must have met no others.
 void IoBaseline::add(Time at, const IoStream& stream, const IoRule& rule) {
   if (stream.alone_requests < rule.requests_for_mean) return;
   if (stream.alone_requests >= 0.5 * stream.requests) mean_.add(stream.alone_mean, at);

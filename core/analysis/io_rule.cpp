@@ -16,7 +16,8 @@ double excess_of_others(const IoStream& stream, double quiet) {
 
 double limit_over(double quiet, const IoRule& rule) { return std::max(rule.over_quiet * quiet, quiet + rule.excess); }
 
-// Others must make the mean too long by themselves. For the p99, which has no parts, they must have most of the excess.
+// Returns the statistic of the harm. The part of the mean that others cause must be too long by itself. The p99 cannot
+// be divided, so others must cause most of the excess.
 Statistic harm_in(const IoStream& stream, const QuietLatency& quiet, const IoRule& rule) {
   if (quiet.mean <= 0 || stream.requests < rule.requests_for_mean) return {};
   const double others = excess_of_others(stream, quiet.mean);

@@ -6,11 +6,12 @@
 namespace koord::analysis {
 namespace {
 
-// Its part in the shortage: it needs memory, and has much of it. A large one that needs nothing, and a small one that
-// needs little, are not at fault.
+// Returns a sharer's part in the shortage: it needs memory, and has much of it. A large sharer that needs no memory,
+// and a small one that needs little, are not at fault.
 double demand_of(const MemorySharer& sharer) { return sharer.reclaimed * sharer.share; }
 
-// When only kswapd works, no thread of a container frees pages. This is a guess.
+// Estimates the pressure by a sharer if only kswapd reclaims. No thread of a container frees pages then, so this is a
+// guess.
 double pressure_of(const MemorySharer& sharer) {
   constexpr double kPage = 4096;
   return (std::max(0.0, sharer.growth) / kPage + sharer.refaults) * sharer.share;
@@ -18,7 +19,7 @@ double pressure_of(const MemorySharer& sharer) {
 
 struct Ranking {
   std::vector<Suspect> others;
-  double own = 0;  // part of the refault time
+  double own = 0;  // the container's own part of the refault time
 };
 
 Ranking rank(const MemoryWindow& window, double (*score)(const MemorySharer&)) {

@@ -10,7 +10,7 @@ namespace koord::analysis {
 namespace {
 
 constexpr std::string_view kRule = "rule", kScope = "workloads";
-// Texts of a label may be empty, and a field may not.
+// Prefix of texts: the text of a label may be empty, but a field may not.
 constexpr std::string_view kText = "=";
 
 Result<std::string> read_text(FieldReader& fields) {
@@ -106,7 +106,7 @@ Result<void> apply(Rules& rules, const RuleLayer& layer) {
 
 EffectiveRules effective_rules(const std::vector<RuleLayer>& layers) {
   EffectiveRules effective;
-  std::map<std::string_view, const RuleLayer*> sources;  // by setting
+  std::map<std::string_view, const RuleLayer*> sources;  // layer that set a setting
   for (const RuleLayer& layer : layers) {
     if (const auto good = put(effective.rules, layer); !good) {
       effective.problems.push_back(layer.source + ": " + good.error().message());
@@ -114,7 +114,7 @@ EffectiveRules effective_rules(const std::vector<RuleLayer>& layers) {
     }
     for (const auto& one : layer.values) sources[one.first] = &layer;
   }
-  // These two depend on each other; each layer may have one of them.
+  // These two settings depend on each other, and may come from different layers.
   if (const auto good = check(effective.rules); !good) {
     effective.problems.push_back("all rules together: " + good.error().message() + "; both are as built in");
     for (const char* name : {"windows", "windowsWithFinding"}) {

@@ -85,7 +85,7 @@ std::string RuleSetting::text_of(double value) const {
   return digits;
 }
 
-// A bound itself may differ from its value in Rules in the last digits.
+// Accepts a small rounding difference at the bounds.
 Result<void> RuleSetting::check(double value) const {
   constexpr double kLess = 1 - 1e-9, kMore = 1 + 1e-9;
   const std::string bounds = text_of(least) + " to " + text_of(most), text(name);

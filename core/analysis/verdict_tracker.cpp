@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// The figures of a verdict are those of this time: it shows what holds the victim up now, not a suspect that has ended.
+// A verdict's values are averages over this time. So it shows the current suspects, not one that has ended.
 constexpr Duration kAveragedTime = 10s;
 
 }  // namespace
@@ -72,7 +72,7 @@ void VerdictTracker::average() {
   verdict.suspects.clear();
   verdict.self = verdict.throttled = verdict.unexplained = 0;
   verdict.method = Method::exact;
-  // Figures of two names have no average.
+  // Values with different names cannot be averaged.
   verdict.statistic = averaged_.back().finding.statistic;
   verdict.statistic.value = 0;
   double of_statistic = 0;
