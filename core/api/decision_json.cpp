@@ -30,7 +30,7 @@ void add_subject(json::object& object, std::string_view uid, std::string_view na
   if (!container.empty()) object["container"] = container;
 }
 
-// The fields that a record and an intent have in common.
+// Adds the fields that a record and an intent have in common.
 void add_proposer(json::object& object, const decision::Decision& decision) {
   object.insert({{"plugin", decision.plugin}, {"strategy", decision.strategy}});
 }

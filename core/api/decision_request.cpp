@@ -11,7 +11,7 @@
 namespace koord::api {
 namespace {
 
-// Records of hooks have the field of the hook instead of a knob.
+// Returns whether the text is a hook's field, which records of hooks have instead of a knob.
 bool is_hook_field(std::string_view text) {
   constexpr std::string_view kPrefixes[] = {"linux.", "env:", "annotation:", "device:", "mount:"};
   return std::any_of(std::begin(kPrefixes), std::end(kPrefixes),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// /api/v1/decisions, /knobs and /why: the intents of strategies for each cgroup with their reasons, the values before
-// and the results.
+// /api/v1/decisions, /knobs and /why: the intents of strategies for each cgroup, with their reasons, original values
+// and results.
 #include <optional>
 #include <string>
 #include <utility>
@@ -35,7 +35,7 @@ decision::DecisionPage last_of(const ApiSources& sources, std::string_view pod,
   return sources.governor.log().find(query);
 }
 
-// A pod's own knobs, and those of the cgroups that it is in.
+// Returns whether the knob belongs to the pod or to one of its parent cgroups.
 bool concerns(const knob::KnobView& knob, const state::Pod& pod) {
   if (knob.subject.pod_uid == pod.uid) return true;
   return knob.level == decision::Level::qos && !knob.cgroup_dir.empty() &&
@@ -55,7 +55,7 @@ json::array events_of(const ApiSources& sources, std::string_view pod_uid) {
   return events;
 }
 
-// The parts of the annotation that have no effect.
+// Returns the parts of the annotation that have no effect.
 std::vector<std::string> unknown_hands_off(const ApiSources& sources, std::string_view annotation) {
   std::vector<std::string> plugins;
   for (const host::PluginStatus& plugin : sources.plugins()) plugins.push_back(plugin.id);
@@ -84,7 +84,7 @@ http::Response why_of_pod(const ApiSources& sources, const state::Pod& pod) {
                       {"events", events_of(sources, pod.uid)}});
 }
 
-// A pod that has ended: its remembered decisions.
+// Answers for a pod that has ended, with its stored decisions.
 http::Response why_of_past(const ApiSources& sources, std::string_view title) {
   const decision::DecisionPage page = last_of(sources, title);
   if (page.decisions.empty()) return json_error(404, no_pod_named(title));

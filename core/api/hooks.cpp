@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// /api/v1/hooks: GET shows the connection to the container runtime and the answers of runtime hooks in numbers. POST
-// /api/v1/hooks/STAGE is the question of koord-cri-proxy.
+// /api/v1/hooks: GET shows the connection to the container runtime, and counts the responses of runtime hooks. POST
+// /api/v1/hooks/STAGE answers a question of koord-cri-proxy.
 #include <algorithm>
 
 #include "core/api/hook_source.hpp"

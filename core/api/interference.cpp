@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// /api/v1/interference: verdicts, standing and ended. /api/v1/interference/matrix: which container waits for which.
+// /api/v1/interference: standing and ended verdicts. /api/v1/interference/matrix: which container waits for which.
 #include <algorithm>
 #include <vector>
 
@@ -34,7 +34,7 @@ json::array resources_json(const ApiSources& sources, const std::vector<host::Pl
   return resources;
 }
 
-// Returns the constants by which it judges; empty: unknown.
+// Returns the constants of the judging plugin; "" if unknown.
 std::string rule_of(const ApiSources& sources) {
   const auto rule = sources.services.capabilities.find("verdict.rule", kJudge);
   return rule && rule->plugin == kJudge ? rule->detail : std::string();
@@ -48,14 +48,14 @@ std::vector<verdict::RecordPtr> matching(const ApiSources& sources, const Interf
   query.to = request.until;
   std::vector<verdict::RecordPtr> records = sources.services.verdicts.history(query);
   std::erase_if(records, [&](const verdict::RecordPtr& record) { return !request.accepts(*record); });
-  // Many verdicts of a third party do not displace those of the node's own plugins.
+  // The verdicts of the node's own plugins come first, so that verdicts of third-party plugins do not displace them.
   std::stable_partition(records.begin(), records.end(),
                         [](const verdict::RecordPtr& record) { return record->origin == verdict::Origin::own; });
   return records;
 }
 
-// A name that neither a pod nor a verdict has is an error, so that a typing error does not read as "nothing found".
-// Before the first list of pods every name may exist.
+// Returns whether neither a pod nor a verdict has the name. The name is an error then, because an empty result would
+// hide a typing error. Before the first list of pods every name may exist.
 bool is_unknown_pod(const ApiSources& sources, const VictimFilter& victim) {
   if (victim.pod.empty() || why_pods_unknown(sources)) return false;
   const state::SnapshotPtr snapshot = sources.services.hub.current();

@@ -8,7 +8,7 @@
 namespace koord::api {
 namespace {
 
-// "cpu, blkio, memory, cache"
+// Returns the names as a list: "cpu, blkio, memory, cache".
 template <class Values>
 std::string names_of(const Values& values) {
   std::string names;

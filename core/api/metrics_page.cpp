@@ -58,7 +58,7 @@ void MetricsPage::run() {
     {
       std::unique_lock lock(mutex_);
       const auto has_work = [this] { return ending_ || !waiting_.empty(); };
-      // Without scrapers no page is kept: it would waste megabytes.
+      // Without scrapers no page is kept, because it needs megabytes.
       if (!changed_.wait_for(lock, options_.period, has_work)) {
         if (before_.expired()) before_ = std::exchange(newest_, nullptr);
         changed_.wait(lock, has_work);
@@ -71,7 +71,7 @@ void MetricsPage::run() {
     if (renders) {
       std::shared_ptr<Page> page = render();
       before_ = std::exchange(newest_, std::move(page));
-      // Those that came meanwhile asked before the page was ready.
+      // Requests that arrived meanwhile are older than this page, so they get it.
       std::lock_guard lock(mutex_);
       ++rendered_;
       waiting.swap(waiting_);
@@ -82,7 +82,7 @@ void MetricsPage::run() {
 
 std::shared_ptr<MetricsPage::Page> MetricsPage::render() const {
   auto page = std::make_shared<Page>();
-  // A page grows a little from one to the next; growing by doubling would take twice its memory.
+  // Reserves slightly more than the last page: growth by doubling would need twice the memory.
   page->text.reserve(last_size_ + last_size_ / 16);
   try {
     render_(page->text);

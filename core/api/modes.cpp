@@ -17,7 +17,7 @@ namespace json = boost::json;
 
 bool has_mode(std::string_view kind) { return kind == "koord.qos-strategy/1" || kind == "koord.runtime-hook/1"; }
 
-// The states of strategies and hooks, by plugin.
+// Returns the states of strategies and hooks, by plugin.
 std::map<std::string, std::string_view> strategies(const ApiSources& sources) {
   std::map<std::string, std::string_view> states;
   for (const host::PluginStatus& plugin : sources.plugins())
@@ -62,7 +62,7 @@ Result<void> check_target(const ApiSources& sources, const std::string& target) 
 
 http::Response get_modes(const ApiSources& sources, const http::Request&) {
   json::object answer{{"modes", modes_of(sources)}};
-  // The brake, or a server that takes none.
+  // Evictions are stopped by the brake, or the server accepts none.
   const std::optional<service::Capability> evictions = sources.services.capabilities.find("eviction");
   if (evictions && evictions->state == service::CapabilityState::broken) answer["evictions"] = evictions->detail;
   return json_answer(answer);

@@ -18,17 +18,17 @@ namespace {
 
 constexpr log::Category access_log{"api"};
 
-// The agent's own /proc: it sees the peer as the kernel counts it for the agent.
+// Returns a path in the agent's own /proc, because the kernel reports the peer's id in the agent's PID namespace.
 std::string proc_file(pid_t pid, std::string_view name) {
   return "/proc/" + std::to_string(pid) + "/" + std::string(name);
 }
 
-// "koordetector-plugins", and with "~N" behind it.
+// Returns whether the name is "koordetector-plugins", with or without a suffix "~N".
 bool is_plugins_cgroup(std::string_view name) {
   return name == child::kPluginsCgroup || name.starts_with(std::string(child::kPluginsCgroup) + "~");
 }
 
-// Returns the path in /proc/PID/cgroup that lies in a cgroup of plugins, of any hierarchy.
+// Returns the first path of /proc/PID/cgroup that is inside a cgroup of plugins, in any hierarchy.
 std::optional<std::string> cgroup_of_plugin(std::string_view cgroups) {
   while (auto line = next_field(cgroups, '\n')) {
     std::string_view path = line->substr(std::min(line->size(), line->find('/')));
@@ -39,7 +39,7 @@ std::optional<std::string> cgroup_of_plugin(std::string_view cgroups) {
   return std::nullopt;
 }
 
-// Reads /proc/PID/stat: the state and the parent's id follow the name, which may contain any character.
+// Returns the parent's id from /proc/PID/stat. State and parent follow the name, which may contain any character.
 std::optional<pid_t> parent_of_process(pid_t pid) {
   const Result<std::string> stat = read_file(proc_file(pid, "stat"));
   const std::size_t name_end = stat ? stat->rfind(')') : std::string::npos;
@@ -65,7 +65,7 @@ bool is_member(const http::LocalPeer& peer, gid_t group) {
   return peer.gid == group || std::find(peer.groups.begin(), peer.groups.end(), group) != peer.groups.end();
 }
 
-// Returns the name with '?' for all but printable ASCII, so that it cannot forge a line of the log.
+// Returns the program's name. Replaces all but printable ASCII by '?', so that it cannot forge a log line.
 std::string program_of(pid_t pid) {
   std::string name = read_file(proc_file(pid, "comm")).value_or("?");
   name = std::string(trim(name));
@@ -85,7 +85,7 @@ Error refused(const http::LocalPeer& peer, const std::string& why) {
 }
 
 Result<void> check_no_plugin(const http::LocalPeer& peer) {
-  if (peer.pid <= 0) return {};  // children of the agent are in its PID namespace, or in one below it
+  if (peer.pid <= 0) return {};  // in another PID namespace: not a descendant of the agent
   const Result<std::string> cgroups = read_file(proc_file(peer.pid, "cgroup"));
   if (!cgroups) return refused(peer, "has ended");
   if (const auto cgroup = cgroup_of_plugin(*cgroups))

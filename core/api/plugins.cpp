@@ -53,7 +53,7 @@ json::object instance(const host::InstanceStatus& instance) {
           {"process", instance.process}};
 }
 
-// Leaves out unknown values and missing limits.
+// Returns the budget without unknown values and missing limits.
 json::object budget(const host::PluginStatus& plugin) {
   const host::BudgetStatus& of = plugin.budget;
   json::object object{
@@ -76,7 +76,7 @@ json::array network_names(NetworkMask mask) {
   return names;
 }
 
-// null: unknown, it was not mapped yet.
+// Returns null if the isolation is unknown, because the plugin has not been loaded yet.
 json::value isolation(const host::PluginStatus& plugin) {
   if (!plugin.isolation) return nullptr;
   json::array layers;
@@ -93,7 +93,7 @@ json::value isolation(const host::PluginStatus& plugin) {
                       {"rootCapabilities", capability_names(host::root_capabilities(plugin.isolation->capabilities))}};
 }
 
-// Members without a value are left out.
+// Returns the grants without members that have no value.
 json::object grants(const host::GrantStatus& of) {
   json::object object;
   if (of.capabilities != 0) object["capabilities"] = capability_names(of.capabilities);
@@ -136,7 +136,7 @@ json::object plugin(const host::PluginStatus& plugin) {
           {"instances", std::move(instances)}};
 }
 
-// The state of a plugin on this node is also reported as a capability.
+// Returns the state of a plugin as a capability state.
 std::string_view capability_state(host::PluginState state) {
   using enum host::PluginState;
   switch (state) {

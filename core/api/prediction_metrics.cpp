@@ -22,7 +22,7 @@ class ForecastPage {
     name_ = std::string(metric::kFamilyPrefix) + std::string(name);
     help_ = help;
   }
-  // A family without values is not there.
+  // A family without values is omitted.
   void add(const Labels& labels, std::optional<double> value) {
     if (!value) return;
     if (!help_.empty()) writer_.header(name_, help_, metric::Type::gauge);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// /api/v1/predictions: the predictions of each subject, the part of production's requests that could be lent, and the
-// accuracy of predictions.
+// /api/v1/predictions: the predictions for each subject, the part of the requests of production pods that could be
+// lent, and the accuracy of predictions.
 #include "core/api/json_answer.hpp"
 
 namespace koord::api {
@@ -35,7 +35,7 @@ json::object score(const predict::ScoreReport& report) {
   return object;
 }
 
-// "namespace/name" of the pod; empty when it is none, or gone.
+// Returns "namespace/name" of the pod; "" if the subject is not a pod or the pod has ended.
 std::string pod_name(const predict::Subject& subject, const state::Snapshot& state) {
   for (const state::Pod& pod : state.pods)
     if (subject.kind == predict::Subject::Kind::pod && pod.uid == subject.pod_uid) return state::full_name(pod);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// /api/v1/query: aggregates or samples of a metric out of the metric cache.
+// /api/v1/query: aggregates or samples of a metric from the metric cache.
 #include "core/api/json_answer.hpp"
 #include "core/api/query_request.hpp"
 

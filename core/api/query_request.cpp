@@ -43,7 +43,7 @@ Result<std::vector<Aggregation>> parse_aggregations(std::string_view list) {
   return aggregations;
 }
 
-// Unix seconds of the wall clock as host time.
+// Converts Unix seconds of the wall clock to host time.
 Result<Time> parse_time(std::string_view name, std::string_view text, const Clock& clock) {
   Result<double> seconds = parse_double(text);
   if (!seconds || !(*seconds >= 0 && *seconds < 9e9))

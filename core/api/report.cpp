@@ -18,7 +18,7 @@ void add_account(json::object& object, const report::Account& account, const Clo
   if (account.accepted) object["accepted"] = wall_seconds(clock, *account.accepted);
 }
 
-// The status is that of this moment.
+// Returns the NodeMetric with its status computed now.
 json::object node_metric(const ReportSource& reporting, const Clock& clock) {
   const report::NodeMetricReport now = reporting.compute();
   const auto view = reporting.node_metric();

@@ -15,7 +15,7 @@ http::Response get_readyz(const ApiSources& sources) {
   return response;
 }
 
-// /healthz needs no worker: its answer shows that the loop runs.
+// /healthz is answered on the loop, so its response shows that the loop runs.
 void add_probes(const ApiSources& sources, http::Routes& routes) {
   routes.get_now("/healthz",
                  [](const http::Request&, const http::Reply& reply) { reply(http::plain_text(200, "ok")); });

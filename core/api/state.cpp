@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// /api/v1/node and /api/v1/pods: the state snapshot with the latest values beside it.
+// /api/v1/node and /api/v1/pods: the state snapshot with the latest values.
 #include "core/api/json_answer.hpp"
 #include "core/api/latest_values.hpp"
 #include "core/api/pods_named.hpp"
@@ -10,13 +10,13 @@ namespace {
 
 namespace json = boost::json;
 
-// The latest values of all subjects, with the clock that labels their times.
+// The latest values of all subjects, and the clock for their times.
 struct LatestValueSource {
   LatestValues values;
   const Clock& clock;
 };
 
-// Adds "values" and, by the same names, "times" of one subject.
+// Adds "values" and "times" of one subject, both with the same names.
 json::object with_values(json::object object, const LatestValueSource& source, std::uint64_t subject) {
   json::object values, times;
   if (auto found = source.values.find(subject); found != source.values.end()) {
@@ -76,7 +76,7 @@ json::object pod(const state::Pod& pod, const LatestValueSource& values) {
   return object;
 }
 
-// Returns since when the state of each part is unconfirmed; a part that was never known is left out.
+// Returns since when the state of each part is unconfirmed. Omits parts that were never known.
 json::object ages(const ApiSources& sources) {
   const std::pair<state::Part, const char*> kParts[] = {
       {state::kNode, "node"}, {state::kPods, "pods"}, {state::kNodeSlo, "nodeSLO"}, {state::kTopology, "topology"}};
@@ -115,7 +115,7 @@ json::object kubelet(const state::KubeletConfig& config) {
           {"kubeReserved", json_map(config.kube_reserved)}};
 }
 
-// The API server's objects about this node that are known to be there, or known not to be.
+// Returns the API server's objects about this node that are known to exist or to be missing.
 json::object objects(const state::NodeObjects& known) {
   json::object there;
   for (const auto& [kind, text] : known) there[kind] = text && !text->empty();
@@ -134,7 +134,7 @@ json::array cpus(const state::Topology& topology) {
   return array;
 }
 
-// The CPUs that not everybody may use.
+// Returns the CPUs with restricted use.
 json::object cpu_owners(const state::CpuOwners& owners) {
   json::object object{{"reserved", owners.reserved.list()}, {"lse", owners.lse.list()},
                       {"lsr", owners.lsr.list()},           {"pinned", owners.pinned.list()},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// /api/v1/takeover/koordlet: GET lists what koordlet left on this node, POST sets it to what the specs of the pods say.
+// /api/v1/takeover/koordlet: GET lists values that koordlet left on this node. POST sets them to the values that follow
+// from the pods' specs.
 #include "core/api/json_answer.hpp"
 #include "core/api/pods_named.hpp"
 #include "core/api/takeover_source.hpp"

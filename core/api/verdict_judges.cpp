@@ -13,7 +13,7 @@ using service::CapabilityState;
 
 constexpr std::string_view kVerdictPrefix = "verdict.";
 
-// Why the judge says nothing of a resource.
+// Returns why the judge reports nothing about a resource.
 std::string reason_of_silence(const host::PluginStatus* judge) {
   const std::string name(kJudge);
   if (judge == nullptr) return name + " is not installed";

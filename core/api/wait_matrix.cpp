@@ -24,7 +24,7 @@ struct WaitPair {
   Time time{};
 };
 
-// By plugin and resource.
+// The pairs by plugin and resource.
 using WaitMatrices = std::map<std::pair<std::string, std::string>, std::vector<WaitPair>>;
 
 WaitMatrices read_matrices(const ApiSources& sources, const MatrixRequest& request) {
