@@ -18,7 +18,7 @@ CapabilityMask joined(std::uint32_t low, std::uint32_t high) { return low | Capa
 
 }  // namespace
 
-// In the order of linux/capability.h, where the first is 0: the kernel's ABI.
+// The names in the order of linux/capability.h, which is part of the kernel's ABI. The first capability has number 0.
 const std::vector<std::string>& linux_capability_names() {
   static const std::vector<std::string> names{"CAP_CHOWN",
                                               "CAP_DAC_OVERRIDE",

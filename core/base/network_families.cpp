@@ -5,7 +5,7 @@
 
 namespace koord {
 
-// In the order of the bits.
+// The names in the order of the bits.
 const std::vector<std::string_view>& network_family_names() {
   static const std::vector<std::string_view> names{"unix", "tcp", "udp", "netlink"};
   return names;

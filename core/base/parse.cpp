@@ -28,7 +28,7 @@ struct DurationUnit {
   std::string_view name;
   std::int64_t ns;
 };
-// Longest names first, so that "ms" is not read as "m".
+// The longest names are first, so that "ms" is not read as "m".
 constexpr std::array<DurationUnit, 6> kDurationUnits{{{"ns", 1},
                                                       {"us", 1'000},
                                                       {"ms", 1'000'000},
@@ -36,8 +36,8 @@ constexpr std::array<DurationUnit, 6> kDurationUnits{{{"ns", 1},
                                                       {"m", 60'000'000'000},
                                                       {"h", 3'600'000'000'000}}};
 
-// Letters to insert, remove, replace or swap with the next, ignoring case: the optimal string alignment
-// distance.
+// Returns the optimal string alignment distance without case: the number of letters to insert, remove, replace or swap
+// with the next one.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   const auto same = [](char x, char y) { return std::tolower(x) == std::tolower(y); };
   std::vector<std::size_t> two_before, before, row(b.size() + 1);
@@ -54,14 +54,15 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-// Bytes of the parts that both begin with: the ids of a vendor differ in the last part only.
+// Returns the length of the common leading parts of both ids: ids of one vendor differ only in their last part.
 std::size_t shared_parts(std::string_view a, std::string_view b) {
   const auto shared = static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
   const std::size_t separator = a.substr(0, shared).find_last_of(".-_/");
   return separator == std::string_view::npos ? 0 : separator + 1;
 }
 
-// Half of a short word may be wrong, a third of a long one; two words further apart have nothing to do with each other.
+// Returns the most edits for a suggestion: half of a short word or a third of a long one. Beyond that, two words are
+// unrelated.
 std::size_t most_typos(std::size_t size) {
   return std::min(std::max<std::size_t>(size / 2, 1), std::max<std::size_t>(size / 3, 2));
 }
@@ -170,7 +171,7 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
   std::size_t best_distance = word.size() + 1;
   for (const std::string& candidate : candidates) {
     const std::size_t most = std::min(best_distance - 1, most_typos(word.size() - shared_parts(word, candidate)));
-    // No two words are nearer to each other than their lengths are; a word may be as long as its writer likes.
+    // The distance is at least the difference of the lengths. This check also avoids the cost of a very long word.
     if (std::max(word.size(), candidate.size()) - std::min(word.size(), candidate.size()) > most) continue;
     if (std::size_t distance = edit_distance(word, candidate); distance <= most) {
       best = candidate;

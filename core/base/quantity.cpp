@@ -16,13 +16,13 @@ constexpr std::int64_t kMaxUnits = std::numeric_limits<std::int64_t>::max();
 constexpr Wide kNanosPerUnit = 1'000'000'000;
 constexpr Wide kNanosPerMilli = 1'000'000;
 constexpr Wide kMaxNanos = Wide{kMaxUnits} * kNanosPerUnit;
-// Digits beyond this many cannot matter.
+// Further digits have no effect on the result.
 constexpr Wide kMaxDigits = Wide{1} << 100;
 
 struct Suffix {
   std::string_view name;
-  int power;    // of ten
-  int doubled;  // of 1024
+  int power;    // exponent of 10
+  int doubled;  // exponent of 1024
 };
 constexpr std::array<Suffix, 16> kSuffixes{{{"n", -9, 0},
                                             {"u", -6, 0},
@@ -41,7 +41,7 @@ constexpr std::array<Suffix, 16> kSuffixes{{{"n", -9, 0},
                                             {"Pi", 0, 5},
                                             {"Ei", 0, 6}}};
 
-// digits · 10^power · 1024^doubled
+// A number: digits · 10^power · 1024^doubled.
 struct Decimal {
   Wide digits = 0;
   int power = 0;
@@ -59,7 +59,7 @@ Error too_large(std::string_view text) {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// Takes the digits, and what they say about the power of ten, off the front of `rest`.
+// Removes the digits from the front of `rest`, and sets the digits and the power of ten.
 bool take_digits(std::string_view& rest, Decimal& number) {
   bool any = false, point = false;
   for (; !rest.empty(); rest.remove_prefix(1)) {
@@ -72,7 +72,8 @@ bool take_digits(std::string_view& rest, Decimal& number) {
     any = true;
     bool full = number.digits > kMaxDigits / 10;
     if (!full) number.digits = number.digits * 10 + (c - '0');
-    // A digit too many is too small to matter behind the point (but rounds up), and adds a zero before it.
+    // An excess digit after the point is too small to matter, but makes the result round up. Before the point it counts
+    // as a zero.
     if (full && point && c != '0') number.digits |= 1;
     if (!full && point) --number.power;
     if (full && !point) ++number.power;
@@ -96,7 +97,7 @@ bool take_suffix(std::string_view rest, Decimal& number) {
   return true;
 }
 
-// Divides by `factor` as long as the result is exact and a larger suffix exists.
+// Formats the value. Divides by `factor` as long as the result is exact and a larger suffix exists.
 template <std::size_t N>
 std::string with_suffix(std::int64_t value, std::int64_t factor, const std::array<std::string_view, N>& suffixes) {
   std::size_t suffix = 0;
@@ -104,7 +105,7 @@ std::string with_suffix(std::int64_t value, std::int64_t factor, const std::arra
   return std::to_string(value).append(value == 0 ? "" : suffixes[suffix]);
 }
 
-// The number in billionths, rounded up; more than kMaxNanos when it is out of range.
+// Returns the number in billionths, rounded up; more than kMaxNanos if it is out of range.
 Wide to_nanos(const Decimal& number) {
   Wide nanos = number.digits;
   int power = number.power + 9;
@@ -114,7 +115,7 @@ Wide to_nanos(const Decimal& number) {
     nanos /= 10;
     ++power;
   };
-  while (number.doubled > 0 && power < 0 && nanos > kMaxUnits) drop_digit();  // makes room for 1024^6
+  while (number.doubled > 0 && power < 0 && nanos > kMaxUnits) drop_digit();  // avoids an overflow by 1024^6
   for (int i = 0; i < number.doubled; ++i) {
     if (power >= 0 && nanos > kMaxNanos) return nanos;
     nanos *= 1024;
@@ -145,7 +146,7 @@ std::int64_t Quantity::value() const { return in_units_of(kNanosPerUnit); }
 
 std::int64_t Quantity::milli() const { return in_units_of(kNanosPerMilli); }
 
-// Away from zero, as Kubernetes rounds.
+// Rounds away from zero, as Kubernetes does.
 std::int64_t Quantity::in_units_of(Wide nanos) const {
   Wide size = nanos_ < 0 ? -nanos_ : nanos_;
   Wide units = (size + nanos - 1) / nanos;

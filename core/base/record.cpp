@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kMaxProblems = 10;
 
-// CRC-32 as in Ethernet and zip.
+// The table of CRC-32 as in Ethernet and zip.
 constexpr std::array<std::uint32_t, 256> kCrcTable = [] {
   std::array<std::uint32_t, 256> table{};
   for (std::uint32_t i = 0; i < 256; ++i) {
@@ -24,7 +24,7 @@ constexpr std::array<std::uint32_t, 256> kCrcTable = [] {
   return table;
 }();
 
-// In eight hexadecimal digits.
+// Returns the checksum in eight hexadecimal digits.
 std::string checksum(std::string_view text) {
   std::uint32_t crc = ~0u;
   for (char c : text) crc = kCrcTable[(crc ^ static_cast<unsigned char>(c)) & 0xff] ^ (crc >> 8);

@@ -20,7 +20,7 @@ Error&& Error::context(std::string_view what) && {
 Error invalid(std::string text) { return Error{std::make_error_code(std::errc::invalid_argument), std::move(text)}; }
 
 Error system_error(int error, std::string text) {
-  // message() would map EINVAL to our own code, which has no text of its own; so the kernel's "invalid
+  // message() handles EINVAL like the errors of invalid(), and would add no description. So the kernel's "Invalid
   // argument" is added here.
   if (error == EINVAL) text += ": " + std::generic_category().message(error);
   return Error{std::error_code(error, std::generic_category()), std::move(text)};

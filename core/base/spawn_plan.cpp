@@ -26,8 +26,8 @@ SpawnPlan::~SpawnPlan() {
   ::posix_spawnattr_destroy(&attributes_);
 }
 
-// dup2() to another number leaves no close-on-exec behind. Ours is moved out of the way of the numbers that are yet to
-// be filled.
+// Duplicates the descriptor above all numbers that are yet to be filled. dup2() to a different number always clears
+// close-on-exec.
 Result<void> SpawnPlan::give(int fd, int number) {
   UniqueFd high(::fcntl(fd, F_DUPFD_CLOEXEC, last_number_ + 1));
   if (!high) return system_error(errno, "descriptor for a child");

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kNanos = 1'000'000'000;
 
-// Takes exactly `digits` digits and then `after` (unless 0) off the front.
+// Removes exactly `digits` digits and then `after` (unless it is 0) from the front.
 std::optional<int> take_number(std::string_view& text, std::size_t digits, char after) {
   if (text.size() < digits + (after ? 1 : 0)) return std::nullopt;
   Result<std::uint64_t> number = parse_uint(text.substr(0, digits));
@@ -24,7 +24,7 @@ std::optional<int> take_number(std::string_view& text, std::size_t digits, char 
   return static_cast<int>(*number);
 }
 
-// ".25" as nanoseconds; digits beyond the ninth are dropped.
+// Reads ".25" as nanoseconds. Digits after the ninth are ignored.
 std::optional<std::int64_t> take_fraction(std::string_view& text) {
   if (!text.starts_with('.')) return 0;
   text.remove_prefix(1);
@@ -37,7 +37,7 @@ std::optional<std::int64_t> take_fraction(std::string_view& text) {
   return digits > 0 ? std::optional(nanos) : std::nullopt;
 }
 
-// "Z" or "+05:30", in seconds; all that is left must be it.
+// Reads "Z" or "+05:30" and returns seconds. The text must contain nothing else.
 std::optional<std::int64_t> parse_zone(std::string_view text) {
   if (text == "Z" || text == "z") return 0;
   if (text.size() != 6 || (text[0] != '+' && text[0] != '-')) return std::nullopt;
@@ -60,7 +60,7 @@ std::optional<std::int64_t> parse_seconds(std::string_view& text) {
   }
   std::chrono::year_month_day date{std::chrono::year{parts[0]}, std::chrono::month{static_cast<unsigned>(parts[1])},
                                    std::chrono::day{static_cast<unsigned>(parts[2])}};
-  // The limits of nanoseconds in 64 bits, with room for a zone.
+  // The years that fit into nanoseconds in 64 bits with any zone.
   if (!date.ok() || parts[0] < 1678 || parts[0] > 2261) return std::nullopt;
   if (parts[3] > 23 || parts[4] > 59 || parts[5] > 60) return std::nullopt;
   std::int64_t days = std::chrono::sys_days(date).time_since_epoch().count();
@@ -89,7 +89,8 @@ std::string format_timestamp_ms(std::int64_t unix_ms) {
   const milliseconds since_epoch(unix_ms);
   const seconds second = floor<seconds>(since_epoch);
   std::string text = format_timestamp(second.count());
-  const std::string fraction = std::to_string(1000 + (since_epoch - second).count());  // "1" before three digits
+  const std::string fraction =
+      std::to_string(1000 + (since_epoch - second).count());  // three digits after a "1", so that zeros remain
   text.back() = '.';
   return text.append(fraction, 1).append("Z");
 }

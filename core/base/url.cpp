@@ -23,7 +23,7 @@ int hex_digit(char c) {
 
 bool is_address_character(char c) { return hex_digit(c) >= 0 || c == ':' || c == '.'; }
 
-// A space or a line break would end the request's first line; '#' begins a fragment, which is for browsers.
+// A space or a line break would end the request line. '#' starts a fragment, which only browsers use.
 bool is_target_character(char c) { return c > ' ' && c < 0x7f && c != '#'; }
 
 // Returns the character of the escape at the front of `text`; -1 if it is invalid. NUL is invalid: it would end a name

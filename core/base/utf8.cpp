@@ -11,7 +11,7 @@ namespace {
 
 bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
 
-// How many bytes at the front are ASCII, eight at a time.
+// Returns the number of ASCII bytes at the front. Checks eight bytes at a time.
 std::size_t ascii_prefix(std::string_view text) {
   constexpr std::uint64_t kHighBits = 0x8080808080808080;
   std::size_t n = 0;
