@@ -6,7 +6,7 @@
 namespace koord::cgroup {
 namespace {
 
-// The least that a budget grows by: from nothing there is no doubling.
+// The minimum step of growth. Doubling alone would never leave zero.
 constexpr std::size_t kFirstStep = 64;
 
 }  // namespace
@@ -26,7 +26,7 @@ void DescriptorBudget::on_shortage(Time now) {
   changed_.store(now.time_since_epoch().count(), std::memory_order_relaxed);
 }
 
-// Two threads may both find it due; the exchange lets one of them grow it.
+// Grows the budget if it is due. If two threads call it at once, the exchange lets only one of them grow it.
 void DescriptorBudget::recover(Time now) {
   Duration::rep before = changed_.load(std::memory_order_relaxed);
   if (now.time_since_epoch() - Duration(before) < kRecovery) return;

@@ -18,13 +18,13 @@ std::int64_t saturating_multiply(std::int64_t value, std::int64_t factor) {
   return __builtin_mul_overflow(value, factor, &product) ? kLargest : product;
 }
 
-// How kubelet and koordinator turn a weight back: the range 1…10000 onto 2…262144. A weight of 0 is an idle
-// cgroup's.
+// Returns cpu.shares for a cpu.weight, as kubelet and koordinator convert it: the range 1…10000 to 2…262144. An idle
+// cgroup has the weight 0.
 std::int64_t shares_of_weight(std::int64_t weight) {
   return (std::clamp<std::int64_t>(weight, 1, 10000) - 1) * 262142 / 9999 + 2;
 }
 
-// "0.36" as 36: hundredths, as the kernel prints its averages with two digits.
+// Returns the hundredths in a text: "0.36" as 36. The kernel prints its averages with two decimal places.
 std::int64_t parse_hundredths(std::string_view text) {
   std::size_t point = text.find('.');
   if (point == std::string_view::npos || text.size() != point + 3) return kAbsent;
@@ -34,7 +34,7 @@ std::int64_t parse_hundredths(std::string_view text) {
   return whole * 100 + part;
 }
 
-// Not known unless both are.
+// Returns kAbsent if one of the values is absent.
 std::int64_t sum(std::int64_t left, std::int64_t right) {
   if (left == kAbsent || right == kAbsent) return kAbsent;
   return saturating_sum(left, right);
@@ -122,8 +122,8 @@ void Extraction::from_words(std::string_view text, std::span<std::int64_t> value
   }
 }
 
-// Keys found move to the front and are compared no more: after the first read the keys are in the file's order, and the
-// position of a key's end distinguishes nearly all lines without comparing texts.
+// Moves each found key to the front and does not compare it again. After the first read the keys are in the file's
+// order, and the position of a key's end distinguishes nearly all lines without a comparison of texts.
 void Extraction::from_flat(std::string_view text, std::span<std::int64_t> values) {
   std::size_t found = 0;
   while (found < wanted_.size()) {
@@ -139,7 +139,7 @@ void Extraction::from_flat(std::string_view text, std::span<std::int64_t> values
   }
 }
 
-// Lines of "name word=value …"; on v1 the name is itself an assignment.
+// Reads lines "name word=value …". On v1 the name itself is an assignment.
 void Extraction::from_assignments(std::string_view text, std::span<std::int64_t> values) {
   for (Wanted& wanted : wanted_) wanted.found = kAbsent;
   while (std::optional<std::string_view> line = next_field(text, '\n')) {

@@ -6,7 +6,7 @@
 namespace koord::cgroup {
 
 Result<std::shared_ptr<SharedFile>> FileTable::open(const std::string& directory, const KernelFile& kernel) {
-  // Twice: the known file may belong to a cgroup that no longer exists.
+  // Tries twice, because the known file may belong to a cgroup that no longer exists.
   for (int attempt = 0; attempt < 2; ++attempt) {
     std::shared_ptr<SharedFile> file = find_or_make(directory, kernel);
     Result<bool> same = file->confirm();
@@ -37,7 +37,8 @@ std::shared_ptr<SharedFile> FileTable::find_or_make(const std::string& directory
   return file;
 }
 
-// Holders of the file may still read it; the next request opens another.
+// Removes the file's directory from the table. Callers that hold the file may still read it; the next request opens a
+// new one.
 void FileTable::forget(const SharedFile& file) {
   std::lock_guard lock(mutex_);
   auto entry = entries_.find(file.directory()->path());

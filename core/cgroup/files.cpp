@@ -49,13 +49,13 @@ constexpr KernelFile kMemoryPeakV1[] = {{Controller::memory, "memory.max_usage_i
 constexpr KernelFile kMemoryPeakV2[] = {{Controller::memory, "memory.peak", Format::words}};
 constexpr KeySpec kMemoryPeakKeys[] = {{"peak_bytes", 0, "0"}};
 
-// v1's memsw counts memory and swap together; what is swapped out stands in memory.stat.
+// v1's memsw is the sum of memory and swap. memory.stat has the swapped-out bytes.
 constexpr KernelFile kMemorySwapV1[] = {{Controller::memory, "memory.stat", Format::flat, true}};
 constexpr KernelFile kMemorySwapV2[] = {{Controller::memory, "memory.swap.current", Format::words}};
 constexpr KeySpec kMemorySwapKeysV1[] = {{"swap_bytes", 0, "total_swap"}};
 constexpr KeySpec kMemorySwapKeysV2[] = {{"swap_bytes", 0, "0"}};
 
-// v1 counts in the cgroup itself what happened to its own limit and its own processes.
+// v1 only counts events of the cgroup's own limit and own processes.
 constexpr KernelFile kMemoryEventsV1[] = {{Controller::memory, "memory.oom_control", Format::flat},
                                           {Controller::memory, "memory.failcnt", Format::words}};
 constexpr KernelFile kMemoryEventsV2[] = {{Controller::memory, "memory.events", Format::flat}};
@@ -66,7 +66,7 @@ constexpr KeySpec kMemoryEventsKeysV2[] = {{"low", 0, "low"},           {"high",
                                            {"oom_kill", 0, "oom_kill"}, {"oom_group_kill", 0, "oom_group_kill"}};
 
 constexpr KernelFile kMemoryStat[] = {{Controller::memory, "memory.stat", Format::flat, true}};
-// v1's rss is v2's anon, v1's cache is v2's file; both caches contain shmem.
+// v2's anon corresponds to v1's rss, and file to v1's cache. Both file and cache include shmem.
 constexpr KeySpec kMemoryStatKeysV1[] = {
     {"anon", 0, "total_rss"},
     {"anon_thp", 0, "total_rss_huge"},
@@ -114,12 +114,12 @@ constexpr KeySpec kMemoryStatKeysV2[] = {
 };
 
 constexpr KernelFile kNumaStat[] = {{Controller::memory, "memory.numa_stat", Format::numa, true}};
-// v1's plain lines count the cgroup's own pages only; a pod's pages are in its containers.
+// v1's plain lines count only the cgroup's own pages, but the pages of a pod are in its containers' cgroups.
 constexpr KeySpec kNumaKeysV1[] = {{"N0", 0, "hierarchical_anon", pages_to_bytes},
                                    {"anon N0", 0, "hierarchical_anon", pages_to_bytes},
                                    {"file N0", 0, "hierarchical_file", pages_to_bytes},
                                    {"unevictable N0", 0, "hierarchical_unevictable", pages_to_bytes}};
-// v1's lines are the LRU lists, where a page of shmem is anonymous; v2's "anon" and "file" are not.
+// v1's lines are the LRU lists, where a page of shmem is anonymous. v2's "anon" and "file" are not LRU lists.
 constexpr KeySpec kNumaKeysV2[] = {{"N0", 0, "anon"},
                                    {"anon N0", 0, "inactive_anon active_anon"},
                                    {"file N0", 0, "inactive_file active_file"},
@@ -128,7 +128,7 @@ constexpr KeySpec kNumaKeysV2[] = {{"N0", 0, "anon"},
 constexpr KernelFile kPids[] = {{Controller::pids, "pids.current", Format::words}};
 constexpr KeySpec kPidsKeys[] = {{"pids", 0, "0"}};
 
-// On v1 only kernels with a vendor's patch have them, in the cpuacct tree.
+// On v1 only kernels with a vendor's patch have these files, in the cpuacct tree.
 constexpr KernelFile kCpuPressureV1[] = {{Controller::cpuacct, "cpu.pressure", Format::pressure}};
 constexpr KernelFile kMemoryPressureV1[] = {{Controller::cpuacct, "memory.pressure", Format::pressure}};
 constexpr KernelFile kIoPressureV1[] = {{Controller::cpuacct, "io.pressure", Format::pressure}};
@@ -165,7 +165,7 @@ bool is_numa_node(std::string_view key) {
          key.find_first_not_of("0123456789", 1) == std::string_view::npos;
 }
 
-// "anon N3" is the row of "anon N0" for another node.
+// Returns the spec for another node: "anon N3" is found by the row of "anon N0".
 std::optional<KeySpec> find_numa_key(std::span<const KeySpec> keys, std::string_view key) {
   std::size_t node = key.rfind(' ') + 1;
   if (!is_numa_node(key.substr(node))) return std::nullopt;

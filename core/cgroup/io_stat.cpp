@@ -12,7 +12,7 @@
 namespace koord::cgroup {
 namespace {
 
-// More devices than any machine has in use by one cgroup; what comes behind is left out.
+// More devices than one cgroup uses on any machine. Further devices are left out.
 constexpr std::size_t kMostDevices = 4096;
 
 struct Device {
@@ -34,7 +34,7 @@ std::optional<Device> parse_device(std::string_view word) {
   return device;
 }
 
-// nullptr: the list is full.
+// Returns nullptr if the list is full.
 IoStat* find_or_add(std::vector<IoStat>& stats, Device device) {
   auto found = std::find_if(stats.begin(), stats.end(), [device](const IoStat& stat) {
     return stat.major == device.major && stat.minor == device.minor;
@@ -68,7 +68,7 @@ Field find_field(std::span<const Key> keys, std::string_view name) {
   return found == keys.end() ? nullptr : found->field;
 }
 
-// A counter; what is negative or no number is not known.
+// Returns a counter; kAbsent if it is negative or not a number.
 std::int64_t parse_count(std::string_view text) {
   std::int64_t value = parse_value(text);
   return value < 0 ? kAbsent : value;
@@ -86,7 +86,7 @@ void add_blkio(std::string_view text, std::span<const Key> keys, std::vector<IoS
 
 }  // namespace
 
-// The values of a line belong to the device named last before them.
+// Parses io.stat of v2. The values of a line belong to the last device before them.
 std::vector<IoStat> parse_io_stat(std::string_view text) {
   std::vector<IoStat> stats;
   while (std::optional<std::string_view> line = next_field(text, '\n')) {

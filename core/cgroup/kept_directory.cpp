@@ -15,7 +15,7 @@ UniqueFd KeptDirectory::open(const char* name) {
   return UniqueFd(::open((path_ + '/' + name).c_str(), O_RDONLY | O_CLOEXEC));
 }
 
-// -1: none may be kept, or none could be had.
+// Returns the kept descriptor; -1: the budget is used up, or the directory cannot be opened.
 int KeptDirectory::descriptor() {
   if (int known = fd_.load(); known >= 0) return known;
   if (!terms_.directories.take(terms_.clock.now())) return -1;
@@ -23,7 +23,7 @@ int KeptDirectory::descriptor() {
   int none = -1;
   if (fresh && fd_.compare_exchange_strong(none, fresh.get())) return fresh.release();
   terms_.directories.release();
-  return none;  // another thread's, if it was first
+  return none;  // the descriptor of another thread, if that was first
 }
 
 }  // namespace koord::cgroup

@@ -32,7 +32,7 @@ bool lists(std::string_view names, char separator, std::string_view wanted) {
   return false;
 }
 
-// "<root>/cpu", or a co-mounted "<root>/cpu,cpuacct" where no link of the plain name leads to it.
+// Returns "<root>/cpu", or a co-mounted "<root>/cpu,cpuacct" if no link with the plain name exists.
 std::string find_v1_mount(const std::string& root, const std::vector<std::string>& entries, Controller controller) {
   std::string_view name = name_of(controller);
   std::string plain = root + '/' + std::string(name);
@@ -92,7 +92,7 @@ Result<Layout> Layout::detect(const NodeRoots& roots) {
   for (Controller controller : kAll) {
     if (controller == Controller::core) continue;
     std::string mount = find_v1_mount(root, entries, controller);
-    // Below a v2 root such a name may be an ordinary cgroup; only v1 has a file `tasks`.
+    // Below a v2 root a directory of this name may be an ordinary cgroup. Only a v1 tree has a file `tasks`.
     if (mount.empty() || (v2_root && !exists(mount + "/tasks"))) continue;
     layout.tree(controller) = {mount, Version::v1};
     any_v1 = any_v1 || controller != Controller::net_cls;
@@ -108,7 +108,8 @@ Result<Layout> Layout::detect(const NodeRoots& roots) {
   return layout;
 }
 
-// v2 gives what v1 has not taken. CPU time is accounted in every v2 cgroup, whatever controllers it has.
+// Adds the v2 tree with the controllers that v1 does not have. Every v2 cgroup accounts CPU time, even without
+// controllers.
 void Layout::adopt_unified(const std::string& path, std::string_view controllers) {
   unified_ = path;
   tree(Controller::core) = {path, Version::v2};

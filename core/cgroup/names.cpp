@@ -57,7 +57,7 @@ std::string_view qos_word(KubeQos qos) {
   return {};
 }
 
-// The name of the systemd slice of a QoS class without ".slice": the prefix of the slices of its pods.
+// Returns the name of the systemd slice of a QoS class without ".slice". It is the prefix of the slices of its pods.
 std::string qos_stem(const KubeRoot& root, KubeQos qos) {
   std::string stem(slice_stem(root));
   if (std::string_view word = qos_word(qos); !word.empty()) stem.append("-").append(word);
@@ -122,7 +122,7 @@ Result<std::string> container_dir(Driver driver, std::string_view pod_dir, std::
     return invalid("container id '" + std::string(id.substr(0, 96)) +
                    "' is not one of containerd://, cri-o://, docker://, pouch:// or libpod:// and an id");
   std::string dir = std::string(pod_dir) + '/';
-  // cri-o alone keeps its prefix with the cgroupfs driver.
+  // With the cgroupfs driver only cri-o keeps its prefix.
   if (driver == Driver::systemd || scheme == "cri-o") dir += runtime->prefix;
   dir += bare;
   if (driver == Driver::systemd) dir += kScope;

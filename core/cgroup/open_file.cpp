@@ -10,7 +10,7 @@
 namespace koord::cgroup {
 namespace {
 
-// With v1 a cgroup may live in some trees only.
+// Returns whether any tree has the cgroup. On v1 it may exist only in some trees.
 bool exists_in_any_tree(const Layout& layout, std::string_view cgroup) {
   const std::vector<std::string>& trees = layout.workload_trees();
   return std::any_of(trees.begin(), trees.end(),
@@ -39,7 +39,8 @@ Result<std::shared_ptr<OpenFile>> OpenFile::open(FileTable& table, const Layout&
                                                  const LogicalFile& file, std::span<const std::string_view> keys) {
   TRY(check_keys(file, keys));
   std::optional<Error> why;
-  // Only pressure can be in both: in cpuacct with a vendor's kernel, and there runtimes put every container.
+  // Only pressure files can exist in both versions. A vendor's v1 kernel has them in cpuacct, where runtimes put every
+  // container.
   for (Version version : {Version::v1, Version::v2}) {
     if (layout.version(file.spec(version).files.front().controller) != version) continue;
     Result<std::shared_ptr<OpenFile>> opened = open_version(table, layout, cgroup, file, version, keys);
@@ -68,7 +69,7 @@ Result<std::shared_ptr<OpenFile>> OpenFile::open_version(FileTable& table, const
     else
       opened->absent_places_.push_back(place);
   }
-  // A file without a wanted key is only read if nothing else can show that the cgroup is gone.
+  // A file without wanted keys is read only if no other file can show that the cgroup was removed.
   const bool none = opened->absent_places_.size() == keys.size();
   for (std::size_t i = 0; i < spec.files.size(); ++i) {
     if (wanted[i].empty() && !none) continue;

@@ -18,7 +18,7 @@
 namespace koord::cgroup {
 namespace {
 
-// A container with a cgroup namespace of its own may make as many cgroups as it likes.
+// A container with its own cgroup namespace may make any number of cgroups.
 constexpr std::size_t kMostCgroupsWalked = 10'000;
 
 std::string directory_with_processes(const Layout& layout, std::string_view cgroup) {
@@ -30,7 +30,7 @@ std::string directory_with_processes(const Layout& layout, std::string_view cgro
 
 Result<void> add_processes(const std::string& directory, Members& found) {
   Result<std::string> content = read_file(directory + "/cgroup.procs");
-  // A threaded cgroup has threads; their processes are listed in the cgroup above it.
+  // A threaded cgroup contains threads. Their processes are listed in the cgroup above it.
   if (!content && content.error().is(std::errc::operation_not_supported)) return {};
   if (!content) return std::move(content).error();
   std::string_view rest = *content;

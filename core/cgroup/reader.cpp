@@ -24,8 +24,8 @@ Error closed_handle() { return system_error(EBADF, "cgroup file handle"); }
 
 }  // namespace
 
-// A handle is a place in the table and how often the place was used before: generation << 32 | index. The lock covers
-// the table only; a reader keeps the file alive.
+// The table of handles. A handle is an index into the table and the number of earlier uses of this index: generation <<
+// 32 | index. The lock protects only the table; a reader holds the file by a shared pointer.
 struct Reader::Handles {
   struct Slot {
     std::uint32_t generation = 1;
@@ -76,7 +76,7 @@ struct Reader::Handles {
   std::vector<std::uint32_t> free;
 };
 
-// In the order in which the members depend on each other.
+// Members are destroyed in reverse order, so each one only uses members above it.
 struct Reader::State {
   State(const Clock& clock, const Options& options) : terms(clock, options.kept_files, options.kept_directories) {
     terms.share_window = options.share_window;

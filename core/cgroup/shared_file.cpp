@@ -16,19 +16,19 @@
 namespace koord::cgroup {
 namespace {
 
-// More than any of these files has on all but the largest NUMA machines.
+// More bytes than any of these files has, except on the largest NUMA machines.
 constexpr std::size_t kUsualBytes = 16384;
 constexpr std::size_t kMostBytes = 1u << 20;
 
 ReadTerms::Lock& lock_of(const KeptDirectory& directory, const KernelFile& kernel, ReadTerms& terms) {
   const std::hash<std::string_view> hash;
-  // Files of one name have few locks, since files with the same lock share their keys.
+  // Files of the same name use few locks, because files with the same lock share their key sets.
   constexpr std::size_t kLocksOfName = 16, kNames = std::tuple_size_v<decltype(terms.locks)> / kLocksOfName;
   return terms.locks[hash(directory.path()) % kLocksOfName * kNames + hash(kernel.name) % kNames];
 }
 
-// Returns the number of the period that the time falls in. Periods of each directory begin at another moment, so that
-// not all of a node's cgroups are read in one tick.
+// Returns the number of the period that contains the time. The periods of each directory start at a different moment,
+// so the cgroups of a node are not all read in one tick.
 Duration::rep period_of(Time time, Duration::rep period, const KeptDirectory& directory) {
   const auto phase =
       static_cast<Duration::rep>(std::hash<std::string_view>()(directory.path()) % static_cast<std::size_t>(period));
@@ -39,7 +39,7 @@ std::string_view last_word(std::string_view key) { return key.substr(key.rfind('
 
 }  // namespace
 
-// From taking one's turn, with the lock held, to its end, with the lock held again. In between the lock is free.
+// One caller's read of the file. Constructed and destroyed with the lock held; the lock is released in between.
 class SharedFile::Turn {
  public:
   Turn(SharedFile& file, Guard& guard) : file_(file), guard_(guard) {
@@ -75,7 +75,7 @@ std::string SharedFile::path() const { return directory_->path() + '/' + std::st
 
 std::uint32_t SharedFile::want(const KeySpec& key) {
   WantedKey wanted{key.kernel_key, {}, key.conversion};
-  // Elsewhere the key is only our name for the kernel's.
+  // For other formats the key is only the agent's name for the kernel's key.
   if (kernel_.format == Format::numa) wanted.word = last_word(key.key);
   Guard guard(lock_.mutex);
   std::vector<WantedKey> keys = keys_->keys->second;
@@ -124,7 +124,7 @@ Result<Time> SharedFile::read(std::uint64_t& seen, std::span<const Pick> picks, 
     terms_.shared.fetch_add(1, std::memory_order_relaxed);
   } else if (busy_) {
     TRY(wait_for_turn(guard));
-    // The read of another caller is good for this one, too, if it has happened and not failed.
+    // The read of another caller may also be used here, if it was made and has not failed.
     if (!is_fresh(seen)) TRY(refresh(guard));
   } else {
     TRY(refresh(guard));
@@ -134,7 +134,8 @@ Result<Time> SharedFile::read(std::uint64_t& seen, std::span<const Pick> picks, 
   return read_at_;
 }
 
-// The clock is asked only where it decides: of a file with one reader it never does.
+// Returns whether the last read may be used. Reads the clock only if the result depends on it: never for a file with
+// one reader.
 bool SharedFile::is_fresh(std::uint64_t seen) const {
   if (!valid_ || ended_) return false;
   const Duration::rep period = costly_period();
@@ -142,7 +143,7 @@ bool SharedFile::is_fresh(std::uint64_t seen) const {
   return serial_ != seen && terms_.clock.now() - read_at_ <= terms_.share_window;
 }
 
-// 0: it is as cheap as any other.
+// Returns the period of a costly file; 0: the file is not costly.
 Duration::rep SharedFile::costly_period() const {
   return kernel_.costly ? terms_.costly_period.load(std::memory_order_relaxed) : 0;
 }
@@ -207,7 +208,7 @@ Result<UniqueFd> SharedFile::open_again() {
   }
   const int error = errno;
   if (is_out_of_descriptors(error)) terms_.files.on_shortage(terms_.clock.now());
-  // It was there before.
+  // The file existed at the first open, so its cgroup was removed.
   if (error == ENOENT || error == ENOTDIR || error == ENODEV) return gone(path());
   return open_error(error, path());
 }
