@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMaxText = 4096;
 
-// A child's own side of a response has checked each field by the same rules.
+// Returns whether this status shows a forged answer: the host's code in the child checks each field by the same rules.
 bool is_forged(koord_status status) { return status == KOORD_E_INVALID || status == KOORD_E_AGAIN; }
 
 }  // namespace
@@ -31,7 +31,7 @@ void take_metric(Unpacker& given, scrape::ScrapedMetric& metric) {
   metric.mapped = take_text(given);
 }
 
-// The texts and numbers of a target, in the order in which they travel.
+// Visits the texts and numbers of a target in the order in which a message has them.
 template <class Target, class Visit>
 void visit_target(Target& target, Visit visit) {
   for (auto* text : {&target.name, &target.url, &target.ca_file, &target.certificate_file, &target.key_file,
@@ -67,7 +67,7 @@ scrape::ScrapeTarget take_target(Unpacker& given) {
   return target;
 }
 
-// Checks the targets of the child's own list once more: the child is untrusted.
+// Reads the targets and leaves out duplicates and nameless ones. The child has checked them, but it is untrusted.
 std::vector<scrape::ScrapeTarget> take_targets(Unpacker& given) {
   std::vector<scrape::ScrapeTarget> targets;
   for (std::uint32_t n = given.count(7 * sizeof(std::uint64_t)); n > 0; --n) {

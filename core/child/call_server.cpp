@@ -20,14 +20,14 @@ using service::CallResult;
 
 CallResult failed(koord_status status, std::string text) { return {.status = status, .text = std::move(text)}; }
 
-// The labels of one after the other, in one array.
+// The labels of several items, one item after the other in one array.
 class LabelsOfMany {
  public:
   void add(const std::vector<koord_label>& labels) {
     all_.insert(all_.end(), labels.begin(), labels.end());
     ends_.push_back(all_.size());
   }
-  // When all are added.
+  // Returns the labels of item `i`. Call it after all labels were added: add() may move the array.
   std::span<const koord_label> of(std::size_t i) const {
     const std::size_t begin = i == 0 ? 0 : ends_[i - 1];
     return std::span(all_).subspan(begin, ends_[i] - begin);
@@ -41,7 +41,7 @@ class LabelsOfMany {
 }  // namespace
 
 PluginInstance::~PluginInstance() {
-  if (run_thread_.joinable()) run_thread_.detach();  // the process ends
+  if (run_thread_.joinable()) run_thread_.detach();  // ends with the process
 }
 
 CallResult PluginInstance::call(Call call, Unpacker& in, UniqueFd fd, Packer& out) {

@@ -17,14 +17,14 @@
 namespace koord::child {
 namespace {
 
-// Well below what a socket's buffer takes by default.
+// Far below the default size of a socket's send buffer.
 constexpr std::size_t kMaxPacket = 32u << 10;
 constexpr std::size_t kMostDescriptors = 253;  // SCM_MAX_FD
 
-// How to read the rest of a packet.
+// The first byte of a packet: how to read the rest.
 enum Form : char { kInline = 'i', kInlineWithFd = 'd', kInMemfd = 'm' };
 
-// poll(2) on one descriptor; false: not within the time.
+// Calls poll(2) on one descriptor. Returns false if nothing happened within the time.
 Result<bool> wait_for(int fd, short events, Duration patience) {
   auto end = std::chrono::steady_clock::now() + patience;
   for (;;) {
@@ -33,7 +33,7 @@ Result<bool> wait_for(int fd, short events, Duration patience) {
     int n = ::poll(&wait, 1, static_cast<int>(std::clamp<long long>(left, 0, 1 << 30)));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return system_error(errno, "poll");
-    if (n > 0 || std::chrono::steady_clock::now() >= end) return n > 0;  // poll() itself waits twelve days at most
+    if (n > 0 || std::chrono::steady_clock::now() >= end) return n > 0;  // a single poll() waits at most 12 days
   }
 }
 
@@ -53,7 +53,7 @@ Result<std::string> content_of(int fd, std::size_t most) {
   return bytes;
 }
 
-// A packet of a form and, after it, bytes and a descriptor.
+// The content of one packet: its form, then bytes and possibly a descriptor.
 struct Packet {
   Form form;
   std::string_view bytes;
@@ -83,13 +83,14 @@ Result<void> send_packet(int socket, Packet packet, Duration patience) {
   }
 }
 
-// Memory of tmpfs is read and closed without waiting; files of any other kind may be slow on purpose.
+// Returns whether the descriptor is of a memfd or another tmpfs file: reading and closing it never blocks. Files of any
+// other kind may block on purpose.
 bool is_memory(int fd) { return ::fcntl(fd, F_GET_SEALS) >= 0; }
 
-// The descriptors of a message, all of them taken so that none leaks; the first counts.
+// The descriptors of a message. All are received, so none leaks. The first one is used, the others are closed.
 struct Taken {
   UniqueFd first;
-  bool foreign = false;  // one of them was no child's to send
+  bool foreign = false;  // the message has a descriptor that a child may not send
 };
 Taken take_fd(msghdr& message, bool guarded) {
   Taken all;
@@ -129,7 +130,8 @@ Result<std::pair<Channel, Channel>> Channel::pair() {
   return std::pair(Channel(UniqueFd(ends[0])), Channel(UniqueFd(ends[1])));
 }
 
-// Closing the socket also closes the descriptors that a child left in its queue.
+// Closes the socket, and with it the descriptors that a child left in its queue. These may block, so another thread
+// closes a guarded socket.
 Channel::~Channel() {
   if (guarded_ && fd_) close_elsewhere(std::move(fd_));
 }
@@ -147,7 +149,7 @@ Result<std::optional<Message>> Channel::receive(Duration patience) {
   if (!TRY(wait_for(fd_.get(), POLLIN, patience))) return std::optional<Message>();
   buffer_.resize(kMaxPacket);
   iovec piece{buffer_.data(), buffer_.size()};
-  // As many as a message may carry: the kernel would close the others on this thread.
+  // Room for as many descriptors as a message may carry: the kernel would close any excess ones on this thread.
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * kMostDescriptors)];
   msghdr message{};
   message.msg_iov = &piece;

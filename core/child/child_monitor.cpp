@@ -21,16 +21,17 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration kTimeToEnd =
-    std::chrono::seconds(1);  // of a process whose channels are closed: a slow machine takes its time
+// The time limit from the close of a child's channels to the end of its process. It allows for a slow machine.
+constexpr Duration kTimeToEnd = std::chrono::seconds(1);
 constexpr std::size_t kMaxLine = 1024;
-// From the first sign of a child's end to the end itself.
+// The time limit from the first sign of a child's end until its process has ended.
 constexpr Duration kEndPatience = 2s;
 constexpr Duration kAccountPeriod = 1ms;
 constexpr Duration kNoticeWindow = 1s;
 constexpr double kNoticeShare = 0.2;
 
-// The earlier of a time limit in poll(2)'s milliseconds, where -1 is no limit, and a duration, where zero is none.
+// Returns the earlier of two time limits, in milliseconds for poll(2). -1 in the first one and zero in the second one
+// mean no limit.
 int sooner(int milliseconds, Duration other) {
   if (other == Duration::zero()) return milliseconds;
   const auto most = static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(other).count());
@@ -60,7 +61,7 @@ ChildMonitor::~ChildMonitor() {
 void ChildMonitor::dismiss() {
   {
     std::lock_guard lock(mutex_);
-    on_end_ = nullptr;  // an expected end
+    on_end_ = nullptr;  // dismiss() or the destructor ends it, so no report
   }
   end("the host ended it", Duration::zero());
 }
@@ -77,7 +78,7 @@ void ChildMonitor::monitor() {
                       {wake_.get(), POLLIN, 0}};
     int ready = ::poll(waits, std::size(waits), sooner(until_next_step(), paused));
     if (ready < 0 && errno != EINTR) break;
-    // Also when the child keeps us busy.
+    // This check does not depend on poll(): a busy child must not delay it.
     if (until_next_step() == 0) serving = take_next_step(killed);
     if (waits[3].revents != 0) forget_wake();
     if (waits[1].revents != 0) read_output();
@@ -95,13 +96,13 @@ void ChildMonitor::account(Steady::time_point now) {
   context_.meter()->charge(own - own_cpu_);
   own_cpu_ = own;
   accounted_ = now;
-  const Duration all = context_.meter()->cpu();  // calls spend, too, on other threads
+  const Duration all = context_.meter()->cpu();  // includes the CPU time of calls on other threads
   bucket_.spend(all - spent_, now);
   spent_ = all;
   if (now - window_begin_ >= kNoticeWindow) notice_cost(now);
 }
 
-// Names a child that is dear to the agent before it meets its limit.
+// Notes a breach if the child's requests cost much CPU time, before they reach their limit.
 void ChildMonitor::notice_cost(Steady::time_point now) {
   const double cores =
       std::chrono::duration<double>(spent_ - window_spent_) / std::chrono::duration<double>(now - window_begin_);
@@ -114,7 +115,7 @@ void ChildMonitor::notice_cost(Steady::time_point now) {
   context_.note_breach("requests", text);
 }
 
-// How long the child's requests are to wait.
+// Returns how long the child's requests must wait.
 Duration ChildMonitor::pause() {
   const auto now = Steady::now();
   if (now - accounted_ < kAccountPeriod) return bucket_.wait();
@@ -130,11 +131,11 @@ void ChildMonitor::forget_wake() {
   [[maybe_unused]] ssize_t n = ::read(wake_.get(), &count, sizeof count);
 }
 
-// False: there will be no other.
+// Receives and serves one request. Returns false if there will be no other.
 bool ChildMonitor::serve_request() {
   Result<std::optional<Message>> message = process_.services().receive(Duration::zero());
   if (!message) {
-    // Closing the channel without ending is no way to get out of the host's sight.
+    // A child must not escape the monitor by closing its channel: if it does not end by itself, it is killed.
     if (!process_.wait(kTimeToEnd)) end(message.error().text, Duration::zero());
     return false;
   }
@@ -144,7 +145,8 @@ bool ChildMonitor::serve_request() {
   return serve(service, request);
 }
 
-// Batches that were in the ring before come first, as if there was no ring.
+// Fetches the batches in the ring before the host serves a metrics request, so that samples arrive in the order in
+// which the child sent them.
 void ChildMonitor::keep_order(Service service) {
   if (service == Service::append || service == Service::append_histograms || service == Service::aggregate ||
       service == Service::samples)
@@ -172,14 +174,14 @@ bool ChildMonitor::serve(Service service, Unpacker& request) {
     default:
       break;
   }
-  fetch_samples();  // those from before the request count in its answer, as they would in the agent
+  fetch_samples();  // the answer must include samples from before the request, as in the agent's process
   Result<ServiceDispatcher::Answer> answer = dispatcher_.serve(service, request);
   if (!answer) {
     end("it sent a " + answer.error().text, Duration::zero());
     return false;
   }
   if (answer->bytes.empty()) return true;
-  // A child that does not take its answer is not waited for.
+  // Ends a child that does not receive its answer within the patience of send().
   int image = answer->image ? answer->image->fd.get() : -1;
   if (Result<void> sent = process_.services().send(answer->bytes, image); sent) return true;
   if (!process_.wait(kTimeToEnd)) end("it did not take an answer", Duration::zero());
@@ -188,7 +190,7 @@ bool ChildMonitor::serve(Service service, Unpacker& request) {
 
 void ChildMonitor::fetch_samples() {
   std::unique_lock lock(fetching_);
-  // One full ring at most: a child that writes as fast as we read must not keep us here.
+  // Reads at most one full ring: a child that writes as fast as the host reads must not block this thread.
   for (std::size_t batches = 0; batches < SampleRing::kMaxBatches; ++batches) {
     Result<std::optional<SampleRing::Batch>> batch = process_.samples().pop();
     if (!batch) {
@@ -205,7 +207,7 @@ void ChildMonitor::fetch_samples() {
 void ChildMonitor::read_output() {
   char buffer[4096];
   ssize_t n = ::read(process_.output(), buffer, sizeof buffer);
-  if (n == 0) output_open_ = false;  // all its ends are closed: it would be readable forever
+  if (n == 0) output_open_ = false;  // all write ends are closed: poll() would report it forever
   for (std::string_view rest(buffer, n > 0 ? static_cast<std::size_t>(n) : 0); !rest.empty();) {
     std::size_t end = std::min(rest.find('\n'), rest.size());
     output_line_.append(rest.substr(0, std::min(end, kMaxLine - std::min(kMaxLine, output_line_.size()))));
@@ -230,7 +232,7 @@ void ChildMonitor::end(const std::string& reason, Duration grace) {
   [[maybe_unused]] ssize_t written = ::write(wake_.get(), &one, sizeof one);
 }
 
-// In milliseconds, for poll(2).
+// Returns the time until the next step of ending the child, in milliseconds for poll(2); -1 if no step is planned.
 int ChildMonitor::until_next_step() {
   std::lock_guard lock(mutex_);
   if (!next_step_) return -1;
@@ -238,7 +240,7 @@ int ChildMonitor::until_next_step() {
   return static_cast<int>(std::max<std::int64_t>(left.count(), 0));
 }
 
-// A child that was asked to end is made to; false: it did not even then.
+// Kills a child that has not ended within its grace. Returns false if it was killed before and still has not ended.
 bool ChildMonitor::take_next_step(bool& killed) {
   if (std::exchange(killed, true)) return false;
   process_.signal(SIGKILL);
@@ -248,7 +250,7 @@ bool ChildMonitor::take_next_step(bool& killed) {
 }
 
 void ChildMonitor::conclude() {
-  std::optional<std::string> how = process_.wait(kEndPatience);  // since a channel closes before the process ends
+  std::optional<std::string> how = process_.wait(kEndPatience);  // waits: a channel closes before the process ends
   read_output();
   log_output_line(output_line_);
   std::function<void(const std::string&)> on_end;

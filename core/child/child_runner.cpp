@@ -33,18 +33,19 @@ using namespace std::chrono_literals;
 using load::ClassInfo;
 using service::CallResult;
 
-// A watchdog ends a call that takes too long; this limit is only for calls without one.
+// A watchdog ends a call that takes too long. This limit is for calls without a watchdog.
 constexpr Duration kCallPatience = std::chrono::hours(1);
-// A part may be larger by one item, which is no longer than a line of an exposition.
+// The limits of one message of call_in_parts(). A message may exceed kPartBytes by one item, which is at most as long
+// as a line of a metrics exposition.
 constexpr std::size_t kPartBytes = 128 << 10;
 constexpr std::size_t kPartItems = 500;
-// An answer to a call on the strand. Series of a part have 1 KiB each.
+// The size limit of an answer to a call on the strand or of a hook. It allows 1 KiB for each series of a part.
 constexpr std::size_t kMaxCallAnswer = 512 << 10;
-// Work for an answer that the monotonic clock measures well enough.
+// CPU time that is small enough to be measured by the monotonic clock.
 constexpr Duration kSmallWork = 50us;
-constexpr Duration kMostUnmeasured =
-    200us;  // charged by the monotonic clock, which also counts the time of a preempted thread
-constexpr unsigned kMeasuredCalls = 16;  // after a call with more than small work
+// The limit of a call's charge by the monotonic clock, which also runs while the thread is preempted.
+constexpr Duration kMostUnmeasured = 200us;
+constexpr unsigned kMeasuredCalls = 16;  // measured by CPU time after a call with more than kSmallWork
 
 Packer request(Call call) {
   Packer packer;
@@ -52,10 +53,10 @@ Packer request(Call call) {
   return packer;
 }
 
-// The calls on one channel, which are made one at a time.
+// The state of one channel, on which one call runs at a time.
 struct CallLane {
   std::mutex busy;
-  unsigned measured_calls = 0;  // that are still to be charged by the thread's CPU time
+  unsigned measured_calls = 0;  // the number of next calls to charge by the thread's CPU time
 };
 class ChildRunner final : public host::Runner {
  public:
@@ -79,7 +80,7 @@ class ChildRunner final : public host::Runner {
     message.add(static_cast<std::uint32_t>(class_index_)).add(static_cast<std::uint32_t>(granted_.size()));
     for (const std::string& service : granted_) message.add(std::string_view(service));
     CallResult result = call(message);
-    if (!result.ok()) end();  // there will be no destroy()
+    if (!result.ok()) end();  // destroy() will not be called
     return result;
   }
 
@@ -173,7 +174,8 @@ class ChildRunner final : public host::Runner {
 
   void abort(const std::string& reason, Duration grace) override {
     is_aborted_ = true;
-    // The holder of the lock starts the process, then reads is_aborted_, or it ends the process already.
+    // If try_lock fails, another thread holds the lock. It is either starting the process, and will check is_aborted_
+    // then, or already ending it.
     std::shared_lock lock(ending_, std::try_to_lock);
     if (lock && monitor_) monitor_->end(reason, grace);
   }
@@ -200,9 +202,9 @@ class ChildRunner final : public host::Runner {
     return {};
   }
 
-  // Nothing of the child runs, and nothing of it touches the context, once it returns.
+  // Ends the child. After it returns, no process of the child runs and no thread uses the context for it.
   void end() {
-    if (monitor_) monitor_->dismiss();  // hook calls in flight return
+    if (monitor_) monitor_->dismiss();  // makes hook calls in flight return
     std::lock_guard lock(ending_);
     monitor_.reset();
     plugin_process_.reset();
@@ -217,7 +219,7 @@ class ChildRunner final : public host::Runner {
     return exchange(strand_, plugin_process_->process().calls(), message, take, fd);
   }
 
-  // One call for as many items as go into a message.
+  // Makes as many calls as the items need: each message has at most kPartItems items.
   template <class Item, class Add, class Take>
   CallResult call_in_parts(Call call, std::string_view target, std::span<Item> items, Add add, Take take) {
     CallResult all;
@@ -238,9 +240,9 @@ class ChildRunner final : public host::Runner {
     return all;
   }
 
-  // Charges the child for the work of this thread. Reading a thread's CPU time is a system call, which takes a tenth of
-  // the time of a small call. So the monotonic clock measures small work, from the arrival of the answer on. After more
-  // work the next calls are measured exactly.
+  // Charges the child for the work of this thread. Reading a thread's CPU time is a system call that takes a tenth of
+  // the time of a small call. So small work is measured by the monotonic clock from the arrival of the answer on. After
+  // a call with more work, the next kMeasuredCalls calls are measured by CPU time.
   CallResult exchange(CallLane& lane, Channel& channel, const Packer& message, const Take& take, int fd = -1) {
     std::lock_guard lock(lane.busy);
     const bool is_measured = lane.measured_calls > 0;
@@ -254,7 +256,7 @@ class ChildRunner final : public host::Runner {
     CallResult result = answer && *answer ? read(**answer, take) : lost();
     const auto end = std::chrono::steady_clock::now();
     result.wall = end - begin;
-    // A long answer was copied before it counts as arrived: some 1 ns for each byte.
+    // A long answer was already copied when it counts as arrived. The copy takes about 1 ns per byte.
     const Duration copied(answer && *answer ? static_cast<std::int64_t>((**answer).bytes.size()) : 0);
     const Duration work =
         is_measured ? thread_cpu() - cpu_before : std::min<Duration>(end - answered + copied, kMostUnmeasured);
@@ -266,7 +268,7 @@ class ChildRunner final : public host::Runner {
     return result;
   }
 
-  // A child that has ended is known to the monitor.
+  // Ends a child that sent an invalid answer. If the channel is closed, the monitor already handles the child's end.
   void refuse_answer(const Error& error) {
     if (!error.is(std::errc::broken_pipe)) monitor_->end("it sent " + error.text, host::kAbortGrace);
   }
@@ -288,10 +290,10 @@ class ChildRunner final : public host::Runner {
   const std::vector<std::string> granted_;
   std::function<void(const std::string& reason)> on_lost_;
   CallLane strand_, hooks_;
-  std::shared_mutex ending_;  // shared by those who use the two below without being in a call of the strand
+  std::shared_mutex ending_;  // shared: threads that use the next two members outside of a call of the strand
   std::atomic<bool> is_aborted_ = false;
   std::unique_ptr<PluginProcess> plugin_process_;
-  std::unique_ptr<ChildMonitor> monitor_;  // uses the plugin process
+  std::unique_ptr<ChildMonitor> monitor_;  // destroyed first: it uses the process
 };
 
 class ChildPlugin final : public host::LoadedPlugin {
@@ -314,7 +316,7 @@ class ChildPlugin final : public host::LoadedPlugin {
   const PluginProcess::Spec spec_;
   SnapshotImages& images_;
   const std::vector<ClassInfo> classes_;
-  const host::IsolationLevel isolation_;  // of the process that described it
+  const host::IsolationLevel isolation_;  // of the process that described the classes
 };
 
 }  // namespace

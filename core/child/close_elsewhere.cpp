@@ -34,7 +34,7 @@ void close_elsewhere(UniqueFd fd) {
       --threads_closing;
     }).detach();
     fd.release();
-  } catch (const std::system_error&) {  // no thread is available
+  } catch (const std::system_error&) {  // no thread could be started
     --threads_closing;
     leave_open(fd);
   }

@@ -27,14 +27,17 @@ constexpr Controller kControllers[] = {Controller::memory, Controller::cpu, Cont
 constexpr std::uint64_t kPeriodUs = 100'000;
 constexpr Duration kEndOfAllPatience = std::chrono::seconds(1);
 constexpr unsigned kMostChildren = 10'000;
-// From SIGKILL to the end of a process: the kernel removes no cgroup before. The quota of the cgroup may slow it down.
+// The time limit from SIGKILL to the end of a process: the kernel removes no cgroup that has a process. The cgroup's
+// quota may slow the end down.
 constexpr Duration kRemovalPatience = std::chrono::seconds(2);
-// A process that the agent is starting has the agent's descriptors, and with them the locks, until it runs its program.
+// While the agent starts a process, that process holds the agent's descriptors, and so the locks, until it executes its
+// program.
 constexpr Duration kLockPatience = std::chrono::milliseconds(20);
 constexpr Duration kBetweenRemovals = std::chrono::milliseconds(1);
-// Another agent that starts, or the end of the last other child, may remove a cgroup between its making and its lock.
+// A cgroup may be removed between its creation and its lock: by another agent that starts, or at the end of the last
+// other child.
 constexpr int kMostAttempts = 100;
-// A cgroup may be removed and made again between a refused write and the look at it.
+// A cgroup may be removed and created again between a refused write and the check whether it exists.
 constexpr int kMostWrites = 5;
 
 Result<void> make_directory(const std::string& path) {
@@ -42,7 +45,7 @@ Result<void> make_directory(const std::string& path) {
   return {};
 }
 
-// The tree that assigns processes to children; empty: none.
+// Returns the directory in the tree that assigns processes to children; empty: no such tree.
 std::string tracking_directory(const cgroup::Layout& layout, const std::string& cgroup) {
   if (std::string unified = layout.unified_directory(cgroup); !unified.empty()) return unified;
   for (Controller controller : {Controller::pids, Controller::memory, Controller::cpu})
@@ -56,7 +59,7 @@ bool is_in_use(const cgroup::Layout& layout, const std::string& cgroup) {
   return has_processes(tracking_directory(layout, cgroup));
 }
 
-// Waits until killed processes have left the cgroup, unless another child has locked it.
+// Removes the cgroup. Waits until killed processes have left it, unless another child has locked it.
 void remove_when_empty(const std::string& directory, std::chrono::steady_clock::time_point begin) {
   if (directory.empty()) return;
   for (;;) {
@@ -67,7 +70,7 @@ void remove_when_empty(const std::string& directory, std::chrono::steady_clock::
   }
 }
 
-// A file that was opened before its cgroup was removed has no device.
+// Returns whether a write failed with ENODEV: its file was opened before the cgroup was removed.
 bool is_of_removed_cgroup(const Result<void>& done) { return !done && done.error().is(std::errc::no_such_device); }
 
 bool is_missing(const Result<void>& done) {
@@ -107,7 +110,8 @@ Confinement::~Confinement() {
   remove();
 }
 
-// The child's own cgroup is made under the lock: a name that is free then is no other child's.
+// Makes the cgroups and locks them. The child's own cgroup is made under the lock: no other child uses or removes a
+// free name then.
 void Confinement::make() {
   plugins_ = plugins_cgroup(layout_);
   cgroup_ = plugins_ + "/" + name_;
@@ -126,7 +130,7 @@ void Confinement::make() {
   oom_kills_before_ = count_oom_kills();
 }
 
-// Makes the cgroups that all children of the plugin share.
+// Makes the cgroups that all children of the plugin share, and sets their limits.
 void Confinement::make_shared() {
   const std::string memory = std::to_string(limits_.memory_bytes);
   const std::string quota = std::to_string(limits_.cpu_millis * (kPeriodUs / 1000));
@@ -136,7 +140,8 @@ void Confinement::make_shared() {
   if (limits_.cpu_millis > 0)
     limit({Controller::cpu, "cpu.cfs_quota_us", quota, "cpu.max", quota + " " + std::to_string(kPeriodUs)});
   if (limits_.processes > 0) limit({Controller::pids, "pids.max", pids, "pids.max", pids});
-  for (Controller controller : kControllers)  // another child may have a limit that this one has not
+  // Another child may have limited a controller that this one does not limit.
+  for (Controller controller : kControllers)
     if (const std::string directory = layout_.directory(controller, cgroup_); ::access(directory.c_str(), F_OK) == 0)
       made_.insert(directory);
   const std::string tracking = tracking_directory(layout_, cgroup_);
@@ -145,8 +150,9 @@ void Confinement::make_shared() {
     note(made.error().message());
 }
 
-// A child without a cgroup of its own is in that of its plugin only. No step before the last ones waits for its
-// processes. The own cgroup goes under the lock: later it might be another child's of the same name.
+// Removes the child's cgroups. A child without its own cgroup is only in that of its plugin. The own cgroup is removed
+// while the lock is held: later another child could have made a cgroup of the same name. Only the last steps wait for
+// its processes.
 void Confinement::remove() {
   const auto begin = std::chrono::steady_clock::now();
   remove_cgroup(own_);
@@ -161,7 +167,7 @@ void Confinement::remove() {
   }
 }
 
-// A cgroup that no other child has.
+// Makes a cgroup with a name that no other child has.
 void Confinement::make_own() {
   own_.clear();
   const std::string tracking = tracking_directory(layout_, cgroup_);
@@ -178,7 +184,8 @@ void Confinement::make_own() {
   note(made ? "all names of cgroups for children are taken" : made.error().message());
 }
 
-// The end of the last other child removes the parent, too. Returns the cgroup as made if it exists already.
+// Makes the cgroup `own` and its parent, which the end of the last other child may remove meanwhile. Succeeds if `own`
+// exists already.
 Result<void> Confinement::make_below(const std::string& parent, const std::string& own) {
   Result<void> made;
   for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
@@ -190,7 +197,7 @@ Result<void> Confinement::make_below(const std::string& parent, const std::strin
   return made;
 }
 
-// Where a process of this child belongs in this controller's tree; empty: nowhere.
+// Returns the cgroup of this controller's tree that processes of this child are moved to; empty: none.
 std::string Confinement::place_of(Controller controller) const {
   const std::string directory = layout_.directory(controller, cgroup_);
   if (!own_.empty() && own_.starts_with(directory + "/")) return own_;
@@ -201,7 +208,7 @@ void Confinement::end_all() {
   if (!own_.empty()) end_processes(own_, kEndOfAllPatience);
 }
 
-// Returns whether no other agent has removed a cgroup meanwhile.
+// Locks all cgroups that were made. Returns false if another agent has removed one of them meanwhile.
 bool Confinement::lock() {
   for (const std::string& directory : made_) {
     UniqueFd locked = lock_cgroup(directory);
@@ -226,8 +233,9 @@ bool Confinement::limit(const Limit& limit) {
   return done.has_value();
 }
 
-// The kernel answers ENOENT also if the cgroup exists and has no such file (cgroup v1), or its parent no such
-// controller (cgroup v2): making the cgroup again does not help then.
+// Returns whether a cgroup was removed. An ENOENT of the kernel does not prove this: it also means that an existing
+// cgroup lacks the file (v1), or that the parent has not enabled the controller (v2). Making the cgroup again does not
+// help then.
 bool Confinement::is_removed(Controller controller) const {
   return is_absent(layout_.directory(controller, plugins_)) || is_absent(layout_.directory(controller, cgroup_));
 }
@@ -248,9 +256,9 @@ Result<void> Confinement::try_limit(const Limit& limit) {
   return write_value(own + "/" + (v1 ? limit.v1_file : limit.v2_file), v1 ? limit.v1_value : limit.v2_value);
 }
 
-// The kernel answers ENOENT, although the file exists, if a process would leave its cgroup namespace (cgroup v2 with
-// nsdelegate, Linux 4.13). The root of the hierarchy has mode 0555: only root with CAP_DAC_OVERRIDE makes cgroups
-// there.
+// Returns whether this agent can move no process to a plugins' cgroup at the root. On cgroup v2 with nsdelegate (Linux
+// 4.13) the kernel answers ENOENT for an existing file if a process would leave its cgroup namespace. The root of the
+// hierarchy has mode 0555, so only root with CAP_DAC_OVERRIDE can make a cgroup there.
 bool Confinement::is_out_of_reach(pid_t pid) const {
   const std::string directory = layout_.unified_directory(cgroup_);
   if (layout_.hierarchy() != cgroup::Hierarchy::v2 || plugins_ != kPluginsCgroup || directory.empty()) return false;

@@ -13,11 +13,11 @@ CpuBucket::CpuBucket(std::uint64_t millicores, Steady::time_point now)
 
 void CpuBucket::spend(Duration cpu, Steady::time_point now) {
   if (millicores_ == 0) return;
-  // More than some seconds fill it anyway, and must not overflow.
+  // Counts at most two seconds: the product of a very long time would overflow.
   const auto passed = std::min<Duration>(now - filled_, std::chrono::seconds(2));
   filled_ = now;
   left_ns_ = std::min(most_ns_, left_ns_ + passed.count() * millicores_ / 1000);
-  // One long request is not waited for longer than some seconds either.
+  // Limits the debt to four seconds' worth, so one long request does not block the child for much longer.
   left_ns_ = std::max(left_ns_ - cpu.count(), -4 * most_ns_);
   empty_ = empty_ ? left_ns_ < most_ns_ / 10 : left_ns_ <= 0;
 }

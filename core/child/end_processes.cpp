@@ -19,9 +19,9 @@ namespace koord::child {
 namespace {
 
 constexpr Duration kBetweenRounds = std::chrono::milliseconds(1);
-constexpr unsigned kDeepest = 16;  // a plugin without a uid of its own may make cgroups below its own
+constexpr unsigned kDeepest = 16;  // a plugin without its own uid may make cgroups below its own
 
-// The deepest first.
+// Visits the cgroups below the directory, the deepest first, then the directory itself.
 void for_each_below(const std::string& directory, const std::function<void(const std::string&)>& visit,
                     unsigned depth = 0) {
   if (depth < kDeepest)
@@ -30,7 +30,7 @@ void for_each_below(const std::string& directory, const std::function<void(const
   visit(directory);
 }
 
-// Without this process. A cgroup that has ended has none.
+// Returns the processes in the cgroup, except this process. A removed cgroup has no processes.
 Result<std::vector<std::int32_t>> processes_in(const std::string& directory) {
   Result<cgroup::Members> members = cgroup::members_of(directory);
   if (!members && members.error().is(std::errc::no_such_device)) return std::vector<std::int32_t>();
@@ -39,7 +39,8 @@ Result<std::vector<std::int32_t>> processes_in(const std::string& directory) {
   return std::move(members->pids);
 }
 
-// Uses the first means that the tree has. Returns true if the kernel has killed the processes itself.
+// Stops forking by the first means that the tree has. Returns true if that was cgroup.kill, which also kills the
+// processes.
 bool stop_forking(const std::string& directory) {
   if (write_value(directory + "/cgroup.kill", "1")) return true;
   if (write_value(directory + "/cgroup.freeze", "1")) return false;

@@ -9,10 +9,10 @@
 namespace koord::child {
 namespace {
 
-// A process has one plugin, so each thread has one.
+// Each process has only one plugin, so one error per thread is enough.
 thread_local std::optional<service::ReportedError> last_error;
 
-// The host has ended, or has given this child up.
+// Ends this process: the host has ended, or has closed this child's channel.
 [[noreturn]] void end_with_the_host() { ::_exit(0); }
 
 std::string_view cut(koord_str text, std::uint64_t limit) {
@@ -86,7 +86,8 @@ Answer HostProxy::ask(const Packer& request) {
   return answer;
 }
 
-// As the host sees it: its clock is asked once a minute.
+// Returns whether the host accepts samples of this time. Asks the host only for a time after the latest accepted one,
+// about once a minute.
 bool HostProxy::is_time_good(std::uint64_t t_ns) {
   if (t_ns <= latest_good_ns_) return true;
   Answer answer = ask(Packer().add(static_cast<std::uint32_t>(Service::append_until)));
@@ -94,8 +95,8 @@ bool HostProxy::is_time_good(std::uint64_t t_ns) {
   return t_ns <= latest_good_ns_;
 }
 
-// The ring is for what the host will take. The host looks at anything else before this returns, as it would in its own
-// process.
+// Pushes points into the ring only if the host will accept them. Any other batch is sent as a request: the host checks
+// it before this function returns, as in its own process.
 koord_status HostProxy::append(std::uint64_t t_ns, std::vector<koord_point> points) {
   if (points.size() > SampleRing::kMaxPoints || !values_.fit(points) || !is_time_good(t_ns)) {
     Packer request;

@@ -15,19 +15,19 @@
 namespace koord::child {
 namespace {
 
-// Places records one after the other. The targets of a record's pointers are placed before or after it, and the
-// pointers are set then.
+// Writes records one after the other. The targets of a record's pointers are written before or after it; point() then
+// sets the pointers.
 class ImageLayout {
  public:
-  // First of all.
+  // Must be called first.
   void begin(const ImageRoot& root) { put(root); }
 
-  // Where the record stands.
+  // Appends the record and returns its offset.
   template <class Record>
   std::uint64_t put(const Record& record) {
     return put_array(&record, 1);
   }
-  // Elements of the size that this build knows, whatever the stride they came with.
+  // Appends elements in the size that this build knows. `stride` is their size in the given array.
   template <class Record>
   std::uint64_t put_array(const Record* first, std::uint32_t n, std::uint32_t stride = sizeof(Record)) {
     bytes_.resize((bytes_.size() + 7) / 8 * 8);
@@ -37,14 +37,14 @@ class ImageLayout {
     return at;
   }
 
-  // Makes the pointer at this place one to `target`.
+  // Sets the pointer at the offset `place` to the offset `target`.
   void point(std::uint64_t place, std::uint64_t target) {
     std::memcpy(bytes_.data() + place, &target, sizeof target);
     pointers_.push_back(place);
   }
 
   void text(std::uint64_t place, koord_str text) {
-    if (text.n == 0) return point(place, 0);  // to somewhere: no text is a null pointer
+    if (text.n == 0) return point(place, 0);  // an empty text needs a pointer that is not null
     std::uint64_t at = bytes_.size();
     bytes_.append(text.p, text.n);
     point(place, at);
@@ -161,7 +161,7 @@ Result<Image> Image::open(UniqueFd fd) {
   struct stat about;
   if (::fstat(fd.get(), &about) != 0) return system_error(errno, "image of the state");
   auto size = static_cast<std::size_t>(about.st_size);
-  // Private: the addresses are this process' own; pages without pointers stay shared.
+  // Maps privately, because the pointers become addresses of this process. Pages without pointers stay shared.
   void* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd.get(), 0);
   if (memory == MAP_FAILED) return system_error(errno, "image of the state");
   return rebase(Memory(static_cast<unsigned char*>(memory), [size](unsigned char* p) { ::munmap(p, size); }), size);

@@ -17,13 +17,13 @@
 namespace koord::child {
 namespace {
 
-// The kernel's ABI, which headers of older kernels know only in part.
+// Definitions of the kernel's ABI. Older kernel headers have only some of them.
 constexpr long kCreateRuleset = 444, kAddRule = 445, kRestrictSelf = 446;
 constexpr unsigned kAskForVersion = 1;
 constexpr int kPathBeneath = 1;
 
 struct RulesetAttributes {
-  std::uint64_t files = 0;    // of actions that are denied unless a rule allows them
+  std::uint64_t files = 0;    // actions that are denied unless a rule allows them
   std::uint64_t network = 0;  // since ABI 4
   std::uint64_t scopes = 0;   // since ABI 6
 };
@@ -52,7 +52,7 @@ enum : std::uint64_t {
 
 constexpr std::uint64_t kRead = kExecute | kReadFile | kReadDirectory;
 
-// Programs, libraries, and what libc reads of /etc; the node as it shows itself.
+// Programs, libraries and the files of /etc that libc reads; also /proc and /sys.
 constexpr const char* kReadable[] = {
     "/usr",
     "/lib",
@@ -97,7 +97,7 @@ std::uint64_t files_of(unsigned abi) {
 
 std::size_t size_of_attributes(unsigned abi) { return sizeof(std::uint64_t) * (abi >= 6 ? 3 : abi >= 4 ? 2 : 1); }
 
-// A path that is missing cannot be read either.
+// Allows these actions below the path. A missing path needs no rule.
 Result<void> allow(int ruleset, const std::string& path, std::uint64_t actions) {
   const UniqueFd opened(::open(path.c_str(), O_PATH | O_CLOEXEC));
   if (!opened) return {};
@@ -118,8 +118,8 @@ Result<unsigned> landlock_abi() {
   if (abi > 0) return std::min(static_cast<unsigned>(abi), kNewestLandlockAbi);
   const int error = errno;
   if (error == EOPNOTSUPP) return invalid("off; boot with lsm=landlock,…");
-  // The kernel itself never answers EPERM. Container runtimes answer ENOSYS for calls that are newer than their
-  // profile.
+  // landlock_create_ruleset itself never returns EPERM, so this error comes from a seccomp profile. Container runtimes
+  // return ENOSYS for system calls that are newer than their profile.
   if (error == EPERM)
     return invalid("the seccomp profile of the agent's container or unit forbids landlock_create_ruleset");
   if (error != ENOSYS) return system_error(error, "landlock_create_ruleset");
@@ -133,7 +133,7 @@ Result<LandlockRules> LandlockRules::make(const LaunchSpec& spec) {
   const unsigned abi = spec.landlock_abi;
   RulesetAttributes attributes{.files = files_of(abi)};
   if (abi >= 4 && (spec.network & kNetworkTcp) == 0) attributes.network = kBindAndConnectTcp;
-  // Landlock would make CAP_KILL void.
+  // The scope for signals would block them even for a plugin with CAP_KILL.
   const bool may_signal = (spec.capabilities >> CAP_KILL & 1) != 0;
   if (abi >= 6) attributes.scopes = may_signal ? kAbstractSockets : kAbstractSockets | kSignals;
   UniqueFd ruleset(static_cast<int>(::syscall(kCreateRuleset, &attributes, size_of_attributes(abi), 0)));

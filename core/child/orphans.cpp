@@ -23,17 +23,18 @@ using cgroup::Controller;
 
 constexpr Duration kOrphanPatience = std::chrono::seconds(1);
 
-// Also true if the kernel does not say: nothing of another agent may be killed.
+// Returns whether another agent holds the lock. Returns true on errors, too: the processes of another agent must not be
+// killed.
 bool is_locked_by_other(const UniqueFd& directory) { return ::flock(directory.get(), LOCK_EX | LOCK_NB) != 0; }
 
-// Whether the path leads to the opened directory, and not to one that was made after it had been removed.
+// Returns whether the path still leads to the opened directory. It may have been removed and made again.
 bool is_still(const UniqueFd& opened, const std::string& path) {
   struct stat one, other;
   return ::fstat(opened.get(), &one) == 0 && ::stat(path.c_str(), &other) == 0 && one.st_dev == other.st_dev &&
          one.st_ino == other.st_ino;
 }
 
-// All trees that may have cgroups of plugins, each once. Those where forking can be stopped come first.
+// Returns all trees that may have cgroups of plugins, each once. Trees in which forking can be stopped come first.
 std::vector<std::string> plugin_trees(const cgroup::Layout& layout) {
   std::vector<std::string> trees;
   for (const std::string& cgroup : possible_plugins_cgroups(layout)) trees.push_back(layout.unified_directory(cgroup));
@@ -72,7 +73,7 @@ std::size_t end_orphans(const cgroup::Layout& layout) {
       ended += end_processes(directory, kOrphanPatience).count;
       remove_cgroup(directory);
     }
-    ::rmdir(plugins.c_str());  // when it is empty
+    ::rmdir(plugins.c_str());  // succeeds only if it is empty
   }
   return ended;
 }

@@ -18,16 +18,16 @@ namespace koord::child {
 namespace {
 
 constexpr Duration kLoadPatience = std::chrono::seconds(10);
-constexpr Duration kPluginEndPatience = std::chrono::seconds(2);  // once the channel is closed
+constexpr Duration kPluginEndPatience = std::chrono::seconds(2);  // after the channel was closed
 constexpr std::size_t kMaxProblem = 4096;
 
-// `end`: how the process ended; nullopt: it has not ended.
+// `end`: how the process ended; nullopt: it still runs.
 std::string without_handshake(const std::optional<std::string>& end) {
   return "its process " + (end ? "ended " + *end : std::string("closed the channel")) +
          " before it answered the handshake";
 }
 
-// The file that was checked, and no other that lies there since.
+// Opens the plugin's file. Fails if it is not the file that was checked.
 Result<UniqueFd> open_checked(const PluginProcess::Spec& spec) {
   UniqueFd file = TRY(open_at(AT_FDCWD, spec.path, O_RDONLY));
   struct stat about;
@@ -70,7 +70,7 @@ void PluginProcess::add_to_cgroup() {
   }
   if (!missing.empty()) launch_.level.missing[config::IsolationLayer::cgroup] = missing;
   if (!confinement_ || !confinement_->limits_memory()) launch_.spec.memory_bytes = limits_.memory_bytes;
-  // The kernel counts by user, and at a replacement two processes of the plugin run side by side.
+  // The kernel counts processes per user. During a replacement two instances of the plugin run at the same time.
   launch_.spec.processes = 2 * limits_.processes;
 }
 
@@ -91,7 +91,7 @@ Result<std::vector<load::ClassInfo>> PluginProcess::read_handshake() {
   Packer request;
   request.add(static_cast<std::uint32_t>(Call::describe));
   launch_.spec.pack(request);
-  // Constructors may hang. The end of the process closes the channel, which ends the wait below.
+  // A plugin's constructors may hang. SIGKILL ends the process and so closes the channel, which ends receive() below.
   const std::stop_callback give_up(limits_.loading, [this] { process_->signal(SIGKILL); });
   Result<void> asked = process_->calls().send(request.bytes(), file_.get());
   auto handshake = asked ? process_->calls().receive(kLoadPatience) : Result<std::optional<Message>>(asked.error());

@@ -16,7 +16,7 @@
 namespace koord::child {
 namespace {
 
-constexpr mode_t kParentMode = 0711;  // plugins pass through and see no names
+constexpr mode_t kParentMode = 0711;  // plugins may enter their own directory, but not list the others
 constexpr mode_t kOwnMode = 0700;
 
 std::optional<struct stat> stat_of(const std::string& path) {
@@ -25,7 +25,7 @@ std::optional<struct stat> stat_of(const std::string& path) {
   return about;
 }
 
-// Takes the right to write from all other users, plugins' users included. Kubernetes makes an emptyDir with mode 0777,
+// Removes the write permission of other users, including plugins' users. Kubernetes makes an emptyDir with mode 0777
 // without the sticky bit: a plugin could replace files of the agent there.
 Result<void> close_to_plugins(const std::string& directory) {
   const auto found = stat_of(directory);
@@ -43,7 +43,7 @@ Result<void> make_parent(const std::string& directory) {
   TRY(close_to_plugins(above));
   if (::mkdir(directory.c_str(), kParentMode) != 0 && errno != EEXIST)
     return system_error(errno, "'" + directory + "'");
-  // The umask may have taken from it.
+  // mkdir() applies the umask, so the mode is set again.
   if (::chmod(directory.c_str(), kParentMode) != 0) return system_error(errno, "'" + directory + "'");
   return {};
 }
@@ -79,7 +79,7 @@ std::optional<PluginUser> PluginUids::known(const std::string& id) const {
   return PluginUser{.uid = found->second, .directory = directory_ + "/" + id, .problem = {}};
 }
 
-// Fills in the uid if the directory shows it.
+// Returns the path of the plugin's directory. Sets `uid` to its owner if that is valid.
 Result<std::string> PluginUids::place_of(const std::string& id, std::uint32_t& uid) {
   if (directory_.empty()) return invalid("neither plugins.stateDirectory nor store.path is set");
   TRY(make_parent(directory_));
@@ -98,7 +98,8 @@ Result<std::string> PluginUids::place_of(const std::string& id, std::uint32_t& u
   return path;
 }
 
-// By way of a name that no plugin has, so that a directory with a plugin's name always has its owner.
+// Makes the directory under a temporary name that no plugin has, sets its owner, then renames it. So a directory with a
+// plugin's name always has the right owner.
 Result<void> PluginUids::make(const std::string& path, std::uint32_t uid) const {
   const std::string unfinished = path + "~new";
   ::rmdir(unfinished.c_str());
@@ -108,7 +109,8 @@ Result<void> PluginUids::make(const std::string& path, std::uint32_t uid) const 
   return {};
 }
 
-// Users of plugins that are gone keep what they own.
+// Returns a uid that no plugin has and that owns no state directory. Directories of removed plugins remain, with their
+// owners.
 Result<std::uint32_t> PluginUids::free_uid() const {
   std::set<std::uint32_t> taken;
   for (const auto& [id, uid] : given_) taken.insert(uid);

@@ -25,7 +25,8 @@ bool lists(const std::string& directory, std::string_view pid) {
   return false;
 }
 
-// Searches the tree for the cgroup of this process: in a cgroup namespace /proc/self/cgroup says only "/".
+// Searches the tree for the cgroup of this process, because /proc/self/cgroup shows only "/" at the root of a cgroup
+// namespace.
 std::optional<std::string> find_own(const Layout& layout, const std::string& below, std::string_view pid) {
   const std::string directory = layout.unified_directory(below);
   if (lists(directory, pid)) return below;
@@ -43,7 +44,8 @@ std::string below(const std::string& cgroup, std::string_view name) {
   return cgroup.empty() ? std::string(name) : cgroup + "/" + std::string(name);
 }
 
-// The path of this process in the unified tree, without the leading '/'; in a cgroup namespace from that one's root.
+// Returns the path of this process in the unified tree, without the leading '/'. In a cgroup namespace the path starts
+// at the root of the namespace.
 std::string path_of_self() {
   const std::string text = read_file("/proc/self/cgroup").value_or("");
   std::string_view rest = text;
@@ -81,7 +83,7 @@ std::vector<std::string> possible_plugins_cgroups(const Layout& layout) {
 
 Result<void> move_agent_aside(const Layout& layout) {
   if (layout.hierarchy() != cgroup::Hierarchy::v2) return invalid("only cgroup v2 restricts cgroup namespaces");
-  // Plugins are started by several threads. All of them wait until the cgroup is empty.
+  // Several threads may start plugins at the same time. All wait until the agent's own cgroup is empty.
   static std::mutex moving;
   const std::lock_guard lock(moving);
   if (agent_is_aside()) return {};
@@ -89,7 +91,7 @@ Result<void> move_agent_aside(const Layout& layout) {
   if (!own) return not_found("the agent's own cgroup");
   const std::string aside = layout.unified_directory(below(*own, kAgentCgroup));
   if (::mkdir(aside.c_str(), 0755) != 0 && errno != EEXIST) return system_error(errno, "'" + aside + "'");
-  // The first round moves the agent. The second one moves children that it started meanwhile.
+  // The first round moves the agent. The second round moves children that it started meanwhile.
   for (int round = 0; round < 2; ++round) {
     const std::string pids = TRY(read_file(layout.unified_directory(*own) + "/cgroup.procs"));
     std::string_view rest = pids;

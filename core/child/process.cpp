@@ -59,7 +59,7 @@ Result<std::unique_ptr<Process>> Process::start(const std::string& program, cons
   TRY(plan.give(process->samples_.fd(), kSamplesFd));
   std::array<std::string, 3> words{"koord-plugin-host", plugin_id, plugin_path};
   std::array<char*, 4> arguments{words[0].data(), words[1].data(), words[2].data(), nullptr};
-  // Nothing of the agent's environment is a plugin's business.
+  // The child gets no variables of the agent's environment.
   std::array<std::string, 2> settings{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C.UTF-8"};
   std::array<char*, 3> environment{settings[0].data(), settings[1].data(), nullptr};
   const int error = run_on_spawner([&] {
@@ -88,7 +88,7 @@ std::optional<std::string> Process::wait(Duration patience) {
   pollfd end{pidfd_.get(), POLLIN, 0};
   auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(patience).count();
   if (::poll(&end, 1, static_cast<int>(milliseconds)) <= 0) return std::nullopt;
-  ::kill(-pid_, SIGKILL);  // its children; until it is waited for, the group's number is not reused
+  ::kill(-pid_, SIGKILL);  // kills its children; the process group's number is not reused before waitpid()
   int status = 0;
   if (::waitpid(pid_, &status, WNOHANG) != pid_) return std::nullopt;
   ended_ = how_it_ended(status);

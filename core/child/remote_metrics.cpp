@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koord.metrics/1 of a child.
+// The table koord.metrics/1 in a child.
 #include <cstring>
 
 #include "core/child/record_wire.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The service tables of a child. Each function takes its arguments apart, as the host's own would, and asks.
+// The service tables of a child. Each function checks and packs its arguments, as the host's own tables do, and sends a
+// request to the host.
 #include <algorithm>
 
 #include "core/child/record_wire.hpp"
@@ -237,7 +238,7 @@ void add_intent(Packer& plan, const knob::Intent& intent, std::uint64_t ttl_ns) 
   add_labels(plan, intent.inputs);
 }
 
-// The host logs it, and judges the intents before it.
+// Reports a refused plan. The host logs the refusal, and processes the intents before the refused one.
 koord_status refuse_intent(HostProxy& remote, const Packer& plan, std::uint32_t n, const service::Refusal& refusal) {
   Packer question = request(Service::refuse_plan);
   question.add(n)

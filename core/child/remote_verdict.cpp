@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koord.verdict/1 of a child.
+// The table koord.verdict/1 in a child.
 #include <memory>
 #include <utility>
 

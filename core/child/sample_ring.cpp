@@ -14,7 +14,7 @@
 namespace koord::child {
 namespace {
 
-// The header of a batch's points. A batch may go over the end of the ring and on at its beginning.
+// The header of a batch; its points follow. A batch may wrap around from the end of the ring to its beginning.
 struct Header {
   std::uint64_t t_ns;
   std::uint64_t n;
@@ -25,13 +25,13 @@ std::size_t size_of(std::size_t points) { return sizeof(Header) + points * sizeo
 }  // namespace
 
 struct SampleRing::Shared {
-  // Bytes so far; what lies between the two waits to be read.
+  // Bytes written and read so far. The bytes between the two counts are still to be read.
   alignas(64) std::atomic<std::uint64_t> written;
   alignas(64) std::atomic<std::uint64_t> read;
   alignas(64) std::atomic<std::uint64_t> dropped;
   alignas(64) unsigned char ring[kBytes];
 
-  // With size 0 `data` may be null, which memcpy() does not permit.
+  // `data` may be null if `size` is 0, but memcpy() accepts no null pointer.
   void put(std::uint64_t at, const void* data, std::size_t size) {
     if (size == 0) return;
     std::size_t begin = at % kBytes, first = std::min(size, kBytes - begin);

@@ -22,9 +22,10 @@ namespace koord::child {
 namespace {
 
 constexpr rlim_t kMaxFiles = 1024;
-// Long messages to the host are memory files.
+// A lower limit would break long messages to the host, which are memory files.
 constexpr rlim_t kLeastFileLimit = 16 << 20;
-// One byte: a core handler is not started for it, but is started for 0 (core(5)).
+// One byte prevents a core file and also the core handler. With a limit of 0 the kernel still starts the core handler
+// (core(5)).
 constexpr rlim_t kMaxCore = 1;
 
 Result<void> no_new_privileges() {
@@ -32,7 +33,7 @@ Result<void> no_new_privileges() {
   return {};
 }
 
-// From the bounding set first, for that needs a capability itself.
+// Drops all other capabilities from the bounding set. This needs a capability itself, so it is the first step.
 void drop_from_bounding_set(CapabilityMask allowed) {
   for (unsigned capability = 0; ::prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; ++capability)
     if ((allowed >> capability & 1) == 0) ::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
@@ -46,7 +47,8 @@ Result<CapabilityMask> keep_capabilities(CapabilityMask allowed) {
   return kept;
 }
 
-// Programs that root starts have root's capabilities; those that another user starts have the ambient ones.
+// Makes started programs keep the capabilities. Programs that root starts get root's capabilities; for any other user
+// they need to be ambient.
 void hand_on_capabilities(CapabilityMask kept) {
   for (unsigned capability = 0; capability < 64; ++capability)
     if ((kept >> capability & 1) != 0) ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, capability, 0, 0);
@@ -74,14 +76,14 @@ Result<void> limit_resources(const LaunchSpec& spec) {
   return {};
 }
 
-// Where memory is short for both, the plugin goes before the agent does.
+// Makes the OOM killer choose the plugin before the agent if the node's memory is short.
 void offer_as_victim() {
-  // Without a /proc there is nothing to do, and nothing lost.
+  // Without /proc the write fails, which is harmless.
   [[maybe_unused]] Result<void> written = write_value("/proc/self/oom_score_adj", "500");
 }
 
-// The agent may be kept from a directory of another user, and that user from the directories above it: one of them
-// enters.
+// Enters the state directory. The agent may lack access to a directory of another user, and that user to the
+// directories above. So it is tried as both: before and after the change of the user.
 Result<bool> enter_state_directory(const std::string& directory, bool is_last_try) {
   if (directory.empty()) return true;
   if (::chdir(directory.c_str()) != 0) {
@@ -92,8 +94,8 @@ Result<bool> enter_state_directory(const std::string& directory, bool is_last_tr
   return true;
 }
 
-// A change of the user clears the signal that comes with the agent's end. Authors' tools, which run a plugin as their
-// own user, look into it.
+// Protects this process from others and asks for SIGKILL at the agent's end, which a change of the user clears. Tools
+// of plugin authors run a plugin as their own user, and may look into it.
 void close_to_others(const LaunchSpec& spec) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (spec.uid != 0 || spec.landlock_abi > 0) ::prctl(PR_SET_DUMPABLE, 0);
@@ -120,7 +122,7 @@ Result<CapabilityMask> enter_sandbox(const LaunchSpec& spec) {
   if (spec.uid != 0) hand_on_capabilities(kept);
   close_to_others(spec);
   if (rules) TRY(rules->enforce());
-  // Landlock alone would let root without capabilities change the modes of root's files.
+  // Landlock has no rule for file modes: root could change the mode of root's files even without capabilities.
   const bool is_owner_of_node = spec.landlock_abi > 0 && spec.uid == 0;
   TRY(filter_system_calls(kept, spec.network, is_owner_of_node ? FileAttributes::closed : FileAttributes::open));
   return kept;

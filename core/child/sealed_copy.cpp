@@ -11,7 +11,7 @@
 namespace koord::child {
 namespace {
 
-constexpr unsigned kMayBeExecuted = 0x10;  // MFD_EXEC, Linux 6.3: else vm.memfd_noexec decides
+constexpr unsigned kMayBeExecuted = 0x10;  // MFD_EXEC, Linux 6.3. Without it vm.memfd_noexec decides
 constexpr int kSeals = F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK;
 constexpr int kSealExecution = 0x20;  // F_SEAL_EXEC, Linux 6.3
 constexpr std::size_t kMostNameBytes = 200;

@@ -11,7 +11,7 @@ namespace koord::child {
 
 koord_status serve_verdict_post(const koord_host* host, Unpacker& in) {
   const std::vector<verdict::Record> records = take_posted(in);
-  if (!in.ok()) return KOORD_E_INVALID;  // the request is refused as a whole
+  if (!in.ok()) return KOORD_E_INVALID;  // refuses the whole request
   std::vector<std::vector<koord_suspect>> suspects(records.size());
   std::vector<std::vector<koord_label>> others(records.size());
   std::vector<koord_verdict> verdicts;

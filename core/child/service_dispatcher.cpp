@@ -17,7 +17,7 @@ namespace {
 
 using namespace service;  // the service tables
 
-// The longest answer that a child may ask for.
+// The longest answer that a child may request.
 constexpr std::uint64_t kMaxAnswer = 4u << 20;
 
 std::uint32_t length(const auto& list) { return static_cast<std::uint32_t>(list.size()); }
@@ -62,13 +62,14 @@ koord_status append_histograms(const koord_host* host, Unpacker& in) {
         .series = in.number<std::uint64_t>(), .cumulative = nullptr, .n = 0, .rsv = 0, .sum = in.number<double>()};
     std::vector<std::uint64_t>& cumulative = counts.emplace_back(in.count(sizeof(std::uint64_t)));
     for (std::uint64_t& count : cumulative) count = in.number<std::uint64_t>();
-    histogram.cumulative = cumulative.data();  // the vector's own memory: it moves with it
+    // Points to the vector's heap memory, which stays valid when the vector is moved.
+    histogram.cumulative = cumulative.data();
     histogram.n = length(cumulative);
   }
   return metrics_service.append_histograms(host, t_ns, histograms.data(), length(histograms), sizeof(koord_histogram));
 }
 
-// The query, then how many rows the child has room for.
+// Serves a query: reads the query and the number of rows that the child has room for.
 template <class Row, class Ask>
 koord_status query(Unpacker& in, Packer& out, Ask ask) {
   koord_query query{.struct_size = sizeof query};
@@ -86,7 +87,8 @@ koord_status query(Unpacker& in, Packer& out, Ask ask) {
   return status;
 }
 
-// An answer of bytes: how many the child has room for came last, how many there are goes first.
+// Serves a request for bytes. The last field of the request is the size of the child's buffer. The answer begins with
+// the size that is needed.
 template <class Ask>
 koord_status bytes(Unpacker& in, Packer& out, Ask ask) {
   std::string buffer(std::min(in.number<std::uint64_t>(), kMaxAnswer), '\0');
@@ -125,7 +127,7 @@ koord_status cgroup_open(const koord_host* host, Unpacker& in, Packer& out) {
 }
 
 koord_status cgroup_read(const koord_host* host, Unpacker& in, Packer& out) {
-  constexpr std::uint32_t kMaxKeys = 256;  // of a handle: with more the service reads nothing
+  constexpr std::uint32_t kMaxKeys = 256;  // the limit of a handle: the service refuses more keys
   auto handle = in.number<std::uint64_t>();
   auto n = in.number<std::uint32_t>();
   std::vector<std::int64_t> values(kMaxKeys);
@@ -137,7 +139,7 @@ koord_status cgroup_read(const koord_host* host, Unpacker& in, Packer& out) {
   return status;
 }
 
-// Borrowed from the request.
+// Intents that borrow from the request.
 struct Intents {
   std::vector<koord_intent> intents;
   std::vector<std::vector<koord_label>> inputs;
@@ -160,7 +162,7 @@ koord_status propose(const koord_host* host, Unpacker& in) {
   return knobs_service.propose(host, intents.data(), length(intents), sizeof(koord_intent));
 }
 
-// A child cannot refuse with success.
+// Reads a refusal. A status that is not an error becomes KOORD_E_INVALID.
 Refusal refusal_of(Unpacker& in) {
   const auto status = in.number<koord_status>();
   std::string line(in.text());
@@ -340,7 +342,7 @@ koord_status ServiceDispatcher::acquire(Unpacker& in, Packer& out) {
 
 void ServiceDispatcher::append(std::uint64_t t_ns, const std::vector<koord_point>& points) {
   metrics_service.append(host(), t_ns, points.data(), length(points), sizeof(koord_point));
-  // No caller waits for the answer: the text goes to the log.
+  // No caller waits for a result, so an error is logged.
   if (std::optional<ReportedError> error = context_.take_error())
     context_.log(KOORD_LOG_WARN, "append: " + error->text);
 }

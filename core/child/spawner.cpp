@@ -61,7 +61,7 @@ class Spawner {
 }  // namespace
 
 int run_on_spawner(const std::function<int()>& work) {
-  static auto& spawner = *new Spawner;  // never destroyed: its thread never ends
+  static auto& spawner = *new Spawner;  // never destroyed: its thread runs until the process ends
   return spawner.run(work);
 }
 

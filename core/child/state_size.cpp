@@ -18,11 +18,12 @@ namespace koord::child {
 namespace {
 
 constexpr std::uint64_t kLeastOfEntry = 4096;
-constexpr std::uint64_t kBlock = 512;    // of st_blocks, stat(2)
-constexpr unsigned kDeepestFolder = 32;  // each takes a descriptor
+constexpr std::uint64_t kBlock = 512;    // unit of st_blocks, stat(2)
+constexpr unsigned kDeepestFolder = 32;  // each level keeps a descriptor open
 constexpr int kOpenFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
 
-// This thread reads files as another user. A change clears the dumpable flag of the whole process, which this restores.
+// Makes this thread read files as another user. Changing the user clears the dumpable flag of the whole process; the
+// destructor sets it again.
 class AsUser {
  public:
   explicit AsUser(std::uint32_t uid) : dumpable_(::prctl(PR_GET_DUMPABLE)), before_(::setfsuid(uid)) {}
@@ -45,7 +46,8 @@ class StateWalk {
  public:
   explicit StateWalk(std::uint64_t enough) : enough_(enough) {}
 
-  // 0, or the errno of a directory that cannot be read. One that is gone has nothing in it.
+  // Adds the size of a directory. Returns 0, or the errno of a directory that cannot be read. A directory that was
+  // removed meanwhile counts as empty.
   int add(int parent, const char* name, unsigned depth) {
     const int fd = ::openat(parent, name, kOpenFlags);
     if (fd < 0) return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? 0 : errno;
@@ -55,7 +57,7 @@ class StateWalk {
       const std::string_view shown = entry->d_name;
       if (shown == "." || shown == "..") continue;
       struct stat about;
-      if (::fstatat(fd, entry->d_name, &about, AT_SYMLINK_NOFOLLOW) != 0) continue;  // it is gone
+      if (::fstatat(fd, entry->d_name, &about, AT_SYMLINK_NOFOLLOW) != 0) continue;  // removed meanwhile
       bytes_ += std::max(static_cast<std::uint64_t>(about.st_blocks) * kBlock, kLeastOfEntry);
       if (bytes_ > enough_) return 0;
       if (!S_ISDIR(about.st_mode)) continue;

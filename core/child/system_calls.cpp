@@ -23,7 +23,7 @@ namespace {
 
 #if defined(__x86_64__)
 constexpr std::uint32_t kArchitecture = AUDIT_ARCH_X86_64;
-constexpr std::uint32_t kForeignCalls = 0x40000000;  // x32: the same calls by other numbers
+constexpr std::uint32_t kForeignCalls = 0x40000000;  // x32: the same system calls under other numbers
 #elif defined(__aarch64__)
 constexpr std::uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
 constexpr std::uint32_t kForeignCalls = 0xffffffff;
@@ -35,8 +35,8 @@ constexpr CapabilityMask kAdmin = bit(CAP_SYS_ADMIN);
 constexpr CapabilityMask kNoCapability = 0;
 constexpr long kOpenTreeAttr = 467;  // Linux 6.15
 
-// Each answers EPERM, except for a process with one of these capabilities: a process that may not use a call does not
-// reach its code.
+// A system call that returns EPERM, except for a process with one of the capabilities `unless`. So a process that may
+// not use a call does not reach its kernel code.
 struct Denial {
   long call;
   CapabilityMask unless;
@@ -85,7 +85,7 @@ constexpr Denial kDenied[] = {
     {SYS_acct, bit(CAP_SYS_PACCT)},
     {SYS_vhangup, bit(CAP_SYS_TTY_CONFIG)},
     {SYS_open_by_handle_at, bit(CAP_DAC_READ_SEARCH)},
-    // BPF programs know cgroups by the ids that this call gives.
+    // This call returns the ids by which BPF programs identify cgroups.
     {SYS_name_to_handle_at, bit(CAP_DAC_READ_SEARCH) | bit(CAP_BPF) | kAdmin},
     {SYS_syslog, bit(CAP_SYSLOG) | kAdmin},
     {SYS_bpf, bit(CAP_BPF) | kAdmin},
@@ -99,8 +99,8 @@ constexpr Denial kDenied[] = {
     {SYS_io_uring_enter, kNoCapability},
     {SYS_io_uring_register, kNoCapability},
     {SYS_nfsservctl, kNoCapability},
-    // Objects and requests that are counted for the whole node, not for a user; the first ones also outlive their
-    // maker.
+    // Objects and requests that the kernel limits for the whole node, not for each user. The first ones also outlive
+    // the process that made them.
     {SYS_shmget, kNoCapability},
     {SYS_shmat, kNoCapability},
     {SYS_shmctl, kNoCapability},
@@ -120,10 +120,10 @@ constexpr Denial kDenied[] = {
     {SYS_ioperm, bit(CAP_SYS_RAWIO)},
     {SYS_modify_ldt, kNoCapability},
 #endif
-    // An agent locks the cgroup tree that it writes to (core/knob/tree_lock.hpp); a process that may only read the tree
-    // could do so first.
+    // An agent locks the cgroup tree that it writes to (core/knob/tree_lock.hpp). A process with only read access could
+    // take that lock first.
     {SYS_flock, kNoCapability},
-    // Its process group is one of the ways to end what it has started.
+    // The process group is one way to kill everything that the process has started.
     {SYS_setsid, kNoCapability},
     {SYS_setpgid, kNoCapability},
 };
@@ -140,8 +140,8 @@ constexpr Denial kDeniedOnAttributes[] = {
     {SYS_fremovexattr, bit(CAP_FOWNER)}, {kRemovexattrat, bit(CAP_FOWNER)},
 };
 
-// Calls on a process: only with 0 or the number of this one. Go preempts its threads and abort() ends a process by
-// tgkill with their own number.
+// A call that is allowed only for argument 0 or the process's own pid. Go preempts threads, and abort() ends a process,
+// by tgkill with the own pid.
 struct OwnProcessOnly {
   long call;
   unsigned argument;
@@ -164,10 +164,10 @@ constexpr OwnProcessOnly kOwnProcessOnly[] = {
     {SYS_move_pages, 0, bit(CAP_SYS_NICE)},
 };
 
-// The first argument says what kind of thing the second one names.
+// A call with a first argument that says which kind of object the second argument identifies.
 struct OfKind {
   long call;
-  std::uint32_t process;  // the kind that is a process
+  std::uint32_t process;  // the kind "process"
 };
 
 constexpr std::uint32_t kIoprioWhoProcess = 1;
@@ -177,17 +177,17 @@ constexpr std::uint32_t kNamespaces =
     CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
 constexpr std::uint32_t kPushIntoTerminal = 0x5412, kLinuxConsole = 0x541c;  // TIOCSTI, TIOCLINUX
 constexpr std::uint32_t kQueryPersonality = 0xffffffff, kLinuxPersonality = 0;
-constexpr std::uint32_t kSocketType = 0xf;  // SOCK_CLOEXEC and SOCK_NONBLOCK are above
+constexpr std::uint32_t kSocketType = 0xf;  // higher bits: SOCK_CLOEXEC, SOCK_NONBLOCK
 
 std::uint16_t code_of(unsigned code) { return static_cast<std::uint16_t>(code); }
 
-// The rule for one call; begins with its number in the accumulator, ends with an answer.
+// The filter code of one system call. It starts with the call's number in the accumulator and ends with a result.
 class Rule {
  public:
   static sock_filter answer(std::uint32_t what) { return BPF_STMT(BPF_RET | BPF_K, what); }
   static sock_filter error(int number) { return answer(SECCOMP_RET_ERRNO | static_cast<std::uint32_t>(number)); }
 
-  // The kernel takes the lower half of these arguments alone.
+  // Loads the lower 32 bits: the kernel ignores the upper half of these arguments.
   Rule& load_argument(unsigned n) {
     code_.push_back(BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
                              static_cast<std::uint32_t>(offsetof(seccomp_data, args) + n * sizeof(std::uint64_t))));
@@ -272,7 +272,8 @@ void add_own_process_rules(Program& program, CapabilityMask kept) {
                                 .otherwise(kRefuse));
 }
 
-// clone3() has its flags in memory, where no filter can read them: libc takes clone() if clone3() is missing.
+// Restricts clone(). clone3() has its flags in memory, where no filter can read them: it returns ENOSYS, and libc uses
+// clone().
 void add_rules_of_new_processes(Program& program, CapabilityMask kept) {
   const std::uint32_t denied = CLONE_PARENT | CLONE_PTRACE | ((kAdmin & kept) == 0 ? kNamespaces : 0);
   program.add(SYS_clone, Rule().load_argument(0).when_any_of(denied, kRefuse).otherwise(kAllow));
@@ -286,7 +287,7 @@ void add_socket_rules(Program& program, CapabilityMask kept, NetworkMask network
   if ((network & kNetworkNetlink) != 0) rule.when_equal(AF_NETLINK, kAllow);
   if ((bit(CAP_NET_RAW) & kept) != 0)
     for (std::uint32_t family : {AF_INET, AF_INET6, AF_PACKET}) rule.when_equal(family, kAllow);
-  // AF_INET and AF_INET6 are judged by the type of the socket; every other family ends here.
+  // AF_INET and AF_INET6 go on to the check of the socket type. Any other family ends here.
   rule.otherwise(BPF_JUMP(code_of(BPF_JMP | BPF_JEQ | BPF_K), AF_INET, 2, 0));
   rule.otherwise(BPF_JUMP(code_of(BPF_JMP | BPF_JEQ | BPF_K), AF_INET6, 1, 0));
   rule.otherwise(kRefuse).load_argument(1).mask(kSocketType);
@@ -297,7 +298,7 @@ void add_socket_rules(Program& program, CapabilityMask kept, NetworkMask network
   Rule pair;
   pair.load_argument(0).unless_equal(AF_UNIX, kRefuse);
   if ((network & kNetworkUnix) == 0) {
-    // An end of a pair of datagram sockets can also send to sockets of others.
+    // A socket of a datagram pair could also send to other processes' sockets.
     pair.load_argument(1)
         .mask(kSocketType)
         .when_equal(SOCK_STREAM, kAllow)
@@ -321,7 +322,8 @@ Result<void> filter_system_calls(CapabilityMask kept, NetworkMask network, FileA
   add_own_process_rules(program, kept);
   add_rules_of_new_processes(program, kept);
   add_socket_rules(program, kept, network);
-  // Takes space without the time of writing it: faster than a state directory can be measured. libc writes instead.
+  // fallocate() takes disk space faster than the agent can measure the state directory. On this error libc writes zeros
+  // instead.
   program.add(SYS_fallocate, Rule().otherwise(Rule::error(EOPNOTSUPP)));
   program.add(SYS_personality, Rule()
                                    .load_argument(0)

@@ -16,7 +16,7 @@
 namespace koord::child {
 namespace {
 
-constexpr std::uint64_t kBlockOfStat = 512;  // of st_blocks, stat(2)
+constexpr std::uint64_t kBlockOfStat = 512;  // unit of st_blocks, stat(2)
 
 struct CloseListing {
   void operator()(DIR* directory) const { ::closedir(directory); }
@@ -24,7 +24,7 @@ struct CloseListing {
 
 using Listing = std::unique_ptr<DIR, CloseListing>;
 
-// The real user id in the text of /proc/PID/status.
+// Returns the real user id in the text of /proc/PID/status.
 std::optional<std::uint64_t> user_in(std::string_view status) {
   constexpr std::string_view kStart = "\nUid:\t";
   const std::size_t at = status.find(kStart);

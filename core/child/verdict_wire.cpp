@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kLeastRecord = 100, kLeastSuspect = 50, kLeastOther = 16;  // bytes
 
-// Members travel in the order in which they are visited.
+// Writes the members of a verdict in the order in which they are visited.
 class Writer {
  public:
   explicit Writer(Packer& out) : out_(out) {}
