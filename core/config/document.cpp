@@ -7,7 +7,7 @@
 namespace koord::config {
 namespace {
 
-constexpr std::size_t kQuotedBytes = 64;  // of a value in an error
+constexpr std::size_t kQuotedBytes = 64;  // the length of a quoted value in an error
 
 std::string quote(std::string_view text) {
   if (text.size() <= kQuotedBytes) return "'" + std::string(text) + "'";

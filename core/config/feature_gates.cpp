@@ -19,7 +19,7 @@ constexpr std::string_view kAllBeta = "AllBeta";
 
 bool is_group(std::string_view name) { return name == kAllAlpha || name == kAllBeta; }
 
-// The name that sets every gate of a stage; ga has none.
+// Returns the name that sets all gates of a stage; "": none for ga.
 std::string_view group_of(Stage stage) {
   if (stage == Stage::alpha) return kAllAlpha;
   return stage == Stage::beta ? kAllBeta : std::string_view();
@@ -36,7 +36,7 @@ std::string describe(const GateSpec& spec) {
          (spec.locked ? ", locked" : "");
 }
 
-// As Go's strconv.ParseBool.
+// Parses a boolean as Go's strconv.ParseBool does.
 std::optional<bool> parse_bool(std::string_view text) {
   for (std::string_view name : {"1", "t", "T", "true", "TRUE", "True"})
     if (text == name) return true;

@@ -47,7 +47,7 @@ std::optional<json::value> read_integer(std::string_view text) {
   return std::nullopt;
 }
 
-// from_chars also takes "inf" and "nan", which are strings in YAML.
+// Parses a decimal number. from_chars would also accept "inf" and "nan", which are strings in YAML.
 std::optional<json::value> read_decimal(std::string_view text) {
   if (text.find_first_not_of("+-.0123456789eE") != std::string_view::npos) return std::nullopt;
   if (auto value = whole<double>(without_plus(text))) return json::value(*value);

@@ -25,7 +25,7 @@ std::string default_node_name() {
   return name && *name ? name : host_name();
 }
 
-// A value that cannot be reverted must not be written.
+// Checks that originals are stored if values may be written: a value that cannot be reverted must not be written.
 void check_modes(const Config& config, Report& report) {
   if (!config.qos.directory.empty()) return;
   constexpr std::string_view kWhy = ": 'enforce' needs qos.directory, where is kept what knobs had before";
@@ -44,7 +44,7 @@ void check_tls(const ListenSettings::Tls& tls, Report& report) {
         invalid("listen.tls.authorization: 'kubernetes' needs listen.tls.certFile, or tokens could be read by others"));
 }
 
-// Checks that need several keys.
+// Makes checks that involve several keys.
 void check_together(const Config& config, Report& report) {
   const StateSettings::File& file = config.state.file;
   if (config.state.source == StateSource::file && file.pods.empty() && file.node.empty() && file.node_slo.empty())

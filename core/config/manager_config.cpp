@@ -10,7 +10,7 @@
 namespace koord::config {
 namespace {
 
-// The rules that keep two replicas from leading at once, and a slow request from costing the leadership.
+// Checks the rules for the Lease: two replicas must not lead at once, and one slow request must not end the leadership.
 void check_lease(const ManagerConfig::Lease& lease, Report& report) {
   if (lease.renew >= lease.duration) report.add(invalid("lease.renew: expected less than lease.duration"));
   if (2 * lease.retry >= lease.renew) report.add(invalid("lease.retry: expected less than half of lease.renew"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of the keys of koord-manager. Order is the order of the reference.
+// The table of the keys of koord-manager, in the order of the reference.
 #include <chrono>
 #include <string_view>
 #include <utility>

@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kStandardTag = "tag:yaml.org,2002:";
 constexpr std::array<std::string_view, 7> kStandardTypes{"str", "int", "float", "bool", "null", "seq", "map"};
 
-// "" and "?" stand for no tag, "!" for a quoted scalar.
+// Returns whether the tag is supported. "" and "?" mean no tag, "!" a quoted scalar.
 bool is_supported(std::string_view tag) {
   if (tag.empty() || tag == "?" || tag == "!") return true;
   if (!tag.starts_with(kStandardTag)) return false;
@@ -54,7 +54,7 @@ void NodeBuilder::OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) {
   add(make_scalar(place_of(mark), {}, false), anchor);
 }
 
-// An anchor is known once its value is complete, so a value cannot hold itself.
+// Adds the value of an anchor. An anchor is stored when its value is complete, so a value cannot contain itself.
 void NodeBuilder::OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) {
   const auto known = anchors_.find(anchor);
   if (known == anchors_.end()) throw Refused{place_of(mark), "an alias stands inside the value it stands for"};
@@ -127,7 +127,7 @@ void NodeBuilder::add_to_mapping(Open& mapping, Node node) {
     mapping.node.entries.push_back({key.text, key.place, std::move(node)});
 }
 
-// Charges a copy against the bound before it is made.
+// Counts the values of a copy against the limit before it is made.
 void NodeBuilder::count(const Node& node) {
   if (++values_ > max_values_)
     throw Refused{node.place, "aliases expand to more than " + std::to_string(max_values_) + " values"};

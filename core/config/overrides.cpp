@@ -16,7 +16,8 @@
 namespace koord::config {
 namespace {
 
-// An override has no lines: whatever is wrong in it is wrong at "--set a.b=c".
+// Sets the place of a value and all its parts. An override has no lines, so all its errors have the place "--set
+// a.b=c".
 void place_all(Node& node, const Place& place) {
   node.place = place;
   for (Node& item : node.items) place_all(item, place);
@@ -42,7 +43,7 @@ Node& enter(Node& mapping, const std::string& key, const Place& place) {
   return mapping.entries.emplace_back(Entry{key, place, Node{NodeKind::null, place, {}, false, {}, {}}}).value;
 }
 
-// Takes the next part of a key, plain or in quotes, off the front of `rest`; empty at the end.
+// Removes the next part of a key, plain or in quotes, from the front of `rest` and returns it; "" at the end.
 std::string take_part(std::string_view& rest) {
   const bool quoted = rest.starts_with('"');
   if (quoted) rest.remove_prefix(1);
@@ -80,7 +81,7 @@ bool is_plugin_key(const std::string& name) {
   return std::any_of(schema.begin(), schema.end(), [&](const auto& key) { return key.path == name; });
 }
 
-// Suggests the quoted form of plugins.settings.com.example.x.period.
+// Returns the quoted form as a hint for plugins.settings.com.example.x.period.
 std::string with_quoted_id(const std::vector<std::string>& keys) {
   constexpr std::size_t kId = 2;
   if (keys.size() <= kId + 2 || keys[0] != "plugins" || keys[1] != "settings") return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of the keys of one plugin, below plugins.settings. Order is the order of the reference.
+// The table of the keys of one plugin, below plugins.settings, in the order of the reference.
 #include <chrono>
 #include <string_view>
 #include <utility>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part "report" of the table in keys.cpp, before the key qos.mode.
+// The section "report" of the table in keys.cpp. It is before the key qos.mode.
 #include <chrono>
 #include <string_view>
 #include <utility>

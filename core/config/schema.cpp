@@ -10,7 +10,7 @@
 namespace koord::config {
 namespace {
 
-// The names that may follow `prefix` ("" or "store."): last parts of keys and names of sections.
+// Returns the names that may follow `prefix` ("" or "store."): last parts of keys and names of sections.
 template <class Target>
 std::vector<std::string> names_below(const Schema<Target>& schema, std::string_view prefix) {
   std::vector<std::string> names;
@@ -37,7 +37,8 @@ class DocumentReader {
 
  private:
   void read_entry(const Entry& entry, const std::string& prefix) {
-    if (entry.key.find('.') != entry.key.npos) return report_unknown(entry, prefix);  // a name, not a path
+    // A key of the document is one name, not a path.
+    if (entry.key.find('.') != entry.key.npos) return report_unknown(entry, prefix);
     const std::string path = prefix + entry.key;
     const auto key = std::find_if(schema_.begin(), schema_.end(), [&](const auto& k) { return k.path == path; });
     if (key != schema_.end()) {

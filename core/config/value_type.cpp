@@ -14,7 +14,7 @@
 namespace koord::config {
 namespace {
 
-// A type with values that are single scalars, made from a function that returns what is wrong with the node.
+// Returns a type for single scalars. `read` returns the value or the error of a node.
 template <class T, class Read>
 ValueType<T> scalar_type(std::string name, Read read) {
   return {std::move(name), [read](const Node& node, const std::string& path, Report& report) -> std::optional<T> {
@@ -35,14 +35,14 @@ Result<std::string> read_absolute_path(const Node& node) {
   return path;
 }
 
-// An empty part, "." or "..".
+// Returns whether a part of the path is empty, "." or "..".
 bool has_dots(std::string_view path) {
   while (const auto part = next_field(path, '/'))
     if (part->empty() || *part == "." || *part == "..") return true;
   return false;
 }
 
-// One of the node's roots, then a path below it.
+// Returns whether the path is one of the node's roots and a path below it.
 bool is_granted_path(std::string_view path) {
   if (has_dots(path)) return false;
   const std::string_view root = path.substr(0, path.find('/'));
@@ -50,7 +50,7 @@ bool is_granted_path(std::string_view path) {
          (root == "proc" || root == "sys" || root == "cgroup" || root == "resctrl" || root == "run");
 }
 
-// The port stands behind the last colon; an IPv6 address stands in brackets.
+// Reads a host and a port. The port follows the last colon; an IPv6 address must be in brackets.
 Result<std::string> read_host_and_port(const Node& node) {
   const Error bad = invalid("expected host:port, such as '127.0.0.1:9316', found " + describe(node));
   const std::string text = TRY(scalar_of(node, "host:port"));
@@ -81,7 +81,7 @@ Result<bool> read_boolean(const Node& node) {
   return invalid("expected true or false, found " + describe(node));
 }
 
-// The same type with "" for off.
+// Returns the same type, in which "" means off.
 ValueType<std::string> or_empty(ValueType<std::string> type) {
   return {type.name + ", or \"\" for off",
           [read = type.read](const Node& node, const std::string& path, Report& report) {

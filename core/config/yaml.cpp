@@ -14,11 +14,11 @@
 namespace koord::config {
 namespace {
 
-// Reads where the text stands, without a copy.
+// Reads the text in place, without a copy.
 class ViewBuffer : public std::streambuf {
  public:
   explicit ViewBuffer(std::string_view text) {
-    char* begin = const_cast<char*>(text.data());  // only read from: setg wants it so
+    char* begin = const_cast<char*>(text.data());  // setg() needs it, but only reads
     setg(begin, begin, begin + text.size());
   }
 };
