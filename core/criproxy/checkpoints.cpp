@@ -95,7 +95,7 @@ Result<std::unique_ptr<Checkpoints>> Checkpoints::open(const std::string& folder
     const std::vector<std::string> names = TRY(list_directory(checkpoints->state_->folders[of]));
     for (const std::string& name : names)
       if (name.find(".new.") != std::string::npos)
-        ::unlink(checkpoints->state_->path(of, name).c_str());  // of a proxy that was killed while it wrote
+        ::unlink(checkpoints->state_->path(of, name).c_str());  // left by a proxy that was killed during the write
       else if (is_file_name(name))
         checkpoints->state_->load(of, name, problems);
   }

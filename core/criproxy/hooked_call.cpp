@@ -13,7 +13,7 @@ using Request = Result<std::optional<std::string>>;
 
 constexpr int kMaxWaiting = 256;
 
-// A copy without the fields that hooks do not get.
+// Returns a copy with only the fields that hooks get.
 wire::PodConfig kept_part(const wire::PodConfig& pod) {
   wire::PodConfig kept;
   *kept.mutable_metadata() = pod.metadata();
@@ -26,12 +26,12 @@ wire::PodConfig kept_part(const wire::PodConfig& pod) {
   return kept;
 }
 
-// The state of one parsed call; shared with the tasks on the pool, some of which outlive the call.
+// The state of one parsed call. Tasks on the pool share it; some of them outlive the call.
 struct CallRecord {
   HookParts& parts;
   Method method;
-  std::string id;                              // the container or sandbox that the request names
-  std::optional<wire::Checkpoint> about = {};  // null: hooks are not asked, nothing is kept
+  std::string id;                              // the container or sandbox in the request
+  std::optional<wire::Checkpoint> about = {};  // nullopt: hooks are not asked, and no checkpoint is kept
   bool skips_hooks = false;
 
   CallRecord(HookParts& all, Method of) : parts(all), method(of) {}
@@ -46,7 +46,7 @@ struct CallRecord {
   Request update(const std::string& bytes);
   Request by_id(const std::string& bytes);
   Request unreadable();
-  // All changes, those of hook servers first; an error refuses.
+  // Returns all changes, those of hook servers first. Fails if a hook refuses the call.
   Result<std::vector<Changes>> ask(std::string_view stage);
   void remove();
 };
@@ -117,7 +117,7 @@ Request CallRecord::create(const std::string& bytes) {
   *about->mutable_resources() = config.linux_part().resources();
   const std::vector<Changes> changes = TRY(ask(stage_before(method)));
   for (const Changes& change : changes) merge(change, config);
-  // A hook may have put the pod below another cgroup than the kubelet repeats here.
+  // The kubelet sends the pod's original cgroup parent here. A hook may have moved the pod below another cgroup.
   const bool moved = !parent.empty() && request.has_sandbox_config() &&
                      request.sandbox_config().linux_part().cgroup_parent() != parent;
   if (moved) request.mutable_sandbox_config()->mutable_linux_part()->set_cgroup_parent(parent);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// koord-cri-proxy: stands between a kubelet and a container runtime. Exit status: 0 ended as asked, 1 could not run,
-// 2 the command line is wrong.
+// koord-cri-proxy: a proxy between a kubelet and a container runtime. Exit status: 0 after a requested end, 1 if it
+// could not run, 2 if the command line is wrong.
 #include <iostream>
 
 #include "core/base/version.hpp"

@@ -30,7 +30,7 @@ auto& item_of_path(Items& items, const std::string& path) {
   return item;
 }
 
-// The number in the answer, if it is one that the request did not have. Zero: left out.
+// Returns the number in the answer if it differs from the request. Zero means that the answer has no number.
 std::optional<std::int64_t> changed(std::int64_t sent, std::int64_t answered) {
   return answered == 0 || answered == sent ? std::nullopt : std::optional(answered);
 }

@@ -13,7 +13,7 @@ namespace po = boost::program_options;
 
 constexpr std::string_view kNone = "none";
 
-// The texts of the command line, before they are checked.
+// The values of the command line as text, before they are checked.
 struct Texts {
   std::string listen, runtime, agent, agent_wait = "200ms", hook_servers, hook_server_wait = "2s", state, health,
                                       drain = "500ms", log_level = "info", log_format = "text";

@@ -11,7 +11,7 @@ namespace {
 
 std::string_view view(grpc::string_ref text) { return {text.data(), text.size()}; }
 
-// gRPC writes these itself.
+// Returns whether gRPC itself writes this metadata.
 bool is_own_metadata(std::string_view key) {
   return key.starts_with(":") || key.starts_with("grpc-") || key == "user-agent" || key == "te" ||
          key == "content-type";
@@ -31,9 +31,9 @@ grpc::ByteBuffer buffer_of(const std::string& bytes) {
   return {&slice, 1};
 }
 
-// The server's half is the reactor itself, the runtime's half is `runtime_side_`. One hold keeps the runtime's half
-// from ending before no more operation of it can be started: until its last read has failed. The mutex is recursive:
-// gRPC may run a reaction within the call that starts the operation.
+// One call. This reactor is the side of the server, `runtime_side_` is the side of the runtime. A hold on the runtime's
+// side prevents its end while operations may still be started, that is, until its last read has failed. The mutex is
+// recursive, because gRPC may call a reaction within the call that starts the operation.
 class PassingCall final : public grpc::ServerGenericBidiReactor {
  public:
   PassingCall(grpc::GenericCallbackServerContext& context, grpc::GenericStub& runtime, std::unique_ptr<CallHook> hook,
@@ -60,7 +60,7 @@ class PassingCall final : public grpc::ServerGenericBidiReactor {
                            [this](Result<std::optional<std::string>> request) { send_hooked(std::move(request)); });
     }
     if (!runtime_started_ && !ok && !finished_)
-      start_runtime_side();  // a call without a message: the runtime refuses it
+      start_runtime_side();  // a call without a message, which the runtime refuses
     if (!runtime_started_ || runtime_closed_) return;
     if (ok)
       runtime_side_.StartWrite(&request_);
@@ -122,7 +122,7 @@ class PassingCall final : public grpc::ServerGenericBidiReactor {
     if (ok)
       for (const auto& [key, value] : runtime_context_.GetServerInitialMetadata())
         if (!is_own_metadata(view(key))) context_.AddInitialMetadata(std::string(view(key)), std::string(view(value)));
-    if (ok && !response_waits_) StartSendInitialMetadata();  // else it goes with the response
+    if (ok && !response_waits_) StartSendInitialMetadata();  // else it is sent with the response
     if (std::exchange(response_waits_, false)) pass_response();
   }
 
@@ -179,7 +179,7 @@ class PassingCall final : public grpc::ServerGenericBidiReactor {
     delete this;
   }
 
-  grpc::GenericCallbackServerContext& context_;  // ends before this: when the server's half is done
+  grpc::GenericCallbackServerContext& context_;  // destroyed before this object, when the server's side is done
   const std::string method_;
   grpc::GenericStub& stub_;
   const std::unique_ptr<CallHook> hook_;

@@ -32,7 +32,7 @@ class CountedCalls final : public CallObserver {
 
 // Removes checkpoints of pods and containers that ended while no proxy ran.
 void remove_stale(Checkpoints& checkpoints, Proxy& proxy, Checkpoints::Kind kind, const std::string& method) {
-  const std::vector<std::string> known = checkpoints.ids(kind);  // before the list: new ones stay
+  const std::vector<std::string> known = checkpoints.ids(kind);  // read before the list, so that new entries are kept
   const std::optional<std::string> answer = proxy.ask_runtime("/runtime.v1.RuntimeService/" + method, "", kRuntimeWait);
   wire::Listed listed;
   if (!answer || !listed.ParseFromString(*answer)) return;
@@ -118,7 +118,7 @@ struct Program {
     return {};
   }
 
-  // Tasks on the pool use the parts.
+  // Waits for the tasks on the pool, because they use the parts.
   static void drain_hooks(const HookParts& parts) {
     while (parts.waiting > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }

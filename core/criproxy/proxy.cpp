@@ -28,7 +28,7 @@ class Service final : public grpc::CallbackGenericService {
   CallObserver& observer_;
 };
 
-// The client's pings pass no proxy: answers as many as it sends.
+// Allows any number of pings from the client, because a proxy does not pass pings on.
 void accept_pings(grpc::ServerBuilder& builder) {
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PING_STRIKES, 0);

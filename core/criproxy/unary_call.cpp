@@ -12,7 +12,7 @@ namespace koord::criproxy {
 
 std::shared_ptr<grpc::Channel> local_channel(const std::string& socket) {
   grpc::ChannelArguments arguments;
-  arguments.SetString(GRPC_ARG_DEFAULT_AUTHORITY, "localhost");  // servers in Go refuse a path
+  arguments.SetString(GRPC_ARG_DEFAULT_AUTHORITY, "localhost");  // servers in Go refuse the socket's path as authority
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 50);
