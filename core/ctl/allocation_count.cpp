@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program's own malloc comes before the C library's in the search of every shared object, so it sees their calls,
-// too.
+// Shared objects resolve malloc to the program's own one before the C library's, so their calls are counted, too.
 #include "core/ctl/allocation_count.hpp"
 
 #include <atomic>
@@ -25,7 +24,7 @@ void counted() { count.fetch_add(1, std::memory_order_relaxed); }
 }  // namespace
 
 extern "C" {
-// glibc's own names for its allocator; free() needs no counting and stays as it is.
+// glibc's internal names of its allocator. free() is not counted, so it is not replaced.
 void* __libc_malloc(std::size_t size) noexcept;
 void* __libc_calloc(std::size_t n, std::size_t size) noexcept;
 void* __libc_realloc(void* memory, std::size_t size) noexcept;

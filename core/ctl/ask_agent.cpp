@@ -8,7 +8,7 @@
 namespace koord::ctl {
 namespace {
 
-// Returns the text of {"error": "…"}, else the whole answer.
+// Returns the text of {"error": "…"}, or the whole answer if it has another form.
 std::string reason_of(const std::string& body) {
   if (const auto answer = read_json_object(body))
     if (const auto* text = answer->if_contains("error"); text && text->is_string())
@@ -16,7 +16,7 @@ std::string reason_of(const std::string& body) {
   return body;
 }
 
-// The client's error may begin with the socket, too: it is named once.
+// Returns the error with the socket named once: the client's error may already begin with it.
 Error no_answer(const std::string& socket, Error error) {
   const std::string named = "'" + socket + "': ";
   if (error.text.starts_with(named)) error.text.erase(0, named.size());
@@ -29,7 +29,7 @@ Result<std::string> answer_of(const Invocation& invocation, Result<http::ClientR
   return std::move(response->body);
 }
 
-// The agent itself gives up after 30 s.
+// The agent's own time limit is 30 s.
 constexpr Duration kPatience = std::chrono::seconds(40);
 
 }  // namespace

@@ -13,7 +13,7 @@
 namespace koord::ctl {
 namespace {
 
-constexpr mode_t kPassable = 0711;  // the plugin's user passes through to its own directory
+constexpr mode_t kPassable = 0711;  // the plugin's user must reach its own directory below
 
 child::Layers::Options options_of(const std::string& directory, const config::Config& config, const NodeRoots& roots) {
   return {.state_directory = directory + "/state",

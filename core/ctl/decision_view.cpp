@@ -16,7 +16,7 @@ constexpr const char* kNoStrategy =
     "No strategy manages this pod.\n"
     "koordctl mode lists the strategies, koordctl slo the features that an invalid figure makes inactive.\n";
 
-// "lost to com.acme.quota", "failed: cannot write …"
+// Returns a result: "lost to com.acme.quota", "failed: cannot write …"
 std::string result_of(const json::value& decision) {
   std::string result = json_text(decision, "result");
   const std::string problem = json_text(decision, "problem"), winner = json_text(decision, "winner");
@@ -25,7 +25,7 @@ std::string result_of(const json::value& decision) {
   return problem.empty() ? result : result + ": " + problem;
 }
 
-// "the node is busy (usage=7.3, threshold=6.5)"
+// Returns a reason: "the node is busy (usage=7.3, threshold=6.5)"
 std::string why_of(const json::value& decision) {
   std::string inputs;
   if (const json::value* given = json_member(decision, "inputs"); given != nullptr && given->is_object()) {
@@ -46,7 +46,7 @@ std::string pod_of(const json::value& object) {
   return json_text(pod, "namespace") + "/" + name + (container.empty() ? "" : "/" + container);
 }
 
-// "shadow", "shadow (disabled)": of a strategy that does not run.
+// Returns a mode: "shadow", or "shadow (disabled)" if the strategy does not run.
 std::string mode_of(const json::value& mode) {
   const std::string state = json_text(mode, "state");
   return json_text(mode, "mode") + (state.empty() || state == "running" ? "" : " (" + state + ")");
@@ -62,27 +62,27 @@ std::string value_of(const json::value& knob) {
   return problem.empty() ? json_text(knob, "value") : problem;
 }
 
-// "20000 100000", "scale 1.5", "cap 50000 100000"
+// Returns an intent: "20000 100000", "scale 1.5", "cap 50000 100000"
 std::string intent_of(const json::value& intent) {
   const std::string role = json_text(intent, "role"), wanted = json_text(intent, "wanted");
   return role.empty() || role == "set" || wanted.empty() ? wanted : role + " " + wanted;
 }
 
-// "base 100000 (limit 1) × 1.5 (qos-cpu-burst), no cap": the parts without the value.
+// Returns the parts of a composition without its value: "base 100000 (limit 1) × 1.5 (qos-cpu-burst), no cap"
 std::string parts_of(const json::value& decision) {
   const std::string text = json_text(decision, "composition");
   const std::size_t equals = text.find(" = ");
   return equals == std::string::npos ? "" : text.substr(equals + 3);
 }
 
-// The owner of a knob: the pod's container, the pod itself, or the cgroup of its class.
+// Returns the owner of a knob: the pod's container, the pod itself, or the cgroup of its class.
 std::string owner_of(const json::value& knob) {
   const std::string container = json_text(knob, "container"), level = json_text(knob, "level");
   if (!container.empty()) return container;
   return level == "qos" ? "class " + json_text(knob, "cgroup") : level;
 }
 
-// "150000 100000": the value of a composition, which begins with the knob's name.
+// Returns the value of a composition, such as "150000 100000". The text begins with the knob's name.
 std::string composed_value_of(const json::value& knob) {
   const std::string text = json_text(knob, "composition");
   const std::size_t start = text.find(' '), equals = text.find(" = ");
@@ -91,7 +91,7 @@ std::string composed_value_of(const json::value& knob) {
              : text.substr(start + 1, equals - start - 1);
 }
 
-// Why a cap or floor that is applied changes nothing; empty: it binds, or it is the value.
+// Returns why an applied cap or floor has no effect; "" if it limits the value or equals it.
 std::string idle_bound_of(const json::value& knob, const json::value& intent) {
   const std::string role = json_text(intent, "role"), value = composed_value_of(knob);
   if ((role != "cap" && role != "floor") || json_text(intent, "result") != "applied") return "";
@@ -105,7 +105,7 @@ std::string idle_bound_of(const json::value& knob, const json::value& intent) {
   return "";
 }
 
-// A row for each intent; the first one has the knob's own cells, too.
+// Adds a row for each intent. The first row also has the knob's own cells.
 void add_rows(Table& table, const std::string& owner, const json::value& knob) {
   static const json::value kNoIntent(json::object{});
   const bool is_held = json_flag(knob, "held");
@@ -130,7 +130,7 @@ std::vector<Column> knob_columns(const char* owner) {
   return {{owner}, {"KNOB"}, {"NOW"}, {"ORIGINAL"}, {"HELD BY"}, {"STRATEGY"}, {"INTENT"}, {"RESULT"}, {"WHY"}};
 }
 
-// The knob, or the kind of a decision that is of no knob.
+// Returns the knob, or the kind of a decision without a knob.
 std::string knob_or_kind(const json::value& decision) {
   const std::string knob = json_text(decision, "knob"), kind = json_text(decision, "kind");
   return text_or_dash(knob.empty() && kind != "knob" ? kind : knob);
@@ -157,7 +157,7 @@ Table decision_table(const json::array& decisions) {
   return table;
 }
 
-// A line for each composed value.
+// Returns a line for each composed value.
 std::string compositions_of(const json::array& knobs, std::string (*owner)(const json::value&)) {
   std::string lines;
   for (const json::value& knob : knobs)
@@ -166,7 +166,7 @@ std::string compositions_of(const json::array& knobs, std::string (*owner)(const
   return lines.empty() ? "" : "\nComposed values:\n" + lines;
 }
 
-// A line for each knob that keeps a value because the kernel refused its original.
+// Returns a line for each knob that was not reverted because the kernel refused its original value.
 std::string failed_reverts_of(const json::array& knobs, std::string (*owner)(const json::value&)) {
   std::string lines;
   for (const json::value& knob : knobs)
@@ -181,7 +181,7 @@ std::string cgroup_of(const json::value& knob) {
   return cgroup.empty() ? "node" : cgroup;
 }
 
-// Evictions of one pod; its name is in the heading.
+// Returns the evictions of one pod, which the heading names.
 std::string evictions_of(const json::array& decisions) {
   if (decisions.empty()) return "";
   Table table({{"NUMBER", true}, {"TIME"}, {"STRATEGY"}, {"RESULT"}, {"WHY"}});
@@ -191,7 +191,7 @@ std::string evictions_of(const json::array& decisions) {
   return "\nConsidered for eviction:\n" + table.render();
 }
 
-// Answers of hooks for one pod.
+// Returns the answers of hooks for one pod.
 std::string hook_answers_of(const json::array& decisions) {
   if (decisions.empty()) return "";
   Table table({{"NUMBER", true},
@@ -226,7 +226,8 @@ json::array without_evictions(const json::array& decisions) {
   return kept;
 }
 
-// "cpu.max", with a part that has no effect: "cpu.mx, cpu.max; 'cpu.mx' is neither a knob nor a strategy: ignored"
+// Returns the annotation, such as "cpu.max", and its parts without effect: "cpu.mx, cpu.max; 'cpu.mx' is neither a knob
+// nor a strategy: ignored"
 std::string hands_off_of(const json::value& pod) {
   const std::string annotation = json_text(pod, "handsOff");
   const json::array& unknown = json_list(pod, "handsOffUnknown");
@@ -265,7 +266,7 @@ std::string events_of(const json::array& events) {
   return "\n" + table.render();
 }
 
-// The node's ceiling gives the strategy a lower mode than its own setting.
+// Returns whether the node's mode limits the strategy to a lower mode than its own setting.
 bool is_under_ceiling(const json::value& mode, const json::value& node) {
   if (json_text(mode, "target") == json_text(node, "target") || json_member(node, "override") == nullptr) return false;
   std::string own = json_text(mode, "override");
@@ -274,7 +275,7 @@ bool is_under_ceiling(const json::value& mode, const json::value& node) {
   return own != json_text(mode, "mode");
 }
 
-// An override without an end holds until an operator, or the agent's end, lifts it.
+// Returns the end of a mode. An override without an end lasts until an operator removes it or the agent ends.
 std::string end_of(const json::value& mode) {
   return json_member(mode, "override") != nullptr && json_member(mode, "until") == nullptr ? "until lifted"
                                                                                            : time_of(mode, "until");

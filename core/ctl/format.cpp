@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kUnknown = "-";
 
-// Three figures: 1.23, 12.3, 123.
+// Formats with three digits: 1.23, 12.3, 123.
 std::string three_figures(double value) {
   return fmt::format("{:.{}f}", value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0);
 }

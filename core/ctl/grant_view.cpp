@@ -31,7 +31,7 @@ constexpr ServiceText kServiceTexts[] = {
     {"koord.verdict/1", "posts verdicts about pods that are held up, shown under its name; reads those of all plugins"},
 };
 
-// "advisor" of "koord.advisor/1".
+// Returns the word of a kind: "advisor" for "koord.advisor/1".
 std::string word_of_kind(std::string_view kind) {
   kind = kind.substr(0, kind.find('/'));
   return std::string(kind.substr(kind.find('.') + 1));

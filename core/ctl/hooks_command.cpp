@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koordctl hooks: the runtime hooks, the programs that ask them, and their answers in numbers.
+// koordctl hooks: the runtime hooks, the programs that call them, and counts of their answers.
 #include "core/ctl/command.hpp"
 #include "core/ctl/hooks_view.hpp"
 

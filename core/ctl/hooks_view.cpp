@@ -57,7 +57,7 @@ std::string proxy_text(const json::value& proxy) {
   return text;
 }
 
-// The plugin, with the class if the plugin has several.
+// Returns the plugin's name, with the class if the plugin has several.
 std::string name_of_hook(const json::value& hook, const json::array& hooks) {
   const std::string plugin = json_text(hook, "plugin"), name = json_text(hook, "hook");
   const bool is_one_of_several = std::any_of(hooks.begin(), hooks.end(), [&](const json::value& other) {

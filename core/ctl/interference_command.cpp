@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// koordctl interference and koordctl interference matrix: which containers are held up, by which others, and how much.
+// koordctl interference and koordctl interference matrix: which containers are held up, which others cause it, and how
+// much.
 #include <poll.h>
 
 #include <chrono>
@@ -39,7 +40,7 @@ void describe_matrix(po::options_description& options) {
       "limit,n", word("COUNT"), "show at most this many pairs of a resource; default 100");
 }
 
-// Appends a parameter for each of these options that is given.
+// Appends a parameter for each of these options that is set.
 std::string with_options(const Invocation& invocation, std::string target, std::initializer_list<const char*> names) {
   for (const char* name : names) {
     if (!invocation.has(name)) continue;
@@ -55,11 +56,11 @@ std::string verdicts_target_of(const Invocation& invocation) {
                       {"argument", "namespace", "container", "resource", "kind", "since", "until", "state", "limit"});
 }
 
-// Verdicts in the order in which they began.
+// Prints new changes of verdicts, ordered by their start time.
 void print_changes(const Invocation& invocation, const json::value& answer, std::set<std::string>& printed) {
   const json::array& verdicts = json_list(answer, "verdicts");
   for (auto verdict = verdicts.rbegin(); verdict != verdicts.rend(); ++verdict) {
-    // Numbers restart at 1 with the agent.
+    // Ids restart at 1 with the agent, so the key also has the start time.
     const std::string change = format_number(json_number(*verdict, "id")) + " " +
                                format_number(json_number(*verdict, "since")) + " " + json_text(*verdict, "state");
     if (!printed.insert(change).second) continue;

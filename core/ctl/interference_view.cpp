@@ -16,7 +16,7 @@
 namespace koord::ctl {
 namespace {
 
-constexpr std::size_t kMostSuspects = 3;  // unless wide
+constexpr std::size_t kMostSuspects = 3;  // without --output wide
 constexpr const char* kIndent = "           ";
 
 double known_or_nan(const json::value& object, const char* key) {
@@ -37,11 +37,12 @@ std::string suspect_name(const json::value& suspect) {
   const std::string kind = json_text(suspect, "kind"), name = json_text(suspect, "name");
   if (kind == "kernel") return "kernel threads";
   if (kind == "outside") return "node, outside pods";
-  if (kind == "other") return "'" + name + "'";  // any text of a plugin
+  if (kind == "other") return "'" + name + "'";  // a plugin may write any text
   return name.empty() ? "a container that has ended" : name;
 }
 
-// "ran 1.71 CPU, requests 0.50": of the resource, by its unit. A suspect about the cache is known by its CPU use.
+// Returns the usage of the resource in its unit: "ran 1.71 CPU, requests 0.50". For the cache it is the suspect's CPU
+// usage.
 std::string use_of(const json::value& suspect, const std::string& resource) {
   const auto usage = json_number(suspect, "usage"), request = json_number(suspect, "request");
   const bool is_cpu = resource == "cpu" || resource == "cache";
@@ -50,7 +51,7 @@ std::string use_of(const json::value& suspect, const std::string& resource) {
     return value < 1e6 ? fmt::format("{:.2f}", value) : verdict::figures(value);
   };
   std::string use;
-  // The use of the kernel and of processes outside of pods is unknown.
+  // The usage of the kernel and of processes outside of pods is unknown.
   if (usage && *usage > 0)
     use = is_cpu ? "ran " + text(*usage) + " CPU" : "used " + text(*usage) + (resource == "blkio" ? "/s" : "");
   if (request) use += (use.empty() ? "requests " : ", requests ") + text(*request);
@@ -72,12 +73,12 @@ std::string rows_of_suspects(const json::value& record, bool is_wide) {
     table.add({fmt::format("{}. {}", i + 1, suspect_name(suspects[i])), amount_of(suspects[i], "value", unit),
                share ? verdict::percent(*share) : "", use_of(suspects[i], resource), excess_of(suspects[i], unit)});
   }
-  std::string rows = table.render().substr(1);  // without the line of titles, which is empty
+  std::string rows = table.render().substr(1);  // without the empty title line
   if (shown < suspects.size()) rows += fmt::format("and {} more, shown by -o wide\n", suspects.size() - shown);
   return rows;
 }
 
-// "own threads 3.1 ms/s, own limits 0 ms/s, unexplained 1.2 ms/s"
+// Returns the other waits: "own threads 3.1 ms/s, own limits 0 ms/s, unexplained 1.2 ms/s"
 std::string rest_of(const json::value& record) {
   const std::string unit = json_text(record, "unit");
   std::string rest;
@@ -89,7 +90,7 @@ std::string rest_of(const json::value& record) {
   return rest;
 }
 
-// Puts the title before the first line, and blanks before the others.
+// Writes the title before the first line, and indents the others.
 std::string under(std::string_view title, std::string_view lines) {
   std::string text;
   for (std::size_t end = 0; !lines.empty(); lines.remove_prefix(std::min(end + 1, lines.size()))) {
@@ -100,14 +101,14 @@ std::string under(std::string_view title, std::string_view lines) {
   return text;
 }
 
-// "memory 0 refaults/s; disk vda 0.4 ms"
+// Returns the statistics of other resources: "memory 0 refaults/s; disk vda 0.4 ms"
 std::string other_resources(const json::value& record) {
   std::string text;
   const json::value& others = json_mapping(record, "others");
   if (!others.is_object()) return text;
   for (const auto& [key, finding] : others.as_object()) {
     std::string name(key);
-    replace_control_characters(name);  // of texts parse_object() has done that, of keys not
+    replace_control_characters(name);  // parse_object() does this for texts, but not for keys
     text += (text.empty() ? "" : "; ") + name + " ";
     text += finding.is_string() ? std::string(finding.as_string()) : json::serialize(finding);
   }
@@ -119,7 +120,7 @@ std::string upper(std::string text) {
   return text;
 }
 
-// "2026-01-02 14:02:11 - 14:02:41", " - now" while it stands.
+// Returns "2026-01-02 14:02:11 - 14:02:41", or " - now" at the end while the verdict stands.
 std::string span_of(const json::value& record) {
   const auto from = json_number(record, "from"), to = json_number(record, "to");
   const std::string begin = from ? format_wall_time(*from) : "-";
@@ -141,7 +142,7 @@ std::string head_of_verdict(const json::value& record) {
   return head + "\n";
 }
 
-// Why nothing judges; empty: something does.
+// Returns why no plugin judges; "" if one does.
 std::string silence_of(const json::value& judge) {
   const std::string plugin = json_text(judge, "plugin"), gate = json_text(judge, "gate");
   const std::string state = json_text(judge, "state"), reason = json_text(judge, "reason");
@@ -154,7 +155,7 @@ std::string silence_of(const json::value& judge) {
   return plugin + " is " + state + (reason.empty() ? "" : ": " + reason) + "\n";
 }
 
-// "Judged: cpu (exact). Not judged: blkio, cache; koordctl capabilities has the reasons."
+// Returns "Judged: cpu (exact). Not judged: blkio, cache; koordctl capabilities has the reasons."
 std::string coverage_of(const json::array& resources) {
   std::string judged, others;
   for (const json::value& one : resources) {
@@ -170,7 +171,7 @@ std::string coverage_of(const json::array& resources) {
   return text.empty() ? "" : text + "\n";
 }
 
-// "Rule: built in."
+// Returns "Rule: built in."
 std::string rule_of(const json::value& answer) {
   const std::string rule = json_text(answer, "rule");
   return rule.empty() ? "" : "Rule: " + rule + ".\n";

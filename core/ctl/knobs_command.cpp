@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koordctl knobs and koordctl why: knobs that are set or proposed, for all pods or for one.
+// koordctl knobs and koordctl why: knobs that are set or proposed, for all pods or for one pod.
 #include "core/base/url.hpp"
 #include "core/ctl/command.hpp"
 #include "core/ctl/decision_view.hpp"

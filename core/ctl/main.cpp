@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koordctl: looks at a running agent. Exit status: 0 well, 1 the command failed, 2 the command line is wrong.
+// koordctl: shows the state of a running agent. Exit status: 0 success, 1 the command failed, 2 invalid command line.
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
@@ -30,7 +30,7 @@ std::vector<const Command*> commands() {
           &kWhy,
           &kMode,
           &kHooks,
-          &kInterferenceMatrix,  // before the command with its first word
+          &kInterferenceMatrix,  // must come before the command that is its first word
           &kInterference,
           &kManagerStatus,
           &kPredict,
@@ -86,7 +86,7 @@ void print_usage(std::ostream& out) {
   out << "\nkoordctl COMMAND --help lists the options of a command.\n";
 }
 
-// "plugin", "takeover": the first word of commands of two.
+// Returns whether the word is the first one of two-word commands: "plugin", "takeover".
 bool is_group(std::string_view word) {
   const std::vector<const Command*> all = commands();
   return std::any_of(all.begin(), all.end(),
@@ -100,7 +100,7 @@ void print_help(const Command& command, std::ostream& out) {
       << options_of(command);
 }
 
-// Returns how each argument of the command is shown: its word, in brackets if optional, and the option that takes it.
+// Returns for each argument of the command its word, in brackets if optional, and the option that receives it.
 std::vector<std::pair<std::string, std::string>> positional_of(const Command& command) {
   std::vector<std::pair<std::string, std::string>> found;
   std::string_view words = command.arguments;
@@ -111,7 +111,7 @@ std::vector<std::pair<std::string, std::string>> positional_of(const Command& co
 
 Result<po::variables_map> parse(const Command& command, const std::vector<std::string>& arguments) {
   po::options_description options = options_of(command);
-  if (command.is_local) describe_socket(options);  // before the command it is accepted for all commands
+  if (command.is_local) describe_socket(options);  // before the command, --socket is accepted for all commands
   po::positional_options_description positional;
   for (const auto& [word, option] : positional_of(command)) {
     options.add_options()(option.c_str(), po::value<std::string>());
@@ -131,14 +131,14 @@ Result<po::variables_map> parse(const Command& command, const std::vector<std::s
   return values;
 }
 
-// The text may hold what a plugin says.
+// Prints the error, without control characters: a plugin may have written it.
 int complain(std::string text, int status) {
   replace_control_characters(text, "\n");
   std::cerr << "koordctl: " << text << "\n";
   return status;
 }
 
-// A path may be relative to the current directory; an address with a scheme or a port stays as it is.
+// Returns the absolute path of the socket. An address with a scheme or a port is returned unchanged.
 std::string socket_of(const std::string& given) {
   std::error_code error;
   if (given.empty() || given.find(':') != std::string::npos) return given;
@@ -146,7 +146,7 @@ std::string socket_of(const std::string& given) {
   return error ? given : absolute.string();
 }
 
-// nullopt: the command has no such form.
+// Returns nullopt if the command has no such output form.
 std::optional<Output> output_named(std::string_view name, const Command& command) {
   if (name == "table") return Output::table;
   if (name == "json") return Output::json;
@@ -175,12 +175,13 @@ int run(const Command& command, const std::vector<std::string>& arguments) {
 
 bool is_option(const std::string& word) { return word.starts_with('-') && word != "--help" && word != "-h"; }
 
-// "--socket PATH" and "-s PATH" take the next word, "--socket=PATH" and "-sPATH" do not.
+// Returns whether the option's value is the next word, as in "--socket PATH" and "-s PATH". In "--socket=PATH" and
+// "-sPATH" it is not.
 bool takes_next_word(const std::string& option) {
   return option.starts_with("--") ? option.find('=') == std::string::npos : option.size() == 2;
 }
 
-// Options may stand before the command: `koordctl --socket PATH plugin info` is `koordctl plugin info --socket PATH`.
+// Moves options after the command: `koordctl --socket PATH plugin info` becomes `koordctl plugin info --socket PATH`.
 std::vector<std::string> command_first(std::vector<std::string> arguments) {
   auto command = arguments.begin();
   while (command != arguments.end() && is_option(*command))
@@ -191,7 +192,7 @@ std::vector<std::string> command_first(std::vector<std::string> arguments) {
   return arguments;
 }
 
-// Returns the number of arguments that the command's name consists of; 0: the arguments do not begin with it.
+// Returns the number of arguments that the command's name consists of; 0 if the arguments do not begin with it.
 std::size_t words_of(std::string_view name, const std::vector<std::string>& arguments) {
   std::size_t words = 0;
   while (auto word = next_field(name, ' ')) {
@@ -201,7 +202,7 @@ std::size_t words_of(std::string_view name, const std::vector<std::string>& argu
   return words;
 }
 
-// The words of an unknown command, and the nearest known one.
+// Prints an error with the unknown command and the most similar known one.
 int complain_of_unknown(const std::string& words, const std::string& help) {
   std::vector<std::string> known;
   for (const Command* command : commands()) known.emplace_back(command->name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koordctl manager status: asks the API server, not an agent.
+// koordctl manager status: queries the API server, not an agent.
 #include "core/base/clock.hpp"
 #include "core/ctl/command.hpp"
 #include "core/ctl/manager_status.hpp"
@@ -13,7 +13,7 @@ namespace {
 constexpr Duration kClusterTimeout = std::chrono::seconds(5);
 constexpr std::size_t kMostClusterBytes = 4u << 20;
 
-// One request after the other, each until its answer is there.
+// A client of the API server. Each request blocks until its response.
 class Cluster {
  public:
   explicit Cluster(const kube::ConnectionConfig& config) : client_(loop_, workers_, clock_, config, {}) {}

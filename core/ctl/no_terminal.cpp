@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For a build without ncurses.
+// Terminal::open() for a build without ncurses.
 #include "core/ctl/terminal.hpp"
 
 namespace koord::ctl {

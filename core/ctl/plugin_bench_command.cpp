@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// koordctl plugin bench: measures the cost of a plugin's tick, or of a hook's answer, in this process and in one of its
-// own, side by side.
+// koordctl plugin bench: measures the cost of a plugin's tick, or of a hook's answer, both in this process and in the
+// plugin's own process.
 #include <algorithm>
 #include <cmath>
 
@@ -105,7 +105,7 @@ Result<void> bench_plugin(const Invocation& invocation) {
   for (auto [isolation_name, isolation] :
        {std::pair{"in process", config::Isolation::in_process}, std::pair{"process", config::Isolation::process}}) {
     if (!host::runs_in_child(piece.manifest, load::Origin::third_party, isolation))
-      continue;  // it may not be in this one
+      continue;  // this plugin must not run in this process
     rows.push_back({isolation_name, workshop::bench(piece, {isolation, program, images}, make_node, settings)});
   }
   invocation.out << (invocation.output == Output::json ? as_json(rows, settings.ticks)

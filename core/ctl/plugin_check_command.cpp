@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// koordctl plugin check, koordctl plugin explain: a plugin's file against the numbered rules, and what each rule is
-// for. No agent is needed.
+// koordctl plugin check, koordctl plugin explain: checks a plugin's file against the numbered rules, and explains each
+// rule. No agent is needed.
 #include <array>
 #include <vector>
 
@@ -79,7 +79,7 @@ Result<void> run_plugin_check(const Invocation& invocation) {
   Findings findings;
   TRY(check::check_plugin(path, options,
                           [&](const Rule& rule, const Outcome& outcome) { findings.add(rule, outcome); }));
-  // Not a rule: where the file lies and its mode may differ on the node.
+  // This is not one of the rules, because path and mode of the file may differ on the node.
   const std::string refused = manifest ? agent_refusal(path, *manifest) : std::string();
   if (invocation.output == Output::json || invocation.has("json"))
     invocation.out << json::serialize(

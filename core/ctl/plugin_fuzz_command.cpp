@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koordctl plugin fuzz: a plugin against a host at random, in processes made for it. No agent is needed.
+// koordctl plugin fuzz: runs a plugin with random behaviour of the host, in separate processes. No agent is needed.
 #include <filesystem>
 
 #include "core/ctl/command.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// koordctl plugin info: the manifest and facts of a plugin's file, an agent's decision about it, and its grants on this
-// node if an agent answers. No code of the file runs, and no agent is needed.
+// koordctl plugin info: shows the manifest and facts of a plugin's file, an agent's decision about it, and, if an agent
+// answers, its grants on this node. No code of the file runs. An agent is not required.
 #include <filesystem>
 #include <system_error>
 
@@ -58,7 +58,7 @@ json::object as_json(const load::Manifest& manifest, load::Origin origin, const 
           {"refused", refused}};
 }
 
-// A list reads as words, a flag as on or off.
+// Returns a list as words, and a flag as on or off.
 std::string in_words(const json::value& value) {
   if (value.is_bool()) return value.as_bool() ? "on" : "off";
   if (value.is_null()) return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koordctl plugin new: the project of a new plugin, ready to be built.
+// koordctl plugin new: creates the project of a new plugin, which can be built without changes.
 #include <boost/json.hpp>
 
 #include "core/base/parse.hpp"

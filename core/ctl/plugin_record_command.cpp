@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koordctl plugin record: this node as a file, for `koordctl plugin run --node`.
+// koordctl plugin record: records this node in a file, for `koordctl plugin run --node`.
 #include <thread>
 
 #include "core/base/parse.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koordctl plugin reload: has the agent take a plugin's file again, beside the one that runs.
+// koordctl plugin reload: makes the agent load a plugin's file again. The new version starts beside the running one.
 #include "core/config/plugin_id.hpp"
 #include "core/ctl/command.hpp"
 #include "core/ctl/json_view.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koordctl query: aggregates or samples of one metric out of the agent's metric cache.
+// koordctl query: aggregates or samples of one metric from the agent's metric cache.
 #include "core/base/parse.hpp"
 #include "core/base/url.hpp"
 #include "core/ctl/command.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// koordctl report: the objects in the API server about this node, and the state of the writes. In JSON with the objects
-// themselves.
+// koordctl report: the objects about this node in the API server, and the state of the writes. The JSON output includes
+// the objects.
 #include "core/ctl/command.hpp"
 #include "core/ctl/report_view.hpp"
 

@@ -28,7 +28,7 @@ std::string words_of(const metric::Labels& labels) {
   return words.empty() ? "-" : join(words, ",");
 }
 
-// Tables that have rows, with an empty line between.
+// Returns the tables that have rows, separated by an empty line.
 std::string stacked(const std::vector<const Table*>& tables) {
   std::string out;
   for (const Table* table : tables)
@@ -36,7 +36,7 @@ std::string stacked(const std::vector<const Table*>& tables) {
   return out;
 }
 
-// The upper bound below which this part of a histogram's samples lies; "+Inf" beyond the last bound.
+// Returns the upper bound below which this part of a histogram's samples lies; "+Inf" beyond the last bound.
 std::string bound_of(const workshop::RunSeries& series, double part) {
   const double wanted = part * static_cast<double>(series.cumulative.back());
   for (std::size_t i = 0; i < series.bounds.size(); ++i)
@@ -44,7 +44,7 @@ std::string bound_of(const workshop::RunSeries& series, double part) {
   return "+Inf";
 }
 
-// "20 samples, mean 0.5, p50 <= 1, p99 <= 2" and the counts of its buckets that have some.
+// Returns "20 samples, mean 0.5, p50 <= 1, p99 <= 2" and the counts of non-empty buckets.
 std::string histogram_text(const workshop::RunSeries& series) {
   const std::uint64_t count = series.cumulative.back();
   if (count == 0) return "0 samples";
@@ -95,7 +95,8 @@ Table table_of_calls(const RunReport& report) {
   return table;
 }
 
-// The knob by which the host keeps a field on existing pods. Another field has an effect at a creation only.
+// Returns the knob by which the host maintains a field on existing pods. Other fields have an effect only at the
+// creation.
 std::string kept_as(const std::string& field) {
   if (field == "reject") return "refuses the creation";
   const std::string_view knob = hook::knob_of(field);

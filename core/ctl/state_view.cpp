@@ -11,7 +11,7 @@
 namespace koord::ctl {
 namespace {
 
-// "12 pods from the kubelet, as of 3s ago", and what is wrong.
+// Returns "12 pods from the kubelet, as of 3s ago", and problems.
 std::string banner(const json::value& state, std::size_t pods) {
   const auto age = json_number(json_mapping(state, "ageSeconds"), "pods");
   const std::string source = json_text(state, "source");
@@ -26,7 +26,7 @@ std::string priority_of(const json::value& pod) {
   return name.empty() ? "-" : name;
 }
 
-// Running containers, without the sandbox and init containers.
+// Counts running containers, without sandbox and init containers.
 std::string containers_of(const json::value& pod) {
   std::size_t all = 0, running = 0;
   for (const json::value& container : json_list(pod, "containers")) {
@@ -55,7 +55,7 @@ std::vector<std::string> pod_row(const json::value& pod, std::optional<double> n
           text_or_dash(json_text(pod, "cgroup"))};
 }
 
-// Amounts by name: of CPU in milli-cores, of memory in bytes.
+// Returns amounts by name: CPU in milli-cores, memory in bytes.
 std::string amounts(const json::value& object) {
   std::vector<std::string> parts;
   if (object.is_object()) {
@@ -105,7 +105,7 @@ std::string ages_of(const json::value& state) {
   return join(parts, ", ");
 }
 
-// Adds the CPUs that are reserved, with their owners, and the values that could not be read.
+// Adds the reserved CPUs with their owners, and the values that could not be parsed.
 void add_cpu_owners(Table& table, const json::value& node) {
   const json::value& owners = json_mapping(node, "cpuOwners");
   const char* const kOwners[][2] = {{"reserved", "reserved"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koordctl plugins, features, capabilities and events: four lists.
+// koordctl plugins, features, capabilities and events: each shows one list.
 #include "core/ctl/command.hpp"
 #include "core/ctl/format.hpp"
 #include "core/ctl/grant_view.hpp"
@@ -9,7 +9,7 @@
 namespace koord::ctl {
 namespace {
 
-// Asks for one list and prints it, as it came or as rows of a table.
+// Requests one list and prints it as JSON or as a table.
 Result<void> print_list(const Invocation& invocation, const std::string& what, std::vector<Column> columns,
                         std::vector<std::string> (*row)(const json::value&)) {
   std::string answer = TRY(ask_agent(invocation, "/api/v1/" + what));
@@ -28,7 +28,8 @@ std::string count_of(const json::value& counts, std::string_view key) {
   return format_number(json_number(counts, key));
 }
 
-// The processes that a plugin's instances live in: "agent", or their numbers; "-": none, or its own process has ended.
+// Returns the processes that run a plugin's instances: "agent", or process ids; "-" if none runs or its own process has
+// ended.
 std::string runner_of(const json::value& plugin) {
   const bool in_agent = json_list(json_mapping(plugin, "isolation"), "layers").empty();
   std::string shown;
@@ -41,7 +42,7 @@ std::string runner_of(const json::value& plugin) {
   return shown.empty() ? "-" : shown;
 }
 
-// "uid+landlock+seccomp+cgroup", " +CAP_SYS_ADMIN" behind it; "-" before it is mapped.
+// Returns "uid+landlock+seccomp+cgroup", then capabilities such as " +CAP_SYS_ADMIN"; "-" before the plugin is loaded.
 std::string isolation_of(const json::value& plugin) {
   const json::value& isolation = json_mapping(plugin, "isolation");
   if (!isolation.is_object() || !isolation.as_object().contains("layers")) return "-";
@@ -54,7 +55,7 @@ std::string isolation_of(const json::value& plugin) {
   return text;
 }
 
-// "0.02/0.5": used, and what may be.
+// Returns usage and limit: "0.02/0.5".
 template <class Format>
 std::string of_limit(std::optional<double> used, std::optional<double> limit, Format format) {
   return format(used) + (used && limit ? "/" + format(limit) : "");

@@ -10,13 +10,13 @@
 #include <cstdlib>
 #include <string>
 
-#define NCURSES_NOMACROS  // functions with names of everyday stay functions
+#define NCURSES_NOMACROS  // otherwise ncurses defines macros with common names
 #include <ncurses.h>
 
 namespace koord::ctl {
 namespace {
 
-constexpr int kEscapeDelayMs = 25;  // Esc alone, and the first byte of an arrow key
+constexpr int kEscapeDelayMs = 25;  // delay that separates Esc from the first byte of an arrow key
 
 int key_of(wint_t code, bool is_special) {
   if (!is_special) return code == '\r' ? kKeyEnter : code == '\b' ? kKeyBackspace : static_cast<int>(code);
@@ -78,17 +78,17 @@ class CursesTerminal : public Terminal {
     ::wrefresh(stdscr);
   }
 
-  // Polls itself: at a terminal that is gone wget_wch() would return at once without an end.
+  // Polls the input itself, because wget_wch() returns at once, again and again, if the terminal is gone.
   int read_key(int timeout_ms) override {
     pollfd input{STDIN_FILENO, POLLIN, 0};
     const int ready = ::poll(&input, 1, timeout_ms);
     if (ready > 0 && (input.revents & POLLIN) == 0) return kKeyClosed;
-    // Also after the time: ncurses may have keys that it has read before, and the new size of the screen.
+    // Called after a timeout, too: ncurses may have buffered keys or the new screen size.
     wint_t code = 0;
     const int kind = ::wget_wch(stdscr, &code);
     if (kind != ERR) empty_reads_ = 0;
     if (kind != ERR) return key_of(code, kind == KEY_CODE_YES);
-    // A signal, or half a key. Input that is always ready and never there has ended.
+    // No key: a signal came, or a part of a key. If the input is always readable but empty, the terminal is closed.
     if (ready > 0 && ++empty_reads_ > kMostEmptyReads) return kKeyClosed;
     return 0;
   }

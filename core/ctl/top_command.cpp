@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koordctl top: the node and its pods, containers and services by what they use, live on a terminal.
+// koordctl top: the node and its pods, containers and services with their usage, updated on a terminal.
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -46,7 +46,7 @@ ScreenSize screen_size() {
   return {size.ws_col, size.ws_row};
 }
 
-// The verdicts that stand; empty of an agent that has none.
+// Returns the standing verdicts; "" if the agent has none.
 std::string standing_verdicts(const Invocation& invocation) {
   return ask_agent(invocation, "/api/v1/interference?limit=1000").value_or("");
 }
@@ -91,7 +91,7 @@ Result<void> print_json(const Invocation& invocation) {
   return {};
 }
 
-// Ctrl-C ends the wait, not the process, so that the terminal is restored.
+// Ctrl-C ends the wait, not the process, because the terminal must be restored.
 volatile std::sig_atomic_t interrupted = 0;
 void on_interrupt(int) { interrupted = 1; }
 
@@ -105,7 +105,7 @@ Result<void> live(const Invocation& invocation, const Choice& choice, int interv
       invocation.out << kClear << render_top(*view, size.width, size.lines - 1) << std::flush;
     else
       invocation.out << render_top(*view, 0, 0) << "\n" << std::flush;
-    if (!invocation.out) break;  // its reader has ended
+    if (!invocation.out) break;  // the reader of the output has ended
     ::poll(nullptr, 0, interval_ms);
     if (!interrupted) view = fetch(invocation, choice);
   }

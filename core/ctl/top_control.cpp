@@ -43,7 +43,7 @@ std::vector<std::string> lines_of(const std::string& text, std::size_t width) {
   return lines;
 }
 
-// Returns how far a key moves on a page of this many lines; nullopt: it does not.
+// Returns how many rows a key moves on a page of this many lines; nullopt if it does not move.
 std::optional<std::ptrdiff_t> step_of(int key, std::size_t page) {
   constexpr std::ptrdiff_t kFar = 1 << 30;
   switch (key) {
@@ -69,7 +69,7 @@ std::size_t moved(std::size_t from, std::ptrdiff_t step, std::size_t last) {
       std::clamp<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(from) + step, 0, static_cast<std::ptrdiff_t>(last)));
 }
 
-// Fills up with empty lines, so that the status is the last one of the screen.
+// Adds empty lines, so that the status is the last line of the screen.
 void finish(ScreenText& screen, std::size_t lines, std::size_t width, std::string status, std::string_view keys) {
   screen.lines.resize(lines >= 2 ? lines - 2 : 0);
   if (lines >= 2) screen.lines.push_back(std::move(status));

@@ -11,7 +11,7 @@
 namespace koord::ctl {
 namespace {
 
-// The metrics of one subject begin with its scope: "node", "pod" or "container".
+// Reads the usage of one subject. Its metrics begin with its scope: "node", "pod" or "container".
 Usage usage_of(const json::value& item, const std::string& scope) {
   const json::value& values = json_mapping(item, "values");
   auto value = [&](std::string_view name) { return json_number(values, scope + std::string(name)); };
@@ -24,7 +24,7 @@ Usage usage_of(const json::value& item, const std::string& scope) {
           value("_memory_stall_ratio")};
 }
 
-// A container in a pod carries the pod's name in front; others stand for themselves.
+// Returns the row of a container. In a pod the pod's name precedes the container's name.
 TopRow container_row(const json::value& container, const std::string& prefix, const std::string& qos) {
   std::string name = json_text(container, "name");
   if (name.empty()) name = json_text(container, "id");
@@ -45,10 +45,11 @@ void add_pod(const json::value& pod, std::vector<TopRow>& rows) {
   }
 }
 
-// By the victim's name; a pod has the one of its first container that has one. Verdicts of third parties are left out.
+// Adds verdicts by the victim's name. A pod shows that of its first container with one. Verdicts of third-party plugins
+// are omitted.
 void add_verdicts(const json::value& answer, std::vector<TopRow>& rows) {
   for (const json::value& verdict : json_list(answer, "verdicts")) {
-    if (json_text(verdict, "origin") == "third-party") continue;  // any text and figures
+    if (json_text(verdict, "origin") == "third-party") continue;  // its text and values may be wrong
     const std::string name = json_text(json_mapping(verdict, "victim"), "name"), brief = brief_verdict(verdict);
     for (TopRow& row : rows) {
       const bool is_its = row.name == name || (row.kind == "pod" && name.starts_with(row.name + "/"));
@@ -57,7 +58,7 @@ void add_verdicts(const json::value& answer, std::vector<TopRow>& rows) {
   }
 }
 
-// Waits of so long are as bad as being stopped.
+// A wait of this length counts as much as being throttled all the time.
 constexpr double kLongWaitSeconds = 0.1;
 constexpr double kIdleCores = 0.01, kShortWaitSeconds = 1e-3;
 
@@ -166,7 +167,7 @@ void sort_rows(std::vector<TopRow>& rows, TopOrder order) {
   std::sort(rows.begin(), rows.end(), [order](const TopRow& a, const TopRow& b) {
     std::optional<double> key_a = order_key(a, order);
     std::optional<double> key_b = order_key(b, order);
-    return key_a != key_b ? key_a > key_b : a.name < b.name;  // nullopt is less than any number
+    return key_a != key_b ? key_a > key_b : a.name < b.name;  // nullopt compares less than any number
   });
 }
 

@@ -21,10 +21,10 @@ namespace {
 
 using FetchTop = Result<TopView> (*)(const Invocation&);
 
-// How often it looks for an answer that has come.
+// Interval of the checks for a response.
 constexpr int kAnswerPollMs = 50;
 
-// Verdicts and decisions about the pod of a row; the reason if the agent has none.
+// Returns verdicts and decisions about the pod of a row, or the reason why the agent has none.
 std::string detail_about(const Invocation& invocation, const TopRow& row) {
   if (row.pod.empty()) return "outside of pods: koordctl interference and koordctl knobs show more\n";
   const std::string name = percent_encode(row.pod);
@@ -38,7 +38,7 @@ std::string detail_about(const Invocation& invocation, const TopRow& row) {
          "\n" + text_of("/api/v1/why?pod=" + name, render_why);
 }
 
-// The answers that the screen waits for, in another thread: the keys work meanwhile.
+// Waits for the agent's responses in another thread, so that keys work meanwhile.
 class TopRequests {
  public:
   TopRequests(const Invocation& invocation, FetchTop fetch) : invocation_(invocation), fetch_(fetch) {
@@ -49,7 +49,7 @@ class TopRequests {
   TopRequests(const TopRequests&) = delete;
   TopRequests& operator=(const TopRequests&) = delete;
 
-  // Asks for the figures, and for a row's detail.
+  // Requests the values, and the detail of a row.
   void begin(const TopRow* detail_of) {
     answer_ = std::async(std::launch::async, [this, row = detail_of ? std::optional(*detail_of) : std::nullopt] {
       Result<TopView> view = fetch_(invocation_);

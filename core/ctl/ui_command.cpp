@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// koordctl ui: a page in the browser with the node, its pods and what holds them up, and koordctl proxy-stdio: the part
-// of it that runs in a pod.
+// koordctl ui: shows the node, its pods and their interference on a page in the browser. koordctl proxy-stdio: its part
+// that runs in a pod.
 #include <unistd.h>
 
 #include <csignal>
@@ -48,7 +48,7 @@ Result<void> run_ui(const Invocation& invocation) {
   if (invocation.output != Output::table) return invalid("ui prints only a link, --output json does not apply");
   TRY(ui::check_loopback(invocation.text("listen")));
   const std::unique_ptr<ui::Source> source = TRY(source_of(invocation));
-  // A wrong pod is an error before there is a link.
+  // Checks the pod before the link is printed.
   const std::string first = invocation.has("pod") ? "/api/v1/features" : "";
   return ui::serve(invocation.text("listen"), *source, invocation.out, first);
 }
