@@ -48,7 +48,7 @@ void DecisionArchive::run() {
   std::unique_lock lock(mutex_);
   while (!ends_) {
     wake_.wait(lock, [this] { return ends_ || !waiting_.empty(); });
-    // Time for a batch to become one.
+    // Waits until a batch has collected.
     wake_.wait_for(lock, status_.problem.empty() ? options_.period : options_.retry, [this] { return ends_; });
     if (ends_) return;
     lock.unlock();
@@ -76,7 +76,7 @@ Result<void> DecisionArchive::write_batch() {
   if (!file_) TRY(open());
   Result<void> written = file_->write(batch);
   if (!written) {
-    file_.reset();  // the next open() examines it again
+    file_.reset();  // the next open() checks the file again
     return written;
   }
   const std::uint64_t last = batch.back().number;

@@ -18,7 +18,7 @@ using sqlite::Statement;
 constexpr std::int64_t kApplicationId = 0x6b6f6f64;  // "kood"
 constexpr std::int64_t kVersion = 3;
 constexpr std::uint64_t kPageBytes = 4096;
-// Parts of the size limit: the log's, and that of one transaction.
+// The write-ahead log may use 1/8 of the size limit, and one transaction 1/32.
 constexpr std::uint64_t kLogShare = 8, kBatchShare = 32;
 
 constexpr const char* kTable =
@@ -29,12 +29,12 @@ constexpr const char* kTable =
     " winner TEXT NOT NULL, problem TEXT NOT NULL, role INTEGER NOT NULL DEFAULT 0, composition TEXT NOT NULL DEFAULT '',"
     " kind TEXT NOT NULL DEFAULT 'knob');";
 
-// From version 1, which had no parts of values.
+// Upgrades version 1, which had no parts of values.
 constexpr const char* kFromVersion1 =
     "BEGIN IMMEDIATE; ALTER TABLE decision ADD COLUMN role INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE decision ADD COLUMN composition TEXT NOT NULL DEFAULT ''; PRAGMA user_version=2; COMMIT;";
 
-// From version 2, where evictions had a knob of that name.
+// Upgrades version 2, where an eviction had the knob "eviction".
 constexpr const char* kFromVersion2 =
     "BEGIN IMMEDIATE; ALTER TABLE decision ADD COLUMN kind TEXT NOT NULL DEFAULT 'knob';"
     "UPDATE decision SET kind = 'eviction', knob = '' WHERE knob = 'eviction'; UPDATE decision SET kind = 'mode' WHERE outcome = 'switched';"
@@ -48,7 +48,7 @@ constexpr const char* kFind =
     " AND (?5 = '' OR cgroup = ?5 OR substr(cgroup, 1, length(?5) + 1) = ?5 || '/') AND (?6 = '' OR knob = ?6)"
     " AND (?7 = '' OR plugin = ?7) AND (?8 = '' OR outcome = ?8) AND (?9 = '' OR kind = ?9) ORDER BY number DESC LIMIT ?10";
 
-// Names and values, each ended by a NUL, which neither has.
+// Returns names and values, each ended by a NUL. Neither can contain a NUL.
 std::string packed(const std::vector<std::pair<std::string, std::string>>& inputs) {
   std::string text;
   for (const auto& [name, value] : inputs) {
@@ -62,7 +62,7 @@ std::vector<std::pair<std::string, std::string>> unpacked(std::string_view text)
   std::vector<std::pair<std::string, std::string>> inputs;
   while (auto name = next_field(text, '\0')) {
     const auto value = next_field(text, '\0');
-    if (!value) break;  // behind the last one is an empty name
+    if (!value) break;  // after the last value the name is empty
     inputs.emplace_back(*name, *value);
   }
   return inputs;
@@ -95,7 +95,7 @@ Decision decision_of(const Statement& row) {
 }
 
 std::size_t size_of(const Decision& decision) {
-  std::size_t bytes = 256;  // the row's own, names among them
+  std::size_t bytes = 256;  // an estimate of the rest of the row, with all names
   for (const std::string* text : {&decision.cgroup_dir, &decision.reason, &decision.before, &decision.wanted,
                                   &decision.after, &decision.problem, &decision.composition})
     bytes += text->size();
@@ -103,7 +103,7 @@ std::size_t size_of(const Decision& decision) {
   return bytes;
 }
 
-// Why a file cannot be used: a word for its new name, and the whole story.
+// The reason why a file is unusable: a word for its new name, and a full sentence.
 struct DecisionFault {
   std::string word, story;
 };
@@ -153,7 +153,7 @@ DecisionFile::~DecisionFile() = default;
 
 Result<std::unique_ptr<DecisionFile>> DecisionFile::open(const std::string& path, std::uint64_t max_bytes,
                                                          std::int64_t wall_ns, std::string& set_aside_note) {
-  std::error_code ignored;  // opening reports the error
+  std::error_code ignored;  // if this fails, opening the file reports the error
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
   for (bool again : {true, false}) {
     DecisionFault fault;
@@ -224,7 +224,8 @@ Result<std::uint64_t> DecisionFile::used_bytes() {
   return static_cast<std::uint64_t>(pages - free) * kPageBytes;
 }
 
-// A sixteenth at a time; free pages are released only if the file is above its limit, after the limit was lowered.
+// Deletes the oldest sixteenth of the decisions until there is room. Shrinks the file only if it is above its limit,
+// after the limit was lowered.
 Result<void> DecisionFile::make_room() {
   const std::uint64_t most = max_bytes_ - max_bytes_ / kLogShare;
   for (int rounds = 0; rounds < 256; ++rounds) {

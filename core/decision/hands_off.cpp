@@ -9,7 +9,7 @@
 namespace koord::decision {
 namespace {
 
-// The most names in one list. A pod has fewer knobs, and a node fewer plugins. A longer list counts as "true": all
+// The limit of names in one list. A pod has fewer knobs, and a node fewer plugins. A longer list counts as "true": all
 // knobs.
 constexpr std::size_t kMostNames = 32;
 
