@@ -12,7 +12,7 @@
 namespace koord::event {
 namespace {
 
-// The kernel's rule for epoll, checked here because Asio reports it only to the first wait.
+// Checks the kernel's rule for epoll. Asio would report a violation only to the first wait.
 int check_pollable(int fd) {
   struct stat info;
   if (::fstat(fd, &info) != 0) return errno;
@@ -41,7 +41,7 @@ void FdWatch::State::wait() {
   });
 }
 
-// Asio would close the descriptor, which its caller owns: it is released first.
+// Releases the descriptor first: Asio would close it, but the caller owns it.
 void FdWatch::State::cancel() {
   cancelled = true;
   descriptor.release();

@@ -19,8 +19,8 @@ namespace asio = boost::asio;
 
 namespace {
 
-// The concurrency hint for Asio. With 1, Asio queues what the loop thread posts behind what other threads post later,
-// which would not be the order posted.
+// The concurrency hint for Asio. With the hint 1, Asio would run tasks that the loop thread posts after tasks that
+// other threads post later. This would violate the order of posting.
 constexpr int kKeepsOrder = 2;
 
 struct SignalHandler {

@@ -15,7 +15,7 @@ bool Strand::State::post(Job job) {
   return schedule();
 }
 
-// Queues the strand in the pool. A pool that has ended runs nothing more: the strand is closed with it.
+// Queues the strand in the pool. If the pool has ended, closes the strand, because the pool runs no more tasks.
 bool Strand::State::schedule() {
   if (workers_->post([self = shared_from_this()] { self->run_next(); })) return true;
   std::deque<Job> never_run;
@@ -26,7 +26,8 @@ bool Strand::State::schedule() {
   return false;
 }
 
-// One task, then to the back of the pool's queue: a busy strand does not starve the others.
+// Runs one task, then queues the strand again at the end of the pool's queue. So a busy strand does not starve the
+// others.
 void Strand::State::run_next() {
   if (std::optional<Task> task = begin()) {
     (*task)();
@@ -67,7 +68,7 @@ void Strand::State::finish() {
   schedule();
 }
 
-// Arms the next alarm of the running task. The one for `late` is passed over when the strand wedges before.
+// Arms the next alarm of the running task. The alarm for `late` is left out if the strand wedges first.
 void Strand::State::set_alarm(Overrun kind) {
   Run& run = *running_;
   if (kind == Overrun::late && run.limits.deadline >= run.limits.wedged_after) kind = Overrun::wedged;
@@ -78,7 +79,7 @@ void Strand::State::set_alarm(Overrun kind) {
                                        [self = shared_from_this(), id = run.id, kind] { self->on_alarm(id, kind); });
 }
 
-// The worker cannot leave the task behind our back: it would have to take the lock in finish().
+// The worker cannot leave the task meanwhile: finish() needs the same lock.
 void Strand::State::on_alarm(std::uint64_t run, Overrun kind) {
   std::deque<Job> dropped;
   OnOverrun on_overrun;

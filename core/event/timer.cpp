@@ -12,11 +12,11 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-// A shorter period would be a busy loop by mistake; a longer one than this overflows the clock.
+// A shorter period is a mistake and would be a busy loop. A longer one than kLongest would overflow the clock.
 constexpr Duration kShortestPeriod = std::chrono::milliseconds(1);
 constexpr Duration kLongest = std::chrono::hours(24 * 365 * 10);
 
-// The first tick after `now` that is a whole number of periods from `last`.
+// Returns the first tick after `now` that is a whole number of periods after `last`.
 SteadyClock::time_point next_tick(SteadyClock::time_point last, Duration period, SteadyClock::time_point now) {
   if (now < last + period) return last + period;
   return last + ((now - last) / period + 1) * period;
@@ -46,7 +46,7 @@ void Timer::State::wait() {
   });
 }
 
-// The next wait stands before the task runs, so that the task may destroy the timer.
+// Starts the next wait before the task runs, because the task may destroy the timer.
 void Timer::State::fire() {
   if (period > Duration::zero()) {
     timer.expires_at(next_tick(timer.expiry(), period, SteadyClock::now()));
@@ -55,7 +55,7 @@ void Timer::State::fire() {
   task();
 }
 
-// The flag is for a wait that has ended and is queued behind the caller: it can be cancelled no more.
+// A wait that has ended may be queued behind the caller and cannot be cancelled any more. The flag stops its task.
 void Timer::State::cancel() {
   cancelled = true;
   timer.cancel();

@@ -9,8 +9,8 @@ Watchdog::Watchdog() : thread_([this] { run(); }) {}
 
 Watchdog::~Watchdog() { stop(); }
 
-// The thread is woken only for an alarm before the one it sleeps for. It does not hear of disarmed alarms and
-// may wake for nothing; that costs less than two wake-ups a task.
+// Wakes the thread only if the alarm is due before the one that the thread sleeps for. The thread does not notice
+// disarmed alarms, so it sometimes wakes for nothing. That costs less than two wake-ups for each task.
 Watchdog::AlarmId Watchdog::arm(Clock::time_point due, Task alarm) {
   std::lock_guard lock(mutex_);
   const AlarmId id{due, ++last_id_};
@@ -20,7 +20,7 @@ Watchdog::AlarmId Watchdog::arm(Clock::time_point due, Task alarm) {
   return id;
 }
 
-// The captures of the alarm are destroyed after the lock is released: a destructor may call this class.
+// Destroys the captures of the alarm after the lock is released, because a destructor may call this class.
 void Watchdog::disarm(const AlarmId& id) {
   std::map<AlarmId, Task>::node_type removed;
   std::lock_guard lock(mutex_);

@@ -20,7 +20,7 @@ void Workers::start(std::size_t threads) {
   for (std::size_t i = 0; i < threads; ++i) start_one();
 }
 
-// The thread holds on to the workers: it may outlive the pool when it gets stuck.
+// The thread shares ownership of the workers, because it outlives the pool if it gets stuck.
 void Workers::start_one() {
   const WorkerId id = ++last_id_;
   workers_[id].thread = std::thread([self = shared_from_this(), id] { self->serve(id); });
@@ -54,8 +54,7 @@ void Workers::serve(WorkerId self) {
   ended_one_.notify_all();
 }
 
-// Returns whether the worker goes on serving. A thread that was left behind is not joined: it detaches
-// itself.
+// Returns whether the worker continues to serve. An abandoned thread is not joined, so it detaches itself.
 bool Workers::back_from_task(WorkerId self) {
   if (ended_) return false;
   const auto worker = workers_.find(self);
@@ -84,7 +83,7 @@ void Workers::give_up(WorkerId id) {
     worker->second.state = State::written_off;
     ++written_off_;
   } catch (const std::system_error&) {
-    workers_.erase(last_id_);  // no thread is available: the pool goes on with those it has
+    workers_.erase(last_id_);  // no thread is available: the pool continues with fewer
   }
 }
 
