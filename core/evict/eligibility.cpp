@@ -15,10 +15,11 @@ constexpr std::string_view kSource = "kubernetes.io/config.source";
 constexpr std::string_view kPolicy = "koordinator.sh/eviction-policy";
 constexpr std::string_view kEnabled = "koordinator.sh/eviction-enabled";
 
-// From here on a pod is one of the system: system-cluster-critical, system-node-critical.
+// The least priority of system pods: system-cluster-critical, system-node-critical.
 constexpr std::int32_t kSystemPriority = 2'000'000'000;
 
-// These pick among all pods, by priority; the others among best-effort pods, which agree to it by their class.
+// These features pick among all pods, by priority. The others pick among best-effort pods, which agree to it by their
+// class.
 constexpr std::string_view kByPriority[] = {"CPUEvict", "MemoryEvict", "CPUAllocatableEvict", "MemoryAllocatableEvict"};
 
 const std::string* value_of(const state::StringMap& map, std::string_view name) {

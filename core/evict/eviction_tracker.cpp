@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 using ApiOutcome = kube::EvictionAnswer::Outcome;
 
 constexpr Duration kFirstWait = 10s, kLongestWait = 5min;
-constexpr Duration kNoAccessWait = 5min;  // an operator has to change something
+constexpr Duration kNoAccessWait = 5min;  // an operator must change something first
 constexpr Duration kLongestSettling = 20s;
 
 Duration settling_of(const Release& release) {
@@ -77,7 +77,7 @@ std::int64_t EvictionTracker::releases(const Release& release, Time now) const {
 bool EvictionTracker::pick(const std::vector<std::string>& uids, const state::Snapshot& snapshot, Time now) {
   if (brake_until(now)) return false;
   for (const std::string& uid : uids) picked_.insert_or_assign(uid, now);
-  std::size_t pods = 0;  // those of the node, and those that have been picked and no longer exist
+  std::size_t pods = 0;  // the node's pods, and picked ones that no longer exist
   for (const auto& [uid, time] : picked_) pods += find_pod(snapshot, uid) == nullptr ? 1 : 0;
   for (const state::Pod& pod : snapshot.pods) pods += has_ended(pod) ? 0 : 1;
   if (picked_.size() <= most_picked(pods, limits_.brake_percent)) return false;
@@ -151,7 +151,7 @@ void EvictionTracker::answered(const std::string& uid, const Result<kube::Evicti
     refusals_.erase(uid);
     return;
   }
-  // It may be done: it keeps its place in the budget, in the brake and among those that are going.
+  // The eviction may have been done, so the pod still counts for the budget, for the brake and as being evicted.
   if (answer && answer->outcome == ApiOutcome::unanswered) {
     unanswered_.insert_or_assign(uid, now);
     be_quiet(std::max(kFirstWait, answer->retry_after.value_or(kFirstWait)), described(*answer), now);

@@ -8,7 +8,7 @@
 namespace koord::evict {
 namespace {
 
-// For operators: cores and GiB, as in strategies' texts.
+// Returns an amount for operators, in cores or GiB as in the texts of strategies.
 std::string in_words(const std::string& resource, std::int64_t amount) {
   const bool is_memory = resource.find("memory") != std::string::npos;
   if (!is_memory && resource.find("cpu") == std::string::npos) return std::to_string(amount);
@@ -73,7 +73,7 @@ std::string why_of(const Result<kube::EvictionAnswer>& answer) {
   return std::string(name_of(answer->outcome)) + (answer->message.empty() ? "" : ": " + answer->message);
 }
 
-// By a rule of this agent; the brake has a line of its own.
+// Returns whether a rule of this agent held the eviction back. The brake is reported separately.
 bool is_held_back(decision::Outcome outcome) {
   return outcome == decision::Outcome::budget || outcome == decision::Outcome::opted_out ||
          outcome == decision::Outcome::unknown;
@@ -101,14 +101,14 @@ std::string Evictions::pods_problem(Time now) const {
 void Evictions::remember(const std::vector<decision::Decision>& records) {
   std::lock_guard lock(mutex_);
   const Time now = parts_.clock.now();
-  std::set<std::string> in_flight;  // asked for, and no record of an answer yet
+  std::set<std::string> in_flight;  // requested, without a record of an answer yet
   for (const decision::Decision& record : records) {
     const bool has_failed = record.outcome == decision::Outcome::refused || record.outcome == decision::Outcome::gone;
     if (has_failed) {
       if (in_flight.erase(record.pod_uid) != 0) tracker_.forget(record.pod_uid);
       continue;
     }
-    // Not by the wall clock, which may have been set since. Host time restarts with each boot.
+    // Does not use the wall clock, which may have been set since. Host time restarts with each boot.
     tracker_.remember(record.pod_uid, std::min(record.time, now));
     if (record.outcome == decision::Outcome::asked)
       in_flight.insert(record.pod_uid);

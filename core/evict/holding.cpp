@@ -12,7 +12,7 @@ namespace {
 
 constexpr Duration kFresh = std::chrono::minutes(1);
 
-// Whole numbers, cut off; what cannot be one is not measured.
+// Returns the value without its fraction. A value that does not fit counts as not measured.
 std::optional<std::int64_t> whole(double value) {
   constexpr double kMost = 9.0e18;
   if (std::isnan(value) || value < 0 || value > kMost) return std::nullopt;
@@ -22,7 +22,7 @@ std::optional<std::int64_t> whole(double value) {
 template <class Set>
 void read(const store::Store& cache, const std::string& metric, Time now, Set set) {
   constexpr store::Aggregation kLast[] = {store::Aggregation::last};
-  std::map<std::string, Time> newest;  // other labels than the uid may have changed
+  std::map<std::string, Time> newest;  // a pod may have several series, as other labels may have changed
   for (const store::AggregateRow& row : cache.aggregate({metric, {}, now - kFresh, now}, kLast)) {
     const std::string* uid = metric::find_label(row.labels, "pod_uid");
     if (!uid) continue;

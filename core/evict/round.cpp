@@ -23,7 +23,7 @@ class Round {
       return verdicts_.push_back(
           {.request = &request, .outcome = decision::Outcome::unknown, .why = input_.pods_problem});
     const Result<Release> release = parse_release(request.resource);
-    if (!release) return;  // it was refused when it was asked for
+    if (!release) return;  // it was refused when it was requested
     for (const state::Pod* pod : unhandled(request)) count_if_going(*pod, request, *release);
     for (const state::Pod* pod : unhandled(request)) {
       if (missing_of(request, *release) <= 0) return;
@@ -62,7 +62,7 @@ class Round {
     return verdict;
   }
 
-  // Also if another client has deleted it.
+  // Counts a pod that is already ending, even if another client has deleted it.
   void count_if_going(const state::Pod& pod, const Request& request, const Release& release) {
     const bool is_counted = is_pending(pod);
     if (!is_counted && !pod.deleting) return;
@@ -77,7 +77,7 @@ class Round {
     std::string against = protection_of(pod, input_.own_uid);
     if (against.empty()) against = opt_out_of(pod, feature_of(request, plugin_));
     if (!against.empty()) return add(std::move(verdict), decision::Outcome::opted_out, std::move(against));
-    if (verdict.releases <= 0) return;  // nothing is gained by its end
+    if (verdict.releases <= 0) return;  // its end would release nothing
     if (std::string wait = tracker_.wait_of(pod.uid, input_.now); !wait.empty()) {
       verdict.was_refused = true;
       return add(std::move(verdict), decision::Outcome::refused, std::move(wait));
@@ -103,7 +103,7 @@ class Round {
   const RoundInput& input_;
   std::unordered_map<std::uint64_t, const state::Pod*> pods_;  // by handle
   std::set<std::uint64_t> handled_;
-  std::vector<Holding> releasing_;  // of the pods that go, beside the tracker's
+  std::vector<Holding> releasing_;  // pods of this round that are not in the tracker
   std::vector<Verdict> verdicts_;
 };
 
