@@ -13,7 +13,7 @@
 namespace koord::exposition {
 namespace {
 
-// Metadata of a family, read before its samples.
+// Metadata of a family, which precede its samples.
 struct Family {
   std::string_view name, help, unit;
   Type type = Type::unknown;
@@ -30,7 +30,7 @@ struct Suffix {
   Kind kind;
   bool has_unit;
 };
-// Beside an element of a map or a deque: pointers, hash, padding of the allocator.
+// The overhead of an element of a map or a deque: pointers, hash, padding of the allocator.
 constexpr std::size_t kNodeBytes = 64;
 
 constexpr Suffix kSuffixes[] = {
@@ -73,7 +73,7 @@ class DocumentReader {
   }
 
  private:
-  // Where the samples of one name go.
+  // The destination of the samples of one name.
   struct Target {
     Part part;
     std::uint32_t metric;
@@ -99,7 +99,7 @@ class DocumentReader {
 
   Error error(const std::string& text) const { return invalid("line " + std::to_string(parser_.line()) + ": " + text); }
 
-  // The same text, from where it stays as long as the document.
+  // Returns the same text in memory that exists as long as the document.
   std::string_view keep(std::string_view text) {
     const std::string& all = *document_.text_;
     if (text.data() >= all.data() && text.data() + text.size() <= all.data() + all.size()) return text;
@@ -107,7 +107,7 @@ class DocumentReader {
     return document_.texts_.emplace_back(text);
   }
 
-  // Before `n` elements are added: a vector that moves has its elements twice.
+  // Makes room for `n` more elements. While a vector moves, its elements exist twice.
   template <class T>
   Result<void> make_room(std::vector<T>& to, std::size_t n) {
     if (to.size() + n <= to.capacity()) return {};
@@ -125,7 +125,7 @@ class DocumentReader {
     return make_room(histograms_.groups(), 1);
   }
 
-  // After each line: the excess of one line is small.
+  // Adds the memory of a line to the shares. It is called after each line; one line exceeds the limit only slightly.
   Result<void> check_memory() {
     TRY(document_.memory_.grow(std::exchange(kept_, 0)));
     return working_.grow(std::exchange(temporary_, 0));
@@ -196,7 +196,7 @@ class DocumentReader {
     if (!bound || std::isnan(*bound))
       return error("found the bound '" + std::string(le->value.substr(0, 40)) + "', expected a number or +Inf");
     group().buckets.emplace_back(*bound, parser_.value());
-    temporary_ += 2 * sizeof(std::pair<double, double>);  // with the room that a vector has
+    temporary_ += 2 * sizeof(std::pair<double, double>);  // with the unused capacity of a vector
     return {};
   }
 
@@ -280,12 +280,12 @@ class DocumentReader {
   }
 
   const DocumentLimits limits_;
-  ByteShare working_;                     // of what ends with the reader
-  std::size_t kept_ = 0, temporary_ = 0;  // of the line, not yet in the shares
+  ByteShare working_;                     // of the members that end with the reader
+  std::size_t kept_ = 0, temporary_ = 0;  // of the current line, not yet in the shares
   Document document_;
   Parser parser_;
   std::unordered_map<std::string_view, Family> families_;
-  std::unordered_map<std::string_view, Target> targets_;  // by the name of samples
+  std::unordered_map<std::string_view, Target> targets_;  // by the samples' name
   std::unordered_map<std::string_view, std::uint32_t> histogram_metrics_;
   std::string_view last_name_;
   Target last_target_{};

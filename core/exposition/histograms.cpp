@@ -7,7 +7,7 @@
 namespace koord::exposition {
 namespace {
 
-constexpr double kMaxCount = 9007199254740992.0;  // 2^53: a double still counts one by one
+constexpr double kMaxCount = 9007199254740992.0;  // 2^53: a double represents every integer up to it
 
 bool is_count(double value) { return value >= 0 && value <= kMaxCount && value == std::floor(value); }
 
@@ -24,7 +24,8 @@ bool HistogramAssembly::is(const Group& group, std::uint32_t metric, std::span<c
   return own == group.labels.end();
 }
 
-// By the labels' names, since lines of one series may have them in another order. NUL is in no UTF-8 text worth having.
+// Makes the key of a series, with labels sorted by name: lines of one series may have them in another order. The
+// separator NUL does not occur in normal UTF-8 text.
 void HistogramAssembly::make_key(std::string_view name, std::span<const Label> labels) {
   std::vector<Label> sorted;
   for (const Label& label : labels) {

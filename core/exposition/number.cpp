@@ -10,7 +10,8 @@
 namespace koord::exposition {
 namespace {
 
-// Beyond the range of a double: too large is no number of ours, too small is next to 0.
+// Returns the value of a number outside the range of a double. A number that is too large is invalid; a number that is
+// too small becomes about 0.
 std::optional<double> out_of_range(std::string_view digits) {
   double value = std::strtod(std::string(digits).c_str(), nullptr);
   return std::isinf(value) ? std::nullopt : std::optional(value);

@@ -37,7 +37,7 @@ struct TypeName {
   std::string_view name;
   Type type;
 };
-// Each syntax has a word of its own for what it does not know; the other one's does no harm.
+// Each syntax has its own word for an unknown type. Both words are accepted in both syntaxes.
 constexpr TypeName kTypes[] = {
     {"counter", Type::counter}, {"gauge", Type::gauge},        {"histogram", Type::histogram},
     {"summary", Type::summary}, {"untyped", Type::unknown},    {"unknown", Type::unknown},
@@ -81,7 +81,7 @@ Parser::Parser(std::string_view text, Syntax syntax, Limits limits) : rest_(text
 Error Parser::error(const Cursor& at, const std::string& expected) const {
   constexpr std::size_t kShown = 40;
   std::string found = at.done() ? "the end of the line" : "'" + std::string(at.rest().substr(0, kShown)) + "'";
-  // The excerpt is cut at any byte and may be no text.
+  // The excerpt may be cut within a character.
   std::replace_if(
       found.begin(), found.end(), [](char c) { return static_cast<unsigned char>(c) - 0x20u >= 0x5f; }, '?');
   return invalid("line " + std::to_string(line_) + ": found " + found + ", expected " + expected);
@@ -117,7 +117,7 @@ Result<Entry> Parser::next() {
   return invalid("line " + std::to_string(line_ + 1) + ": found the end of the text, expected '# EOF' before it");
 }
 
-// Entry::end: the line says nothing.
+// Parses one line. Entry::end: the line has no content.
 Result<Entry> Parser::parse_line(std::string_view line) {
   Cursor at{line.data(), line.data() + line.size()};
   if (syntax_ == Syntax::text) {
@@ -236,7 +236,8 @@ Result<double> Parser::parse_value(Cursor& at, const char* expected) const {
   return *number;
 }
 
-// Behind the value: "1700000000000", and in OpenMetrics "1700000000.5 # {trace_id="x"} 0.3 1700000000.2".
+// Parses the text after the value: "1700000000000", and in OpenMetrics "1700000000.5 # {trace_id="x"} 0.3
+// 1700000000.2".
 Result<void> Parser::parse_timestamp(Cursor& at) {
   if (syntax_ == Syntax::open_metrics) {
     TRY(skip_separator(at, "a timestamp or an exemplar"));
@@ -259,7 +260,7 @@ Result<void> Parser::parse_timestamp(Cursor& at) {
   return {};
 }
 
-// Checked and not kept.
+// Checks an exemplar, without keeping it.
 Result<void> Parser::parse_exemplar(Cursor& at) {
   if (!at.skip('#')) return error(at, "an exemplar, '# {', or the end of the line");
   TRY(skip_separator(at, "an exemplar's labels"));
@@ -276,7 +277,7 @@ Result<void> Parser::parse_exemplar(Cursor& at) {
 }
 
 Result<void> Parser::parse_labels(Cursor& at, std::vector<Label>& labels) {
-  // Large enough for the whole of the line at once: unescaped text must not move.
+  // Reserves enough for the whole line at once, because unescaped text must not move.
   if (std::memchr(at.at, '\\', at.rest().size()) != nullptr) unescaped_.reserve(unescaped_.size() + at.rest().size());
   bool loose = syntax_ == Syntax::text;
   at.skip('{');
@@ -328,7 +329,7 @@ Result<std::string_view> Parser::parse_label_value(Cursor& at) {
   return escaped ? unescape(value, true) : Result<std::string_view>(value);
 }
 
-// "\\", "\n" and, where there are quotes, "\"". Any other backslash stands for itself.
+// Replaces "\\", "\n" and, in quoted text, "\"". Any other backslash is kept.
 Result<std::string_view> Parser::unescape(std::string_view text, bool quotes) {
   if (text.find('\\') == std::string_view::npos) return text;
   const std::size_t from = unescaped_.size();
