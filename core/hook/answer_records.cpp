@@ -24,7 +24,7 @@ std::string harmless(std::string text) {
   return text;
 }
 
-// The records of one question, one by one.
+// Makes the records of one question.
 class Records {
  public:
   Records(const AnswerSubject& subject, const host::HookVerdict& answered, const host::HookVerdict& given)
@@ -86,14 +86,15 @@ class Records {
     if (is_rejection) record.wanted = "reject";
   }
 
-  // The value that the runtime gets: the composed one, or the hook's own.
+  // Records the value that the runtime gets: the composed one, or else the hook's own.
   void finish_given(Decision& record, const std::string& otherwise) const {
     const std::string composed = resource_text(subject_.resources, record.knob);
     record.after = composed.empty() ? otherwise : composed;
     record.composition = equation_of(record.knob, record.after);
   }
 
-  // "linux.cpu.quota 80000 = 100000 (requested) × 0.8 (hook-cpu-normalization)"; empty without a factor.
+  // Returns for example "linux.cpu.quota 80000 = 100000 (requested) × 0.8 (hook-cpu-normalization)"; empty without a
+  // factor.
   std::string equation_of(const std::string& field, const std::string& value) const {
     std::string factors;
     for (const auto& scale : given_.scales)

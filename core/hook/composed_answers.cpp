@@ -75,7 +75,8 @@ std::vector<const knob::Intent*> pointers_to(const knob::Plan& intents) {
   return pointers;
 }
 
-// The one that the governor would take. A value that the knob cannot have, such as an empty set, is left out there.
+// Returns the index of the value that the governor would choose. Values that the knob cannot have, such as an empty
+// set, are left out.
 std::size_t preferred(const FieldValues& field, const FieldValues* periods) {
   knob::Plan intents;
   std::vector<std::size_t> indices;
@@ -158,7 +159,7 @@ std::optional<knob::Value> compose_field(const host::HookVerdict& verdict, std::
     return knob::Base{&knob, std::move(value), "request"};
   };
   Result<knob::Composition> made = knob::compose(pointers, {.cap = std::move(more.cap)}, base_of);
-  // A strategy's cpu.weight is no value of cpu.shares: the governor sets it when the container exists.
+  // A strategy's cpu.weight cannot replace a value of cpu.shares: the governor sets it when the container exists.
   if (made && made->knob != &knob && others) return compose_field(verdict, field, requested, {});
   return made ? std::optional(std::move(made->value)) : std::nullopt;
 }

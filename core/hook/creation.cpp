@@ -37,7 +37,8 @@ state::KubeQos kube_qos_of(std::string_view cgroup_parent) {
   return state::KubeQos::guaranteed;
 }
 
-// Without those that cannot be read: a pod's author writes the annotation.
+// Returns the containers with their resources in the annotation. A pod's author writes it, so unreadable parts are left
+// out.
 std::vector<state::Container> containers_of(const state::StringMap& annotations) {
   std::vector<state::Container> containers;
   const auto annotation = annotations.find(kResourcesAnnotation);
@@ -63,18 +64,18 @@ std::optional<std::int64_t> number_of(const host::HookVerdict& verdict, std::str
   return number ? std::optional(*number) : std::nullopt;
 }
 
-// The kernel refuses a limit above that of memory and swap together, and runc sets this to the limit by default:
-// then the limit could not be raised again.
+// Returns the limit of memory and swap together for a new memory limit; nullopt: unchanged. The kernel refuses a memory
+// limit above it, and by default runc sets it to the memory limit: then the memory limit could not be raised later.
 std::optional<std::int64_t> swap_beside(std::int64_t limit, std::optional<std::int64_t> requested_swap) {
   if (requested_swap.value_or(-1) <= 0) return -1;
   const bool is_above = limit < 0 || limit > *requested_swap;
   return is_above ? std::optional(limit) : std::nullopt;
 }
 
-// -1: no limit.
+// Returns the amount; -1: no limit.
 std::int64_t limit_of(const knob::Value& value) { return value.amount == knob::kUnlimited ? -1 : value.amount; }
 
-// One hook may set the limit, another one that of memory and swap together.
+// Raises the limit of memory and swap to the memory limit: different hooks may set the two.
 std::int64_t at_least_limit(std::int64_t swap, std::int64_t limit) {
   return limit < 0 ? -1 : swap < 0 ? swap : std::max(swap, limit);
 }
@@ -83,7 +84,7 @@ std::string limit_text(std::optional<std::int64_t> limit) {
   return limit.value_or(-1) <= 0 ? "max" : std::to_string(*limit);
 }
 
-// The value of the runtime's request in the form of an intent; nullopt: unset.
+// Returns the value in the runtime's request in the form of an intent; nullopt: unset.
 std::optional<std::string> requested_text(std::string_view field, const nri::Resources& requested) {
   const auto set = [](const std::string& text) { return text.empty() ? std::nullopt : std::optional(text); };
   if (field == "linux.cpuset.cpus") return set(requested.cpus);
@@ -96,7 +97,7 @@ std::optional<std::string> requested_text(std::string_view field, const nri::Res
   return std::nullopt;
 }
 
-// A quota that only factors or bounds change keeps the period of the request.
+// Sets the quota. If the period is that of the request, only the quota is changed.
 void set_quota(nri::Resources& resources, const host::HookVerdict& verdict, const knob::Value& quota,
                const nri::Resources& requested) {
   resources.cpu_quota_us = limit_of(quota);
@@ -108,7 +109,7 @@ void set_quota(nri::Resources& resources, const host::HookVerdict& verdict, cons
     resources.cpu_period_us = period;
 }
 
-// The fields were checked when the hook set them.
+// Adds a device. Its text is valid: it was checked when the hook set it.
 void add_device(nri::Adjustment& adjustment, std::string_view field, std::string_view value) {
   if (const Result<host::HookDevice> device = host::parse_hook_device(field, value))
     adjustment.devices.push_back({.path = device->path,
@@ -126,7 +127,7 @@ void add_mount(nri::Adjustment& adjustment, std::string_view field, std::string_
                                  .options = {"rbind", mount->is_read_only ? "ro" : "rw"}});
 }
 
-// The members that CRI has in JSON; values that are not set are missing.
+// Returns the members of CRI's resources in JSON, without unset values.
 boost::json::object resources_json(const nri::Resources& resources) {
   boost::json::object json;
   if (resources.cpu_shares) json["cpu_shares"] = *resources.cpu_shares;
@@ -139,7 +140,7 @@ boost::json::object resources_json(const nri::Resources& resources) {
   return json;
 }
 
-// The first plugin that changes the field; empty: none does.
+// Returns the first plugin that changes the field; empty: no plugin.
 std::string changed_by(const host::HookVerdict& verdict, std::string_view field) {
   if (const host::HookVerdict::Setting* setting = find_setting(verdict, field)) return setting->plugin;
   for (const host::HookVerdict::Scale& scale : verdict.scales)
@@ -147,7 +148,8 @@ std::string changed_by(const host::HookVerdict& verdict, std::string_view field)
   return {};
 }
 
-// A group with our prefix is made and emptied by its strategy: a container leaves it with its end.
+// Returns whether the resctrl group has the agent's prefix. Its strategy makes and empties such a group: a container
+// leaves it only at its end.
 bool is_own_group(const host::HookVerdict& verdict) {
   return text_of(verdict, "linux.rdt.closid").starts_with(knob::Resctrl::kOwnPrefix);
 }
@@ -157,7 +159,8 @@ decision::HandsOff hands_off_of(const state::Pod& pod) {
   return annotation == pod.annotations.end() ? decision::HandsOff() : decision::parse_hands_off(annotation->second);
 }
 
-// "a-b-c.slice" is in "a-b.slice", and that in "a.slice". Empty for a path that the kernel would not take.
+// Expands the name of a systemd slice: "a-b-c.slice" is in "a-b.slice", which is in "a.slice". Returns "" if the path
+// is too long for the kernel.
 std::string expand_slice(std::string_view slice) {
   constexpr std::size_t kMostPath = 4096;
   std::string path;

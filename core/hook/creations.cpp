@@ -26,7 +26,8 @@ std::vector<knob::Adjusted> adjusted_of(const CreationRecord& record) {
   return values;
 }
 
-// The state may show the container that had the name before.
+// Returns whether the record belongs to the container with this id. The state may still show the previous container of
+// the same name.
 bool is_of(const CreationRecord& record, std::string_view id) {
   if (id.empty()) return false;
   return record.id.empty() ? record.before_id != id : record.id == id;
@@ -46,7 +47,7 @@ Creations::Creations(std::string folder, const Clock& clock, Hold hold)
 
 void Creations::load() {
   const Result<std::vector<std::string>> names = list_directory(folder_);
-  if (!names) return;  // made with the first record
+  if (!names) return;  // the folder is made with the first record
   for (const std::string& name : *names) {
     const std::string path = folder_ + "/" + name;
     const Result<std::string> text = read_file(path, kMostRecordBytes);
@@ -81,8 +82,8 @@ void Creations::forget(std::string_view container_id) {
   if (found != entries_.end() && !container_id.empty()) remove(found);
 }
 
-// The journal is synced to the disk with the governor's lock, for which the next creation may wait: update() does it,
-// for all at once.
+// Only marks the container. update() writes the values to the journal, for all containers at once: the journal is
+// synced to the disk under the governor's lock, for which the next creation may wait.
 void Creations::begin(std::string_view container_id) {
   std::lock_guard lock(mutex_);
   for (auto& [key, entry] : entries_)
@@ -101,7 +102,7 @@ void Creations::update(const state::Snapshot& snapshot) {
   hold(to_hold);
 }
 
-// Without pods the state is unknown, not empty.
+// Updates and removes entries. A snapshot without pods means that the state is unknown, not that there are no pods.
 void Creations::refresh_entries(const state::Snapshot& snapshot) {
   if (entries_.empty() || snapshot.pods.empty()) return;
   const Time now = clock_.now();
@@ -126,7 +127,8 @@ void Creations::refresh_entries(const state::Snapshot& snapshot) {
   }
 }
 
-// Without the lock while the governor writes. If one of several fails, each is tried alone.
+// Holds the values of these containers. Releases the lock while the governor writes. If the write of several containers
+// fails, each is tried alone.
 void Creations::hold(const std::vector<Key>& keys) {
   std::vector<std::pair<Key, std::vector<knob::Adjusted>>> values;
   std::vector<knob::Adjusted> all;

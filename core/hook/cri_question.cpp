@@ -83,7 +83,7 @@ Result<nri::Container> cri_container(const JsonField& field, const nri::KeepAnno
   return container;
 }
 
-// Whether the field is among the composed resources, in which factors are part of the value.
+// Returns whether the field is one of the composed resources. Their values already include the factors.
 bool is_composed(std::string_view field) {
   return std::find(kResourceFields.begin(), kResourceFields.end(), field) != kResourceFields.end();
 }

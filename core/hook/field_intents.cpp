@@ -12,15 +12,15 @@
 namespace koord::hook {
 namespace {
 
-// A list of all CPUs of a large machine, one by one, is shorter.
+// Long enough for a list of all CPUs of a large machine, one by one.
 constexpr std::size_t kMostValue = 4096;
-// Without a hook's own period, that of runtimes.
+// The default period of runtimes is used if a hook sets no period.
 constexpr std::string_view kPeriod = "linux.cpu.period", kDefaultPeriod = "100000";
 
 constexpr std::string_view kCreationFields[] = {"env:", "annotation:", host::kDeviceField, host::kMountField};
 constexpr std::size_t kMostCreationFields = 32, kMostName = 128;
 
-// Values of the ABI's field as those of the knob. `period` in µs.
+// Convert values of a field of the ABI to values of the knob. `period` is in µs.
 std::string same(const std::string& value, std::string_view) { return value; }
 std::string amount(const std::string& value, std::string_view) { return value == "-1" ? "max" : value; }
 std::string quota(const std::string& value, std::string_view period) {
@@ -59,7 +59,7 @@ std::string_view period_of(const host::HookSettings& answer) {
   return period == answer.fields.end() ? kDefaultPeriod : std::string_view(period->second);
 }
 
-// A value that is none for the knob, as an empty set, is left out.
+// Adds an intent. A value that the knob cannot have, such as an empty set, is left out.
 void add_intent(knob::Plan& plan, const AnswerTarget& target, std::string_view knob, std::string value,
                 decision::Role role) {
   Result<knob::Intent> intent = knob::make_intent(*knob::find_knob(knob), role, std::move(value));

@@ -14,11 +14,11 @@ namespace {
 
 constexpr log::Category hook_log{"hooks"};
 
-// A hook is asked again what it was asked, or would have been, at the creation.
+// The stages of a creation: a hook gets the same question later as at the creation.
 constexpr std::uint32_t kPodStage = KOORD_STAGE_PRE_RUN_POD_SANDBOX, kContainerStage = KOORD_STAGE_PRE_CREATE_CONTAINER;
 
-// Not asked about: the sandbox, which is made with the pod; ephemeral containers; those that have ended, as has their
-// cgroup.
+// Returns whether hooks are asked about the container. They are not asked about ephemeral containers, the sandbox (it
+// is made with the pod), and ended containers (their cgroup is removed).
 bool is_asked_about(const state::Container& container) {
   if (container.state == state::ContainerState::terminated) return false;
   return container.kind == state::ContainerKind::regular || container.kind == state::ContainerKind::init ||
@@ -33,7 +33,7 @@ std::string title_of(const state::Pod& pod, const state::Container* container) {
 }  // namespace
 
 void KeptAnswers::update(const state::SnapshotPtr& snapshot) {
-  // The kubelet's configuration may be known after its pods.
+  // The kubelet's configuration may become known after its pods.
   const bool are_new_pods = snapshot->versions.pods != seen_->versions.pods ||
                             state::has_static_cpus(*snapshot) != state::has_static_cpus(*seen_);
   count_changes(snapshot);
@@ -41,11 +41,11 @@ void KeptAnswers::update(const state::SnapshotPtr& snapshot) {
   const Subjects subjects = subjects_of(*snapshot);
   std::set<std::uint64_t> alive;
   for (const Subject& subject : subjects) alive.insert(subject.handle);
-  // First the kept answers: hooks may take long, and other hooks' plans must not expire meanwhile.
+  // Proposes the kept answers first: hooks may take long, and the plans of other hooks must not expire meanwhile.
   for (auto& [proposer, hook] : hooks_) {
     hook.is_new_plan |=
         std::erase_if(hook.answers, [&](const auto& answer) { return !alive.contains(answer.first); }) > 0;
-    hook.is_new_plan |= are_new_pods;  // cgroups may be known now
+    hook.is_new_plan |= are_new_pods;  // cgroups may have become known
     propose(proposer, hook, subjects);
   }
   for (const RunningHook& running : parts_.running()) {
@@ -77,7 +77,7 @@ KeptAnswers::Subjects KeptAnswers::subjects_of(const state::Snapshot& snapshot) 
   return subjects;
 }
 
-// Pods have no version of their own: one that differs from the snapshot before gets a new one.
+// Gives each pod that differs from the previous snapshot a new version, because pods have no version of their own.
 void KeptAnswers::count_changes(const state::SnapshotPtr& snapshot) {
   if (snapshot->versions.pods != seen_->versions.pods) {
     std::map<std::uint64_t, const state::Pod*> before;
@@ -114,7 +114,7 @@ void KeptAnswers::ask_all(const RunningHook& running, Hook& hook, const Subjects
   const Time now = parts_.clock.now();
   for (const Subject& subject : subjects) {
     if ((running.stages & (subject.container == nullptr ? kPodStage : kContainerStage)) == 0) {
-      hook.is_new_plan |= hook.answers.erase(subject.handle) > 0;  // it named the stage before
+      hook.is_new_plan |= hook.answers.erase(subject.handle) > 0;  // the hook had this stage before
       continue;
     }
     Answer& answer = hook.answers[subject.handle];
@@ -149,7 +149,7 @@ host::HookReply::Kind KeptAnswers::ask(const RunningHook& running, const Subject
   return reply.kind;
 }
 
-// The first of a row.
+// Logs the first failure in a row.
 void KeptAnswers::note_failure(const RunningHook& running, const Subject& subject, Hook& hook,
                                const std::string& why) const {
   if (hook.failures++ > 0) return;

@@ -9,7 +9,7 @@
 namespace koord::hook {
 namespace {
 
-// Both kinds of numbers that a runtime's request has.
+// Calls `visit` with a signed or unsigned number of the resources. Returns false for other fields.
 template <class Resources, class Visit>
 bool visit_number(Resources& resources, std::string_view field, const Visit& visit) {
   if (field == "linux.cpu.period") return visit(resources.cpu_period_us), true;

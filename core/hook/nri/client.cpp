@@ -18,7 +18,7 @@ Client::~Client() = default;
 
 void Client::start() { attempt(); }
 
-// The watch begins before the attempt: a socket that is created in between is not missed.
+// Tries to connect. The watch starts before the attempt, so it detects a socket that is created in between.
 void Client::attempt() {
   retry_.reset();
   watch_.renew();
@@ -34,7 +34,7 @@ Result<void> Client::connect() {
                                 {.on_bytes = [this](std::string_view bytes) { return session_->take(bytes); },
                                  .on_end = [this](Error why) { end(std::move(why)); }}));
   const auto fail_later = [this](Error why) {
-    if (!session_) return;  // it ends already
+    if (!session_) return;  // it is already ending
     failure_ = loop_.after(Duration::zero(), [this, why = std::move(why)] { end(why); });
   };
   session_ =
@@ -55,7 +55,7 @@ void Client::retry_later() {
   retry_ = loop_.after(backoff_.failed(), [this] { attempt(); });
 }
 
-// A new socket may not accept connections yet: the first retries come soon.
+// Connects to a new socket. It may not accept connections yet, so the delay of retries starts from its minimum.
 void Client::on_created() {
   if (session_) return;
   backoff_.succeeded();
@@ -70,8 +70,8 @@ void Client::on_active() {
   active_since_ = clock_.now();
 }
 
-// A connection that ended soon counts as a failure, so that a runtime that drops the plugin again and again is not
-// asked for all its pods ten times a second.
+// Ends the session. A short connection counts as a failure. So a runtime that drops the plugin repeatedly does not have
+// to send all its pods ten times a second.
 void Client::end(Error why) {
   const bool was_active = status_.state == ConnectionState::active;
   if (was_active && clock_.now() - active_since_ >= options_.longest_retry) backoff_.succeeded();

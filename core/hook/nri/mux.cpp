@@ -33,7 +33,7 @@ Result<void> Demultiplexer::take(std::string_view bytes) {
   return {};
 }
 
-// Returns what follows the part that belongs to the header.
+// Returns the bytes after the header.
 std::string_view Demultiplexer::take_header(std::string_view bytes) {
   const std::size_t n = std::min(kFrameHeader - header_size_, bytes.size());
   std::copy_n(bytes.data(), n, header_.data() + header_size_);

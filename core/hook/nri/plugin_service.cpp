@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kPluginService = "nri.pkg.api.v1alpha1.Plugin";
 
-// A Response adds less than the difference to its payload.
+// A Response is longer than its payload by less than 64 bytes.
 constexpr std::size_t kMaxPayload = kMaxSentMessage - 64;
 constexpr std::size_t kMaxStatusText = 4096;
 
@@ -35,7 +35,7 @@ bool is_event(std::string_view method) {
   return method == "StateChange" || (stage && *stage != Stage::synchronize);
 }
 
-// The handler's time, and never all of the time that the runtime waits.
+// Returns the handler's time limit: at most three quarters of the time that the runtime waits.
 Duration handler_time(Duration own, Duration runtime_timeout) {
   return runtime_timeout > Duration::zero() ? std::min(own, runtime_timeout / 4 * 3) : own;
 }
@@ -77,7 +77,8 @@ Result<void> PluginService::take(const Message& message) {
   return {};
 }
 
-// The runtime fails the pod or container of an event that gets an error.
+// Answers a request that cannot be read. An event is answered without changes, because on an error the runtime fails
+// the pod or container.
 void PluginService::refuse_unreadable(std::uint32_t call, bool is_event, const Error& why) {
   ++status_.bad_requests;
   status_.last_error = why.message();
@@ -175,7 +176,8 @@ void PluginService::begin(std::uint32_t call, Stage stage, std::string id, Durat
       .deadline = loop_.after(handler_time(own, runtime_timeout), [this, call] { answer_no_change(call); })};
 }
 
-// The answer is posted also if it comes at once: a handler never runs inside of its own answer.
+// Returns the function that answers a call. It posts the answer to the loop, even an immediate one, so no handler runs
+// within its own answer.
 template <class Answer>
 Done<Answer> PluginService::done(std::uint32_t call, Stage stage, std::string id) {
   return [weak = weak_from_this(), &loop = loop_, call, stage, id = std::move(id)](Answer answer) {
@@ -219,7 +221,7 @@ void PluginService::answer_no_change(std::uint32_t call) {
   answer_finished(call, {});
 }
 
-// If Synchronize takes too long, an older runtime keeps the plugin connected, and sends it nothing.
+// Sends the answer. If Synchronize takes too long, an older runtime keeps the plugin connected but sends it no events.
 void PluginService::answer_finished(std::uint32_t call, Response response) {
   const Call finished = std::move(calls_.extract(call).mapped());
   const Duration taken = clock_.now() - finished.begin;

@@ -34,7 +34,7 @@ bool Reader::next() {
   return !failed();
 }
 
-// Values of all kinds are read here, so an unused field is skipped. Groups (3 and 4) are not in proto3.
+// Reads a value of any kind, so that unused fields are skipped. Groups (3 and 4) do not exist in proto3.
 void Reader::read_value(std::uint32_t wire_type) {
   switch (wire_type) {
     case kVarint:

@@ -19,7 +19,7 @@ bool is_temporary(int error) { return error == EAGAIN || error == EINTR; }
 
 }  // namespace
 
-// A unix socket connects at once or not at all.
+// Connects. A unix socket connects or fails at once.
 Result<std::unique_ptr<Socket>> Socket::connect(event::Loop& loop, const std::string& path, Callbacks callbacks) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -56,8 +56,8 @@ void Socket::drop_sent() {
   sent_ = 0;
 }
 
-// After a failed write the rest of a frame is missing, so nothing more is sent; what the runtime has sent is still
-// read.
+// Sends the bytes that are waiting. After a failed write a frame is incomplete, so nothing more is sent; received bytes
+// are still read.
 void Socket::flush() {
   const ssize_t n = ::send(fd_.get(), unsent_.data() + sent_, unsent_.size() - sent_, MSG_NOSIGNAL);
   const bool failed = n < 0 && !is_temporary(errno);

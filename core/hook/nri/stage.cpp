@@ -48,8 +48,8 @@ std::optional<Stage> stage_of_event(std::int32_t number) {
   return static_cast<Stage>(number);
 }
 
-// NRI 0.10 brought UpdatePodSandbox and PostUpdatePodSandbox. Runtimes state their NRI version since 0.12 only;
-// containerd has 0.10 since 2.2.
+// NRI 0.10 added UpdatePodSandbox and PostUpdatePodSandbox. Runtimes report their NRI version only since NRI 0.12.
+// containerd has NRI 0.10 since containerd 2.2.
 EventMask events_of(const Runtime& runtime) {
   const auto nri = read_release(runtime.nri_version);
   if (nri && *nri >= Release{0, 10}) return kAllEvents;

@@ -12,7 +12,7 @@
 namespace koord::nri {
 namespace {
 
-// A block that most messages fit into; a larger one must not be reserved because a header announces it.
+// Most messages fit into a block of this size. The announced length of a larger message is not reserved in advance.
 constexpr std::size_t kFirstBlock = 64 << 10;
 
 void read(Reader& in, CallStatus& status) {
@@ -91,7 +91,7 @@ Result<void> MessageReader::take(std::string_view bytes) {
   return {};
 }
 
-// Both return what follows the part that they took.
+// take_header() and take_body() return the bytes after their part.
 std::string_view MessageReader::take_header(std::string_view bytes) {
   const std::size_t n = std::min(kMessageHeader - header_size_, bytes.size());
   std::copy_n(bytes.data(), n, header_.data() + header_size_);

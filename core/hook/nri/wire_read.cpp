@@ -7,7 +7,7 @@
 namespace koord::nri {
 namespace {
 
-// Zero is unset in requests.
+// Reads an optional number. In requests zero means unset.
 template <class Number>
 void read_set(Reader& in, std::optional<Number>& value) {
   in.read_wrapped(value);
@@ -131,7 +131,7 @@ void read_container(Reader& in, EventRequest& request, const KeepAnnotation& kee
   in.message([&](Reader& inner) { read(inner, request.container, keep); });
 }
 
-// In UpdatePodSandbox field 2 is the overhead of the pod, in the other requests the container.
+// Returns whether field 2 is the container. In UpdatePodSandbox it is the overhead of the pod.
 bool has_container(Stage stage) { return stage != Stage::update_pod_sandbox; }
 
 }  // namespace
