@@ -56,7 +56,7 @@ void Budget::pace(bool above_now, bool may_speed_up) {
     status_.slowdown /= 2;
 }
 
-// For the log: the part of the CPU time that the agent used for the plugin, outside the plugin's own process.
+// Returns, for the log, the CPU time that the agent used for the plugin, outside the plugin's own process.
 std::string Budget::in_the_agent() const {
   const double service = status_.service_cores.value_or(0);
   return service >= 0.01 ? ", " + cores(service) + " of them in the agent for its requests and scrapes" : "";
@@ -87,7 +87,7 @@ Budget::Verdict Budget::measure(Time now, const Use& use, const Allowance& allow
   if (warn(memory_, much_memory, now))
     verdict.warning += (verdict.warning.empty() ? "uses " : ", ") + mebibytes(*use.memory_bytes) + " of its " +
                        mebibytes(allowance.memory_bytes);
-  // Slower ticks make no fewer series.
+  // Slower ticks would not reduce the number of series.
   if (warn(series_, much_series, now))
     verdict.warning += (verdict.warning.empty() ? "has " : ", ") + std::to_string(use.series) + " of its " +
                        std::to_string(allowance.series) + " series";

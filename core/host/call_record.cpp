@@ -22,7 +22,7 @@ void CallRecord::count(const char* call, const service::CallResult& result) {
   counts_.cpu += result.cpu;
   if (result.ok()) return;
   ++counts_.errors;
-  // The call in which the process was lost has a better error than those that found it lost.
+  // Keeps the error of the call that lost the process. Later calls only find that it is lost.
   if (std::exchange(lost_, result.lost) && result.lost) return;
   last_error_ = std::string(call) + "(): " + describe(result);
 }

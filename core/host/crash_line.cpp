@@ -51,7 +51,8 @@ void write_line(int number) {
   [[maybe_unused]] const ssize_t written = ::writev(STDERR_FILENO, of_plugin, 7);
 }
 
-// SA_RESETHAND: the signal that is raised again, or the instruction that is tried again, meets the default.
+// SA_RESETHAND has restored the default action. It is taken when the signal is raised again, or the instruction runs
+// again.
 void report(int number) {
   write_line(number);
   ::raise(number);

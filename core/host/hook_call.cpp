@@ -39,7 +39,7 @@ void HookCall::run(const koord_host* host, HookReach reach, const Handle& handle
   HookResponse response(host, reach);
   {
     std::lock_guard lock(mutex_);
-    if (given_up_ || Steady::now() >= due_) return;  // a call before this one took the time
+    if (given_up_ || Steady::now() >= due_) return;  // an earlier call used up the time
     response_ = &response;
   }
   const service::CallResult result = handle(subject_->record(deadline_), response.table());

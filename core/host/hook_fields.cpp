@@ -23,7 +23,7 @@ constexpr std::size_t kMostKey = 317;
 struct Number {
   std::string_view field;
   std::int64_t least, most;
-  bool may_be_none = false;  // -1
+  bool may_be_none = false;  // -1 is valid
   bool may_be_scaled = false;
 };
 
@@ -62,13 +62,13 @@ bool has_controls(std::string_view text) {
   return std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
 }
 
-// Text goes to the container runtime in messages that it refuses as a whole if one byte is not UTF-8.
+// Checks a text. The container runtime gets it in a message that it refuses as a whole if one byte is not UTF-8.
 Result<void> check_text(std::string_view field, std::string_view value) {
   if (value.size() <= kMostText && value.find('\0') == std::string_view::npos && is_valid_utf8(value)) return {};
   return unfit(field, value, "at most " + std::to_string(kMostText) + " bytes of UTF-8 without a NUL");
 }
 
-// The name of a variable or an annotation.
+// Returns whether `key` is a valid name of a variable or annotation.
 bool is_key(std::string_view key, std::size_t most) {
   return !key.empty() && key.size() <= most && !has_controls(key) && is_valid_utf8(key);
 }

@@ -23,7 +23,7 @@ bool is_plain_component(std::string_view name) {
   return !name.empty() && name.size() <= NAME_MAX && name != "." && name != "..";
 }
 
-// The root itself is not one.
+// Returns whether the path is absolute and normalized. The root "/" is not accepted.
 bool is_plain_path(std::string_view path) {
   if (path.size() < 2 || path.size() >= PATH_MAX || path[0] != '/' || path.back() == '/') return false;
   if (!std::all_of(path.begin(), path.end(), is_plain_byte) || !is_valid_utf8(path)) return false;
@@ -60,7 +60,7 @@ std::optional<std::uint32_t> mode_of(std::string_view text) {
   return mode <= kMostMode ? std::optional(mode) : std::nullopt;
 }
 
-// "c MAJOR:MINOR" or "c MAJOR:MINOR MODE".
+// Parses "c MAJOR:MINOR" or "c MAJOR:MINOR MODE".
 bool take_numbers(std::string_view value, HookDevice& device) {
   if (value.size() < 2 || (value[0] != 'c' && value[0] != 'b') || value[1] != ' ') return false;
   device.type = value[0];

@@ -11,7 +11,7 @@
 namespace koord::host {
 namespace {
 
-// No exception leaves for a plugin.
+// Runs `body`. No exception reaches the plugin.
 template <class Body>
 koord_status with(const koord_hook_response* response, Body&& body) noexcept {
   if (!response || !response->impl) return KOORD_E_INVALID;
@@ -77,8 +77,8 @@ Result<void> HookResponse::check_reach(std::string_view field) const {
   return invalid("the fields " + grant + ": need " + grant + " in plugins.settings.ID.hookFields");
 }
 
-// The operator must see that a part of the answer is missing, and which grant it needs, even if the hook does not say
-// it. One line for each answer.
+// Logs one line for each answer. The operator must see that a part of the answer is missing, and which grant it needs,
+// even if the hook does not report it.
 koord_status HookResponse::refuse(koord_status status, const std::string& why) {
   bool is_first = false;
   {

@@ -8,7 +8,7 @@
 namespace koord::host {
 
 std::string clean_hook_text(std::string_view text) {
-  std::string clean(text.substr(0, kMaxHookText + 1));  // one more: cut_utf8() must see whether a character goes on
+  std::string clean(text.substr(0, kMaxHookText + 1));  // one more byte, to see whether a character continues
   cut_utf8(clean, kMaxHookText);
   std::replace_if(
       clean.begin(), clean.end(), [](char byte) { return byte == '\n' || byte == '\r' || byte == '\t'; }, ' ');

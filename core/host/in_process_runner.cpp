@@ -16,7 +16,7 @@ namespace koord::host {
 namespace {
 
 constexpr std::size_t kMaxUrl = 4096;
-constexpr std::size_t kMaxName = 1024;  // of a metric
+constexpr std::size_t kMaxName = 1024;  // of a metric's name
 
 service::CallResult too_long(const char* call, std::uint64_t bytes, std::size_t most) {
   return {.status = KOORD_E_INVALID,
@@ -24,7 +24,8 @@ service::CallResult too_long(const char* call, std::uint64_t bytes, std::size_t 
                   std::to_string(most)};
 }
 
-// Any other status but KOORD_OK is the plugin's way to leave something out.
+// Returns whether the status ends the scrape. With any other status than KOORD_OK, the plugin leaves out only this
+// item.
 bool ends_the_scrape(koord_status status) {
   return status == KOORD_E_PANIC || status == KOORD_E_NOMEM || status == KOORD_E_TOO_SMALL;
 }

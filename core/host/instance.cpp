@@ -16,12 +16,12 @@ namespace {
 
 constexpr log::Category instance_log{"plugin"};
 
-// Limit of a tick with a process that can be ended; a loaded machine is no reason.
+// The least time limit of a tick in a process that can be killed. A busy machine alone must not end the process.
 constexpr Duration kLeastPatience = std::chrono::seconds(1);
-// With a process that is to end.
+// The time that such a process has to end.
 constexpr Duration kEndPatience = std::chrono::seconds(10);
 
-// Instances that were abandoned: a call in them may continue at any time, so they are never destroyed.
+// Keeps abandoned instances: a call in them may continue at any time, so they are never destroyed.
 void keep_for_ever(std::shared_ptr<Instance> instance) {
   static std::mutex& mutex = *new std::mutex;
   static auto& kept = *new std::vector<std::shared_ptr<Instance>>;
@@ -49,7 +49,8 @@ Instance::~Instance() = default;
 
 void Instance::post(Session& session, Step step) { post(session, step, wedged_after()); }
 
-// Three deadlines are three strikes; giving up what costs a thread forever takes more.
+// Returns the time limit of a tick: three deadlines in a process that can be killed. In the agent's process it is
+// longer, because abandoning a call there costs a thread forever.
 Duration Instance::patience_of_tick() const {
   if (!parts_.plugin->expendable()) return settings_.wedged_after;
   return std::min(settings_.wedged_after, std::max<Duration>(3 * settings_.deadline, kLeastPatience));
@@ -62,9 +63,9 @@ void Instance::post(Session& session, Step step, Duration patience) {
   post_to(strand_, task, patience, nullptr);
 }
 
-// `call`: the one that is made; nullptr: the record knows.
+// `call`: the name of the call; nullptr: the record has it.
 bool Instance::post_to(event::Strand& strand, event::Task task, Duration patience, const char* call) {
-  // A call to an expendable process returns once that is aborted, unless not even its process can be ended.
+  // A call to an expendable process returns when the process is aborted, unless the process cannot be killed.
   event::Limits limits;
   if (parts_.plugin->expendable()) limits.deadline = patience;
   limits.wedged_after = parts_.plugin->expendable() ? patience + kEndPatience : patience;
@@ -74,7 +75,7 @@ bool Instance::post_to(event::Strand& strand, event::Task task, Duration patienc
     const std::string prefix = call ? std::string(call) + "() " : std::string();
     if (overrun == event::Overrun::late)
       return self->abort_runner(prefix + "did not return within " + format_duration(limits.deadline));
-    keep_for_ever(self);  // first: this thread must not be the one that destroys it
+    keep_for_ever(self);  // first, so this thread does not destroy it
     const std::string reason = "did not return within " + format_duration(limits.wedged_after);
     call ? self->write_off_call(call, reason) : self->write_off(reason);
   };
@@ -152,7 +153,7 @@ void Instance::notify_verdicts(std::uint64_t generation) {
   notify(KOORD_ON_VERDICTS, [&] { verdict_generation_ = generation; });
 }
 
-// `keep` notes the versions, with the lock held.
+// `keep` stores the versions. It is called with the lock held.
 void Instance::notify(std::uint32_t changed, const std::function<void()>& keep) {
   std::shared_ptr<Session> session;
   {
@@ -270,10 +271,10 @@ void Instance::end(Session& session, Ending ending) {
     std::lock_guard lock(mutex_);
     if (session_.get() != &session || state_ == PluginState::wedged) return;
     bool winds_up = ending_.has_value();
-    // A stop that was asked for outlasts a failure on the way.
+    // A requested stop takes precedence over a failure on the way.
     if (!winds_up || ending.state == PluginState::stopped) ending_ = std::move(ending);
     if (winds_up) return;
-    // Before init() has returned a plugin has nothing to stop.
+    // Before init() has returned, a plugin has nothing to stop.
     const bool is_starting = state_ == PluginState::loaded || state_ == PluginState::created;
     is_start_given_up = is_starting && ending_->state == PluginState::stopped && parts_.plugin->expendable();
     if (is_start_given_up) session.is_process_ended = true;
@@ -323,7 +324,7 @@ void Instance::write_off_call(const std::string& call, const std::string& reason
   keep_for_ever(shared_from_this());
   if (session->runner != nullptr) session->runner->abort(reason, kAbortGrace);
   session->stop.fire();
-  // Not here: reverting knobs takes writes, which may take a while, and this may be the watchdog's thread.
+  // Reverting knobs writes files, which may take a while, and this may be the watchdog's thread. So the pool does it.
   parts_.pool.post([self = shared_from_this(), session, close_verdicts = std::move(close_verdicts)] {
     self->parts_.plans.withdraw(self->proposer(*session));
     if (close_verdicts) close_verdicts("its plugin does not return");

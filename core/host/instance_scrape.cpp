@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// An external advisor's ticks: each endpoint that is due is asked on a thread of its own, so that a slow one does not
-// occupy a worker; its answer is mapped and recorded on the strand. Problems with an endpoint become the reason of the
-// instance, which goes on running: the next tick asks again. The CPU time of the thread and of the recording is charged
-// to the plugin; one with a process of its own that has used up its limit waits.
+// The ticks of an external advisor. Each endpoint that is due is scraped on a thread of its own, so a slow endpoint
+// does not occupy a worker. Its answer is mapped and recorded on the strand. Problems with an endpoint become the
+// reason of the instance, which keeps running: the next tick scrapes again. The CPU time of the thread and of the
+// recording is charged to the plugin. A plugin with a process of its own waits while it has used up its CPU limit.
 #include <pthread.h>
 
 #include <algorithm>
@@ -21,14 +21,14 @@ namespace {
 
 constexpr std::ptrdiff_t kMostInFlight = 8;
 constexpr Duration kMostTimeout = std::chrono::minutes(1);
-constexpr auto kMostAhead = std::chrono::seconds(1);  // of the CPU limit, spent at once
+constexpr auto kMostAhead = std::chrono::seconds(1);  // CPU time that may be spent ahead of the limit
 constexpr auto kMostWait = std::chrono::seconds(5);
 
 std::string of_target(const std::string& name) { return name.empty() ? std::string() : "target '" + name + "': "; }
 
 }  // namespace
 
-// Charges the CPU time of the strand to the plugin, from its construction to its end, without that of calls.
+// Charges the CPU time of the strand during this object's lifetime to the plugin, without the time of calls.
 class Instance::ScrapeCharge {
  public:
   explicit ScrapeCharge(Session& session) : session_(session), meter_(session.meter) {}
@@ -48,7 +48,7 @@ class Instance::ScrapeCharge {
   const Duration before_ = own_cpu();
 };
 
-// A call that charges its own CPU time.
+// Makes a call that charges its own CPU time.
 template <class F>
 service::CallResult Instance::scrape_call(Session& session, const char* name, F&& f) {
   const Duration before = thread_cpu();
@@ -92,7 +92,7 @@ void Instance::set_targets(Session& session, const std::vector<scrape::ScrapeTar
                                       [&](const auto& known) { return !known->gone && known->target == target; });
     if (is_known) continue;
     ByteShare memory(parts_.scrape_memory);
-    if (Result<void> held = memory.grow(2 * target.bytes()); !held) {  // with its status
+    if (Result<void> held = memory.grow(2 * target.bytes()); !held) {  // the status of the error is kept
       session.asked = std::move(held).error().context(of_target(target.name.substr(0, 200)) + "targets()");
       return;
     }
@@ -127,7 +127,7 @@ scrape::ScrapedMetrics::Mapping Instance::mapping_of(Session& session, const std
   return mapping;
 }
 
-// The plugin's rules may be others now.
+// Forgets all mappings and asks for the targets again, because the plugin's rules may have changed.
 void Instance::reset_scrapes(Session& session) {
   for (const auto& known : session.targets) known->metrics.forget();
   ask_targets(session);
@@ -156,7 +156,8 @@ void Instance::begin_scrapes(Session& session) {
   begin_waiting(session);
 }
 
-// Each scrape is paid off at the rate of the plugin's CPU limit.
+// Returns whether the scrapes so far are ahead of the plugin's CPU limit. Each scrape is paid off at the rate of the
+// limit.
 bool Instance::is_ahead(Session& session) {
   std::uint64_t millis;
   {
@@ -245,7 +246,7 @@ void Instance::forget_asking() {
   if (info_.has_targets) scrapes_.erase("");
 }
 
-// `known`: nullptr when the plugin did not say what to scrape.
+// `known`: nullptr if the plugin did not say what to scrape.
 void Instance::scrape_ended(Session& session, const scrape::TargetScrape* known,
                             const Result<scrape::ScrapedMetrics::Outcome>& outcome, std::uint64_t bytes) {
   bool struck_out = false, was_fine;
@@ -268,7 +269,7 @@ void Instance::scrape_ended(Session& session, const scrape::TargetScrape* known,
       status.dropped = outcome->dropped;
       status.left_out = outcome->left_out;
       status.left_out_because = outcome->left_out_because;
-      struck_out = record_.ticked(outcome->wall, deadline);  // the endpoint's time is not the plugin's
+      struck_out = record_.ticked(outcome->wall, deadline);  // without the time that the endpoint took
     } else {
       ++status.failures;
       ++scrape_failures_;

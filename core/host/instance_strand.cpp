@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The session of an instance, step by step. Everything here runs on its strand, except run() on its own thread. After
-// each call of the plugin the instance may have been abandoned: then nothing of it is called any more.
+// The steps of a session of an instance. All run on its strand, except for run(), which has its own thread. The
+// instance may be abandoned during each call of the plugin. After that, it makes no further call.
 #include <pthread.h>
 
 #include <memory>
@@ -178,7 +178,7 @@ void Instance::deliver_config(Session& session) {
   std::string config_json;
   {
     std::lock_guard lock(mutex_);
-    if (!new_config_) return;  // a later one came before this task did
+    if (!new_config_) return;  // an earlier task has delivered it
     config_json = *std::exchange(new_config_, std::nullopt);
     bool offers_config = state_ == PluginState::running && info_.takes_events;
     if (!offers_config) settings_.config_json = config_json;
@@ -196,7 +196,7 @@ void Instance::offer_config(Session& session, std::string config_json) {
     old = settings_.config_json;
     version = ++config_version_;
   }
-  // The context refuses text that is not a JSON object: handled like a refusal by the plugin.
+  // The context refuses text that is not a JSON object. This is handled like a refusal by the plugin.
   Result<void> taken = session.context->set_config_json(config_json);
   service::CallResult result = call(session, "on_event", [&]() -> service::CallResult {
     if (!taken) return {.status = KOORD_E_INVALID, .text = taken.error().message()};
@@ -229,7 +229,7 @@ void Instance::wind_up(Session& session) {
   {
     std::lock_guard lock(mutex_);
     session.run_awaited = session.runs;
-    if (session.runs) return;  // run_returned() goes on
+    if (session.runs) return;  // run_returned() finishes the session
   }
   finish(session);
 }
@@ -243,14 +243,14 @@ void Instance::finish(Session& session) {
   }
   if (run_thread.joinable()) run_thread.join();
   for (const auto& target : session.targets)
-    if (target->in_flight()) target->fetcher.join();  // the stop signal cuts its exchange off
+    if (target->in_flight()) target->fetcher.join();  // the stop signal ends its exchange
   if (session.runner != nullptr) call(session, "destroy", [&] { return session.runner->destroy(); });
   conclude(session, {PluginState::stopped, {}});
 }
 
 void Instance::conclude(Session& session, Ending ending) {
   if (!is_current(session)) return;
-  // It closes what the plugin left open, before anyone hears that the plugin has ended.
+  // The context closes what the plugin left open, before the end of the plugin is reported.
   session.context.reset();
   if (info_.kind == "koord.qos-strategy/1") parts_.plans.withdraw(proposer(session));
   {

@@ -16,11 +16,11 @@ namespace koord::host {
 
 namespace {
 
-// Mapping runs constructors, which do next to nothing in an honest plugin.
+// Mapping runs constructors, which take almost no time in an honest plugin.
 constexpr Duration kMappingPatience = std::chrono::seconds(30);
-// Deadline of calls of a class without ticks.
+// The deadline for calls of a class without ticks.
 constexpr Duration kDeadlineWithoutPeriod = std::chrono::seconds(10);
-// A container that starts waits for it.
+// A starting container waits for the hook.
 constexpr Duration kHookDeadline = std::chrono::milliseconds(500);
 constexpr std::uint64_t kUnlimited = std::numeric_limits<std::uint64_t>::max();
 
@@ -162,7 +162,7 @@ void ManagedPlugin::load() {
   loading_.post(task, {.wedged_after = kMappingPatience}, on_overrun);
 }
 
-// A mapped file is checked again, by the file it was mapped from.
+// Checks and maps the file. If it is mapped already, only checks it: it must be the file that was mapped.
 Result<ManagedPlugin::Mapped> ManagedPlugin::map(const load::PluginFile& file, const load::ContentDemand& demand,
                                                  const Mapped& known, const Loader& load, const RunnerLimits& limits) {
   load::CheckedFile checked = TRY(load::check_content(file.path, demand));
@@ -186,7 +186,7 @@ void ManagedPlugin::loaded(const load::ContentDemand& demand, const Result<Mappe
     if (mapped) isolation_ = mapped->plugin->isolation();
   }
   mapped ? void(fulfilled_ = demand) : fulfilled_.reset();
-  if (enabled && demand != demand_) return load();  // asked for meanwhile
+  if (enabled && demand != demand_) return load();  // another demand came meanwhile
   if (!mapped && loading_stop_.stop_requested()) return enabled ? load() : set_state(PluginState::disabled);
   if (!mapped) return refuse(mapped.error().message());
   enabled ? go_on() : set_state(PluginState::disabled);
@@ -216,7 +216,7 @@ void ManagedPlugin::begin() {
   for (const auto& supervisor : made) supervisor->start();
 }
 
-// A process that starts later is checked as it starts.
+// Checks the running processes. A process that starts later is checked at its start.
 Result<void> ManagedPlugin::check_isolation() const {
   if (file_.origin != load::Origin::third_party) return {};
   if (!mapped_.plugin->expendable()) return check_in_agent(file_.origin, settings_.isolation, minimum_isolation_);
@@ -313,7 +313,7 @@ Supervisor::Pace ManagedPlugin::pace_of(const load::ClassInfo& info) const {
   return {.period = period, .deadline = std::min(period, settings_.deadline.value_or(period))};
 }
 
-// A class that this node cannot have does not keep the others from running.
+// A class that this node does not support does not prevent the other classes from running.
 ManagedPlugin::Start ManagedPlugin::how_it_starts(std::string& reason) const {
   const PluginStatus now = status();
   reason = now.reason.empty() ? std::string(to_string(now.state)) : now.reason;

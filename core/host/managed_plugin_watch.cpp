@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A running plugin: its usage, its events, its state.
+// Watches a running plugin: its usage, its events, its state.
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -16,12 +16,13 @@ namespace {
 
 constexpr log::Category watch_log{"plugin"};
 
-// A plugin with many files makes a measurement long: together they take at most a fifth of a core.
+// The pause after a measurement, in durations of that measurement. With many files a measurement takes long; the pauses
+// limit all measurements to a fifth of a core.
 constexpr int kStateRest = 4;
 
 Time steady_now() { return Time{std::chrono::steady_clock::now().time_since_epoch()}; }
 
-// Returns the severity of a state. The most severe state of its classes is that of a plugin.
+// Returns the severity of a state. A plugin has the most severe state of its classes.
 int severity(PluginState state) {
   switch (state) {
     case PluginState::wedged:
@@ -37,7 +38,7 @@ int severity(PluginState state) {
     case PluginState::stopped:
       return 0;
     default:
-      return 2;  // on its way to somewhere
+      return 2;  // between two states
   }
 }
 
@@ -61,7 +62,7 @@ void add_instance(PluginStatus& status, InstanceStatus instance) {
   status.instances.push_back(std::move(instance));
 }
 
-// The layers that every process of a plugin has, and the capabilities that any of them has.
+// Returns the layers that every process of a plugin has, and the capabilities that at least one process has.
 std::optional<IsolationLevel> present_isolation(const std::vector<InstanceStatus>& instances) {
   std::optional<IsolationLevel> present;
   for (const InstanceStatus& instance : instances) {
@@ -90,7 +91,7 @@ Use use_of(const std::vector<std::shared_ptr<Supervisor>>& supervisors) {
   return use;
 }
 
-// The longest deadline of the classes' ticks; zero: none has ticks.
+// Returns the longest deadline of the classes' ticks; zero: no class has ticks.
 Duration tick_deadline(const std::vector<std::shared_ptr<Supervisor>>& supervisors) {
   Duration longest{};
   for (const auto& supervisor : supervisors)
@@ -103,11 +104,11 @@ Duration tick_deadline(const std::vector<std::shared_ptr<Supervisor>>& superviso
 void ManagedPlugin::check_budget() {
   const Supervisors all = supervisors();
   if (all.empty() || ended()) return;
-  // Between two polls there are two ticks at least, or the measured usage would come and go with them.
+  // At least two ticks are between two polls. Otherwise the measured usage would vary with the ticks.
   Duration longest{};
   for (const auto& supervisor : all)
     longest = std::max(longest, supervisor->instance().info().ticks ? supervisor->period() : Duration());
-  const Time time = steady_now();  // CPU is used in real time
+  const Time time = steady_now();  // CPU usage is measured in real time
   if (budget_checked_ && time - *budget_checked_ < 2 * longest) return;
   budget_checked_ = time;
   const std::string& id = file_.manifest.id;
@@ -146,8 +147,8 @@ void ManagedPlugin::check_state_size() {
   });
 }
 
-// A plugin that starts again has the time until the next measurement to clear its directory. The process is not asked
-// to stop: it would go on writing.
+// Ends a plugin with too large a state directory at once: a process that is asked to stop would continue to write.
+// After its restart, the plugin has the time until the next measurement to clear the directory.
 void ManagedPlugin::judge_state_size(const Result<std::uint64_t>& bytes, std::uint64_t limit, Duration took) {
   measuring_state_ = false;
   state_rests_until_ = steady_now() + kStateRest * took;
@@ -166,7 +167,7 @@ void ManagedPlugin::set_agent_slowdown(unsigned times) {
   pace();
 }
 
-// Decisions are not slowed down to save CPU: they are few, and other work waits for them.
+// Slows only advisors down to save the agent's CPU. Decisions are few, and other work waits for them.
 void ManagedPlugin::pace() {
   std::unique_lock lock(mutex_);
   const unsigned own = budget_.status().slowdown, agent = agent_slowdown_;

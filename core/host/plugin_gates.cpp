@@ -27,7 +27,7 @@ config::PluginSettings settings_with_gates(const load::Manifest& manifest, const
   config::PluginSettings extended = settings;
   if (manifest.gates.size() < 2) return extended;
   Result<json::object> config = read_json_object(settings.config_json.empty() ? "{}" : settings.config_json);
-  if (!config) return extended;  // which the schema refuses
+  if (!config) return extended;  // the schema refuses it
   json::array on;
   for (const std::string& gate : manifest.gates)
     if (gates.enabled(gate)) on.emplace_back(gate);

@@ -23,10 +23,10 @@ std::string format_cores(double cores) {
   return text;
 }
 
-// This many hooks may hang before another one waits for them.
+// The number of hooks that may hang before another hook has to wait.
 constexpr std::size_t kHookThreads = 4;
 
-// Between a change of the standing verdicts and the event.
+// The delay between a change of the standing verdicts and the event.
 constexpr Duration kVerdictEventDelay = std::chrono::milliseconds(100);
 
 }  // namespace
@@ -51,8 +51,8 @@ void PluginManager::State::unsubscribe() {
   parts.services.verdicts.remove(verdict_subscription);
 }
 
-// [any] One event for all changes of a while: a plugin that posts and ends without pause costs others no more than
-// that.
+// [any] Posts one event for all changes within kVerdictEventDelay. This limits the cost for others of a plugin that
+// posts and ends verdicts without pause.
 void PluginManager::State::verdicts_changed() {
   if (verdict_event_due.exchange(true)) return;
   parts.loop.post([weak = weak_from_this()] {
@@ -133,8 +133,7 @@ void PluginManager::State::add_gate(load::PluginFile& file, config::FeatureGates
     if (Result<void> added = gates.add(std::move(gate)); !added) file.refusal = added.error().message();
 }
 
-// A file that is known stays as it is: only replace() puts another in its place. One that was refused is looked
-// at again.
+// Takes a file that was found. A known file stays: only replace() replaces it. A refused file is checked again.
 void PluginManager::State::take(load::PluginFile file, config::FeatureGates& gates) {
   add_gate(file, gates);
   std::lock_guard lock(mutex);
@@ -213,12 +212,12 @@ void PluginManager::State::check_agent_budget(const Plugins& running) {
   Duration cpu{};
   for (int process : processes)
     if (Result<ProcessUse> use = use_of_process(process)) cpu += use->cpu;  // it may have ended meanwhile
-  const Time time{std::chrono::steady_clock::now().time_since_epoch()};     // CPU is used in real time
+  const Time time{std::chrono::steady_clock::now().time_since_epoch()};     // CPU usage is measured in real time
   const bool changed = agent_budget.measure(time, cpu, cpu_budget_millis);
   cpu_cores.set(agent_budget.cores().value_or(0));
   cpu_budget_cores.set(static_cast<double>(cpu_budget_millis) / 1000);
   advisor_slowdown.set(agent_budget.slowdown());
-  // Also those that have begun since.
+  // Also plugins that have started since the last poll.
   for (const auto& plugin : running) plugin->set_agent_slowdown(agent_budget.slowdown());
   if (!changed) return;
   const std::string now = "advisors tick at " + std::to_string(agent_budget.slowdown()) + " times their periods";

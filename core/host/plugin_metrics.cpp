@@ -16,7 +16,7 @@ bool is_failure(PluginState state) {
   return state == refused || state == failed || state == wedged || state == parked;
 }
 
-// The status has totals: adds to the counter the difference to its value.
+// Raises the counter to the total in the status.
 void raise_to(metric::HostCounter& counter, double total) {
   if (total > counter.value()) counter.add(total - counter.value());
 }
@@ -60,7 +60,7 @@ PluginMetrics::Metrics& PluginMetrics::of(const std::string& plugin) {
   return by_plugin_.emplace(plugin, made).first->second;
 }
 
-// For all endpoints of the plugin together; the time is that of the slowest.
+// Updates the sums over all endpoints of the plugin. The duration is that of the slowest endpoint.
 void PluginMetrics::update_scrapes(Metrics& metrics, const PluginStatus& plugin) {
   ScrapeStatus all;
   for (const InstanceStatus& instance : plugin.instances) {
@@ -95,7 +95,7 @@ void PluginMetrics::update_scrapes(Metrics& metrics, const PluginStatus& plugin)
 }
 
 void PluginMetrics::update(const std::vector<PluginStatus>& plugins) {
-  std::set<std::string_view> seen;  // a second file with an id is refused and counts for nothing
+  std::set<std::string_view> seen;  // a second file with the same id is refused and not counted
   for (const PluginStatus& plugin : plugins) {
     bool was_on = plugin.enabled || by_plugin_.contains(plugin.id);
     if (!was_on || !seen.insert(plugin.id).second) continue;

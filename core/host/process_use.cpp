@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kUserTime = 14, kSystemTime = 15;  // fields of /proc/PID/stat, proc(5)
 
-// "RssAnon:      1234 kB"
+// Returns the number in a line such as "RssAnon:      1234 kB".
 std::uint64_t kibibytes_of(std::string_view status, std::string_view key) {
   while (auto line = next_field(status, '\n')) {
     if (!line->starts_with(key)) continue;
@@ -29,7 +29,7 @@ Result<ProcessUse> use_of_process(pid_t pid) {
   const std::string folder = "/proc/" + std::to_string(pid);
   const std::string stat = TRY(read_file(folder + "/stat"));
   const std::string status = TRY(read_file(folder + "/status"));
-  // The name, the second field, may hold anything, closing parentheses included.
+  // The second field, the name, may contain any characters, even closing parentheses.
   const std::size_t name_end = stat.rfind(')');
   if (name_end == std::string::npos)
     return invalid("'" + folder + "/stat': expected a name in parentheses, found none");

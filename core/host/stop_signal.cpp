@@ -12,7 +12,7 @@ namespace koord::host {
 namespace {
 
 constexpr std::uint64_t kNsPerSecond = 1'000'000'000;
-// A timeout of NULL is poll(2) without an end; longer waits are never intended.
+// The longest wait, a limit for the timeout of ppoll(2). Longer waits are never intended.
 constexpr std::uint64_t kMaxWaitNs = 365ull * 24 * 3600 * kNsPerSecond;
 
 std::uint64_t monotonic_ns() {
@@ -30,7 +30,7 @@ bool readable_within(int fd, std::uint64_t timeout_ns) {
     pollfd wait{fd, POLLIN, 0};
     int n = ::ppoll(&wait, 1, &timeout, nullptr);
     if (n < 0 && errno == EINTR) continue;
-    return n != 0;  // an error other than EINTR: better stop than never
+    return n != 0;  // after another error, stop rather than run forever
   }
 }
 
@@ -48,7 +48,7 @@ StopSignal::StopSignal(UniqueFd event)
 
 void StopSignal::fire() {
   std::uint64_t one = 1;
-  [[maybe_unused]] ssize_t written = ::write(event_.get(), &one, sizeof one);  // full means fired
+  [[maybe_unused]] ssize_t written = ::write(event_.get(), &one, sizeof one);  // EAGAIN: it was fired already
 }
 
 bool StopSignal::fired() const { return readable_within(event_.get(), 0); }

@@ -63,7 +63,7 @@ void Supervisor::release_ticks() {
 
 void Supervisor::reconfigure(const std::string& config_json) {
   instance_->reconfigure(config_json);
-  // An unsupported feature of this node may have depended on the configuration.
+  // Whether this node supports the plugin may depend on the configuration.
   if (wanted_ && instance_->state() == PluginState::absent) instance_->start();
 }
 
@@ -94,7 +94,7 @@ void Supervisor::on_state(PluginState state) {
   grace_.reset();
   patience_.reset();
   if (state == PluginState::failed) return on_failed();
-  // It was stopped for another configuration, or switched off and on again while it stopped.
+  // The instance was stopped for another configuration, or was switched off and on again while it stopped.
   if (state == PluginState::stopped && wanted_) instance_->start();
 }
 
