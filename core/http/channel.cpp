@@ -23,7 +23,7 @@ int error_of(int fd) {
   return ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno;
 }
 
-// TCP keepalive: detects a server that vanished without closing the connection, also where no timer of ours runs.
+// Enables TCP keepalive. It detects a server that disappeared without closing the connection, also while no timer runs.
 void set_keep_alive(int fd) {
   const int on = 1, seconds = 30;
   ::setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
@@ -73,7 +73,7 @@ void Channel::on_connected() {
 
 void Channel::go_on_shaking_hands() {
   Result<bool> done = tls_->shake_hands();
-  queue(tls_->outgoing());  // also the alert that names the reason to the server
+  queue(tls_->outgoing());  // also an alert with the reason for the server
   if (!fd_) return;
   if (!done) return end(std::move(done).error());
   if (!*done) return;
@@ -118,7 +118,7 @@ void Channel::send(std::string_view plain) {
   if (!tls_) return queue(std::string(plain));
   Result<void> written = tls_->write(plain);
   queue(tls_->outgoing());
-  // The caller of send() gets the error later, not inside its call.
+  // Reports the error to the caller of send() later, not during its call.
   if (!written && fd_) ::shutdown(fd_.get(), SHUT_RDWR);
 }
 
@@ -128,8 +128,8 @@ void Channel::queue(std::string bytes) {
   flush();
 }
 
-// A failed write does not end the channel: the server may have answered before it has read everything, and its answer
-// can still be read. Reading also detects that it is gone.
+// Sends unsent bytes. A failed write does not end the channel: the server may have answered before it read everything,
+// and its answer can still be read. A read also detects a closed connection.
 void Channel::flush() {
   const ssize_t n = ::send(fd_.get(), unsent_.data() + sent_, unsent_.size() - sent_, MSG_NOSIGNAL);
   const bool gone = n < 0 && !is_passing(errno);

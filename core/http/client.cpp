@@ -28,7 +28,7 @@ Result<SocketAddress> parse_endpoint(std::string_view endpoint) {
   return parse_tcp_address(endpoint);
 }
 
-// One request on a connection of its own. Its steps return 0 or an errno.
+// One request on its own connection. Its steps return 0 or an errno.
 class BlockingExchange {
  public:
   explicit BlockingExchange(const ClientOptions& options)
@@ -40,7 +40,7 @@ class BlockingExchange {
       if (Result<void> shaken = shake_hands(); !shaken) return std::move(shaken).error().context("cannot connect");
     }
     if (tls_) TRY(tls_->write(request));
-    // A server may answer and close before it has read everything: its answer counts, not the failed write.
+    // A server may answer and close before it has read everything. So the answer is read even if the write failed.
     const std::string bytes = tls_ ? tls_->outgoing() : std::string(request);
     if (int error = send(bytes); error == ETIMEDOUT || error == ECANCELED) return system_error(error, "cannot send");
     Result<ClientResponse> response = receive();
@@ -97,7 +97,7 @@ Result<void> BlockingExchange::shake_hands() {
   tls_.emplace(TRY(TlsSession::begin(*options_.tls)));
   for (;;) {
     Result<bool> done = tls_->shake_hands();
-    // Also the alert that names the reason to the server.
+    // This includes an alert with the reason for the server.
     if (int error = send(tls_->outgoing()); error != 0 && done) return system_error(error, "cannot send");
     if (!done) return std::move(done).error();
     if (*done) return {};
@@ -107,10 +107,10 @@ Result<void> BlockingExchange::shake_hands() {
   }
 }
 
-// Empty: the server has closed. Valid until the next call.
+// Returns the next bytes, which are valid until the next call. Empty: the server has closed the connection.
 Result<std::string_view> BlockingExchange::receive_some() {
   for (;;) {
-    if (Clock::now() >= deadline_) return system_error(ETIMEDOUT, "");  // also of a peer that never lets us wait
+    if (Clock::now() >= deadline_) return system_error(ETIMEDOUT, "");  // also if the peer sends without a pause
     const ssize_t n = ::recv(socket_.get(), block_.data(), block_.size(), 0);
     if (n >= 0) return std::string_view(block_.data(), static_cast<std::size_t>(n));
     if (errno != EAGAIN && errno != EINTR) return system_error(errno, "");
@@ -140,7 +140,7 @@ Result<ClientResponse> BlockingExchange::receive() {
   return parser.take();
 }
 
-// ETIMEDOUT if the socket is not ready by the deadline, ECANCELED if the request was cancelled.
+// Waits for the socket. Returns ETIMEDOUT if it is not ready by the deadline, ECANCELED if the request was cancelled.
 int BlockingExchange::wait_for(short events) const {
   for (;;) {
     auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline_ - Clock::now());

@@ -17,7 +17,7 @@
 namespace koord::http {
 namespace {
 
-// How long a peer that still sends may take to read an answer that ends the connection.
+// The time that a peer has to read the last answer of a connection, while it still sends.
 constexpr Duration kLinger = std::chrono::seconds(1);
 
 constexpr std::string_view kLastChunk = "0\r\n\r\n";
@@ -60,7 +60,7 @@ class HttpConnection final : public Connection, public std::enable_shared_from_t
   bool is_waiting() const override { return state_ != State::busy && state_ != State::over; }
 
  private:
-  // checked: the guard decides. closing: the handshake has failed, the client reads why.
+  // checked: waits for the guard's decision. closing: the handshake has failed, and the client reads the reason.
   enum class State : std::uint8_t { opening, idle, header, checked, body, busy, closing, over };
 
   void on_open(const Result<void>& opened);
@@ -85,8 +85,8 @@ class HttpConnection final : public Connection, public std::enable_shared_from_t
   void await_piece();
   void linger();
 
-  // A step that the loop takes later, unless the connection is gone by then. A connection that it ends stays valid
-  // until it returns.
+  // Wraps a step that the loop runs later, unless the connection has ended by then. If the step ends the connection,
+  // the object stays valid until the step returns.
   template <class Step>
   auto later(Step step) {
     return [weak = weak_from_this(), step](auto... values) {
@@ -99,10 +99,11 @@ class HttpConnection final : public Connection, public std::enable_shared_from_t
         service_->loop.after(is_refused() ? std::min(delay, kLinger) : delay, later([](auto& self) { self.cut(); }));
   }
 
-  // It only receives the reason, and has no more time than that takes.
+  // Returns whether the peer is refused. It only receives the reason, and has only the time needed for that.
   bool is_refused() const { return !peer_.refusal.empty(); }
 
-  // A client that showed no certificate, because its authority was unknown then, may show one when it connects again.
+  // Returns whether the client showed no certificate because its authority was unknown then. It may show one on a new
+  // connection.
   bool is_unknown_for_its_age(unsigned status) const {
     if (status != 401 || !peer_.tls) return false;
     const std::shared_ptr<const TlsPeer> client = stream_.peer();
@@ -119,16 +120,16 @@ class HttpConnection final : public Connection, public std::enable_shared_from_t
   RequestParser parser_;
   const Route* route_ = nullptr;
   Target target_;
-  std::shared_ptr<Request> request_;  // from its header on
+  std::shared_ptr<Request> request_;  // exists after its header was read
   std::uint64_t request_number_ = 0;
-  std::uint64_t turn_ = 0;                  // of its wait for a request
-  std::unique_ptr<event::Timer> deadline_;  // of the step under way
-  std::shared_ptr<BodyStream> body_;        // of the answer that is being sent
+  std::uint64_t turn_ = 0;                  // of its current wait for a request
+  std::unique_ptr<event::Timer> deadline_;  // of the current step
+  std::shared_ptr<BodyStream> body_;        // of the answer being sent
   bool awaits_piece_ = false;
   std::size_t unread_bytes_ = 0;  // received while it awaits pieces
 };
 
-// A client that does not end the handshake in time fails, like one that does it wrong.
+// Starts the handshake. A client that does not finish it in time counts as failed.
 void HttpConnection::start() {
   turn_ = ++service_->last_turn;
   deadline_ = service_->loop.after(service_->limits.handshake, later([](auto& self) {
@@ -155,8 +156,8 @@ void HttpConnection::await_request() {
   listen();
 }
 
-// A request that came with the last one waits behind the others: a peer that sends many does not hold up the
-// loop.
+// Handles a pipelined request only after the other tasks of the loop, so a peer with many requests does not delay other
+// connections.
 void HttpConnection::take_turn() {
   state_ = State::header;
   service_->loop.post(later([](auto& self) {
@@ -171,7 +172,7 @@ void HttpConnection::listen() {
 }
 
 void HttpConnection::on_bytes(std::string_view bytes) {
-  // Closed or reset: an answer is useless.
+  // Closed or reset: an answer would not arrive.
   if (bytes.empty()) return cut();
   parser_.feed(bytes);
   if (state_ == State::idle)
@@ -213,7 +214,7 @@ void HttpConnection::on_header() {
   read_body();
 }
 
-// Nothing more is read until the guard has decided. A decision that is too late finds another request number.
+// Pauses reading until the guard has decided. A late decision finds another request number and is ignored.
 void HttpConnection::ask_guard(const Guard& guard) {
   state_ = State::checked;
   stream_.pause();
@@ -227,7 +228,7 @@ void HttpConnection::ask_guard(const Guard& guard) {
 
 void HttpConnection::on_decision(std::optional<Response> refusal) {
   if (!refusal) return begin_body();
-  // The connection goes on if the body is here already. Else it ends: to read on would cost as much as to serve.
+  // The connection is kept only if the whole body was received already: reading more would cost as much as serving it.
   const bool is_whole = parser_.has_stated_body() && parser_.parse_body() == Progress::whole;
   answer(*std::move(refusal), is_whole && parser_.keep_alive());
 }
@@ -261,7 +262,8 @@ Request HttpConnection::take_header() {
   return request;
 }
 
-// A handler that is too late is answered for; its own answer finds another request number and is dropped.
+// Runs the handler. If it is late, an error is sent instead. Its own answer then finds another request number and is
+// dropped.
 void HttpConnection::dispatch() {
   state_ = State::busy;
   stream_.pause();
@@ -304,7 +306,8 @@ void HttpConnection::on_sent(bool sent, bool keep) {
   linger();
 }
 
-// Sends `before`, then the next piece as a chunk. A step of the loop for each: other connections have their turn.
+// Sends `before`, then the next piece as a chunk. Each piece is a separate step of the loop, so other connections are
+// served in between.
 void HttpConnection::send_piece(std::string before, bool keep) {
   awaits_piece_ = false;
   auto wake = [weak = std::weak_ptr(service_), step = later([keep](auto& self) {
@@ -331,7 +334,7 @@ void HttpConnection::send_piece(std::string before, bool keep) {
                }));
 }
 
-// Meanwhile the peer may go away.
+// Waits for the next piece, and detects when the peer closes the connection meanwhile.
 void HttpConnection::await_piece() {
   awaits_piece_ = true;
   deadline_.reset();
@@ -342,7 +345,8 @@ void HttpConnection::await_piece() {
   }));
 }
 
-// Closing with unread bytes would reset the connection and take the answer away from the peer.
+// Shuts the sending direction, and reads the remaining bytes. Closing with unread bytes would reset the connection, and
+// the peer would lose the answer.
 void HttpConnection::linger() {
   stream_.shut();
   cut_after(kLinger);

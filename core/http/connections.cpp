@@ -44,7 +44,7 @@ std::shared_ptr<std::function<void()>> Connections::wait(std::function<void()> o
 void Connections::keep(Lease connection) {
   if (connection.generation != generation_ || kept_.size() >= limits_.kept) return connection.channel->close();
   connection.used = true;
-  // Further data of the server belongs to no request: the connection is dropped.
+  // Further data from the server belongs to no request, so the connection is dropped.
   Channel* const channel = connection.channel.get();
   const auto drop_it = [weak = weak_from_this(), channel] {
     if (auto self = weak.lock()) self->drop(channel);
@@ -60,7 +60,7 @@ void Connections::drop(const Channel* channel) {
   const auto one = std::find_if(kept_.begin(), kept_.end(),
                                 [channel](const Kept& kept) { return kept.lease.channel.get() == channel; });
   if (one == kept_.end()) return;
-  const Kept dropped = std::move(*one);  // its slot becomes free when the list is in order again
+  const Kept dropped = std::move(*one);  // its slot is freed at the end of the scope, when the list is consistent again
   kept_.erase(one);
   dropped.lease.channel->close();
 }
@@ -80,7 +80,7 @@ void Connections::on_slot_free() {
   wake_next();
 }
 
-// Called from the loop: the caller that has just returned a connection has finished by then.
+// Wakes waiting requests from the loop, after the caller that has just returned a connection has finished.
 void Connections::wake_next() {
   if (wake_timer_ || waiting_.empty()) return;
   wake_timer_ = loop_.after({}, [this] {

@@ -10,7 +10,7 @@
 namespace koord::http {
 namespace {
 
-// In a catch block: an answer with the text of the exception.
+// Returns an answer with the text of the current exception. Call it only in a catch block.
 Response answer_to_exception() {
   try {
     throw;
@@ -21,7 +21,7 @@ Response answer_to_exception() {
   }
 }
 
-// An exception of `handle` becomes an answer.
+// Returns the answer of `handle`, or an answer with the text of its exception.
 template <class Handle>
 Response answered(const Handle& handle) {
   try {
@@ -31,7 +31,8 @@ Response answered(const Handle& handle) {
   }
 }
 
-// An exception becomes the answer, unless the handler has answered: the first answer counts.
+// Runs the handler. If it throws before it has answered, the exception becomes the answer. Only the first answer is
+// sent.
 void handle_slowly(const SlowHandler& handler, const Request& request, const Reply& send) {
   Reply reply = [send, answered = std::make_shared<std::atomic_flag>()](Response response) {
     if (!answered->test_and_set()) send(std::move(response));
@@ -54,12 +55,12 @@ void compress(Response& response, const Request& request) {
   response.headers.emplace_back("Vary", "Accept-Encoding");
   if (!accepts_gzip(request.header("Accept-Encoding").value_or(""))) return;
   auto packed = gzip(response.body);
-  if (!packed) return;  // the plain body is an answer as well
+  if (!packed) return;  // the plain body is sent
   response.body = std::move(packed).value();
   response.headers.emplace_back("Content-Encoding", "gzip");
 }
 
-// Compressed, when it is large and the peer takes that.
+// Returns the answer, compressed if it is large and the peer accepts gzip.
 Response packed(const Limits& limits, Response response, const Request& request) {
   if (!response.shared_body && response.body.size() > limits.gzip_from_bytes && !is_encoded(response))
     compress(response, request);
@@ -83,7 +84,7 @@ Response handle(const Limits& limits, const Handler& handler, const Request& req
 void dispatch_request(std::shared_ptr<Service> service, const Route& route, Request request,
                       std::function<void(Response)> reply) {
   auto shared = std::make_shared<const Request>(std::move(request));
-  // The route is part of the service, which the task keeps.
+  // The task holds the service, and the route is part of it.
   auto task = [service, &route, shared, reply] {
     auto send = [service, shared, reply](Response response) {
       auto answer = std::make_shared<Response>(packed(service->limits, std::move(response), *shared));

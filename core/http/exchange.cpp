@@ -63,7 +63,7 @@ void Exchange::connect(std::shared_ptr<Slot> slot) {
 }
 
 void Exchange::on_dialled(Result<std::shared_ptr<Channel>> channel) {
-  const auto dial = std::exchange(dial_, nullptr);  // that calls us
+  const auto dial = std::exchange(dial_, nullptr);  // keeps it alive: it is calling this function
   if (!channel) return finish(std::move(channel).error().context("cannot connect"));
   ++connections_->opened;
   Lease connection = std::move(connection_);
@@ -123,7 +123,8 @@ void Exchange::on_closed(Result<void> why) {
   finish(parser_->take());
 }
 
-// The server may have closed a kept connection just when we used it.
+// Sends the request again on a new connection. The server may have closed the kept connection at the moment it was
+// used.
 bool Exchange::send_again() {
   if (!connection_.used || got_bytes_ || sent_again_ || !is_idempotent(request_.method)) return false;
   sent_again_ = true;
@@ -140,7 +141,8 @@ void Exchange::set_deadline(Duration left) {
   });
 }
 
-// A kept connection that does not answer may have been forgotten by something on the way, and so may the others.
+// Fails the request. If a kept connection did not answer, something between (such as a NAT) may have dropped it, and
+// the other kept ones, too. So they are closed.
 void Exchange::on_deadline() {
   if (connection_.used && !got_bytes_) connections_->close_kept();
   const std::string what = streaming_ ? "nothing came for " + seconds(request_.silence)

@@ -19,11 +19,11 @@ ino_t inode_of(const std::string& path) {
   return ::lstat(path.c_str(), &info) == 0 ? info.st_ino : 0;
 }
 
-// The peer gave up while it waited; the next one is not affected.
+// Returns whether the error concerns only this peer, for example because it gave up while it waited.
 bool is_passing_accept_error(int error) { return error == ECONNABORTED || error == EINTR || error == EPROTO; }
 
-// Connections inherit it. Otherwise the last piece of an answer waits until the peer has confirmed the one before,
-// which it does after up to 40 ms.
+// Sets TCP_NODELAY, which connections inherit. Without it, the last piece of an answer waits for the peer's ACK of the
+// previous one, for up to 40 ms.
 void send_pieces_at_once(int fd) {
   const int on = 1;
   ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);

@@ -9,7 +9,7 @@
 namespace koord::http {
 namespace {
 
-// Linux 6.5, which the headers of older systems lack.
+// SO_PEERPIDFD, since Linux 6.5. Headers of older systems lack it.
 constexpr int kSoPeerPidfd = 77;
 
 std::vector<gid_t> peer_groups(int socket) {
@@ -23,7 +23,7 @@ std::vector<gid_t> peer_groups(int socket) {
   }
 }
 
-// Empty if the kernel does not support it.
+// Returns a pidfd of the peer's process; empty if the kernel does not support it.
 Result<UniqueFd> peer_process(int socket) {
   int fd = -1;
   socklen_t bytes = sizeof fd;

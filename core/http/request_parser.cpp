@@ -46,14 +46,15 @@ void RequestParser::feed(std::string_view bytes) { state_->bytes += bytes; }
 
 bool RequestParser::has_bytes() const { return !state_->bytes.empty(); }
 
-// A connection that waits, as those of thousands of agents do, keeps no memory of its last request.
+// Prepares for the next request. An idle connection frees the memory of its last request, because thousands of agents
+// may be connected.
 void RequestParser::begin() {
   if (state_->bytes.empty()) std::string().swap(state_->bytes);
   state_->error = {};
   state_->in_chunk_header = false;
   state_->parser.emplace();
   state_->parser->header_limit(static_cast<std::uint32_t>(state_->max_header));
-  state_->parser->body_limit(boost::none);  // comes with limit_body()
+  state_->parser->body_limit(boost::none);  // set by limit_body()
 }
 
 RequestParser::Progress RequestParser::parse_header() {
@@ -98,7 +99,8 @@ bool RequestParser::keep_alive() const { return state_->parser->keep_alive(); }
 
 bool RequestParser::is_whole() const { return state_->parser->is_done(); }
 
-// Beast checks a stated length against the limit only while it parses the header.
+// Sets the limit. Beast compares a stated length with the limit only while it parses the header, so the length is
+// checked here.
 bool RequestParser::limit_body(std::size_t max_body) {
   state_->parser->body_limit(max_body);
   if (state_->parser->content_length().value_or(0) > max_body) state_->error = wire::error::body_limit;

@@ -2,7 +2,7 @@
 #include "core/http/response_header.hpp"
 
 #include <boost/beast/http/status.hpp>
-#include <ostream>  // missing in the above
+#include <ostream>  // not included by the header above
 
 namespace koord::http {
 namespace {

@@ -19,19 +19,19 @@ constexpr unsigned kMaxInterimAnswers = 8;
 
 Error not_an_answer(const std::string& why) { return Error{std::make_error_code(std::errc::protocol_error), why}; }
 
-// Where the pieces of a body go.
 Error too_large(std::size_t max_body) {
   return {std::make_error_code(std::errc::message_size),
           "found a body of more than " + std::to_string(max_body) + " bytes, expected at most those"};
 }
 
+// The receiver of the pieces of a body.
 struct Sink {
   ResponseParser::OnBody on_body;
-  std::size_t max_body = std::numeric_limits<std::size_t>::max();  // of those that say their size
+  std::size_t max_body = std::numeric_limits<std::size_t>::max();  // of bodies with a stated length
   std::optional<Error> refused;
 };
 
-// A body that is nowhere: each piece goes to the sink.
+// A body type for Beast that stores nothing: each piece is passed to the sink.
 struct PassedOn {
   using value_type = Sink*;
 
@@ -76,8 +76,8 @@ using Parser = wire::response_parser<PassedOn>;
 }  // namespace
 
 struct ResponseParser::State {
-  std::string body;   // when it is kept
-  std::string bytes;  // that came and are not parsed yet
+  std::string body;   // if it is kept
+  std::string bytes;  // received, not yet parsed
   Sink sink;
   std::optional<Parser> parser;
   unsigned interim_answers = 0;
@@ -91,7 +91,7 @@ struct ResponseParser::State {
     parser->body_limit(boost::none);
     parser->eager(true);
   }
-  // An answer that is followed by the real one.
+  // Returns whether the real answer follows this one.
   bool is_interim() const { return parser->get().result_int() / 100 == 1 && parser->get().result_int() != 101; }
 };
 
@@ -116,7 +116,7 @@ ResponseParser::~ResponseParser() = default;
 
 Result<bool> ResponseParser::feed(std::string_view bytes) {
   std::string& rest = state_->bytes;
-  // Mostly nothing is buffered, and the new bytes are parsed in place.
+  // Usually nothing is buffered, and the new bytes are parsed in place.
   if (rest.empty()) {
     const bool whole = TRY(parse(bytes));
     rest = bytes;
@@ -131,7 +131,7 @@ Result<bool> ResponseParser::feed(std::string_view bytes) {
   return whole;
 }
 
-// Takes away what it has parsed.
+// Parses `bytes`, and removes the parsed part from it.
 Result<bool> ResponseParser::parse(std::string_view& bytes) {
   State& state = *state_;
   if (state.in_chunk_header && bytes.size() < kLastChunkBytes) return false;

@@ -24,29 +24,30 @@ constexpr std::string_view kForbidden =
     "HTTP/1.1 403 Forbidden\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 12\r\n"
     "Connection: close\r\n\r\nnot allowed\n";
 
-// Refused peers that get a reason; further ones are closed at once, so that they take no place of others.
+// At most this many refused peers get a reason. Further ones are closed at once, so they take no place of other
+// clients.
 constexpr std::size_t kMaxRefusalAnswers = 8;
 
-// A listener besides its socket.
+// The properties of a listener, besides its socket.
 struct Door {
   std::string unix_path = {};  // empty: TCP
   UnixAccess access = {};      // of a unix socket
   std::shared_ptr<TlsServer> tls = nullptr;
 };
 
-// Best effort: the peer sees this answer or a closed connection.
+// Sends an answer and closes. Best effort: the peer may see only a closed connection.
 void refuse(const UniqueFd& peer, std::string_view answer = kFull) {
   (void)::send(peer.get(), answer.data(), answer.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
   ::shutdown(peer.get(), SHUT_WR);
 }
 
-// Fixed: the kernel would let it grow to megabytes for a peer that does not read.
+// Fixes the size of the send buffer. Otherwise the kernel would let it grow to megabytes for a peer that does not read.
 void limit_send_buffer(int fd, std::size_t bytes) {
   const int size = static_cast<int>(bytes);
   ::setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
 }
 
-// The process at the other end of a unix socket, and why it is refused, if it is.
+// Finds the process at the other end of a unix socket. If it is refused, the result has the reason.
 ConnectionPeer identify(const UnixAccess& access, int fd) {
   Result<LocalPeer> peer = local_peer(fd);
   if (!peer) return {true, nullptr, peer.error().message()};
@@ -56,7 +57,7 @@ ConnectionPeer identify(const UnixAccess& access, int fd) {
 
 }  // namespace
 
-// State of the server on the loop. All but the counters is touched on the loop thread only.
+// State of the server on the loop. Everything except the counters is used on the loop thread only.
 class Server::Core : public std::enable_shared_from_this<Server::Core> {
  public:
   Core(event::Loop& loop, event::WorkerPool& workers, Routes routes, Limits limits)
@@ -71,7 +72,7 @@ class Server::Core : public std::enable_shared_from_this<Server::Core> {
     post([bound, stopped = std::move(stopped)](Core& core) { core.stop(bound, stopped); });
   }
 
-  // The end of the server: nothing of it stays on the loop.
+  // Ends the server, and removes all its tasks from the loop.
   void close() {
     closed_ = true;
     listeners_.clear();
@@ -94,7 +95,7 @@ class Server::Core : public std::enable_shared_from_this<Server::Core> {
   };
   using IsOne = std::function<bool(const Entry&)>;
 
-  // A task that comes after the end finds nothing to do.
+  // Runs a step on the loop, unless the server has ended by then.
   template <class Step>
   void post(Step step) {
     service_->loop.post([weak = weak_from_this(), step] {
@@ -152,7 +153,7 @@ void Server::Core::accept(const Listener& listener, const Door& door, UniqueFd p
                         (make_room(limits.connections, of_listener) || take_from_greediest(listener, network));
   if (!has_room) {
     ++refused_connections_;
-    if (door.tls) return;  // there are no words before the handshake
+    if (door.tls) return;  // no plain text is possible before the handshake
     return refuse(peer);
   }
   if (!listener.is_unix()) limit_send_buffer(peer.get(), limits.send_buffer_bytes);
@@ -164,13 +165,14 @@ void Server::Core::accept(const Listener& listener, const Door& door, UniqueFd p
   connection->start();
 }
 
-// Room for one more of those; the one of them that has waited longest for a request may have to end for it.
+// Makes room for one more connection of this kind. If necessary, closes the one that has waited longest for a request.
 bool Server::Core::make_room(std::size_t most, const IsOne& is_one) {
   if (count(is_one) < most) return true;
   return displace([&](const Entry& entry) { return is_one(entry) && entry.connection->is_waiting(); });
 }
 
-// All are being answered: a network takes a place of the one that has the most, which keeps more than it.
+// Makes room when all connections are being answered: closes a connection of the network that has the most, if it then
+// still has at least as many as this one.
 bool Server::Core::take_from_greediest(const Listener& listener, const std::string& network) {
   std::map<std::string, std::size_t> counts;
   for (const auto& [key, entry] : connections_)
@@ -186,7 +188,7 @@ std::size_t Server::Core::count(const IsOne& is_one) const {
       std::count_if(connections_.begin(), connections_.end(), [&](const auto& entry) { return is_one(entry.second); }));
 }
 
-// Ends the oldest of those.
+// Closes the oldest connection of this kind.
 bool Server::Core::displace(const IsOne& is_one) {
   std::shared_ptr<Connection> oldest;
   for (const auto& [key, entry] : connections_)
@@ -209,7 +211,7 @@ void Server::Core::stop(Duration bound, const std::function<void()>& stopped) {
 }
 
 void Server::Core::forget(Connection* connection) {
-  // It is still in one of its own calls: it goes when the last of its handlers does.
+  // The connection is still in one of its own functions. It is destroyed when its last handler is.
   connections_.erase(connection);
   --open_connections_;
   if (stopping_ && !closed_) end_stop_when_empty();

@@ -79,13 +79,13 @@ Result<void> make_parent_directory(const std::string& path) {
   return {};
 }
 
-// Leaves no file at `path`, unless it is in use: a socket with a listener, or no socket at all.
+// Removes a stale socket at `path`. Fails if a process listens there, or if the file is not a socket.
 Result<void> clear_stale_socket(const std::string& path, const SocketAddress& address) {
   struct stat info;
   if (::lstat(path.c_str(), &info) != 0) return {};
   if (!S_ISSOCK(info.st_mode)) return invalid("cannot listen on '" + path + "': it exists and is not a socket");
   UniqueFd probe = TRY(open_socket(AF_UNIX, path));
-  // A full backlog (EAGAIN) is an answer too.
+  // EAGAIN, a full backlog, also means that a process listens.
   if (::connect(probe.get(), address.get(), address.length) == 0 || errno != ECONNREFUSED)
     return system_error(EADDRINUSE, "cannot listen on '" + path + "', another process answers there");
   if (::unlink(path.c_str()) != 0) return system_error(errno, "cannot remove the stale socket '" + path + "'");
@@ -124,7 +124,7 @@ Result<SocketAddress> unix_address(const std::string& path) {
 Result<UniqueFd> open_tcp_listener(std::string_view text) {
   SocketAddress address = TRY(parse_tcp_address(text));
   Result<UniqueFd> fd = listen_on(address, text);
-  // A kernel without IPv6: every address is every IPv4 address.
+  // Without IPv6 in the kernel, listens on all IPv4 addresses.
   if (!fd && fd.error().is(std::errc::address_family_not_supported) && text.starts_with(':'))
     return open_tcp_listener("0.0.0.0" + std::string(text));
   return fd;
@@ -135,7 +135,7 @@ Result<std::uint16_t> local_port(int fd) {
   address.length = sizeof address.storage;
   if (::getsockname(fd, reinterpret_cast<sockaddr*>(&address.storage), &address.length) != 0)
     return system_error(errno, "cannot ask for the port of a socket");
-  // The port stands at the same place in both families.
+  // The port is at the same offset in both address families.
   sockaddr_in raw;
   std::memcpy(&raw, &address.storage, sizeof raw);
   return ntohs(raw.sin_port);
@@ -148,7 +148,7 @@ Result<UniqueFd> open_unix_listener(const std::string& path, std::optional<gid_t
   UniqueFd fd = TRY(open_socket(AF_UNIX, path));
   if (::bind(fd.get(), address.get(), address.length) != 0)
     return system_error(errno, "cannot listen on '" + path + "'");
-  // Connections are possible only after listen(), so the mode is right before it matters.
+  // Connections are possible only after listen(), so the mode is set in time.
   if (group && ::lchown(path.c_str(), static_cast<uid_t>(-1), *group) != 0)
     return system_error(errno, "cannot give the socket '" + path + "' to group " + std::to_string(*group));
   if (::chmod(path.c_str(), group ? 0660 : 0600) != 0 || ::listen(fd.get(), kBacklog) != 0)
@@ -163,7 +163,7 @@ std::string peer_of(int fd) {
   if (peer.ss_family == AF_INET) return text_of(AF_INET, &reinterpret_cast<const sockaddr_in&>(peer).sin_addr);
   if (peer.ss_family != AF_INET6) return {};
   const in6_addr& address = reinterpret_cast<const sockaddr_in6&>(peer).sin6_addr;
-  constexpr std::size_t kPrefix = 12;  // of an address of IPv4, on a socket that accepts both
+  constexpr std::size_t kPrefix = 12;  // of an IPv4 address, on a socket that accepts both
   if (IN6_IS_ADDR_V4MAPPED(&address)) return text_of(AF_INET, address.s6_addr + kPrefix);
   return text_of(AF_INET6, &address);
 }

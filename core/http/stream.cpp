@@ -20,8 +20,8 @@ constexpr std::size_t kStreamBlock = 16 << 10;
 bool is_passing_stream_error(int error) { return error == EAGAIN || error == EINTR; }
 
 struct Outgoing {
-  // Returns whether all could be sent; nullopt as long as there is more. Makes one system call, although a second may
-  // find room: the loop has other connections to serve.
+  // Returns whether everything could be sent; nullopt while bytes are left. Makes one system call, even if a second
+  // could send more, because the loop has other connections to serve.
   std::optional<bool> send_some(int fd);
 
   std::string header;
@@ -31,7 +31,7 @@ struct Outgoing {
 
 std::optional<bool> Outgoing::send_some(int fd) {
   std::size_t of_header = std::min(sent, header.size()), of_body = sent - of_header;
-  // sendmsg() does not write to what it sends.
+  // sendmsg() does not write to these buffers.
   iovec parts[] = {{header.data() + of_header, header.size() - of_header},
                    {const_cast<char*>(body->data()) + of_body, body->size() - of_body}};
   msghdr message{};

@@ -65,11 +65,12 @@ struct TlsSession::State {
 
   const TlsLibrary& tls;
   std::unique_ptr<SSL, decltype(&::SSL_free)> ssl;
-  BIO* in;           // the session's
-  BIO* out;          // the session's
-  std::string name;  // of the server; empty at the server's end
+  BIO* in;           // owned by the session
+  BIO* out;          // owned by the session
+  std::string name;  // of the server; empty for the server's end
 
-  // Returns the meaning of a call that did not succeed: false, nothing yet; or an error.
+  // Returns the meaning of a failed call: true, the peer has ended the stream; false, more bytes are needed; or an
+  // error.
   Result<bool> outcome(int returned, const char* what) {
     const int code = tls.SSL_get_error(ssl.get(), returned);
     if (code == SSL_ERROR_WANT_READ || code == SSL_ERROR_WANT_WRITE) return tls.ERR_clear_error(), false;

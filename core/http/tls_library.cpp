@@ -17,7 +17,7 @@ bool find_function(void* library, const char* name, Function& function) {
   return function != nullptr;
 }
 
-// libssl brings libcrypto along, and dlsym() looks there, too.
+// Loads libssl. It depends on libcrypto, and dlsym() searches both.
 Result<TlsLibrary> load_library() {
   const std::string name = "libssl.so." + std::to_string(OPENSSL_SHLIB_VERSION);
   void* handle = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -31,10 +31,10 @@ Result<TlsLibrary> load_library() {
   return all;
 }
 
-// A passphrase cannot be entered.
+// Refuses to ask for a passphrase: it cannot be entered.
 int no_passphrase(char*, int, int, void*) { return -1; }
 
-// The certificates in a text, as far as they can be read; OpenSSL remembers why no further.
+// Returns the certificates of a text up to the first unreadable one. OpenSSL's error queue has the reason why it ended.
 std::vector<TlsCertificate> certificates_in(const TlsLibrary& tls, const std::string& text) {
   const std::unique_ptr<BIO, decltype(&::BIO_free)> bio(tls.BIO_new_mem_buf(text.data(), static_cast<int>(text.size())),
                                                         tls.BIO_free);
@@ -44,7 +44,7 @@ std::vector<TlsCertificate> certificates_in(const TlsLibrary& tls, const std::st
   return all;
 }
 
-// Returns whether the reading ended well: at least one certificate was read, and no further one begins.
+// Returns whether the text was read to its end: at least one certificate was read, and no other follows.
 bool read_to_end(const TlsLibrary& tls, const std::vector<TlsCertificate>& all) {
   const unsigned long error = tls.ERR_peek_last_error();
   return !all.empty() && ERR_GET_LIB(error) == ERR_LIB_PEM && ERR_GET_REASON(error) == PEM_R_NO_START_LINE;

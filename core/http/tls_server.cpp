@@ -9,7 +9,7 @@
 namespace koord::http {
 namespace {
 
-// Forward secrecy and authenticated encryption; TLS 1.3 has nothing else.
+// Ciphers with forward secrecy and authenticated encryption. TLS 1.3 has only such ciphers.
 constexpr const char* kCiphers = "ECDHE+AESGCM:ECDHE+CHACHA20";
 constexpr long kMaxClientChainBytes = 32 << 10;
 constexpr std::string_view kProtocol = "http/1.1";
@@ -21,7 +21,7 @@ struct Pool {
   CertificateStore store;
 };
 
-// ALPN: a client that names protocols must name ours.
+// Selects the protocol (ALPN). A client that offers protocols must offer http/1.1.
 int select_protocol(SSL*, const unsigned char** chosen, unsigned char* size, const unsigned char* offered,
                     unsigned offered_size, void*) {
   const std::string_view list(reinterpret_cast<const char*>(offered), offered_size);
@@ -37,7 +37,7 @@ int select_protocol(SSL*, const unsigned char** chosen, unsigned char* size, con
   return SSL_TLSEXT_ERR_ALERT_FATAL;
 }
 
-// The handshake takes any certificate of a client; peer_of() verifies it.
+// Accepts any client certificate in the handshake; peer_of() verifies it later.
 int accept_any_certificate(X509_STORE_CTX*, void*) { return 1; }
 
 Result<TlsContext> make_server_context(const TlsLibrary& tls, const TlsServerOptions& options) {
@@ -60,7 +60,7 @@ Result<TlsContext> make_server_context(const TlsLibrary& tls, const TlsServerOpt
   return context;
 }
 
-// The authorities as a pool; their names go to clients, so that they choose a certificate.
+// Makes a pool of the authorities. Clients are sent their names, to choose a certificate.
 Result<Pool> make_pool(const TlsLibrary& tls, SSL_CTX* context, const TlsServerOptions::Authorities& clients) {
   const std::string what = "the text of authorities '" + clients.name + "'";
   const PemText pem = TRY(pem_of(clients.text, clients.file, what.c_str()));
@@ -74,7 +74,8 @@ Result<Pool> make_pool(const TlsLibrary& tls, SSL_CTX* context, const TlsServerO
   return Pool{clients.name, std::move(store)};
 }
 
-// Empty: it leads to an authority of the store, is valid now, and is for clients.
+// Returns why a certificate is not verified. Empty: it has a chain to an authority of the store, is valid now, and is
+// for clients.
 std::string problem_with(const TlsLibrary& tls, X509_STORE* store, X509* certificate, STACK_OF(X509) * chain) {
   const std::unique_ptr<X509_STORE_CTX, decltype(&::X509_STORE_CTX_free)> check(tls.X509_STORE_CTX_new(),
                                                                                 tls.X509_STORE_CTX_free);
@@ -106,7 +107,7 @@ bool has_control_characters(const std::string& text) {
                      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
 }
 
-// Fills in the subject's names; returns why they are no identity.
+// Reads the subject's names. Returns why they are not a valid identity; empty: they are.
 std::string read_subject(const TlsLibrary& tls, X509* certificate, TlsPeer::Certificate& into) {
   X509_NAME* subject = tls.X509_get_subject_name(certificate);
   std::vector<std::string> common_names = names_in(tls, subject, NID_commonName);
@@ -159,7 +160,7 @@ Result<void> TlsServer::load() {
   const TlsLibrary& tls = *tls_library();
   tls.ERR_clear_error();
   checked_at_ = std::chrono::steady_clock::now();
-  // Before they are read: a file that is replaced meanwhile is read again.
+  // Taken before the files are read, so a file that is replaced meanwhile is read again.
   Versions versions = Versions::of(options_);
   TlsContext context = TRY(make_server_context(tls, options_));
   std::vector<Pool> pools;
@@ -185,7 +186,7 @@ void TlsServer::refresh() {
   checked_at_ = now;
   if (Versions::of(options_) == *versions_) {
     const std::lock_guard lock(mutex_);
-    problem_.clear();  // a bad file was replaced by the good one
+    problem_.clear();  // the invalid file was replaced by the one in use
     return;
   }
   Result<void> loaded = load();
@@ -226,7 +227,7 @@ TlsPeer TlsServer::peer_of(const TlsSession& session) const {
   found.problem = read_subject(tls, certificate.get(), found);
   if (!found.problem.empty()) return peer;
   if (material_->pools.empty()) found.problem = "no authorities of clients are known";
-  // The authorities that know it have more to say.
+  // An authority that knows the certificate gives a better reason than one that does not.
   const std::string unknown = tls.X509_verify_cert_error_string(X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY);
   for (const Pool& pool : material_->pools) {
     std::string problem = problem_with(tls, pool.store.get(), certificate.get(), tls.SSL_get_peer_cert_chain(ssl));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Stream with TLS. OpenSSL has bytes in and bytes out in memory; the socket is read and written here, so that neither
-// a handshake nor a peer that does not read holds up the loop.
+// A Stream with TLS. OpenSSL reads and writes memory only; this file reads and writes the socket. So neither a
+// handshake nor a peer that does not read blocks the loop.
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -19,8 +19,8 @@ namespace koord::http {
 namespace {
 
 constexpr std::size_t kTlsReadBlock = 16 << 10;
-constexpr std::size_t kTlsWriteBlock = 64 << 10;  // encrypted at once: the rest of a large answer stays shared
-// Bound of unsent bytes beside answers, for a peer that does not read: the flight of a handshake, alerts, key updates.
+constexpr std::size_t kTlsWriteBlock = 64 << 10;  // encrypted at once; the rest of a large answer is not copied
+// The most unsent bytes other than answers, for a peer that does not read: handshake messages, alerts, key updates.
 constexpr std::size_t kMaxUnsentControl = 64 << 10;
 
 constexpr std::string_view kPlainHttp =
@@ -29,7 +29,7 @@ constexpr std::string_view kPlainHttp =
 
 bool is_passing_tls_error(int error) { return error == EAGAIN || error == EINTR; }
 
-// A TLS record begins with 0x16, a method with a letter.
+// Returns whether the peer sent plain HTTP. A TLS handshake record begins with 0x16, an HTTP method with a letter.
 bool is_plain_http(std::string_view bytes) { return !bytes.empty() && bytes[0] >= 'A' && bytes[0] <= 'Z'; }
 
 class TlsStream final : public Stream, public std::enable_shared_from_this<TlsStream> {
@@ -81,14 +81,14 @@ class TlsStream final : public Stream, public std::enable_shared_from_this<TlsSt
   OnSent on_sent_;                           // while an answer is sent
   bool is_open_ = false;
   bool has_failed_ = false;
-  bool has_ended_ = false;  // the peer has ended the stream, and the reader does not know yet
-  bool is_first_ = true;    // nothing has come
+  bool has_ended_ = false;  // the peer has ended the stream, and the reader is not yet informed
+  bool is_first_ = true;    // nothing was received yet
 
   std::string unsent_;  // encrypted
   std::size_t sent_ = 0;
   std::string header_;
   std::shared_ptr<const std::string> body_;
-  std::size_t sent_plain_ = 0;  // of header and body, encrypted
+  std::size_t sent_plain_ = 0;  // how much of header and body is encrypted
 
   std::shared_ptr<const TlsPeer> peer_;
   std::uint64_t accepted_generation_ = 0, peer_generation_ = 0;
@@ -107,7 +107,7 @@ void TlsStream::open(OnOpen on_open) {
   wait();
 }
 
-// While it waits, as the connections of thousands of agents do, it keeps no memory of what has passed.
+// Starts reading. A connection that waits frees its buffers, because thousands of agents may be connected.
 void TlsStream::read(OnBytes on_bytes) {
   if (is_open_ && !has_failed_ && unsent_.empty()) {
     session_->free_passed();
@@ -116,7 +116,7 @@ void TlsStream::read(OnBytes on_bytes) {
   }
   on_bytes_ = std::make_shared<const OnBytes>(std::move(on_bytes));
   if (!has_ended_) return wait();
-  // Later: the reader is still in the call that began to read.
+  // Calls the reader later, because it is still in its own call of read().
   loop_.post([weak = weak_from_this()] {
     const auto self = weak.lock();
     if (self && self->on_bytes_) self->give({});
@@ -153,10 +153,10 @@ void TlsStream::take(std::string_view bytes) {
   if (!on_sent_) wait();
 }
 
-// False: it goes on, or has failed.
+// Continues the handshake. Returns false if it is not finished or has failed.
 bool TlsStream::go_on_shaking_hands() {
   Result<bool> done = session_->shake_hands();
-  queue_control();  // also the alert that names the reason to the client
+  queue_control();  // also an alert with the reason for the client
   if (!done) return fail_to_open(std::move(done).error()), false;
   if (!*done) return wait(), false;
   is_open_ = true;
@@ -173,7 +173,7 @@ void TlsStream::fail_to_open(Error why) {
   std::exchange(on_open_, {})(std::move(why));
 }
 
-// The reader may close the stream. Without one an answer is being made or sent.
+// Passes bytes to the reader, which may close the stream. Without a reader an answer is being made or sent.
 void TlsStream::give(std::string_view plain) {
   const auto reader = on_bytes_;
   if (reader) return (*reader)(plain);
@@ -205,7 +205,7 @@ std::string_view TlsStream::next_plain() const {
   return std::string_view(*body_).substr(sent_plain_ - header_.size());
 }
 
-// False: it cannot be encrypted.
+// Encrypts the next part. Returns false if that fails.
 bool TlsStream::encrypt_more() {
   for (std::size_t block = 0; block < kTlsWriteBlock && has_more_plain();) {
     const std::string_view part = next_plain().substr(0, kTlsWriteBlock - block);
@@ -217,7 +217,8 @@ bool TlsStream::encrypt_more() {
   return true;
 }
 
-// Makes one system call, although a second may find room: the loop has other connections to serve.
+// Sends bytes. Makes one system call, even if a second could send more, because the loop has other connections to
+// serve.
 void TlsStream::write() {
   const auto self = shared_from_this();
   if (unsent_.empty() && on_sent_ && !encrypt_more()) return end_write(false);
@@ -239,13 +240,13 @@ void TlsStream::end_write(bool sent) {
   stop_watching();
   if (on_sent_) return std::exchange(on_sent_, {})(sent);
   if (sent) return wait();
-  // A reader learns from the socket why.
+  // The reader learns the reason from the socket.
   unsent_.clear();
   sent_ = 0;
   wait();
 }
 
-// For the socket: to take what is unsent, else to bring something that is wanted.
+// Waits for the socket: to write if bytes are unsent, else to read if bytes are wanted.
 void TlsStream::wait() {
   const bool writes = !unsent_.empty() || on_sent_;
   const bool reads = !writes && (on_bytes_ || on_open_);
