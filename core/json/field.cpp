@@ -40,7 +40,7 @@ JsonField JsonField::any_case(std::string_view key) const {
   const json::object* object = value_ ? value_->if_object() : nullptr;
   if (exact.value_ || !object) return exact;
   for (const auto& member : *object)
-    if (equal_but_case(member.key(), key)) exact.value_ = &member.value();  // the last counts
+    if (equal_but_case(member.key(), key)) exact.value_ = &member.value();  // if several match, the last is used
   return exact;
 }
 
@@ -146,7 +146,7 @@ Result<std::int64_t> JsonField::quantity(std::string_view resource) const {
   Result<Quantity> parsed = Quantity::parse(text);
   if (!parsed) return wrong(parsed.error().text);
   if (parsed->value() < 0) return wrong("'" + text + "' is negative");
-  // Batch and mid CPU are counted in milli-cores already.
+  // Batch and mid CPU are already in milli-cores.
   return resource == "cpu" ? parsed->milli() : parsed->value();
 }
 

@@ -16,10 +16,10 @@ namespace {
 namespace json = boost::json;
 using json::error_code;
 
-// As much as is kept of an ordinary item.
+// Enough for the kept part of an ordinary item.
 constexpr std::size_t kItemBytes = 32u << 10;
 
-// Builds values on a stack from the calls of basic_parser, as far as they are needed.
+// Receives the events of basic_parser, and builds the wanted values on a stack.
 class ItemHandler {
  public:
   static constexpr std::size_t max_object_size = json::object::max_size();
@@ -83,7 +83,7 @@ class ItemHandler {
   bool on_comment_part(json::string_view, error_code&) { return true; }
   bool on_comment(json::string_view, error_code&) { return true; }
 
-  // Why the text is no list; empty: it is one.
+  // Returns why the text is not a list; empty: it is one.
   const std::string& problem() const { return problem_; }
   const JsonItemList& list() const { return list_; }
 
@@ -93,7 +93,7 @@ class ItemHandler {
     Place place;
     bool is_array;
     std::span<const JsonWanted> wanted;
-    std::size_t kept;  // values on the stack that belong to it
+    std::size_t kept;  // number of its values on the stack
     bool is_filtered;
   };
 
@@ -116,7 +116,7 @@ class ItemHandler {
     push_key(key);
   }
 
-  // Its key is put down with the value, when that is known not to be too long.
+  // Remembers a key. It is added together with its value, if the value is not too long.
   void meet_filtered_key(std::string_view key) {
     skip_next_ = keeps_ && !keeps_(key);
     filtered_key_ = key;
@@ -129,12 +129,12 @@ class ItemHandler {
     kept_bytes_ += key.size();
   }
 
-  // The text so far; no more of it than can be kept.
+  // Adds a part of a text. A text that is too long to be kept is not stored further.
   void add_text(json::string_view part) {
     if (text_.size() <= kMaxKeptBytes) text_.append(part);
   }
 
-  // The position of the value that begins here.
+  // Returns the position of the value that begins now.
   Place place_of_next() const {
     if (levels_.empty()) return Place::document;
     switch (levels_.back().place) {
@@ -231,7 +231,7 @@ class ItemHandler {
     return true;
   }
 
-  // A value is on the stack. One that stands alone is the kind or an item.
+  // Handles a complete value on the stack. A value outside of items is the kind or a whole item.
   void complete() {
     Level& level = levels_.back();
     kept_bytes_ += text_.size() + sizeof(json::value);
@@ -257,7 +257,7 @@ class ItemHandler {
     filtered_bytes_ = kept_bytes_ = 0;
   }
 
-  // Skips the rest of the item, like unneeded values.
+  // Skips the rest of an item that is too large, as if it were not wanted.
   void give_up_item() {
     notes_.too_large = true;
     while (levels_.back().place == Place::item) {
@@ -269,7 +269,7 @@ class ItemHandler {
 
   void take_nothing() { take_item(json::value()); }
 
-  // A new one for each item: its blocks grow, and releasing them does not make them small again.
+  // Creates new memory for each item: the blocks of the old one have grown, and releasing them does not shrink them.
   void begin_memory() {
     memory_.emplace(buffer_.data(), buffer_.size());
     stack_.reset(&*memory_);
@@ -284,11 +284,11 @@ class ItemHandler {
   const JsonItemReader::Take& take_;
   std::span<const JsonWanted> wanted_;
   std::vector<unsigned char> buffer_ = std::vector<unsigned char>(kItemBytes);
-  std::optional<json::monotonic_resource> memory_;  // of one item; before stack_, which uses it
+  std::optional<json::monotonic_resource> memory_;  // of one item; must precede stack_, which uses it
   json::value_stack stack_;
   std::vector<Level> levels_;
-  std::string key_;   // the parts of a key so far
-  std::string text_;  // the parts of a text so far
+  std::string key_;   // the parts of the current key
+  std::string text_;  // the parts of the current text
   std::string filtered_key_;
   std::size_t filtered_bytes_ = 0, kept_bytes_ = 0;  // of this item
   JsonItemReader::Notes notes_;
@@ -334,7 +334,7 @@ struct JsonItemReader::State {
   const Keeps keeps;
   const Take take;
   json::basic_parser<ItemHandler> parser;
-  std::size_t bytes = 0;  // of the pieces before
+  std::size_t bytes = 0;  // of the earlier pieces
   std::optional<Error> failed;
 };
 

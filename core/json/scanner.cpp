@@ -36,7 +36,8 @@ void append_utf8(std::string& out, unsigned point) {
   }
 }
 
-// Takes the digits of \uXXXX, and a second such escape when the first is half of a pair; a half alone becomes U+FFFD.
+// Appends the character of \uXXXX, and reads a second escape if the first is half of a surrogate pair. A single half
+// becomes U+FFFD.
 void append_escaped_point(std::string& out, std::string_view& rest) {
   unsigned point = hex_of(rest.substr(0, 4)).value_or(0xFFFD);
   rest.remove_prefix(4);
@@ -49,7 +50,7 @@ void append_escaped_point(std::string& out, std::string_view& rest) {
   append_utf8(out, point);
 }
 
-// The argument was accepted by skip_string().
+// Replaces the escapes. skip_string() must have accepted the text.
 std::string without_escapes(std::string_view raw) {
   std::string out;
   out.reserve(raw.size());
