@@ -14,7 +14,7 @@
 namespace koord::knob {
 namespace {
 
-// No double loses a unit below it.
+// A double represents every integer up to this one exactly.
 constexpr std::int64_t kMostScaled = 1LL << 52;
 
 bool is_preferred(const Intent* a, const Intent* b) {
@@ -44,13 +44,14 @@ Value scaled(const Knob& knob, Value value, double factor) {
   return value;
 }
 
-// "max" is the largest.
+// Returns whether a is less than b; "max" is the largest value.
 bool is_field_less(std::string_view a, std::string_view b) {
   if (a == "max" || b == "max") return a != "max" && b == "max";
   return parse_int(a).value_or(0) < parse_int(b).value_or(0);
 }
 
-// The smaller or the larger one of each field.
+// Returns the value with the smaller (cap) or larger (floor) of the two values in each field. Fields that only the
+// bound has are added.
 Value bounded_fields(Value value, const Value& bound, bool is_cap) {
   for (const auto& [name, text] : bound.fields) {
     auto [field, is_new] = value.fields.emplace(name, text);
@@ -62,14 +63,14 @@ Value bounded_fields(Value value, const Value& bound, bool is_cap) {
 
 Value common_set(Value value, const Value& cap) {
   const CpuSet common = value.set & cap.set;
-  // Where the two have nothing in common the cap wins; a set that is empty has all.
+  // If the sets have no CPU in common, the cap wins: an empty set would mean all CPUs.
   value.set = common.empty() ? cap.set : common;
   return value;
 }
 
 using Chosen = std::pair<const Knob*, Value>;
 
-// true: the bound has altered the value.
+// Applies the bound. Returns true if it altered the value.
 bool bound_by(Chosen& chosen, const Knob& knob, const Value& bound, bool is_cap) {
   Value value = bound;
   if (knob.form == Form::fields) value = bounded_fields(chosen.second, bound, is_cap);
@@ -174,9 +175,10 @@ class Composer {
     made_.is_bound_by_hierarchy |= made_.parts.back().binds;
   }
 
-  // Decides which intents hold: a cap or floor with a bound that the value keeps, a scale that no set replaces, and
-  // every other part that no bound has altered. A scale holds below a cap, too: a strategy that began again at 1 where
-  // a cap binds would have another factor for each order in which base, scales and cap come.
+  // Decides which intents hold. A cap always holds, and a floor holds if the composed value is not below it. A base or
+  // set holds if it was chosen and no bound altered its value. A scale holds if no set replaces it, also when a cap
+  // binds: otherwise its strategy would start again at factor 1 whenever a cap binds, and the factor would depend on
+  // the order in which base, scales and cap come.
   void judge() {
     const Intent* strongest_set = first_of(intents_, decision::Role::set);
     const std::string altered_by = !cap_winner_.empty() ? cap_winner_ : floor_winner_;
@@ -221,7 +223,7 @@ class Composer {
   Composition made_;
 };
 
-// Without the period where it is that of the composed value.
+// Returns the text of a part, without the period if it is that of the composed value.
 std::string short_text(const Part& part, const Composition& whole) {
   const bool is_same_period = part.knob->form == Form::bandwidth && part.value.period_us == whole.value.period_us;
   if (!is_same_period) return spell(*part.knob, part.value);
@@ -234,14 +236,15 @@ std::string number_text(double number) {
   return text;
 }
 
-// The value before the agent's first write, as Base::source names it: no spec and no intent decides it.
+// Base::source of the original: the value before the agent's first write, if neither a spec nor an intent decides the
+// base.
 constexpr std::string_view kOriginal = "original";
 
 bool is_original(const Part& part) {
   return part.role == decision::Role::base && part.plugin.empty() && part.source == kOriginal;
 }
 
-// " (qos-cpu-suppress on kubepods/besteffort)"
+// Returns the source of a part, such as " (qos-cpu-suppress on kubepods/besteffort)".
 std::string origin_of(const Part& part) {
   if ((part.plugin.empty() && part.source.empty()) || is_original(part)) return {};
   const bool is_of_another = part.role == decision::Role::cap && !part.source.empty();

@@ -11,7 +11,7 @@
 namespace koord::knob {
 namespace {
 
-constexpr int kMostRepeats = 4;  // a container that forks without end must not hold the agent up
+constexpr int kMostRepeats = 4;  // limits the work for a container that forks endlessly
 
 Error refused_call(int error, const std::string& what) {
   if (error == EINVAL) return system_error(ENOTSUP, "the kernel was built without CONFIG_SCHED_CORE");
@@ -28,7 +28,7 @@ CoreGroups::CoreGroups(std::string proc_root, const cgroup::Layout& layout,
       layout_(layout),
       calls_(calls ? std::move(calls) : std::make_shared<const KernelCoreScheduling>()) {}
 
-// By cookie; 0: no group.
+// Returns one thread of each cookie in the cgroup. Cookie 0 means no group.
 Result<CoreGroups::Cookies> CoreGroups::cookies_in(std::string_view cgroup_dir) const {
   Cookies cookies;
   for (const std::int32_t pid : TRY(processes_in(layout_, cgroup_dir))) {
@@ -37,7 +37,7 @@ Result<CoreGroups::Cookies> CoreGroups::cookies_in(std::string_view cgroup_dir) 
       const auto thread = static_cast<std::int32_t>(parse_int(name).value_or(0));
       std::uint64_t cookie = 0;
       const int error = thread == 0 ? ESRCH : calls_->get(thread, cookie);
-      if (error == ESRCH) continue;  // it has ended
+      if (error == ESRCH) continue;  // the thread has ended
       if (error != 0) return refused_call(error, "cannot read the core-scheduling cookie of thread " + name);
       cookies.emplace(cookie, thread);
     }
@@ -46,7 +46,7 @@ Result<CoreGroups::Cookies> CoreGroups::cookies_in(std::string_view cgroup_dir) 
   return cookies;
 }
 
-// With mutex_. Empty: of another program.
+// Returns the group's name; empty: another program set the cookie. Called with mutex_ locked.
 std::string CoreGroups::name_of(std::uint64_t cookie) const {
   const auto found =
       std::find_if(groups_.begin(), groups_.end(), [&](const auto& group) { return group.second.cookie == cookie; });
@@ -88,7 +88,7 @@ Result<void> CoreGroups::write(const KnobTarget& target, const std::string& text
   return {};
 }
 
-// A thread that has the group's cookie. Forgets cgroups without one.
+// Returns a thread that has the group's cookie. Removes cgroups without such a thread from the group.
 std::optional<std::int32_t> CoreGroups::donor_of(Group& group) const {
   std::optional<std::int32_t> donor;
   std::erase_if(group.cgroup_dirs, [&](const std::string& dir) {
@@ -100,7 +100,8 @@ std::optional<std::int32_t> CoreGroups::donor_of(Group& group) const {
   return donor;
 }
 
-// Gives all processes of the cgroup the donor's cookie, a new one without a donor, or none. Returns the cookie.
+// Sets the cookie of all processes of the cgroup: the donor's, a new one without a donor, or none for `is_no_group`.
+// Returns the cookie.
 Result<std::uint64_t> CoreGroups::give(std::string_view cgroup_dir, std::optional<std::int32_t> donor,
                                        bool is_no_group) const {
   std::uint64_t cookie = 0;
@@ -119,9 +120,9 @@ Result<std::uint64_t> CoreGroups::give(std::string_view cgroup_dir, std::optiona
   return cookie;
 }
 
-// On the throw-away thread.
+// Copies the cookie of the calling thread to all processes of the cgroup. Called on the throw-away thread.
 Result<void> CoreGroups::share(std::string_view cgroup_dir, std::uint64_t cookie) const {
-  for (int repeat = 0; repeat < kMostRepeats; ++repeat) {  // processes may fork meanwhile
+  for (int repeat = 0; repeat < kMostRepeats; ++repeat) {  // processes may fork during a pass
     for (const std::int32_t pid : TRY(processes_in(layout_, cgroup_dir))) {
       const int error = calls_->share_to(pid);
       if (error != 0 && error != ESRCH)
@@ -135,8 +136,8 @@ Result<void> CoreGroups::share(std::string_view cgroup_dir, std::uint64_t cookie
 
 std::uint64_t CoreGroups::inode(const KnobTarget& target) const { return cgroup_inode(layout_, target.cgroup_dir); }
 
-// A process that was killed between a write and its journal has left a group without a cookie: it is the one that the
-// container has.
+// If the previous agent was killed between a write and its journal entry, the journal has the group without a cookie.
+// The group's cookie is then the one that the container's processes have.
 void CoreGroups::adopt(const KnobTarget& target, const std::vector<std::string>& written) const {
   std::lock_guard lock(mutex_);
   const auto learn = [&](const std::string& name, std::uint64_t cookie) {

@@ -9,7 +9,7 @@
 namespace koord::knob {
 namespace {
 
-// linux/prctl.h since Linux 5.14; older headers lack them.
+// Constants of linux/prctl.h since Linux 5.14. Older headers do not define them.
 constexpr int kSchedCore = 62;
 constexpr unsigned long kGet = 0, kCreate = 1, kShareTo = 2, kShareFrom = 3;
 constexpr unsigned long kThread = 0, kThreadGroup = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps to do.
+// Makes the steps of a round from orders and reverts.
 #include "core/knob/executor.hpp"
 
 #include <algorithm>
@@ -65,7 +65,7 @@ Executor::Report Executor::apply(const std::vector<Order>& orders, const std::ve
   return report;
 }
 
-// Groups that are ordered are made first.
+// Makes the resctrl groups of the orders first. `failed`: the groups that could not be made.
 void Executor::make_groups(const std::vector<Order>& orders, std::map<std::string, Done>& failed) {
   const Knob* group = find_knob(kGroup);
   std::map<std::string_view, Order> implied;
@@ -83,7 +83,7 @@ void Executor::make_groups(const std::vector<Order>& orders, std::map<std::strin
   }
 }
 
-// Has it a share that is ordered?
+// Returns whether an order sets the group's share of caches or of memory bandwidth.
 bool Executor::shares_out(const std::string& group) const {
   return ordered_.contains({group, std::string(kCacheShare), {}}) ||
          ordered_.contains({group, std::string(kBandwidthShare), {}});
@@ -159,7 +159,7 @@ Result<KnobFiles::Reading> Executor::read(const Step& step) const {
   return files_.read({*step.knob, step.key.cgroup_dir, step.key.item});
 }
 
-// It was looked at a short while ago, for the same value.
+// Takes the result of an earlier step with the same value while it is trusted. Returns false if no such result exists.
 bool Executor::recall(Step& step) {
   const auto found = seen_.find(step.key);
   if (found == seen_.end()) return false;
@@ -190,15 +190,15 @@ Duration Executor::trust(const KnobKey& key, Duration refresh) {
   return refresh - refresh / 2 * step / kSteps;
 }
 
-// In the past: it may go better in a moment.
+// Returns until when the result is trusted. A time in the past means that the next round tries again.
 Time Executor::good_until(const Step& step) const {
   const auto held = held_.find(step.key);
   const Time now = clock_.now(), refreshed = now + trust(step.key, limits_.refresh);
   const bool is_contested = held != held_.end() && held->second.overwrites > 0;
   switch (step.done.outcome) {
     case decision::Outcome::applied:
-      if (!step.remark.empty()) return {};   // more of it may be possible soon
-      if (step.has_new_original) return {};  // the order is to be made again
+      if (!step.remark.empty()) return {};   // the full target may soon be possible
+      if (step.has_new_original) return {};  // the order is composed again from it
       return is_contested ? std::min(refreshed, now + kQuiet[held->second.overwrites - 1]) : refreshed;
     case decision::Outcome::contested:
       return is_contested ? std::min(refreshed, held->second.contested_at + kQuiet[held->second.overwrites - 1])
@@ -212,14 +212,14 @@ Time Executor::good_until(const Step& step) const {
   }
 }
 
-// Reads the current values; false: nothing to do, with the reason in the outcome.
+// Reads the current value. Returns false if nothing has to be written; the outcome says why.
 bool Executor::examine(Step& step) {
   Result<KnobFiles::Reading> now = read(step);
   if (!now) return fail(step, now.error()), false;
   step.now = *std::move(now);
   step.before = step.now.value;
   step.done.before = step.done.after = spell(*step.knob, step.now.value);
-  // A new cgroup of an old one's name: the held value went with the old one.
+  // A new cgroup has the name of the old one. The held value ended with the old cgroup.
   const auto held = held_.find(step.key);
   if (held == held_.end() || held->second.original.cgroup == step.now.cgroup) return true;
   if (step.original) return step.done.outcome = decision::Outcome::gone, false;
@@ -250,7 +250,7 @@ Step Executor::order_step(const Order& order) {
   return step;
 }
 
-// As long as it is needed, and not too many.
+// Keeps the cgroup's directory open for the write, if fewer than kMostOpenDirectories are open in this round.
 void Executor::keep_directory(Step& step) {
   if (!step.writes || open_directories_ >= kMostOpenDirectories)
     step.now.directory.reset();
@@ -258,8 +258,8 @@ void Executor::keep_directory(Step& step) {
     ++open_directories_;
 }
 
-// An original is what the pod's spec decides, where it does: the value that was found may have been raised by another
-// agent, or by this one before its journal began.
+// Returns the value that the pod's spec decides, if it decides one, else `original`. The value that was found may have
+// been raised by another agent, or by this one before its journal began.
 KnobFiles::Reading Executor::original_in(const KnobKey& key, const Knob& knob, KnobFiles::Reading original) const {
   original.directory.reset();
   if (!owner_base_ || knob.is_one_shot) return original;
@@ -272,7 +272,7 @@ KnobFiles::Reading Executor::original_in(const KnobKey& key, const Knob& knob, K
   return original;
 }
 
-// true: the original is another one now.
+// Replaces the held original by the value that the pod's spec decides. Returns true if the original changed.
 bool Executor::heal(const KnobKey& key, Held& held) {
   KnobFiles::Reading healed = original_in(key, *held.knob, held.original);
   const bool is_other = healed.texts != held.original.texts;
@@ -280,8 +280,8 @@ bool Executor::heal(const KnobKey& key, Held& held) {
   return is_other;
 }
 
-// A process after this one may revert before it knows the pods: it reverts to the healed original, also where nothing
-// is written now. Where this cannot be kept, the original from before stays in the journal.
+// Stores the healed originals, even if nothing is written to the kernel now: the next agent may have to revert before
+// it knows the pods. If they cannot be stored, the journal keeps the earlier originals.
 void Executor::keep_healed() {
   std::vector<Original> originals;
   for (const Order* order : std::exchange(healed_, {})) {
@@ -306,7 +306,7 @@ Result<Value> Executor::value_before(const KnobKey& key, const Knob& knob) const
   const auto held = held_.find(key);
   const bool is_held = held != held_.end() && held->second.original.cgroup == now.cgroup;
   if (!is_held) return std::move(now.value);
-  // By another name of the resource it is another number.
+  // Two knobs of one resource, such as cpu.shares and cpu.weight, have different numbers for the same value.
   return held->second.knob == &knob ? held->second.original.value
                                     : files_.decoded(knob, held->second.original.texts, key.item);
 }
@@ -335,7 +335,7 @@ Step Executor::revert_step(const KnobKey& key, Held& held) {
   return step;
 }
 
-// A burst that stays may have to follow its quota.
+// Also writes the unchanged burst of each quota that is written: the kernel accepts no burst above the quota.
 void Executor::join_bursts(Steps& steps) {
   std::set<std::string_view> quotas;
   for (const Step& step : steps)
@@ -350,7 +350,7 @@ void Executor::join_bursts(Steps& steps) {
   }
 }
 
-// Writes above the rate wait for the next round.
+// Postpones writes above the rate to the next round.
 void Executor::hold_up(Steps& steps) {
   const Time now = clock_.now();
   const auto rate = static_cast<double>(limits_.writes_per_second);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handling of the originals that a previous process has left.
+// Adopts the originals that a previous process has left, and holds knobs that a container runtime has set.
 #include "core/base/saturating.hpp"
 #include "core/knob/executor.hpp"
 
 namespace koord::knob {
 namespace {
 
-// A runtime that is asked for no set gives a new cgroup of v1 that of the cgroup around it.
+// Returns the texts that a new cgroup has if the runtime is asked for no set. On v1 they are those of the cgroup
+// around.
 Result<Texts> texts_without_set(const KnobFiles& files, const Knob& knob, std::string_view cgroup_dir) {
   if (!files.is_nested(knob)) return Texts{""};
   const std::size_t end = cgroup_dir.rfind('/');
@@ -43,7 +44,8 @@ std::vector<KnobKey> Executor::adopt(const std::vector<Original>& left, Duration
   return unknown;
 }
 
-// "0 512" of cpu.idle: the kernel changes the weight with it, so the weight before is restored, too.
+// Returns the texts of `before`. For cpu.idle it contains the shares, as in "0 512": the kernel changes the weight with
+// cpu.idle, so a revert restores both.
 Result<Texts> Executor::texts_before(const Knob& knob, std::string_view before) const {
   const std::size_t space = knob.form == Form::idle ? before.find(' ') : std::string_view::npos;
   const Value value = TRY(parse_value(knob, before.substr(0, space)));
@@ -55,7 +57,8 @@ Result<Texts> Executor::texts_before(const Knob& knob, std::string_view before) 
   return texts;
 }
 
-// A strategy may have written the knob before the answer is held: its original is then what the hook had set.
+// Corrects the original of a knob that a strategy wrote before the runtime's answer was held. The original is then the
+// value that the hook had set.
 Result<void> Executor::correct_original(const KnobKey& key, Held& held, Texts texts) {
   KnobFiles::Reading corrected = held.original;
   corrected.texts = std::move(texts);
@@ -84,7 +87,7 @@ Result<std::optional<Original>> Executor::original_to_hold(const Adjusted& adjus
     if (held->second.original.cgroup == now.cgroup) TRY(correct_original(key, held->second, std::move(texts)));
     return std::optional<Original>();
   }
-  // The texts of a value may round it: shares become a weight on v2.
+  // The conversion to texts may round the value: on v2, shares become a weight.
   const Result<Value> asked = parse_value(*knob, adjusted.before);
   const Value before = TRY(files_.decoded(*knob, texts, {}));
   if ((asked && same(*knob, now.value, *asked)) || same(*knob, now.value, before)) return std::optional<Original>();
@@ -98,7 +101,8 @@ Result<std::optional<Original>> Executor::original_to_hold(const Adjusted& adjus
   return std::optional(std::move(original));
 }
 
-// Holds the others where one fails. A runtime cannot have set a knob that this kernel lacks.
+// If one knob fails, the others are held all the same. Ignores knobs that this kernel lacks: a runtime cannot have set
+// them.
 Result<void> Executor::hold(std::span<const Adjusted> adjusted, Duration patience) {
   std::vector<Original> originals;
   Result<void> failed;
@@ -115,7 +119,8 @@ Result<void> Executor::hold(std::span<const Adjusted> adjusted, Duration patienc
   return failed;
 }
 
-// Between two writes, or two files of one knob, the process may have ended: any of what was on its way may be there.
+// Returns whether the agent wrote the current value. The previous process may have ended between two writes, or between
+// two files of one knob, so the knob may have any of the values that were being written.
 bool Executor::is_ours(const Held& held, const Original& kept, const KnobFiles::Reading& now) const {
   if (now.cgroup != kept.cgroup) return false;
   std::vector<const Texts*> ours{&kept.texts, &kept.written};
@@ -128,7 +133,7 @@ bool Executor::is_ours(const Held& held, const Original& kept, const KnobFiles::
   std::size_t same_files = 0;
   while (same_files < now.texts.size() && is_one_of_ours(same_files)) ++same_files;
   if (same_files == now.texts.size()) return true;
-  // The kernel spells written values in its own way.
+  // The kernel may show a written value with another spelling.
   return std::any_of(ours.begin(), ours.end(), [&](const Texts* one) {
     const Result<Value> value = files_.decoded(*held.knob, *one, kept.key.item);
     return value && same(*held.knob, now.value, *value);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Detection of other writers of a knob.
+// Detects other writers of a knob.
 #include "core/base/parse.hpp"
 #include "core/knob/executor.hpp"
 
 namespace koord::knob {
 
-// Changes by the kernel itself do not count: a new thread of a cgroup is in the group of its parent, and on v1 CPUs
-// that go offline leave each set. Processes that joined a cgroup since the last write have values of their own.
+// Returns whether another process wrote the knob. Changes by the kernel itself do not count: a new thread gets the
+// resctrl group of its parent, and on v1 the kernel removes offline CPUs from each set. Processes that joined the
+// cgroup since the last write do not count either: they have values of their own.
 bool Executor::is_of_others(const Held& held, const KnobFiles::Reading& now) const {
   if (says(*held.knob, now.texts, held.written) || held.knob->form == Form::group) return false;
   if (held.knob->place == Place::processes) return !is_any_of(*held.knob, now.texts, {&held.written});
@@ -14,7 +15,7 @@ bool Executor::is_of_others(const Held& held, const KnobFiles::Reading& now) con
   return now.value.set != (held.target.set & files_.online_cpus());
 }
 
-// Returns whether another process has written it recently, and it is too early to write it again.
+// Returns whether another process has written the knob recently and it is too early to write it again.
 bool Executor::is_contested(Step& step, Held& held) {
   const Time now = clock_.now();
   const Time quiet_until = held.overwrites == 0 ? now : held.contested_at + kQuiet[held.overwrites - 1];
@@ -23,7 +24,7 @@ bool Executor::is_contested(Step& step, Held& held) {
     return false;
   }
   if (now >= quiet_until) {
-    // After the long quiet once more.
+    // After the longest delay, one more write is tried.
     held.overwrites = held.overwrites == kMostOverwrites ? kMostOverwrites - 1 : held.overwrites + 1;
     held.contested_at = now;
     if (held.overwrites < kMostOverwrites) return false;
@@ -33,7 +34,8 @@ bool Executor::is_contested(Step& step, Held& held) {
   return true;
 }
 
-// The kubelet writes a CPU set or a weight once, when its pods change. A revert to the value before that would stay.
+// Makes the value of another process the original. The kubelet writes a CPU set or a weight only once, when its pods
+// change. If a revert wrote the older value, the kubelet would not correct it.
 void Executor::take_original(Step& step, Held& held) {
   if (step.order == nullptr || !step.order->bounds_original || !is_of_others(held, step.now)) return;
   held.original = original_in(step.key, *step.knob, step.now);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Doing what is to be done.
+// Writes the steps of a round and reads them back.
 #include <algorithm>
 #include <array>
 
@@ -9,7 +9,7 @@
 namespace koord::knob {
 namespace {
 
-// Errors of the kernel about values that would be valid in another order, or in another state of the cgroups around.
+// Returns whether the value may be valid in another order of writes, or with other values of the cgroups around.
 bool is_of_order(const Error& error) {
   constexpr std::array kCodes{std::errc::invalid_argument, std::errc::device_or_resource_busy,
                               std::errc::permission_denied, std::errc::no_space_on_device};
@@ -43,7 +43,7 @@ std::vector<PlannedWrite> Executor::plan(const std::vector<Step*>& steps) {
     step->asked = step->target;
     step->remark = step->altered;
     if (!same(*step->knob, step->now.value, step->target)) continue;
-    step->writes = false;  // it has all that can be had
+    step->writes = false;  // it already has the value that is possible
     step->done.problem = step->remark;
   }
   return writes;
@@ -53,7 +53,7 @@ void Executor::write_planned(const std::vector<PlannedWrite>& writes) {
   for (const PlannedWrite& planned : writes) write(*planned.step, planned.value);
 }
 
-// Once, in the order that is valid with what is there now.
+// Plans and writes again, once: refused steps, and steps that do not have their target yet.
 void Executor::try_again(const std::vector<Step*>& steps) {
   std::vector<Step*> again;
   for (Step* step : steps) {
@@ -69,7 +69,7 @@ void Executor::try_again(const std::vector<Step*>& steps) {
     again.push_back(step);
   }
   const std::vector<PlannedWrite> writes = plan(again);
-  for (Step* step : again)  // one refusal does not write the same original twice
+  for (Step* step : again)  // stores the originals that a refused first write removed
     if (step->writes && !held_.contains(step->key)) keep_originals({step});
   write_planned(writes);
 }
@@ -96,7 +96,7 @@ void Executor::roll_back(const std::vector<Step*>& steps) {
   }
 }
 
-// All at once: to make them durable takes long.
+// Stores all originals in one transaction, because making them durable takes long.
 void Executor::keep_originals(const std::vector<Step*>& steps) {
   std::vector<Original> originals;
   for (Step* step : steps) {
@@ -114,7 +114,7 @@ void Executor::keep_originals(const std::vector<Step*>& steps) {
     if (step->writes && step->order) fail(*step, kept.error());
 }
 
-// With all that the knob may have from now on until it is read back.
+// Returns the original, with all values that the knob may have until it is read back.
 Result<Original> Executor::original_of(const Step& step) const {
   const auto found = held_.find(step.key);
   const Held* held = found == held_.end() ? nullptr : &found->second;
@@ -148,8 +148,7 @@ void Executor::write(Step& step, const Value& value) {
                                        step.order ? step.order->plugin : std::string()})
                .first;
   Result<void> written = files_.replace({*step.knob, step.key.cgroup_dir, step.key.item}, *texts, step.now);
-  if (std::exchange(held->second.knob, step.knob) !=
-      step.knob) {  // by another name of the resource it is another number
+  if (std::exchange(held->second.knob, step.knob) != step.knob) {  // another knob of the resource has another number
     if (Result<Value> original = files_.decoded(*step.knob, held->second.original.texts, step.key.item))
       held->second.original.value = *std::move(original);
   }
@@ -172,11 +171,11 @@ void Executor::write(Step& step, const Value& value) {
     step.done.after = spell(*step.knob, now->value);
     step.now = *now;
   }
-  // One of two files may have been written; else nothing is to be reverted.
+  // One of two files may have been written. If the texts did not change, nothing has to be reverted.
   if (first && (!now || now->texts == before)) forget(step.key);
 }
 
-// Another cgroup has taken the name of the one that was read.
+// Returns whether another cgroup has taken the name of the one that was read.
 bool Executor::is_replaced(const Step& step, const KnobFiles::Reading& now) const {
   const Place place = step.knob->place;
   const bool is_of_cgroup = place == Place::cgroup || place == Place::root_cgroup || place == Place::processes;

@@ -19,7 +19,7 @@ enum class FieldForm { limit, small_limit, number, decimal, flag, control, model
 struct FieldRule {
   std::string_view name;
   FieldForm form;
-  std::string_view none;  // the value that is none; empty: the field may be left out
+  std::string_view none;  // the value without a setting; empty: the field may be left out
 };
 
 // Documentation/admin-guide/cgroup-v2.rst of Linux, "IO Interface Files".
@@ -48,8 +48,9 @@ bool is_number(std::string_view text, std::int64_t least) {
   return number && *number >= least;
 }
 
-// The kernel has I/Os a second in 32 bits, all of them set for no limit. Version 2 takes what is more for no limit;
-// version 1 takes it modulo 2^32, so 2^32 + 1 would be one I/O a second.
+// Returns "max" for a limit of 2^32 - 1 or more I/Os per second. The kernel stores this limit in 32 bits, and all bits
+// set mean no limit. A larger value means no limit on cgroup v2, but v1 takes it modulo 2^32: 2^32 + 1 would be one I/O
+// per second.
 std::string_view taken(const FieldRule& rule, std::string_view text) {
   if (rule.form != FieldForm::small_limit) return text;
   const Result<std::int64_t> number = parse_int(text);
@@ -188,7 +189,7 @@ bool same_field(const Knob& knob, std::string_view a, std::string_view b) {
 
 long double width_of_fields(const Knob& knob, const Fields& fields) {
   constexpr long double kMaxBits = 64;
-  if (knob.place == Place::root_cgroup) return 0;  // a switch or information of a device cannot be compared
+  if (knob.place == Place::root_cgroup) return 0;  // switches and device parameters have no order
   long double width = 0;
   for (const auto& [name, text] : fields) {
     if (knob.form == Form::masks) {
@@ -196,7 +197,7 @@ long double width_of_fields(const Knob& knob, const Fields& fields) {
       continue;
     }
     const auto number = static_cast<long double>(parse_int(text).value_or(0));
-    if (knob.name == "io.latency")  // a protection, the more the less time it allows; 0 is none
+    if (knob.name == "io.latency")  // a protection: a shorter time protects more; 0: none
       width += number == 0 ? 0 : 1 / number;
     else if (knob.name == "io.max")
       width += text == "max" ? kMaxBits : std::log2(1 + number);

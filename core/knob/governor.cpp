@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The active intents, and the knobs to be decided again.
+// Keeps the active intents and marks the knobs to be composed again.
 #include "core/knob/governor.hpp"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ void Governor::take(const decision::Proposer& proposer, Plan plan, ReportResults
   strategy.is_new_plan = true;
   strategy.has_ended = false;
   std::vector<std::unique_ptr<ActiveIntent>> before = std::exchange(strategy.intents, {}), after(plan.size());
-  // Most plans are the one before again, or nearly so.
+  // Most plans are equal, or nearly equal, to the plan before.
   for (std::size_t i = 0; i < std::min(before.size(), plan.size()); ++i) {
     if (!is_same_proposal(before[i]->proposed, plan[i])) continue;
     after[i] = std::move(before[i]);
@@ -85,14 +85,14 @@ bool Governor::repeat(const decision::Proposer& proposer) {
   return true;
 }
 
-// Renews all its intents, from now on.
+// Restarts the ttl of all intents of the strategy. Its one-shots are to be done again.
 void Governor::renew(Strategy& strategy) {
   strategy.renewed = clock_.now();
   for (ActiveIntent* one_shot : strategy.one_shots)
     if (std::exchange(one_shot->is_done, false)) mark_dirty(*one_shot->entry);
 }
 
-// Precomputes facts about its intents, so that they are not read one by one.
+// Precomputes the one-shots and the shortest ttl of the strategy's intents, so that they are not read one by one.
 void Governor::sum_up(Strategy& strategy) {
   strategy.one_shots.clear();
   strategy.shortest_ttl = Duration::max();
@@ -125,7 +125,7 @@ void Governor::leave_state(ActiveIntent& intent) {
 void Governor::mark_dirty(Entry& entry) {
   if (std::exchange(entry.second.is_dirty, true)) return;
   dirty_.push_back(&entry);
-  // A burst may have to follow its quota.
+  // The quota limits the burst.
   if (entry.first.resource != "cpu.max") return;
   if (const auto burst = states_.find({entry.first.cgroup_dir, "cpu.max.burst", {}}); burst != states_.end())
     mark_dirty(*burst);

@@ -15,8 +15,8 @@ constexpr std::string_view kQuota = "cpu.max", kBurst = "cpu.max.burst", kMemory
 
 bool is_limit(const KnobKey& key) { return key.resource == kQuota || key.resource == kMemoryLimit; }
 
-// Cgroup names contain no character below '/', but '-', '.' and the like: those of a cgroup's insides are not next to
-// it.
+// Visits the states of the cgroups inside. The search starts at the directory plus '/': '-' and '.' sort before '/', so
+// the cgroup "a-b" is between "a" and "a/b".
 template <class Map, class Visit>
 void for_each_inside(Map& states, const KnobKey& key, const Visit& visit) {
   const std::string prefix = key.cgroup_dir.empty() ? "" : key.cgroup_dir + "/";
@@ -25,7 +25,7 @@ void for_each_inside(Map& states, const KnobKey& key, const Visit& visit) {
     if (at->first.resource == key.resource && at->first.cgroup_dir != key.cgroup_dir) visit(*at);
 }
 
-// The sum of the cgroups inside of a pod, for the pod's own.
+// The sum of the values of a pod's containers, which the pod's own cgroup needs.
 class Sum {
  public:
   explicit Sum(std::int64_t period_us) : value_{0, period_us} {}
@@ -59,7 +59,7 @@ Result<Base> Governor::base_of(const KnobKey& key, const Knob& knob) const {
   return Base{&knob, std::move(before), "original"};
 }
 
-// The value that a revert writes instead of the original.
+// Returns the value that a revert writes instead of the original.
 std::optional<Value> Governor::owner_base(const KnobKey& key, const Knob& knob, const Value& before) const {
   const std::optional<SpecBase> spec = spec_base_over(*subjects_, knob, key.cgroup_dir, before);
   return spec && spec->is_reverted_to ? std::optional(spec->value) : std::nullopt;
@@ -69,7 +69,7 @@ Result<std::string> Governor::base(std::string_view name, std::string_view cgrou
   const std::size_t space = name.find(' ');
   const Knob* knob = TRY(knob_named(name.substr(0, space)));
   const std::string item(space == std::string_view::npos ? std::string_view() : name.substr(space + 1));
-  // Another spelling would miss the original, and answer a value of the agent.
+  // With a missing or needless item the original would not be found, and the result would be a value of the agent.
   if (item.empty() == has_items(*knob))
     return invalid("the knob is '" + std::string(name) + "', expected " +
                    (item.empty() ? "an item behind it, such as \"io.max 8:16\"" : "no item behind it"));
@@ -81,7 +81,7 @@ Result<std::string> Governor::base(std::string_view name, std::string_view cgrou
   return spell(*knob, base.value);
 }
 
-// Those of strategies that may do so much.
+// Returns the intents of strategies with at least this mode, except for those under hands off.
 Governor::Intents Governor::intents_of(const KnobState& state, Mode least) const {
   Intents intents;
   for (ActiveIntent* intent : state.intents)
@@ -110,7 +110,7 @@ Result<Composition> Governor::compose_intents(const KnobKey& key, const Intents&
     const bool is_of_pod = first.level == decision::Level::pod || first.level == decision::Level::container;
     const bool has_scale = std::any_of(proposed.begin(), proposed.end(),
                                        [](const Intent* one) { return one->role == decision::Role::scale; });
-    // The value may have been raised before this agent began.
+    // The base would be the current value, which may have been raised before this agent began.
     if (is_of_pod && has_scale && subjects_->of(key.cgroup_dir) == nullptr)
       return invalid("no pod is known of '" + key.cgroup_dir + "', and without its spec no base to scale");
     return base_of(key, *first.knob);
@@ -120,8 +120,9 @@ Result<Composition> Governor::compose_intents(const KnobKey& key, const Intents&
   return composed;
 }
 
-// The runtime writes its quota again whenever it updates a container, and the kernel refuses a quota below the burst.
-// That quota may have the factors of hooks, and never a raise: so the burst is at most the quota without raises.
+// Limits the burst to the quota without raises (scales of 1 or more). A runtime writes its quota again whenever it
+// updates a container, and the kernel refuses a quota below the burst. The runtime's quota may include factors of
+// hooks, but never a raise.
 void Governor::bound_burst(const std::string& cgroup_dir, Composition& burst) const {
   const KnobKey key{cgroup_dir, std::string(kQuota), {}};
   const auto quota = states_.find(key);
@@ -136,8 +137,8 @@ void Governor::bound_burst(const std::string& cgroup_dir, Composition& burst) co
   burst.parts.push_back({decision::Role::cap, burst.knob, burst.value, 1, unraised->winner, {}});
 }
 
-// The value without an intent of its own; nullopt: it keeps its value. A pod with composed containers is composed with
-// them.
+// Returns the value of a knob without an intent of its own; nullopt: the knob keeps its value. The value of a pod
+// follows from its containers if one of them is composed.
 std::optional<Composition> Governor::follow_hierarchy(const KnobKey& key) const {
   const bool may_follow = is_limit(key) || nested_.contains(key.resource);
   if (!may_follow || !key.item.empty()) return std::nullopt;
@@ -152,7 +153,7 @@ std::optional<Composition> Governor::follow_hierarchy(const KnobKey& key) const 
   return *std::move(composed);
 }
 
-// The limit from the caps of the cgroups around, except for those with hands off in the pod.
+// Returns the strictest cap of the cgroups around, without the caps that the pod's hands off excludes.
 std::optional<Bound> Governor::cap_around(const KnobKey& key) const {
   if (caps_.empty() || !nested_.contains(key.resource)) return std::nullopt;
   const Subject* subject = subjects_->of(key.cgroup_dir);
@@ -172,7 +173,7 @@ std::optional<Bound> Governor::cap_around(const KnobKey& key) const {
   return strictest;
 }
 
-// The sum over the containers of a pod, once one of them has a value of ours.
+// Returns the sum over the containers of a pod, if the agent composed a value for one of them.
 std::optional<Bound> Governor::floor_inside(const KnobKey& key) const {
   if (!is_limit(key)) return std::nullopt;
   const Subject* pod = subjects_->at(key.cgroup_dir);
@@ -199,7 +200,8 @@ std::optional<Bound> Governor::floor_inside(const KnobKey& key) const {
   }
   if (largest == nullptr || sum.value().amount == kUnlimited) return std::nullopt;
   floor.value = sum.value();
-  // A pod may have a limit of its own that is less than those of its containers: it gets what they have beyond theirs.
+  // The limit of a pod may be less than the sum of its containers' limits. Then the pod gets its limit plus the amount
+  // that the containers have above their limits.
   const bool is_less_than_sum =
       whole && whole->value.amount < bases.value().amount && bases.value().amount != kUnlimited;
   if (is_less_than_sum) floor.value.amount -= bases.value().amount - whole->value.amount;
@@ -207,7 +209,8 @@ std::optional<Bound> Governor::floor_inside(const KnobKey& key) const {
   return floor;
 }
 
-// Caps of nested resources reach the cgroups inside: those with intents, and those that have more without one.
+// Spreads caps of nested resources to the cgroups inside: those with intents, and those that have more without an
+// intent.
 void Governor::spread_caps() {
   for (std::size_t i = 0; i < dirty_.size(); ++i)
     if (nested_.contains(dirty_[i]->first.resource)) spread_cap(*dirty_[i]);
@@ -245,12 +248,12 @@ void Governor::spread_cap(Entry& entry) {
                         !exceeds({*known->second.knob, known->second.value}, {*cap->knob, cap->value});
   caps_.insert_or_assign(key, *cap);
   if (is_changed) mark_inside();
-  // Also when it is due, or the kernel has refused it: another cgroup may have begun inside.
+  // Searches also if the cap is only due, or if the kernel refused it: a new cgroup may be inside.
   if (!is_wider || entry.second.outcome != decision::Outcome::applied) find_larger(key, *cap);
 }
 
-// A pod with hands off has more than the cap. The kernel refuses the cap then, and the other pods are not capped for
-// nothing.
+// Returns why the cap is impossible: a pod with hands off has more than the cap. The kernel would refuse the cap, so
+// the other pods would be capped for nothing.
 std::string Governor::obstacle_of(const KnobKey& key, const Bound& cap) const {
   const std::string prefix = key.cgroup_dir.empty() ? "" : key.cgroup_dir + "/";
   const auto& kept = subjects_->hands_off();
@@ -282,17 +285,18 @@ std::vector<Governor::InnerValue> Governor::values_inside(const KnobKey& key, co
   return values;
 }
 
-// Those that have no more than the cap hold all that is inside of them below it.
+// Marks the cgroups inside that have more than the cap. A limited cgroup that has no more limits all cgroups inside of
+// it, so the search ends there.
 void Governor::find_larger(const KnobKey& key, const Bound& cap) {
   for (const InnerValue& inner : values_inside(key, cap)) {
-    // One that an agent before this one has capped holds less already, and is to go on so.
+    // A cgroup that a previous agent capped has no more than the cap, but must stay capped.
     const bool is_ours = executor_.holds(inner.key);
     if (inner.is_larger || is_ours) mark_dirty(*states_.try_emplace(inner.key).first);
     if (!inner.is_limited || inner.is_larger || is_ours) find_larger(inner.key, cap);
   }
 }
 
-// A pod follows its containers.
+// Marks the pods of dirty containers: the value of a pod follows from its containers.
 void Governor::mark_pods_dirty() {
   for (std::size_t i = 0; i < dirty_.size(); ++i) {
     const auto& [key, state] = *dirty_[i];
@@ -305,7 +309,7 @@ void Governor::mark_pods_dirty() {
   }
 }
 
-// The level of a knob without an intent.
+// Returns the level of a knob without an intent.
 decision::Level Governor::level_of(const KnobKey& key) const {
   const Subject* subject = subjects_->at(key.cgroup_dir);
   if (subject == nullptr) return decision::Level::qos;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Permissions to write: modes, an operator's overrides, and hands off.
+// Decides which strategies may write: modes, an operator's overrides, and hands off.
 #include <algorithm>
 #include <utility>
 
@@ -114,14 +114,14 @@ bool Governor::is_hands_off(const ActiveIntent& intent) const {
   return subject != nullptr && covers(subject->hands_off, *intent.proposed.knob, intent.proposed.proposer->plugin);
 }
 
-// Marks the knobs dirty that are affected by changed owners: a base, the containers of a pod, hands off.
+// Marks the knobs that the changed subjects affect: by a base, the containers of a pod, or hands off.
 void Governor::mark_changed_subjects(const Subjects& before) {
   for (auto& [proposer, strategy] : strategies_)
     for (const auto& active : strategy.intents) {
       const bool had_hands_off = std::exchange(active->hands_off, is_hands_off(*active));
       if (had_hands_off != active->hands_off) mark_dirty(*active->entry);
     }
-  // Hands off may end a cap of a class.
+  // Hands off of a pod may make the cap of its QoS class impossible, or possible again.
   if (before.hands_off() != subjects_->hands_off())
     for (const auto& [key, cap] : caps_)
       if (const auto entry = states_.find(key); entry != states_.end()) mark_dirty(*entry);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A round: the knobs that are dirty are composed, written and reported.
+// A round: composes, writes and reports the dirty knobs.
 #include <algorithm>
 #include <tuple>
 #include <utility>
@@ -9,7 +9,8 @@
 namespace koord::knob {
 namespace {
 
-// A hook's base may be what a container runtime has stored and writes again; a scale would multiply its own result.
+// Returns whether the value only caps or floors the original. With a hook's base it does not: a container runtime may
+// have stored that base, and writes it again. A scale would multiply its own result.
 bool bounds_original(const Composition& made) {
   return std::all_of(made.parts.begin(), made.parts.end(), [](const Part& part) {
     const bool is_bound = part.role == decision::Role::cap || part.role == decision::Role::floor;
@@ -57,7 +58,7 @@ std::vector<Undone> Governor::reconcile(const std::string& why) {
   return undone;
 }
 
-// Pods last: they follow their containers.
+// Returns the dirty entries, pods last: the values of pods follow from their containers.
 Governor::Dirty Governor::take_dirty() {
   Dirty dirty = std::exchange(dirty_, {});
   for (Entry* entry : dirty) {
@@ -184,7 +185,7 @@ void Governor::reconcile_shadow(Entry& entry, const Intents& intents) {
   }
 }
 
-// For intents without any effect.
+// Reports intents without effect: mode off, or hands off.
 void Governor::reconcile_idle(const Dirty& dirty) {
   for (Entry* entry : dirty)
     for (ActiveIntent* intent : entry->second.intents) {
@@ -216,7 +217,7 @@ void Governor::conclude(ActiveIntent& intent, const Verdict& verdict, const std:
   intent.outcome = done.outcome;
   intent.winner = now.winner;
   intent.final_value = done.after;
-  // Nothing that an operator would want to read twice.
+  // An unchanged result is not recorded again.
   const auto key_of = [](const Recorded& one) {
     return std::tie(one.outcome, one.wanted, one.winner, one.problem, one.equation, one.priority);
   };
@@ -228,7 +229,7 @@ void Governor::conclude(ActiveIntent& intent, const Verdict& verdict, const std:
   record(std::move(decision));
 }
 
-// A value without an intent: the cap of a cgroup around, or what the containers add up to.
+// Records a value without an intent: it follows from the cap of a cgroup around, or from the containers of a pod.
 void Governor::record_followed(Entry& entry, const Done& done) {
   auto& [key, state] = entry;
   const Composition& made = *state.composed;

@@ -25,7 +25,7 @@ std::vector<Undone> Governor::restore(const std::string& by) {
   const std::string why = "all knobs are reverted by " + by;
   const Mode before = modes_.view(decision::kNodeTarget).mode;
   const Mode most = modes_.is_hands_off() ? Mode::off : Mode::shadow;
-  // Neither is refused: the node's mode may always be lowered. It stays until an operator lifts it.
+  // Lowering the node's mode is always allowed. The override stays until an operator ends it.
   if (modes_.override_mode(decision::kNodeTarget, decision::Modes::Override{most, Time::max(), by}))
     record_switch(decision::kNodeTarget, before, why);
   executor_.end_patience();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cap in shadow: its effects on the cgroups inside that have no intent of their own.
+// Finds the effects of a cap in shadow on the cgroups inside that have no intent of their own.
 #include <utility>
 
 #include "core/knob/governor.hpp"
@@ -9,7 +9,7 @@ namespace koord::knob {
 void Governor::reconcile_shadow_cap(Entry& entry, const Intents& intents) {
   auto& [key, state] = entry;
   const std::optional<Bound> cap = strictest_cap(key, intents);
-  // A cap that is enforced is spread already (spread_cap()).
+  // An enforced cap has been spread already (spread_cap()).
   if (!cap || mode_of({cap->plugin, {}, 0}) != Mode::shadow) {
     state.shadow_cap = {};
     return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Views of the governor's state.
+// Makes views of the governor's state.
 #include <algorithm>
 #include <utility>
 
@@ -8,7 +8,7 @@
 namespace koord::knob {
 namespace {
 
-// Intents that hold come first, then those that would.
+// Applied intents come first. The others are sorted by mode, then by priority, the highest first.
 bool is_shown_first(const IntentView& a, const IntentView& b) {
   const bool a_holds = a.decision.outcome == decision::Outcome::applied;
   const bool b_holds = b.decision.outcome == decision::Outcome::applied;

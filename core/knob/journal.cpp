@@ -20,7 +20,7 @@ namespace {
 using sqlite::Connection;
 
 constexpr std::int64_t kLongLogBytes = 1 << 20;
-constexpr std::int64_t kMostStarts = 1 << 20;  // that are counted
+constexpr std::int64_t kMostStarts = 1 << 20;  // more are not counted
 
 void sync_directory(const std::string& path) {
   if (Result<UniqueFd> directory = open_directory(path)) ::fsync(directory->get());
@@ -66,7 +66,8 @@ Result<Journal::Found> Journal::set_aside(const Error& why) {
       .warnings = {"'" + path + "' cannot be used: " + why.message() + "; set aside as '" + aside + "'" + loss}};
 }
 
-// Knobs of the previous agent may be reverted without a further original, so the tree is locked now.
+// Takes over the originals of the previous agent. Locks the tree now: a revert is written even if keep(), which also
+// locks the tree, has failed.
 Result<Journal::Found> Journal::adopt(JournalContent content) {
   Found found;
   if (!content.knobs.empty()) TRY(tree_.lock());
@@ -79,7 +80,7 @@ Result<Journal::Found> Journal::adopt(JournalContent content) {
   return found;
 }
 
-// The file stays as it is until it can be written.
+// Reads a copy of the file, which stays as it is until it can be written.
 Result<Journal::Found> Journal::read_copy(const Error& why) {
   Result<Connection> copy = open_copy_of_journal(options_.directory);
   if (!copy) return why;
@@ -105,7 +106,7 @@ Result<Journal::Found> Journal::read() {
   const bool has_old = content->of_other_boots > 0;
   Found found = TRY(adopt(*std::move(content)));
   file_ = std::make_unique<JournalTable>(TRY(JournalTable::make(*std::move(opened->connection))));
-  // It is no matter when these two are lost: the next start is more careful, or more patient.
+  // These two values may be lost: the next start is then only more careful, or more patient.
   found.on_purpose = file_->meta("on_purpose") != 0;
   if (!found.left.empty() && !found.on_purpose)
     found.unsettled_starts = std::clamp<std::int64_t>(file_->meta("unsettled_starts"), 0, kMostStarts) + 1;
@@ -136,7 +137,7 @@ void Journal::leave() {
 
 Result<void> Journal::note(Result<void> done) {
   problem_ = done ? std::string() : done.error().message();
-  if (!done) file_.reset();  // missing records are written when it can be opened again
+  if (!done) file_.reset();  // missing records are written when the file can be opened again
   return done;
 }
 
@@ -169,7 +170,7 @@ Result<void> Journal::attach() {
   return written;
 }
 
-// The file has what it should, whatever it had.
+// Replaces the content of the file by the kept originals.
 Result<void> Journal::rewrite() {
   const std::int64_t wall_ms = clock_.wall_ns() / 1'000'000;
   return file_->transact(true, [&]() -> Result<void> {
@@ -180,7 +181,7 @@ Result<void> Journal::rewrite() {
   });
 }
 
-// Writes the changes since the last time, and these.
+// Writes the changes since the last save, and the originals `also`.
 Result<void> Journal::save(std::span<const Original> also, bool durable) {
   const std::int64_t wall_ms = clock_.wall_ns() / 1'000'000;
   Result<void> saved = file_->transact(durable, [&]() -> Result<void> {
@@ -224,7 +225,7 @@ void Journal::forgotten(const KnobKey& key) {
 
 void Journal::flush() {
   std::lock_guard lock(mutex_);
-  // Where it cannot be saved, what the file has is still true: it says more than is so, not less.
+  // If this fails, the file can still be used: it has more records than needed, not fewer.
   if (file_ && !unsaved_.empty()) static_cast<void>(note(save({}, false)));
 }
 

@@ -25,12 +25,13 @@ constexpr std::int64_t kJournalApplicationId = 0x6b6f6f6f;  // "kooo"
 constexpr std::string_view kName = "originals.db";
 constexpr std::size_t kMostNamed = 5;
 
-// Why a file cannot be used: a word for its new name, and the whole story.
+// Why a file cannot be used: a word for its new name, and a sentence.
 struct JournalFault {
   std::string word, story;
 };
 
-// No fsync on its own but with a knob's first write: the log is taken into the file by another connection.
+// This connection calls fsync only for a durable transaction, which a knob's first write needs. It makes no
+// checkpoints: Journal::tidy() copies the log into the file through another connection.
 Result<void> set_modes(Connection& connection) {
   return connection.execute(
       "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-512; PRAGMA wal_autocheckpoint=0;"
@@ -80,7 +81,7 @@ Result<UniqueFd> lock_journal(const std::string& directory) {
 }
 
 std::optional<std::string> journal_set_aside(const std::string& directory) {
-  // "originals.db.corrupt-20260102T030405Z", with a log beside it or not.
+  // Matches "originals.db.corrupt-20260102T030405Z", but not the log beside it.
   const std::string start = std::string(kName) + ".";
   const Result<std::vector<std::string>> names = list_directory(directory);
   if (!names) return std::nullopt;
@@ -108,7 +109,7 @@ Result<OpenedJournal> open_journal(const std::string& directory, std::int64_t wa
 
 namespace {
 
-// How many bytes a database file has too few for the page size and the number of pages in its header
+// Returns how many bytes of a database file are missing, by the page size and the number of pages in its header
 // (sqlite.org/fileformat2.html, 1.3).
 std::uint64_t missing_bytes(std::string_view content) {
   if (content.size() < 32 || !content.starts_with("SQLite format 3")) return 0;
@@ -122,7 +123,7 @@ std::uint64_t missing_bytes(std::string_view content) {
   return whole > content.size() ? whole - content.size() : 0;
 }
 
-// SQLite reads nothing of a file that is cut off, so missing pages become zeros, which take no room on the disk.
+// Appends zeros for missing pages, because SQLite does not read a truncated file. The zeros take no room on the disk.
 void pad(const std::string& path) {
   const std::string content = read_file(path).value_or("");
   std::error_code ignored;
@@ -130,7 +131,7 @@ void pad(const std::string& path) {
   if (missing > 0 && missing <= kMaxFileBytes) std::filesystem::resize_file(path, content.size() + missing, ignored);
 }
 
-// SQLite reads a log only beside a file that it may write.
+// Opens a copy of the file and its log in /dev/shm. SQLite reads a log only beside a file that it may write.
 Result<Connection> open_copy(const std::string& directory) {
   std::string folder = "/dev/shm/koordetector-XXXXXX";
   if (::mkdtemp(folder.data()) == nullptr) return system_error(errno, "cannot make a folder in /dev/shm");
@@ -145,11 +146,11 @@ Result<Connection> open_copy(const std::string& directory) {
   Result<Connection> copied = copy();
   if (copied) static_cast<void>(copied->execute("SELECT 1 FROM sqlite_schema"));  // opens the log, too
   std::error_code ignored;
-  std::filesystem::remove_all(folder, ignored);  // open files stay
+  std::filesystem::remove_all(folder, ignored);  // the connection keeps its files open
   return copied;
 }
 
-// The records up to the first damage.
+// Returns the keys of all records before the first damaged one.
 std::set<KnobKey> readable_keys(const std::string& directory) {
   std::set<KnobKey> keys;
   Result<Connection> copy = open_copy(directory);
@@ -162,7 +163,7 @@ std::set<KnobKey> readable_keys(const std::string& directory) {
   return keys;
 }
 
-// "cpu.max of 'be/pod1', vm.min_free_kbytes of the node and 3 more"
+// Returns titles such as "cpu.max of 'be/pod1', vm.min_free_kbytes of the node and 3 more".
 std::string titles_of(const std::set<KnobKey>& keys) {
   std::vector<std::string> titles;
   for (const KnobKey& key : keys) {

@@ -16,7 +16,7 @@ constexpr char kFileEnd = '\x1f', kTextsEnd = '\x1e';
 
 std::string joined(const Texts& texts) { return join(texts, std::string_view(&kFileEnd, 1)); }
 
-// Splits at each `end`. n ends make n + 1 parts; the last may be empty.
+// Splits the text at each `end`. n ends make n + 1 parts; the last part may be empty.
 std::vector<std::string> parts_of(std::string_view text, char end) {
   std::vector<std::string> parts;
   for (;;) {
@@ -94,7 +94,7 @@ Result<void> JournalTable::transact(bool durable, const std::function<Result<voi
                                   : "PRAGMA synchronous=NORMAL; BEGIN IMMEDIATE"));
   Result<void> done = change();
   if (done) done = connection_.execute("COMMIT");
-  if (!done) static_cast<void>(connection_.execute("ROLLBACK"));  // the error before it has more detail
+  if (!done) static_cast<void>(connection_.execute("ROLLBACK"));  // its error would say less than `done`
   return done;
 }
 

@@ -31,7 +31,7 @@ std::uint64_t inode_of(int fd) {
   return ::fstat(fd, &about) == 0 ? about.st_ino : 0;
 }
 
-// A file is missing: the directory shows whether its cgroup is gone, or the kernel has no such knob.
+// Returns the error for a missing file. If the directory exists, the kernel lacks the knob, else the cgroup has ended.
 Error missing(const std::string& directory, Error error) {
   return system_error(inode_of(directory) != 0 ? ENOTSUP : ENODEV, std::move(error).text);
 }
@@ -49,20 +49,20 @@ Result<std::string> read_text_at(int directory, const std::string& path, const s
   Error error = std::move(fd).error();
   error.text = "cannot open '" + path + "/" + file + "'";
   if (!error.is(std::errc::no_such_file_or_directory)) return error;
-  // Nothing is left in the directory of a cgroup that has ended.
+  // If the cgroup has ended, its open directory has no files, and the path has another inode or none.
   return system_error(inode_of(path) == inode_of(directory) ? ENOTSUP : ENODEV, std::move(error).text);
 }
 
 }  // namespace
 
-// An open directory, or the current one when `path` is all there is.
+// A directory to write to: the open one, or `path` if none is open.
 struct KnobFiles::FileDirectory {
   std::shared_ptr<const UniqueFd> fd = {};
   std::string path;
 
   Result<void> write(const std::string& file, const std::string& text) const {
     const std::string shown = path + "/" + file;
-    const std::string content = text.empty() ? "\n" : text;  // writing nothing is no write
+    const std::string content = text.empty() ? "\n" : text;  // the kernel would ignore 0 bytes
     Result<void> written = fd ? write_value_at(fd->get(), file, content, shown) : write_value(shown, content);
     if (!written && written.error().is(std::errc::no_such_file_or_directory))
       return system_error(ENODEV, std::move(written).error().text);
@@ -80,7 +80,7 @@ KnobFiles::KnobFiles(cgroup::Layout layout, NodeRoots roots, std::shared_ptr<con
 
 KnobFiles::~KnobFiles() = default;
 
-// nullptr: it is a file.
+// Returns nullptr if the knob is a file.
 const KnobBackend* KnobFiles::backend_of(const Knob& knob) const {
   switch (knob.place) {
     case Place::cgroup:
@@ -98,7 +98,7 @@ const KnobBackend* KnobFiles::backend_of(const Knob& knob) const {
 }
 
 Result<Version> KnobFiles::version_of(const Knob& knob) const {
-  if (!is_in_cgroup(knob)) return Version::v2;  // of which there is one
+  if (!is_in_cgroup(knob)) return Version::v2;  // the version does not matter
   const std::optional<Version> version = layout_.version(knob.controller);
   if (!version)
     return system_error(ENOTSUP, "this node has no " + std::string(name_of(knob.controller)) + " controller");
@@ -175,7 +175,7 @@ Result<void> KnobFiles::replace(const KnobTarget& target, const Texts& texts, co
   return write_cgroup(target, texts, now.texts, directory);
 }
 
-// The directory of the read, opened again where it was not kept open.
+// Returns the directory of the read, opened again if it was not kept open.
 Result<KnobFiles::FileDirectory> KnobFiles::directory_for_write(const KnobTarget& target, const Reading& now) const {
   FileDirectory directory;
   directory.path = TRY(directory_of(target));
@@ -189,15 +189,16 @@ Result<KnobFiles::FileDirectory> KnobFiles::directory_for_write(const KnobTarget
   return directory;
 }
 
-// One of the knob's files, by its name.
+// Writes one of the knob's files.
 Result<void> KnobFiles::write_file(const KnobTarget& target, const FileDirectory& directory, std::string_view file,
                                    const std::string& text) const {
   if (target.knob.form != Form::feature) return directory.write(std::string(file), text);
-  const std::string path = TRY(path_of(target, file));  // it has had another name
+  const std::string path = TRY(path_of(target, file));  // older kernels have another name for it
   return directory.write(path.substr(directory.path.size() + 1), text);
 }
 
-// The kernel takes no set away from a cgroup with tasks in it. On v2 all there is means the same to them.
+// Removes the set of a cgroup. The kernel refuses this while tasks are in the cgroup. On v2, all CPUs or memory nodes
+// of the machine have the same effect on the tasks.
 Result<void> KnobFiles::write_no_set(const KnobTarget& target, const FileDirectory& directory,
                                      std::string_view file) const {
   Result<void> written = directory.write(std::string(file), "");
@@ -206,8 +207,8 @@ Result<void> KnobFiles::write_no_set(const KnobTarget& target, const FileDirecto
   return directory.write(std::string(file), TRY(read_text(root, root + "/" + std::string(file) + ".effective")));
 }
 
-// v1 refuses a limit above that of memory and swap together, which a runtime sets to the limit unless it is asked for
-// swap. It is raised with the limit.
+// Writes a memory limit. v1 refuses a limit above the one of memory and swap together, which a runtime sets to the
+// memory limit unless it is asked for swap. Then that limit is raised, too.
 Result<void> KnobFiles::write_memory_limit(const FileDirectory& directory, std::string_view file,
                                            const std::string& text) const {
   Result<void> written = directory.write(std::string(file), text);
@@ -234,14 +235,16 @@ Result<void> KnobFiles::write_cgroup(const KnobTarget& target, const Texts& text
   };
   if (target.knob.form == Form::idle) {
     TRY(write_one(0));
-    // An idle cgroup has the kernel's weight and takes no other; one that is not any more has not its own.
+    // The kernel sets the weight of an idle cgroup and refuses other weights. It does not restore the weight when the
+    // cgroup stops being idle.
     return texts[0] == "0" && !texts[1].empty() ? write_file(target, directory, files[1], texts[1]) : Result<void>();
   }
   if (target.knob.form != Form::bandwidth || files.size() != 2) {
     for (std::size_t i = 0; i < files.size(); ++i) TRY(write_one(i));
     return {};
   }
-  // Two files go one after the other, and the kernel may refuse what is between: then the other one goes first.
+  // The two files are written one after the other. If the kernel refuses the state in between, the other file is
+  // written first.
   Result<void> first = write_one(0);
   if (first) return write_one(1);
   if (!first.error().is(std::errc::invalid_argument) || texts[1] == now[1]) return first;
@@ -264,7 +267,7 @@ Result<std::int64_t> KnobFiles::run_one_shot(const KnobTarget& target, std::int6
   while (done < amount && (done == 0 || clock.now() < end)) {
     const std::int64_t part = std::min(kPart, amount - done);
     Result<void> written = write_value(path, std::to_string(part));
-    if (!written && written.error().is(std::errc::resource_unavailable_try_again)) break;  // less was there
+    if (!written && written.error().is(std::errc::resource_unavailable_try_again)) break;  // the kernel has no more
     if (!written && written.error().is(std::errc::no_such_file_or_directory))
       return missing(directory, std::move(written).error());
     if (!written) return std::move(written).error();
@@ -314,7 +317,7 @@ bool KnobFiles::is_nested(const Knob& knob) const {
 std::vector<std::string> KnobFiles::inner_cgroups(const Knob& knob, std::string_view cgroup_dir) const {
   std::vector<std::string> dirs;
   Result<std::vector<std::string>> names = list_subdirectories(layout_.directory(knob.controller, cgroup_dir));
-  if (!names) return dirs;  // it has ended, and has none
+  if (!names) return dirs;  // the cgroup has ended
   for (const std::string& name : *names)
     dirs.push_back(cgroup_dir.empty() ? name : std::string(cgroup_dir) + "/" + name);
   return dirs;

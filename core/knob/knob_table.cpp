@@ -18,8 +18,8 @@ constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kMostClass = std::numeric_limits<std::uint32_t>::max();
 constexpr std::int64_t kMostInt = std::numeric_limits<std::int32_t>::max();
 
-// name, resource, place, controller, form, v2, v1, range, large is strict. Knobs of only some kernels are at the end of
-// each block.
+// Columns: name, resource, place, controller, form, v2, v1, range, large is strict. Knobs of only some kernels are at
+// the end of each block.
 // clang-format off
 constexpr Knob kKnobs[] = {
     {"cpu.max", "cpu.max", Place::cgroup, Controller::cpu, Form::bandwidth, "cpu.max", {"cpu.cfs_quota_us", "cpu.cfs_period_us"}},
@@ -73,7 +73,7 @@ constexpr Knob kKnobs[] = {
     {"memcg_reaper.reap_background", "memcg_reaper.reap_background", Place::sys, {}, Form::number,
      "kernel/mm/memcg_reaper/reap_background", {}, 0, 1, true},
     {"pagecache_limit.enabled", "pagecache_limit.enabled", Place::sys, {}, Form::number, "kernel/mm/pagecache_limit/enabled", {}, 0, 1, true},
-    // Before Linux 5.13 it is sched_features.
+    // Before Linux 5.13 the file is kernel/debug/sched_features.
     {"sched_features", "sched_features", Place::sys, {}, Form::feature, "kernel/debug/sched/features", {}},
 
     {"resctrl.l3", "resctrl.l3", Place::schemata, {}, Form::masks, "L3", {}},
@@ -96,7 +96,7 @@ bool is_group_name(std::string_view name) {
   return !is_kernels && name.size() <= 255 && name.find_first_of("/\n") == std::string_view::npos;
 }
 
-// dev_valid_name() of Linux.
+// The rules of dev_valid_name() of Linux.
 bool is_interface_name(std::string_view name) {
   const bool is_text = std::none_of(name.begin(), name.end(), [](unsigned char c) { return c <= 0x20 || c == 0x7f; });
   return is_text && !name.empty() && name.size() < 16 && name != "." && name != ".." &&

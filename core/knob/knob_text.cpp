@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the kernel says a knob's value, both ways.
+// Converts values of knobs to the kernel's texts and back.
 #include <algorithm>
 
 #include "core/base/page_size.hpp"
@@ -23,7 +23,7 @@ std::int64_t weight_of_shares(std::int64_t shares) {
                  (kHighestShares - kFewestShares);
 }
 
-// The fewest shares that are this weight.
+// Returns the fewest shares that convert to this weight.
 std::int64_t shares_of_weight(std::int64_t weight) {
   const std::int64_t above =
       (std::clamp(weight, std::int64_t{1}, kHighestWeight) - 1) * (kHighestShares - kFewestShares);
@@ -48,7 +48,8 @@ bool has_throttle_files(const Knob& knob, Version version) {
   return knob.form == Form::fields && version == Version::v1 && !knob.v1_files[1].empty();
 }
 
-// v1 has a file for each of io.max's fields, and no word for no limit: the device has no line then.
+// Returns the texts of io.max for v1, which has a file for each field and no word for "no limit": a device without a
+// limit has no line.
 Texts encode_throttles(const Value& value) {
   Texts texts;
   for (std::size_t i = 0; i < FileNames().size(); ++i) {
@@ -75,7 +76,7 @@ Result<Value> decode_fields(const Knob& knob, const Texts& texts, Version versio
   std::string_view rest = texts[0];
   next_word(rest);
   Value value{.fields = read_fields(rest)};
-  // A device without a line has no limit, no target.
+  // A device without a line has no limit and no latency target.
   if (texts[0].empty() && knob.name == "io.max")
     for (std::size_t i = 0; i < FileNames().size(); ++i) value.fields.emplace(throttle_field(i), "max");
   if (texts[0].empty() && knob.name == "io.latency") value.fields.emplace("target", "0");
@@ -83,7 +84,7 @@ Result<Value> decode_fields(const Knob& knob, const Texts& texts, Version versio
 }
 
 Result<Value> decode_weight(const Knob& knob, std::string_view text) {
-  if (text.empty()) return Value{};  // the default's
+  if (text.empty()) return Value{};  // without a line the default applies
   std::string_view rest = text;
   next_word(rest);
   if (trim(rest) == "default") return Value{};
@@ -131,7 +132,7 @@ Texts encode(const Knob& knob, const Value& value, Version version) {
   if (has_throttle_files(knob, version)) return encode_throttles(value);
   if (knob.form == Form::score) return {encode_scores(value)};
   if (knob.form == Form::core_group) return {encode_core_groups(value.fields)};
-  if (knob.form == Form::idle) return {std::to_string(value.amount), ""};  // the weight is the kernel's
+  if (knob.form == Form::idle) return {std::to_string(value.amount), ""};  // the kernel sets the weight
   if (version == Version::v2) {
     if (knob.form == Form::shares) return {std::to_string(weight_of_shares(value.amount))};
   } else {
@@ -141,7 +142,8 @@ Texts encode(const Knob& knob, const Value& value, Version version) {
     if (knob.name == "memory.max" && unlimited) return {"-1"};
     if (knob.form == Form::cpu_weight) return {std::to_string(shares_of_weight(value.amount))};
   }
-  // The kernel rounds down to whole pages; what it will say is what is asked for.
+  // The kernel rounds down to whole pages. The request is rounded in the same way, so it equals the value that is read
+  // back.
   if (knob.controller == Controller::memory && knob.form == Form::amount && value.amount != kUnlimited)
     return {std::to_string(value.amount / page_size() * page_size())};
   return {spell(knob, value)};

@@ -21,7 +21,7 @@ std::string range_of(const Knob& knob) {
   return range + (knob.form == Form::amount ? " or \"max\"" : "");
 }
 
-// "max" is no limit, as everywhere in cgroup v2.
+// Returns the limit, or -1 for an invalid text. "max" is no limit, as everywhere in cgroup v2.
 std::int64_t limit_of(std::string_view text) {
   if (text == "max") return kUnlimited;
   return parse_int(text).value_or(-1);
@@ -86,7 +86,7 @@ std::string spell_groups(const Fields& groups) {
   return text;
 }
 
-// Larger is wider, except for sets, where it is only the size.
+// Returns how much a value allows. For a set it is only the number of its members.
 long double width(const Setting& setting) {
   const auto amount = static_cast<long double>(setting.value.amount);
   switch (setting.knob.form) {
@@ -116,7 +116,7 @@ bool has_all(const Knob& knob, const Fields& now, const Fields& wanted) {
   });
 }
 
-// Do children depend on it?
+// Returns whether the kernel checks the values of children against that of the parent.
 bool has_parents(const Knob& knob) {
   return knob.place == Place::cgroup &&
          (knob.form == Form::bandwidth || knob.form == Form::amount || knob.form == Form::set);
@@ -199,7 +199,7 @@ bool same(const Knob& knob, const Value& now, const Value& wanted) {
     case Form::traffic:
       return now.fields == wanted.fields;
     case Form::core_group:
-    case Form::group:  // a cgroup without threads is in whichever
+    case Form::group:  // a cgroup without threads matches every group
       return has_all(knob, wanted.fields, now.fields);
     default:
       return now.amount == wanted.amount;

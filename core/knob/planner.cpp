@@ -16,24 +16,24 @@ bool is_quota(const Knob& knob) { return knob.form == Form::bandwidth; }
 bool is_burst(const Knob& knob) { return knob.name == "cpu.max.burst"; }
 bool is_shares(const Knob& knob) { return knob.resource == "cpu.weight"; }
 bool is_set(const Knob& knob) { return knob.form == Form::set; }
-// Memory protected for one cgroup is taken from those around.
+// Returns whether the knob protects memory. Memory protected for one cgroup is taken from those around.
 bool is_protection(const Knob& knob) { return knob.resource == "memory.min" || knob.resource == "memory.low"; }
 
-// Returns the place of a knob in the order of writes that widen a cgroup. Writes that narrow it go the other way round.
+// Returns the place of a knob in the order of writes that widen a cgroup. Writes that narrow it have the reverse order.
 int rank_of(const Step& step) {
   if (step.knob->resource == "cpu.idle") return step.target.amount == 0 ? 0 : 3;  // an idle cgroup has no shares
   if (is_quota(*step.knob)) return 1;
   return 2;
 }
 
-// Steps and surroundings as they will be, by cgroup.
+// The values of all cgroups after the batch.
 class Future {
  public:
   Future(std::span<Step* const> steps, const Surroundings& around) : around_(around) {
     for (const Step* step : steps) steps_.emplace(std::pair(step->key.cgroup_dir, step->key.resource), step);
   }
 
-  // nullptr: not known.
+  // Returns nullptr if the value is unknown.
   const Value* value(const std::string& cgroup_dir, const std::string& resource) const {
     if (const Step* step = this->step(cgroup_dir, resource))
       return step->conflict.empty() ? &step->target : &step->now.value;
@@ -41,7 +41,7 @@ class Future {
     return known == around_.values.end() ? nullptr : &known->second.second;
   }
 
-  // nullptr: none.
+  // Returns nullptr if no step writes this knob.
   const Step* step(const std::string& cgroup_dir, const std::string& resource) const {
     const auto found = steps_.find({cgroup_dir, resource});
     return found == steps_.end() ? nullptr : found->second;
@@ -52,7 +52,7 @@ class Future {
     return found && found->conflict.empty();
   }
 
-  // Those inside of a cgroup, at whichever depth, of which a value is known.
+  // Returns the cgroups inside, at any depth, that have a known value.
   std::vector<std::string> inside(const std::string& cgroup_dir, const std::string& resource) const {
     std::vector<std::string> dirs;
     collect(steps_, cgroup_dir, resource, dirs);
@@ -83,7 +83,7 @@ std::string around_of(std::string_view dir, const Knob& knob, const Value& value
   return "'" + std::string(dir) + "' has " + std::string(knob.name) + " " + spell(knob, value);
 }
 
-// Against the cgroups around it, and those inside of it that stay as they are.
+// Returns why the target is impossible: because of the cgroups around, or of unchanged cgroups inside.
 std::string nesting_problem(const Step& step, const Future& future) {
   const Knob& knob = *step.knob;
   std::string outer = step.key.cgroup_dir;
@@ -103,7 +103,7 @@ std::string nesting_problem(const Step& step, const Future& future) {
   return {};
 }
 
-// Is the target the value of another writer?
+// Returns whether the step writes an original, or keeps the value from the start of the batch.
 bool is_revert(const Step& step) { return step.original != nullptr || same(*step.knob, step.target, step.before); }
 
 std::string quota_problem(const Step& step, const Future& future, const Surroundings& around) {
@@ -140,7 +140,7 @@ std::string problem_of(const Step& step, const Future& future, const Surrounding
   return {};
 }
 
-// Alters targets that are only partly possible.
+// Alters targets that are possible only in part.
 void alter_targets(std::span<Step* const> steps, const Surroundings& around, const Future& future) {
   for (Step* const each : steps) {
     Step& step = *each;
@@ -159,7 +159,7 @@ void alter_targets(std::span<Step* const> steps, const Surroundings& around, con
   }
 }
 
-// To refuse one may leave another without room.
+// Refuses steps until no conflict is left. Each refusal may leave another step without room.
 void refuse(std::span<Step* const> steps, const Surroundings& around, const Future& future) {
   for (bool again = true; std::exchange(again, false);) {
     for (Step* const each : steps) {
@@ -179,7 +179,7 @@ bool holds_all_inside(const Step& step, const Future& future) {
   });
 }
 
-// A step that was refused for the sake of one that was refused later may fit after all.
+// Accepts a refused step if it fits after all, because the step that it conflicted with was refused later.
 void reinstate(std::span<Step* const> steps, const Surroundings& around, const Future& future) {
   for (Step* const each : steps) {
     Step& step = *each;
@@ -194,7 +194,8 @@ void reinstate(std::span<Step* const> steps, const Surroundings& around, const F
   }
 }
 
-// "No limit" is the same whatever the period; a revert writes the original period all the same.
+// Returns whether nothing has to be written. "No limit" is the same for all periods, but a revert also writes the
+// period.
 bool is_there(const Knob& knob, const Value& now, const Value& value) {
   return same(knob, now, value) && (knob.form != Form::bandwidth || now.period_us == value.period_us);
 }
@@ -202,7 +203,7 @@ bool is_there(const Knob& knob, const Value& now, const Value& value) {
 Value widest_of(const Step& step, const Future& future) {
   if (is_protection(*step.knob)) return step.target;
   if (is_burst(*step.knob)) return {std::max(step.now.value.amount, step.target.amount)};
-  // No cgroup inside needs its current value.
+  // No cgroup inside depends on the current value.
   if (is_set(*step.knob) && future.inside(step.key.cgroup_dir, step.key.resource).empty()) return step.target;
   return widest(*step.knob, step.now.value, step.target);
 }
@@ -242,7 +243,7 @@ std::vector<PlannedWrite> plan_writes(std::span<Step* const> steps, const Surrou
     if (!is_there(*steps[i]->knob, now[i], value)) writes.push_back({steps[i], value});
     now[i] = value;
   };
-  for (auto i = order.rbegin(); i != order.rend(); ++i)  // a reduced protection makes room
+  for (auto i = order.rbegin(); i != order.rend(); ++i)  // reduced protections make room for others
     if (is_protection(*steps[*i]->knob) && steps[*i]->target.amount < now[*i].amount) write(*i, steps[*i]->target);
   for (const std::size_t i : order) write(i, widest_of(*steps[i], future));
   for (auto i = order.rbegin(); i != order.rend(); ++i) write(*i, steps[*i]->target);

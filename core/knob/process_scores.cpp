@@ -12,7 +12,7 @@ namespace koord::knob {
 namespace {
 
 constexpr const char* kFile = "oom_score_adj";
-// A container that forks without end must not hold the agent up; the next round writes the rest.
+// Limits the work for a container that forks endlessly. The next round writes the rest.
 constexpr int kMostPasses = 4;
 
 struct Scored {
@@ -67,7 +67,7 @@ Result<void> ProcessScores::write(const KnobTarget& target, const std::string& t
   return {};
 }
 
-// Returns how many were written.
+// Returns the number of processes that were written.
 Result<std::size_t> ProcessScores::write_each(const KnobTarget& target, const Scores& wanted) const {
   std::size_t count = 0;
   for (const std::int32_t pid : TRY(processes_in(layout_, target.cgroup_dir))) {

@@ -62,7 +62,8 @@ bool are_scores_of(const Texts& now, const std::vector<const Texts*>& ours) {
                      [&](const auto& other) { return is_ours(other.first, other.second); });
 }
 
-// Processes that a runtime adds to a container are in no group, but not all of them leave one by themselves.
+// Returns whether all groups are known. Threads without a group are accepted beside a known group: a runtime adds
+// processes to a container without one. If no known group is left, another program removed it.
 bool are_groups_of(const Texts& now, const std::vector<const Texts*>& ours) {
   std::set<std::string> known;
   for (const Texts* one : ours)
@@ -128,7 +129,7 @@ Result<Value> decode_scores(std::string_view text) {
   return value;
 }
 
-// "-998", "-998, process 77: 0".
+// Returns a text such as "-998" or "-998, process 77: 0".
 std::string spell_scores(const Value& value) {
   std::string text = std::to_string(value.amount);
   std::size_t spelled = 0;

@@ -13,7 +13,8 @@ namespace {
 
 using cgroup::Controller;
 
-// proc(5), /proc/PID/stat: behind the name, which may have parentheses and spaces, "starttime" is the 20th word.
+// Returns "starttime" of /proc/PID/stat (proc(5)), the 20th word after the name. The name may contain parentheses and
+// spaces.
 std::optional<std::uint64_t> start_in(std::string_view stat) {
   const std::size_t name_end = stat.rfind(')');
   if (name_end == std::string_view::npos) return std::nullopt;

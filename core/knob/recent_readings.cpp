@@ -7,7 +7,7 @@
 namespace koord::knob {
 namespace {
 
-// A resctrl group that is not there is no group that has ended.
+// Returns whether the host would make the missing resctrl group. Such a group has not ended.
 bool would_be_made(const Knob& knob, std::string_view group, const Error& error) {
   return knob.place == Place::schemata && group.starts_with(Resctrl::kOwnPrefix) &&
          outcome_of(error) == decision::Outcome::gone;
@@ -20,7 +20,7 @@ const RecentReadings::Recent& RecentReadings::of(const Knob& knob, const std::st
   auto [kept, is_new] = kept_.try_emplace({cgroup_dir, std::string(knob.name), item});
   Recent& recent = kept->second;
   const Time now = clock_.now();
-  // A cgroup that is not there yet is made in a moment.
+  // A missing cgroup is read each time, because it may be created at any moment.
   if (!is_new && recent.outcome != decision::Outcome::gone && now - recent.read_at < most_age) return recent;
   Result<KnobFiles::Reading> reading = files_.read({knob, cgroup_dir, item});
   if (reading)

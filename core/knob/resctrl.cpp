@@ -28,7 +28,7 @@ void append_lines(std::string_view content, std::vector<std::string>& lines) {
     if (!trim(*line).empty()) lines.emplace_back(trim(*line));
 }
 
-// The lines of that file in all directories inside; one that has ended meanwhile has none.
+// Appends the lines of this file of all directories inside. A directory that has ended is left out.
 void append_inner_lines(const std::string& directory, const std::string& file, std::vector<std::string>& lines) {
   for (const std::string& name : list_subdirectories(directory).value_or({})) {
     const std::string inner = directory + "/" + name;
@@ -77,7 +77,7 @@ Result<void> Resctrl::write(const KnobTarget& target, const std::string& text) c
   const std::string_view name = target.cgroup_dir;
   if (knob.place == Place::resctrl_group) return write_group(name, text == "1");
   if (knob.place == Place::resctrl_tasks) {
-    std::string_view group = text;  // of several, as it may have been at first, that of the root
+    std::string_view group = text;  // an original may name several groups; the root's is first
     group = next_word(group).value_or("");
     return move_threads(name, group == "/" ? std::string_view() : group);
   }
@@ -90,7 +90,7 @@ std::uint64_t Resctrl::inode(const KnobTarget& target) const {
   const Knob& knob = target.knob;
   const std::string_view name = target.cgroup_dir;
   struct stat about;
-  if (knob.place == Place::resctrl_group) return 1;  // a group that is made is another one, and meant
+  if (knob.place == Place::resctrl_group) return 1;  // a new group of the same name counts as the same
   const std::string path = knob.place == Place::schemata ? directory(name) : layout_.directory(Controller::cpu, name);
   return ::stat(path.c_str(), &about) == 0 ? about.st_ino : 0;
 }
@@ -135,7 +135,7 @@ void Resctrl::begin_round() const {
   threads_.reset();
 }
 
-// The threads of the cgroup and of those inside of it.
+// Returns the threads of the cgroup and of the cgroups inside.
 Result<std::vector<std::string>> Resctrl::threads_of(std::string_view cgroup_dir) const {
   const std::optional<Version> version = layout_.version(Controller::cpu);
   if (!version) return system_error(ENOTSUP, "this node has no cpu controller");
@@ -168,7 +168,7 @@ Result<void> Resctrl::move_threads(std::string_view cgroup_dir, std::string_view
     const auto found = all->group_of.find(id);
     if (found == all->group_of.end() ? group.empty() : found->second == group) continue;
     Result<void> written = write_value(tasks, id);
-    if (written || written.error().is(std::errc::no_such_process)) continue;  // it may have ended
+    if (written || written.error().is(std::errc::no_such_process)) continue;  // the thread may have ended
     return with_reason(std::move(written).error());
   }
   return {};
@@ -187,7 +187,7 @@ Result<void> Resctrl::write_group(std::string_view group, bool is_there) const {
   return with_reason(system_error(errno, "cannot make the resctrl group '" + path + "'"));
 }
 
-// The kernel says why it refused in a file of its own.
+// Adds the reason of the refusal, which the kernel writes to info/last_cmd_status.
 Error Resctrl::with_reason(Error error) const {
   Result<std::string> reason = read_file(root_ + "/info/last_cmd_status");
   if (reason && !trim(*reason).empty() && trim(*reason) != "ok")

@@ -16,8 +16,8 @@ bool is_one_amount(const Knob& knob) {
   return knob.form == Form::bandwidth || knob.form == Form::amount || knob.name == "cpu.max.burst";
 }
 
-// Weights are ordered, and so is each field of io.max. A switch has no values in between, and a class of packets is a
-// name.
+// Returns whether the knob has ordered values. Weights have an order, and so has each field of io.max. A switch has no
+// values in between, and net_cls.classid is the name of a class.
 bool is_ordered(const Knob& knob) {
   const bool is_switch = knob.form == Form::number && knob.most - knob.least <= 1;
   const bool is_name = knob.name == "net_cls.classid";

@@ -12,7 +12,7 @@ class SurroundingsReader {
     for (const Step* step : steps) changed_.emplace(step->key.cgroup_dir, step->key.resource);
   }
 
-  // nullptr: it is changed itself, or cannot be read.
+  // Returns nullptr if a step changes the value, or if it cannot be read.
   const Value* at(const std::string& cgroup_dir, const Knob& knob) {
     const std::pair<std::string, std::string> key(cgroup_dir, knob.resource);
     if (changed_.contains(key)) return nullptr;
@@ -32,7 +32,7 @@ class SurroundingsReader {
     }
   }
 
-  // Down to those that have a limit and keep it: cgroups inside of them have no more.
+  // Reads the cgroups inside, down to those with a limit that is not changed: the cgroups inside of these have no more.
   void below(const std::string& cgroup_dir, const Knob& knob) {
     for (const std::string& inner : files_.inner_cgroups(knob, cgroup_dir)) {
       const Value* value = at(inner, knob);
@@ -66,7 +66,7 @@ Surroundings read_surroundings(const KnobFiles& files, std::span<Step* const> st
     const Step& step = *each;
     if (files.is_nested(*step.knob)) {
       reader.above(step.key.cgroup_dir, *step.knob);
-      // Also of those that widen: whether a cgroup is inside.
+      // For sets also if the step widens: the planner checks whether a cgroup is inside.
       if (narrows(step) || step.knob->form == Form::set) reader.below(step.key.cgroup_dir, *step.knob);
     }
     any_cpus |= step.key.resource == "cpuset.cpus";

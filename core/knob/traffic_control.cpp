@@ -20,7 +20,7 @@ namespace koord::knob {
 namespace {
 
 constexpr std::size_t kMostDatagram = 64u << 10;  // the kernel sends at most 32 KiB at once
-constexpr timeval kKernelAnswers{1, 0};           // it does at once, so this is a kernel that does not
+constexpr timeval kKernelAnswers{1, 0};           // the longest wait; a working kernel answers at once
 
 Error unsupported(std::string text) { return system_error(ENOTSUP, std::move(text)); }
 
@@ -33,7 +33,7 @@ class RouteSocket {
     return RouteSocket(std::move(fd));
   }
 
-  // `error` of the answer is that of the kernel.
+  // Sends a request and returns the answer. `error` of the answer is the kernel's.
   Result<TrafficAnswer> ask(const std::function<std::string(std::uint32_t sequence)>& request) {
     const std::string message = request(++sequence_);
     if (::send(fd_.get(), message.data(), message.size(), 0) < 0) return system_error(errno, "cannot send to netlink");
@@ -74,7 +74,8 @@ Result<Interface> interface_of(const KnobTarget& target) {
   return interface;
 }
 
-// Has the interface the host's queueing discipline? The kernel's own ones have no handle, those of programs do.
+// Returns whether the interface has the host's queueing discipline. Those of the kernel have no handle, those of
+// programs have one.
 Result<bool> is_ours(RouteSocket& socket, const Interface& interface) {
   const TrafficAnswer answer =
       TRY(socket.ask([&](std::uint32_t sequence) { return list_qdiscs(interface.index, sequence); }));
@@ -120,7 +121,7 @@ Result<void> make_ours(RouteSocket& socket, const Interface& interface, TrafficC
 
 Result<void> set_classes(RouteSocket& socket, const Interface& interface, const TrafficClasses& wanted) {
   const TrafficClasses now = TRY(classes_of(socket, interface));
-  for (const auto& [minor, one] : wanted) {  // the parent, 1, first
+  for (const auto& [minor, one] : wanted) {  // class 1, the parent, is first
     const auto found = now.find(minor);
     if (found != now.end() && found->second == one) continue;
     TRY(socket.change([&, number = minor, values = one](
@@ -136,7 +137,7 @@ Result<void> set_classes(RouteSocket& socket, const Interface& interface, const 
   return {};
 }
 
-// The file names the namespace: "net:[4026531992]".
+// Returns the name of the namespace, such as "net:[4026531992]".
 std::string namespace_named(const std::string& path) {
   std::array<char, PATH_MAX> text;
   const ssize_t size = ::readlink(path.c_str(), text.data(), text.size());
@@ -145,7 +146,7 @@ std::string namespace_named(const std::string& path) {
 
 }  // namespace
 
-// An interface of the same name in the agent's own namespace is another one.
+// Fails if the agent is not in the node's network namespace: there, an interface of the same name is another one.
 Result<void> TrafficControl::check_namespace() const {
   const std::string of_node = namespace_named(proc_root_ + "/1/ns/net");
   if (!of_node.empty() && of_node == namespace_named("/proc/thread-self/ns/net")) return {};

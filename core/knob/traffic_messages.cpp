@@ -13,12 +13,12 @@
 namespace koord::knob {
 namespace {
 
-constexpr std::uint64_t kPacketBytes = 1600;  // as koordlet's
-constexpr std::uint64_t kTickNs = 64;         // of PSCHED, the kernel's unit of a bucket's size
+constexpr std::uint64_t kPacketBytes = 1600;  // as in koordlet
+constexpr std::uint64_t kTickNs = 64;         // one tick of PSCHED, the kernel's unit for bucket sizes
 constexpr std::uint64_t kMostQuantum = 200'000;
 constexpr std::uint16_t kFilterPriority = 1;
 constexpr std::uint32_t kHtbVersion = 3;
-constexpr int kErrors = 4096;  // the kernel's numbers of errors are smaller
+constexpr int kErrors = 4096;  // errno values of the kernel are smaller
 
 constexpr std::size_t aligned(std::size_t size) { return (size + 3) & ~std::size_t{3}; }
 
@@ -77,20 +77,20 @@ tcmsg about(int interface, std::uint32_t handle, std::uint32_t parent) {
   return message;
 }
 
-// The time that `bytes` take at a rate, in ticks.
+// Returns how many ticks `bytes` take at a rate.
 std::uint32_t ticks_of(std::uint64_t bytes, std::uint64_t rate) {
   const double ticks = static_cast<double>(bytes) * 1e9 / static_cast<double>(rate) / static_cast<double>(kTickNs);
-  return static_cast<std::uint32_t>(std::clamp(ticks, 200.0, 4e9));  // at least 200, as koordlet's
+  return static_cast<std::uint32_t>(std::clamp(ticks, 200.0, 4e9));  // at least 200, as in koordlet
 }
 
 tc_ratespec rate_of(std::uint64_t rate) {
   tc_ratespec spec{};
   spec.rate = static_cast<std::uint32_t>(std::min<std::uint64_t>(rate, UINT32_MAX));
-  spec.linklayer = TC_LINKLAYER_ETHERNET;  // the kernel needs no table of times then
+  spec.linklayer = TC_LINKLAYER_ETHERNET;  // with it the kernel needs no table of times
   return spec;
 }
 
-// A thousandth of a second's bytes, and a packet: the kernel's timer is that fine.
+// Returns the bytes of a millisecond and one packet: a millisecond is the resolution of the kernel's timer.
 std::uint64_t bucket_of(std::uint64_t rate) { return rate / 1000 + kPacketBytes; }
 
 template <class Plain>

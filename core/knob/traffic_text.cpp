@@ -10,7 +10,7 @@
 namespace koord::knob {
 namespace {
 
-constexpr std::uint64_t kLeastRate = 1000, kMostRate = 1'000'000'000'000;  // bytes a second
+constexpr std::uint64_t kLeastRate = 1000, kMostRate = 1'000'000'000'000;  // bytes per second
 constexpr std::uint64_t kMostMinor = 0xfffe;
 constexpr std::uint64_t kMostPriority = 7;  // TC_HTB_MAXDEPTH, TC_HTB_NUMPRIO
 constexpr std::size_t kMostClasses = 4096;
@@ -58,7 +58,7 @@ Result<Value> parse_traffic(const Knob& knob, std::string_view text) {
 Result<Value> decode_traffic(std::string_view text) {
   if (trim(text).empty()) return Value{};
   Value value;
-  // Classes that another program changed may have values that are refused as proposals.
+  // Classes that another program has changed may have values that would be refused as proposals.
   while (auto part = next_field(text, ';')) {
     const std::string_view minor = next_field(*part, '=').value_or("");
     if (!number_in(minor, 1, 0xffff)) return invalid("the classes read as '" + std::string(text.substr(0, 200)) + "'");

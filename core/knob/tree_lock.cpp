@@ -21,8 +21,8 @@
 namespace koord::knob {
 namespace {
 
-// The process in a line of /proc/locks about this file, "1: FLOCK  ADVISORY  WRITE 719 00:1a:1 0 EOF"; empty: it is
-// about another. A line with "->" is of a process that waits.
+// Returns the PID in a line of /proc/locks such as "1: FLOCK  ADVISORY  WRITE 719 00:1a:1 0 EOF"; empty: the line is
+// about another file. A line with "->" is about a waiting process.
 std::string holder_in(std::string_view line, std::string_view file) {
   std::vector<std::string_view> words;
   while (auto word = next_word(line)) words.push_back(*word);
@@ -30,7 +30,7 @@ std::string holder_in(std::string_view line, std::string_view file) {
   return is_holder ? std::string(words[4]) : std::string();
 }
 
-// The folder with the journal that the process has locked; empty: unknown.
+// Returns the folder with the journal that the process has locked; empty: unknown.
 std::string journal_directory_of(const std::string& process) {
   const std::string end = journal_lock_path("");
   const Result<std::vector<std::string>> descriptors = list_directory(process + "/fd");
@@ -51,7 +51,7 @@ TreeLock::TreeLock(std::vector<std::string> directories, std::string proc)
 Result<void> TreeLock::lock() {
   if (is_held_) return {};
   std::vector<UniqueFd> locked;
-  std::set<std::pair<dev_t, ino_t>> seen;  // a hierarchy of two controllers has two names
+  std::set<std::pair<dev_t, ino_t>> seen;  // a hierarchy with two controllers has two paths
   for (const std::string& path : directories_) {
     UniqueFd directory = TRY(open_directory(path));
     struct stat about;
@@ -74,7 +74,7 @@ void TreeLock::unlock() {
   is_held_ = false;
 }
 
-// "process 719 (koordetector) with qos.directory '/var/lib/koordetector/qos'"
+// Returns a text such as "process 719 (koordetector) with qos.directory '/var/lib/koordetector/qos'".
 std::string TreeLock::holder_of(const struct stat& about) const {
   char file[64];
   std::snprintf(file, sizeof file, "%02x:%02x:%ju", major(about.st_dev), minor(about.st_dev),
