@@ -16,7 +16,7 @@
 namespace koord::kube {
 namespace {
 
-constexpr std::size_t kMaxWaiting = 1024;          // calls that wait for their turn
+constexpr std::size_t kMaxWaiting = 1024;          // calls that wait for the rate limit
 constexpr std::size_t kMaxRefusalBytes = 1 << 20;  // of an error answer to a watch
 
 const char* method_of(Verb verb) {
@@ -42,7 +42,8 @@ std::optional<Duration> retry_after(const http::ClientResponse& response) {
   return std::chrono::seconds(std::min<std::uint64_t>(*seconds, 24 * 3600));
 }
 
-// A disruption budget refuses with 429, too, and has a wait of its own, which is no word about other calls.
+// Returns whether the server asks for fewer calls. Disruption budgets also refuse with 429, but their wait concerns
+// only the one eviction.
 bool is_busy(const Reply& reply) {
   return reply.status == 503 || (reply.status == 429 && !status_of(reply).has_cause(Status::kDisruptionBudget));
 }
@@ -78,12 +79,12 @@ struct Client::State {
   http::AsyncClient http;
   RateLimit limit;
   ServerHealth health;
-  std::deque<std::weak_ptr<Job>> waiting;  // for their turn, in the order they came
+  std::deque<std::weak_ptr<Job>> waiting;  // for the rate limit, in the order of arrival
   std::unique_ptr<event::Timer> next_turn;
   std::atomic<std::uint64_t> failures = 0, delayed = 0;
 };
 
-// One call, from waiting for its turn to its end.
+// One call, from waiting for the rate limit to its end.
 class Client::State::Job : public std::enable_shared_from_this<Job> {
  public:
   Job(State& state, Call call, WatchHandlers handlers, OnPiece on_piece)
@@ -125,7 +126,7 @@ class Client::State::Job : public std::enable_shared_from_this<Job> {
   const std::function<void(std::string_view, std::size_t)> on_long_line_;
   const std::function<void()> on_begin_;
   const OnPiece on_piece_;  // of a download
-  std::size_t taken_ = 0;   // bytes of it
+  std::size_t taken_ = 0;   // bytes received of it
   Lines lines_;
   http::AsyncClient::PendingPtr pending_;
   std::unique_ptr<event::Timer> soon_, deadline_;
@@ -154,7 +155,7 @@ void Client::State::Job::begin() {
   pending_ = state_.http.stream(request(*token), on_piece, on_answer, on_begin);
 }
 
-// A stream has no deadline for all of it: this has.
+// Sends a call and passes on its body. A stream has no deadline for the whole answer, so a timer sets one.
 void Client::State::Job::download(const std::string& token, http::AsyncClient::OnAnswer on_answer) {
   taken_ = 0;
   deadline_ = state_.loop.after(call_.timeout, [this] {
@@ -189,7 +190,7 @@ http::AsyncRequest Client::State::Job::request(const std::string& token) const {
   return request;
 }
 
-// An object that a callback destroys stays valid until the callback has returned.
+// `self` keeps this object alive until the callback has returned, even if the callback destroys it.
 void Client::State::Job::on_answer(Result<http::ClientResponse> answer) {
   const auto self = shared_from_this();
   if (done_) return;
@@ -205,7 +206,7 @@ void Client::State::Job::on_answer(Result<http::ClientResponse> answer) {
   finish(std::move(reply));
 }
 
-// The server does not take our credentials: perhaps there are newer ones.
+// Sends the call again after 401, if newer credentials exist.
 bool Client::State::Job::begin_again() {
   const Credentials::Changes changes = state_.credentials.refresh_now();
   state_.apply(changes);

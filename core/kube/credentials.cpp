@@ -51,7 +51,7 @@ Credentials::Changes Credentials::refresh_now() {
   checked_at_ = clock_.now();
   Changes changes;
   changes.token = read_token();
-  // Each is checked, even if another one failed.
+  // All files are checked, even if one of them has failed.
   changes.tls |= replaced(ca_, config_.ca.file);
   changes.tls |= replaced(certificate_, config_.certificate.file);
   changes.tls |= replaced(key_, config_.key.file);
@@ -62,7 +62,7 @@ bool Credentials::read_token() {
   if (config_.token_file.empty() || (!replaced(token_file_, config_.token_file) && token_)) return false;
   Result<std::string> token = token_in(config_.token_file);
   if (!token && token_ && !token_->empty()) {
-    token_file_ = {};  // to be tried again
+    token_file_ = {};  // read again next time
     return false;
   }
   const bool another = token && (!token_ || *token != *token_);

@@ -12,7 +12,7 @@
 namespace koord::kube {
 namespace {
 
-// The API server's limit.
+// The limits of the API server.
 constexpr std::size_t kMaxMessage = 1024;
 constexpr std::size_t kMaxReason = 128;
 constexpr std::size_t kMaxName = 253;
@@ -148,8 +148,8 @@ void EventAggregator::ended(Outcome outcome, Time now, Duration wait) {
   }
 }
 
-// An event that has not happened for a while is a new one the next time; one that could not be written in that time is
-// outdated.
+// Forgets old entries. If the same event occurs again, it becomes a new Event. An event that could not be written in
+// this time is outdated.
 void EventAggregator::expire(Time now) {
   for (auto entry = entries_.begin(); entry != entries_.end() && now - entry->last > limits_.window;) {
     auto old = entry++;
@@ -178,7 +178,7 @@ double EventAggregator::tokens_at(Time now) const {
   return std::min<double>(limits_.burst, tokens_ + std::max(0.0, refilled));
 }
 
-// New ones before those that only count on.
+// Returns the next entry to write. New Events come before patches.
 EventAggregator::Entries::iterator EventAggregator::next_entry(Time now) {
   auto chosen = entries_.end();
   for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {

@@ -14,12 +14,12 @@ namespace {
 
 using EvictionOutcome = EvictionAnswer::Outcome;
 
-constexpr std::string_view kVersions[] = {"policy/v1", "policy/v1beta1"};  // those that we speak, best first
-constexpr std::size_t kMaxAnswerBytes = 1 << 20;                           // a Status has some hundred bytes
-// The only 500 that the API server gives before it deletes anything (registry/core/pod/storage/eviction.go).
+constexpr std::string_view kVersions[] = {"policy/v1", "policy/v1beta1"};  // the supported versions, preferred first
+constexpr std::size_t kMaxAnswerBytes = 1 << 20;                           // a Status has a few hundred bytes
+// The only 500 that the API server returns before it deletes anything (registry/core/pod/storage/eviction.go).
 constexpr std::string_view kSeveralBudgets = "more than one PodDisruptionBudget";
 
-// Members of an object that are text; all others are passed over.
+// Reads the text members of an object. Other members are skipped.
 Result<void> read_texts(JsonScanner& text, const std::function<std::string*(std::string_view)>& where) {
   return text.object([&](std::string_view key) -> Result<void> {
     std::string_view value = TRY(text.value());
@@ -33,7 +33,7 @@ struct SubResource {
   std::string name, kind, group, version;
 };
 
-// Finds pods/eviction in the list of resources; without its version if the list names none.
+// Finds pods/eviction in the list of resources. The result has no version if the list has none.
 Result<std::optional<SubResource>> find_sub_resource(std::string_view resources) {
   std::optional<SubResource> found;
   JsonScanner text(resources);
@@ -75,15 +75,16 @@ Result<bool> serves(std::string_view group, std::string_view group_version) {
   return found;
 }
 
-// An admission webhook, with a code of its choice, or a policy refused this pod, or its namespace is being deleted. A
-// missing right is worded otherwise ("User … cannot create resource …").
+// Returns whether an admission webhook (with any code) or a policy refused this pod, or its namespace is being deleted.
+// A missing right has other messages ("User … cannot create resource …").
 bool is_refused_by_admission(const Status& status) {
   const auto says = [&](const char* words) { return status.message.find(words) != std::string::npos; };
   return says("denied the request") || says("denied request") || says("because it is being terminated") ||
          status.has_cause("NamespaceTerminating");
 }
 
-// `is_of_server`: the answer is an object of kind Status, so no proxy made it.
+// Returns the outcome of a failed eviction. `is_of_server`: the answer is an object of kind Status, so it is not from a
+// proxy.
 EvictionOutcome outcome_of(const Status& status, bool is_of_server) {
   if (is_of_server && status.code >= 400 && is_refused_by_admission(status)) return EvictionOutcome::refused;
   if (status.code >= 300 && status.code < 400) return EvictionOutcome::redirected;
@@ -116,8 +117,7 @@ std::string quoted_start(std::string text) {
   return "'" + text + "'";
 }
 
-// The condition under which the server would have served the agent, in brackets; empty: the answer is not about the
-// agent.
+// Returns the expected condition in brackets; empty: the answer does not concern the agent's access.
 std::string expectation_of(EvictionOutcome outcome, std::string_view right) {
   switch (outcome) {
     case EvictionOutcome::unauthorized:
@@ -131,8 +131,8 @@ std::string expectation_of(EvictionOutcome outcome, std::string_view right) {
   }
 }
 
-// Why an answer of status 2xx does not say that the pod is being deleted; empty: it does. A login page or a cache
-// answers with 2xx, too.
+// Returns why an answer with status 2xx does not confirm the deletion of the pod; empty: it does. A login page or a
+// cache may also answer with 2xx.
 std::string doubt_about(const Result<Status>& parsed, std::string_view pod) {
   if (!parsed) return "expected an object of kind Status";
   if (parsed->status != "Success") return "expected status 'Success', found " + quoted_start(parsed->status);
@@ -149,7 +149,7 @@ Result<std::optional<std::string>> find_eviction_version(std::string_view group,
   for (std::string_view version : kVersions) {
     if (named == version) return std::optional(named);
   }
-  // It names none, or one that we do not speak: the best of those that the group has.
+  // The list names no version or an unsupported one: returns the preferred one of the group's versions.
   for (std::string_view version : kVersions) {
     const bool has = TRY(serves(group, version));
     if (has) return std::optional(std::string(version));
@@ -212,7 +212,7 @@ EvictionAnswer classify_eviction(const Reply& reply, std::string_view pod, std::
   Status status = status_of(reply);
   if (!doubt.empty()) return {EvictionOutcome::unanswered, describe(status) + " (" + doubt + ")", status.retry_after};
   const EvictionOutcome outcome = outcome_of(status, parsed.has_value());
-  // The message about all of them does not name the budget; the cause does.
+  // The message about all budgets does not name the budget, but the cause does.
   if (const Status::Cause* budget = status.find_cause(Status::kDisruptionBudget);
       budget != nullptr && !budget->message.empty())
     status.message = std::string(budget->message);

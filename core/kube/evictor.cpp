@@ -5,7 +5,7 @@
 
 namespace koord::kube {
 
-// One eviction: once the version is known, the request.
+// One eviction: waits for the version, then sends the request.
 class Evictor::Run final : public Client::Pending {
  public:
   Run(Evictor& evictor, PodToEvict pod, OnAnswer on_answer)
@@ -15,7 +15,7 @@ class Evictor::Run final : public Client::Pending {
     else
       evictor_.wait_for_version(*this);
   }
-  // After its eviction was sent it does not wait, and may outlive the evictor.
+  // A run that has sent its eviction is not in waiting_, and may outlive the evictor.
   ~Run() override {
     if (!evicting_) std::erase(evictor_.waiting_, this);
   }
@@ -24,14 +24,14 @@ class Evictor::Run final : public Client::Pending {
 
   bool was_sent() const override { return evicting_ && pending_ && pending_->was_sent(); }
 
-  // `asked`: the version is fresh.
+  // Sends the eviction. `asked`: the version was just read.
   void evict(bool asked) {
     evicting_ = true;
     pending_ = evictor_.client_.send(eviction_call(*evictor_.version_, pod_), [this, asked](Result<Reply> reply) {
       if (!reply && was_sent())
         return end(EvictionAnswer{EvictionAnswer::Outcome::unanswered, reply.error().message()});
       if (!reply) return end(std::move(reply).error());
-      // The server was replaced by one that speaks another version.
+      // A server with another API version has replaced the earlier one.
       const bool other_version = !asked && (reply->status == 400 || reply->status == 415);
       if (other_version) {
         evicting_ = false;
@@ -41,7 +41,7 @@ class Evictor::Run final : public Client::Pending {
     });
   }
 
-  // Called last: it may destroy this.
+  // Ends the run. Must be the last call, because the callback may destroy this object.
   void end(Result<EvictionAnswer> answer) {
     OnAnswer on_answer = std::exchange(on_answer_, {});
     on_answer(std::move(answer));
@@ -52,7 +52,7 @@ class Evictor::Run final : public Client::Pending {
   PodToEvict pod_;
   OnAnswer on_answer_;
   Client::PendingPtr pending_;
-  bool evicting_ = false;  // pending_ is the eviction
+  bool evicting_ = false;  // pending_ is the eviction request
 };
 
 Evictor::Evictor(Client& client) : client_(client) {}
@@ -76,11 +76,11 @@ void Evictor::ask(std::string target, Then then) {
       const Error error = std::move(reply).error().context("asking which version of evictions the server takes");
       return end_asking([&error](Run& run) { run.end(error); });
     }
-    // Some server is there, without this group.
+    // A server answers, but lacks this group.
     if (reply->status == 404) return (this->*then)("{}");
     if (!reply->ok()) {
       EvictionAnswer answer = classify_eviction(*reply, {}, right);
-      // An answer about versions says nothing about an eviction.
+      // The failed request was for the versions, so no eviction was sent.
       if (answer.outcome == EvictionAnswer::Outcome::unanswered) answer.outcome = EvictionAnswer::Outcome::busy;
       return end_asking([&answer](Run& run) { run.end(answer); });
     }
@@ -108,7 +108,7 @@ void Evictor::on_group(std::string group) {
   end_asking([](Run& run) { run.evict(true); });
 }
 
-// An answer may destroy any of those that wait, or begin another eviction.
+// Ends the request for the version. A callback may destroy any waiting run, or start another eviction.
 void Evictor::end_asking(const std::function<void(Run&)>& answer) {
   const Client::PendingPtr asked = std::move(asking_);
   for (std::size_t left = waiting_.size(); left > 0 && !waiting_.empty(); --left) {

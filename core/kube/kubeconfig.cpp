@@ -13,7 +13,7 @@
 namespace koord::kube {
 namespace {
 
-// In a list of named mappings ("users") what stands under `inner` ("user") of that name.
+// Finds the mapping named `name` in a list such as "users", and returns its member `inner`, such as "user".
 Result<JsonField> named(const JsonField& root, const std::string& list, std::string_view inner,
                         const std::string& name) {
   const std::vector<JsonField> entries = TRY(root[list].list());
@@ -31,7 +31,7 @@ std::string in_directory(const std::string& directory, const std::string& file) 
   return file.empty() || file.starts_with('/') || directory.empty() ? file : directory + "/" + file;
 }
 
-// "…" or, in base64 and winning over it, "…-data".
+// Reads PEM from the member "…-data" in base64, or else the file name in the member "…".
 Result<Pem> pem_at(const JsonField& place, const std::string& key, const std::string& directory) {
   const std::string data_key = key + "-data";
   const std::string data = TRY(place[data_key].text());

@@ -50,7 +50,7 @@ Result<HostAndPort> split_address(std::string_view address) {
   std::string_view host = address.substr(0, colon);
   const bool bracketed = host.starts_with('[') && host.ends_with(']');
   if (bracketed) host = host.substr(1, host.size() - 2);
-  // Only an IPv6 address stands in brackets, and without them it would be unclear where the port begins.
+  // Only an IPv6 address may be in brackets. Without brackets, the start of its port would be unclear.
   const auto allowed = [&](unsigned char c) {
     return std::isalnum(c) || c == '.' || (bracketed ? c == ':' : c == '-');
   };

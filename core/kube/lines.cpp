@@ -32,7 +32,7 @@ Result<void> Lines::feed(std::string_view piece, const OnLine& on_line) {
       TRY(end_long_line());
       continue;
     }
-    // Mostly a line comes whole, and is given from where it stands.
+    // Usually a line arrives in one piece, and is passed on without a copy.
     if (begun_.empty()) {
       TRY(give(part, on_line));
       continue;

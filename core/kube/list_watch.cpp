@@ -14,16 +14,16 @@
 namespace koord::kube {
 namespace {
 
-// Timers run on another clock than ours: a wait is looked at again now and then.
+// Timers use another clock than `clock`, so the time is checked again after at most this time.
 constexpr Duration kLongestWatchTimer = std::chrono::minutes(1);
-// After the server was away its collections come back within this time, not all in one moment.
+// After an outage of the server, its collections continue at random times within this period, not all at once.
 constexpr Duration kSpread = std::chrono::seconds(1);
-// A request that has not left by then waits for a connection to a server that was away when it began.
+// A request that is still unsent after this time waits for a connection that it began during the outage.
 constexpr Duration kNeverLeft = std::chrono::seconds(3);
 constexpr std::size_t kMostLargeNamed = 3;
 
 struct Parsed {
-  Result<ListPage> page;  // its views are void
+  Result<ListPage> page;  // its views are invalid
   std::vector<KeptObjectPtr> objects;
 };
 
@@ -133,7 +133,7 @@ struct ListWatch::State : std::enable_shared_from_this<State> {
       } else if (page->last) {
         too_large = std::exchange(large_in_list, {});
         report_too_large();
-        // A first list in which every object is too large is not an empty one.
+        // A first list in which every object is too large is not reported as empty.
         const bool says_nothing = !known && set.objects().empty() && !too_large.empty();
         if (!says_nothing) changed(*difference);
       }
@@ -141,7 +141,8 @@ struct ListWatch::State : std::enable_shared_from_this<State> {
     go_on();
   }
 
-  // Objects of a page that are too large stay as they were, unless they are new ones under an old name.
+  // Adds the known versions of the objects of a page that are too large. A large object with another uid is a new
+  // object of the same name, so the known version is not added.
   void keep_known(const std::vector<LargeObject>& large, std::vector<KeptObjectPtr>& objects) {
     for (const LargeObject& object : large) {
       const std::string key = key_of(object.name_space, object.name);
@@ -186,7 +187,7 @@ struct ListWatch::State : std::enable_shared_from_this<State> {
   void on_line(const Reflector::Line& line) {
     const Time now = clock.now();
     bool ends = line.ends;
-    // The size of its first version that was too large stays: a problem is reported once.
+    // The size of the first version that was too large is kept, so a problem is reported only once.
     if (line.too_large) {
       const std::string key = key_of(line.too_large->name_space, line.too_large->name);
       if (too_large.emplace(key, *line.too_large).second) report_too_large();
@@ -241,13 +242,13 @@ struct ListWatch::State : std::enable_shared_from_this<State> {
   Reflector reflector;
   ObjectSet set;
   Client::PendingPtr pending;
-  std::optional<Time> asked_at;  // of a request without an answer yet
+  std::optional<Time> asked_at;  // of a request without an answer so far
   std::unique_ptr<event::Timer> timer;
   ServerHealth::Member member;
   bool known = false;
   std::optional<Time> reported_confirmed;
   std::tuple<Health::State, std::string, std::string> reported_health{Health::State::starting, {}, {}};
-  std::map<std::string, LargeObject> too_large, large_in_list;  // by key; of the list that is under way
+  std::map<std::string, LargeObject> too_large, large_in_list;  // by key; of the running list
 };
 
 ListWatch::ListWatch(event::Loop& loop, event::WorkerPool& workers, const Clock& clock, Client& client,

@@ -43,7 +43,7 @@ Result<ObjectView> read_object(std::string_view json) {
   return object;
 }
 
-// Takes as much as the text has: it may be cut off.
+// Reads as much as the text contains, because the text may be cut off.
 Result<void> read_identity(JsonScanner& text, LargeObject& object, std::string& resource_version) {
   ObjectView view;
   Result<void> read = text.object([&](std::string_view key) -> Result<void> {
@@ -130,7 +130,7 @@ Result<ObjectView> parse_object(std::string_view text) {
 }
 
 std::string describe(const LargeObject& object) {
-  constexpr std::size_t kLongestName = 320;  // of a namespace 63 bytes, of a name 253
+  constexpr std::size_t kLongestName = 320;  // a namespace has up to 63 bytes, a name up to 253
   std::string name = object.name_space.empty() ? object.name : object.name_space + '/' + object.name;
   cut_utf8(name, kLongestName);
   return (object.kind.empty() ? "object" : object.kind.substr(0, 64)) + " '" + name + "': found " +
@@ -240,7 +240,7 @@ Result<LargeEvent> parse_large_event(std::string_view head, std::size_t bytes) {
   event.object.bytes = bytes;
   std::string type;
   JsonScanner text(head);
-  // It fails where the text ends.
+  // This fails at the end of the cut text.
   static_cast<void>(text.object([&](std::string_view key) -> Result<void> {
     if (key == "object") return read_identity(text, event.object, event.resource_version);
     if (key != "type") return skip(text);

@@ -13,19 +13,20 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-// A watch that ends sooner without changes has failed: a proxy in between does not support it.
+// A watch that ends earlier and without changes has failed: a proxy between does not support it.
 constexpr Duration kShortWatch = seconds(5);
-constexpr std::uint32_t kMostShortWatches = 3;  // in a row; then the cause is not a restart of the server
-// A watch that was not refused until then has begun; longer than a call may take to begin.
+constexpr std::uint32_t kMostShortWatches = 3;  // in a row; more of them are not caused by a restart of the server
+// A watch that was not refused within this time has begun. Longer than a call may take to begin.
 constexpr Duration kBegun = seconds(15);
 constexpr Duration kBetweenWatches = seconds(1);
-// A server that has just started may say of a kind that it does know that it does not.
+// How long 404 for a known kind is not trusted: a server that has just started may not know all kinds.
 constexpr Duration kReallyMissing = minutes(2);
-// The same for roles: an allowed request may be forbidden until the server has read them.
+// The same for 403: an allowed request may be forbidden until the server has read its roles.
 constexpr Duration kReallyForbidden = seconds(30);
-constexpr std::size_t kMaxWatchLine = kMaxObjectBytes + 1024;  // an object with its event around it
+constexpr std::size_t kMaxWatchLine = kMaxObjectBytes + 1024;  // an object and the event around it
 
-// The server has no state to serve from yet: not one more failure, it says itself when to come again.
+// Returns whether the server has no state to serve from yet. It says when to retry, so this does not increase the
+// back-off.
 bool is_initializing(const Status& status) {
   return status.code == 429 && status.message.find("initializing") != std::string::npos;
 }
@@ -102,7 +103,7 @@ Call Reflector::call() const {
     if (!continuation_.empty()) {
       query.add("continue", continuation_);
     } else if (!consistent_ && !collection_.newest) {
-      // Out of the server's memory: any state of it at first, later none that is older than what is known.
+      // Read from the server's memory: at first any state, later no state older than the known one.
       query.add("resourceVersion", version_.empty() ? "0" : version_);
       if (!version_.empty()) query.add("resourceVersionMatch", "NotOlderThan");
     }
@@ -142,7 +143,7 @@ void Reflector::list_failed(Time now, const Result<Reply>& reply) {
   if (!reply) return fail(now, Phase::list, reply.error().message(), Cause::server);
   const Status status = status_of(*reply);
   if (status.code == 404) return unknown_kind(now, describe(status));
-  // The requested version has expired, or this server has not reached it yet: its current objects count.
+  // The requested version has expired, or this server has not reached it yet. The next list asks for the newest state.
   if (continuation_.empty() && !version_.empty() && (is_expired(status) || status.code == 504 || status.code == 400))
     consistent_ = true;
   if (is_expired(status)) return expired(now, describe(status));
@@ -188,7 +189,8 @@ void Reflector::confirm(Time now, const std::string& version) {
   version_ = version;
   health_.last_confirmed = now;
   heard_ = true;
-  // A server that sends changes and ends each watch with 410 at once would be listed without a pause.
+  // A watch settles only after this time. Otherwise a server that sends changes and then ends each watch with 410 would
+  // be listed without a pause.
   if (now - watch_began_ >= kShortWatch)
     settle(now);
   else
@@ -205,7 +207,7 @@ void Reflector::watch_begun(Time now) {
 }
 
 void Reflector::watch_ended(Time now, const Result<Reply>& reply) {
-  // Whatever takes watches and breaks them off at once is not well again by taking the next one.
+  // If a proxy accepts watches and closes them at once, accepting the next one does not mean that it has recovered.
   if (!reply && was_begun_ && !heard_ && now - watch_began_ < kShortWatch) ++short_watches_;
   if (!reply) {
     // A watch from the same version would begin with the same line.
@@ -224,7 +226,7 @@ void Reflector::watch_ended(Time now, const Result<Reply>& reply) {
     return fail(now, Phase::watch, "the watch ended as soon as it had begun", Cause::other);
   running_ = false;
   settle(now);
-  // Before its time: the server goes away, and all its watches end with this one.
+  // The watch ended early: the server shuts down, and all its watches end now.
   Duration pause =
       lived < watch_for_ ? backoff_.random().between(Duration::zero(), options_.first_wait / 2) : Duration::zero();
   wait_until(std::max(now + pause, watch_began_ + kBetweenWatches), Phase::watch);

@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t kMaxText = 300;
 
 std::string one_line(std::string_view text) {
-  std::string line(trim(text.substr(0, kMaxText + 4)));  // not in the middle of the last character
+  std::string line(trim(text.substr(0, kMaxText + 4)));  // cut_utf8() below must not see a partial last character
   cut_utf8(line, kMaxText);
   replace_invalid_utf8(line);
   for (char& c : line) {

@@ -39,7 +39,7 @@ void ServerHealth::Member::watch_closed() {
   health_.plan_probe();
 }
 
-// The one that was woken longest ago, of those that the server lets ask soonest.
+// Returns the waiting member with the earliest `not_before`; if several have the same, the one woken longest ago.
 ServerHealth::Member* ServerHealth::first_waiting() const {
   Member* first = nullptr;
   for (Member* member : members_) {
@@ -71,7 +71,7 @@ void ServerHealth::probe() {
   first->waits_ = false;
   first->order_ = ++last_order_;
   first->wake_(Wake::probe);
-  plan_probe();  // the probe may hang
+  plan_probe();  // the probe may get no answer
 }
 
 void ServerHealth::wake_all() {
@@ -79,7 +79,7 @@ void ServerHealth::wake_all() {
   if (!was_away) return;
   probes_ = 0;
   timer_.reset();
-  // Each may fail at once and wait again: that is its next turn.
+  // A member may fail at once and wait again; it is then woken the next time.
   for (Member* member : std::vector(members_)) {
     if (std::find(members_.begin(), members_.end(), member) == members_.end()) continue;
     if (member->watches_) continue;

@@ -54,7 +54,7 @@ class Run final : public Client::Pending {
     if (what_.missing.empty()) return end(WriteOutcome::absent, {});
     pending_ = client_.send(create_call(what_.collection, what_.missing), [this](Result<Reply> reply) {
       if (!reply) return end(std::move(reply).error());
-      if (reply->status == 409) return again(*reply);  // another client has created it
+      if (reply->status == 409) return again(*reply);  // another client has created the object
       if (!reply->ok()) return refused(*reply);
       created_ = true;
       change(std::move(reply->body));
@@ -72,7 +72,7 @@ class Run final : public Client::Pending {
     Call call = replace_call(what_.collection, what_.name, std::move(object), what_.status);
     pending_ = client_.send(std::move(call), [this](Result<Reply> reply) {
       if (!reply) return end(std::move(reply).error());
-      // Another client has changed or removed it.
+      // Another client has changed or removed the object.
       if (reply->status == 409 || reply->status == 404) return again(*reply);
       if (!reply->ok()) return refused(*reply);
       end(created_ ? WriteOutcome::created : WriteOutcome::updated, std::move(reply->body));
@@ -88,7 +88,7 @@ class Run final : public Client::Pending {
   void refused(const Reply& reply) { end(Written{WriteOutcome::refused, {}, status_of(reply), conflicts_}); }
   void end(WriteOutcome outcome, std::string object) { end(Written{outcome, std::move(object), {}, conflicts_}); }
 
-  // Called last: it may destroy this.
+  // Ends the update. Must be the last call, because the callback may destroy this object.
   void end(Result<Written> written) {
     OnWritten on_written = std::exchange(on_written_, {});
     on_written(std::move(written));
