@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMaxSubject = 512;
 
-// The alphabet of URLs, without padding (RFC 7515, section 2).
+// Decodes base64url without padding (RFC 7515, section 2).
 std::optional<std::string> decode_base64_url(std::string_view text) {
   std::string ordinary(text);
   std::replace(ordinary.begin(), ordinary.end(), '-', '+');
@@ -24,7 +24,7 @@ std::optional<std::string> decode_base64_url(std::string_view text) {
   return decode_base64(ordinary);
 }
 
-// Between the first and the second of two dots.
+// Returns the part between the first and the second of exactly two dots.
 std::string_view payload_of(std::string_view token) {
   const std::size_t first = token.find('.');
   const std::size_t second = first == token.npos ? first : token.find('.', first + 1);

@@ -20,7 +20,7 @@ using Texts = std::vector<std::string>;
 constexpr std::string_view kUnauthenticatedGroup = "system:unauthenticated";
 constexpr std::string_view kAnonymousUser = "system:anonymous";
 
-// A value of the ConfigMap that is a list of texts, as JSON; a missing one is empty.
+// Returns a value of the ConfigMap that is a JSON list of texts. A missing value is an empty list.
 Result<Texts> list_in(const JsonField& data, std::string_view key) {
   const std::string text = TRY(data[key].text());
   Texts values;
@@ -37,7 +37,7 @@ Result<Texts> list_in(const JsonField& data, std::string_view key) {
   return values;
 }
 
-// Values of the first header that has any, or of all headers with these names.
+// Returns the values of all headers with these names, or only of the first name that has values.
 Texts values_of(const http::Request& request, const Texts& names, bool only_first) {
   Texts values;
   for (const std::string& name : names) {
@@ -55,7 +55,8 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-// "X-Remote-Extra-Authentication.kubernetes.io%2fnode-name: a" is the key "authentication.kubernetes.io/node-name".
+// Adds the extra values. "X-Remote-Extra-Authentication.kubernetes.io%2fnode-name: a" has the key
+// "authentication.kubernetes.io/node-name".
 void add_extra(const http::Request& request, const Texts& prefixes, Identity& user) {
   for (const auto& [header, value] : request.headers) {
     for (const std::string& prefix : prefixes) {
@@ -76,7 +77,7 @@ bool is_of_proxy(const http::Request& request, const FrontProxy& proxy) {
                                                   certificate.common_name) != proxy.allowed_names.end();
 }
 
-// As an API server does with each authenticated user.
+// Adds system:authenticated, as an API server does for each authenticated user.
 void add_authenticated_group(Identity& user) {
   if (user.user == kAnonymousUser || user.in_group(kAuthenticatedGroup) || user.in_group(kUnauthenticatedGroup)) return;
   user.groups.emplace_back(kAuthenticatedGroup);

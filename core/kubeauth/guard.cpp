@@ -33,7 +33,7 @@ http::Response limited() {
   return response;
 }
 
-// One request, from its credentials to the decision.
+// The check of one request, from its credentials to the decision.
 class Check : public std::enable_shared_from_this<Check> {
  public:
   Check(Reviewer& reviewer, std::shared_ptr<GuardCounters> counters, OnReview on_review, const http::Request& request,

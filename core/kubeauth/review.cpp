@@ -29,7 +29,7 @@ void write_if(JsonWriter& json, std::string_view name, const std::string& text) 
   if (!text.empty()) json.member(name, text);
 }
 
-// Calls for `spec` between the brackets of the request's object.
+// Returns the request's JSON. Calls `spec` to write the content of its spec.
 template <class Spec>
 std::string review_body(std::string_view api_version, std::string_view kind, const Spec& spec) {
   JsonWriter json;
@@ -85,7 +85,7 @@ Result<Identity> identity_of(const JsonField& user) {
   return identity;
 }
 
-// The answer's outermost object, if it is of this kind.
+// Returns the answer's JSON if it is of this kind.
 Result<boost::json::value> review_of(std::string_view text, std::string_view kind, std::string_view group) {
   boost::json::value root = TRY(read_json(text, kMaxReviewBytes));
   const JsonField answer(root);
@@ -97,7 +97,7 @@ Result<boost::json::value> review_of(std::string_view text, std::string_view kin
   return root;
 }
 
-// A missing member is no answer, and neither is one that is not a boolean.
+// Returns the boolean. Fails if the field is missing or is not a boolean.
 Result<bool> decided(const JsonField& field) {
   if (field.empty()) return field.wrong("found nothing, expected true or false");
   return field.boolean();
@@ -109,7 +109,7 @@ bool meets(const std::vector<std::string>& audiences, const std::vector<std::str
   });
 }
 
-// Why an answer of another status than 2xx decides nothing.
+// Returns why an answer with another status than 2xx contains no decision.
 std::string unavailable_because(const Result<kube::Reply>& reply, std::string_view resource) {
   std::string text = kube::describe(reply);
   if (!reply) return text;
@@ -173,7 +173,7 @@ Result<TokenDecision> parse_token_review(std::string_view text, const std::vecto
   const boost::json::value root = TRY(review_of(text, "TokenReview", "authentication.k8s.io/"));
   const JsonField status = JsonField(root)["status"];
   TokenDecision decision;
-  // The API server leaves `authenticated` out when it is false.
+  // The API server omits `authenticated` if it is false.
   TRY(status.check_mapping());
   if (status.empty()) return status.wrong("found nothing, expected the result of the review");
   const bool authenticated = !status["authenticated"].empty() && TRY(status["authenticated"].boolean());

@@ -6,7 +6,7 @@
 namespace koord::kubeauth {
 namespace {
 
-// All budgets are looked through when there are too many, but not for each question of a flood.
+// The shortest time between two searches for full budgets, so a flood of questions does not search each time.
 constexpr Duration kDropPeriod = std::chrono::seconds(1);
 
 }  // namespace
@@ -52,7 +52,7 @@ bool ReviewBudget::is_used_up(Time now) {
   return all_.left < 1;
 }
 
-// A client without an entry has its whole budget.
+// Refunds one question. A client without an entry has its full budget.
 void ReviewBudget::refund(const std::string& payer, Time now) {
   const auto found = clients_.find(payer);
   if (found == clients_.end()) return;

@@ -37,7 +37,7 @@ std::optional<ReviewLine::Place> ReviewLine::take_of(const std::string& client) 
   return take(found->second);
 }
 
-// It and its lane are the last of the next turn.
+// Takes the client's next question. The client and the lane become the last in their turns.
 ReviewLine::Place ReviewLine::take(ClientAt client) {
   const LaneAt lane = client->lanes.begin();
   Place place{.client = client->name, .lane = lane->name, .question = std::move(lane->questions.front())};
@@ -58,7 +58,7 @@ void ReviewLine::remove(const Place& place) {
   if (std::erase(lane->questions, place.question) != 0) shrink(client, lane);
 }
 
-// A lane that is as long as another was there first.
+// Drops the client's newest question, from its longest lane. If lanes are equally long, it uses the last one.
 std::string ReviewLine::drop_newest(ClientAt client) {
   LaneAt lane = client->lanes.begin();
   for (LaneAt one = client->lanes.begin(); one != client->lanes.end(); ++one)
@@ -69,7 +69,7 @@ std::string ReviewLine::drop_newest(ClientAt client) {
   return dropped;
 }
 
-// One of its questions is gone.
+// Updates sizes and lists after a question was removed.
 void ReviewLine::shrink(ClientAt client, LaneAt lane) {
   --size_;
   --client->size;
@@ -79,7 +79,7 @@ void ReviewLine::shrink(ClientAt client, LaneAt lane) {
   clients_.erase(client);
 }
 
-// The newest of those that are equally long.
+// Returns the client with the most questions. If several have equally many, returns the last one.
 ReviewLine::ClientAt ReviewLine::longest() {
   ClientAt most = clients_.begin();
   for (ClientAt one = clients_.begin(); one != clients_.end(); ++one)

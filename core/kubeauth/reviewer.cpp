@@ -15,9 +15,9 @@
 namespace koord::kubeauth {
 namespace {
 
-// Questions that were answered with a yes at most so long ago, at least.
+// How long a question that was answered with yes costs nothing, at least.
 constexpr Duration kAcceptedBefore = std::chrono::minutes(10);
-// Less than the timeout of agents' reports.
+// Shorter than the timeout of agents' reports.
 constexpr Duration kLongestWait = std::chrono::seconds(4);
 constexpr Duration kTurnPeriod = std::chrono::milliseconds(100);
 
@@ -31,15 +31,16 @@ ReviewBudget::Answer answer_in(const Decision& decision) {
   return is_yes(decision) ? Answer::yes : Answer::no;
 }
 
-// The client that pays for a question about rights. The node of a pod is a part of it, because all agents are one user.
+// Returns the client that pays for a question about rights. It includes the node of the pod, because all agents are the
+// same user.
 std::string client_of(const Identity& identity) {
   return identity.user + ' ' + std::string(identity.node_name().value_or(""));
 }
 
 }  // namespace
 
-// Questions of one kind: decisions that are kept, and questions without an answer so far. A question that its client
-// may not ask yet waits in a line; those with a subject that was accepted not long ago have a line of their own.
+// Questions of one kind: kept decisions, and questions without an answer so far. A question waits in a line if its
+// client has no budget. Questions about recently accepted subjects have their own line.
 template <class Decision>
 class Reviewer::Questions {
  public:
@@ -63,8 +64,8 @@ class Reviewer::Questions {
         budget_(options.budget),
         lines_(options.line) {}
 
-  // `client` pays for the question; "" is its lane without a subject. `find_subject` returns the subject that it
-  // claims.
+  // Asks a question. `client` pays for it. `find_subject` returns the subject that the question claims, which selects
+  // the client's lane; "" for the lane without a subject.
   template <class FindSubject>
   void ask(std::string client, std::string question, const FindSubject& find_subject, OnDecision on_decision) {
     if (const Decision* kept = find_kept(question)) {
@@ -89,8 +90,8 @@ class Reviewer::Questions {
  private:
   struct Open {
     Place place;
-    kube::Call call;                   // once it is sent
-    std::optional<std::string> payer;  // nullopt: it was answered with yes not long ago, and costs nothing
+    kube::Call call;                   // set when it is sent
+    std::optional<std::string> payer;  // nullopt: it was recently answered with yes, and costs nothing
     bool was_lost = false;
     kube::Client::PendingPtr pending;
     std::unique_ptr<event::Timer> deadline;
@@ -102,7 +103,7 @@ class Reviewer::Questions {
     return kept ? kept : no_.find(question, clock_.now());
   }
 
-  // Others do not overtake those that wait.
+  // Returns whether a question of this client may be sent now, without overtaking waiting ones.
   bool may_ask_at_once(const std::string& client) { return !waits_for_all_ && !lines_.contains(client); }
 
   bool pay(Open& open, const std::string& client) {
@@ -119,7 +120,7 @@ class Reviewer::Questions {
     if (std::optional<std::string> dropped = lines_.add(place, is_known)) end_limited(*dropped);
   }
 
-  // Sends all that may be asked by now.
+  // Sends all waiting questions that may be sent now.
   void take_turns() {
     while (lines_.size() != 0) {
       waits_for_all_ = budget_.is_used_up(clock_.now());
@@ -137,7 +138,7 @@ class Reviewer::Questions {
     turns_.reset();
   }
 
-  // After an answer to a question of this client.
+  // Sends a waiting question of this client, after an answer to another one.
   void take_turn_of(const std::string& client) {
     if (waits_for_all_) return take_turns();
     if (!lines_.contains(client)) return;
@@ -152,7 +153,7 @@ class Reviewer::Questions {
     send(found->second);
   }
 
-  // `question` is a copy: the task that holds the other ends here.
+  // Ends a question that has waited too long. `question` is a copy, because the task that owns the original ends here.
   void end_limited(std::string question) {
     const auto found = open_.find(question);
     if (found == open_.end()) return;
@@ -180,8 +181,8 @@ class Reviewer::Questions {
     });
   }
 
-  // A review changes nothing, so one that was lost, for example on a kept connection that the server was closing, is
-  // sent once more. `question` is a copy: the callback that holds the other ends here.
+  // Sends a lost review again, once: a review changes nothing. It may be lost on a kept connection that the server was
+  // closing. `question` is a copy, because the callback that owns the original ends here.
   bool send_again(std::string question) {
     const auto found = open_.find(question);
     if (found == open_.end() || found->second.was_lost) return false;
@@ -190,7 +191,7 @@ class Reviewer::Questions {
     return true;
   }
 
-  // `question` is a copy: the task that holds the other ends here.
+  // Ends a question without an answer. `question` is a copy, because the task that owns the original ends here.
   void give_up(std::string question) {
     Decision decision;
     decision.message = "the API server did not answer in time";
@@ -226,13 +227,13 @@ class Reviewer::Questions {
   const Duration timeout_;
   const MakeCall make_call_;
   const Judge judge_;
-  Decisions<Decision> yes_, no_;  // apart, so that a flood of refusals leaves the others in memory
-  RecentSet accepted_;            // questions
-  RecentSet known_;               // subjects
+  Decisions<Decision> yes_, no_;  // separate, so a flood of refusals does not remove the accepted ones
+  RecentSet accepted_;            // questions that were recently accepted
+  RecentSet known_;               // subjects that were recently accepted
   ReviewBudget budget_;
   ReviewLines lines_;
-  bool waits_for_all_ = false;           // some could ask if the budget of all were not used up
-  std::unique_ptr<event::Timer> turns_;  // while some wait
+  bool waits_for_all_ = false;           // questions wait because the budget of all clients is used up
+  std::unique_ptr<event::Timer> turns_;  // exists while questions wait
   std::unordered_map<std::string, Open> open_;
 };
 
