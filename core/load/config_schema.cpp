@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/load/config_schema.hpp"
 
-// Without it valijson ends the process where a schema is wrong.
+// Makes valijson throw for an invalid schema. Without it valijson ends the process.
 #define VALIJSON_USE_EXCEPTIONS 1
 
 #include <sys/resource.h>
@@ -39,7 +39,7 @@ Result<boost::json::value> read_named(std::string_view what, std::string_view te
   return value;
 }
 
-// valijson says where as "<root>", "[limits]", "[cpu]".
+// Converts the place of an error to a JSON pointer. valijson gives it as "<root>", "[limits]", "[cpu]".
 std::string as_pointer(const std::vector<std::string>& context) {
   std::string pointer;
   for (std::size_t i = 1; i < context.size(); ++i) {
@@ -53,7 +53,7 @@ std::string as_pointer(const std::vector<std::string>& context) {
 
 Error describe(valijson::ValidationResults& results) {
   std::vector<std::string> reported;
-  // The innermost come first; those after them only say that something inside was wrong.
+  // The innermost errors come first. Later ones only state that a part is invalid.
   for (const valijson::ValidationResults::Error& error : results) {
     if (reported.size() == kMaxReportedErrors) break;
     reported.push_back(as_pointer(error.context) + ": " + error.description);
@@ -65,7 +65,8 @@ Result<void> validate(const boost::json::value& schema_json, const boost::json::
   valijson::Schema schema;
   valijson::SchemaParser parser;
   BoostJsonAdapter schema_adapter(schema_json);
-  parser.populateSchema(schema_adapter, schema);  // throws for a bad one, and for a reference out of it
+  // Throws for an invalid schema, and for a reference to another document.
+  parser.populateSchema(schema_adapter, schema);
   valijson::Validator validator;
   valijson::ValidationResults results;
   BoostJsonAdapter config_adapter(config);
@@ -73,7 +74,7 @@ Result<void> validate(const boost::json::value& schema_json, const boost::json::
   return describe(results);
 }
 
-// Private memory of this process, as RLIMIT_DATA counts it.
+// Returns the private memory of this process, as RLIMIT_DATA counts it.
 Result<std::uint64_t> private_memory() {
   const std::vector<std::string> fields = split(TRY(read_file("/proc/self/statm")), ' ');
   if (fields.size() < 6)

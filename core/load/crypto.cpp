@@ -45,7 +45,7 @@ bool find_all(void* library, Functions& f) {
          find(library, "EVP_DigestVerifyInit", f.verify_init) && find(library, "EVP_DigestVerify", f.verify);
 }
 
-// Without the system's openssl.cnf, which may name further code to load.
+// Loads libcrypto without the system's openssl.cnf, which may load further code.
 Result<Functions> load() {
   const std::string name = "libcrypto.so." + std::to_string(OPENSSL_SHLIB_VERSION);
   void* library = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -68,7 +68,7 @@ std::unique_ptr<T, Free> own(T* object, Free free) {
 
 const unsigned char* data_of(std::string_view bytes) { return reinterpret_cast<const unsigned char*>(bytes.data()); }
 
-// A passphrase cannot be entered.
+// Refuses encrypted keys: no passphrase can be entered.
 int no_passphrase(char*, int, int, void*) { return -1; }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layouts and numbers: System V ABI, chapter 4 and 5, as <elf.h> has them.
+// Layouts and numbers are from the System V ABI, chapters 4 and 5, as in <elf.h>.
 #include "core/load/elf_section.hpp"
 
 #include <elf.h>
@@ -27,7 +27,7 @@ constexpr Elf64_Half kOurMachine = EM_RISCV;
 #error "name the ELF machine of this architecture"
 #endif
 
-// A linker makes some forty; a file with many more is made to waste our time.
+// A linker makes about forty sections. A file with many more is made to use up time.
 constexpr std::uint64_t kMaxSections = 4096;
 constexpr std::uint64_t kMaxNameTable = 1u << 20;
 
@@ -117,7 +117,7 @@ Result<std::string> read_content(const ByteSource& source, const Elf64_Shdr& sec
   return content;
 }
 
-// The name at this offset of the name table; empty when the offset or the missing NUL makes it none.
+// Returns the name at this offset of the name table; "" if the offset or the end of the name is outside.
 std::string_view name_at(std::string_view names, std::uint64_t offset) {
   if (offset >= names.size()) return {};
   std::string_view rest = names.substr(offset);

@@ -18,7 +18,8 @@ namespace {
 constexpr std::size_t kMaxPemBytes = 64u << 10;
 constexpr std::size_t kMaxSignatureFile = 64u << 10;
 
-// The signature beside the file, or nullopt when none is required.
+// Returns the content of the signature file; nullopt if there are no keys to verify it, or if it is missing and not
+// required.
 Result<std::optional<std::string>> find_signature(const std::string& path, const ContentDemand& demand) {
   const bool must = demand.trust == config::Trust::signature;
   if (demand.keys.empty() && !must) return std::optional<std::string>();

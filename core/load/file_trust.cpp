@@ -51,7 +51,7 @@ Result<void> check_ancestor(const std::string& path) {
   return check_owner_and_mode(path, about);
 }
 
-// `path` is resolved; checks what is above it.
+// Checks the directories above `path`, which is resolved.
 Result<void> check_ancestors(const std::filesystem::path& path) {
   for (std::filesystem::path above = path; above.has_relative_path();) {
     above = above.parent_path();
@@ -86,8 +86,8 @@ Result<std::string> check_trusted_file(const std::string& trusted_directory, con
   struct stat about = TRY(stat_of(real));
   if (!S_ISREG(about.st_mode)) return invalid("'" + real + "': expected a regular file, found another kind of file");
   TRY(check_owner_and_mode(real, about));
-  // Between the directory and what a link leads to there may be further directories: these are as near to the
-  // code as the plugin directory itself, so they get no sticky exception.
+  // A link in the trusted directory may lead to a deeper directory. The directories in between must not be writable by
+  // others, even if they are sticky: a change in them changes the code.
   for (auto above = std::filesystem::path(real).parent_path(); above != trusted_directory;
        above = above.parent_path()) {
     struct stat between = TRY(stat_of(above.string()));

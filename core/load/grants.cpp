@@ -26,7 +26,7 @@ constexpr std::array kKinds = {
     Kind{"koord.runtime-hook/1", kRuntimeHook},
 };
 
-// One service, and the plugins that it is granted to if the host offers it.
+// One service, and the kinds of plugins that it is granted to if the host offers it.
 struct Grant {
   std::string_view id;
   std::uint8_t granted_to;

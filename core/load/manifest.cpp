@@ -35,7 +35,7 @@ bool is_gate(std::string_view text) {
   return !text.empty() && text.size() <= 64 && is_upper(text.front()) && std::all_of(text.begin(), text.end(), allowed);
 }
 
-// A key of an annotation, or all of a domain.
+// Returns whether the text is the key of an annotation, or stands for all keys of a domain.
 bool is_annotation(std::string_view text) {
   const std::size_t slash = text.find('/');
   const std::string_view domain = text.substr(0, slash == std::string_view::npos ? 0 : slash);
@@ -51,7 +51,8 @@ bool is_annotation(std::string_view text) {
 
 bool is_any(std::string_view) { return true; }
 
-// "koord.metrics/1": a name like a plugin's, a slash, a revision.
+// Returns whether the text is a service such as "koord.metrics/1": a name in the format of a plugin id, a slash, a
+// revision.
 bool is_service(std::string_view text) {
   std::size_t slash = text.find('/');
   return slash != std::string_view::npos && is_plugin_id(text.substr(0, slash)) && parse_uint(text.substr(slash + 1));
@@ -157,7 +158,7 @@ const Key* find_key(std::string_view name) {
   return key == kKeys.end() ? nullptr : &*key;
 }
 
-// Line breaks apart, a control character has no place in a manifest and could forge a line of the log.
+// Refuses control characters except line breaks: they could forge a line of the log.
 Result<void> check_characters(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     std::size_t length = utf8_length(text.substr(at));
@@ -175,7 +176,7 @@ Result<void> take_line(std::string_view line, std::set<std::string, std::less<>>
     return invalid("expected lines key=value, found '" + std::string(line.substr(0, 64)) + "'");
   }
   const Key* key = find_key(line.substr(0, equals));
-  if (key == nullptr) return {};  // a later minor's
+  if (key == nullptr) return {};  // a key of a later minor version
   if (!seen.emplace(key->name).second) return invalid("found '" + std::string(key->name) + "' twice, expected it once");
   return key->take(line.substr(equals + 1), manifest);
 }
@@ -239,7 +240,7 @@ Result<Manifest> parse_manifest(std::string_view section) {
 Result<Manifest> read_manifest(const std::string& path) {
   UniqueFd file = TRY(open_at(AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   ByteSource source = TRY(bytes_of_file(file.get()));
-  // One byte more for the NUL.
+  // One more byte for the NUL.
   std::string section = TRY(read_elf_section(source, KOORD_MANIFEST_SECTION, kMaxManifestBytes + 1));
   return parse_manifest(section);
 }

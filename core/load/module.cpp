@@ -17,12 +17,12 @@ namespace {
 
 using boost::dll::load_mode::type;
 
-// Now: a missing symbol is found here and not at the first call. Local: plugins do not meet each other's
-// symbols. Nodelete: not even a mistaken dlclose unmaps code that may run.
+// rtld_now: a missing symbol is detected here, not at the first call. rtld_local: plugins do not share symbols.
+// RTLD_NODELETE: not even a wrong dlclose() unmaps code that may run.
 constexpr type kMode =
     boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local | static_cast<type>(RTLD_NODELETE);
 
-// A constructor of an honest plugin does next to nothing.
+// The constructors of an honest plugin take almost no time.
 constexpr Duration kPatience = std::chrono::seconds(10);
 
 using FileIdentity = std::pair<std::uint64_t, std::uint64_t>;  // device and inode
@@ -35,16 +35,16 @@ struct Mapped {
 struct Handles {
   std::mutex mutex;
   std::map<FileIdentity, Mapped> by_file;
-  std::map<std::string, std::size_t> asked;  // how many files were to be mapped by this path
+  std::map<std::string, std::size_t> asked;  // how many files were mapped by this path
 };
 
-// Never destroyed: boost's destructor would call dlclose.
+// Never destroyed, because boost's destructor would call dlclose.
 Handles& handles() {
   static Handles& all = *new Handles;
   return all;
 }
 
-// The loader's own text, without the "boost::dll::…failed" around it.
+// Returns only the loader's own text, without "boost::dll::…failed" around it.
 std::string reason_of(const boost::system::system_error& error) {
   std::string text = error.what();
   std::size_t open = text.find(" (");
@@ -64,8 +64,8 @@ Result<boost::dll::shared_library> map_file(const std::string& path) {
   }
 }
 
-// The loader takes a path that it knows for the file that it knows, whatever lies there now. So each file of one path
-// gets another spelling of it: "/a/x.so", "/a/./x.so", "/a/././x.so". With the lock held.
+// Returns a spelling of the path that is new for each file: "/a/x.so", "/a/./x.so", "/a/././x.so". For a known path the
+// loader would return the known file, even if another file has replaced it. The lock must be held.
 std::string spelling_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   std::string spelling = path.substr(0, slash);
@@ -73,9 +73,9 @@ std::string spelling_of(const std::string& path) {
   return spelling + path.substr(slash);
 }
 
-// Mapping runs constructors. Whatever they do wrong is found out in a child: an exception thrown through
-// dlopen, for one, may end the process, and even when it is caught the loader's lock stays held (glibc 2.36):
-// the next dlopen hangs.
+// Maps the file in a child, because mapping runs constructors. Their faults are detected in the child: for example, an
+// exception thrown through dlopen may end the process. Even if it is caught, the loader's lock remains held (glibc
+// 2.36) and the next dlopen hangs.
 Result<void> try_to_map(const std::string& path) {
   auto map = [&]() -> Result<void> {
     static auto& kept = *new std::vector<boost::dll::shared_library>;

@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint32_t kMaxClasses = 64;
 constexpr std::size_t kMaxClassName = 128;
 constexpr std::size_t kMaxSchema = 1u << 20;
-// The size of a table of revision /1 when it was published; has() checks for later members.
+// The size of a table of revision /1 when it was published. has() checks for members that were added later.
 constexpr std::size_t kModuleSize = sizeof(koord_module);
 constexpr std::size_t kClassSize = sizeof(koord_class);
 
@@ -28,7 +28,7 @@ Result<void> check_size(std::string_view what, std::uint64_t found, std::uint64_
   return unlike(what, "at least " + std::to_string(least) + " bytes", std::to_string(found));
 }
 
-// A C string of a plugin, read no further than it may be long.
+// Returns a copy of a plugin's C string. Reads at most its maximum length.
 Result<std::string> bounded_text(std::string_view what, const char* text, std::size_t max_bytes) {
   if (text == nullptr) return unlike(what, "a text", "NULL");
   std::size_t length = ::strnlen(text, max_bytes + 1);

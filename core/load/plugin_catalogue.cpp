@@ -24,12 +24,12 @@ Result<void> examine(const std::string& directory, PluginFile& file) {
 PluginFile read_plugin_file(const std::string& directory, const std::string& name, Origin origin) {
   PluginFile file{.path = directory + "/" + name, .manifest = {}, .origin = origin, .refusal = {}};
   if (Result<void> fine = examine(directory, file); !fine) file.refusal = fine.error().message();
-  // Something to call it by, when its own name could not be read.
+  // The file's name is used as id if the id could not be read.
   if (file.manifest.id.empty()) file.manifest.id = std::filesystem::path(name).stem().string();
   return file;
 }
 
-// `seen`: paths; "libx.so" and a link to it are one plugin.
+// Adds the plugins of a directory. `seen`: known paths, because "libx.so" and a link to it are one plugin.
 Result<void> read_directory(const std::string& path, Origin origin, std::set<std::string>& seen,
                             std::vector<PluginFile>& files) {
   std::string directory = TRY(check_trusted_directory(path));

@@ -14,7 +14,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t kMaxVisits = 20'000;  // of values, with every reference replaced by what it names
+constexpr std::size_t kMaxVisits = 20'000;  // of values, with every reference replaced by its target
 constexpr std::size_t kMaxDepth = 64;       // with references replaced
 constexpr std::size_t kMaxPatternBytes = 256;
 constexpr std::uint64_t kMaxRepetitions = 1000;
@@ -25,13 +25,13 @@ Error wrong(const std::string& pointer, const std::string& what) {
   return invalid("config_schema: " + (pointer.empty() ? "the whole" : pointer) + ": " + what);
 }
 
-// Patterns that may make matching exponential: a group that repeats without end and has repetitions or choices of its
-// own, and a reference to a group.
+// Finds patterns that may take exponential time to match: a group with unlimited repetition that has repetitions or
+// choices itself, and a reference to a group.
 class PatternCheck {
  public:
   explicit PatternCheck(std::string_view pattern) : rest_(pattern) {}
 
-  // Empty: nothing is wrong.
+  // Returns the problem; "": none.
   std::string problem() {
     if (rest_.size() > kMaxPatternBytes)
       return std::to_string(rest_.size()) + " bytes long, expected at most " + std::to_string(kMaxPatternBytes);
@@ -96,10 +96,10 @@ class PatternCheck {
     ended_ = groups_.empty() ? Group{} : groups_.back();
     if (groups_.empty()) return;
     groups_.pop_back();
-    if (ended_.repeats_or_chooses) mark();  // the outer one has them, too
+    if (ended_.repeats_or_chooses) mark();  // the outer group contains them, too
   }
 
-  // Repeats the preceding item; `often` times or without end.
+  // Processes a repetition of the preceding item. `often`: many times or without a limit.
   void repeat(bool often) {
     if (often && ended_.repeats_or_chooses)
       problem_ = "a repeated group with repetitions or choices in it, which may take forever to match";
@@ -107,7 +107,7 @@ class PatternCheck {
     ended_ = {};
   }
 
-  // "{2,5}": whether that is often.
+  // Reads bounds such as "{2,5}". Returns whether they allow many repetitions.
   bool take_bounds() {
     const std::string_view bounds = rest_.substr(0, rest_.find('}'));
     rest_.remove_prefix(std::min(rest_.size(), bounds.size() + 1));
@@ -128,11 +128,11 @@ class PatternCheck {
 
   std::string_view rest_;
   std::vector<Group> groups_;
-  Group ended_;  // the one that ended just now
+  Group ended_;  // the group that has just ended
   std::string problem_;
 };
 
-// Goes through a schema as a compiler does, references replaced.
+// Visits a schema as a compiler does, with references replaced.
 class SchemaWalk {
  public:
   explicit SchemaWalk(const json::value& schema) : schema_(schema) {}
@@ -189,7 +189,7 @@ class SchemaWalk {
   }
 
   const json::value& schema_;
-  std::vector<std::string> open_;  // references that are followed now
+  std::vector<std::string> open_;  // references that are being followed
   std::size_t visits_ = 0, depth_ = 0;
   SchemaFacts facts_;
 };

@@ -31,14 +31,15 @@ void restore_signals() {
   for (int signal : {SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTERM, SIGINT, SIGHUP}) ::signal(signal, SIG_DFL);
 }
 
-int report_fd = -1;  // of the child
+int report_fd = -1;  // in the child
 
 [[noreturn]] void report_and_exit(const std::string& text) {
   [[maybe_unused]] ssize_t written = ::write(report_fd, text.data(), std::min(text.size(), kMaxReport));
   ::_exit(0);
 }
 
-// dlopen() is declared to throw nothing, so what a constructor throws may not reach a handler around it.
+// Reports an exception of a constructor by std::terminate. dlopen() is declared not to throw, so a handler around it
+// may not be reached.
 [[noreturn]] void report_uncaught() {
   constexpr const char* kExpected = "-expected constructors that do not throw, found ";
   try {
@@ -51,7 +52,8 @@ int report_fd = -1;  // of the child
   std::abort();
 }
 
-// A descriptor of the agent would keep its locks and sockets while this process outlives an agent that is killed.
+// Closes all descriptors except the report's. They would keep the agent's locks and sockets if the agent is killed
+// before this process ends.
 void close_all_but_report() {
   constexpr int kReport = STDERR_FILENO + 1;
   if (report_fd != kReport) report_fd = ::dup2(report_fd, kReport);
@@ -62,8 +64,8 @@ void close_all_but_report() {
 
 [[noreturn]] void be_the_child(const std::function<Result<void>()>& what, int report, pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(0);  // it has ended before
-  restore_signals();                      // the agent's handlers speak for the agent
+  if (::getppid() != parent) ::_exit(0);  // the parent has already ended
+  restore_signals();                      // the handlers of the agent must not run in the child
   report_fd = report;
   close_all_but_report();
   std::set_terminate(report_uncaught);
@@ -71,7 +73,7 @@ void close_all_but_report() {
   report_and_exit(result ? std::string(1, kFine) : kRefused + result.error().message());
 }
 
-// Returns the child's output until it ended or the time was over; nullopt: the time was over first.
+// Returns the child's output up to its end; nullopt: the time was over before.
 std::optional<std::string> read_report(int fd, Duration patience) {
   auto end = std::chrono::steady_clock::now() + patience;
   std::string report;
@@ -101,15 +103,15 @@ std::string end_of(pid_t child) {
   return "with exit code " + std::to_string(waited == child ? WEXITSTATUS(status) : -1);
 }
 
-// AddressSanitizer's memory has locks that fork() does not reset: there one child in ten hangs through no fault of its
-// code.
+// With AddressSanitizer one child in ten hangs without a fault of its code: fork() does not reset the locks of
+// AddressSanitizer's memory.
 #ifdef __has_feature  // clang has
 constexpr bool kForkMayHang = __has_feature(address_sanitizer);
 #else
 constexpr bool kForkMayHang = false;
 #endif
 
-// nullopt: it had not ended in time.
+// Runs the child once. Returns nullopt if it did not end in time.
 std::optional<Result<void>> try_once(const std::function<Result<void>()>& what, Duration patience) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return Result<void>(system_error(errno, "cannot make a pipe"));
