@@ -16,7 +16,7 @@ void append(Buffer& out, std::string_view text) { out.append(text.data(), text.d
 
 bool is_control(unsigned char c) { return c < 0x20 || c == 0x7f; }
 
-// The letter behind the backslash, 0 when there is no short form.
+// Returns the letter after the backslash; 0: the character has no short form.
 char short_escape(char c) {
   switch (c) {
     case '\n':

@@ -60,7 +60,7 @@ std::unique_ptr<spdlog::formatter> make_line_format(Format format) {
 }
 
 spdlog::level::level_enum to_spdlog(Level level) {
-  return static_cast<spdlog::level::level_enum>(level);  // ours are spdlog's first five, in its order
+  return static_cast<spdlog::level::level_enum>(level);  // the levels are spdlog's first five, in its order
 }
 
 static_assert(static_cast<int>(Level::trace) == spdlog::level::trace);

@@ -14,7 +14,7 @@
 namespace koord::log {
 namespace {
 
-// Outside of Output: a line below the level costs one load.
+// Not a member of Output: so a line below the level costs only one load.
 constinit std::atomic<Level> threshold{Level::info};
 
 class Output {
@@ -52,8 +52,8 @@ class Output {
   OutputSettings settings_ = to_stderr();
 };
 
-// Made with the first line and never destroyed: threads that were left behind may log while the process
-// exits.
+// Returns the output. It is made with the first line and never destroyed, because abandoned threads may log while the
+// process exits.
 Output& output() {
   static Output& instance = *new Output;
   return instance;
