@@ -10,7 +10,7 @@
 namespace koord::manager {
 namespace {
 
-// Each of some thousand agents has a token and rights of its own, which are asked for again and again.
+// Each of several thousand agents has its own token and permissions, which are reviewed repeatedly.
 constexpr kube::ClientOptions kReviewClient{.requests_per_second = 2000, .burst = 2000, .kept_connections = 16};
 
 kubeauth::ReviewerOptions reviewer_options(Duration keep) {
@@ -66,7 +66,7 @@ ApiAccess::ApiAccess(Parts parts, const kube::ConnectionConfig& api_server, Dura
               .on_health = [this](const kube::Health& health) { watch_problem_ = health.problem; },
               .on_confirmed = {}}) {}
 
-// The last good settings stay in use. Connections from before are judged by the new ones.
+// Invalid settings are ignored: the last valid ones stay in use. Existing connections are judged by the new settings.
 void ApiAccess::take_config_map(const kube::Objects& objects) {
   retry_.reset();
   settings_problem_.clear();
@@ -92,7 +92,7 @@ void ApiAccess::use(kubeauth::FrontProxy proxy) {
   retry_ = parts_.loop.after(retries_.failed(), [this, proxy = std::move(proxy)] { use_again(proxy); });
 }
 
-// `proxy` is a copy: the task that holds the other ends here.
+// Takes a copy of `proxy`, because use() ends the retry task that owns the original.
 void ApiAccess::use_again(kubeauth::FrontProxy proxy) {
   settings_problem_.clear();
   use(std::move(proxy));
@@ -109,7 +109,7 @@ aggregated::Access ApiAccess::access() {
 
 void ApiAccess::authenticate(const http::Request& request, const aggregated::Access::OnIdentity& on_identity) {
   using Outcome = kubeauth::TokenDecision::Outcome;
-  // Only a token can be judged before the authorities are known.
+  // Without the authorities only a bearer token can be checked.
   if (!is_known_ && !kubeauth::bearer_token(request)) {
     ++counters_.unavailable;
     return on_identity(aggregated::not_serving("the authorities of clients are not known yet"));

@@ -7,8 +7,8 @@
 namespace koord::manager {
 namespace {
 
-// Older reports of such a part of the window for grants are one sample: a node costs as much memory whether it reports
-// every second or every minute.
+// Older reports within this fraction of the window for grants are merged into one sample. So a node needs as much
+// memory whether it reports every second or every minute.
 constexpr int kPartsOfWindow = 10;
 
 using Do = BatchGrant::Decision::Do;
@@ -61,7 +61,7 @@ void BatchGrant::report(Time now, const std::string& id, bool is_recent, Duratio
   }
   has_report_ = true;
   last_id_ = id;
-  if (is_first && !is_recent) return;  // it may be days old; the next one is not
+  if (is_first && !is_recent) return;  // the first report may be days old; later reports are new
   is_known_ = true;
   last_report_ = now;
   before_fading_.reset();
@@ -71,7 +71,7 @@ void BatchGrant::report(Time now, const std::string& id, bool is_recent, Duratio
   while (samples_.size() > 1 && now - samples_[1].at > longest) samples_.erase(samples_.begin());
 }
 
-// Merges neighbours that no longer count for withdrawals.
+// Merges adjacent samples that are too old for the withdrawal window.
 void BatchGrant::merge_older(Time now, const GrantRules& rules) {
   for (std::size_t i = samples_.size() - 1; i > 0; --i) {
     const Sample& newer = samples_[i];
@@ -88,7 +88,8 @@ void BatchGrant::merge_older(Time now, const GrantRules& rules) {
   }
 }
 
-// Returns the mean of the reports that lie within the last `over` with their own window, and at least of the newest.
+// Returns the mean of the reports that lie, with their own windows, within the last `over`. Always includes the newest
+// report.
 CpuMemory BatchGrant::mean(Time now, Duration over) const {
   double cpu = 0, memory = 0, count = 0;
   for (auto sample = samples_.rbegin(); sample != samples_.rend(); ++sample) {
@@ -100,7 +101,8 @@ CpuMemory BatchGrant::mean(Time now, Duration over) const {
   return {std::llround(cpu / count), std::llround(memory / count)};
 }
 
-// Half of it is enough, as it is for an agent that has just started.
+// Returns whether the samples cover at least half of `over`. An agent that has just started also reports averages from
+// half of its window.
 bool BatchGrant::covers(Time now, Duration over) const {
   return now - samples_.front().first + samples_.front().window >= over / 2;
 }

@@ -36,7 +36,7 @@ void BatchNodes::erase_unused(std::map<std::string, One>::iterator node) {
   if (!one.exists && one.pods.empty() && !one.usage) nodes_.erase(node);
 }
 
-// From the settings and the node's own labels and annotations.
+// Computes the settings of a node from the ConfigMap and the node's labels and annotations.
 void BatchNodes::settle(One& one) {
   NodeColocation own = settings_.of_node(one.node.labels, one.node.annotations);
   one.problems = std::move(own.problems);
@@ -88,7 +88,7 @@ void BatchNodes::take_node(Time now, const state::Node& node, std::uint64_t vers
 void BatchNodes::remove_node(const std::string& name) {
   const auto found = nodes_.find(name);
   if (found == nodes_.end()) return;
-  One rest(Time{});  // its grants begin when it returns
+  One rest(Time{});  // keeps the pods; grants start again when the node returns
   rest.pods = std::move(found->second.pods);
   found->second = std::move(rest);
   erase_unused(found);
@@ -117,7 +117,8 @@ void BatchNodes::remove_pod(Time now, const std::string& name) {
   node_of_pod_.erase(known);
 }
 
-// An agent that is not silent has reported within these periods. A time in the future says nothing about the age.
+// Returns whether the report is at most `stale_periods` reporting periods old. A time in the future is not evidence of
+// a recent report.
 bool BatchNodes::is_recent(const One& one, std::int64_t wall_ns) {
   const std::int64_t longest = (one.rules.report * one.rules.stale_periods).count();
   const std::optional<std::int64_t> at = one.usage ? one.usage->update_ns : std::nullopt;
@@ -159,7 +160,7 @@ void BatchNodes::add_offer(Time now, One& one, Pair& pair, const ResourcePair& n
     return;
   }
   const BatchGrant::Decision decision = pair.grant.decide(now, pair.published, one.rules);
-  // Nothing is not worth a write where there is nothing.
+  // A node without the resources needs no write that sets them to zero.
   const bool is_nothing = !pair.published && decision.amount == CpuMemory{};
   if (decision.what == Decide::publish && !is_nothing) offers.push_back({names, decision.amount});
   if (decision.what == Decide::remove) offers.push_back({names, std::nullopt});
@@ -189,7 +190,7 @@ std::optional<BatchNodes::Patch> BatchNodes::next(Time now) {
   return std::nullopt;
 }
 
-// Whether it takes something away.
+// Counts an offer by kind. Returns whether it reduces a published amount.
 bool BatchNodes::count(const Offer& offer, const Pair& pair) {
   const bool is_less = pair.published && offer.amount &&
                        (offer.amount->cpu < pair.published->cpu || offer.amount->memory < pair.published->memory);
@@ -208,7 +209,7 @@ void BatchNodes::ended(Time now, const std::string& node, bool done, std::uint64
     one.not_before = now + kRetry;
     return;
   }
-  // The watch may have been faster than the answer, and another program faster than both.
+  // A watch event may have arrived before the response, perhaps with a newer change by another program.
   const bool has_newer = version != 0 && version < one.version;
   one.version = std::max(one.version, version);
   for (const Offer& offer : offers) {

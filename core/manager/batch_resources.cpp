@@ -21,7 +21,7 @@ constexpr double kMostNormalization = 5;
 
 std::int64_t bounded_amount(std::int64_t amount) { return std::clamp<std::int64_t>(amount, 0, kMostAmount); }
 
-// All are bounded, so that neither sums nor products overflow.
+// All amounts are at most kMostAmount, so sums and products do not overflow.
 std::int64_t plus(std::int64_t a, std::int64_t b) { return std::min(a + b, kMostAmount); }
 std::int64_t percent_of(std::int64_t amount, std::int64_t percent) {
   const double part = static_cast<double>(amount) / 100 * static_cast<double>(percent);
@@ -137,10 +137,10 @@ Demand demand_of(const std::map<std::string, PodFacts, std::less<>>& pods, const
     if (pod.counts && goes_before_batch(pod.priority)) {
       const CpuMemory& request = pod.request;
       demand.requested = plus(demand.requested, request);
-      // Its CPUs are not for other pods, whether it uses them or not.
+      // Other pods cannot use the CPUs of this pod, even if they are idle.
       const bool is_exclusive = pod.qos == state::KoordQos::lse;
       demand.used = plus(demand.used, !used ? request : is_exclusive ? CpuMemory{request.cpu, used->memory} : *used);
-      // A pod without a report counts with its request, as Koordinator does for a NUMA node but forgets for a node.
+      // A pod without a report counts with its request. Koordinator does this for a NUMA node, but not for a node.
       demand.most_of_both = plus(demand.most_of_both, used ? most(request, *used) : request);
     }
     if (pod.counts && use != reported.end()) reported.erase(use);

@@ -61,7 +61,7 @@ kube::EventInput ClusterSettings::event(std::string reason, std::string message)
   return {std::move(about), true, std::move(reason), std::move(message)};
 }
 
-// The reasons are those of Koordinator's manager.
+// The event reasons are the same as in Koordinator's manager.
 std::vector<kube::EventInput> ClusterSettings::events() const {
   std::vector<kube::EventInput> events;
   for (const state::SettingsProblem& problem : problems_)

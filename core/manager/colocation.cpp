@@ -121,7 +121,8 @@ Result<void> read_memory_policy(const JsonField& field, std::string& value) {
                      "', expected usageWithoutPageCache, usageWithHotPageCache or usageWithPageCache");
 }
 
-// The members of a strategy over the settings; all or nothing is the caller's matter.
+// Overwrites `settings` with the members of a strategy. On an error some members may already be set; the caller must
+// discard `settings`.
 Result<void> read_strategy(const json::value& strategy, const std::string& path, Colocation& settings) {
   const JsonField of(strategy, path);
   TRY(of.check_mapping());
@@ -162,7 +163,7 @@ Result<void> check_document(std::string_view text) {
   return check_entries(document, cluster);
 }
 
-// A label with a ratio, such as "0.7", that replaces a percentage.
+// Replaces a percentage by the ratio of a label, such as "0.7".
 void apply_ratio(const state::StringMap& labels, const std::string& name, std::int64_t& percent,
                  std::vector<std::string>& problems) {
   const auto label = labels.find("node.koordinator.sh/" + name);

@@ -17,12 +17,14 @@ namespace koord::manager {
 namespace {
 
 constexpr Duration kTick = std::chrono::seconds(1);
-// The values of a direct report are means of the agent's report.direct.window, which the report does not state. This is
-// its default: of a longer one, more reports are averaged.
+// The window of a report that came directly: the values are means over the agent's report.direct.window, which the
+// report does not state. This is the default of that option. If the agent uses a longer window, more reports are
+// averaged than necessary.
 constexpr Duration kDirectWindow = std::chrono::seconds(10);
 constexpr std::string_view kSloApi = "/apis/slo.koordinator.sh/v1alpha1/";
 
-// A cluster of 5,000 nodes with 250 pods each; of a pod about 150 bytes are kept, of a NodeMetric all.
+// Enough for a cluster of 5,000 nodes with 250 pods each. About 150 bytes are kept of a pod, and the whole object of a
+// NodeMetric.
 constexpr kube::ObjectSet::Limits kManyObjects{.objects = 2'000'000, .bytes = std::size_t{2} << 30};
 
 std::string slo_collection(std::string_view plural) { return std::string(kSloApi) + std::string(plural); }
@@ -71,7 +73,7 @@ struct Controllers::State {
     if (batch_) batch_->forget_writes();
   }
 
-  // Not an object of the watch with a report that came directly, or with an older one: it is no new report.
+  // Takes a report. A report from the watch is ignored if it is not newer than the last direct report of the node.
   void take_report(const std::string& node, std::string_view text, bool is_direct) {
     if (!batch_) return;
     Result<NodeUsage> usage = parse_node_usage(text);
@@ -205,7 +207,7 @@ struct Controllers::State {
       vanished_.insert(name);
     }
     for (const std::string& name : what.changed) take_node(name, *all.at(name));
-    // A server without any nodes is more likely to be wrong than to be right.
+    // An empty node list is more likely a server error than a cluster without nodes, so it removes nothing.
     if (!all.empty()) give_up_vanished(all);
     run();
   }
@@ -275,7 +277,7 @@ struct Controllers::State {
     run();
   }
 
-  // Remembers the problem with a subject; empty: it is over.
+  // Records the problem with a subject. An empty `problem` clears it.
   void note(const std::string& subject, std::string problem) {
     if (problem.empty())
       problems_.erase(subject);
@@ -283,7 +285,7 @@ struct Controllers::State {
       problems_[subject] = std::move(problem);
   }
 
-  // Writes nothing before everything that decides about it has been read.
+  // Sends writes only after all inputs of the decisions have been read.
   void run() {
     follow_reports();
     if (!leads() || !settings_.is_known() || nodes_.empty() || !is_current("Node")) return;
@@ -295,7 +297,8 @@ struct Controllers::State {
     if (batch_) record_contested("Node", batch_->bounds());
   }
 
-  // While NodeMetrics cannot be read every node would seem silent.
+  // While NodeMetrics cannot be read, every node would seem silent. So the silence is measured from the time when they
+  // can be read again.
   void follow_reports() {
     if (!batch_) return;
     const bool had_reports = std::exchange(has_reports_, is_current("NodeMetric"));
@@ -316,10 +319,10 @@ struct Controllers::State {
   Parts parts_;
   const Options options_;
   bool leads_ = false;
-  bool has_reports_ = false;  // NodeMetrics are known and up to date
+  bool has_reports_ = false;  // NodeMetrics are listed and up to date
   ClusterSettings settings_;
   std::map<std::string, state::Node> nodes_;
-  std::map<std::string, std::int64_t> direct_reports_;        // by node: the time of its newest one, on its own clock
+  std::map<std::string, std::int64_t> direct_reports_;        // by node: time of its newest direct report, by its clock
   std::set<std::string> vanished_;                            // nodes with objects that are still wanted
   std::map<std::string, std::string> problems_;               // by subject
   std::set<std::string, std::less<>> listed_;                 // kinds

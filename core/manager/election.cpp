@@ -8,10 +8,11 @@
 namespace koord::manager {
 namespace {
 
-// A longer one in the record is another program's mistake, or meant to keep the lease permanently.
+// A longer duration in the record is a mistake of another program, or an attempt to keep the lease permanently. It is
+// treated as this one.
 constexpr Duration kLongestLease = std::chrono::minutes(5);
 
-// The duration in a record that its holder has given up, as client-go writes it, too.
+// The duration that a holder writes when it releases the lease, the same as client-go's.
 constexpr Duration kGivenUp = std::chrono::seconds(1);
 
 }  // namespace
@@ -19,11 +20,11 @@ constexpr Duration kGivenUp = std::chrono::seconds(1);
 Election::Election(std::string identity, const LeaseTiming& timing, Time now, std::uint64_t seed)
     : identity_(std::move(identity)), timing_(timing), random_(seed), due_(now) {}
 
-// The holder itself gave it up, and had stopped before. A lease that someone else emptied may have a holder that does
-// not know it yet.
+// Returns whether the holder itself has released the lease, after it stopped to lead. The short duration shows this. If
+// another client has cleared the holder, the holder may not know it yet and still lead.
 bool Election::is_given_up() const { return known_ && known_->holder.empty() && known_->duration <= kGivenUp; }
 
-// When the lease may be taken from another replica.
+// Returns when the lease may be taken from another replica.
 Time Election::free_at() const {
   const Duration of_holder = std::min(known_->duration, kLongestLease);
   return later(seen_, std::max(timing_.lease, of_holder));
@@ -59,7 +60,8 @@ Election::Step Election::next_release(Time now, std::int64_t wall_ns) {
   return begin(Step::Do::write, now, std::move(record));
 }
 
-// Notes the end of a request; false: nothing follows from its result, because this replica has given up.
+// Records the end of a request. Returns false if the caller must ignore the result, because this replica has released
+// the lease.
 bool Election::end_request() {
   is_busy_ = is_creating_ = false;
   if (is_last_) phase_ = Phase::released;
@@ -72,13 +74,13 @@ Election::Step Election::next(Time now, std::int64_t wall_ns) {
   if (now < due_) return {Step::Do::wait, due_, {}, {}};
   if (must_read_) return begin(Step::Do::read, now);
   const bool is_free = is_missing_ || holds() || is_given_up() || now >= free_at();
-  // Taking it also shows whether it has changed since it was read.
+  // The read shows whether the record has changed.
   if (!is_free) return begin(Step::Do::read, now);
   is_creating_ = is_missing_;
   return begin(Step::Do::write, now, claim(wall_ns));
 }
 
-// The moment of the answer, not that of the request: the record may have changed until then.
+// `now` is the time of the response, not of the request: the record may have changed in between.
 void Election::observe(Time now, LeaseRecord record) {
   const bool changed = !known_ || known_->resource_version != record.resource_version ||
                        known_->holder != record.holder || known_->renewed != record.renewed;

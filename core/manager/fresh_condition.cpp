@@ -25,15 +25,15 @@ json::object fresh_condition(std::optional<std::int64_t> silent_seconds) {
           {"message", "no report for " + std::to_string(*silent_seconds) + " s"}};
 }
 
-// The condition Fresh, which with_fresh_condition() puts at the end of a status; empty: it is missing. Inside of a text
-// its quotes would be escaped, so it is found without reading the whole status.
+// Returns the condition Fresh, which with_fresh_condition() writes at the end of a status. Returns "" if it is missing.
+// Inside a string its quotes would be escaped, so searching the text is safe and avoids parsing the whole status.
 std::string_view fresh_at_end(std::string_view status) {
   constexpr std::string_view kBegin = R"({"type":"Fresh",)";
   const std::size_t begin = status.ends_with(kEndOfStatus) ? status.rfind(kBegin) : status.npos;
   return begin == status.npos ? std::string_view() : status.substr(begin, status.size() - begin - 2);
 }
 
-// Moves the conditions out of the status, without Fresh.
+// Removes the conditions from the status. Returns them without Fresh.
 json::array take_conditions(json::object& status) {
   json::array others;
   for (const json::value& condition : json_list(status, "conditions"))
@@ -59,7 +59,7 @@ Result<std::string> with_fresh_condition(std::string_view status, std::optional<
     }
   }
   conditions.push_back(std::move(wanted));
-  object.erase("conditions");  // so that they come last
+  object.erase("conditions");  // they must be the last member
   object["conditions"] = std::move(conditions);
   return json::serialize(object);
 }

@@ -20,10 +20,10 @@ namespace {
 
 namespace json = boost::json;
 
-// The slice is looked at again so often, and after a failure.
+// Interval between checks of the slice, and the delay before a retry after a failure.
 constexpr Duration kSlicePeriod = std::chrono::seconds(10);
 constexpr Duration kSliceRetry = std::chrono::seconds(1);
-constexpr std::size_t kMaxFinalizers = 200;  // bytes of their names in a message
+constexpr std::size_t kMaxFinalizers = 200;  // in bytes: limit for their names in a message
 
 bool is_ipv6(const std::string& address) { return address.find(':') != std::string::npos; }
 
@@ -57,7 +57,7 @@ json::array subsets_of(const LeaderEndpoint& leader) {
   return json::array{json::object{{"addresses", json::array{std::move(address)}}, {"ports", ports_of(leader)}}};
 }
 
-// The parts of an object that are the leader's: labels, and members beside the metadata.
+// The parts of an object that the leader writes: labels, and members other than the metadata.
 struct OwnParts {
   json::object labels, members;
 };
@@ -67,7 +67,7 @@ OwnParts slice_parts(const LeaderEndpoint& leader) {
           {{"endpoints", endpoints_of(leader)}, {"ports", ports_of(leader)}}};
 }
 
-// Without the label Kubernetes would make a second slice of the Service from them.
+// Without this label Kubernetes would mirror the Endpoints into a second slice of the Service.
 OwnParts endpoints_parts(const LeaderEndpoint& leader) {
   return {{{"endpointslice.kubernetes.io/skip-mirror", "true"}}, {{"subsets", subsets_of(leader)}}};
 }
@@ -79,7 +79,7 @@ std::string new_object(json::object object, const std::string& name, const Leade
   return json::serialize(object);
 }
 
-// nullopt: the object is as it should be.
+// Returns the object with these parts, or nullopt if it already has them.
 Result<std::optional<std::string>> object_with(std::string_view newest, OwnParts parts) {
   const json::object before = TRY(read_json_object(newest));
   json::object object = before;
@@ -90,7 +90,7 @@ Result<std::optional<std::string>> object_with(std::string_view newest, OwnParts
   return std::optional(json::serialize(object));
 }
 
-// Deletes this version of the object only.
+// Returns a call that deletes only this version of the object.
 kube::Call delete_call(const std::string& target, std::string_view object) {
   kube::Call call{.verb = kube::Verb::remove, .target = target};
   const Result<kube::ObjectView> seen = kube::parse_object(object);
@@ -102,7 +102,7 @@ kube::Call delete_call(const std::string& target, std::string_view object) {
   return call;
 }
 
-// Why an object of the other family does not go away; "": it was not deleted yet.
+// Returns why an object of the other IP family still exists; "" if it is not being deleted yet.
 std::string held_because(std::string_view text) {
   const Result<json::object> object = read_json_object(text);
   if (!object) return {};
@@ -186,7 +186,7 @@ void LeaderSlice::write() {
          leader_.slice_name(), slice_json, slice_with, false});
 }
 
-// A write names the version that it was made from, so one of a former leader that comes late is refused.
+// A write states the version that it is based on. So the API server refuses a late write of a former leader.
 void LeaderSlice::write(const Object& object) {
   kube::Update update;
   update.collection = object.collection;
@@ -209,7 +209,7 @@ void LeaderSlice::write(const Object& object) {
       });
 }
 
-// For a moment the Service has no endpoint.
+// Deletes the object and writes a new one. In between, the Service has no endpoint.
 void LeaderSlice::replace(const Object& object, std::string_view outdated) {
   if (std::string why = held_because(outdated); !why.empty()) {
     problem_ = std::string(object.kind) + ": " + why;

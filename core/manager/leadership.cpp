@@ -63,7 +63,7 @@ struct Leadership::State {
     send(std::move(call), step.timeout, [this](const kube::Reply& reply) { take_written(reply); });
   }
 
-  // The client's own timeout begins when it is the call's turn; a server may have asked it to wait.
+  // The client starts its timeout when it sends the call, which it may delay if a server has asked it to wait.
   void send(kube::Call call, Duration timeout, std::function<void(const kube::Reply&)> take) {
     call.timeout = timeout;
     pending_ = client_.send(std::move(call), [this, take = std::move(take)](Result<kube::Reply> reply) {
@@ -110,7 +110,7 @@ struct Leadership::State {
     step_in(Duration::zero());
   }
 
-  // Reports a change once, and looks again at the moment when the leadership ends unless it is renewed.
+  // Reports a change once. Schedules the next check for the time when the leadership ends unless it is renewed.
   void report_change() {
     const Time now = clock_.now();
     const bool leads = election_.leads(now);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// koord-manager: the controllers of a cluster. Exit status: 0 ended as asked, 1 could not run, 2 the command line or
-// the configuration is wrong.
+// koord-manager: runs the controllers of a cluster. Exit status: 0 stopped on request, 1 could not run, 2 invalid
+// command line or configuration.
 #include <iostream>
 
 #include "core/base/version.hpp"

@@ -8,7 +8,7 @@
 namespace koord::manager {
 namespace {
 
-// "add" replaces what is there: fields that the report no longer has go, which a merge patch would keep.
+// "add" replaces the whole status, which removes fields that the report no longer has. A merge patch would keep them.
 kube::Call mirror_call(const std::string& node, const std::string& status) {
   return {.verb = kube::Verb::patch,
           .target = "/apis/slo.koordinator.sh/v1alpha1/nodemetrics/" + node + "/status",
@@ -48,7 +48,7 @@ void MetricMirror::run() {
 void MetricMirror::write(const std::string& node) {
   const Result<std::string> status = mirrored_status(parts_.status(node));
   if (!status) {
-    // Removed meanwhile, or no report: nothing to write until the next one.
+    // The object was removed meanwhile, or the node has no report. The next report causes the next write.
     plan_.forget(node);
     return;
   }

@@ -14,14 +14,14 @@ namespace {
 constexpr Duration kCheckPeriod = std::chrono::milliseconds(500);
 constexpr Duration kUnknownNodesPeriod = std::chrono::seconds(10);
 
-// The mirror has this many writes open at once (MirrorPlan::Options), and bounds their rate itself.
+// The mirror has at most this many writes in flight (MirrorPlan::Options), and limits their rate itself.
 constexpr std::size_t kMirrorConnections = MirrorPlan::Options().open;
 constexpr kube::ClientOptions kMirrorClient{
     .requests_per_second = 200, .burst = 200, .kept_connections = kMirrorConnections};
 
-// Each agent has a connection; all nodes may be in one network of IPv6. Watches of all clients behind one API server
-// come from its address, one connection each.
-// A token may have 16 KiB, and the front proxy names all groups of a user in headers.
+// Each agent has a connection, and all nodes may be in one IPv6 network. Watches of all clients behind one API server
+// come from that server's address, one connection each. A token may have 16 KiB, and the front proxy sends all groups
+// of a user in headers.
 http::Limits server_limits() {
   http::Limits limits;
   limits.header_bytes = 32 << 10;
@@ -73,7 +73,7 @@ Result<void> MetricServer::listen(const std::string& address) {
   return {};
 }
 
-// A replica that does not lead refuses before it asks the API server about the client.
+// A replica that does not lead refuses a request without asking the API server about the client.
 http::Routes MetricServer::routes() {
   http::Routes routes;
   http::Guard check_access = aggregated::make_guard(access_.access());

@@ -52,7 +52,7 @@ void MirrorPlan::clear() {
   open_ = 0;
 }
 
-// A bucket that holds one second.
+// Refills the token bucket, which holds the tokens of one second. Returns the whole tokens in it.
 std::size_t MirrorPlan::take_tokens(Time now) {
   if (filled_) tokens_ += std::chrono::duration<double>(now - *filled_).count() * options_.per_second;
   if (!filled_) tokens_ = options_.per_second;
@@ -63,8 +63,8 @@ std::size_t MirrorPlan::take_tokens(Time now) {
 
 std::vector<std::string> MirrorPlan::next(Time now) {
   const std::size_t most = std::min(take_tokens(now), options_.open - std::min(open_, options_.open));
-  // Unchanged ones last, unless they have waited for two gaps; nodes that were never tried first among their like, then
-  // by name.
+  // Order: changed nodes, and unchanged ones that have waited for two gaps, come first. Within each group, nodes are
+  // sorted by the time of the last attempt (never tried first), then by name.
   std::vector<std::tuple<bool, Time, std::string_view>> due;
   for (const auto& [name, node] : nodes_) {
     const bool waits = node.tried && now - *node.tried < options_.gap;

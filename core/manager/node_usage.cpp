@@ -31,7 +31,7 @@ PriorityClass priority_named(std::string_view name) {
 
 std::int64_t bounded(std::int64_t amount) { return std::clamp<std::int64_t>(amount, 0, kMostAmount); }
 
-// `of`: a resource map, or an object with one under `resources`.
+// Reads CPU and memory. `of`: a resource map, or an object with one under `resources`.
 Result<CpuMemory> read_amounts(const JsonField& of) {
   const auto amounts = TRY(of.resources());
   const auto amount = [&](std::string_view name) {

@@ -17,7 +17,7 @@ namespace json = boost::json;
 constexpr Duration kFirstWait = std::chrono::milliseconds(500);
 constexpr Duration kLongestWait = std::chrono::minutes(1);
 
-// 0: not a number, and its age is unknown.
+// Returns the version as a number. 0: it is not a number, so its age is unknown.
 std::uint64_t version_number(const std::string& version) { return parse_uint(version).value_or(0); }
 
 }  // namespace
@@ -75,7 +75,7 @@ Result<PerNodeObjects::Seen> PerNodeObjects::parse(std::string_view text) {
   return seen;
 }
 
-// Either exactly what is wanted, or what the server made of it.
+// Returns whether the object has the wanted spec, or the spec that the server stored when we wrote the wanted one.
 bool PerNodeObjects::is_as_wanted(const One& object) const {
   if (object.seen->spec == *object.wanted) return true;
   return object.written_spec == object.wanted && object.stored_spec == object.seen->spec;
@@ -85,11 +85,11 @@ Result<void> PerNodeObjects::observe(Time now, const std::string& name, std::str
   Seen seen = TRY(parse(text));
   One& object = object_of(name);
   const std::uint64_t version = version_number(seen.version);
-  if (version != 0 && version < object.stored_version) return {};  // from before our own write
+  if (version != 0 && version < object.stored_version) return {};  // older than our last write
   const bool was_ours = object.seen && object.wanted && !object.running && is_as_wanted(object);
   object.seen = std::move(seen);
   touch(name, Time::min());
-  // An object that we never wrote is not ours: the first write of it is free.
+  // An object that we never wrote is not ours: overwriting it the first time does not count.
   if (was_ours && object.stored_spec && !is_as_wanted(object))
     bounds_.overwritten(name, last_manager_of(text, options_.manager), now);
   return {};
@@ -124,7 +124,7 @@ std::optional<PerNodeObjects::Write> PerNodeObjects::write_of(const std::string&
   return write;
 }
 
-// When the object may be written; Time::max(): not before something changes.
+// Returns when the object may be written. Time::max(): not before something changes.
 Time PerNodeObjects::ready_at(Time now, const std::string& name, One& object) {
   if (object.running) return Time::max();
   Time at = std::max(object.not_before, bounds_.may_write_at(name, now));
@@ -167,7 +167,7 @@ void PerNodeObjects::take_stored(Time now, const std::string& name, One& object,
   if (!seen) return;
   object.stored_spec = seen->spec;
   object.stored_version = version_number(seen->version);
-  // The watch may have been faster than the answer, and another program faster than both.
+  // A watch event may have arrived before the response, perhaps with a newer change by another program.
   const bool has_newer = object.seen && version_number(object.seen->version) > object.stored_version;
   if (!has_newer)
     object.seen = *std::move(seen);

@@ -40,7 +40,7 @@ std::string host_name() {
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "koord-manager";
 }
 
-// `api_port`: of the aggregated API; 0: it is not served.
+// Returns the advertised address. `api_port`: the port of the aggregated API; 0: it is not served.
 std::string advertised(const config::ManagerConfig& config, std::uint16_t api_port) {
   if (!config.advertise.empty()) return config.advertise;
   const std::string address = from_environment("POD_IP");
@@ -125,7 +125,7 @@ struct Program {
     return text;
   }
 
-  // After `first`, if it is not empty.
+  // Returns all problems. A non-empty `first` comes first.
   std::vector<std::string> all_problems(const std::string& first = {}) const {
     std::vector<std::string> all;
     if (!first.empty()) all.push_back(first);
@@ -135,7 +135,7 @@ struct Program {
     return all;
   }
 
-  // Each problem once, when it begins; and that it is over, if it was about a watch.
+  // Logs each problem once, when it begins. Logs the end of a problem only for a watch.
   void log_problems() {
     const Controllers::Status status = controllers.status();
     for (const std::string& problem : problems.begun(all_problems())) log::warn(manager_log, "{}", problem);
@@ -155,7 +155,7 @@ struct Program {
     }
   }
 
-  // A report counts as one that the watch of NodeMetrics brings.
+  // Handles a report like an object from the watch of NodeMetrics.
   void take_report(const aggregated::PlainObject& report) {
     loop.post([this, report] {
       controllers.take_report(report.object->name(), report.json());
@@ -197,7 +197,7 @@ struct Program {
     return {};
   }
 
-  // Takes part in the election from now on.
+  // Starts to take part in the election.
   void elect(const config::ManagerConfig& config, const std::string& address) {
     Leadership::Options options = leadership_options(config, address);
     options.time = leader_time;
@@ -256,7 +256,7 @@ struct Program {
 
 int run(const config::ManagerConfig& config, const config::FeatureGates& gates) {
   std::signal(SIGPIPE, SIG_IGN);
-  ::mallopt(M_ARENA_MAX, 1);  // a heap for each of a few threads keeps more free memory
+  ::mallopt(M_ARENA_MAX, 1);  // more arenas would keep more free memory
   raise_file_limit();         // each agent has a connection
   log::set_up(config.log.level, config.log.format);
   const Result<kube::ConnectionConfig> server = kube::find_config(config.cluster.kubeconfig);

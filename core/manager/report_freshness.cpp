@@ -12,7 +12,8 @@ std::optional<Duration> stated_period(std::string_view status) {
   const std::string_view begin = status.substr(0, kPeriodWithin);
   std::string_view found;
   JsonScanner text(begin);
-  // An error ends the scan: the member is found, or `begin` ends in the middle of a member.
+  // The callback returns an error to stop the scan at the member. The scan also fails if `begin` ends in the middle of
+  // a member.
   const Result<void> rest = text.object([&](std::string_view key) -> Result<void> {
     const std::string_view value = TRY(text.value());
     if (key != "reportIntervalSeconds") return {};
@@ -26,7 +27,7 @@ std::optional<Duration> stated_period(std::string_view status) {
   return std::chrono::seconds(std::min<std::int64_t>(*seconds, 3600));
 }
 
-// Without a stated one the longest of the last intervals: a report that comes late once does not make the next one
+// Returns the stated period, else the longest of the last intervals. So one late report does not make the next one
 // late.
 Duration ReportFreshness::Node::period() const {
   if (stated) return std::clamp<Duration>(*stated, kLeastPeriod, kMostPeriod);
@@ -47,7 +48,7 @@ void ReportFreshness::lead(Time now) {
 void ReportFreshness::report(const std::string& node, Time now, std::optional<Duration> stated) {
   const auto [found, is_new] = nodes_.try_emplace(node);
   Node& known = found->second;
-  // Silence is no period, nor is the time while another replica led.
+  // Does not count silence, or the time while another replica led, as an interval.
   if (!is_new && now - known.last <= kPeriodsFresh * known.period()) {
     known.intervals[known.next] = std::max(now - known.last, Duration(1));
     known.next = (known.next + 1) % known.intervals.size();

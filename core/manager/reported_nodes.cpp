@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMarkedAtOnce = 256;
 
-// Nothing if it was damaged in memory: the node's next report replaces it.
+// Returns nullopt if the status was damaged in memory. The node's next report replaces it.
 std::optional<std::string> readable_status(const aggregated::Object& report) {
   Result<std::string> status = report.status();
   if (status) return *std::move(status);
@@ -47,7 +47,7 @@ void ReportedNodes::take(const aggregated::PlainObject& report) {
   const std::string& name = report.object->name();
   if (!parts_.served.leads() || report.status().empty()) return;
   const auto known = nodes_.find(name);
-  // Workers may hand over two reports of a node in either order.
+  // Worker threads may deliver two reports of a node in the wrong order.
   if (known != nodes_.end() && known->second.report->version() > report.object->version()) return;
   nodes_[name] = {report.object, false};
   to_mark_.erase(name);
@@ -55,7 +55,7 @@ void ReportedNodes::take(const aggregated::PlainObject& report) {
   if (mirror_) mirror_->report(name, report.status());
 }
 
-// Not while reports of a new epoch still come in.
+// Does nothing while a new epoch still waits for its first reports.
 void ReportedNodes::check() {
   if (!parts_.served.leads() || parts_.served.is_filling()) return;
   forget_missing();
@@ -79,7 +79,8 @@ void ReportedNodes::forget_missing() {
   }
 }
 
-// False: to be tried again. Another status than that of the report is a newer report, which take() gets in a moment.
+// Returns false if the caller must try again. If the stored status differs from the report's, a newer report has
+// arrived, which take() will receive soon.
 bool ReportedNodes::mark_stale(const ReportFreshness::Change& change) {
   Node& node = nodes_.at(change.node);
   const aggregated::ObjectPtr current = parts_.served.find(change.node);

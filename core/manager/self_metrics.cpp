@@ -16,7 +16,7 @@ class Page {
     fmt::format_to(std::back_inserter(text_), "# HELP koord_manager_{0} {2}\n# TYPE koord_manager_{0} {1}\n", name,
                    type, help);
   }
-  // `labels`: with braces, or empty.
+  // `labels`: with braces, or "".
   void line(const std::string& labels, std::uint64_t value) {
     fmt::format_to(std::back_inserter(text_), "koord_manager_{}{} {}\n", name_, labels, value);
   }

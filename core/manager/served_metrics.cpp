@@ -27,7 +27,7 @@ void for_each_object(const aggregated::Store& store, const Visit& visit) {
 
 }  // namespace
 
-// It exists until its last answer is sent.
+// The data of one epoch. It exists until its last response is sent.
 struct ServedMetrics::Epoch {
   Epoch(aggregated::Version first, const Parts& parts, const Options& options,
         std::shared_ptr<aggregated::ApiCounters> counters)
@@ -41,7 +41,7 @@ struct ServedMetrics::Epoch {
 
   aggregated::Store store;
   aggregated::Api api;
-  aggregated::Writing own;  // of this server
+  aggregated::Writing own;  // writes by this server itself
 };
 
 ServedMetrics::ServedMetrics(Parts parts, Options options) : parts_(std::move(parts)), options_(std::move(options)) {
@@ -54,7 +54,7 @@ std::shared_ptr<ServedMetrics::Epoch> ServedMetrics::current() const {
   return current_;
 }
 
-// Ends all watches of the epoch before.
+// Replaces the epoch. All watches of the previous epoch end.
 void ServedMetrics::set_current(std::shared_ptr<Epoch> epoch) {
   {
     const std::lock_guard lock(mutex_);
@@ -116,7 +116,8 @@ void ServedMetrics::check(const std::vector<std::string>& nodes) {
   if (!nodes.empty()) remove_unknown(epoch, nodes);
 }
 
-// A node may report before this replica knows it, and a server that suddenly has fewer nodes may be wrong for a moment.
+// Removes the objects of nodes that have been unknown for a while. The delay is needed because a node may report before
+// this replica knows it, and because the API server may briefly list too few nodes.
 void ServedMetrics::remove_unknown(Epoch& epoch, const std::vector<std::string>& nodes) {
   const std::set<std::string_view> known(nodes.begin(), nodes.end());
   std::erase_if(unknown_, [&](const auto& entry) { return known.contains(entry.first); });
@@ -147,7 +148,8 @@ http::Response ServedMetrics::refusal() const {
   return response;
 }
 
-// The process may have been stopped between any two steps: a write counts only if this replica leads afterwards, too.
+// The process may have been suspended between any two steps. So a write counts only if this replica still leads after
+// it.
 http::Response ServedMetrics::answer(const http::Request& request, const aggregated::Identity& identity) {
   const bool is_open = aggregated::Api::is_open_path(request.path);
   if (!is_open && !leads()) return refusal();

@@ -6,7 +6,7 @@
 namespace koord::manager {
 namespace {
 
-// The year 2128. A later mark is another program's mistake, and would use up the digits of a version.
+// The year 2128. A later mark is a mistake of another program, and would leave too few versions.
 constexpr aggregated::Version kLastMark = aggregated::kMostVersion / 2;
 
 }  // namespace

@@ -40,7 +40,7 @@ std::string last_manager_of(std::string_view object, std::string_view own) {
   std::string manager, newest;
   for (const boost::json::value& entry : json_list(json_mapping(*document, "metadata"), "managedFields")) {
     const std::string name = json_text(entry, "manager"), time = json_text(entry, "time");
-    if (name.empty() || name == own || time < newest) continue;  // RFC 3339 in UTC sorts as text
+    if (name.empty() || name == own || time < newest) continue;  // RFC 3339 times in UTC can be compared as text
     manager = name;
     newest = time;
   }
