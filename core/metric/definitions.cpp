@@ -6,8 +6,7 @@
 namespace koord::metric {
 namespace {
 
-// Returns the names that begin the lines of a metric: a histogram `x` and a gauge `x_count` cannot be in one
-// document.
+// Returns the names at the start of a metric's lines. A histogram `x` and a gauge `x_count` cannot be in the same text.
 std::vector<std::string> line_names(const Desc& desc) {
   if (desc.type != Type::histogram) return {desc.name};
   return {desc.name, desc.name + "_bucket", desc.name + "_count", desc.name + "_sum"};

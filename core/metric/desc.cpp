@@ -12,7 +12,7 @@
 namespace koord::metric {
 namespace {
 
-// Koordlet's prefix for metrics of applications outside Kubernetes; no metric of the host begins so.
+// The prefix of koordlet's metrics about applications outside Kubernetes. No metric of the host has this prefix.
 constexpr std::string_view kHostApplications = "host_application";
 
 Result<void> check_bounds(const Desc& desc) {

@@ -47,7 +47,7 @@ struct HostMetrics::State {
     if (!is_reserved(name)) throw std::invalid_argument("'" + std::string(name) + "' is not a name of the host");
     std::string full_name(kFamilyPrefix);
     full_name += name;
-    // prometheus-cpp 1.0 writes the help as it is, also with a line break in it.
+    // prometheus-cpp 1.0 writes the help unchanged, even if it has line breaks.
     return builder.Name(full_name).Help(escape_help(help)).Labels(node).Register(registry);
   }
 };
@@ -56,7 +56,7 @@ namespace {
 
 prometheus::Labels to_prometheus(const Labels& labels) { return {labels.begin(), labels.end()}; }
 
-// Returns the number of observations for a histogram.
+// Returns the metric's value; for a histogram, the number of observations.
 double value_of(const prometheus::ClientMetric& metric, prometheus::MetricType type) {
   if (type == prometheus::MetricType::Counter) return metric.counter.value;
   if (type == prometheus::MetricType::Gauge) return metric.gauge.value;

@@ -12,7 +12,7 @@ void add_capped(double& to, double more, double cap) { to = std::min(to + more, 
 
 }  // namespace
 
-// The two below run for every point: without the hint the calls cost as much as the work.
+// The next two functions run for every point. Without `inline`, the calls cost as much as their work.
 inline Recorder::Verdict Recorder::judge(const Owner& owner, SeriesId id) const {
   const Series* series = table_.at(index_of(id));
   std::uint32_t generation = generation_of(id);

@@ -23,7 +23,7 @@ struct Registry::State {
   static void write_value(TextWriter& writer, const Series& series);
   static void write_histogram(TextWriter& writer, const Series& series);
 
-  mutable std::mutex mutex;  // guards all below
+  mutable std::mutex mutex;  // guards all members below
   Definitions definitions;
   SeriesTable table;
   Recorder recorder;
@@ -75,7 +75,7 @@ Result<std::uint32_t> Registry::define(std::string_view name, const Desc& desc, 
   if (owner.in_handover) {
     TRY(check(desc));
     while (Metric* old = state_->definitions.in_the_way(owner, desc)) {
-      if (!old->is_stale) break;  // the new one defines it twice: an error as ever
+      if (!old->is_stale) break;  // the new owner defines the metric twice, which is an error
       state_->end_metric(*old);
       owner.lost_metric = true;
     }
@@ -106,7 +106,7 @@ Result<SeriesId> Registry::series(std::string_view owner, std::uint32_t id, cons
     return table.id(*known);
   }
   Owner& of = metric->owner;
-  // Series that only the predecessor still has do not count against its successor's budget.
+  // Series that only the old owner has do not count against the budget of the new one.
   const bool has_room = of.live_series - of.stale_series < of.budget;
   of.lacks_label_room =
       has_room && of.label_bytes - of.stale_label_bytes + bytes_of(labels) > max_label_bytes(of.budget);
@@ -237,7 +237,7 @@ std::uint64_t Registry::dropped_series(std::string_view name) const {
 void Registry::write_text(std::string& out, Time now, const ExportRule& rule) const {
   std::lock_guard lock(state_->mutex);
   std::size_t before = out.size();
-  // A little more than the last time, so that a scrape does not hold the text twice while it grows.
+  // Reserves slightly more than the last text needed, so the text is not copied while it grows.
   out.reserve(before + state_->last_text_size + state_->last_text_size / 16);
   TextWriter writer(out);
   for (const auto& [name, metric] : state_->definitions.metrics()) {

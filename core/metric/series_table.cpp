@@ -115,7 +115,7 @@ Series& SeriesTable::other(Metric& metric, const Labels& like) {
   }
   Labels own = like;
   for (auto& label : own) label.second = "other";
-  // Without a label of its own it would be the series of the node.
+  // Without an own label it would be the series of the node.
   if (own.empty()) own.emplace_back("series", "other");
   Series* existing = find(metric, 0, own);
   Series& series = existing ? *existing : begin(metric, {}, std::move(own));
@@ -188,7 +188,8 @@ SubjectRecord& SeriesTable::subject_record(const Subject& subject) {
   return *subjects_.emplace(subject.handle, std::move(record)).first->second;
 }
 
-// Two handles with the same labels are the same thing reported again: lines must not stand twice in the text.
+// Ends the subject with the same labels. The same thing was reported again under another handle, and the text must not
+// have its lines twice.
 void SeriesTable::supersede(const std::string& subject_text) {
   auto same = subjects_by_text_.find(subject_text);
   if (same != subjects_by_text_.end()) end_subject(same->second->handle);
@@ -230,7 +231,7 @@ void SeriesTable::begin_histogram(std::uint32_t index) {
   series_[index].histogram = std::make_unique<HistogramState>(HistogramState{{}, 0, count, sum});
 }
 
-// The last of each list takes the place of the one that leaves.
+// Removes the series from both lists. The last item of a list replaces it.
 void SeriesTable::leave_lists(const Series& series) {
   auto& of_metric = series.metric->series;
   series_[of_metric.back()].place_in_metric = series.place_in_metric;
