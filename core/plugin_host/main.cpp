@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// koord-plugin-host: runs one plugin in a process of its own. Started by koordetector only, with the descriptors of
-// core/child/protocol.hpp; ends with it.
+// koord-plugin-host: runs one plugin in its own process. Only koordetector starts it, with the descriptors of
+// core/child/protocol.hpp, and it ends with koordetector.
 //   koord-plugin-host ID FILE
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -27,10 +27,10 @@ using namespace koord::child;
 
 struct Order {
   LaunchSpec spec;
-  UniqueFd file;  // of the plugin
+  UniqueFd file;  // the plugin's file
 };
 
-// The host says when: it has to put this process where it belongs first.
+// Waits for the host's order: the host must first put this process into its cgroup.
 std::optional<Order> await_order(Channel& calls) {
   Result<std::optional<Message>> message = calls.receive(std::chrono::hours(1));
   if (!message || !*message) return std::nullopt;
@@ -55,7 +55,7 @@ std::string with_name(std::string text, const std::string& copy, const std::stri
   return text;
 }
 
-// Messages name the file and not the copy that is mapped.
+// Loads the plugin from a sealed copy. Messages contain the path of the file, not of the copy.
 Result<std::shared_ptr<const load::Module>> load(const std::string& id, const std::string& path, const Order& order) {
   if (Result<void> confined = confine(order.spec); !confined)
     return invalid("cannot be confined: " + confined.error().message());
@@ -71,7 +71,7 @@ Result<std::shared_ptr<const load::Module>> load(const std::string& id, const st
   return module;
 }
 
-// Reports the plugin's manifest to the host, or why loading failed.
+// Reports the plugin's manifest to the host, or the reason of a failed load.
 bool handshake(Channel& calls, const Result<std::shared_ptr<const load::Module>>& module) {
   Packer answer;
   answer.add(module ? KOORD_OK : KOORD_E_INVALID);
@@ -94,7 +94,7 @@ int serve(const std::string& id, const std::string& path) {
   std::thread([&] { serve_calls(hooks, plugin, host); }).detach();
   serve_calls(calls, plugin, host);
   std::cout.flush();
-  ::_exit(0);  // the other threads may be anywhere
+  ::_exit(0);  // without destructors: other threads still run
 }
 
 }  // namespace
