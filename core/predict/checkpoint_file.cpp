@@ -13,7 +13,7 @@
 namespace koord::predict {
 namespace {
 
-constexpr const char* kFreshName = "checkpoint.new";  // one that a crash left is written over
+constexpr const char* kFreshName = "checkpoint.new";  // overwrites a file that a crash left
 
 Result<void> write_through(int fd, const std::string& path, std::string_view text) {
   while (!text.empty()) {

@@ -33,7 +33,7 @@ void Prediction::step() {
   Observation observation = observe(*hub_.current(), store_, now, options_.training_period);
   trainer_.train(observation, now);
   publish(std::move(observation.problem));
-  // At once after the start: it shows whether it can be saved at all.
+  // Saves at once after the start, to detect whether saving works.
   if (saved_ == Time() || now - saved_ >= options_.checkpoint_period) save();
 }
 

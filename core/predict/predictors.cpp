@@ -14,7 +14,7 @@ using ResourceMap = std::map<std::string, std::int64_t, std::less<>>;
 
 constexpr std::string_view kRawAllocatable = "node.koordinator.sh/raw-allocatable";
 
-// No failure of anything: it is just not known.
+// Returns an error without a code: a value is unknown, but nothing has failed.
 Error unknown(std::string text) { return {std::error_code(), std::move(text)}; }
 
 bool is_production(const state::Pod& pod) {
@@ -39,7 +39,7 @@ Result<std::int64_t> amount_of(const ResourceMap& raw, const ResourceMap& alloca
   return unknown("the node does not say how much " + std::string(resource) + " is allocatable");
 }
 
-// The peaks of this subject, or why they are unknown.
+// Returns the peaks of this subject. Fails with the reason if they are unknown.
 Result<Amounts> peak_of(const Forecast& forecast, const Subject& subject, const PredictorOptions& options, Time now) {
   if (const SubjectForecast* known = forecast.find(subject, now))
     return peak_of(known->percentiles, options.margin_percent);
@@ -49,7 +49,7 @@ Result<Amounts> peak_of(const Forecast& forecast, const Subject& subject, const 
 
 Amounts not_below_zero(const Amounts& amounts) { return most(amounts, {}); }
 
-// Counts a pod and says whether its peak may be relied on.
+// Counts a pod, and returns whether its predicted peak can be used.
 bool count(ProdPrediction& prediction, const SubjectForecast* known, const PredictorOptions& options, Time now) {
   ++prediction.pods;
   const bool cold = known != nullptr && now - known->first < options.cold_start;
@@ -91,7 +91,7 @@ Result<ProdPrediction> by_classes(const Forecast& forecast, const state::Snapsho
     if (!is_production(pod) || is_ending(pod)) continue;
     const SubjectForecast* known = forecast.find(pod_subject(pod.uid), now);
     count(prediction, known, options, now);
-    // One that was never measured is not in the peaks of its class either.
+    // A pod that was never measured is not part of the peaks of its class either.
     if (known != nullptr) requests += requests_of(pod);
   }
   prediction.reclaimable =

@@ -33,7 +33,7 @@ ScoreReport Score::report() const {
     report.samples += hour.samples;
     cpu_above += as_double(hour.cpu_above);
     memory_above += as_double(hour.memory_above);
-    // The peak of the running hour may still come.
+    // The current hour is left out, because its peak may still come.
     if (&hour == &hours_.back() || hour.samples == 0) continue;
     cpu_predicted += static_cast<double>(hour.predicted.cpu_milli) / 1000;
     memory_predicted += static_cast<double>(hour.predicted.memory_bytes);

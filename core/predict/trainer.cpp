@@ -20,7 +20,7 @@ bool is_judged(std::string_view name) {
   return subject && !is_pod(*subject);
 }
 
-// Where nothing is used, as by a class without pods, nothing is to be judged.
+// Returns whether anything is used. Without usage, as in a class without pods, a prediction cannot be judged.
 bool uses_something(const Usage& usage) { return usage.cpu_cores > 0 || usage.memory_bytes > 0; }
 
 }  // namespace
@@ -73,12 +73,12 @@ void Trainer::judge(const Observation& observation, Time now) {
     if (peak && predicted)
       *predicted += *peak;
     else
-      predicted.reset();  // the sum would lack this one
+      predicted.reset();  // the sum would lack this pod
   }
   add(std::string(kPodsScore), used, predicted);
 }
 
-// Models of less than an hour are not judged.
+// Returns the predicted peaks; nullopt if the model is younger than an hour, because such a model is not judged.
 std::optional<Amounts> Trainer::peak_of(const Subject& subject, Time now) const {
   auto found = models_.find(subject);
   if (found == models_.end() || now - found->second.first < Score::kHorizon) return std::nullopt;
