@@ -6,7 +6,7 @@
 namespace koord::report {
 namespace {
 
-constexpr double kEarly = 1.0 / 30;  // of a heartbeat, so that nodes that began together drift apart
+constexpr double kEarly = 1.0 / 30;  // part of a heartbeat: spreads nodes that began at the same time
 
 Duration part(Duration whole, double share) {
   return Duration(static_cast<Duration::rep>(static_cast<double>(whole.count()) * share));
@@ -14,7 +14,7 @@ Duration part(Duration whole, double share) {
 
 }  // namespace
 
-// splitmix64: one word of state, good for any seed.
+// Returns a random number (splitmix64: one word of state, any seed is good).
 double Delivery::draw() {
   random_ += 0x9e3779b97f4a7c15u;
   std::uint64_t word = random_;
@@ -60,8 +60,8 @@ void Delivery::accepted(Time now) {
 void Delivery::refused(Time now, std::optional<Duration> retry_after) {
   const Duration most = std::min(kMostBackOff, kLeastGap * (1 << std::min(failures_, 6u)));
   ++failures_;
-  // Half of it is fixed, to spare an unavailable server. The rest is random, so that nodes that lost it together do not
-  // come back together.
+  // Half of the wait is fixed, to reduce the load of an unavailable server. The other half is random, so that nodes do
+  // not all retry at the same time.
   not_before_ = now + std::max(kLeastGap, part(most, 0.5 + 0.5 * draw()));
   if (retry_after) not_before_ = std::max(not_before_, now + *retry_after + part(kLeastGap, draw()));
 }

@@ -20,13 +20,13 @@ constexpr const char* kGpu = "gpu";
 constexpr const char* kRdma = "rdma";
 constexpr const char* kVendorLabel = "node.koordinator.sh/gpu-vendor";
 
-// A condition's reason may have 1024 bytes, its message 32768 characters.
+// Kubernetes limits a condition's reason to 1024 bytes and its message to 32768 characters.
 constexpr std::size_t kMaxReason = 1000;
 constexpr std::size_t kMaxMessage = 32768;
 
-// A value that is an array: gcc 12 warns of nothing when a Result holds an array itself.
+// Returns an array as a json::value: with a Result of an array, gcc 12 gives a false warning.
 Result<json::value> parse_list(std::string_view text, const char* fact) {
-  // Wrapped, so that one parser with its bounds serves for lists, too.
+  // Wraps the list in an object, so that parse_root() and its limits apply to lists, too.
   json::object root = TRY(parse_root(R"({"list":)" + std::string(text) + "}", fact));
   json::value& list = root["list"];
   if (root.size() != 1 || !list.is_array()) return invalid(std::string(fact) + ": expected a list");
@@ -57,8 +57,8 @@ Result<Device> device_of(const json::value& item, const char* type, const char* 
   return device;
 }
 
-// A reason is a word that begins with a letter: API servers refuse all else, and then the whole object. Advisors
-// before 1.1 give NVML's bare number.
+// Returns a valid reason: a word that begins with a letter. API servers refuse the whole object if a reason is invalid.
+// Advisors before 1.1 publish only NVML's number.
 std::string reason_of(std::string_view code) {
   if (code.empty()) return "Unknown";
   std::string reason(code.substr(0, kMaxReason));
@@ -84,7 +84,7 @@ json::object condition_of(const DeviceFault& fault, std::int64_t now_seconds) {
           {"lastTransitionTime", format_timestamp(now_seconds)}};
 }
 
-// A transition time stays as long as the rest of its condition does.
+// Returns the conditions. The transition time changes only if another member of the condition does.
 json::array conditions_of(const DeviceFault& fault, const json::object& old, std::int64_t now_seconds) {
   json::object condition = condition_of(fault, now_seconds);
   if (const json::array& list = json_list(old, "conditions"); !list.empty()) {
@@ -122,7 +122,7 @@ const json::object& find(const json::array& devices, const Device& device) {
   return none;
 }
 
-// Devices of one type: ours instead of what is there.
+// Replaces the devices of one type by ours.
 void replace(json::array& devices, const json::array& old, const char* type, const std::vector<Device>& ours,
              std::int64_t now_seconds) {
   json::array others;

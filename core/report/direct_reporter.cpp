@@ -12,12 +12,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// While the leader changes, nodes come back within a period; a longer outage is asked for less and less often.
+// In a shorter outage, such as a change of the leader, waits are at most a period. In a longer outage the waits grow.
 constexpr Duration kShortOutage = 1min;
 constexpr Duration kLongestWait = 1min;
 constexpr Duration kLeaseTimeout = 5s;
-// Until the manager has accepted a report, and so knows the period of this agent, which may be longer than that of the
-// agent before it.
+// Limit of the period until the manager has accepted a report. Before that, the manager may expect the shorter period
+// of an earlier agent on this node.
 constexpr Duration kFirstPeriod = 5s;
 constexpr Duration kLeastReportTimeout = 2s, kMostReportTimeout = 5s;
 
@@ -41,7 +41,7 @@ kube::Call report_call(const std::string& node, const DirectBody& body, Duration
 }  // namespace
 
 struct DirectReporter::Ready {
-  std::string refusal;  // why there is no report
+  std::string refusal;  // why no report is available
   DirectBody body;
 };
 
@@ -77,7 +77,7 @@ void DirectReporter::step() {
   connect(options_.address);
 }
 
-// Any version will do: the API server then answers from its memory.
+// Reads the Lease. The call accepts any version, so the API server answers from its cache.
 void DirectReporter::find_leader() {
   kube::Call call{.verb = kube::Verb::get,
                   .target = options_.lease.collection() + "/" + options_.lease.name + "?resourceVersion=0",
@@ -107,7 +107,7 @@ Result<std::string> DirectReporter::leader_of(const kube::Reply& reply) const {
   return address;
 }
 
-// A leader that has not changed keeps its connection.
+// Connects to the address. The connection to an unchanged leader is reused.
 void DirectReporter::connect(const std::string& address) {
   const Result<kube::HostAndPort> place = kube::split_address(address);
   if (!place) return fail("the manager's address: " + place.error().message());
@@ -196,7 +196,7 @@ void DirectReporter::accept(const Ready& ready) {
     view_.accepted = now;
   }
   note("");
-  // In step with the beginning of the report, so that the time of the answer does not stretch the period.
+  // The next report is scheduled from the start of this one, so the response time does not extend the period.
   step_in(std::max<Duration>(begun_ + options_.period - now, options_.period / 10));
 }
 

@@ -54,10 +54,10 @@ class Composer {
   void pods();
   void applications();
   void prediction();
-  // GPUs by the value of the label `owner`; by "" when it is empty.
+  // Returns the GPUs by the value of the label `owner`, or by "" if `owner` is empty.
   DevicesOf devices(const std::string& level, std::string_view owner) const;
 
-  // Memory of one level as the policy wants it, and without page cache for what has no such sample.
+  // Memory of one level as the policy defines it. If a subject has no such sample: memory without page cache.
   class MemoryOf {
    public:
     MemoryOf(const UsageQuery& query, MemoryPolicy policy, const std::string& level, std::string_view label);
@@ -71,14 +71,14 @@ class Composer {
   };
 
   void report_fallback(const MemoryOf& memory, const char* what);
-  // A sentence that stays the same as long as the trouble does: it is written to the API server.
+  // Adds a problem. The text must not change while the problem lasts, because it is written to the API server.
   void report_problem(std::string problem) { report_.problems.push_back(std::move(problem)); }
   std::string wanted_memory() const { return "'" + std::string(state::name_of(inputs_.spec.memory)) + "'"; }
 
   const NodeMetricInputs& inputs_;
   UsageQuery query_;
   NodeMetricReport report_;
-  std::string node_memory_;  // the metric that the policy, or its fallback, chose
+  std::string node_memory_;  // the metric of the policy or of its fallback
 };
 
 NodeMetricReport Composer::compose() {
@@ -190,7 +190,7 @@ void Composer::pods() {
 void Composer::applications() {
   constexpr const char* kLevel = "host_application";
   MemoryOf memory(query_, inputs_.spec.memory, kLevel, "host_app_name");
-  // The class of an application is that of its newest series.
+  // The newest series of an application determines its class.
   std::map<std::string, store::AggregateRow> newest;
   for (store::AggregateRow& row : query_.rows("host_application_cpu_usage")) {
     auto [at, fresh] = newest.try_emplace(std::string(label_of(row, "host_app_name")), row);
@@ -207,7 +207,7 @@ void Composer::applications() {
 
 Composer::DevicesOf Composer::devices(const std::string& level, std::string_view owner) const {
   const auto total = query_.averages("node_gpu_memory_total", "gpu_device_uuid");
-  std::map<std::pair<std::string, std::string>, double> used;  // by owner and uuid
+  std::map<std::pair<std::string, std::string>, double> used;  // by owner and UUID
   const auto key_of = [owner](const store::AggregateRow& row) {
     return std::pair(std::string(owner.empty() ? "" : label_of(row, owner)),
                      std::string(label_of(row, "gpu_device_uuid")));

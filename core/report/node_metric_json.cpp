@@ -35,7 +35,7 @@ json::object node_metric(const NodeMetricStatus& status) {
   return node;
 }
 
-// Both may be missing in the object.
+// Adds the classes. Each may be missing in the object.
 void add_classes(json::object& object, const std::string& priority, const std::string& qos) {
   if (!priority.empty()) object["priority"] = priority;
   if (!qos.empty()) object["qos"] = qos;

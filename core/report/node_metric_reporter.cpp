@@ -17,7 +17,8 @@ constexpr const char* kKind = "NodeMetric";
 constexpr const char* kCollection = "/apis/slo.koordinator.sh/v1alpha1/nodemetrics";
 constexpr std::int64_t kReportedSecond = 1'000'000'000;
 
-// A usage without one of its resources reads as 0 of it, so an entry goes as a whole, and node usage never does.
+// Readers take a missing resource of a usage for 0. So an entry is left out as a whole, and node usage is never left
+// out.
 ReductionRules reduction_rules() {
   return {.whole = {"status.podsMetric[]", "status.hostApplicationMetric[]", "status.prodReclaimableMetric",
                     "status.prodPeakMetric", "status.nodeMetric.systemUsage", "status.nodeMetric.numaUsages[]",
@@ -62,7 +63,7 @@ struct NodeMetricReporter::PollResult {
   std::string status;    // JSON
   std::string degraded;  // the intended content of the annotation
   state::NodeMetricSpec spec;
-  bool is_known = false;                      // the API server's object is known; else nothing may be written
+  bool is_known = false;                      // the API server's object is known; otherwise nothing may be written
   std::shared_ptr<const std::string> object;  // the object in the API server; empty or null: missing
   std::optional<std::int64_t> reported_seconds;
   bool degraded_differs = false;
@@ -73,7 +74,7 @@ struct NodeMetricReporter::PollResult {
 
 struct NodeMetricReporter::Known {
   bool is_known = false;
-  std::shared_ptr<const std::string> from_state;  // by the state
+  std::shared_ptr<const std::string> from_state;  // in the state
   std::shared_ptr<const std::string> newest;      // received, or the result of our last write
   Reported reported;
 
@@ -84,7 +85,7 @@ struct NodeMetricReporter::Known {
     if (found->second == from_state) return;
     from_state = found->second;
     Reported heard = read(*from_state);
-    // A watch may still be at what was before our last write.
+    // The watch may still have the object from before our last write.
     const bool is_old =
         heard.update_seconds && reported.update_seconds && *heard.update_seconds < *reported.update_seconds;
     if (!is_old) take(from_state, std::move(heard));
@@ -180,7 +181,8 @@ void NodeMetricReporter::decide(const PollResult& poll) {
   delivery.set_options({options_.heartbeat, poll.spec.report, options_.change_percent});
   if (!delivery.begun()) begin_delivery(poll);
   if (leaves_to_manager(poll) || (!poll.exists() && !options_.create)) return;
-  // Inputs that are missing for a moment, as after a start, are not reported; those that make a heartbeat fail are.
+  // A problem with the inputs is reported only if a heartbeat is due. So a short one, such as after a start, is not
+  // reported.
   const bool is_refused = !poll.report.refusal.empty();
   if (delivery.due(now, is_refused ? 0 : poll.change) && (!is_refused || poll.degraded_differs)) write(poll);
   schedule_heartbeat();
@@ -194,7 +196,8 @@ void NodeMetricReporter::begin_delivery(const PollResult& poll) {
   if (age) publisher_->found(now - *age);
 }
 
-// All nodes lose their manager at once; they begin to write again as after a start, each in its time.
+// Returns whether koord-manager writes the object. All nodes lose their manager at the same time, so each restarts its
+// delivery with a random delay.
 bool NodeMetricReporter::leaves_to_manager(const PollResult& poll) {
   const bool is_replaced = parts_.is_replaced && parts_.is_replaced();
   if (is_replaced_ && !is_replaced) begin_delivery(poll);
@@ -207,7 +210,8 @@ bool NodeMetricReporter::leaves_to_manager(const PollResult& poll) {
   return is_replaced;
 }
 
-// A heartbeat between two periodic looks must not wait for the second one: readers count on its age.
+// Schedules a poll for a heartbeat that is due between two periodic polls. It must not wait for the second one, because
+// readers rely on the report's age.
 void NodeMetricReporter::schedule_heartbeat() {
   heartbeat_.reset();
   const Duration left = publisher_->delivery().next_heartbeat() - parts_.clock.now();

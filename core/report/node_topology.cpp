@@ -67,8 +67,8 @@ std::string cpu_manager(const state::KubeletConfig& kubelet, const CpuSet& reser
   return json::serialize(policy);
 }
 
-// The Node's annotation with the CPUs that were picked; only those when the annotation is not well-formed, since
-// readers would stumble over a copy.
+// Returns the Node's annotation with the selected CPUs. If the annotation is malformed, returns only the CPUs, because
+// readers cannot parse a copy.
 std::string reservation(const state::Node& node, const CpuPools& pools) {
   json::object copy;
   const auto found = node.annotations.find(kReservationAnnotation);
@@ -96,7 +96,7 @@ struct Memory {
   std::int64_t huge_1gi = 0, huge_2mi = 0, all_huge = 0;
 };
 
-// Huge pages by NUMA node, from the fact's hugePagesMap: {"0": {"2048": {"numPages": 4, …}}}.
+// Returns huge pages by NUMA node, from the fact's hugePagesMap: {"0": {"2048": {"numPages": 4, …}}}.
 std::map<std::int32_t, Memory> huge_pages(const std::string& numa_info) {
   std::map<std::int32_t, Memory> by_node;
   const Result<json::object> root = parse_root(numa_info, "node_numa_info");
@@ -129,7 +129,7 @@ bool spreads_reservation(const state::Node& node) {
   return found != node.labels.end() && found->second == "true";
 }
 
-// Spreads the part of the Node that may not be allocated over its NUMA nodes.
+// Distributes the Node's reserved resources evenly over its NUMA nodes.
 void reserve(std::vector<Zone>& zones, const state::Node& node) {
   const auto count = static_cast<std::int64_t>(zones.size());
   for (const char* name : {"cpu", "memory"}) {

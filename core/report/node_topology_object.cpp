@@ -70,7 +70,7 @@ const json::value* find_named(const json::array& list, std::string_view name) {
   return found == list.end() ? nullptr : found;
 }
 
-// Writes our resources over those of the zone in the object; resources of others stay.
+// Replaces our resources in a zone of the object. Resources of others do not change.
 json::object merge_zone(const Zone& zone, const json::value* there, bool& changed) {
   json::object merged = there != nullptr ? there->get_object() : json::object();
   const json::array old = json_list(merged, "resources");

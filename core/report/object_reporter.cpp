@@ -11,7 +11,7 @@
 namespace koord::report {
 namespace {
 
-// An object that is as it should be is never written.
+// An object without differences is never written.
 constexpr DeliveryOptions kDelivery{
     .heartbeat = std::chrono::hours(24 * 365), .interval = Delivery::kLeastGap, .change_percent = 0};
 
@@ -47,7 +47,7 @@ ObjectReporter::PollResult ObjectReporter::make_result() {
   poll.there = newest_;
   std::optional<std::string> wanted;
   const Result<void> compared = compare(*state, poll, wanted);
-  // The text alone: an unknown input is no missing file.
+  // Omits the error code: an unknown input is not a missing file.
   std::string problem = compared                                                    ? ""
                         : compared.error().is(std::errc::no_such_file_or_directory) ? compared.error().text
                                                                                     : compared.error().message();

@@ -10,7 +10,7 @@ namespace koord::report {
 namespace {
 
 using RateByUid = std::map<std::string, double, std::less<>>;
-using DetailNames = std::map<std::string_view, std::pair<std::string, std::string>>;  // by uid
+using DetailNames = std::map<std::string_view, std::pair<std::string, std::string>>;  // namespace and name by uid
 
 constexpr double kDetailDigits = 1e4;
 
@@ -24,8 +24,8 @@ std::optional<double> rate_of(const RateByUid& rates, const std::string& uid) {
   return found == rates.end() ? std::nullopt : rounded(found->second);
 }
 
-// The rate of a pod's counters together. A counter that was reset within the window, as after a start of its plugin,
-// has no rate, and so has the pod.
+// Returns the rate of the sum of a pod's counters. If a counter was reset within the window, for example by a restart
+// of its plugin, the pod has no rate.
 RateByUid rates_of(const DetailInputs& inputs, const std::string& metric, const store::Labels& match) {
   constexpr store::Aggregation kNeeded[] = {store::Aggregation::min, store::Aggregation::max, store::Aggregation::last};
   RateByUid rates;
@@ -78,8 +78,8 @@ PodInterference interference_of(const verdict::Record& record, const DetailInput
   return found;
 }
 
-// Only pods of the snapshot: a plugin may post about any name. Schedulers act on the report, so a third party's
-// verdict, which is its own claim, is left out.
+// Adds interference of pods in the snapshot only, because a plugin may post about any name. Omits verdicts of
+// third-party plugins: schedulers act on the report, and these verdicts are unverified.
 void add_interference(const DetailInputs& inputs, const DetailNames& names, DetailsOfPods& details) {
   for (const verdict::RecordPtr& record : inputs.verdicts) {
     const auto name = names.find(verdict::label_of(record->victim.labels, "pod_uid"));

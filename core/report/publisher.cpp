@@ -54,7 +54,7 @@ struct Publisher::Attempt {
   OnAccepted on_accepted;
   std::string sent;  // the newest text
   Reductions reductions;
-  std::string why;  // of the last refusal
+  std::string why;  // reason of the last refusal
 };
 
 Result<std::string> without(std::string_view object, const Reductions& reductions) {
@@ -116,7 +116,7 @@ void Publisher::take(const std::shared_ptr<Attempt>& attempt, const kube::Writte
   attempt->on_accepted(written.object);
 }
 
-// Whether the object is sent again without the parts that were refused.
+// Tries to leave out the refused parts. Returns whether the object is sent again.
 bool Publisher::reduce(const std::shared_ptr<Attempt>& attempt, const kube::Status& refusal) {
   constexpr std::int64_t kUnprocessable = 422;
   if (!rules_ || refusal.code != kUnprocessable || attempt->reductions.size() >= kMostReductions) return false;
@@ -127,7 +127,7 @@ bool Publisher::reduce(const std::shared_ptr<Attempt>& attempt, const kube::Stat
   }
   attempt->reductions.push_back(*std::move(parts));
   attempt->why = kube::describe(refusal);
-  // Not from within the answer of the request that was refused.
+  // Sends from the loop, not within the callback of the refused request.
   again_ = loop_.after(Duration::zero(), [this, attempt] {
     const auto timer = std::move(again_);
     send(attempt);
@@ -169,7 +169,7 @@ void Publisher::end(Outcome outcome, std::string problem, std::optional<Duration
   std::lock_guard lock(mutex_);
   ++account_.outcomes[outcome];
   if (is_accepted(outcome)) account_.accepted = now;
-  // The text may differ each time; the trouble is logged once.
+  // Logs only when a problem begins or ends, because its text may differ each time.
   if (account_.problem.empty() != problem.empty()) {
     if (problem.empty())
       log::info(report_log, "the {} can be written again", kind_);

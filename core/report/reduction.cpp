@@ -17,7 +17,7 @@ namespace json = boost::json;
 using Step = std::variant<std::string, std::size_t>;  // the name of a member, or the index of an entry
 using Path = std::vector<Step>;
 
-// The longest name of a member that `field` begins with: names may contain dots, as those of resources do.
+// Returns the longest member name that `field` begins with. Names may contain dots, as those of resources do.
 std::optional<std::string> member_in(const json::object& object, std::string_view field) {
   std::optional<std::string> longest;
   for (const auto& member : object) {
@@ -29,7 +29,7 @@ std::optional<std::string> member_in(const json::object& object, std::string_vie
   return longest;
 }
 
-// The index of "[3]…"; nothing: the text is none, or the list has no such entry.
+// Returns the index of "[3]…"; nullopt if the text is not an index, or the list has no such entry.
 std::optional<std::size_t> index_in(const json::array& array, std::string_view& field) {
   const std::size_t end = field.find(']');
   if (!field.starts_with('[') || end == std::string_view::npos) return std::nullopt;
@@ -40,8 +40,8 @@ std::optional<std::size_t> index_in(const json::array& array, std::string_view& 
 }
 
 struct Found {
-  Path path;          // as far as the object has it
-  bool whole = true;  // the object has all of it
+  Path path;          // the part that exists in the object
+  bool whole = true;  // the whole field exists in the object
 };
 
 Found find_field(const json::value& root, std::string_view field) {
@@ -84,7 +84,7 @@ bool is_at_or_below(std::string_view field, std::string_view above) {
          (field.size() == above.size() || field[above.size()] == '.' || field[above.size()] == '[');
 }
 
-// The outermost part around `path` that is left out only as a whole.
+// Returns the outermost part that contains `path` and is left out only as a whole.
 Path widened(const Path& path, const ReductionRules& rules) {
   for (std::size_t size = 1; size <= path.size(); ++size) {
     Path part(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(size));
@@ -124,7 +124,7 @@ Result<std::vector<std::string>> parts_to_leave_out(std::string_view object,
   std::vector<std::string> parts;
   for (const kube::Status::Cause& cause : causes) {
     Found found = find_field(root, cause.field);
-    // A required member is missing: the object without it is removed.
+    // If a required member is missing, the object that lacks it is left out.
     const Path path = widened(found.path, rules);
     if (cause.field.empty() || is_needed(path, rules)) return invalid("'" + cause.field + "' cannot be left out");
     parts.push_back(field_of(path, true));
@@ -142,8 +142,8 @@ Result<std::string> without(std::string_view object, const std::vector<std::stri
     Found found = find_field(root, field);
     if (found.whole && !found.path.empty()) paths.push_back(std::move(found.path));
   }
-  // The last entries of a list first: erasing one moves those after it. If one path is inside another, the inner one
-  // first.
+  // Erases the last entries of a list first, because erasing moves later entries. If one path is inside another, the
+  // inner one is erased first.
   std::sort(paths.begin(), paths.end(), std::greater<>());
   paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
   for (const Path& path : paths) erase_at(root, path);
