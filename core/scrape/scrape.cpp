@@ -20,7 +20,7 @@
 namespace koord::scrape {
 namespace {
 
-// OpenMetrics is preferred because only this format has units.
+// OpenMetrics is preferred, because only that format has units.
 constexpr const char* kAccept = "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1";
 constexpr std::size_t kMaxToken = 64 << 10;
 
@@ -28,7 +28,7 @@ std::size_t limit_of(std::uint64_t wanted, std::size_t usual, std::size_t most) 
   return wanted == 0 ? usual : static_cast<std::size_t>(std::min<std::uint64_t>(wanted, most));
 }
 
-// A pipe would block, and a device never ends.
+// Reads a regular file only: opening a pipe would block, and a device never ends.
 Result<std::string> read_regular_file(const std::string& path, std::size_t max_bytes, int flags) {
   const UniqueFd fd = TRY(open_at(AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags));
   struct stat status;
@@ -37,7 +37,8 @@ Result<std::string> read_regular_file(const std::string& path, std::size_t max_b
   return read_all(fd.get(), path, max_bytes);
 }
 
-// Read for each scrape: tokens of service accounts change every hour.
+// Returns the header Authorization. The file is read for each scrape, because tokens of service accounts change every
+// hour.
 Result<std::string> authorization_of(const std::string& token_file) {
   const std::string content = TRY(read_regular_file(token_file, kMaxToken, 0));
   const std::string_view token = trim(content);
@@ -55,7 +56,7 @@ struct Text {
   ByteShare memory = {};  // of the body
 };
 
-// A text that grows is twice in memory while it moves.
+// Appends a piece. While the text is moved to larger memory, it exists twice.
 Result<void> append(std::string& text, std::string_view piece, ByteShare& memory) {
   const std::size_t moved = text.size() + piece.size() > text.capacity() ? text.size() : 0;
   TRY(memory.grow(piece.size() + moved));
@@ -66,7 +67,8 @@ Result<void> append(std::string& text, std::string_view piece, ByteShare& memory
 
 Result<Text> text_of_file(const ScrapeTarget& target) {
   const std::string path = target.url.substr(kFileScheme.size());
-  // An author of files in its folder must not make us read another user's file, and show unexpected parts of it.
+  // O_NOFOLLOW: the owner of the file's directory must not make the agent read another user's file and show parts of
+  // it.
   std::string body =
       TRY(read_regular_file(path, limit_of(target.max_body_bytes, kDefaultMaxBody, kMostMaxBody), O_NOFOLLOW));
   return Text{"'" + path + "'", std::move(body)};
@@ -78,8 +80,8 @@ bool is_within(const std::vector<std::string>& granted, const std::string& path)
   });
 }
 
-// A third party's plugin may have written the directory of a socket. So the socket is opened before its path is
-// compared, and the path of the descriptor is the one to connect to: no link can lead elsewhere in between.
+// Opens a granted socket. A third-party plugin may have written the socket's directory. So the socket is opened before
+// its path is compared, and the client connects to the path of the descriptor: no link can redirect it in between.
 Result<UniqueFd> granted_socket(const std::string& path, const service::Rights& rights) {
   UniqueFd socket = TRY(open_at(AT_FDCWD, path, O_PATH | O_CLOEXEC));
   std::error_code failed;
@@ -90,7 +92,7 @@ Result<UniqueFd> granted_socket(const std::string& path, const service::Rights& 
   return socket;
 }
 
-// The agent may reach more than a third party's plugin, and with other rights.
+// Fails for an endpoint that is not granted: the agent can reach more than a third-party plugin, and with other rights.
 Result<void> check_endpoint(const ScrapeTarget& target, bool is_unix, const service::Rights& rights) {
   if (rights.host_plugin || (rights.network & (is_unix ? kNetworkUnix : kNetworkTcp)) != 0) return {};
   return invalid("'" + target.url.substr(0, 200) + "': found an endpoint that is not granted; network: [" +

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kMaxText = 4096;
 
-// No exception leaves for a plugin.
+// Calls `body`. No exception may reach a plugin.
 template <class Self, class Table, class Body>
 koord_status with(const Table* table, Body&& body) noexcept {
   if (!table || !table->impl) return KOORD_E_INVALID;

@@ -14,10 +14,10 @@ namespace {
 using exposition::Document;
 using exposition::Sample;
 
-// Definitions stay as long as the plugin runs, so that names must not come and go.
+// Definitions are kept as long as the plugin runs, so the names of an endpoint must not change all the time.
 constexpr std::size_t kMaxMetrics = 10'000;
 
-// Metrics or series in one question to a plugin. Bounds the memory of its answers before they are counted.
+// The most metrics or series in one call to a plugin. It limits the memory of its answers until they are counted.
 constexpr std::size_t kAskedAtOnce = 500;
 
 std::string own_name_of_metric(std::string_view name) {
@@ -28,9 +28,9 @@ std::string own_name_of_metric(std::string_view name) {
 
 }  // namespace
 
-// Properties of a metric from its samples.
+// Properties of a metric, computed from its samples.
 struct ScrapedMetrics::Seen {
-  double largest = 0;  // value, of a histogram its sum
+  double largest = 0;  // the largest value; for a histogram, of its sum
   const exposition::Histogram* histogram = nullptr;
 };
 
@@ -90,7 +90,7 @@ Result<void> ScrapedMetrics::take_samples(const Document& document, Time time) {
   return record(document, time);
 }
 
-// Asks the plugin about those that were not there before, and defines what it keeps.
+// Asks the plugin about new metrics, and defines those that it keeps.
 Result<void> ScrapedMetrics::meet_metrics(const Document& document) {
   std::vector<std::uint32_t> unmapped;
   by_index_.clear();
@@ -123,7 +123,7 @@ Result<void> ScrapedMetrics::ask_metrics(const Document& document, std::span<con
   }
   for (std::size_t i = 0; i < unmapped.size(); ++i) {
     TRY(held_.grow(bytes_of_metric(asked[i].name, {})));
-    // A name that comes twice, as two kinds, is known by the first.
+    // If a name occurs twice, with two types, the first is used.
     auto [entry, fresh] = metrics_.try_emplace(std::string(asked[i].name));
     Known& known = entry->second;
     by_index_[unmapped[i]] = &known;
@@ -160,7 +160,7 @@ void ScrapedMetrics::pick(const Document& document) {
   }
 }
 
-// Finds the series of each sample; a second sample of one series is left out.
+// Finds the series of each sample. A second sample of a series is left out.
 Result<void> ScrapedMetrics::find_series() {
   Result<void> held;
   std::erase_if(picked_, [&](Picked& picked) {
@@ -180,7 +180,7 @@ Result<void> ScrapedMetrics::find_series() {
   return held;
 }
 
-// The registry has ended the series of a pod or container that no longer exists; the plugin is asked again.
+// Forgets series of ended pods and containers, which the registry has ended. The plugin is asked again.
 void ScrapedMetrics::forget_ended_subjects() {
   std::erase_if(subjects_, [this](std::uint64_t handle) {
     if (mapping_.subject(handle)) return false;
@@ -205,7 +205,7 @@ Result<void> ScrapedMetrics::map_series(const Document& document) {
   std::vector<ScrapedSeries> asked;
   std::vector<Live*> unmapped;
   labels_.clear();
-  labels_.reserve(document.label_count());  // spans into it stay
+  labels_.reserve(document.label_count());  // spans into it must stay valid
   for (const Picked& picked : picked_) {
     if (!mapping_.series || picked.live->is_mapped) continue;
     asked.push_back({.metric = document.metrics()[picked.sample->metric].name, .labels = abi_labels(document, picked)});
@@ -263,7 +263,8 @@ Result<void> ScrapedMetrics::map_samples(const Document& document) {
   return {};
 }
 
-// The registry takes a batch whole or not at all, so what it would refuse is kept from it.
+// Returns why the registry would refuse this sample. Such samples are left out, because the registry refuses the whole
+// batch.
 std::string ScrapedMetrics::refusal_of(const Document& document, const Picked& picked) const {
   const Known& known = *picked.metric;
   const exposition::Metric& metric = document.metrics()[picked.sample->metric];

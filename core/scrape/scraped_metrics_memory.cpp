@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of ScrapedMetrics: its maps, and vectors that it keeps for the next scrape.
+// The memory of ScrapedMetrics: its maps, and the vectors that it reuses in the next scrape.
 #include <algorithm>
 
 #include "core/scrape/scraped_metrics.hpp"
@@ -7,7 +7,7 @@
 namespace koord::scrape {
 namespace {
 
-// Beside an element of a map: pointers, hash, padding of the allocator.
+// The overhead of a map's element: pointers, hash, padding of the allocator.
 constexpr std::size_t kNodeBytes = 64;
 
 }  // namespace
@@ -26,13 +26,13 @@ std::size_t ScrapedMetrics::bytes_of_series(std::string_view series, const Serie
   return kNodeBytes + sizeof(Live) + series.size() + bytes_of_change(change);
 }
 
-// After a scrape that was not taken: a new one has no series yet and must not look as if it had been there.
+// Removes the new series of a failed scrape: they are not in the registry, and must not count as known.
 void ScrapedMetrics::forget_new_series() {
   for (auto& [name, known] : metrics_)
     std::erase_if(known.series, [](const auto& entry) { return entry.second.id == 0; });
 }
 
-// It has grown before each element was added, and never shrinks in between.
+// Counts the memory again. The share has grown before each added element, but was not reduced for removed ones.
 void ScrapedMetrics::count_held() {
   std::size_t bytes = 0;
   for (const auto& [name, known] : metrics_) {
