@@ -122,7 +122,7 @@ Result<Array<koord_histogram>> histograms_argument(const koord_histogram* histog
   for (std::uint32_t i = 0; i < n; ++i) {
     const koord_histogram histogram = array[i];
     TRY(check_array(histogram.cumulative, histogram.n, sizeof(std::uint64_t), sizeof(std::uint64_t), "cumulative"));
-    counts += 4 + histogram.n;  // its series and sum are no less
+    counts += 4 + histogram.n;  // counts the series id and the sum, too
   }
   if (counts <= kMaxArrayLength) return array;
   return invalid("histograms: " + std::to_string(n) + " of them with too many counts, expected less than " +

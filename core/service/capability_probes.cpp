@@ -48,8 +48,8 @@ Finding cpuset_cgroup(const Node& node) { return controller(node, cgroup::Contro
 Finding memory_cgroup(const Node& node) { return controller(node, cgroup::Controller::memory); }
 Finding blkio_cgroup(const Node& node) { return controller(node, cgroup::Controller::blkio); }
 
-// Switched off, by psi=0 or CONFIG_PSI_DEFAULT_DISABLED, older kernels have the files and reading them says EOPNOTSUPP;
-// newer ones do not have them.
+// If PSI is disabled by psi=0 or CONFIG_PSI_DEFAULT_DISABLED, older kernels have the files but return EOPNOTSUPP on
+// read. Newer kernels do not create the files.
 Finding psi(const Node& node) {
   Result<std::string> pressure = read_file(node.roots.proc + "/pressure/cpu");
   if (pressure) return supported("/proc/pressure");
@@ -59,7 +59,7 @@ Finding psi(const Node& node) {
   return broken(pressure.error().message());
 }
 
-// Pressure of one cgroup: v2 only, and where cgroup.pressure was not switched off.
+// Tests the pressure of one cgroup. It requires cgroup v2, and cgroup.pressure must not be disabled.
 Finding psi_cgroup(const Node& node) {
   const std::string unified = node.layout.unified_directory("");
   if (unified.empty()) return absent("needs a unified hierarchy");
@@ -100,7 +100,7 @@ Finding page_idle(const Node& node) {
   return absent("the kernel was built without CONFIG_IDLE_PAGE_TRACKING");
 }
 
-// Off by default; it is a switch, so being off is absent and not broken.
+// This sysctl is off by default. Because it can be switched on, off is reported as absent, not as broken.
 Finding sched_schedstats(const Node& node) {
   Result<std::string> value = read_file(node.roots.proc + "/sys/kernel/sched_schedstats");
   if (!value) return absent("the kernel was built without CONFIG_SCHEDSTATS");

@@ -29,8 +29,8 @@ namespace {
 
 std::string reason(int error) { return std::generic_category().message(error); }
 
-// A call that the kernel does not have, or that was built without what it needs, is absent; one that is
-// refused to us is broken: the node could, we may not.
+// Returns absent if the kernel does not implement the call or was built without it. Returns broken if we lack the
+// permission: the node supports it, but this process may not use it.
 Finding refused(int error, const std::string& what, const std::string& may) {
   if (error == ENOSYS) return absent(what + ": the kernel does not have it");
   if (error == EPERM || error == EACCES) return broken(what + ": " + reason(error) + "; " + may);
@@ -41,7 +41,7 @@ constexpr const char* kNeedsBpf = "needs CAP_BPF and CAP_PERFMON, or CAP_SYS_ADM
 
 std::uint64_t pointer(const void* p) { return reinterpret_cast<std::uintptr_t>(p); }
 
-// "return 0", as a program of the given type.
+// Loads the program "return 0" with the given type.
 UniqueFd load_trivial_program(bpf_prog_type type) {
   const bpf_insn program[] = {
       {.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .src_reg = 0, .off = 0, .imm = 0},
@@ -113,7 +113,8 @@ Finding probe_core_scheduling() {
   return refused(errno, "prctl(PR_SCHED_CORE)", "needs to be allowed by the seccomp filter");
 }
 
-// /proc/PID/oom_score_adj: fs/proc/base.c of Linux, __set_oom_adj(), and the owner of the file.
+// Checks the rights to write /proc/PID/oom_score_adj: the owner of the file, and the rule in the kernel's
+// fs/proc/base.c, __set_oom_adj().
 Finding probe_oom_score_adj() {
   const Result<CapabilitySets> ours = read_capability_sets();
   if (!ours) return broken("capget: " + ours.error().message());

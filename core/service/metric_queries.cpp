@@ -40,12 +40,12 @@ Result<store::Aggregation> aggregation_of(std::uint32_t aggregation) {
   }
 }
 
-// A plugin's query in the terms of the metric cache.
+// A plugin's query, converted for the metric cache.
 struct TakenQuery {
   store::Query query;
   std::uint32_t aggregation = 0;
   std::uint64_t subject = KOORD_NO_SUBJECT;
-  bool of_pod = false;  // the subject is a pod: rows of its containers match its labels, but are not its own
+  bool of_pod = false;  // the subject is a pod: its containers' rows have the same labels, and are not its own
 };
 
 bool has_container(const metric::Labels& labels) {
@@ -55,7 +55,7 @@ bool has_container(const metric::Labels& labels) {
   return false;
 }
 
-// A subject is found by its labels: in what its ended series left behind as well as in the living ones.
+// Matches the subject by its labels, so the query finds ended series as well as living ones.
 Result<void> match_subject(SharedServices& shared, TakenQuery& taken) {
   if (taken.subject == KOORD_NO_SUBJECT) return {};
   std::optional<metric::Subject> subject = shared.views.of(shared.hub.current())->subject(taken.subject);
@@ -91,7 +91,7 @@ StoreFeed::LiveSeries handles_of(const SharedServices& shared, const TakenQuery&
   return live;
 }
 
-// The rule of the ABI for arrays: *need always, the records only when all fit.
+// Follows the ABI's rule for arrays: always sets *need, and copies the records only if all of them fit.
 template <class Record>
 koord_status answer_records(const std::vector<Record>& records, Record* out, std::uint32_t cap, std::uint32_t stride,
                             std::uint32_t* need) {

@@ -21,7 +21,8 @@ constexpr std::size_t kMaxRefusalBytes = 1024;
 
 std::atomic<std::uint64_t> last_serial = 0;
 
-// An error belongs to the thread with the failing call, so it is not shared and needs no lock.
+// The last error of a plugin. It is thread-local, because it belongs to the thread with the failing call, so it needs
+// no lock.
 struct LastError {
   std::uint64_t context_serial = 0;
   ReportedError error = {};
@@ -182,7 +183,7 @@ Result<void> PluginContext::propose(const PlanBefore& before, std::size_t n_more
   plan_bytes_ = bytes;
   if (plan_.empty() && before.plan == plan_before_ && before.n == n_repeated_)
     n_repeated_ += n_more;
-  else if (n_more > 0)  // another call of the plugin's came in between
+  else if (n_more > 0)  // another call by the plugin came in between
     plan_.insert(plan_.end(), before.plan->begin() + static_cast<std::ptrdiff_t>(before.n),
                  before.plan->begin() + static_cast<std::ptrdiff_t>(before.n + n_more));
   plan_.insert(plan_.end(), std::make_move_iterator(others.begin()), std::make_move_iterator(others.end()));

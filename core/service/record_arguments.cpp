@@ -22,7 +22,7 @@ static_assert(static_cast<unsigned>(decision::Role::scale) == KOORD_ROLE_SCALE);
 static_assert(static_cast<unsigned>(decision::Role::cap) == KOORD_ROLE_CAP);
 static_assert(static_cast<unsigned>(decision::Role::floor) == KOORD_ROLE_FLOOR);
 
-constexpr std::uint32_t kMostPods = 10'000;  // of one request
+constexpr std::uint32_t kMostPods = 10'000;  // in one request
 
 Result<metric::Type> type_of(std::uint32_t type) {
   switch (type) {
@@ -83,10 +83,10 @@ Result<knob::Intent> intent_argument(const Array<koord_intent>& intents, std::ui
   const std::string_view name = TRY(name_argument(record.knob, "knob"));
   const knob::Knob* knob = TRY(knob::knob_named(name));
   const std::string_view dir = TRY(cgroup_argument(record.cgroup_dir));
-  if (!cgroup::is_cgroup(dir))  // one cgroup has one name
+  if (!cgroup::is_cgroup(dir))  // each cgroup must have only one name
     return invalid("cgroup_dir is '" + std::string(dir) + "', expected no empty part and no '.'");
   TRY(knob::check_place(*knob, level, dir));
-  // Only the name of a group may be empty.
+  // Only a group name may be empty.
   const bool is_group = knob->form == knob::Form::group || knob->form == knob::Form::core_group;
   const std::string_view value =
       is_group ? TRY(text_argument(record.value, "value")) : TRY(name_argument(record.value, "value"));

@@ -17,12 +17,12 @@ namespace {
 
 using Parts = std::vector<std::string_view>;
 
-// In a pattern "*" is one part, "#" a part of digits, and "**" at the end at least one part.
+// In a pattern, "*" matches one path part, "#" a part of digits, and "**" at the end one or more parts.
 constexpr std::array kReadableProc = {
     "buddyinfo", "cgroups", "cmdline", "consoles", "cpuinfo", "crypto", "devices", "diskstats", "filesystems",
     "interrupts", "loadavg", "locks", "mdstat", "meminfo", "misc", "pagetypeinfo", "partitions", "pressure/*",
     "schedstat", "softirqs", "stat", "swaps", "uptime", "version", "vmstat", "zoneinfo", "net/**", "sys/**",
-    // A process and its threads.
+    // Files of a process and its threads.
     "#/cgroup", "#/cmdline", "#/comm", "#/cpuset", "#/limits", "#/net/**", "#/oom_score", "#/oom_score_adj", "#/sched",
     "#/schedstat", "#/stat", "#/statm", "#/status", "#/wchan", "#/task/#/children", "#/task/#/cgroup", "#/task/#/comm",
     "#/task/#/sched", "#/task/#/schedstat", "#/task/#/stat", "#/task/#/statm", "#/task/#/status", "#/task/#/wchan"};
@@ -94,7 +94,8 @@ bool is_granted_file(const Rights& rights, std::uint32_t root, const std::string
                      [&](const std::string& pattern) { return matches(pattern, path); });
 }
 
-// The kernel makes the links of sysfs, and proc/net; any other link may be made by an untrusted user.
+// Returns whether links may be followed. The kernel creates the links of sysfs and proc/net. Any other link may have
+// been created by an untrusted user.
 bool may_follow(std::uint32_t root, const Parts& path) {
   return root == KOORD_ROOT_SYS || (root == KOORD_ROOT_PROC && path.front() == "net");
 }

@@ -16,7 +16,7 @@
 namespace koord::service {
 namespace {
 
-constexpr int kOpenFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;  // never waits for the other end of a FIFO
+constexpr int kOpenFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;  // does not wait for the writer of a FIFO
 
 Error leads_out(const std::string& root, const std::string& relative) {
   return invalid("'" + relative + "' leads out of '" + root + "'");
@@ -28,14 +28,15 @@ long openat2_beneath(int dir, const std::string& relative, Links links) {
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
   if (links == Links::refused) how.resolve |= RESOLVE_NO_SYMLINKS;
   long fd;
-  do {  // EAGAIN: a directory on the way was renamed, so the kernel could not be sure
+  do {  // EAGAIN: a directory of the path was renamed during the lookup
     fd = ::syscall(SYS_openat2, dir, relative.c_str(), &how, sizeof how);
   } while (fd < 0 && (errno == EINTR || errno == EAGAIN));
   return fd;
 }
 
 bool has_openat2() {
-  // An impossible size distinguishes a missing (ENOSYS) or forbidden (EPERM) call from an existing one (EINVAL).
+  // The invalid size 0 distinguishes a missing (ENOSYS) or forbidden (EPERM) system call from an available one
+  // (EINVAL).
   static const bool has = ::syscall(SYS_openat2, AT_FDCWD, "", nullptr, 0) < 0 && errno == EINVAL;
   return has;
 }
@@ -53,7 +54,7 @@ Result<UniqueFd> open_below(const std::string& root, const std::string& relative
   const UniqueFd dir = TRY(open_at(AT_FDCWD, root, O_PATH | O_DIRECTORY));
   const long fd = openat2_beneath(dir.get(), relative, links);
   if (fd >= 0) return UniqueFd(static_cast<int>(fd));
-  // ELOOP: a link where links are not followed, or a magic link such as /proc/1/root, which points anywhere.
+  // ELOOP: a link that may not be followed, or a magic link such as /proc/1/root, which may lead anywhere.
   if (errno == EXDEV || errno == ELOOP) return leads_out(root, relative);
   return system_error(errno, "cannot open '" + root + "/" + relative + "'");
 }

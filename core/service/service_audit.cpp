@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koord.audit/1: an observation or action of a plugin becomes an event with its pod's labels, and a line of the log.
+// koord.audit/1: records an observation or action of a plugin as an event with its pod's labels, and logs it.
 #include "core/base/utf8.hpp"
 #include "core/service/arguments.hpp"
 #include "core/service/serve.hpp"

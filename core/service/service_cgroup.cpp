@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koord.cgroup/1: typed values of cgroup files, read once per tick for all plugins.
+// koord.cgroup/1: typed values of cgroup files. Each file is read once per tick for all plugins.
 #include <vector>
 
 #include "core/service/arguments.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 static_assert(cgroup::kAbsent == KOORD_ABSENT);
 
-constexpr std::size_t kMaxHandles = 20'000;  // of one plugin: some files for each container of the largest node
+constexpr std::size_t kMaxHandles = 20'000;  // per plugin: several files for each container of the largest node
 
 koord_status open(const koord_host* host, koord_str cgroup_dir, koord_str file, const koord_str* keys,
                   std::uint32_t n_keys, std::uint64_t* handle) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koord.clock/1
+// koord.clock/1: the host's clock.
 #include "core/service/serve.hpp"
 #include "core/service/services.hpp"
 

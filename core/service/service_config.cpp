@@ -14,7 +14,7 @@ koord_status whole_json(const koord_host* host, char* buf, std::uint64_t cap, st
   });
 }
 
-// Looks `pointer` up with one of ConfigDocument's functions and stores the value.
+// Finds the value at `pointer` with a function of ConfigDocument, and stores it.
 template <class Value, class Out>
 koord_status look_up(const koord_host* host, koord_str pointer, Out* out,
                      Result<Value> (ConfigDocument::*find)(std::string_view) const) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// koord.evict/1: requests of a strategy to evict pods. Here a request is checked and collected; the pods are selected
-// once evaluate() has returned.
+// koord.evict/1: requests of a strategy to evict pods. This service checks and collects them. The pods are selected
+// after evaluate() has returned.
 #include <vector>
 
 #include "core/evict/request.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koord.fs/1: the node's trees, wherever they are mounted.
+// koord.fs/1: files below the node's roots (proc, sys, …), independent of their mount points.
 #include <sys/stat.h>
 
 #include <cerrno>
@@ -14,7 +14,7 @@
 namespace koord::service {
 namespace {
 
-constexpr std::size_t kMaxReadBytes = 4u << 20;  // a plugin in a process of its own is answered as much
+constexpr std::size_t kMaxReadBytes = 4u << 20;  // the same limit as for a plugin in its own process
 
 Result<const std::string*> root_directory(const NodeRoots& roots, std::uint32_t root) {
   switch (root) {
@@ -33,7 +33,7 @@ Result<const std::string*> root_directory(const NodeRoots& roots, std::uint32_t 
   }
 }
 
-// A FIFO or a device never comes to its end, and opening one may do something.
+// Accepts only regular files. A FIFO or a device may have no end, and opening a device may have side effects.
 Result<void> check_kind(int fd, PluginContext& context, std::uint32_t root, const std::string& relative,
                         const FileAccess& access) {
   struct stat about;

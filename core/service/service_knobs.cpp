@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// koord.knobs/1: intents of strategies are checked and collected here; the host decides on them once evaluate() has
-// returned.
+// koord.knobs/1: intents of strategies. This service checks and collects them. The host decides on them after
+// evaluate() has returned.
 #include <cstring>
 #include <optional>
 #include <string_view>
@@ -18,7 +18,7 @@
 namespace koord::service {
 namespace {
 
-// Is it, word for word, what was taken before? Then it needs neither to be checked nor to be copied.
+// Returns whether the record equals an intent of the previous plan. Then it needs no check and no copy.
 bool repeats(const koord_intent& record, const knob::Intent& before) {
   const auto is = [](koord_str text, std::string_view known) {
     return text.n == known.size() && (text.n == 0 || (text.p && std::memcmp(text.p, known.data(), known.size()) == 0));
@@ -37,7 +37,7 @@ bool repeats(const koord_intent& record, const knob::Intent& before) {
          is(record.reason, before.reason);
 }
 
-// How many of them, from the first on, are those of the plan before.
+// Returns how many of the first intents equal those of the previous plan.
 std::size_t count_repeated(const Array<koord_intent>& intents, const PluginContext::PlanBefore& before) {
   const std::size_t left = before.plan ? before.plan->size() - before.n : 0;
   std::uint32_t same = 0;
@@ -49,7 +49,8 @@ std::size_t count_repeated(const Array<koord_intent>& intents, const PluginConte
   return same;
 }
 
-// The cgroups that a plugin may propose for: all, or those of pods and below, and what its settings name.
+// The cgroups for which a plugin may propose intents: all cgroups, or those of pods and their descendants, and those in
+// its settings.
 class AllowedCgroups {
  public:
   explicit AllowedCgroups(PluginContext& context) : context_(context) {}
@@ -77,11 +78,11 @@ class AllowedCgroups {
   }
 
   PluginContext& context_;
-  state::SnapshotPtr snapshot_;  // the names are its
+  state::SnapshotPtr snapshot_;  // owns the names
   std::optional<std::unordered_set<std::string_view>> pods_;
 };
 
-// Those from `first` on; an error is about the first that is refused, and is logged.
+// Checks and copies the intents from `first` on. An error is about the first refused intent, and is logged.
 Result<knob::Plan> take_intents(PluginContext& context, const Array<koord_intent>& intents, std::uint32_t first) {
   AllowedCgroups allowed(context);
   knob::Plan taken;
@@ -129,7 +130,7 @@ koord_status base(const koord_host* host, koord_str knob, koord_str cgroup_dir, 
       const std::string value = TRY(base_of(name, dir));
       return answer(value, buf, cap, need);
     }
-    // Without a governor nothing is written, and the current value is the base.
+    // Without a governor no knob is written, so the current value is the base.
     const knob::KnobFiles files(context.shared().cgroups.layout(), context.shared().roots);
     const std::string value = TRY(knob::read_knob(files, name, dir));
     return answer(value, buf, cap, need);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koord.kv/1: the metric cache's static part. A plugin writes below its own id and reads everywhere.
+// koord.kv/1: the static part of the metric cache. A plugin can write only keys below its own id, and read all keys.
 #include <cstddef>
 #include <limits>
 #include <span>
@@ -28,10 +28,10 @@ koord_status get(const koord_host* host, koord_str key, void* buf, std::uint64_t
   });
 }
 
-constexpr std::size_t kMaxKeys = 1000;             // of one plugin
-constexpr std::size_t kMaxStoredBytes = 1u << 20;  // of its keys and values, in all
+constexpr std::size_t kMaxKeys = 1000;             // per plugin
+constexpr std::size_t kMaxStoredBytes = 1u << 20;  // per plugin, for all keys and values
 
-// A value that takes the place of another counts once.
+// Counts only the new value if it replaces another.
 Result<void> check_quota(PluginContext& context, const std::string& key, std::uint64_t n) {
   const store::Store& store = context.shared().feed.store();
   const store::KeyValueUse use = store.use_below(context.id() + "/");

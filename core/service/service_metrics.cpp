@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koord.metrics/1, the half that writes: definitions, series and batches go to the registry, which feeds
+// koord.metrics/1, the writing half: definitions, series and batches are passed to the registry, which supplies
 // /metrics and the metric cache.
 #include <cstddef>
 #include <vector>
@@ -15,7 +15,7 @@
 namespace koord::service {
 namespace {
 
-// A plugin's array of points is handed on as it is.
+// A plugin's array of points is passed on without conversion.
 static_assert(sizeof(metric::Point) == sizeof(koord_point) && alignof(metric::Point) == alignof(koord_point));
 static_assert(offsetof(metric::Point, series) == offsetof(koord_point, series));
 static_assert(offsetof(metric::Point, value) == offsetof(koord_point, value));
@@ -26,7 +26,7 @@ koord_status define(const koord_host* host, const koord_metric_desc* desc, std::
     const metric::Desc taken = TRY(desc_argument(desc));
     if (Result<void> may = check_metric_name(context.rights(), context.id(), taken.name); !may)
       return context.refused(std::move(may).error());
-    // The host's own plugins start even if their names are taken.
+    // A plugin of the host may take its metric name from a third-party plugin that has already defined it.
     const bool takes_name = context.rights().host_plugin && is_metric_of_host_plugin(taken.name);
     Result<std::uint32_t> defined = context.shared().metrics.define(context.id(), taken, takes_name);
     if (!defined && defined.error().is(std::errc::no_buffer_space))
@@ -50,7 +50,8 @@ koord_status series(const koord_host* host, std::uint32_t metric, std::uint64_t 
       context.note_breach("labels", "the labels of its series have " + std::to_string(most) +
                                         " bytes, as many as they may, further series are added up as 'other'");
     }
-    // The subject may have ended after we looked and before there was a series to end with it.
+    // The subject may have ended after the first check and before the series existed. Then nothing else would end the
+    // series.
     if (Result<metric::Subject> still = context.living_subject(subject); !still) {
       shared.metrics.end_subject(subject);
       return std::move(still).error();
@@ -66,7 +67,7 @@ koord_status end_series(const koord_host* host, std::uint64_t series) {
   });
 }
 
-// A time that lies ahead would make the metric cache refuse all that comes until then.
+// Refuses a time in the future, because the metric cache would refuse all later samples until that time.
 Result<void> check_time(PluginContext& context, std::uint64_t t_ns) {
   if (context.is_time_plausible(t_ns)) return {};
   return invalid("t_ns " + std::to_string(t_ns) + " is in the future, expected host time");
@@ -78,7 +79,7 @@ koord_status record(PluginContext& context, std::uint64_t t_ns, std::span<const 
   return recorded ? KOORD_OK : to_status(context, recorded.error());
 }
 
-// Points that stand apart are brought together first.
+// Copies points with a larger stride into a contiguous array.
 koord_status record_strided(PluginContext& context, std::uint64_t t_ns, const Array<koord_point>& array) {
   std::vector<metric::Point> points(array.size());
   for (std::uint32_t i = 0; i < array.size(); ++i) points[i] = {array[i].series, array[i].value};

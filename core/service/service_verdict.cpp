@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// koord.verdict/1: verdicts of plugins about containers that are held up. Here they are checked, get the names of their
-// subjects, and go to the store that all plugins and the API read.
+// koord.verdict/1: verdicts of plugins about containers that are slowed down. This service checks them, adds the names
+// of their subjects, and passes them to the store that all plugins and the API read.
 #include <utility>
 #include <vector>
 
@@ -17,7 +17,7 @@ verdict::Source source_of(const PluginContext& context) {
   return {context.id(), is_own ? verdict::Origin::own : verdict::Origin::third_party, context.session()};
 }
 
-// Adds labels and names to victims and suspects. A third party cannot name a pod or container that is unknown.
+// Adds labels and names to victims and suspects. A third-party plugin cannot name an unknown pod or container.
 Result<void> name_subjects(const state::SnapshotPtr& state, PluginContext& context,
                            std::vector<verdict::Record>& records) {
   const SnapshotViewPtr view = context.shared().views.of(state);
@@ -48,7 +48,7 @@ Result<void> check_times(PluginContext& context, const std::vector<verdict::Reco
   return {};
 }
 
-// The end of a victim ends the verdicts that stand then. One that was posted meanwhile is ended here.
+// Ends the verdicts about victims that ended while they were posted. Earlier verdicts are ended when their victim ends.
 void end_about_ended(SharedServices& shared, const state::SnapshotPtr& known,
                      const std::vector<std::uint64_t>& victims) {
   const state::SnapshotPtr now = shared.hub.current();

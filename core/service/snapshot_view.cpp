@@ -9,7 +9,7 @@
 namespace koord::service {
 namespace {
 
-// The enumerations of core/state and of the ABI go hand in hand, so that a record is a plain copy.
+// The enumerations of core/state have the same values as those of the ABI, so that a record is a plain copy.
 static_assert(static_cast<unsigned>(state::KoordQos::system) == KOORD_QOS_SYSTEM);
 static_assert(static_cast<unsigned>(state::KubeQos::best_effort) == KOORD_KUBE_QOS_BEST_EFFORT);
 static_assert(static_cast<unsigned>(state::PriorityClass::free) == KOORD_PRIORITY_FREE);
@@ -35,7 +35,7 @@ koord_resource resource_record(std::string_view name, std::int64_t request, std:
   return {sizeof(koord_resource), 0, to_abi(name), quantity(request), quantity(limit)};
 }
 
-// -1, the value of the kernel's files for "unknown", is UINT32_MAX there.
+// Converts -1, which kernel files use for "unknown", to UINT32_MAX.
 std::uint32_t topology_id(std::int32_t id) { return static_cast<std::uint32_t>(id); }
 
 std::uint32_t flags_of(const state::Cpu& cpu, const state::CpuOwners* owners) {

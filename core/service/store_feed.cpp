@@ -16,7 +16,7 @@ metric::Labels all_labels(const metric::SeriesView& series) {
 
 }  // namespace
 
-// The tag in the cache is the series' id: it names the generation, too.
+// The tag in the cache is the series' id, which includes the generation.
 void StoreFeed::on_begin(std::uint32_t index, const metric::SeriesView& series) {
   if (!store_.begin_series(
           index, {series.desc.name, series.desc.unit, series.desc.resolution, all_labels(series), series.id})) {

@@ -29,14 +29,14 @@ static_assert(static_cast<unsigned>(verdict::SuspectKind::other) == KOORD_SUSPEC
 static_assert(static_cast<unsigned>(verdict::Origin::own) == KOORD_ORIGIN_OWN);
 static_assert(static_cast<unsigned>(verdict::Origin::third_party) == KOORD_ORIGIN_THIRD_PARTY);
 
-constexpr std::uint32_t kMostVerdicts = verdict::kOwnLimits.standing;  // of one post
+constexpr std::uint32_t kMostVerdicts = verdict::kOwnLimits.standing;  // in one post
 constexpr std::size_t kMostBytes = verdict::kOwnLimits.standing_bytes;
 constexpr std::uint32_t kMostSuspects = 32, kMostOthers = 16;
 constexpr std::size_t kMostNameBytes = 64, kMostTextBytes = 256, kMostNoteBytes = 1024;
 constexpr Duration kLongestTtl = std::chrono::hours(1);
-constexpr double kWhole = 1.000001;  // shares are sums of doubles
+constexpr double kWhole = 1.000001;  // the sum of shares may exceed 1 by rounding
 
-// Text for operators, shown on terminals.
+// Checks text that operators see on a terminal.
 Result<std::string> shown_text(koord_str text, const char* what, std::size_t most) {
   const std::string_view shown = TRY(text_argument(text, what));
   if (shown.size() > most)
@@ -58,7 +58,7 @@ Result<void> enumeration_argument(std::uint32_t value, std::uint32_t last, const
   return invalid(std::string(what) + " is " + std::to_string(value) + ", expected a " + expected);
 }
 
-// NaN is fine.
+// Accepts NaN, which means unknown.
 Result<void> amount_argument(double amount, const char* what) {
   if (std::isnan(amount) || (std::isfinite(amount) && amount >= 0)) return {};
   return invalid(std::string(what) + " is " + std::to_string(amount) + ", expected a finite number from 0 on, or NaN");
@@ -111,7 +111,7 @@ Result<void> take_suspects(const koord_verdict& from, verdict::Record& record) {
   }
   if (shares > kWhole)
     return invalid("the shares of the suspects are " + std::to_string(shares) + " together, expected at most 1");
-  // Unknown values come last.
+  // Sorts unknown values to the end.
   std::stable_sort(record.suspects.begin(), record.suspects.end(),
                    [](const verdict::Suspect& a, const verdict::Suspect& b) {
                      return a.value > b.value || (std::isnan(b.value) && !std::isnan(a.value));
@@ -168,7 +168,7 @@ Result<void> take_figures(const koord_verdict& from, verdict::Record& record) {
   return {};
 }
 
-// The host alone writes these.
+// Refuses members that only the host writes.
 Result<void> check_host_members(const koord_verdict& from) {
   const char* set = nullptr;
   if (from.plugin.n != 0) set = "plugin";
