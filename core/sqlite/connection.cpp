@@ -39,8 +39,9 @@ int is_past(void* deadline) {
   return std::chrono::steady_clock::now() > *static_cast<std::chrono::steady_clock::time_point*>(deadline);
 }
 
-// SQLite gives the files beside a database its permissions. A file that exists is never opened here: closing it would
-// drop the locks of this process' other connections. Opening the database reports errors.
+// Restricts the permissions of the database file; SQLite gives the files beside it the same ones. An existing file is
+// never opened here, because closing it would drop the locks of this process' other connections. Errors are reported
+// when the database is opened.
 void keep_private(const std::string& path) {
   static_cast<void>(open_at(AT_FDCWD, path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
   for (const char* end : {"", "-wal", "-shm"}) {
@@ -60,7 +61,7 @@ Error sqlite_error(sqlite3* connection, int code, const std::string& what) {
 
 void Statement::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
 
-// A failed bind shows in step(): the parameter stays NULL only for a wrong number, which is our own bug.
+// A failed bind is reported by step(). Only a wrong number leaves the parameter NULL, which is a bug of the caller.
 Statement& Statement::bind(int at, std::int64_t value) {
   sqlite3_bind_int64(statement_.get(), at, value);
   return *this;

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kKept = 2;
 
-// Names end in their time, "…-20260102T030405Z", perhaps followed by ".2" or "-wal".
+// Returns the time of a name. Names end in their time, "…-20260102T030405Z", which ".2" or "-wal" may follow.
 std::string time_in(const std::string& name) { return name.substr(name.rfind('-', name.rfind('T')) + 1); }
 
 bool is_set_aside(const std::string& name, const std::string& base) {
