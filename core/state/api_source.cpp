@@ -12,7 +12,7 @@
 namespace koord::state {
 namespace {
 
-// A page is in memory as a whole, and a pod may have 256 KiB of annotations.
+// Bounds the memory for a list: a page is in memory as a whole, and a pod may have 256 KiB of annotations.
 constexpr std::size_t kPodsInPage = 20;
 
 constexpr std::string_view kSloApi = "/apis/slo.koordinator.sh/v1alpha1/";
@@ -21,8 +21,8 @@ std::shared_ptr<const std::string> shared(std::string text) {
   return std::make_shared<const std::string>(std::move(text));
 }
 
-// For a collection of this one object at most; empty: it does not exist. An error: only others came, from a server that
-// ignores the field selector.
+// Returns the text of the object `key` of a collection restricted to it; "" if it does not exist. Fails if the
+// collection has only other objects: the server ignores the field selector.
 Result<std::string> only_text(const kube::Objects& objects, const std::string& key) {
   if (objects.empty()) return std::string();
   if (const auto own = objects.find(key); own != objects.end()) return own->second->text;
@@ -104,7 +104,7 @@ void ApiSource::watch(std::string kind, kube::Collection collection, std::option
                                                        std::move(collection), std::move(options), std::move(handlers)));
 }
 
-// One that only the agent itself reads, and writes.
+// Watches an object that only the agent itself reads and writes.
 void ApiSource::watch_object(const std::string& kind, const std::string& path) {
   watch(kind, {.path = path, .field_selector = "metadata.name=" + options_.node}, {},
         [this, kind](const kube::Objects& objects) {
@@ -167,7 +167,7 @@ std::string ApiSource::take_node(const kube::Objects& objects) {
   return {};
 }
 
-// Without a NodeSLO the defaults hold.
+// Publishes the NodeSLO. Without a NodeSLO the defaults apply.
 std::string ApiSource::take_node_slo(const kube::Objects& objects) {
   const Result<std::string> text = only_text(objects, options_.node);
   if (!text) return text.error().message();
@@ -200,7 +200,7 @@ std::string ApiSource::take_volumes(const kube::Objects& objects) {
   return {};
 }
 
-// Only what differs from before is read again, unless the directories of all have changed.
+// Parses only the objects that have changed, or all if the root of the pods' cgroups has changed.
 std::string ApiSource::take_pods(const kube::Objects& objects) {
   const cgroup::KubeRoot root = find_kube_root(parts_.layout, parts_.hub.current()->kubelet);
   if (root != root_) known_pods_.clear();

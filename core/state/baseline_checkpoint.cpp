@@ -86,7 +86,7 @@ json::object written_level(const analysis::SavedBaseline& baseline) {
   return {{"windows", windows}, {"buckets", std::move(buckets)}};
 }
 
-// The bucket of the quiet level, at the default percentile.
+// Returns the bucket of the quiet level: the percentile `quiet_share` of the default rule.
 double quiet_bucket(const analysis::SavedBaseline& baseline) {
   double all = 0, below = 0;
   for (const auto& one : baseline.weights) all += one.second;
@@ -97,7 +97,8 @@ double quiet_bucket(const analysis::SavedBaseline& baseline) {
   return 0;
 }
 
-// Buckets grow by a twentieth each.
+// Returns whether two baselines differ materially. Each bucket is 5% larger than the one before, so four are about a
+// fifth.
 bool differ(const analysis::SavedBaseline& a, const analysis::SavedBaseline& b) {
   constexpr double kFifth = 4;
   return std::abs(quiet_bucket(a) - quiet_bucket(b)) >= kFifth || a.windows >= 2 * b.windows ||

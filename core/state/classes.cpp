@@ -50,7 +50,7 @@ bool asks_for(const Resources& resources, std::string_view name) {
   return resource && (resource->request > 0 || resource->limit > 0);
 }
 
-// A request left out is the limit.
+// Returns whether request and limit of a resource are equal. A missing request equals the limit.
 bool is_guaranteed(const Resources& resources, std::string_view name) {
   const Resource* resource = find_resource(resources, name);
   if (!resource || resource->limit <= 0) return false;
@@ -97,7 +97,7 @@ KubeQos kube_qos_of(const std::vector<Container>& containers, const std::vector<
     weigh(stated);
   else
     for (const Container& container : containers)
-      if (container.kind != ContainerKind::ephemeral) weigh(container.resources);  // those have no resources and no say
+      if (container.kind != ContainerKind::ephemeral) weigh(container.resources);  // ephemeral ones have no resources
   if (!any) return KubeQos::best_effort;
   return guaranteed ? KubeQos::guaranteed : KubeQos::burstable;
 }

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kMilli = 1000;
 
-// The annotation as a document; an empty object when the annotation is missing or empty.
+// Returns the parsed annotation; an empty object if it is missing or empty.
 Result<boost::json::value> annotation_of(const StringMap& annotations, std::string_view key) {
   const auto found = annotations.find(key);
   if (found == annotations.end() || found->second.empty()) return boost::json::value(boost::json::object());
@@ -24,7 +24,7 @@ Result<boost::json::value> annotation_of(const StringMap& annotations, std::stri
   return document;
 }
 
-// Notes what is wrong of one annotation of a Node, member by member.
+// Reads the members of one annotation of a Node, and reports a problem for each invalid one.
 class NodeReader {
  public:
   NodeReader(std::string_view annotation, std::vector<std::string>& problems)
@@ -112,8 +112,8 @@ bool has_static_cpus(const Snapshot& snapshot) {
   return snapshot.kubelet && snapshot.kubelet->cpu_manager_policy == "static";
 }
 
-// Koordinator's scheduler pins pods that are labelled LSE or LSR. Other guaranteed pods count as LSR too, but are not
-// pinned. Best-effort ones have no CPUs of their own, whatever their label.
+// Koordinator's scheduler pins pods with the label LSE or LSR. Other guaranteed pods count as LSR too, but are not
+// pinned. Best-effort pods never have exclusive CPUs, whatever their label.
 bool has_own_cpus(const Snapshot& snapshot, const Pod& pod, const Container& container) {
   if (pod.kube_qos == KubeQos::best_effort) return false;
   const auto label = pod.labels.find(kQosLabel);

@@ -41,7 +41,7 @@ Result<void> check_selector(const Field& selector) {
   return {};
 }
 
-// The error begins with the setting's name, which the path has, too.
+// Returns the value of a setting. Removes the setting's name from the start of an error, because the path contains it.
 Result<double> value_of(const Field& member, const analysis::RuleSetting& setting) {
   const bool is_text = member.is_text();
   Result<double> value = 0.0;
@@ -57,7 +57,7 @@ Result<double> value_of(const Field& member, const analysis::RuleSetting& settin
   return invalid(member.path() + text.substr(std::min(setting.name.size(), text.size())));
 }
 
-// `prefix`: "blkio." of the settings below rule.blkio.
+// Reads all settings of a mapping. `prefix`: "blkio." for the settings below rule.blkio.
 Result<void> read_settings(const Field& rule, const std::string& prefix, analysis::RuleLayer& layer) {
   const auto members = TRY(rule.members());
   for (const auto& [key, member] : members) {
@@ -144,7 +144,7 @@ Result<analysis::WorkloadScope> read_scope(const Field& selector) {
   return scope;
 }
 
-// Quiet levels and what is kept of workloads have one rule for all.
+// Fails if a rule for some workloads has a setting of the whole node: quiet levels and retention are the same for all.
 Result<void> check_settings_of_workloads(const analysis::RuleLayer& layer) {
   for (const auto& one : layer.values)
     if (analysis::rule_setting_named(one.first)->is_of_node)
@@ -154,7 +154,7 @@ Result<void> check_settings_of_workloads(const analysis::RuleLayer& layer) {
   return {};
 }
 
-// Only where the object has both: otherwise it depends on the node's own configuration.
+// Compares two settings only if the object has both. Otherwise the result depends on the node's own configuration.
 Result<void> check_windows(const analysis::RuleLayer& layer) {
   double windows = 0, of_them = 0;
   for (const auto& [name, value] : layer.values) {

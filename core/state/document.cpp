@@ -11,7 +11,7 @@
 namespace koord::state {
 namespace {
 
-// Every pod of a full node, many times over.
+// Far more than the pods of a full node.
 constexpr config::YamlLimits kLimits{.bytes = kMaxJsonBytes, .values = 1'000'000};
 
 Result<boost::json::value> parse_yaml(std::string_view text) {

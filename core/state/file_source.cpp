@@ -36,7 +36,7 @@ bool may_run(const Pod& pod, const Container& container) {
          (container.state == ContainerState::running || container.state == ContainerState::unknown);
 }
 
-// Names the containers of a pod that nothing measures or adjusts, because their cgroup is unknown.
+// Adds a note for each container with an unknown cgroup: such a container is neither measured nor adjusted.
 void note_containers_without_cgroup(const Pod& pod, std::vector<std::string>& notes) {
   for (const Container& container : pod.containers)
     if (container.cgroup_dir.empty() && may_run(pod, container))
@@ -67,7 +67,7 @@ FileSource::FileSource(Options options, Hub& hub)
   watch_directories();
 }
 
-// Directories, not files: editors and ConfigMaps replace files by renaming.
+// Watches the directories instead of the files, because editors and ConfigMaps replace files by renaming.
 void FileSource::watch_directories() {
   if (!inotify_) return;
   std::set<std::string> directories;
@@ -79,7 +79,7 @@ void FileSource::watch_directories() {
   }
 }
 
-// Only the arrival of events matters, not their content.
+// Returns whether events have arrived. Their content does not matter.
 bool FileSource::drain_events() {
   bool any = false;
   char buffer[4096];
@@ -102,7 +102,7 @@ Result<void> FileSource::refresh() {
   return invalid(join(problems, "; ") + "; keeping what was read last");
 }
 
-// In the tree where they are now, with the sandboxes that they have now.
+// Sets the current cgroup directories of the pods, and adds their current sandboxes.
 void FileSource::place(std::vector<Pod>& pods) {
   constexpr std::size_t kMostNotes = 3;
   notes_.clear();
@@ -113,7 +113,7 @@ void FileSource::place(std::vector<Pod>& pods) {
     if (names_cgroups(pod)) {
       note_cgroups_without_container(pod, *layout_, of_pods);
     } else if (places.root != kube_root_) {
-      // The uid was good below the other root.
+      // An error is not possible here: the uid was valid below the other root.
       if (!place_in_cgroups(pod, places.root)) pod.cgroup_dir.clear();
     }
     note_containers_without_cgroup(pod, of_pods);
@@ -124,8 +124,8 @@ void FileSource::place(std::vector<Pod>& pods) {
   sandboxes_.add_to(pods, *layout_);
 }
 
-// Reads and takes a file that is not the last one. The stamp is from before reading: a write during the read makes the
-// next refresh read again. Without a stamp, as after a failed read, the next refresh reads again in any case.
+// Reads a file that has changed since it was last read. The stamp is taken before the read, so a write during the read
+// makes the next refresh read again. Without a stamp, as after a failed read, the next refresh reads again in any case.
 Result<void> FileSource::check(File& file, bool touched, Update& update) {
   const Stamp last = std::exchange(file.stamp, {});
   struct stat info;

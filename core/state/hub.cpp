@@ -6,7 +6,7 @@
 namespace koord::state {
 namespace {
 
-// Two subjects with one name are ambiguous; the first counts.
+// Sorts by `key`. If two items have the same key, the first is kept.
 template <class Item, class Key>
 void sort_and_unify(std::vector<Item>& items, Key key) {
   std::stable_sort(items.begin(), items.end(), [&](const Item& a, const Item& b) { return a.*key < b.*key; });
@@ -14,7 +14,7 @@ void sort_and_unify(std::vector<Item>& items, Key key) {
   items.erase(std::unique(items.begin(), items.end(), same), items.end());
 }
 
-// Takes a part over into the new snapshot when it differs; the first publication always counts.
+// Copies a part to the new snapshot if it differs. The first publication always counts as a change.
 template <class T>
 bool replace(T& current, std::uint64_t& version, T&& update) {
   if (version != 0 && current == update) return false;
@@ -33,7 +33,7 @@ bool replace_text(std::shared_ptr<const std::string>& current, std::shared_ptr<c
   return true;
 }
 
-// The owners of CPUs follow from the node, its pods and its topology, and count as part of the last.
+// Recomputes the CPU owners from the node, its pods and its topology. They count as part of the topology.
 bool replace_owners(Snapshot& next, bool has_new_version) {
   if (next.versions.topology == 0) return false;
   CpuOwners owners = find_cpu_owners(next.node, next.pods, next.topology);
@@ -43,7 +43,7 @@ bool replace_owners(Snapshot& next, bool has_new_version) {
   return true;
 }
 
-// Parts without version and subscribers.
+// Replaces parts that have neither a version nor subscribers.
 bool replace_unversioned(Snapshot& next, Update update) {
   bool changed = replace_text(next.received_slo, std::move(update.received_slo));
   changed |= replace_text(next.cluster_slo, std::move(update.cluster_slo));
@@ -137,8 +137,8 @@ void Hub::assign_handles(std::vector<Pod>& pods, Handles& next) {
   }
 }
 
-// A container without an id is known by its pod and name until the runtime gives it one; then it is another
-// subject.
+// Assigns handles. A container without an id is identified by its pod and name until the runtime assigns an id. It gets
+// another handle then.
 void Hub::assign_handles(std::vector<Container>& containers, const std::string& owner, const Handles& known,
                          Handles& next) {
   for (Container& container : containers) {

@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kPodsPath = "/pods";
 constexpr std::string_view kConfigPath = "/configz";
 
-// 110 pods are usual, 250 many; a pod has at most about 1.5 MiB.
+// 110 pods are usual, and 250 are many. A pod takes at most about 1.5 MiB.
 constexpr std::size_t kMaxListBytes = 512u << 20;
 
 std::string problem_with(std::string_view path, const std::string& what) { return std::string(path) + ": " + what; }
@@ -116,12 +116,12 @@ void KubeletSource::on_pods(Result<kube::Reply> reply, const std::shared_ptr<Pod
   if (!read) return pods_taken(problem_with(kPodsPath, read.error().message()), {});
   strand_.post(
       [this, list = *std::move(read), at = parts_.clock.now(), asking = std::weak_ptr<Alive>(asking_)]() mutable {
-        // Without the Node object the name may be the host's, which pods are not bound to.
+        // Without the Node object the name may be the host's name, which differs from the pods' spec.nodeName.
         if (parts_.hub.current()->node.name == options_.node) drop_pods_of_others(list, options_.node);
         const PodPlaces places =
             find_pods(parts_.layout, find_kube_root(parts_.layout, parts_.hub.current()->kubelet), list.pods);
         place_pods(list, places.root);
-        // It may be a list of something else: it does not say that the known pods are gone.
+        // This may be a list of other objects, so it does not prove that the known pods are gone.
         const bool is_unusable = list.pods.empty() && !list.problems.empty();
         std::string problem = is_unusable ? "no listed pod is usable: " + first_problems(list.problems)
                                           : intake_.take(std::move(list), places.root, at);
@@ -136,10 +136,10 @@ void KubeletSource::pods_taken(const std::string& problem, const std::optional<P
   asking_pods_ = false;
   const bool recovered = problem.empty() && !status().pods_problem.empty();
   set_problem(&Status::pods_problem, problem);
-  // A kubelet that was away may have come back with another configuration.
+  // After an outage the kubelet may have another configuration.
   if (recovered && !asking_config_) ask_config();
   if (places && handlers_.on_places) handlers_.on_places(*places);
-  // The answer may be older than what it should have.
+  // The answer may be older than the change that the request was for.
   const bool is_settled = std::exchange(settled_meanwhile_, false);
   if (std::exchange(hurried_, false)) return hurry();
   if (is_settled) ask_pods();
@@ -171,7 +171,7 @@ void KubeletSource::on_config(Result<kube::Reply> reply) {
 void KubeletSource::config_taken(const std::string& problem) {
   asking_config_ = false;
   config_known_ =
-      problem.empty() ? std::optional(parts_.clock.now()) : std::nullopt;  // unknown: asked for with the next tick
+      problem.empty() ? std::optional(parts_.clock.now()) : std::nullopt;  // unknown: the next tick asks again
   set_problem(&Status::config_problem, problem);
 }
 

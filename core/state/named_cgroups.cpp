@@ -13,7 +13,8 @@ Error wrong(const Pod& pod, std::string_view annotation, const std::string& why)
   return invalid("pod " + full_name(pod) + ": annotation " + std::string(annotation) + " " + why);
 }
 
-// Returns the text after kCgroupAnnotation: empty for the pod, the name of a container. nullopt: another annotation.
+// Returns the rest of the annotation after kCgroupAnnotation: empty for the pod, or the name of a container. nullopt:
+// another annotation.
 std::optional<std::string_view> part_of(std::string_view annotation) {
   if (!annotation.starts_with(kCgroupAnnotation)) return std::nullopt;
   annotation.remove_prefix(kCgroupAnnotation.size());

@@ -22,7 +22,7 @@ std::set<std::string, std::less<>> uids_of(const std::vector<Pod>& pods) {
   return uids;
 }
 
-// If two pods have one uid the first counts: they would have one cgroup.
+// Keeps only the first of the pods with the same uid, because they would share one cgroup.
 void drop_repeated(PodList& list) {
   std::map<std::string, std::string> names;  // by uid
   std::erase_if(list.pods, [&](const Pod& pod) {
@@ -38,7 +38,7 @@ bool has_containers(const cgroup::Layout& layout, const std::string& pod_dir) {
   return !pod_dir.empty() && !list_children(layout, pod_dir).empty();
 }
 
-// A tree that cannot be listed proves nothing.
+// Returns whether any pod has containers in the cgroup tree. Also returns true if the tree cannot be listed.
 bool any_pod_has_containers(const cgroup::Layout& layout, const cgroup::KubeRoot& root) {
   const std::vector<Pod> pods = walk_pods(layout, "");
   const bool some = std::any_of(pods.begin(), pods.end(), [](const Pod& pod) { return !pod.containers.empty(); });

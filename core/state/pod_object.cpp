@@ -52,7 +52,7 @@ constexpr JsonWanted kStatus[] = {{"conditions", kCondition},
                                   {"startTime"}};
 constexpr JsonWanted kPod[] = {{"kind"}, {"metadata", kMetadata}, {"spec", kSpec}, {"status", kStatus}};
 
-// The whole object once more, as its author applied it: nothing to keep 250 times.
+// A copy of the whole object, as its author applied it. It is dropped to save memory.
 constexpr std::string_view kLastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
 Phase phase_of(std::string_view name) {
@@ -106,7 +106,7 @@ Result<std::vector<Container>> read_containers(const Field& spec) {
   return containers;
 }
 
-// Volumes of other kinds are on no device of their own.
+// Reads the volumes that a CSI driver provides. Volumes of other kinds have no device of their own.
 Result<std::vector<PodVolume>> read_volumes(const Field& spec, const std::string& pod_name) {
   std::vector<PodVolume> volumes;
   std::vector<Field> objects = TRY(spec["volumes"].list());
@@ -121,7 +121,7 @@ Result<std::vector<PodVolume>> read_volumes(const Field& spec, const std::string
   return volumes;
 }
 
-// The field `resize` before Kubernetes 1.33, a condition since then.
+// Reads the state of a resize in place: from the field `resize` before Kubernetes 1.33, from a condition since then.
 Result<Resize> read_resize(const Field& status) {
   std::string answer = TRY(status["resize"].text());
   bool is_pending = answer == "Proposed" || answer == "Deferred" || answer == "Infeasible";
@@ -135,12 +135,12 @@ Result<Resize> read_resize(const Field& status) {
   return Resize{.is_pending = is_pending, .is_infeasible = answer == "Infeasible"};
 }
 
-// `resize`: of the pod; the amounts are the container's.
+// Reads the status of one container. `resize`: the pod's state of a resize; the container's amounts are added.
 Result<void> read_container_status(const Field& status, Resize resize, std::vector<Container>& containers) {
   std::string name = TRY(status["name"].required_text());
   auto container =
       std::find_if(containers.begin(), containers.end(), [&](const Container& c) { return c.name == name; });
-  if (container == containers.end()) return {};  // of an older spec
+  if (container == containers.end()) return {};  // a container of an older spec
   container->id = TRY(status["containerID"].text());
   container->state = state_of(status["state"]);
   resize.actual = TRY(read_resources(status["resources"]));
@@ -158,8 +158,8 @@ Result<void> read_container_statuses(const Field& status, std::vector<Container>
   return {};
 }
 
-// The API server lets a name through only if it is a DNS subdomain. Names go into records, reasons and file names, so a
-// file or a hostile kubelet must not bring a longer one or one with control characters.
+// Fails for a name that is too long or has control characters. The API server accepts only DNS subdomains, but a file
+// or a hostile kubelet may have any name, and names are used in records, reasons and file names.
 Result<void> check_name(const Field& field, const std::string& name) {
   constexpr std::size_t kLongestName = 253;
   const bool has_control =
@@ -216,13 +216,14 @@ std::string_view annotation_or_empty(const Pod& pod, std::string_view key) {
   return found == pod.annotations.end() ? std::string_view() : std::string_view(found->second);
 }
 
-// A kubelet names a static pod after an MD5 sum, in hexadecimal digits.
+// Returns whether the uid is that of a static pod: the kubelet uses an MD5 sum in hexadecimal digits.
 bool is_static_uid(std::string_view uid) {
   constexpr std::size_t kDigits = 32;
   return uid.size() == kDigits && uid.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-// Any client that may create pods may write the annotation: alone it would let a pod pose as another's cgroup.
+// Returns whether this is a mirror pod. The annotation alone is not enough: any client that may create pods may write
+// it, and could claim another pod's cgroup.
 bool is_mirror(const Pod& pod, std::string_view node) {
   const std::string_view source = annotation_or_empty(pod, kSourceAnnotation);
   const std::string_view uid = annotation_or_empty(pod, kMirrorAnnotation);

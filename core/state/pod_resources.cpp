@@ -9,7 +9,7 @@
 namespace koord::state {
 namespace {
 
-// The element of this name in the sorted list; inserted if it is missing.
+// Returns the element of this name in the sorted list. Inserts it if it is missing.
 Resource& place_of(std::vector<Resource>& resources, std::string_view name) {
   auto place = std::lower_bound(resources.begin(), resources.end(), name,
                                 [](const Resource& r, std::string_view wanted) { return r.name < wanted; });
@@ -23,14 +23,14 @@ const Resource* find(const std::vector<Resource>& resources, std::string_view na
   return found == resources.end() ? nullptr : &*found;
 }
 
-// As the API server defaults it: a request left out is the limit.
+// Returns a resource with the default of the API server: a missing request equals the limit.
 Resource with_default_request(const std::vector<Resource>& resources, const std::string& name) {
   const Resource* found = find(resources, name);
   if (!found) return {name, kNoResource, kNoResource};
   return {name, found->request == kNoResource ? found->limit : found->request, found->limit};
 }
 
-// Sidecars run beside every init container after them and beside the pod's containers.
+// Sidecars run together with every later init container and with the pod's containers.
 Resource sum_resource(const std::vector<Container>& containers, const std::string& name) {
   std::int64_t running = 0, starting = 0, running_limit = 0, starting_limit = 0;
   bool any = false, unlimited = false;

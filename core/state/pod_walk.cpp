@@ -25,7 +25,7 @@ class PodWalk {
   }
 
  private:
-  // The tree says nothing of labels: classes are those of the Kubernetes QoS.
+  // The cgroup tree has no labels, so the classes follow from the Kubernetes QoS.
   Pod make_pod(KubeQos qos, std::string uid) const {
     Pod pod;
     pod.cgroup_dir = cgroup::pod_dir(root_, qos, uid);

@@ -79,7 +79,7 @@ void PodWatch::read_events() {
   if (any) scan_and_report(changed);
 }
 
-// Whether a container came or went, or may have; for pods it is looked.
+// Returns whether a container has, or may have, come or gone. For pods it scans the directories.
 bool PodWatch::take_events(std::string_view events) {
   bool changed = false;
   while (events.size() >= sizeof(inotify_event)) {
@@ -114,7 +114,7 @@ bool PodWatch::scan() {
   return std::exchange(pods_, found) != found;
 }
 
-// The directories around the kubelet's own, where that comes and goes.
+// Watches the parent directories of the kubelet's directory, because that may be created or removed.
 void PodWatch::scan_above() {
   for (std::size_t slash = root_.dir.rfind('/'); slash != std::string::npos && slash > 0;
        slash = root_.dir.rfind('/', slash - 1))
@@ -130,9 +130,9 @@ void PodWatch::scan_directory(const std::string& directory, cgroup::KubeQos qos,
   }
 }
 
-// Whether the directory is there. It is watched from now on unless there is no inotify. A directory that was removed
-// and made again is another one, and a watch in the kernel's cgroup trees does not end with its directory: hence the
-// inodes.
+// Returns whether the directory exists. Watches it unless there is no inotify. A directory that was removed and made
+// again is another one, but a watch in the kernel's cgroup trees does not end with its directory. So the inodes are
+// compared.
 bool PodWatch::want(const std::string& directory, Level level) {
   struct stat info;
   if (::stat(directory.c_str(), &info) != 0) return false;

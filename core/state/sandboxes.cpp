@@ -16,7 +16,8 @@ cgroup::Driver driver_of(const Pod& pod) {
   return pod.cgroup_dir.ends_with(".slice") ? cgroup::Driver::systemd : cgroup::Driver::cgroupfs;
 }
 
-// cgroupfs names do not show the runtime; it is that of the pod's containers.
+// Returns the scheme of the container ids. The directory names of the cgroupfs driver do not show the runtime, so it is
+// taken from the pod's listed containers.
 std::string scheme_of(const Pod& pod) {
   for (const Container& container : pod.containers) {
     const std::size_t colon = container.id.find("://");
@@ -30,7 +31,7 @@ bool is_listed(const Pod& pod, const std::string& dir) {
                      [&](const Container& container) { return container.cgroup_dir == dir; });
 }
 
-// Containers in the pod's directory that the list does not have.
+// Returns the containers in the pod's directory that are missing from the list.
 std::vector<Container> unlisted(const Pod& pod, const cgroup::Layout& layout) {
   std::vector<Container> found;
   for (const auto& [name, inode] : list_children(layout, pod.cgroup_dir)) {
@@ -44,7 +45,7 @@ std::vector<Container> unlisted(const Pod& pod, const cgroup::Layout& layout) {
     sandbox.kind = ContainerKind::sandbox;
     sandbox.state = ContainerState::running;
     sandbox.cgroup_dir = std::move(dir);
-    // Taken for a sandbox by mistake, a container must not go on under the same handle when it is listed.
+    // A container may be taken for a sandbox by mistake. The inode gives it another handle when it is listed later.
     sandbox.incarnation = inode;
     found.push_back(std::move(sandbox));
   }

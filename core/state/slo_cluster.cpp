@@ -13,7 +13,7 @@ namespace koord::state {
 namespace {
 namespace json = boost::json;
 
-// Where the ConfigMap has what a section is made of.
+// The place of a section's settings in the ConfigMap.
 struct Origin {
   std::string_view section, key, strategy, entries;
 };

@@ -20,7 +20,7 @@ struct SloExplainer::Documents {
   json::value effective;
   InactiveStrategies inactive;
   std::vector<SloProblem> problems;
-  std::optional<ClusterSlo> cluster;  // nullopt: it is not known
+  std::optional<ClusterSlo> cluster;  // nullopt: unknown
 };
 
 namespace {
@@ -38,12 +38,12 @@ bool may_be(const SloField& field, const json::value& value) {
   return field.type == SloType::list ? value.is_array() : taken_value(field, value).has_value();
 }
 
-// Is `path` this place, or one within it?
+// Returns whether `path` is `outer` or below it.
 bool is_or_lies_in(std::string_view path, std::string_view outer) {
   return path == outer || (path.starts_with(outer) && (path[outer.size()] == '.' || path[outer.size()] == '['));
 }
 
-// Explains one field; the layers in their order.
+// Explains one field. Its layers are added in ascending priority.
 class Explaining {
  public:
   Explaining(const SloLeaf& leaf, const Snapshot& snapshot) : leaf_(leaf), snapshot_(snapshot) { result_.leaf = &leaf; }
@@ -79,7 +79,7 @@ class Explaining {
     add(SloOrigin::node, section.entry_title + " of " + section.key, node_, "");
   }
 
-  // `object`: as it came; null: not known. `effective`: what holds after the merge.
+  // Adds the layer of the NodeSLO. `object`: the received text; null: unknown. `effective`: the value after the merge.
   void add_object(const json::value& received, const std::string* object, const json::value* effective,
                   const std::vector<SloProblem>& problems) {
     const json::value* value = find(&received, leaf_.names);
@@ -101,7 +101,7 @@ class Explaining {
     result_.value = json_text(effective);
   }
 
-  // A value that was received and dropped stays visible in its own layer.
+  // Adds the layer of inactive strategies. A received value that was dropped is still shown in its own layer.
   void add_inactive(const InactiveStrategies& inactive) {
     const std::string reasons = inactive.reasons(*leaf_.field, leaf_.profile);
     if (reasons.empty()) return;
@@ -165,7 +165,7 @@ class Explaining {
       layer.note = "differs from the cluster's settings";
   }
 
-  // Why the received value did not hold; of two in the wrong order neither does.
+  // Returns why the received value was rejected. If lower ≥ upper, both received values are rejected.
   std::string problem_of(const std::vector<SloProblem>& problems, const json::value* value) const {
     for (const SloProblem& problem : problems) {
       if (is_or_lies_in(leaf_.path, problem.path)) return "expected " + problem.expected;

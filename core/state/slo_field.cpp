@@ -62,7 +62,7 @@ Error unknown(std::string_view name) {
                  (near.empty() ? std::string() : "; the nearest is '" + near + "'"));
 }
 
-// The fields below a section, if `name` is a section.
+// Returns the fields below a section; none if `name` is not a section.
 Found fields_of_section(std::string_view name) {
   Found found;
   for (const SloLeaf& leaf : slo_leaves())

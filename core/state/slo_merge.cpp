@@ -50,7 +50,7 @@ bool stays_below(std::string_view path) {
   return true;
 }
 
-// The remaining members keep their order, so that the same specification is always the same text.
+// Erases a member. The others keep their order, so the same specification always gives the same text.
 void erase(json::object& object, std::string_view name) {
   if (const auto member = object.find(name); member != object.end()) object.stable_erase(member);
 }
@@ -85,7 +85,7 @@ class Merger {
     return merged;
   }
 
-  // By the problems from `first` on that are about one of these fields.
+  // Makes the strategies of these fields inactive if one of the problems from `first` on is about the field.
   void note_inactive(std::span<const SloField> fields, SloProfile profile, const std::string& path, std::size_t first) {
     for (std::size_t i = first; i < problems_.size(); ++i)
       for (const SloField& field : fields)
@@ -148,7 +148,7 @@ class Merger {
     if (value || !inner.empty()) merged[section.name] = std::move(inner);
   }
 
-  // A class's section that is off keeps only the values that undo it.
+  // Removes all values of a class's section that is off, except those that undo its settings.
   static void switch_off(const SloField& section, SloProfile profile, json::object& values) {
     const bool of_class = profile == SloProfile::lsr || profile == SloProfile::ls || profile == SloProfile::be;
     const json::value* enable = values.if_contains("enable");
@@ -172,7 +172,7 @@ class Merger {
     merged[list.name] = std::move(taken);
   }
 
-  // Nothing when it is wrong in what it cannot do without.
+  // Returns nullopt if the entry lacks a required member or a vital member is invalid.
   std::optional<json::object> merge_entry(const json::value& entry, const SloField& list, const std::string& place) {
     if (!entry.is_object()) {
       report(place, entry, "a mapping");
@@ -194,7 +194,7 @@ class Merger {
     return lost ? std::nullopt : std::optional(std::move(merged));
   }
 
-  // If lower ≥ upper, both received values are rejected.
+  // Rejects both received values if lower ≥ upper.
   void keep_order(std::span<const SloField> fields, SloProfile profile, const std::string& path,
                   const json::value& received, json::object& merged) {
     for (const SloField& lower : fields) {

@@ -12,7 +12,7 @@ namespace koord::state {
 namespace {
 namespace json = boost::json;
 
-// The fields of a section that an annotation may set; none named: all.
+// The fields of a section that an annotation may set; empty: all fields.
 struct Annotation {
   std::string_view section, key;
   std::array<std::string_view, 4> fields;
@@ -40,7 +40,7 @@ const Annotation* annotation_for(const SloLeaf& leaf) {
 
 bool is_true(const json::value* value) { return value && value->is_bool() && value->get_bool(); }
 
-// Why this pod has no say in this field whatever it writes; empty: it has.
+// Returns why this pod's annotation never applies to this field; empty: it may apply.
 std::string excluded(const SloLeaf& leaf, const Pod& pod) {
   const bool of_class = leaf.profile != SloProfile::general;
   const std::string_view section = class_section_of(pod.koord_qos);
@@ -49,7 +49,7 @@ std::string excluded(const SloLeaf& leaf, const Pod& pod) {
            std::string(section.empty() ? "none" : section);
   const auto label = pod.labels.find(kQosLabel);
   if (leaf.section->name == "cpuBurstStrategy") {
-    // A guaranteed pod without a label counts as LSR, and may.
+    // A guaranteed pod without a label counts as LSR, but its annotation applies.
     const bool is_labelled = label != pod.labels.end() &&
                              (label->second == name_of(KoordQos::lse) || label->second == name_of(KoordQos::lsr));
     if (is_labelled || pod.koord_qos == KoordQos::be)
@@ -72,7 +72,8 @@ void take(const SloLeaf& leaf, const json::value* value, PodSlo& result) {
   result.note = "rejected: expected " + expected_of(*leaf.field);
 }
 
-// `none` undoes everything, `auto` begins from the class's defaults, both whether or not the node has the section on.
+// Reads the memory policy. `none` undoes all settings, `auto` starts with the class's defaults, both even if the
+// section is off on the node.
 void take_memory(const SloLeaf& leaf, const json::value& annotation, PodSlo& result) {
   const json::value* policy = find_member(annotation, "policy");
   const std::string name = policy && policy->is_string() ? std::string(policy->get_string()) : "";
@@ -95,8 +96,8 @@ void take_memory(const SloLeaf& leaf, const json::value& annotation, PodSlo& res
   }
 }
 
-// The first field of a cpuBurst annotation that is not allowed; empty: all are allowed. Such an annotation switches
-// burst off for its pod.
+// Returns the first invalid field of a cpuBurst annotation; empty: all are valid. An annotation with an invalid field
+// switches burst off for its pod.
 std::string invalid_burst_field(const SloLeaf& leaf, const Annotation& of, const json::value& annotation) {
   for (const SloField& field : leaf.section->fields) {
     if (std::find(of.fields.begin(), of.fields.end(), field.name) == of.fields.end()) continue;

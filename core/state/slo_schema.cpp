@@ -7,7 +7,7 @@ namespace {
 using enum SloType;
 
 constexpr SloDefaults general(std::string_view value) { return {.general = value}; }
-// The same in all classes, and when they are off.
+// The same value in all classes, also while the section is off.
 constexpr SloDefaults always(std::string_view value) {
   return {.lsr = value, .ls = value, .be = value, .system = value, .off = value};
 }
@@ -57,7 +57,7 @@ constexpr SloField vital_part(SloField field, bool required = false) {
   return field;
 }
 
-// An invalid value makes these strategies inactive, instead of the default taking its place.
+// An invalid value makes these strategies inactive. It is not replaced by the default.
 constexpr SloField used_by(std::string_view strategies, SloField field, std::string_view inactive = {}) {
   field.strategies = strategies;
   field.inactive = inactive;
@@ -241,8 +241,7 @@ constexpr SloField kCpuBurst[] = {
 };
 
 constexpr SloField kSystem[] = {
-    // 500: a node that keeps more than a twentieth of its memory free has too little for its pods, so no node takes
-    // more.
+    // At most 500, which is 5% of the memory: with more free memory the node has too little for its pods.
     number("minFreeKbytesFactor", "vm.min_free_kbytes in ten-thousandths of the memory", 1, 500),
     number("watermarkScaleFactor", "vm.watermark_scale_factor", 1, 400),
     number("memcgReapBackGround", "1: memory of ended cgroups is reclaimed in the background", 0, 1),

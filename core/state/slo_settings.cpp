@@ -19,7 +19,8 @@ namespace json = boost::json;
 
 constexpr std::string_view kBandwidth = "node.koordinator.sh/network-bandwidth";
 
-// The sections with defaults that the NodeSLO states; the agent fills in those of resourceQOSStrategy.
+// Returns whether the NodeSLO contains the defaults of this section. The agent adds the defaults of
+// resourceQOSStrategy.
 bool states_defaults(std::string_view section) {
   return section == "resourceUsedThresholdWithBE" || section == "cpuBurstStrategy" || section == "systemStrategy";
 }
@@ -33,8 +34,8 @@ json::object known_members(const json::value& value, std::span<const SloField> f
   return known;
 }
 
-// Without fields that the schema does not have, as an API server stores it, and with the schema's names. A value of
-// another type stays, so that it is reported.
+// Returns the value without fields that are missing from the schema, as an API server stores it, and with the schema's
+// names. A value of another type is kept, so that it is reported.
 json::value known_part(const json::value& value, const SloField& field) {
   if (field.type == SloType::object && value.is_object()) return known_members(value, field.fields);
   if (field.type != SloType::list || !value.is_array()) return value;
@@ -44,7 +45,7 @@ json::value known_part(const json::value& value, const SloField& field) {
   return list;
 }
 
-// null and what is missing keep the base, lists replace, mappings merge.
+// Merges mappings. A list replaces the base; null and missing members keep it.
 void lay_over(json::object& base, const json::object& over) {
   for (const auto& member : over) {
     json::value* below = base.if_contains(member.key());
@@ -63,7 +64,7 @@ json::object defaults_of(const SloField& section) {
   return defaults;
 }
 
-// The section with the settings for all nodes, and with those of one entry over them.
+// Returns the section with the settings for all nodes, overridden by those of one entry.
 std::optional<json::value> merged_section(const SloField& section, const json::value* cluster,
                                           const json::value* entry) {
   if (section.type == SloType::list) {
@@ -114,7 +115,7 @@ class DocumentCheck {
     merge_slo(spec, problems);
     for (const SloProblem& problem : problems) {
       const std::string text = problem.path + ": found " + problem.found + ", expected " + problem.expected;
-      // A value for all nodes is wrong in each entry again.
+      // An invalid value for all nodes is found again in each entry. It is reported once.
       if (std::find(of_cluster_.begin(), of_cluster_.end(), text) != of_cluster_.end()) continue;
       if (!entry) of_cluster_.push_back(text);
       add(title, text);
@@ -138,7 +139,7 @@ std::string joined(const std::vector<std::string>& reasons) {
   return text;
 }
 
-// Why this document cannot hold; empty: it can.
+// Returns why this document is rejected; empty: it is valid.
 std::string fault_of(const SloField& section, const std::string& key, const std::string& document) {
   const ClusterSlo alone(json::serialize(json::object{{key, document}}));
   const ClusterSection settings = alone.section(section.name, {});
@@ -146,7 +147,7 @@ std::string fault_of(const SloField& section, const std::string& key, const std:
   return joined(DocumentCheck(section).run(settings));
 }
 
-// Sets the bandwidth that the node states for itself. Returns the problem with it.
+// Sets the bandwidth from the node's own annotation. Returns the problem with it.
 std::string apply_bandwidth(const StringMap& annotations, json::object& spec) {
   const auto annotation = annotations.find(kBandwidth);
   if (annotation == annotations.end() || annotation->second.empty()) return {};

@@ -12,7 +12,7 @@
 namespace koord::state {
 namespace {
 
-// Files that a kernel, an architecture or an offline CPU may lack.
+// Reads a file that may be missing: not every kernel, architecture or offline CPU has it.
 std::optional<std::string> read_optional(const std::string& path) {
   Result<std::string> text = read_file(path, 1u << 20);
   return text ? std::optional(std::string(trim(*text))) : std::nullopt;
@@ -36,7 +36,7 @@ std::int32_t first_of(const std::optional<CpuSet>& set) {
   return set && !set->empty() ? static_cast<std::int32_t>(set->members().front()) : -1;
 }
 
-// The cache of level 3; kernels before 4.11 have no id for it, then its first CPU stands in.
+// Returns the id of the level 3 cache. Kernels before 4.11 have no id; the number of the cache's first CPU replaces it.
 std::int32_t read_l3(const std::string& cpu_dir) {
   for (int index = 0; index < 8; ++index) {
     std::string cache = cpu_dir + "/cache/index" + std::to_string(index);
@@ -47,7 +47,8 @@ std::int32_t read_l3(const std::string& cpu_dir) {
   return -1;
 }
 
-// Core numbers of the kernel repeat in each socket: a core is known by its first CPU here and numbered later.
+// Returns the first CPU of the core. The kernel's core numbers repeat in each socket, so cores are identified by their
+// first CPU and numbered later.
 std::int32_t read_core(const std::string& topology_dir) {
   for (const char* name : {"/core_cpus_list", "/thread_siblings_list"}) {
     if (std::int32_t first = first_of(read_set(topology_dir + name)); first >= 0) return first;
@@ -55,7 +56,8 @@ std::int32_t read_core(const std::string& topology_dir) {
   return -1;
 }
 
-// Devicetree machines of before Linux 5.18 and some hypervisors give no package an id: the first CPU of it stands in.
+// Returns the package id. Devicetree machines before Linux 5.18 and some hypervisors have none; the number of the
+// package's first CPU replaces it.
 std::int32_t read_socket(const std::string& topology_dir) {
   if (std::int32_t id = read_number(topology_dir + "/physical_package_id"); id >= 0) return id;
   for (const char* name : {"/package_cpus_list", "/core_siblings_list"}) {
@@ -86,7 +88,7 @@ Cpu read_cpu(const std::string& cpus_dir, unsigned number, bool online) {
   return cpu;
 }
 
-// "Node 0 MemTotal:       24689764 kB"
+// Returns the bytes of a line like "Node 0 MemTotal:       24689764 kB".
 std::int64_t parse_memory_total(std::string_view meminfo) {
   while (std::optional<std::string_view> line = next_field(meminfo, '\n')) {
     std::size_t key = line->find("MemTotal:");
@@ -98,7 +100,7 @@ std::int64_t parse_memory_total(std::string_view meminfo) {
   return 0;
 }
 
-// An offline CPU is in no node's list; its directory keeps the link to the node.
+// Finds the node of each offline CPU. No node's list contains it, but its directory still has the link to the node.
 void place_offline_cpus(const std::string& cpus_dir, const CpuSet& nodes, std::vector<Cpu>& cpus) {
   for (Cpu& cpu : cpus) {
     if (cpu.online) continue;
@@ -110,8 +112,8 @@ void place_offline_cpus(const std::string& cpus_dir, const CpuSet& nodes, std::v
   }
 }
 
-// A kernel without NUMA has no such directory: all is node 0 then. An accelerator's node (generic initiator) that has
-// neither CPUs nor memory is no place for a workload and is left out.
+// Reads the NUMA nodes. A kernel without NUMA has no such directory; then node 0 has all CPUs and memory. A node of an
+// accelerator (generic initiator) without CPUs and memory cannot run workloads and is left out.
 void read_numa_nodes(const NodeRoots& roots, Topology& topology) {
   const std::string nodes_dir = roots.sys + "/devices/system/node";
   const CpuSet nodes = read_set(nodes_dir + "/online").value_or(CpuSet());

@@ -13,12 +13,11 @@
 namespace koord::state {
 namespace {
 
-// The kernel gives no lease on a file that a process has open for writing, and makes such an open wait until the lease
-// ends.
+// A read lease. The kernel refuses it while a process has the file open for writing. A process that opens the file for
+// writing later waits until the lease ends.
 class Lease {
  public:
-  // A waiting writer is announced by a signal: SIGIO, which would end the agent, unless another one is set. SIGURG is
-  // ignored.
+  // When a writer waits, the kernel sends a signal. The default is SIGIO, which would end the agent; SIGURG is ignored.
   explicit Lease(int fd) : fd_(fd) {
     if (::fcntl(fd, F_SETSIG, SIGURG) != 0) return;
     holds_ = ::fcntl(fd, F_SETLEASE, F_RDLCK) == 0;
@@ -46,7 +45,7 @@ bool same(const struct stat& a, const struct stat& b) {
 }  // namespace
 
 Result<std::string> read_whole_file(const std::string& path, std::size_t max_bytes) {
-  const UniqueFd fd = TRY(open_at(AT_FDCWD, path, O_RDONLY | O_NONBLOCK));  // a pipe has no end
+  const UniqueFd fd = TRY(open_at(AT_FDCWD, path, O_RDONLY | O_NONBLOCK));  // opening a pipe must not block
   struct stat before, after;
   if (::fstat(fd.get(), &before) != 0) return system_error(errno, "cannot read '" + path + "'");
   if (!S_ISREG(before.st_mode)) return invalid("'" + path + "' is not a regular file");
