@@ -32,7 +32,7 @@ std::int64_t percentile(std::vector<std::int64_t>& values, std::uint64_t percent
   return *at;
 }
 
-// A sum of counters in nanoseconds exceeds 64 bits.
+// Returns the average. It sums as double, because a sum of counters in nanoseconds may exceed 64 bits.
 double average(const std::vector<std::int64_t>& values) {
   double sum = 0;
   for (std::int64_t value : values) sum += static_cast<double>(value);

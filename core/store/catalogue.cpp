@@ -17,7 +17,7 @@ std::size_t posting_key(std::string_view name, std::string_view value) {
   return hash(name) * 31 + hash(value);
 }
 
-// Numbers are given in ascending order, so this nearly always appends.
+// Inserts an id. Ids are assigned in ascending order, so this nearly always appends.
 void insert_sorted(std::vector<SeriesId>& ids, SeriesId id) {
   auto at = ids.empty() || ids.back() < id ? ids.end() : std::lower_bound(ids.begin(), ids.end(), id);
   if (at == ids.end() || *at != id) ids.insert(at, id);
@@ -28,7 +28,7 @@ void erase_sorted(std::vector<SeriesId>& ids, SeriesId id) {
   if (at != ids.end() && *at == id) ids.erase(at);
 }
 
-// The series of a metric in a label set, or the place where it belongs.
+// Returns the series of a metric in a label set, or the place where to insert it.
 std::vector<LabelSet::Member>::const_iterator place_of(MetricId metric, const LabelSet& set) {
   return std::lower_bound(set.members.begin(), set.members.end(), metric,
                           [](const LabelSet::Member& member, MetricId wanted) { return member.metric < wanted; });
@@ -185,7 +185,7 @@ std::vector<SeriesId> Catalogue::ended_before(std::int64_t ms) const {
 
 std::vector<MetricId> Catalogue::take_changed_metrics() { return std::exchange(changed_metrics_, {}); }
 
-// A series that came and went many times is written once, as it is now.
+// Returns each changed series once, even if it began and ended many times.
 std::vector<SeriesId> Catalogue::take_changed_series() {
   std::vector<SeriesId> changed = std::exchange(changed_series_, {});
   std::sort(changed.begin(), changed.end());

@@ -23,7 +23,7 @@ std::int64_t sum(std::int64_t value, std::uint64_t difference) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(value) + unzigzag(difference));
 }
 
-// The first value, then the differences of each to the one before, packed.
+// Encodes the first value, then the difference of each value to the one before, packed.
 void encode_values(std::span<const std::int64_t> values, Words& scratch, std::string& out) {
   append_varint(out, difference(values[0], 0));
   scratch.resize(values.size() - 1);
@@ -31,7 +31,7 @@ void encode_values(std::span<const std::int64_t> values, Words& scratch, std::st
   simple8b_encode(scratch, out);
 }
 
-// `values.size()` says how many there are.
+// Decodes values. `values.size()` is their number.
 bool decode_values(ByteReader& in, std::span<std::int64_t> values) {
   std::array<std::uint64_t, kMaxChunkRows> differences;
   std::int64_t value = sum(0, in.varint());
@@ -43,7 +43,7 @@ bool decode_values(ByteReader& in, std::span<std::int64_t> values) {
   return true;
 }
 
-// Ticks are regular, so it is the differences of the differences that are small.
+// Encodes times. Ticks are regular, so the differences of the differences are small.
 void encode_times(std::span<const std::int64_t> times, Words& scratch, std::string& out) {
   std::vector<std::int64_t> steps(times.size());
   steps[0] = times[0];
@@ -71,7 +71,7 @@ void encode_bitmap(std::span<const std::int64_t> values, std::string& out) {
   out += bits;
 }
 
-// Spreads the values, packed to the front, to the rows with a set bit.
+// Decodes the present values and moves each to its row, which is the one with a set bit.
 bool decode_sparse(ByteReader& in, std::vector<std::int64_t>& values) {
   std::string_view bits = in.bytes((values.size() + 7) / 8);
   if (in.failed()) return false;

@@ -31,7 +31,7 @@ Result<void> ChunkSource::read(std::span<const std::int64_t> rowids,
     reading_->chunk.reset();
   }
   if (Result<void> ended = reading_->end.run(); done) done = std::move(ended);
-  if (!done) reading_.reset();  // begin again with a new connection: the file may be another one
+  if (!done) reading_.reset();  // the next read opens a new connection, because the file may have been replaced
   return done;
 }
 

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
 constexpr std::int64_t kApplicationId = 0x6b6f6f72;  // "koor"
-// The check reads the whole file; one that is too large for this time is opened without.
+// The check reads the whole file. If this time is not enough, the file is opened unchecked.
 constexpr auto kCheckTime = 500ms;
 constexpr std::uint64_t kMinLongLog = 256u << 20;
 constexpr std::uint64_t kLeastLogLimit = 16u << 20;
@@ -29,7 +29,7 @@ constexpr const char* kTables =
     "CREATE TABLE journal(id INTEGER PRIMARY KEY, newest_ms INTEGER NOT NULL, data BLOB NOT NULL);"
     "CREATE TABLE kv(key TEXT PRIMARY KEY, expires_ms INTEGER, value BLOB NOT NULL) WITHOUT ROWID;";
 
-// Why a file cannot be used: a word for its new name, and the whole story.
+// Why a file cannot be used: a word for its new name, and a sentence.
 struct Fault {
   std::string word;
   std::string story;
@@ -41,7 +41,7 @@ std::optional<Fault> fault_of_log(const std::string& path, std::uint64_t max_byt
   return Fault{"long-log", "its write-ahead log has " + std::to_string(bytes) + " bytes"};
 }
 
-// The error is timed_out when there was not time enough.
+// Checks the file. The error is timed_out if the check took too long.
 Result<std::string> quick_check(sqlite::Connection& connection) {
   connection.set_deadline(std::chrono::steady_clock::now() + kCheckTime);
   auto check = [&]() -> Result<std::string> {
@@ -80,7 +80,7 @@ Result<void> begin_file(sqlite::Connection& connection) {
                             ";PRAGMA user_version=" + std::to_string(kFileVersion) + ";COMMIT;");
 }
 
-// A small page cache and a log that is cut back after each checkpoint: memory and disk stay bounded.
+// Limits memory and disk: a small page cache, and a log that is truncated after each checkpoint.
 Result<void> set_modes(sqlite::Connection& connection) {
   return connection.execute(
       "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-512; PRAGMA wal_autocheckpoint=512;"
@@ -131,7 +131,7 @@ Error log_too_long(const std::string& path, std::uint64_t bytes) {
 }
 
 Result<OpenedFile> open_database(const std::string& path, std::uint64_t max_bytes, std::int64_t wall_ns) {
-  std::error_code ignored;  // opening reports the error
+  std::error_code ignored;  // attempt() reports the error
   fs::create_directories(fs::path(path).parent_path(), ignored);
   std::string report;
   for (bool again : {true, false}) {

@@ -77,7 +77,7 @@ Result<void> Disk::in_transaction(Work work) {
   TRY(connection_.execute("BEGIN IMMEDIATE"));
   Result<void> done = work();
   if (done) done = connection_.execute("COMMIT");
-  if (!done) (void)connection_.execute("ROLLBACK");  // fails when SQLite has rolled back by itself
+  if (!done) (void)connection_.execute("ROLLBACK");  // fails if SQLite has already rolled back
   return done;
 }
 

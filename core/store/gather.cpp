@@ -9,8 +9,8 @@
 namespace koord::store {
 namespace {
 
-// This many series are collected at a time: two groups' worth, since most chunks hold the series of one group. Fewer if
-// each has many samples, which is memory.
+// The number of series that are collected at once: those of two groups, because most chunks contain the series of one
+// group. Series with many samples are collected in smaller numbers, to limit memory.
 constexpr std::size_t kSeriesAtOnce = 64;
 constexpr std::size_t kSamplesAtOnce = 256 << 10;
 
@@ -18,7 +18,7 @@ std::size_t series_at_once(std::size_t samples_each) {
   return std::clamp<std::size_t>(kSamplesAtOnce / std::max<std::size_t>(samples_each, 1), 1, kSeriesAtOnce);
 }
 
-// Returns a guess until series are read: a sample each second.
+// Returns the assumed number of samples, before any series was read: one sample per second.
 std::size_t seconds_of(const Span& span) {
   return static_cast<std::size_t>(std::max<std::int64_t>(span.to_ms / 1000 - span.from_ms / 1000, 0));
 }
@@ -30,7 +30,7 @@ void append(Collected& to, std::int64_t time_ms, std::int64_t value, bool keep_t
   if (keep_time) to.times_ms.push_back(time_ms);
 }
 
-// Keeps the memory, for the next series.
+// Removes the samples but keeps the memory, for the next series.
 void clear(Collected& collected) {
   collected.values.clear();
   collected.times_ms.clear();
@@ -63,7 +63,7 @@ std::vector<Gatherer::Target> Gatherer::targets(const std::string& metric, const
   const Catalogue& catalogue = state_.head.catalogue();
   std::vector<Target> targets;
   std::map<std::string_view, std::size_t> by_labels;
-  const bool may_repeat = catalogue.definitions(metric) > 1;  // in one no two series have the same labels
+  const bool may_repeat = catalogue.definitions(metric) > 1;  // within a definition labels are unique
   for (SeriesId id : catalogue.match(metric, match)) {
     const Identity& identity = *catalogue.find(id);
     const std::size_t at =
@@ -93,7 +93,7 @@ void Gatherer::for_each(const std::string& metric, const Labels& match, const Vi
     rest = rest.first(gather(rest, some[0].series.size()));
     count = 0;
     for (const Target& target : some) {
-      if (rest.size() < target.series.size()) break;  // with the next ones
+      if (rest.size() < target.series.size()) break;  // it is read with the next ones
       ++count;
       Collected& collected = merged(rest.first(target.series.size()));
       rest = rest.subspan(target.series.size());
@@ -133,11 +133,11 @@ void Gatherer::take_from_memory(const Column& column, Collected& collected) cons
 
 void Gatherer::find_in_memory(std::span<Part> parts, std::vector<ChunkRef>& refs, std::vector<SealedChunkPtr>& sealed) {
   std::lock_guard lock(state_.mutex);
-  std::map<MetricId, Span> metrics;  // and which of their series, from lowest to highest
+  std::map<MetricId, Span> metrics;  // the lowest and highest of the metric's series
   for (Part& part : parts) {
     const Identity* identity = state_.head.catalogue().find(part.id);
     part.disk_until_ms = std::numeric_limits<std::int64_t>::min();
-    if (!identity) continue;  // forgotten a moment ago
+    if (!identity) continue;  // it was removed a moment ago
     part.metric = identity->metric;
     part.resolution = state_.head.catalogue().metric_of(identity->metric).resolution;
     part.disk_until_ms = span_.to_ms;
@@ -159,7 +159,7 @@ void Gatherer::find_in_memory(std::span<Part> parts, std::vector<ChunkRef>& refs
   }
 }
 
-// The lengths of series differ, so only what was read says whether it was too much.
+// Drops the last parts if too many samples were read. Series differ in length, so this is only known afterwards.
 void Gatherer::drop_last(std::span<Part>& parts, std::size_t least) {
   std::size_t samples = 0;
   for (const Part& part : parts) samples += part.samples();

@@ -11,7 +11,7 @@ namespace koord::store {
 namespace {
 
 constexpr std::uint32_t kMaxIndex = 1u << 24;
-// Every series is a cache miss or two; so far ahead they are asked for.
+// How many samples ahead a series is prefetched. Each series costs one or two cache misses.
 constexpr std::size_t kAhead = 12;
 constexpr double kMaxScaled = 2305843009213693952.0;  // 2^61
 
@@ -83,7 +83,7 @@ Error Head::out_of_range(const Column& column, double value) const {
                  std::to_string(metric.resolution));
 }
 
-// Fills batch_ with the samples that have a value.
+// Checks all samples, and fills batch_ with those that have a value.
 Result<void> Head::check_samples(std::int64_t time_ms, std::span<const Sample> samples) {
   batch_.clear();
   for (std::size_t i = 0; i < samples.size(); ++i) {
@@ -164,7 +164,7 @@ void Head::adopt(std::unique_ptr<Catalogue> catalogue, std::unordered_map<Series
   });
   for (auto& [old_metric, lane] : lanes_) {
     auto found = renumbered_metrics.find(old_metric);
-    if (found == renumbered_metrics.end()) continue;  // no series of it is left
+    if (found == renumbered_metrics.end()) continue;  // all its series were removed
     lane->set_metric(found->second);
     lanes[found->second] = std::move(lane);
   }

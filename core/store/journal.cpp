@@ -4,7 +4,7 @@
 namespace koord::store {
 namespace {
 
-// The limit of the buffer while the disk stalls. Entries beyond it are not journalled until the writer has taken the
+// The limit of the buffer while the disk is stalled. Further entries are not journalled until the writer has taken the
 // buffer.
 constexpr std::size_t kMaxJournalBytes = 32u << 20;
 constexpr std::uint64_t kWhole = 1;  // the value itself, not a difference
@@ -26,7 +26,7 @@ void JournalBuffer::add(std::int64_t time_ms, std::span<const Entry> entries) {
     bool whole = column.journal_epoch != epoch_;
     std::uint64_t base = whole ? 0 : static_cast<std::uint64_t>(column.journal_value);
     out = put_varint(out, zigzag(std::uint64_t{column.id} - previous));
-    // Values are below 2^61 in magnitude, so the shift loses nothing.
+    // Values are below 2^61 in magnitude, so the shift loses no bits.
     out = put_varint(out, zigzag(static_cast<std::uint64_t>(entry.value) - base) << 1 | (whole ? kWhole : 0));
     column.journal_value = entry.value;
     column.journal_epoch = epoch_;

@@ -8,13 +8,13 @@
 namespace koord::store {
 namespace {
 
-// Slow metrics are sealed by age: the journal must reach back to the oldest unsealed row.
+// Groups of slow metrics are sealed after this time, because the journal must reach back to the oldest unsealed row.
 constexpr std::int64_t kMaxUnsealedMs = 240'000;
-// A ring begins small and doubles while it covers less: rows of a slow metric reach as far with a fraction of the
-// memory. More than kMaxUnsealedMs, so that no row leaves unsealed.
+// A ring starts small, and doubles while it covers less than this time. So a slow metric needs little memory. The time
+// is longer than kMaxUnsealedMs, so no unsealed row is overwritten.
 constexpr std::uint32_t kFirstRows = 8;
 constexpr std::int64_t kMemorySpanMs = 300'000;
-// Coprime to kChunkRows, so that the first seals of 120 groups fall on 120 different rows.
+// Coprime to kChunkRows, so the first seals of 120 groups are at 120 different rows.
 constexpr std::uint64_t kStagger = 53;
 
 std::size_t words_of(bool is_wide) { return is_wide ? 2 : 1; }
@@ -54,7 +54,7 @@ Column& Lane::add(SeriesId id) {
   Column& column = *std::find_if(group.columns.begin(), group.columns.end(), is_free);
   ++group.used;
   column.lane = this;
-  // The newest row is open to a series that begins now, unless its group has sealed it.
+  // A new series may use the newest row, unless its group has sealed that row.
   column.first_row = column.next_row = std::max(newest_row(), group.sealed_row);
   column.id = id;
   column.group = group.position;
@@ -139,7 +139,7 @@ void Lane::rebuild(Column& column, std::int64_t base, bool is_wide) const {
 }
 
 void Lane::put_far(Column& column, std::int64_t value) const {
-  column.next_row = newest_row();  // which has no value yet
+  column.next_row = newest_row();  // this row has no value yet
   rebuild(column, column.base, true);
   column.next_row = rows_;
   column.put(position_, value);

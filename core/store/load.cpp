@@ -4,7 +4,7 @@
 namespace koord::store {
 namespace {
 
-// A damaged row must not make tables of this size. A node that starts 100,000 series a day gets here in 7 years.
+// Limits the tables if a row is damaged. A node that starts 100,000 series a day reaches this number in 7 years.
 constexpr std::int64_t kMaxSeriesId = 1 << 28;
 
 }  // namespace

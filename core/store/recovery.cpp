@@ -9,7 +9,7 @@
 namespace koord::store {
 namespace {
 
-// The rows of one metric: its times, and each series' values from its first row on.
+// The rows of one metric: its times, and the values of each series from its first row.
 struct Recovered {
   struct Values {
     std::size_t first_row = 0;
@@ -19,7 +19,7 @@ struct Recovered {
   std::unordered_map<SeriesId, Values> series;
 
   void add(std::int64_t time_ms, SeriesId id, std::int64_t value) {
-    if (!times_ms.empty() && time_ms < times_ms.back()) return;  // no lane ever appends so
+    if (!times_ms.empty() && time_ms < times_ms.back()) return;  // no lane appends a time before the newest
     if (times_ms.empty() || times_ms.back() != time_ms) times_ms.push_back(time_ms);
     std::size_t row = times_ms.size() - 1;
     Values& column = series.try_emplace(id, Values{row, {}}).first->second;
@@ -28,7 +28,7 @@ struct Recovered {
   }
 };
 
-// The series' values in the rows from `begin` to `end`.
+// Returns the values of the series in the rows from `begin` to `end`.
 std::vector<std::int64_t> slice(const Recovered::Values& column, std::size_t begin, std::size_t end) {
   std::vector<std::int64_t> values(end - begin, kMissing);
   std::size_t last = std::min(end, column.first_row + column.values.size());

@@ -6,7 +6,7 @@
 namespace koord::store {
 namespace {
 
-// At 10,000 series a second this is about 12 minutes.
+// About 12 minutes at 10,000 series with one sample per second.
 constexpr std::size_t kMaxPendingBytes = 8u << 20;
 
 std::uint64_t count_samples(const ChunkRows& rows) {

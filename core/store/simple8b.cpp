@@ -34,7 +34,7 @@ constexpr std::array<Division, 16> kDivisions{{{0, 0},
                                                {1, 60},
                                                {1, 64}}};
 
-// The selector with the narrowest values that hold `bits` bits.
+// The selector for each number of bits: the one with the narrowest values of at least that many bits.
 constexpr auto kSelectorOfBits = [] {
   std::array<std::uint8_t, 65> selectors{};
   unsigned selector = 1;
@@ -50,7 +50,8 @@ std::size_t leading_zeros(std::span<const std::uint64_t> values) {
   return static_cast<std::size_t>(end - values.begin());
 }
 
-// Widens the division until the values that it takes fit, so each value is looked at about once per word.
+// Returns the selector of the next word. Widens the values until they hold all values of the word, so each value is
+// read about once per word.
 unsigned select(std::span<const std::uint64_t> values) {
   unsigned selector = 1;
   std::uint64_t seen = 0;

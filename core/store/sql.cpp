@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 10> kReadingPragmas{
     "application_id", "freelist_count", "integrity_check", "page_count",  "page_size",
     "quick_check",    "table_info",     "table_list",      "table_xinfo", "user_version"};
 
-// SQLite asks for every action of a statement that is being prepared.
+// Allows only reads. SQLite calls this for every action of a statement during its preparation.
 int allow(void*, int action, const char* first, const char*, const char*, const char*) {
   switch (action) {
     case SQLITE_SELECT:
@@ -35,19 +35,19 @@ int allow(void*, int action, const char* first, const char*, const char*, const 
   }
 }
 
-// The tables hold on to the connection, so it stays where it is.
+// Opens the file. The tables keep a pointer to the connection, so it must not move.
 Result<std::unique_ptr<sqlite::Connection>> open(const std::string& path) {
   sqlite::Connection opened = TRY(sqlite::Connection::open(path, sqlite::Connection::Access::read_only));
   auto owned = std::make_unique<sqlite::Connection>(std::move(opened));
   sqlite::Connection& connection = *owned;
-  // The first read finds out what opening does not: not a database, no right to the log's shared memory.
+  // The first read finds faults that opening does not: not a database, or no access to the log's shared memory.
   Result<std::int64_t> tables =
       connection.integer("SELECT count(*) FROM sqlite_schema WHERE name IN ('metric', 'identity', 'chunk', 'journal')");
   if (!tables) return std::move(tables).error().context("cannot read '" + path + "'");
   if (*tables != 4) return invalid("'" + path + "' is not a metric cache");
   TRY(add_sample_table(connection));
   TRY(add_series_table(connection));
-  // Naming the tables declares them, which the authorizer would refuse.
+  // Preparing a statement declares the tables, which the authorizer would refuse later.
   TRY(connection.prepare("SELECT 1 FROM samples, series"));
   sqlite3_set_authorizer(connection.get(), &allow, nullptr);
   return owned;

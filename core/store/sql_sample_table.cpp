@@ -18,8 +18,8 @@ enum SampleColumn {
   kSampleValue = kSampleFirstLabel + static_cast<int>(kLabelColumns.size()) + 1
 };
 
-// Returns the letter of a condition that filter() gets, in the order of its arguments; 0: filter() does not get it.
-// SQLite checks all conditions again, so the bounds may be wider than the conditions, never narrower.
+// Returns the letter of a condition that is passed to filter(), in the order of its arguments; 0: not passed. SQLite
+// checks all conditions again, so the bounds may be wider than the conditions, but never narrower.
 char letter(const sqlite3_index_info::sqlite3_index_constraint& condition) {
   if (!condition.usable) return 0;
   bool equal = condition.op == SQLITE_INDEX_CONSTRAINT_EQ;

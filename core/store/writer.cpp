@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kFirstBackoff = 1s;
 constexpr auto kLongestBackoff = 30s;
-// A row that young may still get values from another batch of the same time.
+// Rows younger than this may still get values from another batch of the same time.
 constexpr std::int64_t kOpenRowMs = 1000;
 
 }  // namespace
@@ -87,7 +87,7 @@ std::string Writer::attach() {
   disk_ = std::move(*disk);
   source_.use(options_.path);
   adopt(loaded);
-  seal_everything_ = true;  // the journal did not see what is in the rings
+  seal_everything_ = true;  // the rings contain samples that are missing in the journal
   return loaded.report;
 }
 
@@ -101,7 +101,7 @@ void Writer::adopt(Loaded& loaded) {
   state_.values.mark_all_changed();
 }
 
-// Only a transaction that went through proves that the disk is back.
+// Ends memory mode, after a successful transaction: nothing else proves that the disk works again.
 void Writer::confirm_disk() {
   backoff_ = kFirstBackoff;
   std::lock_guard lock(state_.mutex);
@@ -116,7 +116,8 @@ void Writer::set_memory_mode(const std::string& reason) {
   state_.head.journal().break_off();
 }
 
-// A damaged file is replaced at once, by the attempt of the next round; a full disk gets time.
+// Closes the file. A damaged file is replaced in the next round; after other errors, such as a full disk, the next
+// attempt is later.
 void Writer::lose_disk(const Error& error) {
   disk_.reset();
   set_memory_mode(error.message());
@@ -188,7 +189,7 @@ void Writer::write(const Batch& batch) {
   state_.stats.last_flush = clock_.now();
 }
 
-// Without a file nothing is written; to a new one everything is.
+// Drops the changes while no file exists. A new file gets everything.
 void Writer::drop_changes() {
   std::lock_guard lock(state_.mutex);
   state_.head.catalogue().take_changed_metrics();

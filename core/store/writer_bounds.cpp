@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The writer's housekeeping: retention by age and by size, and forgetting series without a sample left.
+// The writer's housekeeping: retention by age and size, and removal of series without samples.
 #include <algorithm>
 
 #include "core/store/writer.hpp"
@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kBoundsPeriod = 5s;
 constexpr auto kCompactPeriod = 1h;
-// The chunks that one transaction deletes: a few MiB, some milliseconds.
+// The number of chunks that one transaction deletes: a few MiB, some milliseconds.
 constexpr std::size_t kCutAtOnce = 512;
 constexpr std::uint64_t kLogBytes = 4u << 20;  // the size limit of the write-ahead log, see set_modes
 constexpr std::uint64_t kWorthCompacting = 8u << 20;
