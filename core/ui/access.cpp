@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMostTokens = 4, kMostSessions = 8;
 
-// 32 random bytes as 64 digits.
+// Returns 32 random bytes as 64 hexadecimal digits.
 Result<std::string> random_text() {
   std::array<unsigned char, 32> bytes;
   if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
@@ -28,7 +28,7 @@ Result<std::string> random_text() {
   return text;
 }
 
-// Takes the same time wherever the texts differ.
+// Compares in a time that does not depend on the position of the first difference.
 bool is_same_secret(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
   unsigned difference = 0;
@@ -42,7 +42,7 @@ bool has_secret(const std::deque<std::string>& secrets, std::string_view text) {
   return found;
 }
 
-// Header names have no case.
+// Compares header names, which are case-insensitive.
 bool is_header(std::string_view header, std::string_view name) {
   return std::equal(header.begin(), header.end(), name.begin(), name.end(),
                     [](char a, char b) { return (a | 0x20) == (b | 0x20); });
@@ -81,7 +81,8 @@ std::optional<http::Response> Access::check(const http::Request& request) {
   return std::nullopt;
 }
 
-// Names that a page from elsewhere can give to 127.0.0.1 (DNS rebinding) are not among these.
+// Returns whether the authority is a loopback name of this server. A foreign page cannot map such a name to 127.0.0.1
+// (DNS rebinding).
 bool Access::is_own_authority(std::string_view authority) const {
   const std::string port = ":" + std::to_string(port_);
   if (authority.ends_with(port))
@@ -96,8 +97,9 @@ bool Access::is_own_authority(std::string_view authority) const {
          });
 }
 
-// A browser sends Origin and Sec-Fetch-Site. Pages of other ports of this machine are of the same site, and their
-// requests carry the cookie: these headers distinguish them. A link elsewhere may lead to the page.
+// Returns whether the viewer's own page sent the request. Browsers count pages of other ports of this machine as the
+// same site, so their requests have the cookie, too; the headers Origin and Sec-Fetch-Site distinguish them. Links on
+// other pages may lead to the viewer's page.
 bool Access::is_from_own_page(const http::Request& request) const {
   if (count_of(request, "Origin") > 1 || count_of(request, "Sec-Fetch-Site") > 1) return false;
   if (const auto origin = request.header("Origin")) {
@@ -122,8 +124,9 @@ bool Access::has_session(const http::Request& request) const {
   return false;
 }
 
-// A redirect would belong to the navigation of the page that has the link, and a Strict cookie is not sent with one
-// from another site. This answer is a page of the viewer, so it may go to "/" with the cookie.
+// Answers a token with a page instead of a redirect. A redirect would belong to the navigation of the page with the
+// link, and browsers do not send a Strict cookie with a navigation from another site. This answer is a page of the
+// viewer, so it can go to "/" with the cookie.
 http::Response Access::redeem(std::string_view token) {
   if (!has_secret(tokens_, token)) return not_signed_in();
   std::erase_if(tokens_, [&](const std::string& known) { return is_same_secret(known, token); });
@@ -139,7 +142,7 @@ http::Response Access::redeem(std::string_view token) {
   return answer;
 }
 
-// Cookies do not know ports: two viewers on a machine have a cookie each.
+// Returns the cookie's name. Cookies are not separated by port, so each viewer on a machine needs its own name.
 std::string Access::cookie_name() const { return "koordctl-ui-" + std::to_string(port_); }
 
 }  // namespace koord::ui

@@ -29,7 +29,7 @@ constexpr std::size_t kKeptComplaints = 1 << 10;
 constexpr unsigned kMostReads = 64;
 constexpr Duration kEndPatience = std::chrono::seconds(2);
 
-// Returns an errno.
+// Starts the program. Returns 0 or an errno.
 int spawn(const SpawnPlan& plan, std::vector<std::string> words, pid_t& pid) {
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
@@ -93,7 +93,7 @@ Result<void> Exec::exchange(std::string_view bytes, const Patience& patience, co
     if ((ready[0].revents & POLLOUT) != 0) {
       const ssize_t n = ::send(pipe_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
       if (n > 0) bytes.remove_prefix(static_cast<std::size_t>(n));
-      if (n < 0 && errno != EAGAIN && errno != EINTR) bytes = {};  // its output counts
+      if (n < 0 && errno != EAGAIN && errno != EINTR) bytes = {};  // the program may still have written its output
     }
     if ((ready[0].revents & (POLLIN | POLLHUP | POLLERR)) == 0) continue;
     const ssize_t n = ::recv(pipe_.get(), block.data(), block.size(), 0);
@@ -108,7 +108,7 @@ bool Exec::is_silent() const {
   return ::poll(&ready, 1, 0) == 0;
 }
 
-// False: nothing more will come.
+// Returns false at the end of the output.
 bool Exec::read_errors() {
   std::array<char, 4096> block;
   const ssize_t n = ::read(errors_.get(), block.data(), block.size());
@@ -120,7 +120,7 @@ bool Exec::read_errors() {
 
 std::string Exec::complaints() {
   pollfd ready{errors_.get(), POLLIN, 0};
-  // Some programs never stop complaining.
+  // Limits the reads: some programs write to standard error without end.
   for (unsigned reads = 0; reads < kMostReads && errors_ && ::poll(&ready, 1, 0) > 0 && read_errors();) ++reads;
   std::vector<std::string> lines;
   for (const std::string& line : split(complaints_, '\n'))
@@ -130,7 +130,7 @@ std::string Exec::complaints() {
   return text;
 }
 
-// Before it is waited for, its id and its group's are its own.
+// Returns whether the program ends within this time. Its id and its group's id remain reserved until waitpid().
 bool Exec::has_ended_within(Duration time) {
   const auto deadline = std::chrono::steady_clock::now() + time;
   pollfd end{pidfd_.get(), POLLIN, 0};
@@ -140,7 +140,7 @@ bool Exec::has_ended_within(Duration time) {
   } while (ready < 0 && errno == EINTR);
   if (ready <= 0) return false;
   ::kill(-pid_, SIGKILL);
-  if (::waitpid(pid_, &status_, 0) != pid_) status_ = 0;  // another part of this process has waited for it
+  if (::waitpid(pid_, &status_, 0) != pid_) status_ = 0;  // another part of this process called waitpid() for it
   return true;
 }
 

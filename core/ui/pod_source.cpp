@@ -26,7 +26,7 @@ bool is_name(std::string_view text) {
 
 bool gave_up(const Error& error) { return error.is(std::errc::timed_out) || error.is(std::errc::operation_canceled); }
 
-// Returns the complaint of koordctl in the pod, without what kubectl adds. nullopt: it is kubectl's own.
+// Returns the error of koordctl in the pod, without kubectl's addition. nullopt: it is an error of kubectl.
 std::optional<std::string> complaint_of_koordctl(std::string text) {
   constexpr std::string_view begin = "koordctl: ", end = "; command terminated with exit code ";
   const std::size_t from = text.find(begin);
@@ -48,7 +48,7 @@ class PodSource : public Source {
   Result<http::ClientResponse> ask(std::unique_ptr<Exec> kubectl, const std::string& target, const Patience& patience);
   std::unique_ptr<Exec> take_idle();
   Patience patience() const { return {std::chrono::steady_clock::now() + options_.patience, closed_fd()}; }
-  // Adds what kubectl has complained of: it is the reason if kubectl has ended.
+  // Adds kubectl's error output, which is the reason if kubectl has ended.
   Error failure(Error why, bool has_ended, Exec& kubectl) const;
 
   const PodSourceOptions options_;
@@ -65,7 +65,7 @@ Error PodSource::failure(Error why, bool has_ended, Exec& kubectl) const {
   return std::move(why).context("kubectl exec in pod '" + options_.pod.ns + "/" + options_.pod.name + "'");
 }
 
-// `options`: of kubectl exec; `words`: of koordctl in the pod.
+// `options`: options of kubectl exec; `words`: arguments of koordctl in the pod.
 Result<std::unique_ptr<Exec>> PodSource::start(const std::vector<std::string>& options,
                                                const std::vector<std::string>& words) const {
   std::vector<std::string> all{options_.kubectl, "exec", "--namespace=" + options_.pod.ns};
@@ -78,7 +78,8 @@ Result<std::unique_ptr<Exec>> PodSource::start(const std::vector<std::string>& o
   return invalid(kubectl.error().message() + "; --pod needs kubectl in PATH or --kubectl PROGRAM");
 }
 
-// The agent ends a connection that is idle for a minute, and kubectl ends with it.
+// Returns an idle kubectl that still runs. The agent closes a connection that is idle for a minute, and kubectl ends
+// with it.
 std::unique_ptr<Exec> PodSource::take_idle() {
   const std::lock_guard lock(mutex_);
   while (!idle_.empty()) {
@@ -113,7 +114,7 @@ Result<http::ClientResponse> PodSource::get(const std::string& target) {
   if (std::unique_ptr<Exec> kubectl = take_idle()) {
     Result<http::ClientResponse> answer = ask(std::move(kubectl), target, limit);
     if (answer || gave_up(answer.error())) return answer;
-    // It ended while it was asked, or before: a new one may do better.
+    // The idle kubectl ended before or during the request, so a new one is tried.
   }
   std::unique_ptr<Exec> kubectl = TRY(start({"--stdin"}, {"proxy-stdio", "--socket=" + options_.socket}));
   return ask(std::move(kubectl), target, limit);

@@ -20,7 +20,7 @@ constexpr std::size_t kRelayBlock = 64 << 10;
 
 Result<UniqueFd> connect_to(const std::string& path) {
   const http::SocketAddress address = TRY(http::unix_address(path));
-  // It would wait forever for an agent that hangs.
+  // Non-blocking, because a blocking connect() would wait forever for an agent that hangs.
   UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket || ::connect(socket.get(), address.get(), address.length) != 0)
     return system_error(errno, "cannot connect to the agent's socket '" + path + "'");
@@ -28,7 +28,7 @@ Result<UniqueFd> connect_to(const std::string& path) {
   return socket;
 }
 
-// False: the other end is closed.
+// Returns false if the other end is closed.
 bool write_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t n = ::write(fd, bytes.data(), bytes.size());
@@ -38,7 +38,7 @@ bool write_all(int fd, std::string_view bytes) {
   return true;
 }
 
-// Passes on what is there. False: nothing more comes or goes.
+// Passes on the bytes that are available. Returns false if `from` is at its end or either descriptor has failed.
 bool pass_on(int from, int to) {
   std::array<char, kRelayBlock> block;
   const ssize_t n = ::read(from, block.data(), block.size());
@@ -58,7 +58,7 @@ Result<void> relay(int input, int output, const std::string& path, Duration pati
     if (found == 0) return system_error(ETIMEDOUT, "the agent on '" + path + "' does not answer");
     if (ready[1].revents != 0 && !pass_on(input, socket.get())) {
       ::shutdown(socket.get(), SHUT_WR);
-      input = -1;  // not polled any more
+      input = -1;  // no longer polled
     }
     if (ready[0].revents != 0 && !pass_on(socket.get(), output)) return {};
   }

@@ -30,12 +30,12 @@ bool is_loopback(const http::SocketAddress& address) {
   return IN6_IS_ADDR_LOOPBACK(&host);
 }
 
-// "127.0.0.1:0" with the port that the kernel chose.
+// Returns the address with the port that the kernel chose instead of 0.
 std::string with_port(const std::string& address, std::uint16_t port) {
   return address.substr(0, address.rfind(':') + 1) + std::to_string(port);
 }
 
-// Asks the source while the loop waits for signals, which may close it.
+// Sends a request to the source while the loop waits for signals, which may close the source.
 Result<void> reach(event::Loop& loop, Source& source, const std::string& target) {
   Result<void> reached;
   std::thread asking([&] {
@@ -74,7 +74,7 @@ Result<void> serve(const std::string& address, Source& source, std::ostream& out
   });
   http::Server server(loop, workers, std::move(routes));
   const std::uint16_t port = TRY(server.listen_tcp(address));
-  admission.emplace(port);  // before the loop runs
+  admission.emplace(port);  // must be set before the loop runs
   authority = with_port(address, port);
   bool ends = false;
   for (int signal : {SIGHUP, SIGTERM, SIGINT})

@@ -12,7 +12,7 @@
 namespace koord::ui {
 namespace {
 
-// A row is an object: each column needs a name of its own.
+// Returns unique column names, because a row is an object.
 std::vector<std::string> unique_names(const std::vector<std::string>& columns) {
   std::vector<std::string> names;
   std::set<std::string> taken;

@@ -17,7 +17,7 @@ namespace json = boost::json;
 
 constexpr std::string_view kApi = "/api/v1/", kSql = "/sql";
 constexpr std::size_t kMostRows = 10'000;
-constexpr std::size_t kMostFileBytes = 4u << 20;  // of a file of the page, unpacked
+constexpr std::size_t kMostFileBytes = 4u << 20;  // limit for a decompressed file of the page
 
 http::Response json_error(unsigned status, std::string_view text) {
   return {.status = status,
@@ -25,7 +25,7 @@ http::Response json_error(unsigned status, std::string_view text) {
           .body = json::serialize(json::value{{"error", text}}) + "\n"};
 }
 
-// "default-src 'none'" forbids everything that the others do not allow.
+// Sets the security headers. "default-src 'none'" forbids everything that the other directives do not allow.
 void forbid_foreign_content(http::Response& response) {
   for (const auto& [name, value] : std::initializer_list<std::pair<const char*, const char*>>{
            {"Content-Security-Policy",
@@ -56,7 +56,7 @@ http::Response file_of_page(const http::Request& request) {
   return http::plain_text(404, "koordctl ui has no such page");
 }
 
-// The paths of the data API: letters, digits, '-', '_' and single slashes.
+// Returns whether it is a path of the data API: letters, digits, '-', '_' and single slashes.
 bool is_api_path(std::string_view path) {
   return path.find("//") == path.npos && std::all_of(path.begin(), path.end(), [](unsigned char c) {
            return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '/' || c == '-' ||
@@ -64,7 +64,7 @@ bool is_api_path(std::string_view path) {
          });
 }
 
-// The same target, composed from its parsed parts: the agent gets nothing that was not parsed here.
+// Returns the target, composed from its parsed parts: the agent receives only parsed text.
 std::string target_of(const http::Request& request) {
   std::string target = request.path;
   for (const auto& [name, value] : request.query.parameters())
