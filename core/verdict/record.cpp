@@ -6,7 +6,7 @@
 namespace koord::verdict {
 namespace {
 
-// In the order of the enumerations, which begin with 1.
+// In the order of the enumerators, which begin with 1.
 constexpr std::string_view kKindNames[] = {"interfered",        "self-quota",    "self-threads",
                                            "self-memory-limit", "shared-parent", "unknown"};
 constexpr std::string_view kResourceNames[] = {"cpu", "blkio", "memory", "cache"};

@@ -14,13 +14,13 @@ bool names_the_same(const Suspect& a, const Suspect& b) {
   return a.kind == b.kind && a.subject.handle == b.subject.handle && a.name == b.name;
 }
 
-// Their order changes with their values.
+// Returns whether the method or the suspects differ. The order of suspects does not count: it follows their values.
 bool differs(const Record& a, const Record& b) {
   return a.method != b.method || !std::is_permutation(a.suspects.begin(), a.suspects.end(), b.suspects.begin(),
                                                       b.suspects.end(), names_the_same);
 }
 
-// A suspect that has ended since the post before keeps its labels and its name.
+// Copies labels and names of suspects that have ended since the previous post.
 void keep_names(const Record& before, Record& record) {
   for (Suspect& suspect : record.suspects) {
     if (suspect.kind != SuspectKind::subject || !suspect.subject.labels.empty()) continue;
@@ -45,7 +45,7 @@ Error over_limit(std::string text) {
   return Error{std::make_error_code(std::errc::resource_unavailable_try_again), std::move(text)};
 }
 
-// The last of each key.
+// Returns the last record of each key.
 std::vector<Record> one_of_each_key(std::vector<Record> records) {
   std::set<Key> seen;
   std::vector<Record> last;
@@ -109,7 +109,7 @@ void Store::outdate() {
   standing_.reset();
 }
 
-// Whether that is a change of the generation.
+// Returns whether the generation must change.
 bool Store::replace(OfPlugin& of_plugin, std::shared_ptr<Record> record) {
   RecordPtr& slot = of_plugin.standing[record->key()];
   if (slot) keep_names(*slot, *record);

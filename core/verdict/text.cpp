@@ -14,7 +14,7 @@ constexpr double kMostPlain = 1e7;  // larger numbers are written with an expone
 struct Saying {
   std::string_view name, before, after;
   bool has_baseline = true;
-  std::string_view unit = {};  // another one than the statistic's: a share of time reads better as ms/s
+  std::string_view unit = {};  // replaces the statistic's unit: a share of time reads better as ms/s
 };
 constexpr Saying kSayings[] = {
     {"held_up_by_others", "a request finds the container held up for > 1 ms during ", " of the time"},
@@ -32,7 +32,7 @@ constexpr Saying kSayings[] = {
     {"write_latency_p99", "one in a hundred of its writes takes more than ", ""},
 };
 
-// "(quiet 0.3 %, limit 1.0 %)" with a blank before; empty: both are unknown.
+// Returns a text such as " (quiet 0.3 %, limit 1.0 %)"; empty: both bounds are unknown.
 std::string bounds(const Statistic& statistic, std::string_view unit, bool with_baseline) {
   std::string text;
   if (with_baseline && std::isfinite(statistic.baseline)) text = "quiet " + amount(statistic.baseline, unit);
@@ -74,7 +74,7 @@ std::string felt(const Statistic& statistic) {
     if (saying.name != statistic.name) continue;
     const std::string_view unit =
         statistic.unit == "ratio" && !saying.unit.empty() ? saying.unit : std::string_view(statistic.unit);
-    // The time that a container is held up is a sum over its threads.
+    // The time that a container is held up is summed over its threads.
     const bool is_always = is_share_of_time(statistic) && statistic.value > 1;
     return std::string(saying.before) + amount(is_always ? 1 : statistic.value, unit) + std::string(saying.after) +
            (is_always ? ", " + figures(statistic.value) + " threads at a time" : "") +
