@@ -18,9 +18,9 @@
 namespace koord::workshop {
 namespace {
 
-constexpr std::uint64_t kTracedTicks = 50;  // a traced call is thousands of times slower
+constexpr std::uint64_t kTracedTicks = 50;  // few, because a traced call is thousands of times slower
 
-// Private pages of a process in bytes; 0: it cannot be read.
+// Returns the private pages of a process in bytes; 0 if they cannot be read.
 std::int64_t private_bytes_of(int pid) {
   Result<std::string> map = read_file("/proc/" + std::to_string(pid) + "/smaps_rollup");
   std::int64_t kilobytes = 0;
@@ -33,7 +33,7 @@ std::int64_t private_bytes_of(int pid) {
   return kilobytes * 1024;
 }
 
-// The plugin on its node, started, in the process that measures.
+// The started plugin on its node, in the measuring process.
 class Subject {
  public:
   Subject(const BenchSettings& settings, std::unique_ptr<RunNode> node) : settings_(settings), node_(std::move(node)) {}
@@ -53,7 +53,7 @@ class Subject {
 
   bool is_hook() const { return player_->info().kind == "koord.runtime-hook/1"; }
 
-  // One tick, a period later, or one answer; only the call itself counts.
+  // Runs one tick, a period later, or one answer. Measures only the call itself.
   Result<service::CallResult> tick() {
     if (is_hook()) return answer();
     TRY(node_->pass(settings_.period));
@@ -95,8 +95,8 @@ class Subject {
   std::unique_ptr<RunNode> node_;
   std::unique_ptr<MemoryHost> memory_host_;
   std::unique_ptr<Player> player_;
-  service::SnapshotViewPtr view_;        // of the questions
-  std::vector<HookQuestion> questions_;  // of a hook
+  service::SnapshotViewPtr view_;        // contains the data of the questions
+  std::vector<HookQuestion> questions_;  // for a hook
   std::size_t next_question_ = 0;
 };
 
@@ -104,7 +104,7 @@ Duration quantile(std::vector<Duration>& sorted, double p) {
   return sorted[static_cast<std::size_t>(p * static_cast<double>(sorted.size() - 1))];
 }
 
-// Without pointers: the child returns it through shared memory.
+// The measured values. Contains no pointers, because the child returns it through shared memory.
 struct Timed {
   std::int64_t start_ns, median_ns, p99_ns, private_bytes, growth_bytes;
   double cpu_ns, allocations;

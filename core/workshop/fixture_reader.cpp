@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a tar file to a fixture. The file is outside input: every entry is checked before it counts.
+// Reads a fixture from a tar file. The file is untrusted: every entry is checked before it is used.
 #include <archive_entry.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t kMaxFrames = 10'000;
 constexpr std::array<std::string_view, 5> kTrees{"proc", "sys", "cgroup", "resctrl", "run"};
 
-// A path below one of the node's trees that leaves it nowhere.
+// Returns whether the path is below one of the node's trees and never leaves it.
 bool is_node_path(std::string_view path) {
   std::string_view top = path.substr(0, path.find('/'));
   if (std::find(kTrees.begin(), kTrees.end(), top) == kTrees.end() || top.size() == path.size()) return false;
@@ -112,7 +112,7 @@ class Reader {
     return {};
   }
 
-  // "frames/3/proc/stat" or "frames/3.gone".
+  // Reads an entry "frames/3/proc/stat" or "frames/3.gone".
   Result<void> take_frame(const std::string& path, TreeEntry content) {
     std::string_view rest = path;
     if (rest == "frames" && content.type == TreeEntry::Type::directory) return {};
@@ -128,7 +128,7 @@ class Reader {
       return invalid("'" + path + "': expected frames/ and a number below " + std::to_string(kMaxFrames));
     if (frames_.size() <= *index) frames_.resize(*index + 1);
     if (gone) return take_gone(path, content.content, frames_[*index]);
-    if (rest.empty() || rest.find('/') == std::string_view::npos) return {};  // the folders of the trees themselves
+    if (rest.empty() || rest.find('/') == std::string_view::npos) return {};  // the root folders of the trees
     if (!is_node_path(rest)) return invalid("'" + path + "': expected a path below proc, sys, cgroup, resctrl or run");
     frames_[*index].changed.insert_or_assign(std::string(rest), std::move(content));
     return {};

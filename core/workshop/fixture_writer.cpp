@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a fixture to a tar file.
+// Writes a fixture to a tar file.
 #include <archive_entry.h>
 
 #include <boost/json.hpp>

@@ -73,7 +73,7 @@ Result<std::shared_ptr<const host::LoadedPlugin>> linked_plugin(const koord_modu
 
 Result<std::string> find_child_program() {
   const std::string here = directory_of_program();
-  // Installed they lie side by side, built each in the folder of its sources.
+  // Installed programs are in one folder; in a build each is in the folder of its sources.
   for (const char* place : {"/koord-plugin-host", "/../plugin_host/koord-plugin-host"})
     if (std::string path = here + place; ::access(path.c_str(), X_OK) == 0) return path;
   return invalid("expected koord-plugin-host beside this program in '" + here + "', found none");

@@ -23,7 +23,7 @@ namespace {
 
 struct Forked {
   pid_t pid;
-  UniqueFd why;  // the work's error is written here
+  UniqueFd why;  // receives the work's error
 };
 
 // `prepare` runs first in the child.
@@ -45,7 +45,7 @@ Result<Forked> fork_to(const std::function<Result<void>()>& work, void (*prepare
   }
   if (!why.empty()) status = 1;
   if (::write(write_end.get(), why.data(), why.size()) < 0) status = 1;
-  ::_exit(status);  // skips destructors: the stack is the child's copy of everything
+  ::_exit(status);  // skips destructors of the parent's objects, which the child has copied
 }
 
 Result<void> outcome_of(const Forked& child, int status) {
@@ -67,9 +67,9 @@ constexpr long kFollowAll = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE
                             PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL;
 constexpr int kSystemCall = SIGTRAP | 0x80;
 
-// Lets `first` and all that come of it run, stops at each of their system calls and counts. The status of `first`.
+// Runs `first` and all its descendants. Stops at each system call and counts them. Returns the status of `first`.
 int follow(pid_t first, CountedCalls& counted) {
-  std::set<pid_t> inside;  // of a system call: the next stop is its end
+  std::set<pid_t> inside;  // threads in a system call: their next stop is its end
   std::set<pid_t> known{first};
   for (;;) {
     int status = 0;
@@ -87,7 +87,7 @@ int follow(pid_t first, CountedCalls& counted) {
       }
       signal = 0;
     } else if (signal == SIGTRAP || known.insert(pid).second) {
-      signal = 0;  // it was cloned or began another program; or this is its very first stop
+      signal = 0;  // a stop for clone or exec, or the first stop of a new thread
     }
     ::ptrace(PTRACE_SYSCALL, pid, nullptr, signal);
   }

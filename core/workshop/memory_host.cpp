@@ -17,7 +17,7 @@ std::unique_ptr<store::Store> open_in_memory(const Clock& clock) {
   return *std::move(opened);
 }
 
-// A node without cgroups is a node, too.
+// Returns the cgroup layout. A node without cgroups is valid, too.
 cgroup::Layout layout_of(const NodeRoots& roots) { return cgroup::Layout::detect(roots).value_or(cgroup::Layout()); }
 
 bool has_all(const metric::Labels& labels, const metric::Labels& wanted) {

@@ -14,7 +14,8 @@
 namespace koord::workshop {
 namespace {
 
-// As an agent takes it, but parts that an agent would leave out are an error: the author reads it at once.
+// Reads the NodeSLO like an agent. But invalid parts are an error, where an agent ignores them, because the author
+// reads the error at once.
 Result<void> take_node_slo(const std::string& text, state::Update& update) {
   state::Update slo = TRY(state::slo_update(text));
   state::EffectiveSlo effective = TRY(state::effective_slo(*slo.received_slo));
@@ -41,7 +42,7 @@ Result<void> publish_state(const StateTexts& texts, const NodeRoots& roots, cons
   if (auto topology = state::read_topology(roots)) update.topology = *std::move(topology);
   hub.publish(std::move(update));
   state::CgroupSource cgroups(layout, {.pods = texts.pods.empty(), .runtime = state::guess_runtime(roots)}, hub);
-  // A node without a cgroup tree has no containers; that is no error of the plugin's author.
+  // A node without a cgroup tree has no containers. That is not an error.
   if (Result<void> found = cgroups.refresh(); !found && hub.current()->versions.pods == 0)
     hub.publish({.pods = std::vector<state::Pod>(), .standalone = std::vector<state::Container>()});
   return {};

@@ -35,7 +35,7 @@ Result<std::size_t> find_class(const host::LoadedPlugin& plugin, std::string_vie
   return invalid("no class '" + std::string(name) + "', the plugin has " + join(names, ", "));
 }
 
-// run() on its thread.
+// The thread of run().
 struct Player::RunThread {
   host::StopSignal stop;
   std::thread thread;
@@ -110,7 +110,7 @@ service::CallResult Player::end(Duration patience) {
   if (!std::exchange(initialised_, false)) return {};
   service::CallResult result = runner_->stop();
   service::CallResult ran = await_run(patience);
-  if (run_thread_ && run_thread_->thread.joinable()) {  // it runs, and may touch all of this
+  if (run_thread_ && run_thread_->thread.joinable()) {  // run() has not returned, and may still use these objects
     run_thread_->thread.detach();
     [[maybe_unused]] const void* kept[] = {run_thread_.release(), runner_.release(), context_.release()};
     return ran;

@@ -22,7 +22,7 @@ constexpr std::size_t kMaxNameLength = 40;
 
 constexpr std::array kKinds = {"advisor", "external-advisor", "strategy", "hook"};
 
-// A file or, with '/' at its end, a folder of plugin-api/, and its name in the project.
+// A file or folder (with '/' at its end) of plugin-api/, and its name in the project.
 struct Part {
   std::string_view from, to;
 };
@@ -48,7 +48,7 @@ constexpr std::array kSdkOfGo = {kHeader, kGoHeader, kGoPackage, kMap};
 
 struct Language {
   std::string_view name, source;
-  std::string_view packages;  // of Debian, beyond an empty system
+  std::string_view packages;  // Debian packages needed on an empty system
   std::span<const Part> sdk;
 };
 
@@ -82,13 +82,13 @@ Result<void> check_name(const std::string& name) {
                  " of a-z, 0-9 and '-'");
 }
 
-// Only the host's own plugins have plain names.
+// Fails without a dot: only the host's own plugins have plain names.
 Result<void> check_id(const std::string& id) {
   if (config::is_plugin_id(id) && id.find('.') != id.npos) return {};
   return invalid("id '" + id + "': expected a reverse domain name of a-z, 0-9, '-' and '.', such as com.example.demo");
 }
 
-// my-plugin: MyPlugin
+// Returns "MyPlugin" for "my-plugin".
 std::string camel_case(std::string_view name) {
   std::string out;
   bool upper = true;
@@ -99,15 +99,15 @@ std::string camel_case(std::string_view name) {
   return out;
 }
 
-// my-plugin: my_plugin
+// Returns "my_plugin" for "my-plugin".
 std::string snake_case(std::string name) {
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 }
 
-using Placeholders = std::vector<std::pair<std::string_view, std::string>>;  // "@NAME@" and what stands there
+using Placeholders = std::vector<std::pair<std::string_view, std::string>>;  // "@NAME@" and its value
 
-// In order: a value may contain a later placeholder.
+// Replaces the placeholders in this order, because a value may contain a later placeholder.
 std::string filled_in(std::string text, const Placeholders& placeholders) {
   for (const auto& [placeholder, value] : placeholders)
     for (std::size_t at = 0; (at = text.find(placeholder, at)) != text.npos; at += value.size())
@@ -123,7 +123,7 @@ std::string embedded_text(const EmbeddedFiles& files, std::string_view path) {
   return {};
 }
 
-// Templates of a folder, with the placeholders filled in.
+// Adds the templates of a folder, with their placeholders replaced.
 void add_templates(const EmbeddedFiles& files, const std::string& folder, const Placeholders& placeholders,
                    std::vector<ProjectFile>& into) {
   const std::string prefix = "templates/" + folder + "/";
@@ -133,7 +133,7 @@ void add_templates(const EmbeddedFiles& files, const std::string& folder, const 
           {std::string(file.path.substr(prefix.size())), filled_in(file.content, placeholders), file.executable});
 }
 
-// Files that a project is built with, unchanged.
+// Adds files that a project needs for its build, unchanged.
 void add_sdk(const EmbeddedFiles& files, std::span<const Part> parts, std::vector<ProjectFile>& into) {
   for (const Part& part : parts)
     for (const EmbeddedFile& file : files)

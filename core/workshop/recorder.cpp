@@ -23,7 +23,7 @@ namespace koord::workshop {
 namespace fs = std::filesystem;
 namespace {
 
-// A file that collectors read is smaller; a log or a trace is not for them.
+// Collectors read smaller files; larger ones are logs or traces, which they do not need.
 constexpr std::size_t kMaxRecordedFile = 256 << 10;
 
 constexpr const char* kProcFiles[] = {
@@ -57,13 +57,13 @@ constexpr const char* kProcFiles[] = {
     "vmstat",
     "zoneinfo",
 };
-// Figures of one process; none that holds what it was given or what it works on.
+// Statistics of one process. No file with its arguments, environment or data.
 constexpr const char* kProcessFiles[] = {"cgroup", "comm", "io", "schedstat", "stat", "statm", "status"};
 // Files of the network namespace of a process.
 constexpr const char* kNetworkFiles[] = {"net/dev",       "net/netstat", "net/snmp", "net/snmp6", "net/sockstat",
                                          "net/sockstat6", "net/tcp",     "net/tcp6", "net/udp",   "net/udp6"};
 constexpr std::size_t kMostProcesses = 4096;
-// Files of cgroups that no table of the host names, and that plugins read by koord.fs/1.
+// Files of cgroups that are in no table of the host, but that plugins read with koord.fs/1.
 constexpr std::string_view kCgroupFiles[] = {"cgroup.controllers",    "cgroup.events",          "cgroup.procs",
                                              "cgroup.stat",           "cgroup.subtree_control", "cgroup.type",
                                              "cpuset.cpus.effective", "cpuset.mems.effective",  "io.stat"};
@@ -94,10 +94,11 @@ constexpr const char* kSysFiles[] = {
     "kernel/mm/transparent_hugepage/*",
 };
 constexpr const char* kResctrlFiles[] = {"*", "info/*", "info/*/*", "mon_data/*/*", "*/schemata", "*/mon_data/*/*"};
-// The existing sockets show which container runtime runs; a socket has no content.
+// The sockets show which container runtime runs. A socket has no content.
 constexpr const char* kRuntimes[] = {"containerd", "crio", "docker"};
 
-// The kernel's files behind koord.cgroup/1 and koord.knobs/1, on both versions, and those above.
+// Returns the names of the kernel's files for koord.cgroup/1 and koord.knobs/1, of both cgroup versions, and of
+// kCgroupFiles.
 std::set<std::string, std::less<>> cgroup_file_names() {
   std::set<std::string, std::less<>> names(std::begin(kCgroupFiles), std::end(kCgroupFiles));
   for (const cgroup::LogicalFile& file : cgroup::logical_files())
@@ -143,7 +144,7 @@ class TreeReader {
     }
   }
 
-  // Links and other hierarchies are at the top only; below it there are just cgroups and their files.
+  // Records the cgroups. Links and hierarchies are only at the top; below are only cgroups and their files.
   void take_cgroups(const std::string& root) {
     std::error_code error;
     for (fs::recursive_directory_iterator at(root, fs::directory_options::skip_permission_denied, error), end;
@@ -167,7 +168,7 @@ class TreeReader {
     return parts_.all_cgroup_files || has_prefix || cgroup_files_.contains(cgroup_file);
   }
 
-  // Those of pods and containers, and the first process of the node for its own network.
+  // Records processes of pods and containers, and the node's first process for the network of the node.
   void take_processes(const NodeRoots& roots) {
     const Result<cgroup::Layout> layout = cgroup::Layout::detect(roots);
     take_files_of_process(roots, 1, kNetworkFiles);
@@ -191,7 +192,7 @@ class TreeReader {
   void take_file(const std::string& name, const std::string& path) {
     struct stat about;
     if (::stat(path.c_str(), &about) != 0 || !S_ISREG(about.st_mode) || (about.st_mode & 0444) == 0) return;
-    // Some kernel files wait for an event when they are read without this.
+    // Without O_NONBLOCK, reading some kernel files waits for an event.
     Result<UniqueFd> fd = open_at(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (!fd) return;
     Result<std::string> content = read_all(fd->get(), path, kMaxRecordedFile);
@@ -206,7 +207,7 @@ class TreeReader {
   std::size_t bytes_ = 0;
 };
 
-// The cgroups of all pods and containers, as a run on this node would see them.
+// Returns the cgroups of all pods and containers, as a run on this node would see them.
 Result<std::vector<std::string>> workload_cgroups(const NodeRoots& roots, const Recording& recording) {
   state::Hub hub;
   TRY(publish_state(recording.state, roots, recording.node_name, hub));

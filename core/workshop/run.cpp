@@ -65,12 +65,12 @@ class Run {
     std::unique_ptr<Player> player;
     bool running = false;
     std::unique_ptr<scrape::ScrapedDefinitions> definitions;
-    std::vector<Endpoint> endpoints;  // those that an external advisor has named
+    std::vector<Endpoint> endpoints;  // endpoints of an external advisor
 
     const load::ClassInfo& info() const { return player->info(); }
   };
 
-  // One player for each class that is asked for.
+  // Creates one player for each requested class.
   Result<void> cast() {
     period_ = settings_.period.value_or(Duration());
     const std::size_t only = TRY(find_class(*plugin_, settings_.class_name));
@@ -169,7 +169,7 @@ class Run {
     return endpoint.metrics->take(document, node_.clock().now());
   }
 
-  // Asks the hook about every stage that it names, for every pod and container of the node.
+  // Calls the hook for each of its stages, for every pod and container of the node.
   void ask_hook(Part& part) {
     if (!part.running || part.info().kind != "koord.runtime-hook/1") return;
     const service::SnapshotViewPtr view = memory_host_.services().views.of(memory_host_.hub().current());
@@ -184,7 +184,8 @@ class Run {
                               " times, and set no field");
   }
 
-  // An agent would answer the request without a hook that exceeds its deadline.
+  // Returns the result, or an error if it is late: an agent would answer the request without a hook that exceeds its
+  // deadline.
   static service::CallResult in_time(service::CallResult result) {
     if (!result.ok() || result.wall <= kHookDeadline) return result;
     result.status = KOORD_E_DEADLINE;
@@ -237,7 +238,7 @@ class Run {
                                                          ? std::make_shared<ByteBudget>(settings_.scrape_memory)
                                                          : nullptr;
   MemoryHost memory_host_;
-  std::vector<Part> parts_;  // on the host
+  std::vector<Part> parts_;  // the players on the host
   Duration period_{};
   std::uint64_t tick_ = 0;
   const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();

@@ -52,7 +52,7 @@ class NodeWriter {
  public:
   void file(const std::string& path, std::string content) { tree_[path] = {TreeEntry::Type::file, std::move(content)}; }
 
-  // The node `second` seconds after its beginning.
+  // Returns the node `second` seconds after its start.
   Tree write(std::uint64_t second) {
     proc(second);
     sys();
@@ -65,7 +65,7 @@ class NodeWriter {
 
  private:
   void proc(std::uint64_t second) {
-    const std::uint64_t busy = 100'000 + second * 120, idle = 900'000 + second * 80;  // of 100 a second and CPU
+    const std::uint64_t busy = 100'000 + second * 120, idle = 900'000 + second * 80;  // 100 ticks per second and CPU
     const std::string half = std::to_string(busy / 2) + " 0 " + std::to_string(busy / 10) + " " +
                              std::to_string(idle / 2) + " 500 0 300 0 0 0\n";
     file("proc/stat", "cpu  " + std::to_string(busy) + " 0 " + std::to_string(busy / 5) + " " + std::to_string(idle) +
@@ -129,7 +129,7 @@ class NodeWriter {
     file("sys/devices/system/node/online", "0\n");
   }
 
-  // A cgroup gets more the later it comes.
+  // Writes a cgroup. `share`: its relative usage; later cgroups use more.
   void cgroup(const std::string& dir, std::uint64_t second, std::uint64_t share) {
     const std::uint64_t usage_us = share * (50'000'000 + second * 40'000), bytes = share * (64u << 20) + second * 4096;
     file(dir + "/cgroup.procs", std::to_string(1000 + share) + "\n");

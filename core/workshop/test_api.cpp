@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koordetector/test.h: the host in memory and a player for tests of authors, in any language that can call C.
+// Implements koordetector/test.h: the host in memory and a player for authors' tests, in any language that can call C.
 #include "koordetector/test.h"
 
 #include <cmath>
@@ -59,14 +59,14 @@ struct koord_test {
   ManualClock clock;
   NodeTree node;
   StateTexts state;
-  std::unique_ptr<MemoryHost> memory_host;  // from start() on
+  std::unique_ptr<MemoryHost> memory_host;  // set by start()
   std::unique_ptr<service::PluginContext> other;
   std::unique_ptr<Player> player;
   std::vector<knob::Intent> proposals;
-  koord_intent shown = {};  // to the caller, with what it points to
+  koord_intent shown = {};  // returned to the caller, with the data that it points to
   std::vector<koord_label> shown_inputs;
-  std::unique_ptr<service::VerdictList> listed;  // of the last koord_test_verdict()
-  host::HookSettings answer;                     // of the last handle()
+  std::unique_ptr<service::VerdictList> listed;  // result of the last koord_test_verdict()
+  host::HookSettings answer;                     // result of the last handle()
   std::string why, url, mapped;
 
   koord_status fail(koord_status status, std::string text) {
@@ -80,7 +80,7 @@ struct koord_test {
   koord_status outcome(const Result<void>& result) {
     return result ? KOORD_OK : fail(service::status_of(result.error()), result.error().message());
   }
-  // Exceptions inside are reported, not thrown.
+  // Runs `f`. Converts exceptions to a status.
   template <class F>
   koord_status attempt(F&& f) {
     why.clear();
@@ -99,7 +99,7 @@ struct koord_test {
     if (!memory_host) memory_host = std::make_unique<MemoryHost>(node.roots(), clock, kNodeName);
     return publish_state(state, node.roots(), kNodeName, memory_host->hub());
   }
-  // The state has changed: the plugin gets an event if it subscribed.
+  // Called after a change of the state. The plugin gets an event if it has subscribed.
   koord_status state_changed(std::uint32_t part, std::uint64_t state::Versions::*version) {
     if (!memory_host) return KOORD_OK;
     const std::uint64_t before = memory_host->hub().current()->versions.*version;
@@ -327,7 +327,7 @@ const koord_verdict* koord_test_verdict(koord_test* test, uint32_t index) {
   if (!test->memory_host) return nullptr;
   verdict::Store& verdicts = test->memory_host->services().verdicts;
   verdicts.expire(test->clock.now());
-  test->listed = std::make_unique<service::VerdictList>(verdicts.standing());  // other plugins post none here
+  test->listed = std::make_unique<service::VerdictList>(verdicts.standing());  // no other plugin posts verdicts here
   const std::span<const koord_verdict> standing = test->listed->verdicts();
   return index < standing.size() ? &standing[index] : nullptr;
 }

@@ -24,7 +24,7 @@ Duration period_of(const load::ClassInfo& info) {
   return info.period > Duration::zero() ? info.period : std::chrono::seconds(1);
 }
 
-// Accepts the fields of a hook's response and drops them.
+// Accept the fields of a hook's response and ignore them.
 koord_status take_field(const koord_hook_response*, koord_str, koord_str) { return KOORD_OK; }
 koord_status take_factor(const koord_hook_response*, koord_str, double) { return KOORD_OK; }
 koord_status take_rejection(const koord_hook_response*, koord_str) { return KOORD_OK; }
@@ -134,7 +134,7 @@ koord_status CalledInstance::scrape() {
   const koord_str name = memory.lend("node_cpu_seconds_total");
   memory.seal();
   double value = 1;
-  // A series and a sample may be dropped by whatever status.
+  // The plugin may drop a series or a sample with any status.
   if (load::has(&advisor, &koord_external_advisor::map_series)) {
     scrape::SeriesMap map(host_.abi());
     call("map_series()",

@@ -22,7 +22,7 @@ Result<void> check_plugin(const std::string& path, const CheckOptions& options,
                           const std::function<void(const Rule&, const Outcome&)>& report) {
   Result<Suspect> suspect = examine(path, options);
   if (!suspect) return std::move(suspect).error().context("'" + path + "'");
-  std::string closed;  // by which rule
+  std::string closed;  // name of the failed gate rule
   for (const Rule& rule : rules()) {
     const bool runs = rule.group == Rule::Group::session || rule.number > 10;
     Outcome outcome;

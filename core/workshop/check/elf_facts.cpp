@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layouts: System V ABI, chapters 4 and 5; symbol versions: Linux Standard Base, chapter "Symbol Versioning".
+// Sources of the layouts: System V ABI, chapters 4 and 5; for symbol versions Linux Standard Base, chapter "Symbol
+// Versioning".
 #include "core/workshop/check/elf_facts.hpp"
 
 #include <elf.h>
@@ -19,7 +20,7 @@ struct EndElf {
 };
 using ElfHandle = std::unique_ptr<Elf, EndElf>;
 
-// A linker makes a few; a file with many more is made to waste our time.
+// Limits. A linker creates far fewer; a file with more was made to waste our time.
 constexpr std::size_t kMaxSections = 4096;
 constexpr std::size_t kMaxSymbols = 1u << 22;
 constexpr std::size_t kMaxListed = 4096;
@@ -143,7 +144,7 @@ class Reader {
     }
   }
 
-  // Chains of offsets in a file: libelf checks each, we that they come to an end.
+  // Reads chains of offsets. libelf checks each offset; this function limits the length of a chain.
   Result<void> read_version_needs(const Section& section) {
     if (section.header.sh_type != SHT_GNU_verneed) return {};
     Elf_Data* data = TRY(data_of(section));
@@ -198,7 +199,7 @@ class Reader {
     return {};
   }
 
-  // It stands in both tables.
+  // Adds a symbol once: it is in both symbol tables.
   void add_unique(const std::string& name) {
     if (std::find(facts_.unique.begin(), facts_.unique.end(), name) == facts_.unique.end() &&
         facts_.unique.size() < kMaxListed)
@@ -232,7 +233,7 @@ class Reader {
 Result<ElfFacts> read_elf_facts(std::string_view file) {
   static const unsigned version = ::elf_version(EV_CURRENT);
   if (version == EV_NONE) return invalid("expected a libelf of ELF version 1, found none");
-  // libelf reads from here; what it takes apart it may change.
+  // libelf may change the memory that it reads, so it gets a copy.
   std::string copy(file);
   ElfHandle elf(::elf_memory(copy.data(), copy.size()));
   if (!elf) return broken("the file");

@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view kEntry = "koord_entry_v1";
 constexpr std::size_t kMostNamed = 3;
 
-// "a, b, c and 4 more"
+// Returns "a, b, c and 4 more".
 std::string name_some(const std::vector<std::string>& names) {
   std::vector<std::string> first(names.begin(),
                                  names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kMostNamed)));
@@ -36,7 +36,7 @@ std::vector<std::uint64_t> numbers_of(std::string_view version) {
   return numbers;
 }
 
-// The floor that a version such as "GLIBC_2.34" is compared with; empty: it is not compared.
+// Returns the floor for a version such as "GLIBC_2.34"; "" if the version is not compared.
 std::string_view floor_for(std::string_view prefix, const Floor& floor) {
   if (prefix == "GLIBC") return floor.glibc;
   if (prefix == "GLIBCXX") return floor.glibcxx;
@@ -44,7 +44,8 @@ std::string_view floor_for(std::string_view prefix, const Floor& floor) {
   return {};
 }
 
-// The number of the release that brought a version, which is its own except for packed relocations.
+// Returns the number of the release that added a version. It is part of the version, except for packed
+// relocations.
 std::string_view release_of(std::string_view version, std::size_t line) {
   return version == "GLIBC_ABI_DT_RELR" ? "2.36" : version.substr(line + 1);
 }
@@ -53,7 +54,7 @@ bool is_above(const std::string& version, const Floor& floor) {
   const std::size_t line = version.find('_');
   if (line == std::string::npos) return false;
   const std::string_view highest = floor_for(std::string_view(version).substr(0, line), floor);
-  // "PRIVATE" and the like are above every number: no plugin may use them.
+  // Versions such as "PRIVATE" are above every number: no plugin may use them.
   return !highest.empty() && numbers_of(highest) < numbers_of(release_of(version, line));
 }
 
@@ -65,7 +66,7 @@ Outcome exports_its_entry_alone(Suspect& suspect) {
   for (const DefinedSymbol& symbol : suspect.facts.exports) {
     if (symbol.name == kEntry && symbol.is_function)
       has_entry = true;
-    else if (!is_unique(suspect.facts, symbol.name))  // that is a rule of its own
+    else if (!is_unique(suspect.facts, symbol.name))  // a separate rule checks this
       others.push_back(symbol.name);
   }
   if (!has_entry) return Outcome::failed("it does not export the function koord_entry_v1");

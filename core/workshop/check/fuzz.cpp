@@ -35,7 +35,8 @@ std::vector<std::string> files_of(const Tree& tree) {
   return files;
 }
 
-// Directories of cgroups as plugins name them: without the hierarchy of v1 in front.
+// Returns the directories of cgroups. Each is also added without its first part, because plugins name cgroups without
+// the hierarchy of cgroup v1.
 std::vector<std::string> cgroup_dirs_of(const Tree& tree) {
   std::vector<std::string> dirs;
   for (const auto& [path, entry] : tree) {
@@ -47,7 +48,8 @@ std::vector<std::string> cgroup_dirs_of(const Tree& tree) {
   return dirs;
 }
 
-// Restores the tree as it was before a session, however that ended: reading is a tenth of the work of writing.
+// Restores the tree as it was before a session. Reads files first and writes only changed ones, because reading takes
+// a tenth of the time.
 void restore(const Tree& tree, NodeTree& node) {
   workshop::Frame changed;
   for (const auto& [path, entry] : tree) {
@@ -58,10 +60,10 @@ void restore(const Tree& tree, NodeTree& node) {
   workshop::apply(changed, node);
 }
 
-// One session, from its seed.
+// A session that its seed determines.
 class RandomSession {
  public:
-  // `node` is laid out as `tree` says.
+  // `node` has the content of `tree`.
   RandomSession(const Suspect& suspect, const Tree& tree, NodeTree& node, std::uint64_t seed)
       : suspect_(suspect),
         tree_(tree),
@@ -80,7 +82,7 @@ class RandomSession {
   }
 
  private:
-  // Faults that apply to the whole session.
+  // Selects faults for the whole session.
   void plan_faults(FaultInjection& faults) {
     constexpr Lending kLendings[] = {Lending::plainly, Lending::read_only, Lending::until_back, Lending::widely};
     faults.lending = random_.any_of(kLendings);
@@ -90,7 +92,7 @@ class RandomSession {
       if (random_.one_in(4)) faults.missing.insert(service);
   }
 
-  // How many snapshots it still held when it was over.
+  // Runs the steps. Returns the number of snapshots that the plugin still held at the end.
   std::size_t take_steps(ClassTrial& class_trial) {
     if (random_.one_in(4)) garble_files();
     CalledInstance instance = class_trial.instance();
@@ -179,7 +181,7 @@ Result<std::optional<FuzzFinding>> fuzz_plugin(const std::string& path, const Fu
   load::Manifest manifest = TRY(load::read_manifest(path));
   Suspect suspect{.path = path, .facts = {}, .manifest = std::move(manifest), .config_json = settings.config_json};
   const Tree tree = workshop::sample_node().frames.front().changed;
-  NodeTree node;  // in this process, so that it is removed however a session ends
+  NodeTree node;  // in this process, so that it is removed even if a session crashes
   workshop::apply({Duration(), tree, {}}, node);
   for (std::uint64_t session = 0; session < settings.sessions; ++session) {
     const std::uint64_t seed = settings.seed + session;

@@ -11,7 +11,7 @@ namespace koord::check {
 namespace {
 
 constexpr std::size_t kBytes = 4u << 20;
-// Filler behind the known part of a record: no pointer and no length that could be mistaken for one.
+// Fills the bytes after the known part of a record. A pointer or length of these bytes is invalid.
 constexpr int kFiller = 0xa5;
 
 }  // namespace

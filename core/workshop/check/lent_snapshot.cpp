@@ -7,7 +7,7 @@
 namespace koord::check {
 namespace {
 
-// Everything in it is copied at once: after seal() nothing can be added.
+// A lent snapshot. Its content is copied at once, because seal() prevents later additions.
 struct Lent {
   Lent(const koord_snapshot* snapshot, Lending terms) : memory(terms), real(snapshot) {
     const koord_svc_state& state = service::state_service;
@@ -66,7 +66,7 @@ const koord_snapshot* LentSnapshot::lend(const koord_snapshot* real, Lending ter
 const koord_snapshot* LentSnapshot::take_back(const koord_snapshot* snapshot) {
   auto* mine = const_cast<Lent*>(&lent(snapshot));
   mine->memory.take_back();
-  return mine->real;  // lent memory is never reused, so it stays
+  return mine->real;  // lent memory is never reused, so `mine` remains valid
 }
 
 const koord_svc_state lent_state_service = {sizeof lent_state_service,

@@ -16,7 +16,7 @@
 namespace koord::check {
 namespace {
 
-// Our own libraries came from where those of a plugin will come from.
+// Returns the directories of our own libraries: a plugin's libraries are loaded from the same ones.
 std::vector<std::string> directories() {
   std::vector<std::string> found;
   auto add = [](dl_phdr_info* object, std::size_t, void* into) {

@@ -19,7 +19,7 @@ struct Entry {
   const koord_module* (*function)();
 };
 
-// Maps the file as host::Module does.
+// Loads the file like host::Module.
 Result<Entry> map(const std::string& path) {
   note_call("its constructors");
   void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
@@ -39,7 +39,7 @@ Result<const koord_module*> module_of(const std::string& path) {
   return module;
 }
 
-// Returns its text, cut to the longest manifest allowed; empty if missing.
+// Returns the manifest text, cut to the longest allowed one; "" if it is missing.
 std::string manifest_of(const koord_module* module) {
   if (module->struct_size < sizeof(koord_module) || !module->manifest) return {};
   return {module->manifest, ::strnlen(module->manifest, load::kMaxManifestBytes + 1)};
@@ -52,12 +52,12 @@ Outcome loads(Suspect& suspect) {
     Result<const koord_module*> module = module_of(suspect.path);
     if (!module) return Outcome::failed(module.error().message());
     load::Manifest manifest = *suspect.manifest;
-    manifest.text = manifest_of(*module);  // whether it is the right one is a rule of its own
+    manifest.text = manifest_of(*module);  // a separate rule compares it
     auto checked = load::check_module(*module, manifest);
     return checked ? Outcome{Outcome::Kind::passed, std::to_string(checked->size())}
                    : Outcome::failed(checked.error().message());
   });
-  // A child passes only words.
+  // The child can only return text, so the number of classes is in `detail`.
   if (outcome.kind == Outcome::Kind::passed)
     suspect.classes = static_cast<std::size_t>(parse_uint(std::exchange(outcome.detail, {})).value_or(1));
   return outcome;
@@ -92,7 +92,7 @@ Outcome leaves_the_process_as_it_was(Suspect& suspect) {
     const auto found = changes(before, ProcessState::now(), true);
     return found.empty() ? Outcome{} : Outcome::failed("loading it changed " + join(found, ", "));
   });
-  // A runtime of its own takes over what it finds, which is why it always has a process of its own.
+  // A language runtime changes the process when it is loaded. Therefore such a plugin always runs in its own process.
   if (suspect.has_foreign_runtime() && after_load.kind == Outcome::Kind::failed &&
       after_load.detail.starts_with("loading it changed"))
     return {Outcome::Kind::passed, "in a process of its own, as its runtime always is, " + after_load.detail};

@@ -19,7 +19,7 @@ namespace {
 
 void* handler_of(int signal) {
   struct sigaction action = {};
-  if (::sigaction(signal, nullptr, &action) != 0) return nullptr;  // those of the C library's own
+  if (::sigaction(signal, nullptr, &action) != 0) return nullptr;  // a signal that the C library reserves
   return reinterpret_cast<void*>(action.sa_handler);
 }
 

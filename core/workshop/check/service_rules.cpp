@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kManyPods = 5000;
 
-// Calls that succeeded on a host without faults must succeed here, too.
+// Calls that succeeded on a host without faults must also succeed here.
 Outcome judge_as_before(ClassTrial& class_trial, const std::string& circumstance) {
   note_circumstance(circumstance);
   const SessionRecord session = run_session(class_trial);
@@ -22,7 +22,7 @@ Outcome judge_as_before(ClassTrial& class_trial, const std::string& circumstance
   return Outcome::failed(circumstance + ": " + session.failure);
 }
 
-// Any result is right, as long as the plugin returns one.
+// Accepts any result: the plugin only has to return.
 void run_session_under(ClassTrial& class_trial, const std::string& circumstance) {
   note_circumstance(circumstance);
   run_session(class_trial);
@@ -53,7 +53,7 @@ Outcome refuses_without_a_required_service(Suspect& suspect) {
   if (suspect.manifest->required_services.empty()) return Outcome::not_applicable("it requires no service");
   return run_in_trial(suspect, [](ClassTrial& class_trial) -> Outcome {
     for (const std::string& service : class_trial.suspect.manifest->required_services) {
-      // With several classes only some may need it.
+      // If the plugin has several classes, only some may need the service.
       const bool alone = class_trial.module.classes().size() == 1;
       if (!is_granted(class_trial, service)) continue;
       if (Outcome outcome = refuses_without(class_trial, service); alone && outcome.kind == Outcome::Kind::failed)

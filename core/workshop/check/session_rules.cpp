@@ -15,9 +15,9 @@ namespace {
 using Steady = std::chrono::steady_clock;
 
 constexpr int kSessions = 100;
-constexpr int kFirstSessions = 10;  // in which things are made that are made once
+constexpr int kFirstSessions = 10;  // one-time allocations happen in these sessions
 constexpr Duration kForSessions = std::chrono::seconds(2);
-constexpr std::int64_t kLeakedBytes = 8;  // heap bytes of a session: less is no leak
+constexpr std::int64_t kLeakedBytes = 8;  // heap bytes per session; less is not a leak
 constexpr Duration kForLateCalls = std::chrono::milliseconds(300);
 
 Outcome judge(const Violations& violations) {
@@ -25,7 +25,8 @@ Outcome judge(const Violations& violations) {
   return first.empty() ? Outcome{} : Outcome::failed(first);
 }
 
-// On the host that all of them have one after the other: a host of its own for each would grow this process.
+// Runs a session on the host that all sessions share: a separate host for each would increase the memory of this
+// process.
 void short_session(ClassTrial& class_trial, WatchedHost& host) {
   CalledInstance instance = class_trial.instance_on(host);
   if (instance.create() != KOORD_OK) return;
@@ -37,7 +38,7 @@ void short_session(ClassTrial& class_trial, WatchedHost& host) {
   instance.destroy(false);
 }
 
-// Runs this many sessions, fewer when they are long; returns how many it was.
+// Runs this many sessions, or fewer if they are long. Returns their number.
 int many_sessions(ClassTrial& class_trial, WatchedHost& host, int most) {
   const auto end = Steady::now() + kForSessions;
   int sessions = 0;
@@ -46,7 +47,7 @@ int many_sessions(ClassTrial& class_trial, WatchedHost& host, int most) {
   return sessions;
 }
 
-// In a thread of their own: malloc() counts what waits in a thread's cache as in use, until the thread ends.
+// Runs the sessions in a separate thread: malloc() counts memory in a thread's cache as used until the thread ends.
 int many_sessions_apart(ClassTrial& class_trial, WatchedHost& host, int most) {
   int sessions = 0;
   std::thread([&] { sessions = many_sessions(class_trial, host, most); }).join();
@@ -58,7 +59,7 @@ std::int64_t heap_in_use() {
   return static_cast<std::int64_t>(now.uordblks + now.hblkhd);
 }
 
-// Threads that end after destroy() returns get time for it.
+// Waits for threads that end shortly after destroy() has returned. Returns the last count.
 template <class Count>
 std::size_t settled(Count count, std::size_t expected) {
   const auto end = Steady::now() + std::chrono::seconds(2);
@@ -66,7 +67,7 @@ std::size_t settled(Count count, std::size_t expected) {
   return count();
 }
 
-// Fewer than one in ten sessions is no leak, but something that comes and goes.
+// Returns whether the count grew by more than one per ten sessions. Smaller growth is not a leak, but temporary.
 bool is_leak(std::size_t before, std::size_t after, int sessions) {
   return after > before && after - before > static_cast<std::size_t>(sessions) / 10;
 }
@@ -88,8 +89,8 @@ Outcome judge_leak(const Suspect& suspect, const char* what, Count count) {
   });
 }
 
-// Returns the bytes leaked in each session, if each quarter of all sessions has leaked some; caches and temporary
-// memory do not do so.
+// Returns the bytes leaked per session, if each quarter of all sessions leaked some. Caches and temporary memory do not
+// grow in each quarter.
 std::int64_t heap_leak(ClassTrial& class_trial, WatchedHost& host, int& sessions) {
   constexpr int kQuarters = 4;
   const std::int64_t begin = heap_in_use();
@@ -150,7 +151,7 @@ Outcome ends_its_run(Suspect& suspect) {
     instance.start_run();
     instance.tick();
     if (instance.stop()) return {};
-    // Its thread uses what would be destroyed here.
+    // destroy() must not be called here: the plugin's thread still uses the instance.
     return Outcome::failed("run() of class '" + class_trial.info().name +
                            "' had not returned 5 s after stop() and the signal");
   });

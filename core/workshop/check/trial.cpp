@@ -27,7 +27,7 @@ namespace {
 constexpr std::size_t kMaxReport = 4096;
 constexpr off_t kMaxOutput = 256 * 1024;
 
-// Shared with the child, which may die at any moment.
+// Shared with the child, which may crash at any time.
 struct Notes {
   char call[64];
   char circumstance[192];
@@ -54,7 +54,7 @@ Notes* notes() {
   return shared;
 }
 
-// The child's output goes into memory of a fixed size: writing beyond it fails there.
+// Creates the file for the child's output, in memory of a fixed size: the child's writes beyond it fail.
 UniqueFd make_output() {
   UniqueFd output(::memfd_create("koord-trial-output", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (output.get() >= 0 && ::ftruncate(output.get(), kMaxOutput) == 0)
@@ -92,7 +92,7 @@ std::string last_line(int output) {
   ::_exit(0);
 }
 
-// Until the other end is closed; nullopt: the patience ended first.
+// Reads until the other end is closed; nullopt if the time limit ended first.
 std::optional<std::string> read_report(int fd, Duration patience) {
   const auto end = std::chrono::steady_clock::now() + patience;
   std::string report;
@@ -105,7 +105,7 @@ std::optional<std::string> read_report(int fd, Duration patience) {
     char buffer[kMaxReport];
     const ssize_t n = ::read(fd, buffer, sizeof buffer);
     if (n < 0 && errno == EINTR) continue;
-    // A child of the child may hold the pipe open: one report is all that comes.
+    // One report is complete. A descendant of the child may keep the pipe open, so this does not wait for its end.
     if (n > 0) report.append(buffer, static_cast<std::size_t>(n));
     return report;
   }
@@ -144,7 +144,7 @@ Outcome try_apart(const std::function<Outcome()>& body, Duration patience) {
   const std::optional<std::string> report = read_report(reading.get(), patience);
   if (!report) ::kill(child, SIGKILL);
   const std::string end = end_of(child);
-  ::kill(-child, SIGKILL);  // processes that it has started and left behind
+  ::kill(-child, SIGKILL);  // also kills processes that the child started
   if (!report)
     return Outcome::failed("the trial did not end within " + format_duration(patience) + ", still" + where());
   if (!report->empty()) return {static_cast<Outcome::Kind>(std::clamp((*report)[0] - '0', 0, 2)), report->substr(1)};

@@ -7,11 +7,11 @@
 namespace koord::check {
 namespace {
 
-// So often in a row an answer grows between two calls; further calls then get it.
+// Number of consecutive calls for which an answer is reported longer than the buffer. The next call gets the answer.
 constexpr unsigned kMostLengthened = 3;
 constexpr std::uint64_t kLonger = 1u << 20;
 
-// The call of a plugin that this thread is in.
+// The plugin's call on this thread.
 thread_local WatchedHost* host_here = nullptr;
 thread_local std::string_view call_here;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of WatchedHost: each function goes on to the one of the same name of the real host.
+// The tables of WatchedHost: each function calls the real host's function of the same name.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -28,7 +28,7 @@ struct Name {
   constexpr Name(const char (&literal)[N]) { std::copy_n(literal, N, text); }  // NOLINT: to be written as a literal
 };
 
-// Whether the last arguments are a caller's buffer by the rule of plugin.h, of bytes or of rows.
+// Whether the last arguments are a caller's buffer, of bytes or of rows, by the rule of plugin.h.
 template <class... Args>
 struct EndsInBuffer {
   static constexpr bool ends_in(auto... wanted) {
@@ -50,7 +50,7 @@ struct EndsInBuffer {
   static constexpr bool ids = ends_in(Is<std::int32_t*>(), Is<std::uint32_t>(), Is<std::uint32_t*>());
 };
 
-// Reports that the answer is longer than the buffer. True: reported.
+// Reports that the answer is longer than the buffer. Returns whether it did.
 template <class... Args>
 bool say_too_small(WatchedHost& watched, Args... args) {
   constexpr std::size_t n = sizeof...(Args);
@@ -58,7 +58,7 @@ bool say_too_small(WatchedHost& watched, Args... args) {
     const auto all = std::tie(args...);
     const auto cap = std::get < EndsInBuffer<Args...>::rows ? n - 3 : n - 2 > (all);
     auto* need = std::get<n - 1>(all);
-    constexpr std::uint64_t kLargest = 4u << 20;  // of what a host says: a buffer that is kept grows with each answer
+    constexpr std::uint64_t kLargest = 4u << 20;  // limits the growth of a buffer that the plugin keeps
     const std::uint64_t longer = need && cap < kLargest ? watched.lengthen() : 0;
     if (longer == 0) return false;
     *need = static_cast<std::remove_pointer_t<decltype(need)>>(cap + (EndsInBuffer<Args...>::bytes ? longer : 16));
@@ -244,9 +244,9 @@ Bytes whole_table(std::string_view id, Lending lending) {
 }
 
 constexpr std::uint32_t kHeader = 2 * sizeof(std::uint32_t);
-constexpr std::uint32_t kNewer = 64;  // bytes of members of a future version
+constexpr std::uint32_t kNewer = 64;  // size of members of a future version
 
-// A copy that ends with the last byte of its struct_size that may be read.
+// Returns a copy of a table. The memory after its struct_size bytes cannot be read.
 const void* copy_of(Bytes whole, std::uint32_t size) {
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   void* memory = ::mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -264,7 +264,7 @@ const void* copy_of(Bytes whole, std::uint32_t size) {
 
 const void* watched_table(std::string_view id, const FaultInjection& faults) {
   static std::mutex mutex;
-  static std::map<std::string, const void*, std::less<>> copies;  // a trial has one kind of them
+  static std::map<std::string, const void*, std::less<>> copies;  // a trial has only one kind of tables
   const Bytes whole = whole_table(id, faults.lending);
   if (!whole.table || faults.tables == Tables::whole) return whole.table;
   std::lock_guard lock(mutex);
