@@ -16,8 +16,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Overwrites a file. Truncates it first only if the new content is shorter. So a concurrent reader sees the old or the
-// new content.
+// Empties the file first only if the new content is shorter, so a program that reads the tree meanwhile seldom finds an
+// empty file.
 bool overwrite(const fs::path& file, std::string_view content) {
   const UniqueFd fd(::open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
   struct stat now {};

@@ -28,8 +28,8 @@ class NodeTree {
   NodeRoots roots() const;
   std::string path(std::string_view relative) const;
 
-  // Makes the parents, too. Writes an existing file in place: a concurrent reader sees the old or the new content, or
-  // an empty file if the new content is shorter.
+  // Makes the parents, too. Writes an existing file in place. A concurrent reader finds an empty file only if the new
+  // content is shorter, and a mixture of the old and the new content only while the kernel copies it.
   void write(std::string_view relative, std::string_view content);
   void make_directory(std::string_view relative);
   void link(std::string_view relative, std::string_view target);
