@@ -96,21 +96,16 @@ Result<bool> JsonField::boolean() const {
   return *value;
 }
 
-Result<std::vector<JsonField>> JsonField::list() const {
+Result<std::vector<JsonField>> JsonField::list(std::size_t most) const {
   std::vector<JsonField> items;
   if (empty()) return items;
   const json::array* array = value_->if_array();
   if (!array) return wrong_type("a list");
+  if (array->size() > most)
+    return wrong("found " + std::to_string(array->size()) + ", expected at most " + std::to_string(most));
   for (const json::value& item : *array)
     items.push_back(JsonField(&item, path_ + '[' + std::to_string(items.size()) + ']'));
   return items;
-}
-
-Result<std::vector<JsonField>> JsonField::list(std::size_t most) const {
-  const json::array* array = value_ ? value_->if_array() : nullptr;
-  if (array && array->size() > most)
-    return wrong("has " + std::to_string(array->size()) + " items, expected at most " + std::to_string(most));
-  return list();
 }
 
 Result<std::vector<std::pair<std::string, JsonField>>> JsonField::members() const {

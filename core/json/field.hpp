@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
@@ -47,9 +48,8 @@ class JsonField {
   Result<std::int64_t> quantity(std::string_view resource) const;
   // Kubernetes quantities, written as text or number, in the unit that Resource says for the name.
   Result<std::map<std::string, std::int64_t, std::less<>>> resources() const;
-  Result<std::vector<JsonField>> list() const;
-  // The same, with an error for a list of more than `most` items.
-  Result<std::vector<JsonField>> list(std::size_t most) const;
+  // A list of more than `most` items is an error, and none of them is read.
+  Result<std::vector<JsonField>> list(std::size_t most = std::numeric_limits<std::size_t>::max()) const;
   Result<std::vector<std::pair<std::string, JsonField>>> members() const;
 
   // The field as JSON text.

@@ -55,10 +55,7 @@ Result<void> read_buckets(const Field& buckets, analysis::SavedBaseline& baselin
 }
 
 Result<void> read_suspects(const Field& suspects, analysis::SavedBaseline& baseline) {
-  const std::vector<Field> list = TRY(suspects.list());
-  if (list.size() > analysis::kMaxQuietSuspects)
-    return suspects.wrong("found " + std::to_string(list.size()) + ", expected at most " +
-                          std::to_string(analysis::kMaxQuietSuspects));
+  const std::vector<Field> list = TRY(suspects.list(analysis::kMaxQuietSuspects));
   for (const Field& one : list) {
     std::string name = TRY(one["name"].required_text());
     if (!can_be_a_field(name)) return one["name"].wrong("expected a workload's name");

@@ -75,14 +75,6 @@ Result<void> read_settings(const Field& rule, const std::string& prefix, analysi
   return {};
 }
 
-Result<std::vector<Field>> list_for_scope(const Field& field) {
-  std::vector<Field> list = TRY(field.list());
-  if (list.size() > analysis::kMaxInScope)
-    return field.wrong("found " + std::to_string(list.size()) + ", expected at most " +
-                       std::to_string(analysis::kMaxInScope));
-  return list;
-}
-
 Result<std::string> text_for_scope(const Field& field) {
   std::string text = TRY(field.required_text());
   if (!can_be_a_field("=" + text)) return field.wrong("expected at most 255 bytes without blanks");
@@ -90,7 +82,7 @@ Result<std::string> text_for_scope(const Field& field) {
 }
 
 Result<std::vector<std::string>> texts_for_scope(const Field& field) {
-  const std::vector<Field> list = TRY(list_for_scope(field));
+  const std::vector<Field> list = TRY(field.list(analysis::kMaxInScope));
   std::vector<std::string> texts;
   for (const Field& one : list) {
     std::string text = TRY(one.text());
@@ -105,7 +97,7 @@ Result<std::vector<analysis::LabelRequirement>> read_requirements(const Field& s
   std::vector<analysis::LabelRequirement> requirements;
   const auto labels = TRY(selector["matchLabels"].text_map());
   for (const auto& [key, value] : labels) requirements.push_back({key, LabelOperator::in, {value}});
-  const std::vector<Field> expressions = TRY(list_for_scope(selector["matchExpressions"]));
+  const std::vector<Field> expressions = TRY(selector["matchExpressions"].list(analysis::kMaxInScope));
   for (const Field& expression : expressions) {
     TRY(check_expression(expression));
     const std::string oper = TRY(expression["operator"].required_text());
@@ -133,7 +125,7 @@ Result<analysis::WorkloadScope> read_scope(const Field& selector) {
       return member.wrong("unknown, expected namespaces, owners, matchLabels or matchExpressions");
   scope.namespaces = TRY(texts_for_scope(selector["namespaces"]));
   scope.labels = TRY(read_requirements(selector));
-  const std::vector<Field> owners = TRY(list_for_scope(selector["owners"]));
+  const std::vector<Field> owners = TRY(selector["owners"].list(analysis::kMaxInScope));
   for (const Field& owner : owners) {
     std::string kind = TRY(text_for_scope(owner["kind"]));
     std::string name = TRY(text_for_scope(owner["name"]));

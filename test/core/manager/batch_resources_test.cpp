@@ -206,7 +206,7 @@ TEST_CASE("a report with more pods than run on any node is refused as a whole") 
   CHECK(parse_node_usage(R"({"status": {"podsMetric": [)" + pods + "]}}"));
   const auto usage = parse_node_usage(R"({"status": {"podsMetric": [)" + pods + ",{}]}}");
   REQUIRE_FALSE(usage);
-  CHECK(usage.error().message() == "status.podsMetric: has 4097 items, expected at most 4096");
+  CHECK(usage.error().message() == "status.podsMetric: found 4097, expected at most 4096");
 }
 
 TEST_CASE("a NodeMetric is read as the agent writes it") {
