@@ -121,8 +121,7 @@ http::Response Api::answer(const http::Request& request, const Identity& identit
     if (answer.error().code == 422) ++counters_->invalid;
     return to_response(answer.error());
   }
-  const bool is_read = request.method == http::Method::get || request.method == http::Method::head;
-  if (is_read) {
+  if (http::is_read(request.method)) {
     if (auto answer = answer_health(request.path)) return *std::move(answer);
     if (auto answer = answer_discovery(request)) return *std::move(answer);
     if (auto answer = answer_openapi(request)) return *std::move(answer);

@@ -22,17 +22,13 @@ void admit(http::Request& request, const Access& access, Identity identity, cons
   });
 }
 
-bool is_read(const http::Request& request) {
-  return request.method == http::Method::get || request.method == http::Method::head;
-}
-
 bool has_body(const http::Request& request) {
   return request.header("Content-Length").value_or("0") != "0" || request.header("Transfer-Encoding");
 }
 
 // Its sender is unknown, so only reads get further: the body of another request would cost memory.
 std::optional<http::Response> refusal_of_open(const http::Request& request) {
-  if (is_read(request)) return std::nullopt;
+  if (http::is_read(request.method)) return std::nullopt;
   return to_response(method_not_allowed("only GET and HEAD are served here"));
 }
 
@@ -40,7 +36,7 @@ std::optional<http::Response> refusal_of_open(const http::Request& request) {
 
 http::Guard make_guard(Access access) {
   return [access = std::make_shared<const Access>(std::move(access))](http::Request& request, http::Decide decide) {
-    if (is_read(request) && has_body(request))
+    if (http::is_read(request.method) && has_body(request))
       return decide(to_response(bad_request("GET and HEAD have no body here")));
     if (Api::is_open_path(request.path)) return decide(refusal_of_open(request));
     access->authenticate(request, [&request, access, decide = std::move(decide)](Outcome<Identity> identity) {

@@ -27,6 +27,8 @@ struct RequestClient {
 
 enum class Method { get, head, post, put, patch, remove };  // `remove`: DELETE
 
+inline bool is_read(Method method) { return method == Method::get || method == Method::head; }
+
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
 struct Request {

@@ -62,9 +62,8 @@ bool Routes::has_path(std::string_view path) const { return entry_of(path) != nu
 const Route* Routes::find(Method method, std::string_view path) const {
   const Entry* entry = entry_of(path);
   if (entry == nullptr) return route_below(path);
-  const bool is_read = method == Method::get || method == Method::head;
-  if (!is_read && method != Method::post) return nullptr;
-  const Route& route = is_read ? entry->get : entry->post;
+  if (!is_read(method) && method != Method::post) return nullptr;
+  const Route& route = is_read(method) ? entry->get : entry->post;
   return route.served() ? &route : nullptr;
 }
 

@@ -70,7 +70,7 @@ std::optional<http::Response> Access::check(const http::Request& request) {
   if (count_of(request, "Host") != 1 || !is_own_authority(*request.header("Host")))
     return http::plain_text(403, "the header Host is not the address of koordctl ui");
   if (!is_from_own_page(request)) return http::plain_text(403, "another page has sent this request");
-  if (request.method != http::Method::get && request.method != http::Method::head) {
+  if (!http::is_read(request.method)) {
     http::Response refusal = http::plain_text(405, "koordctl ui only reads: GET and HEAD");
     refusal.headers.emplace_back("Allow", "GET, HEAD");
     return refusal;
