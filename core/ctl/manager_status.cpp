@@ -16,6 +16,7 @@
 namespace koord::ctl {
 namespace {
 
+constexpr const char* kPodLabel = "app.kubernetes.io/name=koord-manager";
 constexpr std::size_t kMaxReplicas = 16;
 constexpr std::size_t kMaxPodListBytes = 4u << 20;
 constexpr std::size_t kMaxProblemBytes = 300;
@@ -35,7 +36,7 @@ Result<std::string> body_of(const ClusterGet& get, const std::string& target) {
 
 Result<std::vector<ManagerReplica>> read_pods(const kube::LeasePlace& place, const ClusterGet& get) {
   kube::Query query;
-  query.add("labelSelector", "app.kubernetes.io/name=koord-manager");
+  query.add("labelSelector", kPodLabel);
   const std::string body = TRY(body_of(get, "/api/v1/namespaces/" + place.name_space + "/pods" + query.text()));
   json::value list = TRY(read_json_object(body, kMaxPodListBytes));
   replace_control_characters_in(list);
@@ -141,8 +142,8 @@ Result<ManagerStatus> read_manager_status(const kube::LeasePlace& place, std::ui
   }
   status.replicas = *std::move(replicas);
   if (status.replicas.empty())
-    status.problem = "the replicas are unknown: namespace '" + place.name_space +
-                     "' has no pods with the label app.kubernetes.io/name=koord-manager";
+    status.problem =
+        "the replicas are unknown: namespace '" + place.name_space + "' has no pods with the label " + kPodLabel;
   for (ManagerReplica& replica : status.replicas) ask_replica(place, metrics_port, get, replica);
   return status;
 }
