@@ -85,6 +85,7 @@ class Exchange:
     def pass_without_body(self, code, headers):
         """An answer of another server that has no body, not even an empty one, such as 304."""
         self._begin_answer(code, dict(headers))
+        self.end()
 
     def pass_piece(self, data):
         self._send_chunk(data)
