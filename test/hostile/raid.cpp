@@ -273,7 +273,7 @@ void Raid::judge_ends() {
     if (attack->name != "ignore_stop") judge_name(verdicts_[i], *attack);
   }
   // Those that leave something behind have ended once, or more often.
-  if (!eventually([] { return hostile_daemons().empty(); }, kPatience))
+  if (!eventually([] { return hostile_daemons().empty(); }, 10s))
     complain(std::to_string(hostile_daemons().size()) + " processes are left");
 }
 
@@ -332,7 +332,7 @@ void Raid::judge_node() {
   judge_growth_and_delay();
   const pid_t agent = agent_->process().pid();
   for (const std::string& difference : differences(before_, node_state_now())) complain(difference);
-  if (!eventually([&] { return zombies_of(agent) == 0; }, kPatience))
+  if (!eventually([&] { return zombies_of(agent) == 0; }, 10s))
     complain(std::to_string(zombies_of(agent)) + " zombies of the agent");
   const long more = descriptors_of(agent) - descriptors_before_;
   if (more > 60 + 20 * static_cast<long>(attacks_.size()))
@@ -352,9 +352,9 @@ void Raid::judge_rest() {
       verdicts_[i].complaints.push_back(effect);
   if (seconds_since(begin) > 3)
     note("the agent took " + std::to_string(static_cast<int>(seconds_since(begin))) + " s to end");
-  if (ran && !eventually([] { return hostile_processes().empty(); }, kPatience))
+  if (ran && !eventually([] { return hostile_processes().empty(); }, 10s))
     complain(std::to_string(hostile_processes().size()) + " processes are left after the agent's end");
-  if (ran && !eventually([] { return hostile_cgroups().empty(); }, kPatience))
+  if (ran && !eventually([] { return hostile_cgroups().empty(); }, 10s))
     complain("left after the agent's end: " + hostile_cgroups().front());
   for (pid_t pid : hostile_processes()) ::kill(pid, SIGKILL);
   // The next plugin has the same user.
