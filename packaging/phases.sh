@@ -4,8 +4,8 @@
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
-# A sudo'ed or container build must not be surprised by the language of tools.
-export LC_ALL=C.UTF-8
+# The language of tools, whatever the caller has. ccache has both in its hash.
+export LANG=C.UTF-8 LC_ALL=C.UTF-8
 
 # Two checkouts, or two build folders, share what ccache has: objects hold no path of the folder they were made in.
 export CCACHE_NOHASHDIR=1
