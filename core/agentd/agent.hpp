@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Agent: the parts of the daemon, put together, started in order and ended in reverse. The only place that knows them
-// all; what they do is theirs. [main thread, which runs the loop] except where marked.
+// Agent: owns all parts of the daemon. Starts them in order and stops them in reverse order. [main thread, which runs
+// the loop] except where marked.
 #pragma once
 
 #include <atomic>
@@ -50,7 +50,7 @@ namespace koord::agentd {
 
 class Agent {
  public:
-  // Opens what the agent needs; an error means that it cannot run at all.
+  // Opens everything that the agent needs. Fails if the agent cannot run at all.
   static Result<std::unique_ptr<Agent>> make(config::Config config, CommandLine line);
 
   // Runs until SIGTERM or SIGINT, then reverts all knobs and ends within 5 s. SIGHUP reads the configuration again.
@@ -65,7 +65,7 @@ class Agent {
   void handle_signals();
   void start_plugins(const config::Config& config, const std::vector<load::TrustedKey>& keys);
   void reload();
-  // [any] As the data API has it.
+  // Implements ApiSources::reload_plugin. [any]
   void reload_plugin(const std::string& id, std::function<void(const Result<void>&)> done);
   void stop();
 
@@ -93,12 +93,12 @@ class Agent {
   QosModule qos_;
   host::InactivePlugins inactive_;
   host::HookStatistics hook_statistics_;
-  const Services services_;  // of the modules; refers to what follows, too
+  const Services services_;  // of the modules; also refers to later members
 
   event::Loop loop_;
   std::unique_ptr<event::Timer> after_start_;
   VerdictModule verdicts_;
-  EvictionModule evictions_;  // longer than the workers, which bring it answers
+  EvictionModule evictions_;  // outlives the workers, which call it with answers
   event::WorkerPool workers_;
   child::SnapshotImages images_;
   child::Layers layers_;
@@ -119,12 +119,12 @@ class Agent {
   ReportingModule reporting_;
   const KoordletTakeover takeover_;
 
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;  // guards the following members
   config::FeatureGates gates_;
-  std::string config_problem_;  // of the last reload; empty: it was taken
+  std::string config_problem_;  // of the last reload; empty: it was applied
   std::vector<std::string> gate_problems_;
 
-  std::atomic<config::Detail> detail_;  // exporter.detail, for the thread of the page
+  std::atomic<config::Detail> detail_;  // exporter.detail, for the thread of the metrics page
   const api::ApiSources sources_;
   api::MetricsPage page_;
   MetricsAccess metrics_access_;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// BaselineCheckpoints: shares what is quiet for a workload with the cluster, as objects InterferenceMetricCheckpoint.
-// Reads the object of each workload that is new on this node, and passes it on to the plugin that judges. Writes those
-// of workloads that this node has watched for an hour: a new one, one that this node wrote and that has changed
-// materially, or one that its node has left alone for a day. [loop thread]
+// BaselineCheckpoints: shares the baselines of workloads with the cluster as InterferenceMetricCheckpoint objects.
+// Reads the object of each workload that is new on this node, and passes it to the plugin that judges interference.
+// Writes the object of a workload that this node has observed for an hour if the object is new, if this node wrote it
+// and it has changed materially, or if no node has written it for a day. [loop thread]
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,8 @@ namespace koord::agentd {
 
 enum class CheckpointUse { none, read, write };  // write: read, too
 
-// Reads it from the configuration of the plugin that judges, a JSON text. Off if that cannot be read.
+// Reads the use from the configuration (JSON) of the plugin that judges interference. Returns `none` if the
+// configuration cannot be read.
 CheckpointUse checkpoint_use(std::string_view plugin_config);
 
 class BaselineCheckpoints {
@@ -32,10 +33,10 @@ class BaselineCheckpoints {
   struct Limits {
     Duration poll = std::chrono::seconds(10);
     Duration repeat = std::chrono::minutes(10);   // between two writes of one object, and after a failure
-    Duration abandoned = std::chrono::hours(24);  // another node takes an object over
-    std::size_t windows = 3600;                   // a baseline of fewer is not written
-    std::size_t workloads = 500;                  // that are read
-    std::size_t objects = 100;                    // that this node writes
+    Duration abandoned = std::chrono::hours(24);  // after this time another node may write the object
+    std::size_t windows = 3600;                   // the minimum of a baseline that is written
+    std::size_t workloads = 500;                  // the most that are read
+    std::size_t objects = 100;                    // the most that this node writes
   };
 
   // The services must outlive it.
@@ -48,7 +49,7 @@ class BaselineCheckpoints {
   void stop();
 
  private:
-  // As the plugin keeps it.
+  // A workload's baselines, as the plugin stores them.
   struct Known {
     analysis::SavedBaseline cpu;
     std::optional<analysis::SavedBaseline> memory;
@@ -61,7 +62,7 @@ class BaselineCheckpoints {
 
   void poll();
   void read_next(kube::Client& client);
-  // False: it must be asked for again.
+  // Returns false if the object must be requested again.
   bool take(const std::string& workload, const std::string& in_cluster, const Result<kube::Reply>& reply);
   void offer(const std::string& workload, state::BaselineCheckpoint checkpoint);
   void write_next(kube::Client& client);
@@ -76,13 +77,13 @@ class BaselineCheckpoints {
   const std::string node_;
   const std::function<CheckpointUse()> use_;
   const Limits limits_;
-  std::map<std::string, std::string> workloads_;  // as cluster_workloads() has them
+  std::map<std::string, std::string> workloads_;  // the result of cluster_workloads()
   std::uint64_t seen_pods_ = 0;
-  std::map<std::string, Time> asked_;       // workloads, and when
+  std::map<std::string, Time> asked_;       // workloads, and the time of the request
   std::map<std::string, Known> offered_;    // to the plugin
   std::map<std::string, Written> written_;  // by name in the cluster
   ProblemTracker logged_;
-  kube::Client::PendingPtr reading_, writing_;  // null: none under way
+  kube::Client::PendingPtr reading_, writing_;  // null: no request is in progress
   std::unique_ptr<event::Timer> timer_;
 };
 

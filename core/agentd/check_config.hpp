@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `koordetector check-config FILE`: is this configuration right, gates and plugin directories included?
+// Implements `koordetector check-config FILE`: checks a configuration, including gates and plugin directories.
 #pragma once
 
 #include <ostream>
@@ -8,7 +8,7 @@
 
 namespace koord::agentd {
 
-// Prints what is wrong, a line each, or that all is well; returns the exit status, 0 or 2.
+// Prints one line for each problem, or that the configuration is ok. Returns the exit status, 0 or 2.
 int check_config(const CommandLine& line, std::ostream& out);
 
 }  // namespace koord::agentd

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cluster: the agent's side of Kubernetes: a client of the API server, one of this node's kubelet, the sources of state
-// that use them, and the reports about them: capabilities, metrics, log. No behaviour of a server ends the agent.
-// Functions are [loop thread] unless marked.
+// Cluster: the agent's connection to Kubernetes. It has a client of the API server, a client of this node's kubelet,
+// the sources of state that use them, and reports about them: capabilities, metrics, log. No response of a server can
+// end the agent. Functions are [loop thread] unless marked.
 #pragma once
 
 #include <memory>
@@ -35,21 +35,21 @@ class Cluster {
     const state::AnnotationFilter& annotations;
   };
 
-  // `pods`: kubelet or apiserver.
+  // `pods`: PodSource::kubelet or PodSource::apiserver.
   Cluster(Parts parts, const kube::ConnectionConfig& api_server, PodSource pods, const config::Config& config);
   ~Cluster();
 
   void start();
   void stop();
 
-  // Look for pods soon. [any]
+  // Requests a new list of pods soon. [any]
   void request();
 
-  // Returns the problem on one line; empty: none. [any]
+  // Returns the problem in one line; empty: no problem. [any]
   std::string problem() const;
 
   kube::Client& api() { return api_; }
-  // As ApiSource has it. [any]
+  // Returns the status of each collection from ApiSource. [any]
   std::vector<state::ApiSource::Status> collections() const;
 
  private:
@@ -86,7 +86,7 @@ class Cluster {
   std::unique_ptr<state::ApiSource> source_;
 };
 
-// How the lists and watches of the API server go, by kind. `cluster` outlives the last collection.
+// Exports the state of the API server's lists and watches, by kind. `cluster` must outlive the last collection.
 void export_cluster(metric::HostMetrics& metrics, const Cluster& cluster);
 
 }  // namespace koord::agentd

@@ -18,7 +18,7 @@ struct CommandLine {
   std::string feature_gates;           // "A=true,B=false"
 };
 
-// `arguments` without the program's name.
+// Parses `arguments`, which do not include the program's name.
 Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments);
 
 std::string usage();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// DetectionRuleWatch: follows the cluster's objects InterferenceDetectionRule while the plugin that judges is on, and
-// keeps those for this node in the store, for koord.kv/1. So they hold while the API server is away, too.
-// [loop thread]
+// DetectionRuleWatch: watches the cluster's InterferenceDetectionRule objects while the plugin that judges interference
+// is on. Keeps the rules for this node in the store, for koord.kv/1, so they also apply while the API server is
+// unavailable. [loop thread]
 #pragma once
 
 #include <memory>
@@ -21,7 +21,7 @@ class DetectionRuleWatch {
   // The services must outlive it.
   explicit DetectionRuleWatch(const Services& services) : services_(services) {}
 
-  // `has_cluster`: false if the agent uses no cluster; then rules of an earlier one are dropped.
+  // `has_cluster`: false if the agent uses no cluster. Rules of an earlier cluster are removed then.
   void start(bool has_cluster);
   void stop();
 
@@ -34,7 +34,7 @@ class DetectionRuleWatch {
 
   const Services& services_;
   state::DetectionRules rules_;
-  std::string kept_;  // as the store has it
+  std::string kept_;  // the content of the store
   state::StringMap labels_;
   bool is_known_ = false;
   std::vector<std::string> problems_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `koordetector end-plugins`: ends processes of plugins that an agent left behind, for when no agent will start: after
-// the unit's stop.
+// Implements `koordetector end-plugins`: ends processes of plugins that an agent left behind. For use after the stop of
+// the unit, when no agent will start.
 #pragma once
 
 #include <ostream>
@@ -9,8 +9,8 @@
 
 namespace koord::agentd {
 
-// Prints how many processes it has killed. The exit status: 0, 1 without cgroups, 2 the configuration is wrong. Plugins
-// of an agent that runs stay.
+// Prints how many processes it has killed. Returns the exit status: 0, 1 without cgroups, 2 if the configuration is
+// wrong. Plugins of a running agent are not ended.
 int end_plugins(const CommandLine& line, std::ostream& out);
 
 }  // namespace koord::agentd

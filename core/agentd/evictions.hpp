@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Evictions in the agent: core/evict decides the requests of strategies and executes them once a client of the API
-// server exists. The results are in log, capabilities, events, /metrics and decision records. Functions are [loop
-// thread] unless marked.
+// EvictionModule: evictions in the agent. core/evict decides on the requests of strategies, and executes them once a
+// client of the API server exists. Results are reported in the log, capabilities, events, /metrics and decision
+// records. Functions are [loop thread] unless marked.
 #pragma once
 
 #include <atomic>
@@ -25,19 +25,19 @@ class EvictionModule final : public evict::RequestSink {
   ~EvictionModule() override;
 
   void start();
-  // The client may end then. Later requests are refused.
+  // Stops evictions. The client may be destroyed then. Later requests are refused.
   void stop();
 
   void take(const decision::Proposer& proposer, std::vector<evict::Request> requests) override;  // [any]
 
-  // Pods that were ended since the start. [any]
+  // Returns the number of pods that were evicted since the start. [any]
   std::uint64_t done() const { return done_; }
 
  private:
   struct Alive {};
 
   evict::Evictions::Parts eviction_parts();
-  void later(std::function<void()> task);  // [any] on the loop, unless this has ended
+  void later(std::function<void()> task);  // [any] runs the task on the loop, unless this object is destroyed
   void remember();
   void ask(const evict::Order& order);
   void report_outcome(const evict::Outcome& outcome);
@@ -50,11 +50,11 @@ class EvictionModule final : public evict::RequestSink {
   const Services& services_;
   const config::Config config_;
   const std::shared_ptr<Alive> alive_ = std::make_shared<Alive>();
-  const std::shared_ptr<evict::Evictions> evictions_;  // answers come on workers
+  const std::shared_ptr<evict::Evictions> evictions_;  // shared: workers bring answers
   std::unique_ptr<event::Timer> poll_timer_;
   std::unique_ptr<evict::ApiEvictor> api_;
   std::atomic<std::uint64_t> done_ = 0;
-  bool is_braked_ = false;  // when it was last looked at
+  bool is_braked_ = false;  // at the last poll
 };
 
 }  // namespace koord::agentd

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Feature gates from their three origins: the plugins' manifests, the file, the command line.
+// Applies feature gates from their three origins: the plugins' manifests, the file, the command line.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace koord::agentd {
 
-// Applies the file's gates, then those of --feature-gates, each name by itself: the gate of an unreadable plugin is
-// unknown and does not keep the others from being set. Returns a line for each gate that could not be applied.
+// Applies the gates of the file, then those of --feature-gates, one by one: an unknown gate, for example of a plugin
+// that cannot be read, does not prevent the others. Returns a line for each gate that could not be applied.
 std::vector<std::string> apply_gates(const config::GateMap& of_file, const std::string& of_command_line,
                                      config::FeatureGates& gates);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// HookQuestions: asks the runtime hooks about a pod or container that a runtime is about to make or update, for NRI
-// (nri_hooks) and koord-cri-proxy (hook_answers). All hooks of a stage are asked at once, on threads of its own. Hooks
-// that are off and bypassed pods are left out, and so are values that a pod's owner excludes. Each answer is logged and
-// recorded as a decision. [any thread]
+// HookQuestions: asks the runtime hooks about a pod or container that a runtime is about to create or update, for NRI
+// (nri_hooks) and koord-cri-proxy (hook_answers). Asks all hooks of a stage at once, on its own threads. Leaves out
+// hooks that are off, bypassed pods, and values that a pod's owner excludes. Logs each answer and records it as a
+// decision. [any thread]
 #pragma once
 
 #include <atomic>
@@ -25,13 +25,13 @@
 
 namespace koord::agentd {
 
-// The parameters may be destroyed after the call of ask().
+// A question. Its references are only used during the call of ask().
 struct HookQuestion {
   std::uint32_t stage = 0;    // KOORD_STAGE_*
   std::string_view asked_by;  // "NRI"; a literal
   const nri::Pod& pod;
   const nri::Container* container = nullptr;  // null at the stages of pods
-  const nri::Resources* requested = nullptr;  // null: those of the container
+  const nri::Resources* requested = nullptr;  // null: the container's own
 };
 
 class HookQuestions {
@@ -40,28 +40,28 @@ class HookQuestions {
   using Find = std::function<std::vector<host::HookTarget>(std::uint32_t stages)>;
   using Then = std::function<void(const host::HookVerdict&)>;
 
-  // Questions that wait for a thread or for hooks.
+  // The limit of questions that wait for a thread or for hooks.
   static constexpr std::size_t kMostQuestions = 256;
 
-  // The services and the creations outlive it.
+  // The services and the creations must outlive it.
   HookQuestions(const Services& services, const config::HookConfig& config, hook::Creations& creations, Find find);
   ~HookQuestions();
 
-  // Posts a question to the hooks of the stage; `then` is called once, on a thread of its own. Returns false if there
-  // is no hook to ask; then the caller answers.
+  // Posts a question to the hooks of the stage. `then` is called once, on another thread. Returns false if the stage
+  // has no hook; then the caller must answer.
   bool ask(const HookQuestion& question, Then then);
-  // Runs a task behind the questions, after the first one.
+  // Posts a task to the same threads, behind the waiting questions.
   void post(std::function<void()> task);
-  // Asks no hook from now on, and waits for the questions that wait for hooks, at most until their deadline.
+  // Asks no hook from now on. Waits for questions that are with hooks, at most until their deadline.
   void stop();
 
-  // Remembers the changes of a new container. To be called before the runtime gets the answer.
+  // Remembers the changes of a new container. Must be called before the runtime gets the answer.
   void remember(hook::CreationRecord record);
-  // Returns the parts of the container's values that the asked hooks do not give.
+  // Returns the parts of the container's values that come from other sources than the asked hooks.
   hook::OtherPartsOf other_parts(std::uint32_t stage, std::string cgroup_dir, const host::HookVerdict& verdict) const;
 
   bool is_v2() const { return is_v2_; }
-  // Running hooks, whatever their mode.
+  // Returns the running hooks in any mode.
   std::vector<host::HookTarget> running(std::uint32_t stages) const { return find_(stages); }
 
  private:
@@ -86,7 +86,7 @@ class HookQuestions {
   std::atomic<std::size_t> waiting_ = 0;
   std::atomic<bool> has_ended_ = false;
   std::mutex mutex_;
-  std::unique_ptr<event::WorkerPool> threads_;  // from the first question on [mutex_]
+  std::unique_ptr<event::WorkerPool> threads_;  // created at the first post [mutex_]
   ProblemTracker problems_;                     // [mutex_]
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hooks: keeps the answers of runtime hooks for the pods that exist (hook/kept_answers), on a thread of its own,
-// because a hook may be slow. Reports containers that run without fields which only a creation sets. Public functions
-// and request(): [loop thread]; step(), running(), ask() and what they keep of a step: [strand].
+// HookModule: keeps the answers of runtime hooks for existing pods (hook/kept_answers), on a separate thread, because a
+// hook may be slow. Reports containers that run without values which can only be set at creation. Public functions and
+// request(): [loop thread]. step(), running(), ask() and the members of a step: [strand].
 #pragma once
 
 #include <atomic>
@@ -23,10 +23,10 @@
 
 namespace koord::agentd {
 
-// The uid of the agent's own pod; empty: unknown.
+// Returns the uid of the agent's own pod; empty: unknown.
 std::string own_pod_uid();
 
-// The kept answers propose the values of a new container within that time; else they are reverted.
+// The time within which the kept answers must propose the values of a new container. Else the values are reverted.
 inline constexpr Duration kUnproposedTime = std::chrono::seconds(30);
 
 class HookModule {
@@ -34,16 +34,16 @@ class HookModule {
   // Returns the running hooks that name one of these stages (KOORD_STAGE_*). [any thread]
   using Find = std::function<std::vector<host::HookTarget>(std::uint32_t stages)>;
 
-  // Reports to the cluster. [loop thread]
+  // Writes an Event to the cluster. [loop thread]
   using RecordEvent = std::function<void(kube::EventInput)>;
 
   // The services and the creations must outlive it.
   HookModule(const Services& services, hook::Creations& creations, Find find, RecordEvent record_event);
   ~HookModule();
 
-  // Looks for changes from now on, at once when the state has changed.
+  // Starts the checks for changes: periodically, and at once after a change of the state.
   void start();
-  // Waits for the running call, at most until its deadline.
+  // Stops. Waits for the running call, at most until its deadline.
   void stop();
 
  private:
@@ -68,7 +68,7 @@ class HookModule {
   std::atomic<bool> is_requested_ = false;
   std::uint64_t subscription_ = 0;
   std::unique_ptr<event::Timer> timer_;
-  std::unique_ptr<event::WorkerPool> thread_;  // from the first hook on
+  std::unique_ptr<event::WorkerPool> thread_;  // created with the first hook
   std::unique_ptr<event::Strand> strand_;
   std::shared_ptr<Alive> alive_ = std::make_shared<Alive>();
   const std::weak_ptr<Alive> is_alive_ = alive_;  // [any thread]

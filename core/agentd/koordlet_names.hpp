@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The families that dashboards made for koordlet use, in addition to our own: our series under koordlet's names and
-// labels. Made for each request, from the current registry and snapshot. [any thread]
+// Exports series under koordlet's names and labels, in addition to the agent's own names, for dashboards made for
+// koordlet. Computed for each request from the current registry and snapshot. [any thread]
 #pragma once
 
 #include <string>
@@ -23,13 +23,13 @@ struct KoordletSources {
   double start_seconds;  // of this process, Unix time
   Time now;
   const predict::Prediction* prediction = nullptr;     // null: switched off
-  const KubeletDurations* kubelet = nullptr;           // none: the kubelet is not asked
-  const report::NodeMetricStatus* reported = nullptr;  // null: nothing was
-  const report::CpuPools* pools = nullptr;             // null: not known
-  std::uint64_t evictions = 0;                         // of pods that were ended
+  const KubeletDurations* kubelet = nullptr;           // null: the agent does not use the kubelet
+  const report::NodeMetricStatus* reported = nullptr;  // null: nothing was reported
+  const report::CpuPools* pools = nullptr;             // null: unknown
+  std::uint64_t evictions = 0;                         // the number of evicted pods
 };
 
-// Appends the families that have a value, by name.
+// Appends the families that have a value, sorted by name.
 void write_koordlet_names(std::string& out, const KoordletSources& sources);
 
 }  // namespace koord::agentd

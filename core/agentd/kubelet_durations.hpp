@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// KubeletDurations: how long the kubelet's answers took, for our own metric and for koordlet's of the same meaning.
-// [any thread]
+// KubeletDurations: durations of the kubelet's answers, for the agent's own metric and for koordlet's equivalent. [any
+// thread]
 #pragma once
 
 #include <array>
@@ -18,11 +18,11 @@ namespace koord::agentd {
 
 class KubeletDurations {
  public:
-  // Seconds; those of koordlet.
+  // The bounds of koordlet's histogram, in seconds.
   static constexpr std::array kBounds = {0.001, 0.004, 0.016, 0.064, 0.256, 1.024, 4.096};
 
   struct Histogram {
-    std::array<std::uint64_t, kBounds.size()> at_most{};  // answers that took so long at most
+    std::array<std::uint64_t, kBounds.size()> at_most{};  // answers within each bound
     std::uint64_t count = 0;
     double sum = 0;
   };
@@ -30,7 +30,7 @@ class KubeletDurations {
 
   explicit KubeletDurations(metric::HostMetrics& metrics) : metrics_(metrics) {}
 
-  // Records a GET; `status` 0: no answer came.
+  // Records the duration of a GET. `status` 0: no answer came.
   void observe(std::string_view path, unsigned status, Duration took);
 
   std::map<Key, Histogram> all() const;

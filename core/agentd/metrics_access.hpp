@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MetricsAccess: TLS of the metrics port, and which clients it serves (listen.tls). Nothing is served by failure: while
-// the API server cannot be asked, requests that need it get 503. Functions are [loop thread] unless marked.
+// MetricsAccess: TLS and access control of the metrics port (listen.tls). It fails closed: while the API server is
+// unavailable, requests that need its review get 503. Functions are [loop thread] unless marked.
 #pragma once
 
 #include <memory>
@@ -20,13 +20,14 @@ namespace koord::agentd {
 
 class MetricsAccess {
  public:
-  // The services must outlive it, and it the server.
+  // The services must outlive it, and it must outlive the server.
   MetricsAccess(const Services& services, const config::Config& config);
   ~MetricsAccess();
 
-  // The routes, guarded as the configuration says.
+  // Returns the routes with the configured guard.
   http::Routes guarded(http::Routes routes);
-  // With TLS if a certificate is configured. Returns the port; an error names the file that cannot be used.
+  // Listens, with TLS if a certificate is configured. Returns the port. Fails with the name of a file that cannot be
+  // used.
   Result<std::uint16_t> listen(http::Server& server);
   void stop();
 
@@ -48,10 +49,10 @@ class MetricsAccess {
   const std::shared_ptr<kubeauth::GuardCounters> refused_ = std::make_shared<kubeauth::GuardCounters>();
   std::shared_ptr<http::TlsServer> tls_;
   std::unique_ptr<Reviews> reviews_;
-  Time next_attempt_ = Time::min();  // to find the API server
+  Time next_attempt_ = Time::min();  // when to try next to find the API server
   std::unique_ptr<event::Timer> file_timer_;
   ProblemTracker logged_;
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;  // guards the following members
   std::string file_problem_, review_problem_;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// NriHooks: gives the answers of runtime hooks to the container runtime when it makes or updates a container, through
-// its NRI socket (hook/nri). It connects when the first hook runs. Hooks are asked by hook_questions, all within
-// hooks.deadline; a value that comes later, and all values of a pod, are set by the kept answers (agentd/hooks).
-// Functions and events: [loop thread].
+// NriHooks: passes the answers of runtime hooks to the container runtime when it creates or updates a container,
+// through its NRI socket (hook/nri). It connects when the first hook runs. HookQuestions asks the hooks, all within
+// hooks.deadline. Later values, and all values of pods, are set by the kept answers (agentd/hooks). Functions and
+// events: [loop thread].
 #pragma once
 
 #include <memory>
@@ -22,18 +22,17 @@ namespace koord::agentd {
 
 class NriHooks final : public nri::Events {
  public:
-  // The services, the creations and the questions outlive it.
-  // `keep`: the annotations of pods that hooks may read.
+  // The services, the creations and the questions must outlive it. `keep`: the pod annotations that hooks may read.
   NriHooks(const Services& services, const config::HookConfig& config, hook::Creations& creations,
            HookQuestions& questions, nri::KeepAnnotation keep);
   ~NriHooks() override;
 
-  // From now on it connects when a hook runs.
+  // Starts polling: it connects when a hook runs.
   void start();
   // Ends the connection.
   void stop();
 
-  // For operators.
+  // Returns the state of the connection, for operators.
   api::HookConnection connection() const;
 
  private:
@@ -50,7 +49,7 @@ class NriHooks final : public nri::Events {
   void late(nri::Stage stage, const std::string& id) override;
 
   void connect_if_needed();
-  // Asks the hooks of the stage. Returns whether there is one to ask; else the caller answers.
+  // Asks the hooks of the stage. Returns false if the stage has no hook; then the caller must answer.
   bool ask(std::uint32_t stage, const nri::Pod& pod, const nri::Container* container, const nri::Resources* requested,
            HookQuestions::Then then);
   void set_connected(bool is_connected);
@@ -65,7 +64,7 @@ class NriHooks final : public nri::Events {
   const bool is_v2_;
   std::unique_ptr<nri::Client> client_;
   std::unique_ptr<event::Timer> timer_;
-  Time since_{};  // the connection is as it is
+  Time since_{};  // the time of the last connect or disconnect
   std::shared_ptr<Alive> alive_ = std::make_shared<Alive>();
 };
 

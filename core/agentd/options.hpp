@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of the agent's libraries, as its configuration has them.
+// Options of the agent's libraries, made from its configuration.
 #pragma once
 
 #include <string>
@@ -18,13 +18,13 @@ namespace koord::agentd {
 store::Options store_options(const config::StoreSettings& settings);
 cgroup::Reader::Options reader_options(const config::CgroupSettings& settings);
 child::Layers::Options layer_options(const config::Config& config);
-// A list of pods that was not confirmed for this time is old. It is longer if the kubelet is asked more rarely than
-// usual.
+// Returns the time after which a list of pods that was not confirmed is old. It is longer if the kubelet is asked less
+// often than by default.
 Duration pods_are_old_after(const config::Config& config);
-// For listen.probes.
+// Returns the limits of listen.probes.
 http::Limits probe_limits();
-// Returns the Loader of plugins that run in their own process. `configured`: the program. All references must outlive
-// it.
+// Returns the Loader for plugins that run in their own process. `configured`: the program. All references must outlive
+// the Loader.
 host::Loader child_loader(const std::string& configured, child::SnapshotImages& images, const cgroup::Layout& layout,
                           child::Layers& layers);
 

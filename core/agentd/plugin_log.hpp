@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Log lines about plugins, and their names in log and /readyz.
+// Log lines about plugins, and the plugins' names in the log and in /readyz.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace koord::agentd {
 inline constexpr log::Category plugin_log{"plugin"};
 
 log::Level level_of(host::PluginState state);
-// The id, or the quoted path of a file without one.
+// Returns the id, or the quoted path of a file without an id.
 std::string plugin_name_of(const host::PluginStatus& plugin);
 void log_plugin(const host::PluginStatus& plugin);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pods as the governor needs them: the owner of each cgroup, its hands-off knobs, and the containers that have CPUs of
-// their own. Pure. [any thread]
+// Converts pods for the governor: the pod or container of each cgroup, its hands-off knobs, and whether it has
+// exclusive CPUs. Pure. [any thread]
 #pragma once
 
 #include "core/knob/subjects.hpp"
@@ -8,7 +8,7 @@
 
 namespace koord::agentd {
 
-// Returns pods and containers with a known cgroup; a container has its pod's annotation.
+// Returns all pods and containers with a known cgroup. A container has the hands-off annotation of its pod.
 knob::Subjects subjects_of(const state::Snapshot& snapshot);
 
 }  // namespace koord::agentd

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prediction in the agent: trains on a strand of the worker pool, each training period, and reports in /readyz. The
-// model is in core/predict. Functions are [loop thread] unless marked.
+// Prediction in the agent: trains on a strand of the worker pool once in each training period, and reports its health
+// in /readyz. The model is in core/predict. Functions are [loop thread] unless marked.
 #pragma once
 
 #include <atomic>
@@ -21,9 +21,10 @@ class PredictionModule {
   // The services must outlive it.
   PredictionModule(const Services& services, const config::PredictSettings& settings);
 
-  // Takes what an earlier run learnt, in this thread; then trains from time to time. Nothing when it is switched off.
+  // Loads the model of an earlier run in this thread, then trains periodically. Does nothing if prediction is switched
+  // off.
   void start();
-  // Ends training and saves what was learnt.
+  // Ends the training and saves the model.
   void stop();
 
   // Null: switched off. [any]
@@ -37,10 +38,10 @@ class PredictionModule {
 
   const Services& services_;
   std::unique_ptr<predict::Prediction> prediction_;
-  ProblemTracker problems_;  // of the strand, and of stop() after it
+  ProblemTracker problems_;  // used by the strand, then by stop()
   std::atomic<bool> stepping_ = false;
   std::unique_ptr<event::Timer> timer_;
-  std::unique_ptr<event::Strand> strand_;  // last: it ends first, with all that uses the rest
+  std::unique_ptr<event::Strand> strand_;  // last: destroyed first, because its tasks use the other members
 };
 
 }  // namespace koord::agentd

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent as a process: limits to set before anything is opened, figures of its own use.
+// The agent as a process: limits to set before anything is opened, and its resource usage.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,12 @@
 
 namespace koord::agentd {
 
-// Raises the soft limit of open files to the hard one (a descriptor is kept for every cgroup file), ignores SIGPIPE (a
-// client that hangs up is an error of its connection), and has malloc keep little of what is freed. Before any thread.
+// Raises the soft limit of open files to the hard limit, because the agent keeps a descriptor for every cgroup file.
+// Ignores SIGPIPE, so a client that disconnects is only an error of its connection. Makes malloc return freed memory.
+// Must be called before any thread starts.
 void prepare_process();
 
-// Returns to the kernel what only the start needed: free parts of the heap, and the pages of the program and its
+// Returns memory that only the start needed to the kernel: free parts of the heap, and the pages of the program and its
 // libraries. The kernel keeps those pages in its cache and maps each again on the next access. [any]
 void release_startup_memory();
 
@@ -25,7 +26,7 @@ struct ProcessUsage {
 // Returns the resource usage of this process; zeros for values missing in /proc.
 ProcessUsage process_usage();
 
-// How many descriptors this process may have open.
+// Returns how many descriptors this process may have open.
 std::size_t open_files_limit();
 
 }  // namespace koord::agentd

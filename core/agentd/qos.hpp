@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// QoS in the agent: the governor of all knobs, and the journal of their original values. Adopts the knobs that a
-// previous agent left. Reverts all at the end, or leaves them to the next agent. If writes are blocked, reports why: in
-// the log, in /readyz and as the capability knob-originals. Functions are [loop thread] unless marked.
+// QosModule: the governor of all knobs, and the journal of their original values. Adopts the knobs that a previous
+// agent left. At the end it reverts all knobs, or leaves them to the next agent. If writes are blocked, it reports why:
+// in the log, in /readyz and as the capability knob-originals. Functions are [loop thread] unless marked.
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,7 @@
 
 namespace koord::agentd {
 
-// The journal in qos.directory, for the cgroup tree of this node.
+// Returns the options of the journal in qos.directory, for the cgroup tree of this node.
 knob::Journal::Options journal_options(const config::Config& config, const cgroup::Layout& layout);
 
 class QosModule {
@@ -35,11 +35,11 @@ class QosModule {
   knob::Governor& governor() { return governor_; }
   const knob::Governor& governor() const { return governor_; }
 
-  // Looks for what an agent before has left, in this thread, and from then on each second for what has ended.
+  // Reads in this thread which knobs a previous agent left. Then removes expired intents once a second.
   void start(event::Loop& loop, event::WorkerPool& workers);
   // Applies the modes of the node and of each plugin from a configuration that was read again.
   void apply(const config::Config& config);
-  // Nothing is written from then on; all knobs have what they had before, or are the next agent's.
+  // Stops all writes. Then all knobs have their original values, or are left to the next agent.
   void stop();
 
   // Reverts all knobs now, and stops all strategies from writing until an operator allows it. [any]
@@ -58,18 +58,18 @@ class QosModule {
   service::CapabilityBoard& capabilities_;
   const std::string directory_;
   const config::OnExit on_exit_;
-  std::atomic<bool> may_write_;  // some mode says so
+  std::atomic<bool> may_write_;  // a plugin or the node has the mode enforce
   knob::Journal journal_;
   knob::Governor governor_;
 
-  // whether start(), and the strand after it, are done
+  // Whether open() and settle_start() are done. Used by start(), then only by the strand.
   bool is_open_ = false, is_settled_ = false;
   bool is_reported_ = false;  // the capability was set
   ProblemTracker problems_;
 
   std::atomic<bool> stepping_ = false;
   std::unique_ptr<event::Timer> timer_;
-  std::unique_ptr<event::Strand> strand_;  // last: it ends first, with all that uses the rest
+  std::unique_ptr<event::Strand> strand_;  // last: destroyed first, because its tasks use the other members
 };
 
 }  // namespace koord::agentd

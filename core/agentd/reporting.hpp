@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reporting in the agent: writes the objects of core/report once a client of the API server exists, and shows their
-// state in /readyz and /metrics. Functions are [loop thread] unless marked.
+// ReportingModule: writes the objects of core/report once a client of the API server exists, and reports their state in
+// /readyz and /metrics. Functions are [loop thread] unless marked.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@ namespace koord::agentd {
 
 class ReportingModule final : public api::ReportSource {
  public:
-  // The services and the prediction must outlive it. `prediction`: null: switched off.
+  // The services and the prediction must outlive it. `prediction` is null if it is switched off.
   ReportingModule(const Services& services, const predict::Prediction* prediction, const config::Config& config);
   ~ReportingModule() override;
 
@@ -55,10 +55,10 @@ class ReportingModule final : public api::ReportSource {
   const predict::Prediction* const prediction_;
   const config::Config config_;
   const report::NodeMetricOptions options_;
-  const report::NodeMetricReporter node_metric_;  // without a client: for requests only
+  const report::NodeMetricReporter node_metric_;  // without a client: only for compute()
   std::unique_ptr<event::Timer> client_timer_;
   std::unique_ptr<Running> running_;
-  std::atomic<Running*> shown_ = nullptr;  // running_, for other threads; it stays until this ends
+  std::atomic<Running*> shown_ = nullptr;  // running_ for other threads; valid until this object is destroyed
 };
 
 }  // namespace koord::agentd

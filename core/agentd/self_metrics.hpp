@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent's figures about itself, as families koordetector_host_*, _store_* and _http_*: read when /metrics is.
+// Exports the agent's metrics about itself as families koordetector_host_*, _store_* and _http_*. They are read at each
+// scrape of /metrics.
 #pragma once
 
 #include <functional>
@@ -17,15 +18,15 @@
 
 namespace koord::agentd {
 
-// All references must outlive `metrics`' last collection.
+// All references must outlive the last collection of `metrics`.
 void export_process(metric::HostMetrics& metrics);
 void export_cgroup_files(metric::HostMetrics& metrics, const cgroup::Reader& reader);
 void export_store(metric::HostMetrics& metrics, const service::StoreFeed& feed);
 void export_http(metric::HostMetrics& metrics, const http::Server& server);
-// Refused requests to the metrics port.
+// Exports the number of refused requests to the metrics port.
 void export_refusals(metric::HostMetrics& metrics, std::shared_ptr<const kubeauth::GuardCounters> refused);
 void export_capabilities(metric::HostMetrics& metrics, const service::CapabilityBoard& board);
-// `period_of`: the time within which a source confirms its part.
+// `period_of`: returns the time within which a source confirms this part.
 void export_state_age(metric::HostMetrics& metrics, const state::Hub& hub, const Clock& clock,
                       std::function<Duration(state::Part)> period_of);
 void export_events(metric::HostMetrics& metrics, const service::EventLog& events);

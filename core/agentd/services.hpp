@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Services: the parts of the agent that its modules share. The agent owns them, and they outlive the modules.
+// Services: the parts of the agent that its modules share. The agent owns the parts, and they outlive the modules.
 #pragma once
 
 #include <functional>

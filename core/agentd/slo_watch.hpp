@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SloWatch: says in the log, once each, which values of the NodeSLO are not taken. [loop thread]
+// SloWatch: logs each invalid value of the NodeSLO once. [loop thread]
 #pragma once
 
 #include <memory>

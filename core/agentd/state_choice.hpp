@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the agent learns pods, node and NodeSLO from, of its configuration and of what is there. Pure. [any thread]
+// Chooses the sources of pods, node and NodeSLO by the configuration and by what this node has. Pure. [any thread]
 #pragma once
 
 #include <optional>
@@ -18,12 +18,13 @@ std::string_view name_of(PodSource source);  // "kubelet"
 
 struct StateChoice {
   PodSource pods = PodSource::cgroup;
-  std::optional<kube::ConnectionConfig> cluster;  // of the API server; with kubelet and apiserver alone, and not always
-  std::string no_cluster;                         // why it is not there
+  // The API server; only with the sources kubelet and apiserver, and not always.
+  std::optional<kube::ConnectionConfig> cluster;
+  std::string no_cluster;  // why the cluster is not used
 };
 
-// `found`: what kube::find_config() says. auto: pods from a file when one is configured; else the cluster that we are
-// in or that a kubeconfig names; else the cgroup tree.
+// `found`: the result of kube::find_config(). With the source "auto", pods come from a configured file; else from the
+// cluster that the agent runs in or that a kubeconfig names; else from the cgroup tree.
 StateChoice choose_state(const config::Config& config, const Result<kube::ConnectionConfig>& found);
 
 // Returns the time within which the source of this part confirms it again, if it answers.
@@ -36,8 +37,8 @@ struct KubeletPlace {
 
   bool operator==(const KubeletPlace&) const = default;
 };
-// Returns the configured place, else that of the Node, else `host_ip`, which the pod's environment may name, and the
-// default kubelet port; nullopt: unknown yet.
+// Returns the configured host, else the address in the Node, else `host_ip`, which an environment variable of the pod
+// may set. The port is the configured one, else the Node's, else the default. Returns nullopt if no host is known yet.
 std::optional<KubeletPlace> kubelet_place(const config::StateSettings::Kubelet& settings, const state::Node& node,
                                           const char* host_ip);
 

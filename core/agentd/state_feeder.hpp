@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// StateFeeder: keeps the Hub's snapshot of node, pods and topology fresh from the chosen sources (state_choice.hpp).
-// Files, cgroups and topology are read on a strand of the worker pool: on a timer, when a watched file changes, and
-// when a reader finds a cgroup gone. Sources of a cluster run by themselves. Functions are [loop thread]
+// StateFeeder: refreshes the Hub's snapshot of node, pods and topology from the chosen sources (state_choice.hpp). It
+// reads files, cgroups and topology on a strand of the worker pool: on a timer, when a watched file changes, and when a
+// reader finds that a cgroup was removed. Sources of a cluster refresh by themselves. Functions are [loop thread]
 // unless marked.
 #pragma once
 
@@ -31,21 +31,21 @@ class StateFeeder {
   StateFeeder(const Services& services, const config::Config& config);
   ~StateFeeder();
 
-  // Reads all sources once, in this thread, so that plugins begin with a known state; then keeps refreshing.
+  // Reads all sources once in this thread, so that plugins start with a known state. Then refreshes periodically.
   void start();
   void stop();
 
-  // These annotations of pods are read by plugins; the configuration's are kept, too. [any]
+  // Keeps these pod annotations for plugins, in addition to the configured ones. [any]
   void keep_annotations(std::vector<std::string> keys);
   bool keeps_annotation(std::string_view key) const { return annotations_.keys()->contains(key); }
 
-  // Look for pods and containers soon. [any]
+  // Requests a new search for pods and containers soon. [any]
   void request();
 
   // [any]
   api::ModuleHealth health() const;
 
-  // nullptr: the agent uses none.
+  // nullptr: the agent uses no cluster.
   Cluster* cluster() { return cluster_.get(); }
   bool in_cluster() const { return pods_ == PodSource::kubelet || pods_ == PodSource::apiserver; }
   std::string_view pod_source() const { return name_of(pods_); }
@@ -76,14 +76,14 @@ class StateFeeder {
   ProblemTracker annotation_problems_;  // [publishing thread]
 
   mutable std::mutex mutex_;
-  std::string problem_;  // of the last refresh; empty: all was well
+  std::string problem_;  // of the last refresh; empty: no problem
   std::string notes_;    // of the last refresh: remarks on pods of a file
   ProblemTracker logged_;
 
   std::atomic<bool> requested_ = false;
   std::unique_ptr<event::FdWatch> file_watch_;
   std::unique_ptr<event::Timer> timer_, cluster_timer_;
-  event::Strand strand_;  // last: it ends first, with all that uses the rest
+  event::Strand strand_;  // last: destroyed first, because its tasks use the other members
 };
 
 }  // namespace koord::agentd

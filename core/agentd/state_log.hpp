@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The log category of everything that feeds the state of the node.
+// The log category of all sources of the node's state.
 #pragma once
 
 #include "core/log/log.hpp"

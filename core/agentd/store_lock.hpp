@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One agent a metric cache: two writers of one file would take each other's history apart.
+// Ensures that only one agent uses a metric cache: two writers would damage the file.
 #pragma once
 
 #include <string>
@@ -9,8 +9,9 @@
 
 namespace koord::agentd {
 
-// Holds "<path>.lock" until the descriptor is closed. Fails if another process holds it for 2 s. Returns an empty
-// descriptor if no lock is needed: no path, or a folder that cannot be written, where the cache stays in memory anyhow.
+// Locks "<path>.lock" until the descriptor is closed. Fails if another process holds the lock for 2 s. Returns an empty
+// descriptor if no lock is needed: without a path, or if the folder is not writable, because the cache is only in
+// memory then.
 Result<UniqueFd> lock_store(const std::string& path);
 
 }  // namespace koord::agentd

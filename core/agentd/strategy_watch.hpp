@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// StrategyWatch: passes pod facts to the governor and the governor's results to operators. If a strategy is switched
-// off, the reverted knobs of a pod become one event of the pod each time, here and in the cluster. Unknown names in a
+// StrategyWatch: passes pod facts to the governor, and results of the governor to operators. If a strategy is switched
+// off, the reverted knobs of each pod become one event of the pod, in the agent and in the cluster. Unknown names in a
 // hands-off annotation and problems with the file of decisions are logged once. Functions are [loop thread] unless
 // marked.
 #pragma once
@@ -22,7 +22,7 @@ class StrategyWatch {
   StrategyWatch(const Services& services, std::string node_name);
   ~StrategyWatch();
 
-  // Before the first plan.
+  // Must be called before the first plan.
   void start();
   void stop();
 
@@ -47,14 +47,16 @@ class StrategyWatch {
   std::shared_ptr<Alive> alive_ = std::make_shared<Alive>();
 };
 
-// A line for each part of a pod's hands-off annotation that has no effect. `plugins`: their ids. Pure.
+// Returns a line for each part of a pod's hands-off annotation that has no effect. `plugins`: the ids of all plugins.
+// Pure.
 std::vector<std::string> hands_off_problems(const state::Snapshot& snapshot, const std::vector<std::string>& plugins);
 
-// Text of a pod's event: the plugin that held knobs, the knobs, and why they were reverted. Pure.
+// The text of a pod's event: the plugin that held knobs, the knobs, and why they were reverted.
 struct ReleaseStory {
   knob::Subject pod;
   std::string what, why;
 };
+// Returns one story for each pod, plugin and reason. Pure.
 std::vector<ReleaseStory> stories_of(const std::vector<knob::Release>& releases);
 
 }  // namespace koord::agentd

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The values that koordlet leaves in the cgroups of a node when it goes, and the bases of these knobs: computed from
-// the specs of the pods and the defaults of the kubelet, never from the values found. Pure: of a snapshot and of
-// readings. [any thread]
+// Finds the values that a removed koordlet has left in the cgroups of a node, and the bases of these knobs. The bases
+// are computed from the specs of the pods and the defaults of the kubelet, never from the found values. Pure: uses a
+// snapshot and readings. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@ namespace koord::agentd {
 // One knob of one cgroup that koordlet writes, and how to find its base.
 struct TakeoverPlace {
   enum class Rule : std::uint8_t {
-    fixed,  // the base is `fixed`
-    quota,  // the limit of the spec
-    cpus,   // those of the cgroup of all pods
+    fixed,  // the base is the member `fixed`
+    quota,  // the base is the limit of the spec
+    cpus,   // the base is the set of the cgroup of all pods
   };
 
   decision::Level level = decision::Level::qos;
@@ -30,26 +30,26 @@ struct TakeoverPlace {
   const knob::Knob* knob = nullptr;
   std::string pod = {}, container = {};  // "namespace/name"; empty: a class
   Rule rule = Rule::fixed;
-  std::string fixed = {};  // as a strategy would propose it; of a knob with items without the item
+  std::string fixed = {};  // as a strategy would propose it; without the item if the knob has items
   std::string why = {};
   std::optional<std::int64_t> batch_milli = {};  // limit of batch-cpu, which koordlet turns into a quota
 };
 
-// The cgroups of all pods, and of the classes Burstable and BestEffort.
+// The cgroups of all pods, of the class Burstable and of the class BestEffort.
 struct KubeDirs {
   std::string all, burstable, best_effort;
 };
 KubeDirs kube_dirs_of(const cgroup::KubeRoot& root);
 
-// How much is known of the pods on the node.
+// The available knowledge about the pods on the node.
 enum class PodKnowledge : std::uint8_t {
-  nothing,  // no list of pods has come yet
-  cgroups,  // pods are found in the cgroup tree: whether a spec has a limit is unknown
+  nothing,  // no list of pods was received yet
+  cgroups,  // pods are found in the cgroup tree: the limits of their specs are unknown
   specs,
 };
 
-// Returns the cgroups of the classes and of all pods that have not ended, the outer cgroups first. Without specs the
-// knobs are left out that a spec decides, with nothing known all cgroups of pods.
+// Returns the knobs of the cgroups of classes and of pods that have not ended, the outer cgroups first. Without specs
+// it leaves out knobs with a base that depends on a spec; if nothing is known, it leaves out all cgroups of pods.
 std::vector<TakeoverPlace> takeover_places(const state::Snapshot& snapshot, const KubeDirs& dirs, PodKnowledge known);
 
 // Returns the number of pods that have not ended.
@@ -58,15 +58,15 @@ std::size_t count_active_pods(const state::Snapshot& snapshot);
 struct StaleValue {
   TakeoverPlace place;
   knob::Value value, base;
-  std::string why;  // where the base comes from
+  std::string why;  // the source of the base
 };
 
-// nullopt: `now` is what the cgroup should have, or the spec does not decide it. `cpus`: those that all pods may use; a
-// cgroup without a set of its own has them. The subjects are those of the same snapshot.
+// Returns nullopt if `now` is the right value, or if the spec does not determine it. `cpus`: the CPUs that all pods may
+// use, which a cgroup without its own set has. The subjects must come from the same snapshot.
 std::optional<StaleValue> stale_value_at(const TakeoverPlace& place, const knob::Value& now,
                                          const knob::Subjects& subjects, const CpuSet& cpus);
 
-// The groups of resctrl that koordlet makes.
+// Returns whether koordlet makes a resctrl group of this name.
 bool is_group_of_koordlet(std::string_view group);
 
 }  // namespace koord::agentd

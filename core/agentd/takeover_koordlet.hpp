@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists what koordlet left on this node, and sets it to the bases (takeover.hpp). Reads and writes files in the calling
-// thread; for one call at a time. [any thread]
+// Lists the values that koordlet left on this node, and sets them to their bases (takeover.hpp). Reads and writes files
+// in the calling thread. Only one call at a time. [any thread]
 #pragma once
 
 #include <vector>
@@ -16,7 +16,7 @@ namespace koord::agentd {
 
 class KoordletTakeover final : public api::TakeoverSource {
  public:
-  // All outlive it. `has_specs`: the source of the pods knows their specs, not only their cgroups.
+  // All references must outlive it. `has_specs`: the source of the pods provides their specs, not only their cgroups.
   KoordletTakeover(const Clock& clock, const cgroup::Layout& layout, const NodeRoots& roots, const state::Hub& hub,
                    const knob::Governor& governor, bool has_specs);
 

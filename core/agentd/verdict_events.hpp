@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// VerdictEvents: which verdicts become Events at the victim's pod, and when: those that have stood
-// for a minute, again each hour while they stand, and at most one in ten minutes for a pod, resource and plugin. An
-// Event is readable for everyone who may read the pod's namespace, so it names no pod of another namespace. Pure: the
+// VerdictEvents: decides which verdicts become Events at the victim's pod, and when. A verdict is reported after it has
+// lasted for a minute, and then once an hour. A pod, resource and plugin have at most one Event in ten minutes. All
+// users with read access to the pod's namespace can read an Event, so it names no pod of another namespace. Pure: the
 // time is passed in. [one thread]
 #pragma once
 
@@ -23,14 +23,14 @@ class VerdictEvents {
   static constexpr Duration kStands = std::chrono::minutes(1);
   static constexpr Duration kBetween = std::chrono::minutes(10);
   static constexpr Duration kRepeat = std::chrono::hours(1);
-  // The Events of one plugin in kBetween. All Events of the agent leave at one in six seconds.
+  // The limits of the Events of one plugin within kBetween. The agent sends at most one Event in six seconds.
   static constexpr std::ptrdiff_t kMostOwn = 64, kMostThirdParty = 10;
 
-  // The Events that are due now. Verdicts about containers outside of pods have none.
+  // Returns the Events that are due now. Verdicts about containers outside of pods have no Event.
   std::vector<kube::EventInput> due(const std::vector<verdict::RecordPtr>& standing, Time now);
 
  private:
-  // When each was last reported, within kRepeat.
+  // The time of the last report of each verdict and pod, within kRepeat.
   struct OfPlugin {
     std::map<std::uint64_t, Time> verdicts;
     std::map<std::pair<std::string, verdict::Resource>, Time> pods;  // by the pod's uid
@@ -39,11 +39,11 @@ class VerdictEvents {
   bool admit(const verdict::Record& record, const std::string& pod_uid, Time now);
 
   std::map<std::string, OfPlugin>
-      reported_;  // by plugin: verdicts of one do not keep those of others from being reported
+      reported_;  // by plugin, so that verdicts of one plugin do not delay reports of others
 };
 
-// "container app is held up on cpu for 1m0s: a request finds …; caused by etl-5/main 62 %, a pod of another namespace
-// 20 %"
+// Returns an Event, for example "container app is held up on cpu for 1m0s: a request finds …; caused by etl-5/main 62
+// %, a pod of another namespace 20 %".
 kube::EventInput event_of(const verdict::Record& record, Time now);
 
 }  // namespace koord::agentd

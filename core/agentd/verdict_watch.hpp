@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// VerdictWatch: reports verdicts that have stood for a while to the cluster, as Events at the pods of their victims.
+// VerdictWatch: reports verdicts that have lasted for some time to the cluster, as Events at the victims' pods.
 // Functions are [loop thread].
 #pragma once
 

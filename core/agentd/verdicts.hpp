@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// VerdictModule ends standing verdicts: with their victims, and when their plugins have not posted them again in time.
-// [loop thread]
+// VerdictModule: ends current verdicts when their victims end, and when their plugins have not posted them again in
+// time. [loop thread]
 #pragma once
 
 #include <memory>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// VolumeFacts: keeps in koord.kv/1, as "host/pod_volumes", under which name the kubelet keeps each volume of each pod,
-// which limits of block I/O for a pod's volume need. [loop thread]
+// VolumeFacts: publishes the directory name that the kubelet uses for each volume of each pod, as "host/pod_volumes" in
+// koord.kv/1. Block I/O limits for a pod's volume need these names. [loop thread]
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@
 
 namespace koord::agentd {
 
-// {"POD UID": {"VOLUME OF THE POD": "NAME OF ITS DIRECTORY"}}, the directory being that in the kubelet's
-// pods/UID/volumes/kubernetes.io~csi. A claim with an unknown volume is left out, and so is a pod without any.
+// Returns {"POD UID": {"VOLUME OF THE POD": "NAME OF ITS DIRECTORY"}}. The directory is in the kubelet's
+// pods/UID/volumes/kubernetes.io~csi. Claims with an unknown volume and pods without volumes are left out.
 std::string pod_volumes_json(const state::Snapshot& snapshot);
 
 class VolumeFacts {
  public:
   VolumeFacts(const state::Hub& hub, store::Store& store) : hub_(hub), store_(store) {}
 
-  // Looks now and again until destroyed, or stopped.
+  // Checks for changes now and periodically, until destroyed or stopped.
   void start(event::Loop& loop);
   void stop() { timer_.reset(); }
   void poll();
