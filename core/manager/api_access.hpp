@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ApiAccess: which clients the aggregated API serves: it authenticates them by front proxy, client certificate or
-// bearer token, and asks the API server what they may do (core/kubeauth). The authorities come from ConfigMap
-// kube-system/extension-apiserver-authentication, which is watched. Nothing is served by failure. [loop thread]
+// ApiAccess: decides which clients the aggregated API serves. It authenticates them by front proxy, client certificate
+// or bearer token, and asks the API server what they may do (core/kubeauth). The authorities come from ConfigMap
+// kube-system/extension-apiserver-authentication, which is watched. On a failure nothing is served. [loop thread]
 #pragma once
 
 #include <atomic>
@@ -30,21 +30,21 @@ class ApiAccess {
     event::Loop& loop;
     event::WorkerPool& workers;
     const Clock& clock;
-    http::TlsServer& tls;  // gets the authorities of clients
+    http::TlsServer& tls;  // receives the client CAs
   };
   struct Counters {
     std::atomic<std::uint64_t> unauthenticated = 0, forbidden = 0, limited = 0, unavailable = 0;
   };
 
-  // `keep`: how long a decision of the API server counts. The references must outlive it.
+  // `keep`: how long a decision of the API server is cached. The references must outlive this object.
   ApiAccess(Parts parts, const kube::ConnectionConfig& api_server, Duration keep);
 
-  // Valid as long as this.
+  // The result must not outlive this object.
   aggregated::Access access();
 
   const Counters& counters() const { return counters_; }                         // [any]
   kubeauth::Reviewer::Counters reviews() const { return reviewer_.counters(); }  // [any]
-  // With the watch of the ConfigMap, else with its content; empty: none.
+  // Returns the problem with the watch of the ConfigMap, else with its content; "" without a problem.
   const std::string& problem() const { return watch_problem_.empty() ? settings_problem_ : watch_problem_; }
 
  private:
@@ -61,10 +61,10 @@ class ApiAccess {
   kube::Client client_;
   kubeauth::Reviewer reviewer_;
   kubeauth::FrontProxy proxy_;
-  bool is_known_ = false;  // which authorities count, or that the first ConfigMap is missing or invalid
+  bool is_known_ = false;  // the ConfigMap has been read, or is known to be missing or invalid
   Counters counters_;
   std::string watch_problem_, settings_problem_;
-  Backoff retries_{std::chrono::seconds(1), std::chrono::minutes(1), random_seed()};  // of settings not usable yet
+  Backoff retries_{std::chrono::seconds(1), std::chrono::minutes(1), random_seed()};  // for unusable settings
   std::unique_ptr<event::Timer> retry_;
   log::RateLimit audit_lines_{100, std::chrono::minutes(1)}, limited_lines_{10, std::chrono::minutes(1)};
   kube::ListWatch watch_;

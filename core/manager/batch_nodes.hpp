@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// BatchNodes: the batch and mid resources of all nodes: from Nodes, Pods, NodeMetrics and the colocation settings to
-// patches of Nodes. A report may come from any source: the watch of NodeMetrics, or reports that the aggregated API
-// receives; both call take_metric(). Pure: the time is passed in; controllers.hpp sends the patches. [one thread]
+// BatchNodes: computes the batch and mid resources of all nodes. Its input are Nodes, Pods, NodeMetrics and the
+// colocation settings; its output are patches of Nodes. A report comes from the watch of NodeMetrics or from the
+// aggregated API; both call take_metric(). Pure: the time is passed in; controllers.hpp sends the patches. [one thread]
 #pragma once
 
 #include <cstddef>
@@ -33,11 +33,12 @@ class BatchNodes {
 
   explicit BatchNodes(const Options& options) : options_(options), bounds_(options.bounds) {}
 
-  // Without settings for colocation at all (`has_settings` false) no node is touched.
+  // If `has_settings` is false (no settings for colocation), no node is changed.
   void set_colocation(Time now, const ColocationSettings& settings, bool has_settings);
-  // `version`: the Node's resourceVersion as a number; 0: unknown. An older one than that of our last patch is ignored.
+  // `version`: the Node's resourceVersion as a number; 0: unknown. A Node that is older than the result of our last
+  // patch is ignored.
   void take_node(Time now, const state::Node& node, std::uint64_t version = 0);
-  // Its pods are kept for the time when it returns: they may not be passed in again.
+  // Keeps the node's pods for its return, because they may not be passed in again.
   void remove_node(const std::string& name);
   void take_pod(Time now, PodFacts pod);
   void remove_pod(Time now, const std::string& name);
@@ -49,13 +50,13 @@ class BatchNodes {
     std::string node;
     std::string body;  // merge patch of the status
   };
-  // The next patch, begun with this call; several may run, of different nodes.
+  // Returns the next patch and marks it as running. Patches of different nodes may run at once.
   std::optional<Patch> next(Time now);
-  // `version`: of the patched Node, as in take_node().
+  // `version`: the version of the patched Node, as in take_node().
   void ended(Time now, const std::string& node, bool done, std::uint64_t version = 0);
-  // The silence of nodes counts from now on at the earliest: we have just begun to lead, or to see again.
+  // Measures the silence of nodes from now on. Called when this replica begins to lead, or can read reports again.
   void restart(Time now, std::int64_t wall_ns);
-  // This replica no longer leads. The one that does may change its writes.
+  // Called when this replica no longer leads: the new leader may change what this replica wrote.
   void forget_writes();
 
   struct Counts {
@@ -65,7 +66,7 @@ class BatchNodes {
   const WriteBounds& bounds() const { return bounds_; }
   std::size_t known() const { return nodes_.size(); }  // nodes that exist, or have pods or a report
   std::map<BatchGrant::Freshness, std::size_t> freshness(Time now) const;
-  // Problems with nodes' annotations and labels, of the nodes that have any, a line each; at most 16.
+  // Returns problems with annotations and labels of nodes, one line each; at most 16.
   std::vector<std::string> problems() const;
 
  private:
@@ -73,8 +74,8 @@ class BatchNodes {
     explicit Pair(Time now) : grant(now) {}
 
     BatchGrant grant;
-    std::optional<CpuMemory> published;  // as the node has it
-    std::optional<CpuMemory> wanted;     // as we wrote it last
+    std::optional<CpuMemory> published;  // in the Node now
+    std::optional<CpuMemory> wanted;     // the amount that we wrote last
     bool was_written = false;
   };
   struct One {
@@ -88,11 +89,11 @@ class BatchNodes {
     std::vector<std::string> problems;
     std::map<std::string, PodFacts, std::less<>> pods;
     std::optional<NodeUsage> usage;
-    bool is_recent = false;  // of the first usage
+    bool is_recent = false;  // the first usage is recent
     Pair batch, mid;
     std::uint64_t version = 0;
     bool running = false;
-    std::vector<Offer> offers;  // that run
+    std::vector<Offer> offers;  // in the running patch
     Time not_before = Time::min();
   };
 
@@ -112,7 +113,7 @@ class BatchNodes {
   bool has_settings_ = false;
   std::map<std::string, One> nodes_;
   std::map<std::string, std::string> node_of_pod_;
-  std::string next_;  // the node to look at next, by name
+  std::string next_;  // name of the node that is checked next
   Counts counts_;
 };
 

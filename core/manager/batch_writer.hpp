@@ -18,13 +18,13 @@ class BatchWriter {
  public:
   static constexpr std::size_t kMostPatches = 8;
 
-  // `may_write`: asked before each patch. All references must outlive it.
+  // `may_write` is called before each patch. All references must outlive this object.
   BatchWriter(const Clock& clock, kube::Client& client, BatchNodes& nodes, std::function<bool()> may_write)
       : clock_(clock), client_(client), nodes_(nodes), may_write_(std::move(may_write)) {}
 
-  // Sends what is due. Call it when something has changed, and now and then.
+  // Sends the patches that are due. Call it after each change, and periodically.
   void run();
-  // Drops what runs: this replica no longer leads.
+  // Cancels the running patches: this replica no longer leads.
   void cancel();
 
   const std::string& problem() const { return problem_; }  // of the last failure; empty once a patch has succeeded

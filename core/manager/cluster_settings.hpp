@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ClusterSettings: the ConfigMap slo-controller-config with all its documents: the good ones of each key, and the
-// problems with others, also as Events about the ConfigMap. Pure. [one thread]
+// ClusterSettings: reads all documents of the ConfigMap slo-controller-config. It keeps the last valid document of each
+// key, and reports problems with invalid ones, also as Events of the ConfigMap. Pure. [one thread]
 #pragma once
 
 #include <string>
@@ -18,16 +18,16 @@ class ClusterSettings {
   explicit ClusterSettings(std::string config_map) : config_map_(std::move(config_map)) {}  // "namespace/name"
 
   void take(const kube::KeptObject* config_map);  // null: the server has none
-  bool is_known() const { return is_known_; }     // it was read, or is confirmed to be missing
+  bool is_known() const { return is_known_; }     // it was read, or the server has confirmed that it is missing
 
   const state::SloSettings& slo() const { return slo_; }
   const ColocationSettings& colocation() const { return colocation_; }
-  bool has_colocation() const { return has_colocation_; }  // there is a document about it
+  bool has_colocation() const { return has_colocation_; }  // has a colocation document
 
-  std::vector<std::string> problems() const;  // a line each
-  std::vector<std::string> rejected() const;  // keys
+  std::vector<std::string> problems() const;  // one line each
+  std::vector<std::string> rejected() const;  // keys with an invalid document
   std::vector<kube::EventInput> events() const;
-  // A warning about the ConfigMap.
+  // Returns a warning Event about the ConfigMap.
   kube::EventInput event(std::string reason, std::string message) const;
 
  private:

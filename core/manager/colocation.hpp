@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Colocation: how much of a node's unused resources batch and mid pods may get: the document `colocation-config` of the
-// ConfigMap slo-controller-config, its entry for a node, and the node's own annotation and labels. Fields, defaults and
-// order are Koordinator's. Pure. [any thread]
+// Colocation: how much of a node's unused resources batch and mid pods may use. The settings come from the document
+// `colocation-config` of the ConfigMap slo-controller-config, its entry for the node, and the node's own annotation and
+// labels. Fields, defaults and order are Koordinator's. Pure. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,15 @@
 
 namespace koord::manager {
 
-// The base that is subtracted from the capacity for pods that are not batch or free.
+// The amount that is subtracted from the capacity for all pods except batch and free ones.
 enum class Policy : std::uint8_t { usage, request, max_usage_request };
 
 struct ResourceShare {
-  std::int64_t reclaim_percent = 0;  // of the capacity that may be used in all
+  std::int64_t reclaim_percent = 0;  // of the capacity: may be used in total
   Policy policy = Policy::usage;
-  std::int64_t mid_percent = 100;             // of the capacity, at most for mid
-  std::optional<std::int64_t> batch_percent;  // of the capacity, at most for batch; nullopt: no such limit
-  std::int64_t mid_static_percent = 0;        // of the capacity, for mid, whatever is unused; 0: by what is unused
+  std::int64_t mid_percent = 100;             // of the capacity: limit for mid
+  std::optional<std::int64_t> batch_percent;  // of the capacity: limit for batch; nullopt: no limit
+  std::int64_t mid_static_percent = 0;        // of the capacity: fixed amount for mid; 0: by unused resources
 
   bool operator==(const ResourceShare&) const = default;
 };
@@ -38,14 +38,14 @@ struct Colocation {
   Duration report = std::chrono::minutes(1);     // between two reports
   std::vector<std::string> aggregate_durations = {"5m0s", "10m0s", "30m0s"};
   std::string memory_policy = "usageWithoutPageCache";
-  Duration degrade = std::chrono::minutes(15);      // a report that is older than that does not count at all
-  Duration write_period = std::chrono::minutes(5);  // after which a smaller change is written, too
-  double diff_threshold = 0.1;                      // smaller relative changes wait for that
+  Duration degrade = std::chrono::minutes(15);      // an older report is ignored
+  Duration write_period = std::chrono::minutes(5);  // after this time a smaller change is written, too
+  double diff_threshold = 0.1;                      // smaller relative changes wait for write_period
 
   bool operator==(const Colocation&) const = default;
 };
 
-// The node's part of the settings, and problems with it, a line each.
+// The settings of a node, and problems with them, one line each.
 struct NodeColocation {
   Colocation settings;
   std::vector<std::string> problems;
@@ -53,18 +53,18 @@ struct NodeColocation {
 
 class ColocationSettings {
  public:
-  // The document; empty: it is missing, and the defaults hold. Invalid: returns the reason, and everything stays as it
-  // was.
+  // Reads the document. An empty document means that it is missing: the defaults are used. Returns the reason if it is
+  // invalid; then the settings do not change.
   std::string take(std::string_view document);
 
-  // An annotation or label that is invalid is a problem, and counts as missing.
+  // Returns the settings of a node. An invalid annotation or label is reported as a problem, and ignored.
   NodeColocation of_node(const state::StringMap& labels, const state::StringMap& annotations) const;
 
  private:
-  std::string document_;  // the last good one
+  std::string document_;  // the last valid document
 };
 
-// The spec of a node's NodeMetric, JSON.
+// Returns the spec of a node's NodeMetric as JSON.
 std::string node_metric_spec(const Colocation& colocation);
 
 }  // namespace koord::manager

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Controllers: follows Nodes, Pods, NodeMetrics, NodeSLOs and the ConfigMap slo-controller-config, and writes what the
-// pure parts of this folder decide, while this replica leads. A standby follows them, too, so that it can take over at
-// once. [loop thread]
+// Controllers: watches Nodes, Pods, NodeMetrics, NodeSLOs and the ConfigMap slo-controller-config. While this replica
+// leads, it writes the changes that the pure parts of this folder decide. A standby watches them, too, so it can take
+// over at once. [loop thread]
 #pragma once
 
 #include <functional>
@@ -28,7 +28,8 @@ class Controllers {
     const Clock& clock;
     kube::Client& client;
     kube::Events& events;
-    // Whether this replica leads, by the clock: after it was stopped for a while, lead(false) may be still to come.
+    // Returns whether this replica leads, by the clock. It may return false before lead(false) is called, if the
+    // process was suspended for a while.
     std::function<bool()> leads;
   };
   struct Options {
@@ -47,7 +48,7 @@ class Controllers {
   Controllers& operator=(const Controllers&) = delete;
 
   void lead(bool leads);
-  // A report that came another way than by the watch of NodeMetrics, such as an agent's own to the aggregated API.
+  // Takes a report that did not come from the watch of NodeMetrics, such as an agent's report to the aggregated API.
   void take_report(const std::string& node, std::string_view node_metric);
 
   struct Watch {
@@ -56,7 +57,7 @@ class Controllers {
   };
   struct Status {
     std::vector<Watch> watches;
-    std::vector<std::string> problems;     // of the settings, of nodes and of writes, a line each
+    std::vector<std::string> problems;     // with settings, nodes and writes, one line each
     std::vector<std::string> rejected;     // keys of the ConfigMap with an invalid document
     const PerNodeObjects* slos = nullptr;  // null: this controller is off
     const PerNodeObjects* metrics = nullptr;
@@ -64,7 +65,7 @@ class Controllers {
   };
   Status status() const;
   bool is_synced() const;  // every watch has listed its objects
-  // Empty: not known, or not up to date.
+  // Returns the names of all nodes; empty if they are unknown or not up to date.
   std::vector<std::string> nodes() const;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The condition Fresh in the status of a report. Only the server sets it: a client's own one is dropped. No I/O.
-// [any thread]
+// The condition Fresh in the status of a report. Only the server sets it: a Fresh condition from a client is removed.
+// No I/O. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,21 @@
 
 namespace koord::manager {
 
-// The status with the condition Fresh. Its time stays as long as its value does; other conditions stay.
-// `silent_seconds`: since the last report; nullopt: the report is current. `now_seconds`: wall clock.
+// Returns the status with the condition Fresh. The condition's time changes only with its value. Other conditions do
+// not change. `silent_seconds`: since the last report; nullopt: the report is current. `now_seconds`: wall clock.
 Result<std::string> with_fresh_condition(std::string_view status, std::optional<std::int64_t> silent_seconds,
                                          std::int64_t now_seconds);
 
-// The status that a client sent, as JSON that the server has checked and written, with Fresh=True. `before`: the status
-// that it replaces, or empty; the condition's time is that of there if it was true there. An empty status stays empty.
+// Returns the status that a client sent, with Fresh=True. `sent` is JSON that the server has checked and written.
+// `before`: the status that it replaces, or "". If that one had Fresh=True, the condition keeps its time. An empty
+// status is returned unchanged.
 std::string with_report_fresh(std::string sent, std::string_view before, std::int64_t now_seconds);
 
-// A status that the function above made, without a report for some time: Fresh=False. Empty: it is no object.
+// Returns a status made by with_report_fresh() with Fresh=False, for a node without a report for some time. Returns ""
+// if `status` is not an object.
 std::string with_report_missing(std::string_view status, std::int64_t silent_seconds, std::int64_t now_seconds);
 
-// Whether the function above made this status.
+// Returns whether with_report_missing() made this status.
 bool lacks_report(std::string_view status);
 
 }  // namespace koord::manager

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// LeaderSlice: publishes the leader as the only endpoint of a Service without a selector, as an EndpointSlice that this
-// replica writes while it leads. So the aggregator and clients of the Service reach the leader only. The aggregator of
-// Kubernetes up to 1.32 reads Endpoints instead, so these are written, too. Both stay after a leader that was cut off
-// until the next one replaces them. [loop thread]
+// LeaderSlice: publishes the leader as the only endpoint of a Service without a selector, in an EndpointSlice that this
+// replica writes while it leads. So the aggregator and clients of the Service reach only the leader. The aggregator of
+// Kubernetes up to 1.32 reads Endpoints instead, so they are written, too. If a leader loses its connection, both
+// objects remain until the next leader replaces them. [loop thread]
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,7 @@
 
 namespace koord::manager {
 
-// The port's name in Service and EndpointSlice.
+// The name of the port in Service and EndpointSlice.
 inline constexpr std::string_view kServicePort = "https";
 
 struct LeaderEndpoint {
@@ -32,28 +32,29 @@ struct LeaderEndpoint {
   std::string slice_name() const { return service + "-leader"; }
 };
 
-// From an address as agents read it (kube::split_address). Fails if the host is a name.
+// Parses an address in the form that agents use (kube::split_address). Fails if the host is a name.
 Result<LeaderEndpoint> parse_endpoint(std::string_view address);
-// The EndpointSlice, as a new object.
+// Returns the EndpointSlice as a new object.
 std::string slice_json(const LeaderEndpoint& leader);
-// The slice cannot become this one: its kind of addresses never changes.
+// Returns whether the slice has the other IP family. It must be replaced then, because the address type of a slice
+// cannot change.
 bool has_other_addresses(std::string_view slice, const LeaderEndpoint& leader);
-// The object with this endpoint; nullopt: it is as it should be.
+// Returns the slice with this endpoint; nullopt if it needs no change.
 Result<std::optional<std::string>> slice_with(std::string_view newest, const LeaderEndpoint& leader);
-// The same for the Endpoints of the Service. No slice is made from them.
+// The same for the Endpoints of the Service. Kubernetes does not mirror them into a slice.
 std::string endpoints_json(const LeaderEndpoint& leader);
 Result<std::optional<std::string>> endpoints_with(std::string_view newest, const LeaderEndpoint& leader);
 
 class LeaderSlice {
  public:
-  // `leads`: by the clock. The references must outlive it.
+  // `leads`: whether this replica leads, by the clock. The references must outlive this object.
   LeaderSlice(event::Loop& loop, kube::Client& client, LeaderEndpoint leader, std::function<bool()> leads);
   ~LeaderSlice();
   LeaderSlice(const LeaderSlice&) = delete;
   LeaderSlice& operator=(const LeaderSlice&) = delete;
 
   void lead(bool leads);
-  const std::string& problem() const { return problem_; }  // of the last write while it leads; empty: none
+  const std::string& problem() const { return problem_; }  // of the last write while this replica leads; empty: none
 
  private:
   struct Object;
@@ -69,7 +70,7 @@ class LeaderSlice {
   const LeaderEndpoint leader_;
   const std::function<bool()> leads_;
   std::string problem_;
-  Backoff held_{std::chrono::seconds(1), std::chrono::seconds(10), random_seed()};  // by finalizers, or made again
+  Backoff held_{std::chrono::seconds(1), std::chrono::seconds(10), random_seed()};  // while finalizers block
   bool has_replaced_ = false;  // since the last write that succeeded
   std::unique_ptr<event::Timer> timer_;
   kube::Client::PendingPtr pending_;

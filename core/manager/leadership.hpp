@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Leadership: takes part in leader election (election.hpp) with a client of the API server. The client should serve
-// nothing else: a request that waits behind others costs the leadership. [loop thread]
+// Leadership: takes part in leader election (election.hpp) with a client of the API server. Use a separate client: a
+// request that waits behind others can lose the leadership. [loop thread]
 #pragma once
 
 #include <atomic>
@@ -16,8 +16,8 @@
 
 namespace koord::manager {
 
-// Until when this replica leads, for other threads. It is right even if the process was stopped for a while. [any
-// thread]
+// The time until which this replica leads, for other threads. It is right even if the process was suspended for a
+// while. [any thread]
 class LeaderTime {
  public:
   bool leads(const Clock& clock) const { return clock.now() < until_.load(); }
@@ -34,27 +34,27 @@ class Leadership {
     std::string identity;
     LeaseTiming timing = {};
     std::shared_ptr<LeaderTime> time = std::make_shared<LeaderTime>();
-    // Returns the LeaseRecord::versions to write, from those in the lease. Empty: they stay as they are.
+    // Returns the LeaseRecord::versions to write, from those in the lease. If it is empty, they do not change.
     std::function<std::uint64_t(std::uint64_t in_lease)> reserve = {};
-    // They are in the lease, and this replica holds it. Called before on_change(true).
+    // `versions` are stored in the lease, and this replica holds it. Called before on_change(true).
     std::function<void(std::uint64_t versions)> on_reserved = {};
   };
 
-  // `on_change`: this replica begins to lead, or has ceased to. It may destroy nothing of this. All references must
-  // outlive it.
+  // `on_change` is called when this replica begins or ceases to lead. It must not destroy this object. All references
+  // must outlive this object.
   Leadership(event::Loop& loop, const Clock& clock, kube::Client& client, Options options,
              std::function<void(bool leads)> on_change);
   ~Leadership();
   Leadership(const Leadership&) = delete;
   Leadership& operator=(const Leadership&) = delete;
 
-  // Decided by the clock at each call, so that it is right even if the process was stopped for a while.
+  // Checks the clock at each call, so the result is right even if the process was suspended for a while.
   bool leads() const;
-  std::string holder() const;          // as read last
-  std::int64_t transitions() const;    // of the lease
-  const std::string& problem() const;  // of the last request; empty: none
+  std::string holder() const;          // the holder as last read
+  std::int64_t transitions() const;    // number of changes of the holder
+  const std::string& problem() const;  // problem of the last request; empty: none
 
-  // Ceases to lead, gives the lease up, and then calls `done`.
+  // Ceases to lead, releases the lease, and then calls `done`.
   void release(std::function<void()> done);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Lease of coordination.k8s.io/v1 as leader election uses it, from and to JSON. [any thread]
+// Reads and writes a Lease of coordination.k8s.io/v1 for leader election, as JSON. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -12,26 +12,26 @@
 
 namespace koord::manager {
 
-// The times are only compared, never computed with.
+// The content of a Lease. Its times are only compared, never used in calculations.
 struct LeaseRecord : kube::LeaseState {
-  std::uint64_t versions = 0;  // no object has a greater resource version so far (version_marks.hpp); 0: unknown
+  std::uint64_t versions = 0;  // upper bound of the resource versions so far (version_marks.hpp); 0: unknown
   std::string resource_version;
-  std::string object;  // the whole object as JSON; empty: none exists yet
+  std::string object;  // the whole object as JSON; empty: it does not exist yet
 
   bool operator==(const LeaseRecord&) const = default;
 };
 
-// As kube::parse_lease_state(); an annotation that is not a number is zero.
+// Like kube::parse_lease_state(). An annotation that is not a number is read as 0.
 Result<LeaseRecord> parse_lease(std::string_view object);
 
 // The annotation with LeaseRecord::versions.
 inline constexpr std::string_view kVersionsAnnotation = "metrics.koordetector.sh/versions";
 
-// The object to create, or to replace the one that `record` was read from: all of it stays but the annotation and the
-// members of the spec that are named in LeaseRecord.
+// Returns the object to create, or to replace the one that `record` was read from. Only the annotation and the members
+// of LeaseRecord change in its spec and metadata.
 Result<std::string> lease_json(const kube::LeasePlace& place, const LeaseRecord& record);
 
-// "2026-01-02T03:04:05.678000Z", as the API server wants times of Leases.
+// Returns a time in the format of Leases: "2026-01-02T03:04:05.678000Z".
 std::string format_micro_time(std::int64_t wall_ns);
 
 using kube::address_of_identity;

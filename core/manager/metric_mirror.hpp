@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MetricMirror: writes the status of NodeMetrics of slo.koordinator.sh from the reports of agents (mirror_plan.hpp),
-// for Koordinator's scheduler and other readers of that object. Only while this replica leads. [loop thread]
+// MetricMirror: writes agents' reports to the status of NodeMetrics of slo.koordinator.sh (mirror_plan.hpp), for
+// Koordinator's scheduler and other readers of that object. It runs only while this replica leads. [loop thread]
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ class MetricMirror {
     const Clock& clock;
     kube::Client& client;
     std::function<bool()> leads;
-    // The status of a node's newest report, as JSON; empty: no longer known.
+    // Returns the status of a node's newest report as JSON; "" if it is no longer known.
     std::function<std::string(const std::string& node)> status;
   };
   struct Counts {
@@ -37,14 +37,14 @@ class MetricMirror {
   MetricMirror(const MetricMirror&) = delete;
   MetricMirror& operator=(const MetricMirror&) = delete;
 
-  // An agent has reported to this replica.
+  // Called when an agent has reported to this replica.
   void report(const std::string& node, std::string_view status);
   void forget(const std::string& node);
-  // This replica leads no longer: writes on their way are given up.
+  // Cancels the writes in flight: this replica no longer leads.
   void end();
 
   const Counts& counts() const { return counts_; }
-  const std::string& problem() const { return problem_; }  // of the last failed write; empty: the last one worked
+  const std::string& problem() const { return problem_; }  // of the last failed write; empty after a successful write
 
  private:
   void run();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// MetricServer: serves the aggregated API of NodeMetrics over TLS: which clients (api_access.hpp), what they get
-// (served_metrics.hpp), what follows from reports (reported_nodes.hpp), and where clients find the leader
-// (leader_slice.hpp). Functions are [loop thread] unless marked.
+// MetricServer: serves the aggregated API of NodeMetrics over TLS. Its parts decide which clients are served
+// (api_access.hpp), answer them (served_metrics.hpp), act on reports (reported_nodes.hpp), and publish the leader's
+// address (leader_slice.hpp). Functions are [loop thread] unless marked.
 #pragma once
 
 #include <cstdint>
@@ -31,33 +31,33 @@ class MetricServer {
  public:
   struct Parts {
     event::Loop& loop;
-    event::WorkerPool& workers;       // of clients of the API server
-    event::WorkerPool& http_workers;  // of answers; outlives this, and the clock outlives it
+    event::WorkerPool& workers;       // for clients of the API server
+    event::WorkerPool& http_workers;  // for responses; both this pool and the clock outlive the server
     const Clock& clock;
     kube::Client& client;
     const kube::ConnectionConfig& api_server;
     std::shared_ptr<const LeaderTime> leader_time;
-    std::function<std::vector<std::string>()> nodes;                // of the cluster; empty: unknown
-    std::function<std::string()> leader;                            // its address
+    std::function<std::vector<std::string>()> nodes;                // nodes of the cluster; empty: unknown
+    std::function<std::string()> leader;                            // the leader's address
     std::function<void(const aggregated::PlainObject&)> on_report;  // [any]
-    bool mirrors = false;                                           // reports to slo.koordinator.sh
+    bool mirrors = false;                                           // mirror reports to slo.koordinator.sh
   };
 
-  // Listens. An error names the key of the configuration.
+  // Starts to listen. An error names the configuration key.
   static Result<std::unique_ptr<MetricServer>> open(Parts parts, const config::ManagerConfig::Serve& settings);
   ~MetricServer();
 
   std::uint16_t port() const { return port_; }
-  // Without one the leader is not published.
+  // Publishes the leader's endpoint. Without this call the leader is not published.
   void publish(LeaderEndpoint endpoint);
 
   // See Leadership::Options.
   std::uint64_t reserve(std::uint64_t in_lease);
   void reserved();
   void lead(bool leads);
-  // To be called with each report of on_report.
+  // Call it with each report that on_report receives.
   void take_report(const aggregated::PlainObject& report) { reported_.take(report); }
-  // Accepts no more; see http::Server::stop().
+  // Stops accepting connections; see http::Server::stop().
   void stop(Duration bound, std::function<void()> stopped) { server_->stop(bound, std::move(stopped)); }
 
   struct Status {
@@ -82,14 +82,14 @@ class MetricServer {
 
   const Parts parts_;
   const std::shared_ptr<http::TlsServer> tls_;
-  kube::Client mirror_client_;  // apart, so that a server that is slow with its writes delays no others
-  const std::shared_ptr<ServedMetrics> served_;  // requests that are being answered hold it, too
+  kube::Client mirror_client_;                   // separate: slow mirror writes must not delay other requests
+  const std::shared_ptr<ServedMetrics> served_;  // requests in progress also hold a reference
   ReportedNodes reported_;
   ApiAccess access_;
   VersionMarks marks_;
   std::optional<LeaderSlice> slice_;
   std::uint64_t standby_ = 0;
-  Time next_look_{};  // at objects of nodes that do not exist
+  Time next_look_{};  // next check for objects of nodes that do not exist
   std::uint16_t port_ = 0;
   std::unique_ptr<event::Timer> timer_;
   std::unique_ptr<http::Server> server_;

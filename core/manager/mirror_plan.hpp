@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// MirrorPlan: which NodeMetrics of slo.koordinator.sh are written next from the reports of agents: each node at most
-// once in a while, those with changes first, then those that were written longest ago, all together at a bounded rate.
-// And the status to write. No I/O and no clock. [one thread]
+// MirrorPlan: decides which NodeMetrics of slo.koordinator.sh are written next from the reports of agents. A node is
+// written at most once per gap. Changed nodes are written first, then those with the oldest write. The total rate is
+// limited. It also builds the status to write. No I/O and no clock. [one thread]
 #pragma once
 
 #include <cstddef>
@@ -17,31 +17,31 @@
 
 namespace koord::manager {
 
-// A status of metrics.koordetector.sh without the fields that Koordinator's definition lacks: pressure and interference
-// of pods, the period of reports, and conditions.
+// Returns a status of metrics.koordetector.sh without the fields that Koordinator's definition lacks: pressure and
+// interference of pods, the period of reports, and conditions.
 Result<std::string> mirrored_status(std::string_view status);
 
-// The same for two reports that differ in their time only.
+// Returns a hash of the content. Reports that differ only in their time have the same hash.
 std::uint64_t content_of(std::string_view status);
 
 class MirrorPlan {
  public:
   struct Options {
-    Duration gap = std::chrono::minutes(1);  // between two writes of a node; after a refusal, too
+    Duration gap = std::chrono::minutes(1);  // between two writes of a node, also after a failed one
     double per_second = 100;
-    std::size_t open = 16;  // writes on their way
+    std::size_t open = 16;  // limit for writes in flight
   };
 
   MirrorPlan() : MirrorPlan(Options()) {}
   explicit MirrorPlan(const Options& options) : options_(options) {}
 
-  // An agent has reported.
+  // Called when an agent has reported.
   void report(const std::string& node, std::uint64_t content);
   void forget(std::string_view node);
-  // Another leader writes from now on.
+  // Forgets all nodes: another leader writes from now on.
   void clear();
 
-  // The nodes to write now; each must be followed by done().
+  // Returns the nodes to write now. Call done() for each of them.
   std::vector<std::string> next(Time now);
   void done(std::string_view node, bool was_written, Time now);
 
@@ -49,11 +49,11 @@ class MirrorPlan {
 
  private:
   struct Node {
-    std::uint64_t content = 0;             // of the newest report
+    std::uint64_t content = 0;             // content of the newest report
     std::optional<std::uint64_t> written;  // content of the last write
-    bool has_new = false;                  // a report since the last write
+    bool has_new = false;                  // a report arrived since the last write
     bool is_open = false;
-    std::uint64_t sent = 0;  // content on its way
+    std::uint64_t sent = 0;  // content of the write in flight
     std::optional<Time> tried;
   };
   std::size_t take_tokens(Time now);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of a Node object that the controllers read, as JSON: a kubelet changes the other parts all the time, and a
-// cluster may have thousands of nodes. [any thread]
+// The part of a Node object that the controllers read, as JSON. Other parts are removed, because a kubelet changes them
+// often and a cluster may have thousands of nodes. [any thread]
 #pragma once
 
 #include <optional>
@@ -14,8 +14,8 @@
 
 namespace koord::manager {
 
-// A Node with its names, labels, resources and the annotations below node.koordinator.sh; the text itself if it cannot
-// be read.
+// Returns a Node with only its names, labels, resources and the annotations below node.koordinator.sh. Returns the text
+// unchanged if it cannot be parsed.
 std::string trim_node(std::string_view object);
 
 // A pair of resource names: "kubernetes.io/batch-cpu", "kubernetes.io/batch-memory".
@@ -25,15 +25,15 @@ struct ResourcePair {
 inline constexpr ResourcePair kBatch{"kubernetes.io/batch-cpu", "kubernetes.io/batch-memory"};
 inline constexpr ResourcePair kMid{"kubernetes.io/mid-cpu", "kubernetes.io/mid-memory"};
 
-// The allocatable amounts; nullopt: the node has neither.
+// Returns the allocatable amounts; nullopt if the node has neither resource.
 std::optional<CpuMemory> published(const state::Node& node, const ResourcePair& names);
 
-// A change of what a node offers; nullopt removes the pair.
+// A change of a node's extended resources; nullopt removes the pair.
 struct Offer {
   ResourcePair names;
   std::optional<CpuMemory> amount;
 };
-// The merge patch for the Node's status.
+// Returns the merge patch for the status of the Node.
 std::string status_patch(const std::vector<Offer>& offers);
 
 }  // namespace koord::manager

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NodeUsage: the input of batch resources: a NodeMetric's status, as the agent or koordlet writes it, and the pods that
-// the scheduler has put on the node. Text in, values out. [any thread]
+// NodeUsage: the input for batch resources: the status of a NodeMetric, as the agent or koordlet writes it, and the
+// pods on the node. Parses text to values. [any thread]
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ struct CpuMemory {
   bool operator==(const CpuMemory&) const = default;
 };
 
-// Sums and products stay within these, whatever is reported.
+// Limit for sums and products, for any reported values.
 inline constexpr std::int64_t kMostAmount = std::int64_t{1} << 52;
 
 struct PodUse {
@@ -36,15 +36,16 @@ struct PodUse {
   bool operator==(const PodUse&) const = default;
 };
 
-// The uses of a report, with all names in one text: a cluster may have hundreds of thousands.
+// The usage of the pods in a report. All names are in one string to save memory: a cluster may have hundreds of
+// thousands of pods.
 class PodUses {
  public:
   void add(std::string_view name, state::PriorityClass priority, const CpuMemory& usage);
-  // Frees what was reserved for more.
+  // Frees unused capacity.
   void fit();
 
   std::size_t size() const { return uses_.size(); }
-  // Valid until the next change.
+  // The result is valid until the next change.
   PodUse operator[](std::size_t at) const;
 
   bool operator==(const PodUses&) const = default;
@@ -63,21 +64,21 @@ class PodUses {
 };
 
 struct NodeUsage {
-  std::string update_time;                    // as it came; another text is another report
-  std::optional<std::int64_t> update_ns;      // since the Unix epoch, on the node's clock; nullopt: none, or unreadable
-  Duration window = std::chrono::minutes(5);  // that the values are averages of
+  std::string update_time;                    // as received; a different text means a new report
+  std::optional<std::int64_t> update_ns;      // since the Unix epoch, on the node's clock; nullopt: missing or invalid
+  Duration window = std::chrono::minutes(5);  // the values are averages over this window
   CpuMemory node, system;
   PodUses pods;
-  PodUses applications;                       // outside of Kubernetes
+  PodUses applications;                       // not run by Kubernetes
   std::optional<CpuMemory> prod_reclaimable;  // nullopt: not known
 
   bool operator==(const NodeUsage&) const = default;
 };
 
-// A NodeMetric object as JSON. Without a status: an empty update_time. Fails if an amount is below zero.
+// Parses a NodeMetric object (JSON). Without a status, update_time is empty. Fails if an amount is negative.
 Result<NodeUsage> parse_node_usage(std::string_view object);
 
-// A pod on a node, in the few words that are kept of it; there may be hundreds of thousands.
+// The few facts that are kept of a pod, because a cluster may have hundreds of thousands of pods.
 struct PodFacts {
   std::string name;     // "namespace/name"
   std::string node;     // empty: not bound yet
@@ -89,14 +90,14 @@ struct PodFacts {
   bool operator==(const PodFacts&) const = default;
 };
 
-// From a Pod object as JSON.
+// Parses a Pod object (JSON).
 Result<PodFacts> parse_pod_facts(std::string_view object);
 
-// One line without the name, and back; the line is our own.
+// Convert to a line without the name, and back. Only this program writes such lines.
 std::string to_line(const PodFacts& pod);
 Result<PodFacts> from_line(std::string name, std::string_view line);
 
-// Batch and free pods take what others leave; all others go before them.
+// Returns whether the class has priority over batch: all classes but batch and free have.
 bool goes_before_batch(state::PriorityClass priority);
 
 }  // namespace koord::manager

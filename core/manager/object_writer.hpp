@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ObjectWriter: sends the writes of PerNodeObjects with a client of the API server, a few at a time. [loop thread]
+// ObjectWriter: sends the writes of PerNodeObjects with a client of the API server, a few at once. [loop thread]
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@ class ObjectWriter {
  public:
   static constexpr std::size_t kMostRunning = 8;
 
-  // `collection`: "/apis/slo.koordinator.sh/v1alpha1/nodeslos". `may_write`: asked before each write. All references
-  // must outlive it.
+  // `collection`: "/apis/slo.koordinator.sh/v1alpha1/nodeslos". `may_write` is called before each write. All references
+  // must outlive this object.
   ObjectWriter(const Clock& clock, kube::Client& client, std::string collection, PerNodeObjects& objects,
                std::function<bool()> may_write)
       : clock_(clock),
@@ -30,9 +30,9 @@ class ObjectWriter {
         objects_(objects),
         may_write_(std::move(may_write)) {}
 
-  // Sends what is due. Call it when something has changed, and now and then.
+  // Sends the writes that are due. Call it after each change, and periodically.
   void run();
-  // Drops what runs: this replica no longer leads.
+  // Cancels the running writes: this replica no longer leads.
   void cancel();
 
   const std::string& problem() const { return problem_; }  // of the last failure; empty once a write has succeeded

@@ -20,7 +20,7 @@ struct CommandLine {
   Action action = Action::run;
 };
 
-// `arguments` without the program's name.
+// `arguments`: without the program's name.
 Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments);
 
 std::string usage();
@@ -30,7 +30,7 @@ inline constexpr std::string_view kNodeMetricGate = "NodeMetric";
 inline constexpr std::string_view kBatchGate = "BatchResources";
 inline constexpr std::string_view kMirrorGate = "NodeMetricMirror";  // off by default
 
-// The gates of the controllers, as set by the configuration and, over it, by the command line.
+// Returns the feature gates of the controllers. The command line overrides the configuration.
 Result<config::FeatureGates> controller_gates(const config::GateMap& of_file, const std::string& of_command_line);
 
 }  // namespace koord::manager

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// PerNodeObjects: keeps one cluster-scoped object for each node (NodeSLO, NodeMetric) at a wanted spec: which object to
-// create, replace or remove next. Writes only what differs, leaves metadata and status alone, and leaves an object
-// alone that another program keeps changing (write_bounds.hpp). An object without a node is removed after a grace.
-// Pure: the time is passed in; object_writer.hpp sends the writes. [one thread]
+// PerNodeObjects: keeps one cluster-scoped object per node (NodeSLO, NodeMetric) at a wanted spec. It decides which
+// object to create, replace or remove next. It writes only differences, and does not change metadata and status. If
+// another program keeps changing an object, it stops writing that object for a while (write_bounds.hpp). It removes an
+// object without a node after a grace time. Pure: the time is passed in; object_writer.hpp sends the writes. [one
+// thread]
 #pragma once
 
 #include <boost/json.hpp>
@@ -27,17 +28,17 @@ class PerNodeObjects {
     std::string api_version;  // "slo.koordinator.sh/v1alpha1"
     std::string kind;
     std::string manager = "koord-manager";            // our name in managedFields
-    Duration orphan_grace = std::chrono::minutes(1);  // from the end of a node to the removal of its object
+    Duration orphan_grace = std::chrono::minutes(1);  // from the removal of a node to the removal of its object
     WriteBounds::Limits bounds = {};
   };
 
   PerNodeObjects(Options options, std::uint64_t seed);
 
-  // The node exists, and its object shall have this spec (JSON, a mapping).
+  // Sets the wanted spec (a JSON object) of the node's object. The node exists.
   Result<void> want(const std::string& node, std::string_view spec);
   void unwant(const std::string& node);
 
-  // The object as the server has it now, JSON.
+  // Takes the current object of the server, as JSON.
   Result<void> observe(Time now, const std::string& name, std::string_view object);
   void observe_removed(const std::string& name);
 
@@ -45,21 +46,22 @@ class PerNodeObjects {
     enum class Do : std::uint8_t { create, replace, remove };
     Do what = Do::create;
     std::string name;
-    std::string object;  // of remove: the body with the preconditions
+    std::string object;  // for remove: the body with the preconditions
   };
-  // The next write, begun with this call; several may run, of different objects.
+  // Returns the next write and marks it as running. Writes of different objects may run at once.
   std::optional<Write> next(Time now);
-  // When next() may have one; Time::max(): not before something changes.
+  // Returns when next() may return a write. Time::max(): not before something changes.
   Time due() const;
 
   enum class Outcome : std::uint8_t {
     done,
-    changed,  // another client was faster (409, 404): soon again, with the newer object
+    changed,  // another client was faster (409, 404): retry soon with the newer object
     failed,
   };
-  // `stored`: of done, the object as the server answered it; may be empty.
+  // `stored`: the object in the server's response if the write is done; may be empty.
   void ended(Time now, const std::string& name, Outcome outcome, std::string_view stored = {});
-  // This replica no longer leads. The one that does may change its writes. No write may run.
+  // Called when this replica no longer leads: the new leader may change what this replica wrote. No write may be
+  // running.
   void forget_writes();
 
   struct Counts {
@@ -81,7 +83,7 @@ class PerNodeObjects {
 
     std::optional<boost::json::value> wanted;
     std::optional<Seen> seen;
-    // The spec that we wrote last, and the server's form of it: it may add defaults.
+    // The spec that we wrote last, and the spec that the server stored, which may have additional defaults.
     std::optional<boost::json::value> written_spec, stored_spec;
     std::uint64_t stored_version = 0;
     std::optional<Time> orphan_since;
@@ -102,7 +104,7 @@ class PerNodeObjects {
   RandomSource random_;
   WriteBounds bounds_;
   std::map<std::string, One> objects_;
-  std::set<std::pair<Time, std::string>> queue_;  // when to look at which
+  std::set<std::pair<Time, std::string>> queue_;  // objects by the time of the next check
   std::map<std::string, Time> queued_;
   std::size_t wanted_ = 0;
   Counts counts_;

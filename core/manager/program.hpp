@@ -7,7 +7,7 @@
 
 namespace koord::manager {
 
-// Returns the exit status: 0 ended as asked, 1 could not run.
+// Returns the exit status: 0 stopped on request, 1 could not run.
 int run(const config::ManagerConfig& config, const config::FeatureGates& gates);
 
 }  // namespace koord::manager

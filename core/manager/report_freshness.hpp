@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ReportFreshness: whether each node's newest report is current, by the time since it came. A node is stale when three
-// of its periods have passed without a report. Its reports state the period, else it is learned from their times. After
-// a change of the leader no node is judged for a period. And the condition Fresh in a status. No I/O and no clock. [one
-// thread]
+// ReportFreshness: tracks whether the newest report of each node is current. A node is stale after three of its periods
+// without a report. Reports state the period; otherwise it is measured from their times. After a change of the leader
+// no node becomes stale for one period. No I/O and no clock. [one thread]
 #pragma once
 
 #include <array>
@@ -18,8 +17,8 @@
 
 namespace koord::manager {
 
-// The period that the status of a report states within its first bytes; nullopt: none, or an invalid one. The rest is
-// not read.
+// Returns the period that the status of a report states within its first kPeriodWithin bytes; nullopt if it is missing
+// or invalid. The rest is not read.
 inline constexpr std::size_t kPeriodWithin = 1024;
 std::optional<Duration> stated_period(std::string_view status);
 
@@ -27,23 +26,23 @@ class ReportFreshness {
  public:
   static constexpr int kPeriodsFresh = 3;
   static constexpr Duration kLeastPeriod = std::chrono::seconds(1);
-  static constexpr Duration kMostPeriod = std::chrono::minutes(1);  // also while it is unknown
+  static constexpr Duration kMostPeriod = std::chrono::minutes(1);  // also used while the period is unknown
 
   struct Change {
     std::string node;
     bool is_fresh = false;
-    std::int64_t since_last_seconds = 0;  // from its last report
+    std::int64_t since_last_seconds = 0;  // since its last report
 
     bool operator==(const Change&) const = default;
   };
 
-  // This replica begins to lead: earlier reports may have gone to another one.
+  // Called when this replica begins to lead. Earlier reports may have been sent to another one.
   void lead(Time now);
-  // `stated`: the period that the report states; nullopt: none.
+  // `stated`: the period stated by the report; nullopt: none.
   void report(const std::string& node, Time now, std::optional<Duration> stated = {});
   void forget(std::string_view node);
 
-  // Nodes with a condition that changes now, in the order of names. A node is fresh with its first report.
+  // Returns the nodes with a condition that changes now, sorted by name. A node is fresh from its first report on.
   std::vector<Change> changes(Time now);
 
   bool is_fresh(std::string_view node, Time now) const;
@@ -53,7 +52,7 @@ class ReportFreshness {
   struct Node {
     Time last{};
     std::optional<Duration> stated;
-    std::array<Duration, 3> intervals{};  // the last ones; zero: unknown
+    std::array<Duration, 3> intervals{};  // between the last reports; zero: unknown
     std::size_t next = 0;
     bool is_reported = false, reported_fresh = false;
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ReportedNodes: the reports that this replica has taken while it leads, and their consequences. A node without a
-// report for three of its periods gets the condition Fresh=False, and reports are mirrored to slo.koordinator.sh. [loop
-// thread]
+// ReportedNodes: processes the reports that this replica receives while it leads. A node without a report for three of
+// its periods gets the condition Fresh=False. Reports are mirrored to slo.koordinator.sh. [loop thread]
 #pragma once
 
 #include <cstddef>
@@ -24,7 +23,7 @@ class ReportedNodes {
   struct Parts {
     event::Loop& loop;
     const Clock& clock;
-    kube::Client& client;  // of the mirror alone
+    kube::Client& client;  // used only by the mirror
     ServedMetrics& served;
   };
 
@@ -32,13 +31,13 @@ class ReportedNodes {
 
   void lead(bool leads);
   void take(const aggregated::PlainObject& report);
-  // To be called from time to time.
+  // Call it periodically.
   void check();
 
   std::size_t stale() const;  // nodes with Fresh=False
-  // nullopt: reports are not mirrored.
+  // Returns nullopt if reports are not mirrored.
   std::optional<MetricMirror::Counts> mirrored() const;
-  std::string problem() const;  // of the mirror; empty: none
+  std::string problem() const;  // problem of the mirror; empty: none
 
  private:
   struct Node {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ServedMetrics: the NodeMetrics that this replica serves while it leads. Each time that it begins to lead is an epoch
-// with an empty store, which the next reports fill. A replica that does not lead refuses all and names the leader.
-// Functions are [loop thread] unless marked.
+// ServedMetrics: serves the NodeMetrics while this replica leads. Each time that it begins to lead, a new epoch starts
+// with an empty store, and the next reports fill it. A replica that does not lead refuses all requests and names the
+// leader. Functions are [loop thread] unless marked.
 #pragma once
 
 #include <cstddef>
@@ -29,35 +29,35 @@ class ServedMetrics {
     std::shared_ptr<const LeaderTime> leader_time;
   };
   struct Options {
-    std::string agent_user = {};               // see aggregated::ApiOptions
-    Duration fill = std::chrono::seconds(15);  // reads are served so long after the begin of an epoch, or earlier
-    Duration keep_unknown = std::chrono::minutes(1);                     // objects of nodes that do not exist
+    std::string agent_user = {};                      // see aggregated::ApiOptions
+    Duration fill = std::chrono::seconds(15);         // reads are served this long after an epoch begins, or earlier
+    Duration keep_unknown = std::chrono::minutes(1);  // objects of nodes that do not exist
     std::function<void(const aggregated::PlainObject&)> on_report = {};  // [any]
     aggregated::CompleteStatus complete_status = {};                     // [any]
   };
 
-  // Loop and clock must outlive it and its answers.
+  // Loop and clock must outlive this object and its responses.
   ServedMetrics(Parts parts, Options options);
   ~ServedMetrics();
 
-  // Versions of the epoch are greater than `first` and at most `most`.
+  // Begins an epoch. Its versions are greater than `first` and at most `most`.
   void begin(aggregated::Version first, aggregated::Version most);
   void reserve(aggregated::Version most);
-  // Returns the newest version of the epoch; nullopt: none ran.
+  // Ends the epoch. Returns its newest version; nullopt if no epoch ran.
   std::optional<aggregated::Version> end();
   std::optional<aggregated::Version> newest() const;  // nullopt: no epoch runs
 
-  // To be called from time to time. Begins to serve reads once all `nodes` have reported, or Options::fill has passed;
-  // removes objects of nodes that do not exist. `nodes`: of the cluster; empty: unknown.
+  // Call it periodically. Begins to serve reads once all `nodes` have reported, or Options::fill has passed. Removes
+  // objects of nodes that do not exist. `nodes`: all nodes of the cluster; empty: unknown.
   void check(const std::vector<std::string>& nodes);
   bool is_filling() const;
 
-  aggregated::ObjectPtr find(const std::string& name) const;  // null: without one
-  // Writes the status of an object itself: no report, but an event for watches. `raced`: another write came between, or
-  // this replica does not lead.
+  aggregated::ObjectPtr find(const std::string& name) const;  // null: not found
+  // Writes the status of an object by this server itself. This is not a report, but watches get an event. Returns
+  // `raced` if another write came in between, or this replica does not lead.
   aggregated::Store::Put put_status(const aggregated::ObjectPtr& current, std::string status);
 
-  // The leader's address, for the answers of a replica that does not lead; empty: unknown.
+  // Sets the leader's address, which a replica that does not lead names in its responses; "": unknown.
   void set_leader(std::string address);
 
   // [any]
@@ -77,10 +77,10 @@ class ServedMetrics {
   const Parts parts_;
   const Options options_;
   const std::shared_ptr<aggregated::ApiCounters> counters_ = std::make_shared<aggregated::ApiCounters>();
-  bool is_running_ = false;  // an epoch
+  bool is_running_ = false;  // an epoch runs
   Time serves_at_{};
   std::map<std::string, Time, std::less<>> unknown_;  // objects of nodes that do not exist, and since when
-  mutable std::mutex mutex_;                          // of what follows
+  mutable std::mutex mutex_;                          // protects the following members
   std::shared_ptr<Epoch> current_;                    // closed and empty while no epoch runs
   std::string leader_;
 };
