@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Baselines as text, to keep them over restarts: records of core/base/record.hpp, one for each workload. Pure.
-// [any thread]
+// Baselines as text, to save them for restarts: records of core/base/record.hpp, one for each workload. Pure. [any
+// thread]
 #pragma once
 
 #include <cstddef>
@@ -13,35 +13,38 @@
 
 namespace koord::analysis {
 
-// The format and Baseline::kShares.
+// The version of the format and of Baseline::kShares.
 inline constexpr int kBaselineVersion = 1;
 inline constexpr std::size_t kMaxBaselineBytes = 256u << 10;
 inline constexpr std::size_t kMaxQuietSuspects = 8;
-// Keys of koord.kv/1: those of this node, and those of the cluster that the agent offers for new workloads.
+// Keys of koord.kv/1 for the baselines of this node, and for those of the cluster that the agent offers for new
+// workloads.
 inline constexpr const char* kBaselinesKey = "baselines/cpu";
 inline constexpr const char* kOfferedBaselinesKey = "host/interference_baselines";
 // The same for memory.
 inline constexpr const char* kMemoryBaselinesKey = "baselines/memory";
 inline constexpr const char* kOfferedMemoryBaselinesKey = "host/interference_memory_baselines";
 
-// Resource of a baseline.
+// The resource of a baseline.
 enum class BaselineOf { cpu, memory };
 
 struct SavedBaseline {
   std::string workload;
   Time seen{};                                          // its last window
-  std::size_t windows = 0;                              // that it had
-  std::vector<std::pair<std::size_t, double>> weights;  // bucket of Baseline::kShares, samples that count at `seen`
-  std::vector<std::pair<std::string, double>> quiet;    // suspects, and the wait for each in quiet windows
+  std::size_t windows = 0;                              // number of windows
+  std::vector<std::pair<std::size_t, double>> weights;  // bucket of Baseline::kShares, and its samples at `seen`
+  std::vector<std::pair<std::string, double>> quiet;    // suspect, and the wait for it in quiet windows
 
   bool operator==(const SavedBaseline&) const = default;
 };
 
-// Those seen last come first, as many as fit into `max_bytes`. A workload is left out if its name cannot be a field.
+// Writes the most recently seen baselines first, as many as fit into `max_bytes`. Omits a workload if its name cannot
+// be a field.
 std::string write_baselines(std::vector<SavedBaseline> baselines, std::size_t max_bytes = kMaxBaselineBytes,
                             BaselineOf resource = BaselineOf::cpu);
 
-// Returns those offered of which fewer windows are known here. `windows_of`: by workload; 0: it is not known.
+// Returns the offered baselines of workloads with fewer than `enough` windows on this node. `windows_of`: the number of
+// windows of a workload; 0: unknown.
 template <class WindowsOf>
 std::vector<SavedBaseline> less_known(const std::vector<SavedBaseline>& offered, std::size_t enough,
                                       WindowsOf windows_of) {
@@ -53,7 +56,7 @@ std::vector<SavedBaseline> less_known(const std::vector<SavedBaseline>& offered,
 
 struct ReadBaselines {
   std::vector<SavedBaseline> baselines;
-  std::vector<std::string> problems;  // as of read_records()
+  std::vector<std::string> problems;  // see read_records()
 };
 ReadBaselines read_baselines(std::string_view text, BaselineOf resource = BaselineOf::cpu);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rule for caches of the CPU and memory bandwidth: judges one container in one window. Pure. [any thread]
+// The rule for CPU caches and memory bandwidth: judges one container in one window. Pure. [any thread]
 //
-// The figure for harm is cycles per instruction (CPI), beside those that the workload usually takes. The
-// machine does not count which container displaced the cache lines of another. So a suspect is a
-// container with which the CPI rises and falls, and a finding is always `suspected`.
+// The measure of harm is cycles per instruction (CPI), compared with the usual CPI of the workload. The CPU does not
+// count which container evicted another's cache lines. So a suspect is a container with an activity that correlates
+// with the CPI, and a finding is always `suspected`.
 #pragma once
 
 #include <vector>
@@ -15,48 +15,48 @@ namespace koord::analysis {
 // Counters of a container in a window.
 struct CacheWindow {
   Subject subject = 0;
-  bool is_counted = false;  // false: it had no counters, the rest is unknown
-  double usage = 0;         // CPUs that it used
-  // Per second; 0: it did not run, or the event is not counted.
+  bool is_counted = false;  // false: no counters, the other members are unknown
+  double usage = 0;         // in CPUs
+  // Per second; 0: the container did not run, or the event is not counted.
   double cycles = 0, instructions = 0;
-  double llc_misses = 0;  // of the last-level cache
+  double llc_misses = 0;  // misses of the last-level cache
 };
 
-// Each a setting.
+// The settings of the rule.
 struct CacheRule {
-  double deviations = 2;          // CPI above the usual one by this many standard deviations is too many …
-  double slow_down = 0.05;        // … if it is above it by this part, too
-  double victim_usage = 0.25;     // CPUs; the CPI of a container that uses less says nothing
-  double suspect_usage = 0.25;    // CPUs; a container that uses less is no suspect
-  double own_load = 2;            // a load that rises by this many standard deviations with the CPI explains it
-  double correlation = 0.5;       // of the CPI with a suspect's CPU use or misses, at least
-  int windows = 12, of_them = 8;  // with too many CPI; fewer are an accident
+  double deviations = 2;          // CPI is too high if it exceeds the usual one by this many standard deviations …
+  double slow_down = 0.05;        // … and by this part
+  double victim_usage = 0.25;     // in CPUs; the CPI of a container with less usage is not judged
+  double suspect_usage = 0.25;    // in CPUs; a container with less usage is not a suspect
+  double own_load = 2;            // a load that rises by this many standard deviations explains the CPI
+  double correlation = 0.5;       // least correlation of the CPI with a suspect's CPU use or misses
+  int windows = 12, of_them = 8;  // windows with too high CPI; fewer are ignored
 };
 
-// CPI of a workload's windows; `mean` 0: not known yet.
+// The CPI of a workload's windows; `mean` 0: unknown.
 struct UsualCpi {
   double mean = 0, deviation = 0;
 };
 
-// Another container, and how the victim's CPI goes with it: from -1 to 1.
+// Another container, and the correlation of the victim's CPI with it: from -1 to 1.
 struct CacheNeighbour {
   Subject subject = 0;
-  double usage = 0;  // CPUs
+  double usage = 0;  // in CPUs
   double correlation = 0;
 };
 
-// Cycles per instruction; 0: the container had no counters, or used too little CPU.
+// Returns cycles per instruction; 0 if the container had no counters, or used too little CPU.
 double cpi_of(const CacheWindow& window, const CacheRule& rule);
 
-// The CPI above which there are too many; 0: not known.
+// Returns the CPI above which CPI is too high; 0: unknown.
 double cpi_limit(const UsualCpi& usual, const CacheRule& rule);
 
-// For a window with too many CPI, after enough others. `own_load`: by how many standard deviations the container's load
-// is higher in such windows than in others. Interference does not make it more. Without a suspect there is no finding:
-// the code of the container may have changed.
+// Judges a window with too high CPI, after enough other such windows. `own_load`: by how many standard deviations the
+// container's load is higher in such windows than in others; interference does not increase it. Without a suspect the
+// result has no finding, because the code of the container may have changed.
 //
-// The CPU time of the additional cycles is divided by the squares of the correlations, which are parts of the CPI's
-// variance.
+// The CPU time of the additional cycles is divided in proportion to the squares of the correlations, because r² is the
+// explained part of the CPI's variance.
 Finding judge_cache(const CacheWindow& window, const UsualCpi& usual, double own_load,
                     const std::vector<CacheNeighbour>& neighbours, const CacheRule& rule = {});
 

@@ -8,8 +8,8 @@
 
 namespace koord::analysis {
 
-// Pearson's r of two series of the same length, over the places where both are known (not NaN). nullopt: there
-// are fewer of these than `fewest`, or one of the series does not change.
+// Returns Pearson's r of two series of the same length, over the indexes where both are known (not NaN). Returns
+// nullopt if fewer than `fewest` indexes remain, or one of the series is constant.
 std::optional<double> correlation(std::span<const float> a, std::span<const float> b, std::size_t fewest);
 
 }  // namespace koord::analysis

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rule for the CPU: judges one container in one window. Pure. [any thread]
 //
-// The figure for harm is H(x), the share of requests that are held up for more than x. It is estimated from waits for a
-// CPU, see README.md. Time throttled by the container's own quota is no part of a wait.
+// The measure of harm is H(x), the share of requests that are held up for more than x. It is estimated from waits for a
+// CPU, see README.md. Time throttled by the container's own quota is not part of a wait.
 #pragma once
 
 #include <vector>
@@ -11,52 +11,52 @@
 
 namespace koord::analysis {
 
-// The time and the waits of a container's threads in a window, in seconds per second.
+// The run time and the waits of a container's threads in a window, in seconds per second.
 struct CpuWindow {
   Subject subject = 0;
-  double run = 0;          // CPUs that it used
-  double wait = 0;         // in waits of any length
-  double throttled = 0;    // by its own quota, or that of a cgroup above it
+  double run = 0;          // CPU usage
+  double wait = 0;         // time in waits of any length
+  double throttled = 0;    // by its own quota, or by that of an ancestor cgroup
   double usable_cpus = 0;  // the smaller of cpuset and quota
   double held_up = 0;      // H(1 ms)
-  // The parts of waits of 1 ms and more:
-  double self = 0;         // behind its own threads
-  double unexplained = 0;  // without a known cause
+  // The parts of the waits of at least 1 ms:
+  double self = 0;         // waits behind its own threads
+  double unexplained = 0;  // waits without a known cause
   std::vector<Suspect> others;
-  // How long the CPUs of its cpuset ran nothing, in CPUs, and the others that used them: their usage counts, not
-  // `waited`. Only for a container that waits behind its own threads.
+  // The idle time of the CPUs in its cpuset, in CPUs, and the other users of these CPUs (only their `usage` is set, not
+  // `waited`). Only for a container that waits behind its own threads.
   double idle = 0;
   std::vector<Suspect> neighbours;
-  // The part of `throttled` by a cgroup above it, and the other containers below that: their usage counts, not
-  // `waited`.
+  // The part of `throttled` that an ancestor's quota causes, and the other containers below that ancestor (only their
+  // `usage` is set, not `waited`).
   double throttled_above = 0;
-  bool is_quota_known = true;  // false: which quota throttled it is not known yet
+  bool is_quota_known = true;  // false: the throttling quota is not known yet
   std::vector<Suspect> sharers;
 };
 
-// Each a setting. Seconds per second are the same as shares of time.
+// The settings of the rule. Seconds per second are the same as shares of time.
 struct CpuRule {
   double throttled = 0.010;       // least throttled time for self_quota and shared_parent
   double held_up = 0.010;         // least H(1 ms)
-  double over_quiet = 2.5;        // H(1 ms) of others must be this many times that of quiet windows
-  double latency_cpus = 1;        // one that runs or waits for others for less than this is judged by H(1 ms) …
-  double throughput_run = 0.3;    // … any other, and one that uses at least this, by the throughput that it loses
-  double lost_throughput = 0.15;  // of what it would have had
-  double estimated = 0.1;         // a finding with a larger displaced part of all waits is estimated
+  double over_quiet = 2.5;        // least ratio of H(1 ms) by others to its quiet level
+  double latency_cpus = 1;        // a container that runs or waits for others less than this is judged by H(1 ms) …
+  double throughput_run = 0.3;    // … all others, and those with at least this usage, by their lost throughput
+  double lost_throughput = 0.15;  // least lost part of the throughput without interference
+  double estimated = 0.1;         // a finding is estimated if a larger part of all waits is displaced
 };
 
-// The result for one window; Kind::none: nothing holds it up.
+// The result for one window. Kind::none: the container is not held up.
 struct Finding {
   Kind kind = Kind::none;
   Statistic statistic;                    // without a finding: held_up_by_others
-  double held_up_by_others = 0;           // the part of H(1 ms)
-  std::vector<Suspect> suspects;          // the longest wait first; waits for them, and those displaced (see README.md)
-  double self = 0;                        // waits behind own threads that others do not cause
+  double held_up_by_others = 0;           // their part of H(1 ms)
+  std::vector<Suspect> suspects;          // direct and displaced waits (see README.md), the longest first
+  double self = 0;                        // waits behind own threads, without those that others cause
   double throttled = 0, unexplained = 0;  // throttled: without the part of sharers
   Method method = Method::exact;
 };
 
-// `quiet`: H(1 ms) of others in this container's quiet windows, 0 while it is not known.
+// Judges a window. `quiet`: H(1 ms) by others in this container's quiet windows; 0: unknown.
 Finding judge(const CpuWindow& window, double quiet, const CpuRule& rule = {});
 
 }  // namespace koord::analysis

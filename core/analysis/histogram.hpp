@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Histogram: how often which amount was used, where a sample counts half of one that is a half-life younger. The scheme
-// of Kubernetes' vertical pod autoscaler: buckets that grow by a fixed ratio; a sample of time t weighs 2^((t -
-// reference) / half-life), so that nothing has to be decayed but, each 100 half-lives, all weights at once. Formulas in
-// core/predict/README.md. Times are host times: a step of the wall clock does not age anything. Only buckets between
-// the lowest and the highest that was hit take memory, 8 bytes each. A plain value.
+// Histogram: the distribution of samples with decay: a sample counts half of one that is a half-life younger. It uses
+// the scheme of Kubernetes' vertical pod autoscaler. Bucket widths grow by a fixed ratio. A sample of time t weighs
+// 2^((t - reference) / half-life), so existing weights do not decay; only every 100 half-lives all weights are scaled.
+// Formulas in core/predict/README.md. Times are host times: a step of the wall clock does not change the age of
+// samples. Only buckets between the lowest and the highest used one need memory, 8 bytes each. A plain value.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +14,14 @@
 
 namespace koord::analysis {
 
-// Limits of the buckets: [0, first), then each as wide as the one before it times kGrowth, up to `largest`.
+// The limits of the buckets: [0, first), then each is kGrowth times as wide as the previous one, up to `largest`.
 struct Buckets {
-  double first = 0;    // width of the first one
-  double largest = 0;  // the last one holds this and all above
+  double first = 0;    // width of the first bucket
+  double largest = 0;  // the last bucket contains this value and all greater ones
 };
 inline constexpr double kGrowth = 1.05;
 
-// A bucket that weighs less than this is empty.
+// A bucket with a smaller weight is empty.
 inline constexpr double kEmptyBucket = 1e-4;
 
 std::size_t bucket_count(const Buckets& buckets);
@@ -30,35 +30,36 @@ std::size_t bucket_of(const Buckets& buckets, double value);
 
 class Histogram {
  public:
-  // State to save and restore.
+  // The state to save and restore.
   struct State {
     Time reference;
     Duration half_life{};
     double total = 0;
-    std::size_t lowest = 0;       // the bucket that weights[0] is of
-    std::vector<double> weights;  // up to the highest one that was hit
+    std::size_t lowest = 0;       // index of the bucket of weights[0]
+    std::vector<double> weights;  // up to the highest used bucket
 
     bool operator==(const State&) const = default;
   };
 
   Histogram(Buckets buckets, Duration half_life) : buckets_(buckets) { state_.half_life = half_life; }
 
-  // `last`: the time of the newest sample. A state of another half-life is converted and goes on from there. Rejected:
-  // weights that no samples could have made.
+  // Restores a saved state. `last`: the time of the newest sample. Converts a state with another half-life. Fails if no
+  // samples could have produced the weights.
   static Result<Histogram> restore(Buckets buckets, Duration half_life, State state, Time last);
 
-  // A value below 0 counts as 0; one that is not finite is left out. `weight`: > 0, counts as this many samples.
+  // Adds a sample. A negative value counts as 0; a value that is not finite is ignored. `weight` (> 0): counts as this
+  // many samples.
   void add(double value, Time at, double weight = 1);
 
-  // The amount that `share` (0…1) of the weight does not exceed: the end of the bucket in which that share is reached.
-  // 0 when it is empty.
+  // Returns the value that `share` (0…1) of the weight does not exceed: the end of the bucket where that share is
+  // reached; 0 if the histogram is empty.
   double percentile(double share) const;
   bool empty() const;
 
   // Returns the weight of a sample of this time.
   double weight_at(Time at) const;
 
-  // Everything was earlier by this.
+  // Moves all samples to an earlier time.
   void move_back(Duration by) { state_.reference -= by; }
 
   const State& state() const { return state_; }

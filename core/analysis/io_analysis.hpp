@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// IoAnalysis: the verdicts about block I/O of all containers of a node, from their windows. Keeps the quiet latencies
-// of each workload and of each device, and the standing verdict of each container. Pure. [one thread at a time]
+// IoAnalysis: the verdicts about block I/O for all containers of a node, from their windows. It stores the quiet
+// latencies of each workload and of each device, and the standing verdict of each container. Pure. [one thread at a
+// time]
 #pragma once
 
 #include <map>
@@ -20,12 +21,13 @@ namespace koord::analysis {
 
 // A container in a window.
 struct IoSubject {
-  std::string workload;  // containers of the same workload have the same: owner and container name
+  std::string workload;  // owner and container name; the same for all containers of a workload
   IoWindow window;
-  std::shared_ptr<const Rules> rules = nullptr;  // of this workload; null: those of the node
+  std::shared_ptr<const Rules> rules = nullptr;  // rules of this workload; null: those of the node
 };
 
-// The latencies of requests that met no requests of others: their median is the quiet level. It needs no quiet times.
+// The latencies of requests that met no requests of others: their median is the quiet level. So no quiet period is
+// needed.
 class IoBaseline {
  public:
   static constexpr Buckets kLatencies{0.000001, 100};  // seconds
@@ -35,7 +37,7 @@ class IoBaseline {
   void add(Time at, const IoStream& stream, const IoRule& rule);
   QuietLatency quiet() const;
 
-  // To keep over restarts.
+  // Save and restore for restarts.
   void save(Time at, SavedLatency& saved) const;
   void restore(Time at, const SavedLatency& saved);
 
@@ -60,24 +62,24 @@ class IoAnalysis {
  public:
   explicit IoAnalysis(Rules rules = {}) : rules_(rules), verdicts_(rules.confirmation) {}
 
-  // From the next window on. Standing verdicts end. Quiet latencies are learnt again if their own
-  // settings are others.
+  // Sets the rules from the next window on. Standing verdicts end. Quiet latencies are learned again if their settings
+  // changed.
   std::vector<VerdictEvent> set_rules(const Rules& rules);
 
-  // The windows of all containers that exist, which ended at this time. A container that is missing has ended.
+  // Adds the windows of all existing containers, which ended at this time. A missing container has ended.
   std::vector<VerdictEvent> add(Time at, const std::vector<IoSubject>& subjects);
 
   std::vector<Verdict> standing() const { return verdicts_.standing(); }
-  // Returns the quiet latencies, to keep over restarts; the devices have no names.
+  // Returns the quiet latencies, to save them for restarts. Device names are empty.
   std::vector<SavedLatency> save(Time now) const;
-  // Before the first windows. Drops those that were not seen for too long.
+  // Restores saved latencies. Call it before the first windows. Ignores workloads that were not seen for too long.
   void restore(const std::vector<SavedLatency>& saved, Time now);
 
-  // The device of the container's last finding; 0: none.
+  // Returns the device of the container's last finding; 0: none.
   std::uint32_t device_of(Subject subject) const;
 
  private:
-  // Workload, empty for all (so that these are the first ones); device; direction.
+  // Workload, device and direction. An empty workload means all workloads, and is sorted first.
   using Key = std::tuple<std::string, std::uint32_t, bool>;
   struct Known {
     IoBaseline baseline;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rule for block I/O: judges one container in one window. Pure. [any thread]
 //
-// The figure for harm is the latency of requests from submission to completion. Others cause the part of it that is
-// charged to them, as far as it is longer than in quiet times. Own limits delay requests before their submission.
+// The measure of harm is the latency of requests from submission to completion. Others cause the part of it that is
+// charged to them, if the latency exceeds that of quiet times. Own limits delay requests before their submission.
 #pragma once
 
 #include <cstddef>
@@ -13,52 +13,52 @@
 
 namespace koord::analysis {
 
-// The part of a container's latencies that is charged to one other, per second of the window.
+// The part of a container's latencies that is charged to one other subject, per second of the window.
 struct IoPart {
   SuspectKind kind = SuspectKind::container;
   Subject subject = 0;  // of SuspectKind::container
   double seconds = 0;
-  double requests = 0;  // parts of the victim's requests
-  double usage = 0;     // of that one on the device, in bytes/s
+  double requests = 0;  // charged parts of the victim's requests
+  double usage = 0;     // the subject's usage of the device, in bytes/s
 };
 
 // Requests of one direction to one device.
 struct IoStream {
   std::uint32_t device = 0;
   bool is_write = false;
-  double requests = 0;        // completed, per second
-  double mean = 0, p99 = 0;   // of their latencies, in seconds
-  double alone_requests = 0;  // that met no requests of others at the device, per second
+  double requests = 0;        // completed requests per second
+  double mean = 0, p99 = 0;   // latencies in seconds
+  double alone_requests = 0;  // requests per second that met no requests of others at the device
   double alone_mean = 0;
-  IoPart own, unexplained;  // charged to itself, and to nothing known; kind and subject do not count
+  IoPart own, unexplained;  // charged to itself, and to no known subject; kind and subject are not set
   std::vector<IoPart> others;
 };
 
 struct IoWindow {
   Subject subject = 0;
   std::vector<IoStream> streams;
-  double limit_used = 0;  // the largest part of one of its own limits that it used; 0: none has a limit
+  double limit_used = 0;  // the largest used part of its own limits; 0: no limit
 };
 
 // Latencies of a stream in quiet times, in seconds; 0: unknown.
 struct QuietLatency {
   double mean = 0, p99 = 0;
-  bool is_own = true;  // false: that of all workloads on the device
+  bool is_own = true;  // false: the latency of all workloads on the device
 };
 
-// Each a setting.
+// The settings of the rule.
 struct IoRule {
-  double over_quiet = 1.5;        // a latency must be this many times that of quiet times …
-  double excess = 0.0005;         // … and this many seconds longer
-  double requests_for_mean = 10;  // per second; fewer prove nothing
+  double over_quiet = 1.5;        // least ratio of a latency to the quiet latency …
+  double excess = 0.0005;         // … and least difference in seconds
+  double requests_for_mean = 10;  // per second; fewer requests are not judged
   double requests_for_p99 = 100;  // the same
-  double limit_used = 0.95;       // of its own limit, for self_quota
-  // The quiet latency is unknown before this many windows, and a window so old counts half.
+  double limit_used = 0.95;       // least used part of its own limit for self_quota
+  // The quiet latency is unknown before this many windows. A window of the age of the half-life counts half.
   std::size_t quiet_windows = 10;
   Duration quiet_half_life = std::chrono::hours(6);
 };
 
-// `quiet`: of each stream, in their order.
+// Judges a window. `quiet`: the quiet latency of each stream, in the order of the streams.
 Finding judge_io(const IoWindow& window, const std::vector<QuietLatency>& quiet, const IoRule& rule = {});
 
 // Returns the stream that has the largest part of a finding's excess; null without one.

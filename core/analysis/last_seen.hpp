@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// keep_last_seen() bounds what an analysis keeps of workloads: names come from the cluster. [one thread at a time]
+// keep_last_seen() limits the number of workloads that an analysis stores, because their names come from the cluster.
+// [one thread at a time]
 #pragma once
 
 #include <algorithm>
@@ -14,8 +15,8 @@ namespace koord::analysis {
 
 inline constexpr std::size_t kMaxWorkloads = 4000;
 
-// Keeps the values that were `seen` at this time or later, and of these the `most` that were seen last. Among those of
-// the same time the first keys are kept, so that they are the same ones in each window.
+// Removes values that were `seen` before this time, and all but the `most` most recently seen ones. Among values with
+// the same time the first keys are kept, so that each window keeps the same ones.
 template <class Key, class Value>
 void keep_last_seen(std::map<Key, Value>& values, Time since, std::size_t most = kMaxWorkloads) {
   std::erase_if(values, [since](const auto& one) { return one.second.seen < since; });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quiet latencies of block I/O as text, to keep them over restarts: records of core/base/record.hpp, one for each
+// Quiet latencies of block I/O as text, to save them for restarts: records of core/base/record.hpp, one for each
 // workload, device and direction. Pure. [any thread]
 #pragma once
 
@@ -17,14 +17,14 @@ inline constexpr int kLatencyVersion = 1;
 inline constexpr std::size_t kMaxLatencyBytes = 256u << 10;
 // A key of koord.kv/1.
 inline constexpr const char* kLatenciesKey = "baselines/blkio";
-// All workloads on a device. No workload has such a name.
+// Stands for all workloads on a device. No workload can have this name.
 inline constexpr const char* kAllOnDevice = ":device";
 
-// A median that is known.
+// A known median.
 struct SavedMedian {
   double value = 0;         // in seconds
-  double weight = 0;        // samples that it counts for at `seen`
-  std::size_t windows = 0;  // that it had
+  double weight = 0;        // number of samples that it counts for at `seen`
+  std::size_t windows = 0;  // number of windows
 
   bool operator==(const SavedMedian&) const = default;
 };
@@ -33,19 +33,20 @@ struct SavedLatency {
   std::string workload;
   Time seen{};  // its last window
   std::uint32_t device = 0;
-  std::string device_name;  // "vda": after a reboot the number may be that of another device
+  std::string device_name;  // such as "vda"; after a reboot the device number may belong to another device
   bool is_write = false;
   SavedMedian mean, p99;
 
   bool operator==(const SavedLatency&) const = default;
 };
 
-// Those seen last come first, as many as fit into `max_bytes`. One is left out if a name cannot be a field.
+// Writes the most recently seen latencies first, as many as fit into `max_bytes`. Omits a latency if a name cannot be a
+// field.
 std::string write_latencies(std::vector<SavedLatency> all, std::size_t max_bytes = kMaxLatencyBytes);
 
 struct ReadLatencies {
   std::vector<SavedLatency> latencies;
-  std::vector<std::string> problems;  // as of read_records()
+  std::vector<std::string> problems;  // see read_records()
 };
 ReadLatencies read_latencies(std::string_view text);
 

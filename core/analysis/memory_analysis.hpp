@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MemoryAnalysis: the verdicts about memory of all containers of a node, from their windows. Keeps the quiet level of
-// each workload and the standing verdict of each container. Pure. [one thread at a time]
+// MemoryAnalysis: the verdicts about memory for all containers of a node, from their windows. It stores the quiet level
+// of each workload and the standing verdict of each container. Pure. [one thread at a time]
 #pragma once
 
 #include <map>
@@ -19,25 +19,25 @@ namespace koord::analysis {
 
 // A container in a window.
 struct MemorySubject {
-  std::string workload;  // containers of the same workload have the same: owner and container name
+  std::string workload;  // owner and container name; the same for all containers of a workload
   MemoryWindow window;
-  std::shared_ptr<const Rules> rules = nullptr;  // of this workload; null: those of the node
+  std::shared_ptr<const Rules> rules = nullptr;  // rules of this workload; null: those of the node
 };
 
 class MemoryAnalysis {
  public:
   explicit MemoryAnalysis(Rules rules = {}) : rules_(rules), verdicts_(rules.confirmation) {}
 
-  // From the next window on. Standing verdicts end. Quiet levels are learnt again if their own settings
-  // are others.
+  // Sets the rules from the next window on. Standing verdicts end. Quiet levels are learned again if their settings
+  // changed.
   std::vector<VerdictEvent> set_rules(const Rules& rules);
 
-  // The windows of all containers that exist, which ended at this time. A container that is missing has ended.
+  // Adds the windows of all existing containers, which ended at this time. A missing container has ended.
   std::vector<VerdictEvent> add(Time at, const std::vector<MemorySubject>& subjects);
 
   std::vector<Verdict> standing() const { return verdicts_.standing(); }
 
-  // As in CpuAnalysis; without suspects.
+  // As in CpuAnalysis, but without suspects.
   std::vector<SavedBaseline> save(Time now) const;
   void restore(const std::vector<SavedBaseline>& saved, Time now);
   void adopt(const std::vector<SavedBaseline>& offered, Time now);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Figures of workloads as text, one record of core/base/record.hpp for each. For baseline_record,
-// cache_record and latency_record.
+// Values of workloads as text, one record of core/base/record.hpp for each. Used by baseline_record, cache_record and
+// latency_record.
 #pragma once
 
 #include <algorithm>
@@ -14,12 +14,13 @@
 
 namespace koord::analysis {
 
-// A record with more is damaged, or hostile. A window each 100 ms has less weight in the longest half-life.
+// A record with a larger weight or more windows is damaged or hostile. Even with the longest half-life, the weight of
+// one window each 100 ms stays below kMostWeight.
 inline constexpr double kMostWeight = 1e8;
 inline constexpr std::size_t kMostWindows = 1'000'000'000'000;
 
-// Saved has `workload` and `seen`. Those seen last come first, as many as fit into `max_bytes`. A workload is left out
-// if its name cannot be a field.
+// Writes the most recently seen values first, as many as fit into `max_bytes`. Omits a workload if its name cannot be a
+// field. Saved has the members `workload` and `seen`.
 template <class Saved, class LineOf>
 std::string write_newest(std::vector<Saved> all, std::size_t max_bytes, LineOf line_of) {
   std::stable_sort(all.begin(), all.end(), [](const Saved& a, const Saved& b) { return a.seen > b.seen; });
@@ -39,7 +40,7 @@ inline Result<double> amount_up_to(FieldReader& fields, double largest, const ch
   return amount;
 }
 
-// Reads each record by read_one(). Returns the problems with those that are left out.
+// Reads each record with read_one(). Returns the problems with omitted records.
 template <class Saved, class ReadOne>
 std::vector<std::string> read_each(std::string_view text, std::vector<Saved>& all, ReadOne read_one) {
   return read_records(text, [&](std::string_view line) -> Result<void> {

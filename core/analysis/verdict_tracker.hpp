@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// VerdictTracker: from findings of single windows to a verdict that stands. One finding is an accident: a verdict is
-// confirmed when enough of the last windows have a finding of the same kind, and cleared after some time without one.
-// Pure; one for each container. [one thread at a time]
+// VerdictTracker: derives a standing verdict from findings of single windows. A single finding may be an accident. So a
+// verdict is confirmed when enough of the last windows have a finding of the same kind, and cleared after some time
+// without one. Pure; one tracker per container. [one thread at a time]
 #pragma once
 
 #include <deque>
@@ -13,8 +13,8 @@
 namespace koord::analysis {
 
 struct ConfirmationRule {
-  int windows = 5, of_them = 3;               // confirmed: this many of the last windows
-  Duration clear = std::chrono::seconds(10);  // without a finding
+  int windows = 5, of_them = 3;               // confirmed: `of_them` of the last `windows` have a finding
+  Duration clear = std::chrono::seconds(10);  // time without a finding
 
   bool operator==(const ConfirmationRule&) const = default;
 };
@@ -25,16 +25,16 @@ class VerdictTracker {
  public:
   explicit VerdictTracker(Subject subject, ConfirmationRule rule = {}) : rule_(rule), subject_(subject) {}
 
-  // The finding of the window that ended at this time. Another kind of finding replaces a verdict only once it
+  // Adds the finding of the window that ended at this time. A finding of another kind replaces a verdict only when it
   // is confirmed itself.
   Change add(Time at, const Finding& finding);
 
   const ConfirmationRule& rule() const { return rule_; }
 
-  // Its figures are averages over the windows with a finding in the 10 s before its end; null: none stands. `statistic`
-  // is the average of those that have the figure of the last one.
+  // Returns the standing verdict; null: none. Its values are averages over the windows with a finding in the 10 s
+  // before its end. `statistic` averages only findings with the same statistic as the last one.
   const Verdict* verdict() const { return verdict_ ? &*verdict_ : nullptr; }
-  // The one that was cleared last.
+  // Returns the verdict that was cleared last.
   const std::optional<Verdict>& last() const { return last_; }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verdicts: the standing verdicts about one resource of all containers of a node. Pure. [one thread at a time]
+// Verdicts: the standing verdicts about one resource for all containers of a node. Pure. [one thread at a time]
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@
 
 namespace koord::analysis {
 
-// A verdict that was confirmed or cleared with a window.
+// A verdict that a window confirmed or cleared.
 struct VerdictEvent {
   Change change{};
   Verdict verdict;
@@ -21,17 +21,17 @@ class Verdicts {
  public:
   explicit Verdicts(ConfirmationRule rule = {}) : rule_(rule) {}
 
-  // The finding about a container in the window that ended at this time. `rule`: of this container; null: that of all.
-  // If it is another one than before, the standing verdict ends, and this window does not count.
+  // Adds the finding about a container in the window that ended at this time. `rule`: for this container; null: the
+  // rule for all. If the rule differs from the previous one, the standing verdict ends, and this window is ignored.
   std::optional<VerdictEvent> add(Time at, Subject subject, const Finding& finding,
                                   const ConfirmationRule* rule = nullptr);
-  // All others have ended: their verdicts go without an event.
+  // Removes the verdicts of all other containers without events: these containers have ended.
   void keep_only(const std::set<Subject>& living);
 
-  // All end, and are confirmed by `rule` from now on. Returns an event for each that stood.
+  // Ends all verdicts. From now on `rule` confirms them. Returns an event for each standing verdict.
   std::vector<VerdictEvent> restart(ConfirmationRule rule);
 
-  // In the order of their subjects.
+  // Returns the standing verdicts, sorted by subject.
   std::vector<Verdict> standing() const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// WorkloadRules: the rules of a node, and for the workloads in the scope of a layer their own. Workloads in the same
+// WorkloadRules: the rules of a node, and separate rules for workloads in the scope of a layer. Workloads in the same
 // scopes share one value. [one thread at a time]
 #pragma once
 
@@ -14,31 +14,31 @@ namespace koord::analysis {
 
 class WorkloadRules {
  public:
-  // A later layer overrides those before it, with a scope or without.
+  // A later layer overrides earlier ones, with or without a scope.
   explicit WorkloadRules(std::vector<RuleLayer> layers = {});
 
   const Rules& of_node() const { return node_.rules; }
-  // "overQuiet 3 (configuration), all others built in; of some workloads: overQuiet 4 (strict)"
+  // Returns the sources: "overQuiet 3 (configuration), all others built in; of some workloads: overQuiet 4 (strict)".
   const std::string& origin() const { return node_.origin; }
-  // Names the layers that are left out.
+  // Returns the problems of ignored layers.
   const std::vector<std::string>& problems() const { return node_.problems; }
 
-  // Whether any layer has a scope. Without, of() is null for each pod.
+  // Returns whether any layer has a scope. If none has, of() returns null for each pod.
   bool has_scopes() const;
-  // Null: those of the node.
+  // Returns the rules of a pod; null: those of the node.
   std::shared_ptr<const Rules> of(const WorkloadFacts& pod);
 
-  // The lowest one of any workload, in seconds per second.
+  // Returns the lowest value of all workloads, in seconds per second.
   double least_refault_time() const { return least_refault_time_; }
 
  private:
-  // Those without a scope, and of the others those that are chosen.
+  // Returns the layers without a scope, and the chosen layers with one.
   std::vector<RuleLayer> chosen(const std::vector<bool>& applies) const;
 
   std::vector<RuleLayer> layers_;
   EffectiveRules node_;
   double least_refault_time_ = 0;
-  std::map<std::vector<bool>, std::shared_ptr<const Rules>> known_;  // by the layers that apply
+  std::map<std::vector<bool>, std::shared_ptr<const Rules>> known_;  // key: the layers that apply
 };
 
 }  // namespace koord::analysis

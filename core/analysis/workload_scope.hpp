@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// WorkloadScope: the workloads that a rule is about, by namespace, labels and owner of their pods. Pure. [any thread]
+// WorkloadScope: selects the workloads of a rule by namespace, labels and owner of their pods. Pure. [any thread]
 #pragma once
 
 #include <map>
@@ -9,22 +9,22 @@
 
 namespace koord::analysis {
 
-// "Deployment", "cart"
+// The owner of a pod, such as "Deployment", "cart".
 struct WorkloadOwner {
   std::string kind, name;
 
   bool operator==(const WorkloadOwner&) const = default;
 };
 
-// Returns the owner as the cluster has it: of a pod with the owner ReplicaSet "cart-7d9f" and the label
-// pod-template-hash 7d9f it is the Deployment "cart". Any other is returned as it is.
+// Returns the owner that users know: for a pod with the owner ReplicaSet "cart-7d9f" and the label pod-template-hash
+// 7d9f it is the Deployment "cart". Any other owner is returned unchanged.
 WorkloadOwner owner_in_cluster(WorkloadOwner owner, std::string_view template_hash);
 
-// Properties of a pod.
+// The properties of a pod.
 struct WorkloadFacts {
   std::string namespace_;
   std::map<std::string, std::string> labels;
-  WorkloadOwner owner;  // of the pod itself; empty: it has none
+  WorkloadOwner owner;  // direct owner of the pod; empty: none
 };
 
 enum class LabelOperator { in, not_in, exists, does_not_exist };
@@ -33,7 +33,7 @@ enum class LabelOperator { in, not_in, exists, does_not_exist };
 struct LabelRequirement {
   std::string key;
   LabelOperator op{};
-  std::vector<std::string> values;  // of `in` and `not_in`
+  std::vector<std::string> values;  // for `in` and `not_in`
 
   bool holds(const std::map<std::string, std::string>& labels) const;
   bool operator==(const LabelRequirement&) const = default;
@@ -41,10 +41,10 @@ struct LabelRequirement {
 
 struct WorkloadScope {
   std::vector<std::string> namespaces;   // empty: all
-  std::vector<LabelRequirement> labels;  // each must hold
-  std::vector<WorkloadOwner> owners;     // empty: any, and none
+  std::vector<LabelRequirement> labels;  // all must be fulfilled
+  std::vector<WorkloadOwner> owners;     // empty: any owner, or no owner
 
-  // A Deployment's pods are also those of its ReplicaSet.
+  // Returns whether the pod is in the scope. The pods of a Deployment include those of its ReplicaSets.
   bool contains(const WorkloadFacts& pod) const;
   bool operator==(const WorkloadScope&) const = default;
 };
