@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Api: from a request and the identity of its client to the answer. It does not authenticate and asks no other server;
-// see handler.hpp. A client that is bound to a node may write only that node's object. [any thread]
+// Api: answers a request of an identified client. It does not authenticate, and calls no other server; see handler.hpp.
+// A client that is bound to a node may write only that node's object. [any thread]
 #pragma once
 
 #include <atomic>
@@ -23,7 +23,7 @@
 
 namespace koord::aggregated {
 
-// As a SubjectAccessReview names a request.
+// The attributes of a request, as in a SubjectAccessReview.
 struct Attributes {
   bool is_resource = false;  // false: only `verb` and `path`
   std::string verb, path;
@@ -32,19 +32,19 @@ struct Attributes {
 
 // [any thread]
 struct ApiCounters {
-  std::atomic<std::uint64_t> reports = 0;  // updates of a status that were stored
+  std::atomic<std::uint64_t> reports = 0;  // stored updates of a status
   std::atomic<std::uint64_t> conflicts = 0, invalid = 0;
-  std::atomic<std::uint64_t> other_nodes = 0;  // writes of another node's object, refused
+  std::atomic<std::uint64_t> other_nodes = 0;  // refused writes of another node's object
   WatchCounters watches;
 };
 
 struct ApiOptions {
-  // The user of all agents, "system:serviceaccount:NAMESPACE:NAME": without a node's name in its token it may write
-  // nothing. Empty: not checked.
+  // The user of all agents, "system:serviceaccount:NAMESPACE:NAME". If its token has no node name, the user may not
+  // write at all. Empty: not checked.
   std::string agent_user = {};
-  // Shared by several Apis, one after the other; null: by none.
+  // Counters that several successive Apis share; null: not shared.
   std::shared_ptr<ApiCounters> counters = nullptr;
-  // Called with each report that was stored. May be empty. [any thread]
+  // Called with each stored report. May be empty. [any thread]
   std::function<void(const PlainObject&)> on_report = {};
   CompleteStatus complete_status = {};  // see Writing
 };
@@ -53,13 +53,13 @@ class Api {
  public:
   using Counters = ApiCounters;
 
-  // `loop`: see Watch. Store, clock and loop outlive this and the answers.
+  // `loop`: see Watch. Store, clock and loop must outlive this object and its responses.
   Api(Store& store, const Clock& clock, event::Loop* loop = nullptr, ApiOptions options = {});
 
   http::Response answer(const http::Request& request, const Identity& identity);
   // Returns the attributes by which a request is authorized.
   static Attributes attributes_of(const http::Request& request);
-  // May be asked without authentication: health and version.
+  // Returns whether the path needs no authentication: health and version.
   static bool is_open_path(std::string_view path);
 
   const Counters& counters() const { return *counters_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Call: a request to the resource, taken apart: verb, name, options and the form of its answer. [any thread]
+// Call: a parsed request to the resource: verb, name, options and the form of the response. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,15 @@
 namespace koord::aggregated {
 
 enum class Verb : std::uint8_t { get, list, watch, create, update, patch, remove, remove_all };
-std::string_view name_of(Verb verb);  // as RBAC names it: "deletecollection"
+std::string_view name_of(Verb verb);  // the RBAC verb, such as "deletecollection"
 bool is_write(Verb verb);
 
-// "Exact" and "NotOlderThan"; a text of another kind is refused.
+// The values of resourceVersionMatch: "Exact" and "NotOlderThan". Any other text is refused.
 enum class VersionMatch : std::uint8_t { unset, exact, not_older };
 
 struct Call {
   Verb verb = Verb::get;
-  std::string name;       // empty: of a list, a watch of all, a create
+  std::string name;       // empty for a list, a watch of all objects, and a create
   std::string only_name;  // the only object that the client may write; empty: any
   bool is_status = false;
   bool is_dry_run = false;
@@ -35,16 +35,16 @@ struct Call {
   VersionMatch match = VersionMatch::unset;
   Selector selector;
   std::size_t limit = 0;  // 0: all
-  std::string after;      // from `continue`: the page begins behind this name, and belongs to `version`
+  std::string after;      // from `continue`: the page begins after this name, and has the version `version`
   bool is_next_page = false;
   bool sends_initial = false, has_bookmarks = false;
-  Duration timeout = Duration::zero();  // of a watch; zero: the server's
+  Duration timeout = Duration::zero();  // for a watch; zero: the server's default
 };
 
-// The path is below kVersionPath. An error: a request that no client should make.
+// Parses a request with a path below kVersionPath. Fails if the request is invalid.
 Outcome<Call> parse_call(const http::Request& request);
 
-// The text of `continue` for the page behind `name`.
+// Returns the text of `continue` for the page after `name`.
 std::string continue_text(Version version, std::string_view name);
 
 }  // namespace koord::aggregated

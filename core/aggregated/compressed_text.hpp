@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CompressedText: a text in memory, compressed as http::gzip() does. A short text, or one that does not shrink, stays
-// as it is. [any thread]
+// CompressedText: a text in memory, compressed by http::gzip(). A short text, or one that compression does not shrink,
+// is stored uncompressed. [any thread]
 #pragma once
 
 #include <cstddef>
@@ -13,19 +13,20 @@ namespace koord::aggregated {
 
 class CompressedText {
  public:
-  static constexpr std::size_t kLeastBytes = 256;  // shorter texts stay as they are
+  static constexpr std::size_t kLeastBytes = 256;  // shorter texts are not compressed
 
   CompressedText() = default;
   explicit CompressedText(std::string_view text);
 
-  std::size_t size() const { return size_; }  // of the text
+  std::size_t size() const { return size_; }  // size of the uncompressed text
   bool empty() const { return size_ == 0; }
   std::string_view kept() const { return kept_; }
 
-  // Fails if the kept bytes were damaged in memory, which the checksum of gzip notices, or if no memory is left.
+  // Returns the uncompressed text. Fails if the stored bytes were damaged in memory, which gzip's checksum detects, or
+  // if memory is exhausted.
   Result<std::string> text() const;
 
-  // Equal texts are kept as equal bytes.
+  // Equal texts have equal stored bytes.
   bool operator==(const CompressedText&) const = default;
 
  private:

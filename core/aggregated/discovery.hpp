@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The documents by which clients find the resource: group list, group, resource list, and aggregated discovery. They
-// never change. [any thread]
+// The discovery documents, by which clients find the resource: group list, group, resource list, and aggregated
+// discovery. They are constant. [any thread]
 #pragma once
 
 #include <optional>
@@ -9,10 +9,10 @@
 
 namespace koord::aggregated {
 
-// nullopt: the path is none of those.
+// Returns nullopt if the path is not a discovery path.
 std::optional<http::Response> answer_discovery(const http::Request& request);
 
-// A document with its ETag, or 304 if the client has it.
+// Returns the document with its ETag, or 304 if the client already has it.
 http::Response with_etag(const http::Request& request, http::Response response);
 
 }  // namespace koord::aggregated

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Failure: a refused request, in the form in which an API server answers it, as an object of kind Status. Outcome<T>:
-// a value or a Failure; TRY takes it as it takes a Result. [any thread]
+// Failure: a refused request, as an API server reports it: an object of kind Status. Outcome<T>: a value or a Failure;
+// TRY accepts it like a Result. [any thread]
 #pragma once
 
 #include <string>
@@ -25,9 +25,9 @@ struct Failure {
   unsigned code = 500;
   std::string_view reason;
   std::string message;
-  std::string name = {};  // of the object
+  std::string name = {};  // name of the object
   std::vector<Cause> causes = {};
-  unsigned retry_after_seconds = 0;  // 0: does not help
+  unsigned retry_after_seconds = 0;  // 0: a retry does not help
 };
 
 template <class T>
@@ -50,12 +50,12 @@ class [[nodiscard]] Outcome {
   std::variant<T, Failure> state_;
 };
 
-// The object of kind Status.
+// Returns the object of kind Status.
 std::string status_text(const Failure& failure);
 http::Response to_response(const Failure& failure);
 
 Failure bad_request(std::string message);                                  // 400 BadRequest
-Failure unauthorized(std::string message);                                 // 401 Unauthorized; "": the usual words
+Failure unauthorized(std::string message);                                 // 401 Unauthorized; "": default message
 Failure forbidden(std::string_view name, std::string message);             // 403 Forbidden
 Failure no_such_object(std::string_view name);                             // 404 NotFound
 Failure no_such_path(std::string_view path);                               // 404 NotFound

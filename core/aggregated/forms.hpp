@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The answers in the three forms of accept.hpp: pieces of text that are put together while they are sent. [any thread]
+// Responses in the three forms of accept.hpp, as pieces of text that are joined while they are sent. [any thread]
 #pragma once
 
 #include <string>
@@ -11,21 +11,23 @@
 
 namespace koord::aggregated {
 
-// The text around the items of a list, which stand between with commas.
+// The text before and after the items of a list. Commas separate the items.
 struct ListFrame {
   std::string before, after;
 };
 struct ListMetadata {
   Version version = 0;
-  std::string next_page = {};  // the text of `continue`; empty: the last page
+  std::string next_page = {};  // the text of `continue`; empty on the last page
 };
 ListFrame list_frame(const Accepted& accepted, const ListMetadata& metadata);
-// One item of a list. This and the next fail if the object was damaged in memory.
+// Returns one item of a list. This and the next function fail if the object was damaged in memory.
 Result<std::string> list_item(const Accepted& accepted, const Object& object);
 
-// A whole object: the answer to get, or the object of an event. `has_columns`: of a table; the first event has them.
+// Returns a whole object: the response to get, or the object of an event. `has_columns`: include the columns of a
+// table, which only the first event does.
 Result<std::string> whole_object(const Accepted& accepted, const Object& object, bool has_columns = true);
-// An object that has a version only. `ends_initial`: with the annotation behind the initial events.
+// Returns a bookmark, which has only a version. `ends_initial`: add the annotation that marks the end of the initial
+// events.
 std::string bookmark_object(const Accepted& accepted, Version version, bool ends_initial);
 
 }  // namespace koord::aggregated

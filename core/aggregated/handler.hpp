@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Serves an Api on an http::Server: a guard authenticates and authorizes each request before its body is read, a
+// Serves an Api on an http::Server. A guard authenticates and authorizes each request before its body is read, then a
 // handler answers it.
 #pragma once
 
@@ -11,27 +11,27 @@
 
 namespace koord::aggregated {
 
-// Each is called on the loop thread, with a request that has no body yet, and calls back once, on the loop thread. Both
-// may ask an API server.
+// Functions that decide about requests. Each is called on the loop thread with a request without its body, and calls
+// back once, on the loop thread. Both may send a request to an API server.
 struct Access {
   using OnIdentity = std::function<void(Outcome<Identity>)>;
   using OnDecision = std::function<void(std::optional<Failure>)>;  // nullopt: allowed
 
   std::function<void(const http::Request&, OnIdentity)> authenticate;
-  // Empty: all is allowed.
+  // Empty: everything is allowed.
   std::function<void(const Identity&, const Attributes&, OnDecision)> authorize = {};
 };
 
-// Passes what `access` allows, and paths that are open to all (Api::is_open_path).
+// Returns a guard that passes requests that `access` allows, and requests to open paths (Api::is_open_path).
 http::Guard make_guard(Access access);
 
-// The identity that the guard found; null: the path is open to all.
+// Returns the identity that the guard found; null if the path is open.
 const Identity* identity_of(const http::Request& request);
 
-// [any thread] For requests that passed the guard. The api outlives the server's workers.
+// Returns a handler for requests that passed the guard. The api must outlive the server's workers. [any thread]
 http::SlowHandler make_handler(Api& api);
 
-// Serves all paths that have no route of their own.
+// Adds routes for all paths without a route of their own.
 void add_routes(http::Routes& routes, Api& api, Access access);
 
 }  // namespace koord::aggregated

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Identity: the authenticated client of a request. Made by the code that authenticates; this library only reads it. A
+// Identity: the authenticated client of a request. The authentication code creates it; this library only reads it. A
 // plain value.
 #pragma once
 
@@ -20,7 +20,8 @@ struct Identity {
 inline constexpr std::string_view kNodeNameExtra = "authentication.kubernetes.io/node-name";
 inline constexpr std::string_view kNodeUserPrefix = "system:node:";
 
-// The node to which the client is bound: by its token's node name, or as user system:node:NAME. nullopt: to none.
+// Returns the node that the client is bound to, by the node name in its token or as user system:node:NAME. Returns
+// nullopt if it is bound to no node.
 std::optional<std::string_view> node_of(const Identity& identity);
 
 }  // namespace koord::aggregated

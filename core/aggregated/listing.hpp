@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Listing: the body of a list. It walks the objects by name and takes each at its newest version when it is sent, so a
-// client that reads slowly keeps no old versions in memory. The list's own version is that of its begin: a watch from
-// there brings all that changed meanwhile. [loop thread]
+// Listing: the body of a list. It visits the objects by name, and reads the newest version of each when it sends it. So
+// a slow client keeps no old versions in memory. The version of the list is that of its start: a watch from this
+// version reports all later changes. [loop thread]
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace koord::aggregated {
 
 class Listing final : public http::BodyStream {
  public:
-  // `version`: of the list. The store outlives this.
+  // `version`: the version of the list. The store must outlive this object.
   Listing(const Store& store, Call call, Version version);
 
   Piece next(const std::function<void()>& wake) override;
@@ -27,7 +27,7 @@ class Listing final : public http::BodyStream {
 
   std::string begin();
   Piece give_up(const Error& error);
-  // The next page's last name; empty: all that is left fits.
+  // Returns the last name of this page; "" if all remaining objects fit.
   std::string last_of_page() const;
 
   const Store& store_;
@@ -35,8 +35,8 @@ class Listing final : public http::BodyStream {
   const Version version_;
   Phase phase_ = Phase::begin;
   std::string after_;     // the last name that was sent
-  std::string last_;      // the page ends with it; empty: with the last object
-  std::string end_text_;  // behind the items
+  std::string last_;      // the last name of the page; empty: no limit
+  std::string end_text_;  // after the items
   bool has_items_ = false;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names of the one kind that is served.
+// The names of the only kind that this API serves.
 #pragma once
 
 #include <string_view>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The OpenAPI documents, made of schema.hpp: v3 as JSON, v2 as JSON and as the protobuf message that kubectl up to 1.26
-// reads. [any thread]
+// The OpenAPI documents, generated from schema.hpp: v3 as JSON; v2 as JSON and as the protobuf message that kubectl up
+// to 1.26 reads. [any thread]
 #pragma once
 
 #include <optional>
@@ -10,10 +10,10 @@
 
 namespace koord::aggregated {
 
-// nullopt: the path is none of those.
+// Returns nullopt if the path is not an OpenAPI path.
 std::optional<http::Response> answer_openapi(const http::Request& request);
 
-// Each is made once.
+// Each document is generated once.
 const std::string& openapi_v2();
 const std::string& openapi_v2_protobuf();
 const std::string& openapi_v3();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenAPI v2 as the protobuf message openapi.v2.Document, with what `kubectl explain` reads: definitions with types,
-// descriptions and kinds. [any thread]
+// OpenAPI v2 as the protobuf message openapi.v2.Document. It has the parts that `kubectl explain` reads: definitions
+// with types, descriptions and kinds. [any thread]
 #pragma once
 
 #include <boost/json/object.hpp>

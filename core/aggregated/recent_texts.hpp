@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RecentTexts: the whole texts of the newest objects, so that a report and its events are handled without unpacking. An
-// object has its place by its version. [any thread]
+// RecentTexts: caches the whole texts of the newest objects, so that reports and their events need no decompression.
+// The version of an object decides its slot. [any thread]
 #pragma once
 
 #include <array>
@@ -18,11 +18,11 @@ namespace koord::aggregated {
 class RecentTexts {
  public:
   static constexpr std::size_t kObjects = 64;
-  static constexpr std::size_t kMostBytes = 64u << 10;  // longer texts are not kept
+  static constexpr std::size_t kMostBytes = 64u << 10;  // longer texts are not cached
 
-  // Takes the text of a new object of the store.
+  // Moves the text of a new object of the store into the cache.
   void add(Object& object);
-  // An object of the store with its text, unpacked if it is not here.
+  // Returns an object of the store with its text, decompressed if it is not cached.
   Result<PlainObject> plain(const ObjectPtr& object);
 
  private:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fields of a NodeMetric in one table, of which the checks of written objects and the OpenAPI documents are made.
-// Koordinator's fields, reportIntervalSeconds, and podsMetric[].pressure and .interference. Constants. [any thread]
+// The fields of a NodeMetric in one table. The checks of written objects and the OpenAPI documents are derived from it.
+// It has Koordinator's fields, reportIntervalSeconds, and podsMetric[].pressure and .interference. Constants. [any
+// thread]
 #pragma once
 
 #include <cstdint>
@@ -16,18 +17,18 @@
 namespace koord::aggregated {
 
 enum class FieldType : std::uint8_t {
-  object,  // of `fields`
-  list,    // of the one in `fields`
-  map,     // of the one in `fields`, by any name
+  object,  // members: `fields`
+  list,    // items: the only one in `fields`
+  map,     // values: the only one in `fields`; any key
   text,
   time,      // RFC 3339
-  duration,  // as Go writes it
+  duration,  // in Go's format
   quantity,
   int32,
   int64,
   number,
   boolean,
-  anything,  // a mapping that is kept as it is
+  anything,  // any mapping, stored unchanged
 };
 
 struct Field {
@@ -38,12 +39,12 @@ struct Field {
   bool is_required = false;
 };
 
-// Both are objects.
+// Both schemas are objects.
 const Field& spec_schema();
 const Field& status_schema();
 
-// Keeps what the schema has and drops other members, as an API server does with a custom resource. Adds to `causes`
-// what has the wrong type, at most kMaxCauses. `path`: of the value.
+// Removes members that the schema lacks, as an API server does for a custom resource. Adds an error for each value of
+// the wrong type to `causes`, at most kMaxCauses. `path`: the path of the value.
 inline constexpr std::size_t kMaxCauses = 16;
 void check_fields(const Field& schema, boost::json::object& value, const std::string& path, std::vector<Cause>& causes);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Selector: the objects that a list or watch asks for, by labelSelector and fieldSelector. A plain value. [any thread]
+// Selector: selects the objects of a list or watch by labelSelector and fieldSelector. A plain value. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -19,20 +19,20 @@ struct LabelTerm {
 
   std::string key;
   Kind kind = Kind::exists;
-  std::set<std::string, std::less<>> values = {};  // of in, not_in; one number of greater, less
+  std::set<std::string, std::less<>> values = {};  // for in and not_in; for greater and less one number
 
   bool matches(const Labels& labels) const;
 };
 
 class Selector {
  public:
-  // Texts as in a query; empty: all objects.
+  // Parses texts in the form of a query. Empty texts select all objects.
   static Result<Selector> parse(std::string_view labels, std::string_view fields);
 
   bool matches(const Object& object) const { return matches_name(object.name()) && matches(object.labels()); }
   bool matches_name(std::string_view name) const;
   bool matches(const Labels& labels) const;
-  // The only name that can match; nullopt: any.
+  // Returns the only name that can match; nullopt: any name.
   const std::optional<std::string>& name() const { return name_; }
 
  private:
@@ -40,11 +40,11 @@ class Selector {
 
   std::vector<LabelTerm> terms_;
   std::optional<std::string> name_;
-  std::vector<std::string> other_names_;  // these are left out
+  std::vector<std::string> other_names_;  // excluded names
   bool is_contradictory_ = false;
 };
 
-// "a=b,c in (d,e),!f": as kubectl writes one.
+// Parses a label selector in kubectl's form: "a=b,c in (d,e),!f".
 Result<std::vector<LabelTerm>> parse_label_selector(std::string_view text);
 
 }  // namespace koord::aggregated

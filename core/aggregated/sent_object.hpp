@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SentObject: an object as a client sent it, checked. [any thread]
+// SentObject: a checked object from a client. [any thread]
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -20,10 +20,10 @@ struct SentObject {
   Cells cells;
 };
 
-// Only kind, version and metadata are wrong with 400; the rest with 422.
+// Checks the object. Errors in kind, version and metadata are reported with status 400, all others with 422.
 Outcome<SentObject> read_sent_object(boost::json::object object);
 
-// Names as of nodes: a DNS subdomain.
+// Returns whether a name is valid for a node: a DNS subdomain.
 bool is_valid_name(std::string_view name);
 
 }  // namespace koord::aggregated

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Store: all NodeMetric objects of one epoch, in memory. An index by version takes the place of a log of events: each
-// object stands in it once, at its newest version, and deleted ones for a while. A watcher is a position in that index.
-// So a watcher that is behind skips versions that are already replaced, costs no memory, and can resume at any version
-// of the epoch. [any thread]
+// Store: all NodeMetric objects of one epoch, in memory. It has no log of events, but an index by version. The index
+// contains each object once, at its newest version, and recently deleted objects. A watcher is a position in this
+// index. So a watcher that lags skips replaced versions, needs no memory, and can resume at any version of the epoch.
+// [any thread]
 #pragma once
 
 #include <atomic>
@@ -25,61 +25,62 @@ namespace koord::aggregated {
 
 struct StoreLimits {
   std::size_t objects = 20'000;
-  std::size_t deleted = 1024;  // a watcher that is further behind than the oldest of them begins again
+  std::size_t deleted = 1024;  // deletions kept; a watcher at an earlier position must restart
 };
 
 class Store {
  public:
   enum class Put : std::uint8_t { done, raced, full, out_of_versions };
 
-  // The object at its newest version, or at the version of its deletion.
+  // An object at its newest version, or at the version of its deletion.
   struct Change {
     ObjectPtr object;
     bool is_deleted = false;
   };
 
   struct Counters {
-    std::size_t objects = 0, deleted = 0, bytes = 0;  // bytes: of the whole texts
+    std::size_t objects = 0, deleted = 0, bytes = 0;  // bytes: total size of the whole texts
     std::uint64_t writes = 0;
   };
 
-  // Its versions are greater than `first`. See first_version().
+  // Versions of this store are greater than `first`. See first_version().
   explicit Store(Version first, StoreLimits limits = {});
 
-  // Stores the object in place of `expected`, which is null for a new one, and gives it its version. raced: another
-  // write came between, and nothing is stored.
+  // Replaces `expected` by the object and assigns its version. `expected` is null for a new object. Returns `raced`
+  // without a change if another write came in between.
   Put put(const std::shared_ptr<Object>& object, const ObjectPtr& expected);
-  // Returns the object with the version of its deletion; null: `expected` is not the newest, or there is no version.
+  // Removes the object. Returns it with the version of its deletion; null if `expected` is not the newest version, or
+  // no version is available.
   ObjectPtr remove(const ObjectPtr& expected);
 
   ObjectPtr find(std::string_view name) const;
-  // The object with its text. Texts of the newest versions are kept.
+  // Returns the object with its text. Texts of the newest versions are cached.
   Result<PlainObject> plain(const ObjectPtr& object) const { return texts_.plain(object); }
-  // The first `count` objects behind this name, in the order of names.
+  // Returns the first `count` objects after this name, sorted by name.
   std::vector<ObjectPtr> behind(std::string_view name, std::size_t count) const;
-  // The first `count` changes behind this version. nullopt: the index no longer reaches back to it.
+  // Returns the first `count` changes after this version; nullopt if the index no longer contains all of them.
   std::optional<std::vector<Change>> changes(Version version, std::size_t count) const;
 
-  // Gives out no versions above `most`: the next epoch begins above it. At first without a bound.
+  // Limits versions to `most`, because the next epoch begins above it. Initially unlimited.
   void reserve(Version most) { most_ = most; }
   bool has_versions() const { return newest() < most_; }
 
   Version newest() const;
-  // Reads and watches may begin here, or later.
+  // Returns the oldest version at which reads and watches may begin.
   Version oldest() const;
-  // Changes with each deletion of the name: part of the next uid.
+  // Returns the version of the name's last deletion, which is part of the next uid.
   Version deleted_at(std::string_view name) const;
 
-  // Calls `wake` once, on any thread: at the next write, or at close(). False, and no call: there are changes behind
-  // `version` already.
+  // Calls `wake` once, on any thread, at the next write or at close(). Returns false without a call if changes after
+  // `version` already exist.
   bool wait(Version version, std::uint64_t watcher, std::function<void()> wake);
   void forget(std::uint64_t watcher);
 
-  // After a start the objects come with the first reports. Until begin_serving(), reads and watches are refused:
+  // After a start the first reports fill the store. Until begin_serving(), reads and watches are refused, because
   // clients would take missing objects for deleted ones.
   void begin_serving() { is_serving_ = true; }
   bool is_serving() const { return is_serving_ && !is_closed_; }
-  // Ends all watches, and refuses all writes. For a server that is no longer the leader.
+  // Ends all watches, and refuses all writes, because the server is no longer the leader.
   void close();
   bool is_closed() const { return is_closed_; }
 
@@ -99,10 +100,10 @@ class Store {
   Version oldest_, newest_;
   std::map<std::string, ObjectPtr, std::less<>> by_name_;
   std::map<Version, Change> by_version_;
-  std::map<std::string, Version, std::less<>> deleted_;  // by name: its last deletion
+  std::map<std::string, Version, std::less<>> deleted_;  // by name: version of its last deletion
   std::map<Version, std::string> deletions_;             // the same by version
   Wakes waiting_;
-  mutable RecentTexts texts_;  // has a mutex of its own
+  mutable RecentTexts texts_;  // has its own mutex
   std::size_t bytes_ = 0;
   std::uint64_t writes_ = 0;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Watch: the events of one watch, as lines of JSON. It is a position in the store, see store.hpp: it costs the same
-// whether its client reads quickly or slowly. [loop thread]
+// Watch: the events of one watch, as lines of JSON. It is a position in the store (store.hpp), so its cost does not
+// depend on the speed of its client. [loop thread]
 #pragma once
 
 #include <atomic>
@@ -23,8 +23,8 @@ namespace koord::aggregated {
 // Counts over all watches of a server. [any thread]
 struct WatchCounters {
   std::atomic<std::uint64_t> open = 0, events = 0;
-  std::atomic<std::uint64_t> slow = 0;     // cut: the client took no event within Limits::write
-  std::atomic<std::uint64_t> expired = 0;  // fell behind the deletions that the store keeps
+  std::atomic<std::uint64_t> slow = 0;     // ended, because the client read no event within Limits::write
+  std::atomic<std::uint64_t> expired = 0;  // ended, because the store no longer has the deletions after its position
 };
 
 class Watch final : public http::BodyStream {
@@ -33,11 +33,11 @@ class Watch final : public http::BodyStream {
     Store& store;
     const Clock& clock;
     WatchCounters& counters;
-    event::Loop* loop = nullptr;  // for bookmarks and the end; null: the caller asks again when it is time
+    event::Loop* loop = nullptr;  // for timers of bookmarks and the end; null: the caller polls
     Duration bookmark_period = std::chrono::seconds(60);
   };
 
-  // `from`: only later events; nullopt: begins with the objects that exist. `client`: named in the log.
+  // `from`: send only later events; nullopt: begin with the existing objects. `client`: the name for the log.
   Watch(Parts parts, Call call, std::optional<Version> from, std::string client);
   ~Watch() override;
 
@@ -46,7 +46,7 @@ class Watch final : public http::BodyStream {
 
  private:
   Piece initial();
-  // nullopt: no change that it selects.
+  // Returns the next selected change; nullopt if no change is selected.
   std::optional<Piece> change();
   std::optional<Piece> event_of(const Store::Change& change);
   Piece event(std::string_view type, const ObjectPtr& object);
@@ -63,10 +63,10 @@ class Watch final : public http::BodyStream {
   const std::string client_;
   const std::uint64_t id_;
   bool is_initial_ = false, has_ended_ = false, has_columns_ = false;
-  Version at_ = 0;  // all changes up to here are sent
+  Version at_ = 0;  // all changes up to this version are sent
   std::string initial_name_;
-  // The client has each object as it was at known_. sent_: versions of objects that were sent since then because they
-  // are new or have other labels, by name. Both are reset whenever all objects are sent.
+  // The client has each object at the version that was current at known_. sent_ has the versions of objects that were
+  // sent later because they are new or their labels changed, by name. Both are reset whenever all objects are sent.
   Version known_ = 0;
   std::map<std::string, Version, std::less<>> sent_;
   Time ends_, next_bookmark_;

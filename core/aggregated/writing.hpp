@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing: create, update, patch and delete, as an API server does them with a custom resource that has a status. One
-// difference: an update of the status of a missing object creates it, so that the first report after a start is not
-// lost. [any thread]
+// Writing: create, update, patch and delete, as an API server does them for a custom resource with a status. One
+// difference: an update of the status of a missing object creates the object, so that the first report after a start is
+// not lost. [any thread]
 #pragma once
 
 #include <cstddef>
@@ -24,8 +24,8 @@ inline constexpr std::size_t kMaxObjectBytes = 1'500'000;
 
 enum class PatchType : std::uint8_t { merge, json };
 
-// Returns the status to keep for one that a client sent, from that and the one that it replaces; both may be empty. For
-// what only the server may say. [any thread]
+// Returns the status to store, from the status that a client sent and the one that it replaces; both may be empty. It
+// sets the parts that only the server may set. [any thread]
 using CompleteStatus = std::function<std::string(std::string sent, std::string_view before)>;
 
 struct Written {
@@ -35,16 +35,16 @@ struct Written {
 
 class Writing {
  public:
-  // `complete`: null, or for each status that a client writes.
+  // `complete`: called for each status that a client writes; may be null.
   Writing(Store& store, const Clock& clock, CompleteStatus complete = nullptr)
       : store_(store), clock_(clock), complete_(std::move(complete)) {}
 
   Outcome<Written> create(const Call& call, std::string_view body);
   Outcome<Written> update(const Call& call, std::string_view body);
   Outcome<Written> patch(const Call& call, std::string_view body, PatchType type);
-  // Returns the object that was deleted. `body`: DeleteOptions, or empty.
+  // Returns the deleted object. `body`: DeleteOptions, or empty.
   Outcome<ObjectPtr> remove(const Call& call, std::string_view body);
-  // A write of the server itself, of the status as it is given.
+  // Writes a status by the server itself, without `complete`.
   Store::Put put_status(const ObjectPtr& current, std::string status);
 
  private:
