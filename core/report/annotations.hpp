@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Annotations and labels that are read of the Node and its pods and written to what is reported. All but the first are
-// Koordinator's.
+// Annotations and labels that are read from the Node and its pods, or written to reported objects. All but the first
+// are Koordinator's.
 #pragma once
 
 #include <string_view>
@@ -9,15 +9,15 @@
 
 namespace koord::report {
 
-// On a NodeMetric or NodeResourceTopology: the parts that are left out or not as asked for, and why: sentences, joined
-// by "; ". Without it nothing is left out.
+// On a NodeMetric or NodeResourceTopology: lists parts that are missing or differ from the request, and why, as
+// sentences separated by "; ". Without the annotation nothing is missing.
 inline constexpr std::string_view kDegradedAnnotation = "koordetector.sh/degraded";
 
-// On the Node, and on its NodeResourceTopology with the CPUs that follow from it.
+// On the Node, and on its NodeResourceTopology together with the derived CPUs.
 using state::kReservationAnnotation;
 using state::kSystemQosAnnotation;
 inline constexpr std::string_view kNumaReservationLabel = "node.koordinator.sh/enable-numa-reservation";
-// On a pod, by the scheduler.
+// On a pod, written by the scheduler.
 using state::kResourceStatusAnnotation;
 // On the NodeResourceTopology.
 inline constexpr std::string_view kCpuBasicInfoAnnotation = "node.koordinator.sh/cpu-basic-info";

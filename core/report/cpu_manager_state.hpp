@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kubelet's file cpu_manager_state: which CPUs its static policy has given to containers for their own. [any
-// thread]
+// Reads the kubelet's file cpu_manager_state: the CPUs that its static policy has assigned exclusively to containers.
+// [any thread]
 #pragma once
 
 #include <map>
@@ -14,10 +14,10 @@ namespace koord::report {
 
 struct CpuManagerState {
   std::string policy;                  // "none", "static"
-  std::map<std::string, CpuSet> pods;  // by uid: of all containers together
+  std::map<std::string, CpuSet> pods;  // by uid: CPUs of all containers of the pod
 };
 
-// The form that kubelets since 1.18 write. An error names the member.
+// Parses the format of kubelets since 1.18. An error names the member.
 Result<CpuManagerState> parse_cpu_manager_state(std::string_view text);
 
 }  // namespace koord::report

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CpuPools: the owners of the node's CPUs: reserved ones, those given to single pods, and those shared by the rest.
-// Pure. [any thread]
+// CpuPools: divides the node's CPUs into reserved ones, those assigned to single pods, and those shared by the other
+// pods. Pure. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace koord::report {
 
-// A pod that the kubelet's static policy has given CPUs.
+// A pod with exclusive CPUs from the kubelet's static policy.
 struct StaticPod {
   std::string name_space, name, uid;
   CpuSet cpus;
@@ -23,19 +23,19 @@ struct StaticPod {
 
 struct CpuPools {
   CpuSet all;                        // online
-  CpuSet kubelet;                    // CPUs that the kubelet reserves; part of the pools nevertheless
+  CpuSet kubelet;                    // CPUs that the kubelet reserves; the pools still contain them
   CpuSet reserved;                   // by the annotation node.koordinator.sh/reservation
-  bool reservation_is_whole = true;  // all of that annotation could be read
-  CpuSet system;                     // of the annotation node.koordinator.sh/system-qos-resource
+  bool reservation_is_whole = true;  // the whole annotation was valid
+  CpuSet system;                     // by the annotation node.koordinator.sh/system-qos-resource
   bool system_exclusive = true;
-  std::vector<StaticPod> static_pods;  // by uid
-  CpuSet shared;                       // of LS pods
-  CpuSet best_effort;                  // of BE pods
-  std::vector<std::string> problems;   // parts of annotations that could not be read, a sentence each; the rest counts
+  std::vector<StaticPod> static_pods;  // sorted by uid
+  CpuSet shared;                       // for LS pods
+  CpuSet best_effort;                  // for BE pods
+  std::vector<std::string> problems;   // invalid parts of annotations, one sentence each; the valid parts are used
 };
 
-// `cpu_manager`: needed when the kubelet's policy is static. An error: the kubelet's configuration is not known or
-// names no CPUs; then nothing is known of the pools.
+// `cpu_manager`: required if the kubelet's policy is static. Fails if the kubelet's configuration is unknown or names
+// no CPUs; then the pools are unknown.
 Result<CpuPools> make_cpu_pools(const state::Snapshot& state, const std::optional<CpuManagerState>& cpu_manager);
 
 }  // namespace koord::report

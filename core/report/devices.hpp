@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices: this node's Device (scheduling.koordinator.sh/v1alpha1), its GPUs and RDMA adapters, from the facts that
-// advisor-gpu and advisor-rdma publish. Pure. [any thread]
+// Devices: this node's Device (scheduling.koordinator.sh/v1alpha1) with its GPUs and RDMA adapters, from the facts of
+// advisor-gpu and advisor-rdma. Pure. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct DeviceFault {
 struct Device {
   std::string type;                   // "gpu", "rdma"
   std::string id;                     // uuid, PCI address
-  std::optional<std::int32_t> minor;  // nothing: it has no number
+  std::optional<std::int32_t> minor;  // nullopt: no number
   bool healthy = true;
   std::optional<DeviceFault> fault;              // the fault that the driver reported
   std::map<std::string, std::string> resources;  // quantities
@@ -35,17 +35,17 @@ struct Device {
   bool operator==(const Device&) const = default;
 };
 
-// The facts, JSON lists with koordlet's names. An error names the member; unused members may be missing.
+// Parse the facts: JSON lists with koordlet's names. An error names the member. Unused members may be missing.
 Result<std::vector<Device>> parse_gpu_fact(std::string_view text);
 Result<std::vector<Device>> parse_rdma_fact(std::string_view text);
 
-// A kind that is unknown is left unchanged in the object.
+// Devices by kind. If a kind is unknown (nullopt), its devices in the object do not change.
 struct Devices {
   std::optional<std::vector<Device>> gpus, rdma;
 };
 
-// Returns the object with our devices; nothing: it has them already. Devices of other types stay. `now_seconds`: the
-// wall clock, the time stated for devices that have become unhealthy.
+// Returns the object with our devices; nullopt if it already has them. Devices of other types do not change.
+// `now_seconds`: the wall clock, used as the time when devices became unhealthy.
 Result<std::optional<std::string>> merge_devices(const Devices& ours, std::string_view object,
                                                  std::int64_t now_seconds);
 std::string new_device_object(const state::Node& node);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DirectReport: this node's NodeMetric as it goes to koord-manager, and the body of the request that sends it. Values
-// in, values out. [any thread]
+// DirectReport: this node's NodeMetric for koord-manager, and the body of the request that sends it. Values in, values
+// out. [any thread]
 #pragma once
 
 #include <memory>
@@ -16,14 +16,14 @@ inline constexpr const char* kDirectCollection = "/apis/metrics.koordetector.sh/
 struct DirectReport {
   NodeMetricReport report;
   DetailsOfPods details;
-  Duration period{};  // until the next one; zero: not stated
+  Duration period{};  // until the next report; zero: not stated
 };
 
 // A report that the manager accepted.
 struct AcceptedReport {
   NodeMetricStatus status;  // without its time
   DetailsOfPods details;
-  Time sent_whole{};  // the last time that all of it was sent
+  Time sent_whole{};  // when the whole report was last sent
 };
 using AcceptedReportPtr = std::shared_ptr<const AcceptedReport>;
 
@@ -31,10 +31,10 @@ struct DirectBody {
   std::string text;
   bool is_patch = false;    // a merge patch of the report's time only
   bool is_gzipped = false;  // otherwise plain JSON
-  AcceptedReportPtr after;  // the report that the manager has when it accepts this
+  AcceptedReportPtr after;  // the manager's report after it accepts this body
 };
 
-// A report that the manager has is not sent again for this time; only its time is.
+// While the manager has the same report, only its time is sent for this period.
 inline constexpr Duration kWholeReportPeriod = std::chrono::minutes(1);
 
 // `before`: the report that the manager has; null: unknown.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// DirectReporter: sends this node's NodeMetric every few seconds to the koord-manager that leads, over one TLS
-// connection and with the token of the agent. It finds the leader by its Lease, which the API server has. Each report
-// is of its own moment: a failed one is not sent again. After a failure the Lease is read again, and waits grow up to a
-// minute. A manager that is missing, hangs or answers nonsense costs one request of bounded time and size at a time.
-// [loop thread] except where marked.
+// DirectReporter: sends this node's NodeMetric every few seconds to the leading koord-manager, over one TLS connection
+// with the agent's token. It finds the leader by reading its Lease from the API server. A failed report is not sent
+// again; the next one has newer values. After a failure the Lease is read again, and waits grow up to a minute. If the
+// manager is missing, hangs or sends an invalid response, the agent has only one request open, with limited time and
+// size. [loop thread] except where marked.
 #pragma once
 
 #include <cstdint>
@@ -28,9 +28,9 @@ struct DirectOptions {
   std::string node_name;
   Duration period = std::chrono::seconds(5);
   kube::LeasePlace lease = {"koordetector", "koord-manager"};
-  std::string address = {};      // of the manager, instead of the Lease: "10.0.0.7:8443"
-  std::string server_name = {};  // in the manager's certificate; empty: NAME.NAMESPACE.svc of the Lease
-  std::string ca_file = {};      // authorities of that certificate; empty: those of the API server
+  std::string address = {};      // address of the manager, instead of the Lease: "10.0.0.7:8443"
+  std::string server_name = {};  // name in the manager's certificate; empty: NAME.NAMESPACE.svc of the Lease
+  std::string ca_file = {};      // CAs for that certificate; empty: those of the API server
 };
 
 class DirectReporter {
@@ -43,20 +43,20 @@ class DirectReporter {
     std::function<DirectReport()> compute;  // [worker]
   };
 
-  // For humans and metrics.
+  // The state for people and metrics.
   struct View {
     std::string manager;  // the address in use; empty: none
-    std::string problem;  // of the last try; empty: it worked
+    std::string problem;  // of the last attempt; empty: success
     std::optional<Time> accepted;
-    std::uint64_t whole = 0, unchanged = 0;  // accepted reports; unchanged: only their time was sent
-    std::uint64_t refused = 0;               // answered with another status
-    std::uint64_t failed = 0;                // without an answer, or with an invalid one
+    std::uint64_t whole = 0, unchanged = 0;  // accepted reports; unchanged: only the time was sent
+    std::uint64_t refused = 0;               // responses with an error status
+    std::uint64_t failed = 0;                // no response or an invalid one
     std::uint64_t unfit = 0;                 // periods without a report: the node's usage or pods were unknown
     std::uint64_t lookups = 0;               // reads of the Lease
-    std::uint64_t bytes = 0;                 // of bodies
+    std::uint64_t bytes = 0;                 // size of all bodies
   };
 
-  // The manager has a report of this node if it accepted one within this many periods.
+  // The manager's report of this node is current if it accepted one within this many periods.
   static constexpr int kPeriodsFresh = 3;
   static constexpr std::size_t kMostAnswerBytes = 64u << 10;
 
@@ -67,7 +67,7 @@ class DirectReporter {
   void stop();
 
   View view() const;      // [any]
-  bool is_fresh() const;  // [any] the manager has a report that is not stale
+  bool is_fresh() const;  // [any] the manager's report is current
   bool is_busy() const { return is_computing_ || pending_ != nullptr; }
 
  private:
@@ -95,20 +95,20 @@ class DirectReporter {
   std::optional<Time> failing_since_;
   std::unique_ptr<event::Timer> timer_;
   std::unique_ptr<kube::Client> manager_;
-  std::string address_;        // of manager_
+  std::string address_;        // address of manager_
   bool knows_leader_ = false;  // false: the Lease is read before the next report
   bool is_computing_ = false;
-  bool was_accepted_ = false;   // a report
-  Time begun_{};                // of the report on its way
-  AcceptedReportPtr accepted_;  // null: the manager has none
+  bool was_accepted_ = false;   // a report was accepted
+  Time begun_{};                // start of the current report
+  AcceptedReportPtr accepted_;  // null: the manager has no report
   ProblemTracker problems_;
-  kube::Client::PendingPtr pending_;  // ends before manager_
+  kube::Client::PendingPtr pending_;  // must be destroyed before manager_
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 
-  mutable std::mutex mutex_;  // of view_
+  mutable std::mutex mutex_;  // protects view_
   View view_;
 
-  event::Strand strand_;  // last: it ends first
+  event::Strand strand_;  // last member: is destroyed first
 };
 
 }  // namespace koord::report

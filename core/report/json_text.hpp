@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text of the objects of this folder: quantities, times and durations as the API server writes them back. For the .cpp
-// files of this folder only. [any thread]
+// Text for the objects of this folder: quantities, times and durations in the API server's canonical form. Only for the
+// .cpp files of this folder. [any thread]
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -15,21 +15,21 @@
 
 namespace koord::report {
 
-// As Go: "5m0s", "1h0m0s", "30s".
+// Formats a duration like Go: "5m0s", "1h0m0s", "30s".
 std::string format_go_duration(Duration duration);
 
-// A ResourceMap: {"resources": {"cpu": …, "memory": …}, "devices": […]}, or {}.
+// Returns a ResourceMap: {"resources": {"cpu": …, "memory": …}, "devices": […]}, or {}.
 boost::json::object resource_map(const Usage& usage);
 
-// The owner reference of objects that end with the Node.
+// Returns the owner reference of objects that are deleted with the Node.
 boost::json::object owner_reference(const std::string& node, const std::string& uid);
 
 // Reads JSON text with an object as its root; an error begins with `what`.
 Result<boost::json::object> parse_root(std::string_view text, const char* what);
-// Returns the member as an object, and makes it one if it is missing or none.
+// Returns the member as an object. Creates it if it is missing or not an object.
 boost::json::object& object_in(boost::json::object& object, std::string_view name);
 
-// Whether two JSON texts say the same, whatever the order of their members.
+// Returns whether two JSON texts are equal, in any order of members.
 bool same_json(std::string_view a, std::string_view b);
 
 inline boost::json::string_view json_view(std::string_view text) { return {text.data(), text.size()}; }

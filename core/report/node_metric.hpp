@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // NodeMetric: the status of this node's NodeMetric (slo.koordinator.sh/v1alpha1), from the metric cache, the snapshot
-// and the prediction. Unknown values are left out and named in `problems`. Values in, a value out. [any thread] Fields
+// and the prediction. Unknown values are omitted and named in `problems`. Values in, a value out. [any thread] Fields
 // and rules are koordlet's; README.md lists the differences and their reasons.
 #pragma once
 
@@ -20,7 +20,8 @@
 
 namespace koord::report {
 
-// For one window: avg, p50, p90, p95, p99. While the samples span less than half of it all five are empty.
+// The usage of one window: avg, p50, p90, p95, p99. All five are empty while the samples cover less than half of the
+// window.
 struct AggregatedUsage {
   Duration window;
   std::array<Usage, 5> usages;
@@ -53,21 +54,21 @@ struct NodeMetricStatus {
   std::int64_t update_seconds = 0;  // wall clock, since the Unix epoch
   Usage node, system;
   std::vector<AggregatedUsage> node_windows, system_windows;  // in the order of the spec
-  std::vector<NumaUsage> numa;                                // by id
-  std::vector<PodUsage> pods;                                 // by namespace, name
-  std::vector<ApplicationUsage> applications;                 // by name
+  std::vector<NumaUsage> numa;                                // sorted by id
+  std::vector<PodUsage> pods;                                 // sorted by namespace and name
+  std::vector<ApplicationUsage> applications;                 // sorted by name
   std::optional<Amounts> prod_reclaimable, prod_peak;
 
   bool operator==(const NodeMetricStatus&) const = default;
 };
 
 struct Prediction {
-  std::optional<Amounts> reclaimable, peak;  // nothing: not known
+  std::optional<Amounts> reclaimable, peak;  // nullopt: unknown
 };
 
-// The age of the last confirmation of the pods limits the report about them.
+// Limits for the age of the last confirmation of the pods. Older information is reported partly or not at all.
 struct PodTolerance {
-  Duration old = std::chrono::minutes(2);       // values computed from the whole list are left out
+  Duration old = std::chrono::minutes(2);       // values that need the whole list are omitted
   Duration too_old = std::chrono::minutes(10);  // nothing is reported
 };
 
@@ -79,23 +80,23 @@ struct NodeMetricInputs {
   std::map<std::string, bool, std::less<>> device_health = {};  // by uuid
   std::optional<Time> pods_confirmed = std::nullopt;
   PodTolerance tolerance = {};
-  std::optional<Duration> max_age = std::nullopt;  // of the newest sample of a series; nothing: half of the window
+  std::optional<Duration> max_age = std::nullopt;  // age of a series' newest sample; nullopt: half of the window
   Time now;
   std::int64_t wall_ns = 0;
 };
 
 struct NodeMetricReport {
   NodeMetricStatus status;
-  std::vector<std::string> problems;  // values that are left out or differ from the spec, a sentence each
-  std::string refusal;                // why nothing may be reported; empty: `status` may
+  std::vector<std::string> problems;  // omitted values and differences from the spec, one sentence each
+  std::string refusal;                // why nothing may be reported; empty: `status` may be reported
 };
 
 NodeMetricReport make_node_metric(const NodeMetricInputs& inputs);
 
-// The status as the API server takes it: JSON text. Quantities are in canonical form.
+// Returns the status as JSON text for the API server. Quantities are in canonical form.
 std::string to_json(const NodeMetricStatus& status);
-// The same as metrics.koordetector.sh takes it, with the details of the pods in the status. `period`: until the next
-// report; zero: not stated.
+// The same for metrics.koordetector.sh, with the details of the pods in the status. `period`: until the next report;
+// zero: not stated.
 std::string to_json(const NodeMetricStatus& status, const DetailsOfPods& details, Duration period = {});
 
 }  // namespace koord::report

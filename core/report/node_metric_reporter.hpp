@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // NodeMetricReporter: keeps the status of this node's NodeMetric up to date. Every ten seconds it computes the report
-// on a worker, and writes it when the Delivery allows. Missing or old values are named in the object's annotation
-// koordetector.sh/degraded. Without a client it computes only. [loop thread] except where marked.
+// on a worker, and writes it when the Delivery allows. The object's annotation koordetector.sh/degraded names missing
+// or old values. Without a client it only computes. [loop thread] except where marked.
 #pragma once
 
 #include <functional>
@@ -43,19 +43,19 @@ class NodeMetricReporter {
     kube::Client* client = nullptr;                                                // null: nothing is written
     std::function<Prediction()> predict = {};                                      // [worker] may be empty
     std::function<std::map<std::string, bool, std::less<>>()> device_health = {};  // [worker] by uuid; may be empty
-    // Whether koord-manager has this node's report and writes the object itself; empty: it does not.
+    // Returns whether koord-manager has this node's report and writes the object itself; empty: it does not.
     std::function<bool()> is_replaced = {};
   };
 
-  // For humans and metrics.
+  // The state for people and metrics.
   struct View {
     NodeMetricReport report;
-    std::optional<Time> computed;  // when `report` was; nothing: not yet
+    std::optional<Time> computed;  // time of `report`; nullopt: not computed yet
     std::vector<std::string> spec_problems;
     Account account;
-    bool writes = false;    // there is a client
-    bool exists = false;    // whether the object exists, as far as known
-    bool missing = false;   // it is known not to exist, and the agent does not create it: nothing is reported
+    bool writes = false;    // has a client
+    bool exists = false;    // the object exists, as far as known
+    bool missing = false;   // the object is known to be missing, and the agent does not create it: nothing is reported
     bool replaced = false;  // koord-manager writes the object
   };
 
@@ -64,13 +64,14 @@ class NodeMetricReporter {
 
   void start() { periodic_task_.start(); }
   void stop();
-  // Looks now, on top of the period.
+  // Starts an additional poll now.
   void poll() { periodic_task_.poll(); }
-  // A poll, or a request, is running.
+  // Returns whether a poll or a request is running.
   bool busy() const { return periodic_task_.is_polling() || (publisher_ && publisher_->is_writing()); }
 
   View view() const;  // [any]
-  // [any] Of this moment. `window`: of the averages, instead of the one in the spec, with samples as old as that.
+  // [any] Computes the current report. `window`: window of the averages and greatest age of samples, instead of those
+  // in the spec.
   NodeMetricReport compute(std::optional<Duration> window = std::nullopt) const;
 
  private:
@@ -89,17 +90,17 @@ class NodeMetricReporter {
   const Parts parts_;
   const NodeMetricOptions options_;
   std::unique_ptr<Publisher> publisher_;
-  std::unique_ptr<event::Timer> heartbeat_;  // between two polls
+  std::unique_ptr<event::Timer> heartbeat_;  // for a heartbeat between two polls
   bool is_replaced_ = false;
   ProblemTracker absence_{std::chrono::minutes(30)}, degradation_;
 
   WrittenObject written_;
   std::unique_ptr<Known> known_;  // [worker]
 
-  mutable std::mutex mutex_;  // of view_
+  mutable std::mutex mutex_;  // protects view_
   View view_;
 
-  PeriodicTask periodic_task_;  // last: it ends first
+  PeriodicTask periodic_task_;  // last member: is destroyed first
 };
 
 }  // namespace koord::report

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NodeTopology: this node's NodeResourceTopology (topology.node.k8s.io/v1alpha1), and how it is merged into the object
-// without touching the parts of other writers. Pure. [any thread] Members and rules are koordlet's; README.md lists the
+// NodeTopology: this node's NodeResourceTopology (topology.node.k8s.io/v1alpha1), and its merge into the object, which
+// keeps the parts of other writers. Pure. [any thread] Members and rules are koordlet's; README.md lists the
 // differences and their reasons.
 #pragma once
 
@@ -29,26 +29,25 @@ struct Zone {
 
 struct NodeTopology {
   std::map<std::string, std::string> annotations;            // JSON texts
-  std::map<std::string, std::optional<std::string>> labels;  // nothing: must not be there
+  std::map<std::string, std::optional<std::string>> labels;  // nullopt: must be missing
   std::string policy;                                        // "None", "SingleNUMANodePodLevel", …
-  std::vector<Zone> zones;                                   // by name
-  std::string degraded;  // of the annotation koordetector.sh/degraded; empty: must not be there
+  std::vector<Zone> zones;                                   // sorted by name
+  std::string degraded;  // the annotation koordetector.sh/degraded; empty: must be missing
 };
 
 struct NodeTopologyInputs {
   const state::Snapshot& state;
   const CpuPools& pools;
-  // The facts node_cpu_info and node_numa_info of advisor-node-info, JSON; empty: not known, and their part is left
-  // out.
+  // The facts node_cpu_info and node_numa_info of advisor-node-info as JSON; empty: unknown, and their part is omitted.
   std::string cpu_info = {};
   std::string numa_info = {};
 };
 
 NodeTopology make_node_topology(const NodeTopologyInputs& inputs);
 
-// The object with ours in it; nothing: it says so already. An error: `object` is none.
+// Returns the object with our parts; nullopt if it already has them. Fails if `object` is not an object.
 Result<std::optional<std::string>> merge_node_topology(const NodeTopology& ours, std::string_view object);
-// Without what merge adds: for a node that has none.
+// Returns a new object for a node, without the parts that merge_node_topology() adds.
 std::string new_node_topology(const state::Node& node);
 
 }  // namespace koord::report

@@ -20,7 +20,7 @@
 
 namespace koord::report {
 
-// From the object's JSON the one to be written; nothing: it is as it should be.
+// Returns the object to write, from the current object as JSON; nullopt if it needs no change.
 using Merge = std::function<Result<std::optional<std::string>>(std::string_view object)>;
 
 class ObjectReporter {
@@ -28,7 +28,7 @@ class ObjectReporter {
   struct Object {
     std::string kind;        // as in state::NodeObjects
     std::string collection;  // "/apis/topology.node.k8s.io/v1alpha1/noderesourcetopologies"
-    // [worker] An error: the object is unknown now; then it stays as it is.
+    // [worker] An error means that the intended content is unknown; then the object does not change.
     std::function<Result<Merge>(const state::Snapshot&)> compute;
     std::function<std::string(const state::Node&)>
         create;                 // [worker] for a node without the object, before it is merged
@@ -43,9 +43,9 @@ class ObjectReporter {
   };
   struct View {
     Account account;
-    std::string problem;                // why it is not known what the object should be
-    std::optional<std::string> wanted;  // the object as it should be, when it is known
-    bool differs = false;               // from what the API server has; parts that it refused do not count
+    std::string problem;                // why the intended object is unknown
+    std::optional<std::string> wanted;  // the intended object, if known
+    bool differs = false;               // from the API server's object, without parts that it refused
   };
 
   ObjectReporter(Parts parts, Object object, const std::string& node_name, Duration period = std::chrono::seconds(10));
@@ -53,9 +53,9 @@ class ObjectReporter {
 
   void start() { periodic_task_.start(); }
   void stop();
-  // Looks now, on top of the period.
+  // Starts an additional poll now.
   void poll() { periodic_task_.poll(); }
-  // A poll, or a request, is running.
+  // Returns whether a poll or a request is running.
   bool busy() const { return periodic_task_.is_polling() || (publisher_ && publisher_->is_writing()); }
 
   View view() const;  // [any]
@@ -65,7 +65,7 @@ class ObjectReporter {
     bool is_known = false;  // the API server's object is known
     std::shared_ptr<const std::string> there;
     Merge merge;
-    std::string fresh;  // merged, for a node that has none
+    std::string fresh;  // new object for a node without one
     bool differs = false;
 
     bool exists() const { return there && !there->empty(); }
@@ -82,12 +82,12 @@ class ObjectReporter {
   std::unique_ptr<Publisher> publisher_;
 
   WrittenObject written_;
-  std::shared_ptr<const std::string> from_state_, newest_;  // [worker] by the state; that, or what our last write gave
+  std::shared_ptr<const std::string> from_state_, newest_;  // [worker] in the state; that or our last write
 
-  mutable std::mutex mutex_;  // of view_
+  mutable std::mutex mutex_;  // protects view_
   View view_;
 
-  PeriodicTask periodic_task_;  // last: it ends first
+  PeriodicTask periodic_task_;  // last member: is destroyed first
 };
 
 }  // namespace koord::report

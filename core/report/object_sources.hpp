@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where what the objects of this node should say comes from: the snapshot, the kubelet's file, and the facts that
-// advisors publish in the metric cache. [worker]
+// The sources for the content of this node's objects: the snapshot, the kubelet's file, and facts that advisors publish
+// in the metric cache. [worker]
 #pragma once
 
 #include <functional>
@@ -17,10 +17,10 @@
 
 namespace koord::report {
 
-// A fact of a running plugin: JSON text. Nothing: no such fact, or the plugin does not run.
+// Returns a fact of a running plugin as JSON text; nullopt if the fact is missing or the plugin does not run.
 using Facts = std::function<std::optional<std::string>(const std::string& plugin, const std::string& name)>;
 
-// NodeResourceTopology.
+// The content of the NodeResourceTopology.
 class TopologySource {
  public:
   TopologySource(const state::Hub& hub, const Clock& clock, NodeRoots roots, Facts facts, PodTolerance tolerance)
@@ -28,7 +28,7 @@ class TopologySource {
 
   ObjectReporter::Object object();
 
-  // The result of the last poll; nothing: unknown. [any]
+  // Returns the result of the last poll; nullopt: unknown. [any]
   std::optional<CpuPools> pools() const;
 
  private:
@@ -45,9 +45,9 @@ class TopologySource {
   std::optional<CpuPools> pools_;
 };
 
-// Device.
+// Returns the description of the Device object.
 ObjectReporter::Object device_object(const Clock& clock, Facts facts);
-// Returns by uuid whether the GPU is healthy.
+// Returns by UUID whether the GPU is healthy.
 std::map<std::string, bool, std::less<>> gpu_health(const Facts& facts);
 
 }  // namespace koord::report

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PeriodicTask: once in a period, and on request, runs a function on a worker and its follow-up on the loop. One poll
-// at a time: while one is running others are left out. [loop thread]
+// PeriodicTask: runs a function on a worker once per period and on request, and then its follow-up on the loop. Only
+// one poll runs at a time; requests during a poll are ignored. [loop thread]
 #pragma once
 
 #include <functional>
@@ -16,10 +16,10 @@ namespace koord::report {
 class PeriodicTask {
  public:
   using FollowUp = std::function<void()>;
-  // [worker] Gives what is then to be done on the loop; it is not done after stop().
+  // [worker] Returns the follow-up, which runs on the loop. It does not run after stop().
   using Find = std::function<FollowUp()>;
 
-  // All references must outlive it.
+  // All references must outlive this object.
   PeriodicTask(event::Loop& loop, event::WorkerPool& workers, std::string name, Duration period, Find find);
   // Waits for a running poll.
   ~PeriodicTask() { stop(); }
@@ -37,7 +37,7 @@ class PeriodicTask {
   bool is_polling_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 
-  event::Strand strand_;  // last: it ends first
+  event::Strand strand_;  // last member: is destroyed first
 };
 
 }  // namespace koord::report

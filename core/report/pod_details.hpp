@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// PodDetails: the parts of a pod's report that only metrics.koordetector.sh has: the time that it lost to a lack of
-// resources, and the agent's own verdicts of interference that stand for it. Unknown values are left out. Values in,
-// values out. [any thread]
+// PodDetails: the parts of a pod's report that only metrics.koordetector.sh has: the time that the pod lost to a lack
+// of resources, and the agent's own standing verdicts of interference. Unknown values are omitted. Values in, values
+// out. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace koord::report {
 
 // Seconds of lost time per second.
 struct PodPressure {
-  std::optional<double> scheduling_delay;  // of all threads together
+  std::optional<double> scheduling_delay;  // sum over all threads
   std::optional<double> memory_stall, io_stall;
 
   bool is_known() const { return scheduling_delay || memory_stall || io_stall; }
@@ -54,15 +54,15 @@ struct PodDetails {
 // By namespace and name.
 using DetailsOfPods = std::map<std::pair<std::string, std::string>, PodDetails>;
 
-// Bounds of one pod: further verdicts, and further suspects of a verdict, are left out.
+// Limits per pod; further verdicts, and further suspects of a verdict, are omitted.
 inline constexpr std::size_t kMaxVerdictsOfPod = 16;
 inline constexpr std::size_t kMaxSuspectsOfVerdict = 5;
 
 struct DetailInputs {
   const store::Store& cache;
   const state::Snapshot& state;
-  const std::vector<verdict::RecordPtr>& verdicts;  // standing, in the order of their ids
-  Duration window = std::chrono::seconds(30);       // of the pressure
+  const std::vector<verdict::RecordPtr>& verdicts;  // standing verdicts, sorted by id
+  Duration window = std::chrono::seconds(30);       // for the pressure
   Time now;
   std::int64_t wall_ns = 0;
 };

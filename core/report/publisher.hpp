@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Publisher: writes one object of the API server, at most one request at a time, and counts the results. Its Delivery
-// decides when to write, the caller what to write. Logs once when writes begin to fail, and once when they work again.
-// An object that the API server refuses as invalid (422) is written again without the parts that the refusal names, as
-// far as its ReductionRules allow, at most kMostReductions times in a row. [loop thread] except for what is marked.
+// decides when to write, the caller decides what to write. It logs once when writes begin to fail, and once when they
+// succeed again. If the API server refuses an object as invalid (422), the Publisher sends it again without the parts
+// that the refusal names, if its ReductionRules allow it, at most kMostReductions times in a row. [loop thread] unless
+// marked.
 #pragma once
 
 #include <cstdint>
@@ -28,10 +29,10 @@ namespace koord::report {
 enum class Outcome : std::uint8_t {
   written,
   reduced,    // written without the parts that the API server refused
-  unchanged,  // found to be as it should be
-  absent,     // there is no such object, and we do not create it
-  refused,    // by the API server
-  failed,     // no answer
+  unchanged,  // needs no change
+  absent,     // the object is missing, and we do not create it
+  refused,    // the API server refused the object
+  failed,     // no response
 };
 inline constexpr Outcome kOutcomes[] = {Outcome::written, Outcome::reduced, Outcome::unchanged,
                                         Outcome::absent,  Outcome::refused, Outcome::failed};
@@ -39,26 +40,26 @@ std::string_view name_of(Outcome outcome);
 
 struct Account {
   std::map<Outcome, std::uint64_t> outcomes;
-  std::optional<Time> accepted;       // the last time that the API server took it, or had it as it should be
-  std::string problem;                // of the last try; empty: it worked
-  std::vector<std::string> left_out;  // fields that the object as accepted lacks: the API server refused them
-  std::string left_out_why;           // as the API server says
+  std::optional<Time> accepted;       // last time when the API server accepted the object or already had it
+  std::string problem;                // of the last attempt; empty: success
+  std::vector<std::string> left_out;  // fields missing in the accepted object, because the API server refused them
+  std::string left_out_why;           // the reason of the API server
 };
 
-// Fields to leave out, one list for each refusal: the indexes of a list of fields are those of the object without the
-// lists before it.
+// Fields to leave out, one list for each refusal. The indexes in a list refer to the object after the earlier lists
+// were applied.
 using Reductions = std::vector<std::vector<std::string>>;
 Result<std::string> without(std::string_view object, const Reductions& reductions);
 
 class Publisher {
  public:
-  // With the object as the API server has it now; only when it was written or found unchanged.
+  // Receives the API server's current object. Called only if it was written or needed no change.
   using OnAccepted = std::function<void(std::string object)>;
 
   static constexpr std::size_t kMostReductions = 5;
 
-  // `kind`: for humans. `rules`: of what may be left out; without rules an object is written whole or not at all.
-  // References outlive this.
+  // `kind`: for people. `rules`: the parts that may be left out; without rules an object is written whole or not at
+  // all. References must outlive this object.
   Publisher(std::string kind, event::Loop& loop, kube::Client& client, const Clock& clock, Delivery delivery,
             std::optional<ReductionRules> rules = {});
 
@@ -66,18 +67,18 @@ class Publisher {
   bool is_writing() const { return writing_ != nullptr || again_ != nullptr; }
 
   void update(kube::Update what, OnAccepted on_accepted);
-  // A merge patch of the parts outside the status.
+  // Sends a merge patch of the parts outside the status.
   void patch(const std::string& collection, const std::string& name, const std::string& patch, OnAccepted on_accepted);
-  // The API server has had it as it should be at this time, without our writing it.
+  // Records that the API server had the intended object at this time, without a write by us.
   void found(Time when);
-  // Forgets the request that is on its way.
+  // Cancels the request in flight.
   void stop();
 
   Account account() const;        // [any]
-  Reductions reductions() const;  // [any] of the object as accepted
+  Reductions reductions() const;  // [any] of the accepted object
 
  private:
-  struct Attempt;  // one update() until it ends
+  struct Attempt;  // one update(), until it ends
 
   void send(std::shared_ptr<Attempt> attempt);
   void take(const std::shared_ptr<Attempt>& attempt, const kube::Written& written);
@@ -92,9 +93,9 @@ class Publisher {
   Delivery delivery_;
   const std::optional<ReductionRules> rules_;
   kube::Client::PendingPtr writing_;
-  std::unique_ptr<event::Timer> again_;  // sends what was reduced
+  std::unique_ptr<event::Timer> again_;  // sends the reduced object
 
-  mutable std::mutex mutex_;  // guards the rest
+  mutable std::mutex mutex_;  // protects the following members
   Account account_;
   Reductions reductions_;
 };

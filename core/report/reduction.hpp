@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reduction: leaves out of an object the parts that the API server refused (422), so that one wrong member does not
-// keep the rest from being reported. Pure. [any thread]
+// Reduction: removes the parts of an object that the API server refused (422), so that one invalid member does not
+// prevent the report of the rest. Pure. [any thread]
 //
-// A server names fields as "spec.devices[0].conditions[1].reason". A part that must be there ("Required value") is left
-// out together with the object or list entry around it.
+// A server names fields like "spec.devices[0].conditions[1].reason". If a required part is missing ("Required value"),
+// the object or list entry that lacks it is left out.
 #pragma once
 
 #include <string>
@@ -15,19 +15,19 @@
 
 namespace koord::report {
 
-// Fields are written as the server does; "[]" stands for any index.
+// Rules for leaving out parts. Fields are written as by the server; "[]" means any index.
 struct ReductionRules {
   std::vector<std::string> whole;   // left out only as a whole: "status.podsMetric[]"
-  std::vector<std::string> needed;  // never left out, nor anything in or around them
+  std::vector<std::string> needed;  // never left out, nor any part inside or around them
 };
 
-// The parts to leave out, by the causes of a refusal: concrete fields of this object. An error: the causes name no
-// field, or one that must not be left out.
+// Returns the parts to leave out as concrete fields of this object, from the causes of a refusal. Fails if the causes
+// name no field, or one that must not be left out.
 Result<std::vector<std::string>> parts_to_leave_out(std::string_view object,
                                                     const std::vector<kube::Status::Cause>& causes,
                                                     const ReductionRules& rules);
 
-// The object without these fields; fields that it does not have are passed over.
+// Returns the object without these fields. Fields that it lacks are ignored.
 Result<std::string> without(std::string_view object, const std::vector<std::string>& fields);
 
 }  // namespace koord::report

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The log category of what is reported to the API server.
+// The log category for reports to the API server.
 #pragma once
 
 #include "core/log/log.hpp"

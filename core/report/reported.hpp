@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last report, as far as it decides whether to report again: read from a NodeMetric of the API server, or taken
+// The part of the last report that decides whether to report again. It is read from a NodeMetric of the API server, or
 // from a status of ours. Plain values. [any thread]
 #pragma once
 
@@ -17,13 +17,13 @@
 
 namespace koord::report {
 
-// The figures that schedulers and the manager count with. Windows of percentiles follow from the same samples as `node`
-// and count by their being there alone.
+// The values that schedulers and the manager use. For percentile windows only their existence counts, because they come
+// from the same samples as `node`.
 struct UsageSummary {
   std::optional<Amounts> node, system, prod_reclaimable;
   std::map<std::pair<std::string, std::string>, Amounts> pods;  // by namespace and name
   std::map<std::string, Amounts> applications;
-  std::set<std::string> windows;  // the durations of node windows that have values, as Go writes them
+  std::set<std::string> windows;  // durations of node windows with values, in Go's format
   bool has_peak = false;
 
   bool operator==(const UsageSummary&) const = default;
@@ -32,20 +32,21 @@ struct UsageSummary {
 UsageSummary usage_of(const NodeMetricStatus& status);
 
 struct Reported {
-  std::optional<std::int64_t> update_seconds;  // wall clock; nothing: never reported
+  std::optional<std::int64_t> update_seconds;  // wall clock; nullopt: never reported
   UsageSummary usage;
-  std::string degraded;  // the annotation; "" none
+  std::string degraded;  // the annotation; "": none
 };
 
-// A NodeMetric as JSON text. Members that are not what they should be count as missing: then there is something to
-// report. An error: the text is no object.
+// Parses a NodeMetric (JSON text). Invalid members count as missing, so they cause a new report. Fails if the text is
+// not an object.
 Result<Reported> parse_reported(std::string_view node_metric);
 
-// The change of a report that must be sent at the next opportunity.
+// A change that must be reported at the next opportunity.
 inline constexpr double kBeyondMeasure = std::numeric_limits<double>::infinity();
 
-// How far two reports are apart: the greatest change of one figure, in percent of what the node has (of the greater of
-// both where that is not known). Infinite when something came or went: a pod, an application, a window, a prediction.
+// Returns the difference of two reports: the greatest change of a value, in percent of the node's capacity, or of the
+// greater value if the capacity is unknown. Infinite if a pod, an application, a window or a prediction appeared or
+// disappeared.
 double change(const UsageSummary& before, const UsageSummary& after, const Amounts& capacity);
 
 }  // namespace koord::report

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Usage in the form of the cluster's objects: a ResourceMap. Plain values, whole numbers: milli-cores and bytes, cut
-// off, never rounded up. [any thread]
+// Usage in the form of the cluster's objects: a ResourceMap. Plain values in whole milli-cores and bytes, always
+// rounded down. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace koord::report {
 struct DeviceUsage {
   std::string uuid;
   std::int32_t minor = 0;
-  bool healthy = false;  // also if unknown
+  bool healthy = false;  // false if unknown
   std::int64_t core_percent = 0;
   std::int64_t memory_bytes = 0;
   std::optional<std::int64_t> memory_percent = std::nullopt;
@@ -26,17 +26,17 @@ struct DeviceUsage {
 
 using predict::Amounts;
 
-// CPU and memory are known together or not at all: a reader takes a resource that is left out of a map for 0.
+// CPU and memory are both known or both unknown: readers take a missing resource in a map for 0.
 struct Usage {
   std::optional<Amounts> amounts = std::nullopt;
-  std::vector<DeviceUsage> devices = {};  // by minor
+  std::vector<DeviceUsage> devices = {};  // sorted by minor number
 
   bool operator==(const Usage&) const = default;
 };
 
-// A mean or a sample in cores, as thousandths.
+// Converts a mean or a sample in cores to thousandths.
 std::int64_t milli_of(double cores);
-// Bytes and percents.
+// Converts bytes or percents.
 std::int64_t whole_of(double value);
 
 }  // namespace koord::report

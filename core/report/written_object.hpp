@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// WrittenObject: passes the object as the API server has it after an own write, from the loop to the worker that
-// computes the next one. [any thread]
+// WrittenObject: passes the API server's object after our own write from the loop to the worker that computes the next
+// one. [any thread]
 #pragma once
 
 #include <memory>
