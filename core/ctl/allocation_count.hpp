@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many times this program has asked for memory, plugins in it included. [any thread]
+// Counts the memory allocations of this program, including plugins in it. [any thread]
 #pragma once
 
 #include <cstdint>
 
 namespace koord::ctl {
 
-// nullptr where the allocator is not ours to count, as under a sanitizer.
+// nullptr if the allocator cannot be replaced, as under a sanitizer.
 using AllocationCount = std::uint64_t (*)();
 extern const AllocationCount allocation_count;
 

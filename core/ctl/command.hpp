@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions shared by the commands of koordctl: how they are listed, their common options, and how they reach the
-// agent. Each command is a file of its own.
+// Shared functions of koordctl's commands: their list, their common options, and requests to the agent. Each command
+// has its own file.
 #pragma once
 
 #include <boost/program_options.hpp>
@@ -17,36 +17,36 @@ namespace po = boost::program_options;
 
 enum class Output { table, wide, json };
 
-// A command's line after its name, taken apart.
+// The parsed command line after the command's name.
 struct Invocation {
   po::variables_map options;
   std::string socket;
   Output output = Output::table;
   std::ostream& out;
-  int cancel_fd = -1;  // a request to the agent ends when it becomes readable; -1: never
+  int cancel_fd = -1;  // cancels a request to the agent when it becomes readable; -1: never
 
   bool has(const char* name) const { return options.count(name) > 0; }
   std::string text(const char* name) const { return options.count(name) ? options[name].as<std::string>() : ""; }
 };
 
 struct Command {
-  std::string_view name;  // a word or two
+  std::string_view name;  // one or two words
   std::string_view
       arguments;  // "METRIC", "KIND [NAME]": the positional arguments; the options "argument", "argument-2"
   std::string_view summary;
   // Adds the command's own options.
   void (*describe)(po::options_description&);
-  // Success is exit status 0, an error is printed and is 1.
+  // Success gives exit status 0. An error is printed and gives exit status 1.
   Result<void> (*run)(const Invocation&);
-  // Needs no agent: --help does not list --socket.
+  // The command needs no agent: --help does not list --socket.
   bool is_local = false;
-  // "--lang LANGUAGE": options that the command needs, for its usage line.
+  // Required options for the usage line, such as "--lang LANGUAGE".
   std::string_view needed_options = {};
-  // Takes --output wide: more columns or lines.
+  // Accepts --output wide: more columns or lines.
   bool has_wide = false;
 };
 
-// Describes a command without options of its own.
+// For a command without own options.
 inline void no_options(po::options_description&) {}
 
 extern const Command kTop, kUi, kPods, kNode, kQuery, kPlugins, kFeatures, kCapabilities, kEvents, kDecisions, kKnobs,
@@ -54,9 +54,9 @@ extern const Command kTop, kUi, kPods, kNode, kQuery, kPlugins, kFeatures, kCapa
     kSlo, kSql, kTakeoverKoordlet, kPluginBench, kPluginCheck, kPluginExplain, kPluginFuzz, kPluginInfo, kPluginNew,
     kPluginRecord, kPluginReload, kPluginRun;
 
-// Returns the agent's answer to GET `target` if it is 200; its own error text otherwise.
+// Returns the agent's response to GET `target` if its status is 200; otherwise fails with its error text.
 Result<std::string> ask_agent(const Invocation& invocation, const std::string& target);
-// The same for POST, for what may take a while.
+// The same for POST, for requests that may take a while.
 Result<std::string> post_to_agent(const Invocation& invocation, const std::string& target);
 
 }  // namespace koord::ctl

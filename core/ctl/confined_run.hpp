@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ConfinedRun: the confinement of `koordctl plugin run --confined`. It is that of a third party's plugin in an agent,
-// without a cgroup: a user of its own, Landlock, the filter of system calls, and the grants of plugins.settings.ID,
-// also those for files that the host reads and for endpoints that it scrapes. [one thread]
+// ConfinedRun: the confinement of `koordctl plugin run --confined`. It is the same as for a third-party plugin in an
+// agent, but without a cgroup: a separate user, Landlock, the system call filter, and the grants of
+// plugins.settings.ID, including those for files that the host reads and for endpoints that it scrapes. [one thread]
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@ namespace koord::ctl {
 
 class ConfinedRun {
  public:
-  // Fails without root. Makes a state directory below that for temporary files.
+  // Fails without root. Creates a state directory below the directory for temporary files.
   static Result<std::unique_ptr<ConfinedRun>> make(const config::Config& config, const std::string& plugin_id,
                                                    const NodeRoots& roots);
   ~ConfinedRun();  // removes the state directory
@@ -39,10 +39,10 @@ class ConfinedRun {
   const service::Rights rights_;
 };
 
-// A run without ConfinedRun: the rights of the plugin, and how to confine it.
+// Returns a text about a run without ConfinedRun: the plugin's rights, and how to confine it.
 std::string unconfined_line(bool in_process);
 
-// "confined by uid+landlock+seccomp; not by cgroup: …".
+// Returns "confined by uid+landlock+seccomp; not by cgroup: …".
 std::string confinement_line(const host::IsolationLevel& level);
 
 }  // namespace koord::ctl

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent's answers about strategies as tables: /api/v1/decisions, /knobs, /why and /modes. Pure; an error: the
-// answer is no JSON object.
+// Formats the agent's responses about strategies as tables: /api/v1/decisions, /knobs, /why and /modes. Pure. Fails if
+// the response is not a JSON object.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ Result<std::string> render_decisions(const std::string& answer);
 Result<std::string> render_knobs(const std::string& answer);
 Result<std::string> render_why(const std::string& answer);
 Result<std::string> render_modes(const std::string& answer);
-// "qos-cpu-suppress is in enforce until 2026-01-02 03:04:05"
+// Returns "qos-cpu-suppress is in enforce until 2026-01-02 03:04:05".
 Result<std::string> render_mode(const std::string& answer);
 
 }  // namespace koord::ctl

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Output of `koordctl hooks`: the connection to the container runtime, the questions of koord-cri-proxy, and a table of
-// the hooks' answers.
+// Formats the output of `koordctl hooks`: the connection to the container runtime, the questions of koord-cri-proxy,
+// and a table of the hooks' answers.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace koord::ctl {
 
-// Takes the agent's answer.
+// `answer`: the agent's response.
 Result<std::string> render_hooks(const std::string& answer);
 
 }  // namespace koord::ctl

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent's verdicts as text: answers of /api/v1/interference and /api/v1/interference/matrix. Pure; an error: the
-// answer is no JSON object.
+// Formats the agent's verdicts as text, from responses of /api/v1/interference and /api/v1/interference/matrix. Pure.
+// Fails if the response is not a JSON object.
 #pragma once
 
 #include <boost/json/fwd.hpp>
@@ -10,17 +10,17 @@
 
 namespace koord::ctl {
 
-// A block of lines for each verdict: felt, caused, not it, method. Without a verdict the reason: nothing is found, or
-// nothing judges. `is_wide`: all suspects, and the plugin and number of the verdict.
+// Returns a block of lines for each verdict: felt, caused, not it, method. Without a verdict returns the reason:
+// nothing was found, or no plugin judges. `is_wide`: show all suspects, and the plugin and number of the verdict.
 Result<std::string> render_interference(const std::string& answer, bool is_wide);
 
-// The block of one verdict.
+// Returns the block of one verdict.
 std::string render_verdict(const boost::json::value& record, bool is_wide);
 
-// "cpu 4.2%", "own cpu 8.0%": for a table of pods; empty: the verdict does not stand.
+// Returns "cpu 4.2%" or "own cpu 8.0%" for a table of pods; "" if the verdict does not stand.
 std::string brief_verdict(const boost::json::value& record);
 
-// A table of pairs, the longest wait first.
+// Returns a table of pairs, the longest wait first.
 Result<std::string> render_matrix(const std::string& answer);
 
 }  // namespace koord::ctl

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the agent's JSON answers, with json_text() and its siblings. Texts may come from a plugin, so their control
-// characters become '?'. Includes Boost.JSON: for command files only.
+// Reads the agent's JSON responses with functions like json_text(). A plugin may have written the texts, so their
+// control characters are replaced by '?'. Includes Boost.JSON: for command files only.
 #pragma once
 
 #include <boost/json.hpp>
@@ -16,7 +16,7 @@ namespace koord::ctl {
 
 namespace json = boost::json;
 
-// In all texts of the value.
+// Replaces control characters in all texts of the value.
 inline void replace_control_characters_in(json::value& value) {
   if (value.is_object()) {
     for (auto& member : value.get_object()) replace_control_characters_in(member.value());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Output of `koordctl predict`: a table of predictions with their accuracy, and one of resources that could be lent.
+// Formats the output of `koordctl predict`: a table of predictions with their accuracy, and one of resources that could
+// be lent.
 #pragma once
 
 #include <string>
@@ -8,7 +9,7 @@
 
 namespace koord::ctl {
 
-// Renders the agent's answer to /api/v1/predictions.
+// Formats the agent's response to /api/v1/predictions.
 Result<std::string> render_predictions(const std::string& answer);
 
 }  // namespace koord::ctl

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent's answer to /api/v1/report as tables. Pure.
+// Formats the agent's response to /api/v1/report as tables. Pure.
 #pragma once
 
 #include <string>

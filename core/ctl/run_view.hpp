@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How `koordctl plugin run` shows a run. Pure: text out of values.
+// Formats a run of `koordctl plugin run`. Pure: values in, text out.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace koord::ctl {
 
-// Metrics, proposals and adjustments, each a table where there are any; then the calls, summed up.
+// Returns tables of metrics, proposals and adjustments (without empty ones), and then a summary of the calls.
 std::string tables_of(const workshop::RunReport& report);
 std::string json_of(const workshop::RunReport& report);
-// The calls as JSON in the Trace Event Format, a row for each class. Source: "Trace Event Format", the Chromium
-// project.
+// Returns the calls as JSON in the Trace Event Format, one row for each class. Source: "Trace Event Format", the
+// Chromium project.
 std::string trace_of(const workshop::RunReport& report);
 
 }  // namespace koord::ctl

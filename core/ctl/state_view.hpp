@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Output of koordctl pods and koordctl node, from the agent's answers. Pure.
+// Formats the output of koordctl pods and koordctl node from the agent's responses. Pure.
 #pragma once
 
 #include <optional>
@@ -9,10 +9,10 @@
 
 namespace koord::ctl {
 
-// How long ago, as short as can be: "12s", "5m", "3h", "40d"; "-": not known.
+// Returns an age in short form: "12s", "5m", "3h", "40d"; "-": unknown.
 std::string format_age(std::optional<double> seconds);
 
-// From the answers of /api/v1/pods and /api/v1/node.
+// Format the responses of /api/v1/pods and /api/v1/node.
 Result<std::string> pods_text(const std::string& answer);
 Result<std::string> node_text(const std::string& answer);
 

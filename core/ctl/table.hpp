@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table of text for a terminal: a header line, left-aligned words, right-aligned numbers, two spaces between.
+// A text table for a terminal: a header line, left-aligned words, right-aligned numbers, two spaces between columns.
 #pragma once
 
 #include <string>
@@ -9,20 +9,20 @@ namespace koord::ctl {
 
 struct Column {
   std::string title;
-  bool right = false;  // numbers are easier to compare so
+  bool right = false;  // right-aligned, for numbers
 };
 
 class Table {
  public:
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
-  // One cell a column; what is missing is empty, what is too much is left out. Control characters and invalid UTF-8
-  // become '?'.
+  // Adds a row with one cell per column. Missing cells are empty, surplus ones are dropped. Control characters and
+  // invalid UTF-8 are replaced by '?'.
   void add(std::vector<std::string> cells);
 
   bool empty() const { return rows_.empty(); }
 
-  // Lines of at most `max_width` columns; 0 = as wide as it gets. No blanks at the ends of lines.
+  // Returns lines of at most `max_width` columns (0: no limit), without blanks at the end.
   std::string render(std::size_t max_width = 0) const;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text of /api/v1/takeover/koordlet for people: each value with its base, and the parts of the node that were not
-// compared.
+// Formats the response of /api/v1/takeover/koordlet for people: each value with its base, and the parts of the node
+// that were not compared.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace koord::ctl {
 
-// An error: the answer is no JSON object.
+// Fails if the response is not a JSON object.
 Result<std::string> render_takeover(const std::string& answer, bool is_dry_run);
-// An error if pods were left out because they are not known yet, or if a value could not be set.
+// Fails if pods were omitted because they are not known yet, or if a value could not be set.
 Result<void> takeover_result(const std::string& answer, bool is_dry_run);
 
 }  // namespace koord::ctl

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Terminal: the whole screen of a terminal, by ncurses. One at a time. [one thread]
+// Terminal: the full screen of a terminal, with ncurses. Only one may exist at a time. [one thread]
 #pragma once
 
 #include <memory>
@@ -11,16 +11,16 @@ namespace koord::ctl {
 
 class Terminal {
  public:
-  // Takes over the terminal of the standard input and output. Fails if its type is unknown (TERM), or in a build
-  // without ncurses.
+  // Opens the terminal of the standard input and output. Fails if its type (TERM) is unknown, or in a build without
+  // ncurses.
   static Result<std::unique_ptr<Terminal>> open();
-  virtual ~Terminal() = default;  // leaves it as it was
+  virtual ~Terminal() = default;  // restores the terminal
 
   virtual std::size_t width() const = 0;
   virtual std::size_t lines() const = 0;
   virtual void show(const ScreenText& text) = 0;
 
-  // Waits for a key for at most this time, or until a signal. 0: none came.
+  // Waits for a key until the timeout or a signal. Returns 0 without a key.
   virtual int read_key(int timeout_ms) = 0;
 };
 

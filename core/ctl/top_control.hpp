@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TopControl: the interactive screen of `koordctl top`: what it shows, and how keys change that. No terminal, no
-// network. [one thread]
+// TopControl: the interactive screen of `koordctl top`: its content, and how keys change it. No terminal, no network.
+// [one thread]
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace koord::ctl {
 
-// A character is its own code; the others lie beyond Unicode.
+// The code of a character is the character itself; special keys have codes above Unicode.
 enum Key : int {
   kKeyEnter = '\n',
   kKeyEscape = 27,
@@ -24,31 +24,31 @@ enum Key : int {
   kKeyHome,
   kKeyEnd,
   kKeyResize,
-  kKeyClosed,  // no terminal any more
+  kKeyClosed,  // the terminal is closed
 };
 
 struct ScreenText {
-  std::vector<std::string> lines;  // at most as many as the screen has
+  std::vector<std::string> lines;  // at most the number of lines on the screen
   std::optional<std::size_t> selected;
 };
 
 class TopControl {
  public:
-  // Rows of this order. `shows_idle`: also idle ones.
+  // Shows rows in this order. `shows_idle`: also idle rows.
   TopControl(TopOrder order, bool shows_idle, std::size_t limit)
       : order_(order), shows_idle_(shows_idle), limit_(limit) {}
 
-  // New figures. While the screen is paused they are left out, except for the first ones.
+  // Sets new values. While the screen is paused they are ignored, except for the first ones.
   void update(TopView view);
-  // The agent did not answer: the last figures stay, with the reason.
+  // Called when the agent did not answer: the screen shows the last values and the reason.
   void fail(std::string reason) { problem_ = std::move(reason); }
-  // The text about detail_of().
+  // Sets the text about detail_of().
   void update_detail(std::string text) { detail_text_ = std::move(text); }
 
-  // False: the key ends the program. `lines`: of the screen.
+  // Handles a key. Returns false if it ends the program. `lines`: the number of lines on the screen.
   bool press(int key, std::size_t lines);
 
-  // Returns the row with its detail on the screen; nullptr: the table is.
+  // Returns the row of the detail on the screen; nullptr if the table is shown.
   const TopRow* detail_of() const { return detail_ ? &*detail_ : nullptr; }
 
   ScreenText draw(std::size_t width, std::size_t lines) const;
@@ -70,7 +70,7 @@ class TopControl {
   std::string problem_;
   std::string filter_;
   bool edits_filter_ = false, is_paused_ = false;
-  std::string selected_;  // its name; empty or gone: the row at selected_index_
+  std::string selected_;  // name of the selected row; empty or missing: the row at selected_index_
   std::size_t selected_index_ = 0;
   std::optional<TopRow> detail_;
   std::string detail_text_;

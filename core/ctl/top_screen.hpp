@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop of the interactive `koordctl top`: keys, figures and the screen.
+// The loop of the interactive `koordctl top`: reads keys, requests values and draws the screen.
 #pragma once
 
 #include <csignal>
@@ -13,7 +13,7 @@ namespace koord::ctl {
 struct TopLoop {
   Result<TopView> (*fetch)(const Invocation&);
   int interval_ms;
-  const volatile std::sig_atomic_t& interrupted;  // ends it
+  const volatile std::sig_atomic_t& interrupted;  // a signal: ends the loop
 };
 
 void run_top_screen(const Invocation& invocation, Terminal& terminal, TopControl& control, const TopLoop& loop);
