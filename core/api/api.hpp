@@ -1,50 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
-// The routes that the agent serves over HTTP. All but the POSTs are read-only; each POST is an event that names the
-// user and process of the operator. The data API is on the unix socket alone, for processes that OperatorAccess admits.
-// Prometheus and kubelet get /metrics, /healthz and /readyz on TCP as well (listen.metrics), and the kubelet the last
-// two on a listener of their own (listen.probes).
+// The routes that the agent serves over HTTP. All but the POSTs are read-only. Each POST is recorded as an event with
+// the user and process of the operator. The data API is only on the unix socket, for processes that OperatorAccess
+// admits. Prometheus and kubelet can also read /metrics, /healthz and /readyz over TCP (listen.metrics), and the
+// kubelet the last two over a separate listener (listen.probes).
 //
 // clang-format off
 //   GET /metrics                    Prometheus text
-//   GET /healthz, /readyz           "ok"; /readyz: a line per module, 503 while one of them is not ready
+//   GET /healthz, /readyz           "ok"; /readyz: one line per module, and status 503 while a module is not ready
 //   GET /api/v1/node                the node, its kubelet, its topology, its latest values and the age of each part
 //   GET /api/v1/pods                pods, their containers, and containers outside pods, each with its latest "values"
-//                                   and their "times"; a value older than two periods of its plugin is left out, in
-//                                   /node as well
+//                                   and their "times". Values older than two periods of their plugin are omitted,
+//                                   also in /node
 //   GET /api/v1/query?metric=M      aggregates: &agg=avg,p95 &window=5m (or &from, &to: Unix seconds) &label=k=v …;
-//                                   &raw=true: the samples themselves; "to" and "ageSeconds" of a row say when its
-//                                   newest was taken. 400 if it costs too much (README.md)
+//                                   &raw=true: samples instead of aggregates. "to" and "ageSeconds" of a row: time and
+//                                   age of its newest sample. 400 if the query costs too much (README.md)
 //   GET /api/v1/plugins, /features, /capabilities
-//   POST /api/v1/plugins/{id}/reload   loads the plugin's file again; answers when that is done, 409 if it failed
+//   POST /api/v1/plugins/{id}/reload   loads the plugin's file again. Responds after the load, with 409 if it failed
 //   POST /api/v1/restore            reverts all knobs and stops all strategies from writing until an operator allows it
-//   GET /api/v1/takeover/koordlet   values that koordlet left on this node, their bases and why; POST sets them to
-//                                   their bases
+//   GET /api/v1/takeover/koordlet   values that koordlet left on this node, their bases and the reasons. POST sets them
+//                                   to their bases
 //   GET /api/v1/events              observations and actions of plugins and the host, the oldest first
 //   GET /api/v1/predictions         predictions for pods, priority classes, system and node, resources that could be
 //                                   lent, and the accuracy of predictions
 //   GET /api/v1/report              the objects reported to the API server, computed now, and the state of the writes
-//   GET /api/v1/decisions           intents with their results, a page of the newest, the oldest first: &since, &until
-//                                   (Unix seconds, or how long ago) &pod &cgroup &knob &plugin &outcome &limit=100; the
-//                                   answer's "before" is the argument for the page before it
-//   GET /api/v1/knobs               knobs that are changed or proposed: value, original, each intent with its result
+//   GET /api/v1/decisions           intents with their results: the page of the newest ones, sorted from old to new:
+//                                   &since, &until (Unix seconds, or a time before now) &pod &cgroup &knob &plugin
+//                                   &outcome &limit=100. For the previous page, pass "before" of the response
+//   GET /api/v1/knobs               changed or proposed knobs: value, original, each intent with its result
 //   GET /api/v1/why?pod=P           the same for one pod and its parent cgroups, its last decisions, the last answers
 //                                   of hooks for it, and its events
 //   GET /api/v1/modes               the mode of each strategy and runtime hook, its source and its end
-//   POST /api/v1/modes/{target}?mode=M&for=D   overrides such a mode, or that of "node", for a while; mode=configured
-//                                   ends it
-//   GET /api/v1/hooks               the connection to the container runtime, and the answers of each hook in numbers
-//   POST /api/v1/hooks/{stage}      the question of koord-cri-proxy about a pod or container (core/criproxy/README.md)
-//   GET /api/v1/interference        verdicts: which container is held up, and by which others: &pod &namespace
-//                                   &container &resource &kind &state=standing|ended|any &since &until &limit=100; the
-//                                   newest first. Without a time and a state those that stand
-//   GET /api/v1/interference/matrix the pairs of victim and culprit of the last window: &pod &namespace &container
+//   POST /api/v1/modes/{target}?mode=M&for=D   overrides the mode of a strategy, a hook or "node" for a while;
+//                                   mode=configured ends the override
+//   GET /api/v1/hooks               the connection to the container runtime, and counts of the answers of each hook
+//   POST /api/v1/hooks/{stage}      answers a question of koord-cri-proxy about a pod or container (its README.md)
+//   GET /api/v1/interference        verdicts: which container is held up, and by which others, the newest first: &pod
+//                                   &namespace &container &resource &kind &state=standing|ended|any &since &until
+//                                   &limit=100. The default without a time and a state: standing verdicts
+//   GET /api/v1/interference/matrix the pairs of victim and culprit in the last window: &pod &namespace &container
 //                                   &resource &limit=100
 //   GET /api/v1/slo                 the effective NodeSLO, the received one and its rejected fields
-//   GET /api/v1/slo/explain?field=F the origin of a field's value; &pod=NAMESPACE/NAME: as it is for this pod
+//   GET /api/v1/slo/explain?field=F the origin of a field's value; &pod=NAMESPACE/NAME: the value for this pod
 // clang-format on
 //
-// Times in answers are Unix seconds of the wall clock; unknown values are left out, never 0. Handlers run on workers,
-// several at a time.
+// Times in responses are Unix seconds of the wall clock. Unknown values are omitted, never 0. Handlers run on several
+// workers at once.
 #pragma once
 
 #include <functional>
@@ -67,7 +67,7 @@ class HookSource;
 class ReportSource;
 class TakeoverSource;
 
-// Where the answers come from; everything may be called from any thread and outlives the server.
+// The sources of the responses. All functions may be called from any thread; all sources outlive the server.
 struct ApiSources {
   service::SharedServices& services;
   metric::HostMetrics& host_metrics;
@@ -76,37 +76,38 @@ struct ApiSources {
   std::function<std::vector<host::PluginStatus>()> plugins;
   std::function<std::vector<config::GateState>()> features;
   std::function<std::vector<ModuleHealth>()> health;
-  // Replaces a plugin by what its file holds now; `done` is called once, on another thread.
+  // Reloads a plugin from its file. `done` is called once, on another thread.
   std::function<void(const std::string& id, std::function<void(const Result<void>&)> done)> reload_plugin;
-  metric::ExportRule exported = {};           // series of plugins' metrics on /metrics; empty: all
-  metric::HostExportRule host_exported = {};  // those of the host's own metrics
-  // Appends the families that koordlet would have; empty: not requested.
+  metric::ExportRule exported = {};           // exported series of plugins' metrics on /metrics; empty: all
+  metric::HostExportRule host_exported = {};  // exported series of the host's own metrics
+  // Appends koordlet's metric families; empty: not requested.
   std::function<void(std::string& text)> koordlet_names = {};
   const predict::Prediction* prediction = nullptr;  // null: switched off
   std::string_view pod_source = {};                 // "kubelet", "apiserver", "file", "cgroup"
   const ReportSource* reporting = nullptr;
-  // Reverts all knobs, in this thread.
+  // Reverts all knobs, in the calling thread.
   std::function<std::vector<knob::Undone>(const std::string& by)> restore = {};
-  const TakeoverSource* takeover = nullptr;                                     // null: not here
+  const TakeoverSource* takeover = nullptr;                                     // null: not available
   std::function<std::vector<config::IsolationLayer>()> minimum_isolation = {};  // plugins.minimumIsolation
-  HookSource* hooks = nullptr;                                                  // null: not here
+  HookSource* hooks = nullptr;                                                  // null: not available
 };
 
 // Appends the text of /metrics.
 void write_metrics(std::string& text, const ApiSources& sources);
 
-// For listen.probes.
+// Returns the routes for listen.probes.
 http::Routes probe_routes(const ApiSources& sources);
-// For listen.metrics: metrics and probes. `page` outlives the server.
+// Returns the routes for listen.metrics: metrics and probes. `page` must outlive the server.
 http::Routes public_routes(const ApiSources& sources, MetricsPage& page);
-// For the unix socket: those and the data API.
+// Returns the routes for the unix socket: metrics, probes and the data API.
 http::Routes local_routes(const ApiSources& sources, MetricsPage& page);
 
-// Records what an operator changed through the API, or why it was refused, as an event of the host and in the log.
+// Records a change by an operator through the API, or the reason of its refusal, as an event of the host and in the
+// log.
 void record_change(const ApiSources& sources, const http::Request& request, const std::string& what,
                    const Result<void>& result = {});
 
-// The parts of the data API, a file each.
+// The handlers of the data API, one file each.
 http::Response get_node(const ApiSources& sources, const http::Request& request);
 http::Response get_pods(const ApiSources& sources, const http::Request& request);
 http::Response get_query(const ApiSources& sources, const http::Request& request);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decisions and knobs as JSON. Includes Boost.JSON: for api_*.cpp only.
+// Converts decisions and knobs to JSON. Includes Boost.JSON: for api_*.cpp only.
 #pragma once
 
 #include <boost/json.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parameters of /api/v1/decisions and of POST /api/v1/modes/{target}, taken apart and checked. Pure. [any thread]
+// Parses and checks the parameters of /api/v1/decisions and of POST /api/v1/modes/{target}. Pure. [any thread]
 #pragma once
 
 #include <optional>
@@ -12,12 +12,12 @@
 
 namespace koord::api {
 
-// An error names the parameter, what it was and what is expected. `since` and `until` are Unix seconds, or, as
-// `since=10m`, how long ago.
+// An error contains the parameter, its value and the expected values. `since` and `until` are Unix seconds, or a time
+// before now, as in `since=10m`.
 Result<decision::DecisionQuery> parse_decision_request(const http::Query& parameters, const Clock& clock);
 
 struct ModeRequest {
-  std::optional<koord::Mode> mode;  // nullopt: the configured one holds again
+  std::optional<koord::Mode> mode;  // nullopt: return to the configured mode
   Duration how_long{};
 };
 Result<ModeRequest> parse_mode_request(const http::Query& parameters);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HookSource: the runtime hooks of the agent, as operators see them, and their answers for koord-cri-proxy. [any
-// thread]
+// HookSource: the state of the agent's runtime hooks for operators, and their answers for koord-cri-proxy. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -21,19 +20,19 @@ namespace koord::api {
 struct HookConnection {
   std::string socket = {};                           // empty: switched off
   std::optional<nri::Status> status = std::nullopt;  // nullopt: no hook has run yet
-  Time since{};                                      // the connection is as it is
+  Time since{};                                      // when the connection last changed
 };
 
 // The questions of koord-cri-proxy since the agent's start.
 struct ProxyQuestions {
   std::uint64_t asked = 0;
-  std::uint64_t changed = 0, unchanged = 0, rejected = 0;  // by the answer
-  std::uint64_t invalid = 0;                               // questions that could not be read
-  std::string last_problem = {};                           // of these; empty: none yet
-  std::optional<Time> last = std::nullopt;                 // a question came
+  std::uint64_t changed = 0, unchanged = 0, rejected = 0;  // by answer
+  std::uint64_t invalid = 0;                               // questions that could not be parsed
+  std::string last_problem = {};                           // of the invalid questions; empty: none yet
+  std::optional<Time> last = std::nullopt;                 // time of the last question
 };
 
-// A running hook at one of its stages, or one that was asked before it ended.
+// A running hook at one of its stages, or a hook that was called and has ended.
 struct HookLine {
   host::HookUse use;
   Mode mode = Mode::shadow;
@@ -53,8 +52,8 @@ class HookSource {
   // `done` is called once, on the loop.
   virtual void report(std::function<void(const HookReport&)> done) = 0;
 
-  // Takes the body of a question. `done` gets the answer as JSON, once, on any thread; an error: the question is
-  // invalid.
+  // Answers a question. `question`: its body. `done` receives the answer as JSON, once, on any thread; an error means
+  // that the question is invalid.
   virtual void answer(std::uint32_t stage, const std::string& question,
                       std::function<void(Result<std::string>)> done) = 0;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parameters of /api/v1/interference and /api/v1/interference/matrix, taken apart and checked. Pure. [any thread]
+// Parses and checks the parameters of /api/v1/interference and /api/v1/interference/matrix. Pure. [any thread]
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,13 @@
 
 namespace koord::api {
 
-// Pods and containers by their names. Empty: all.
+// Selects pods and containers by their names. Empty: all.
 struct VictimFilter {
-  std::string pod;  // uid, NAMESPACE/NAME or NAME; or the whole name of a container outside of pods
+  std::string pod;  // uid, NAMESPACE/NAME or NAME; or the full name of a container outside of pods
   std::string name_space, container;
 
   bool empty() const { return pod.empty() && name_space.empty() && container.empty(); }
-  // `name`: as verdict::name_of_subject() has it.
+  // `name`: the result of verdict::name_of_subject().
   bool accepts(const metric::Labels& labels, std::string_view name) const;
 };
 
@@ -30,16 +30,16 @@ struct InterferenceRequest {
   enum class State { standing, ended, any };
 
   VictimFilter victim;
-  std::optional<Time> since, until;  // stood in this time
+  std::optional<Time> since, until;  // verdicts that stood in this time
   std::optional<verdict::Resource> resource;
   std::optional<verdict::Kind> kind;
-  State state = State::standing;  // with a time and without a state: any
+  State state = State::standing;  // default with a time and without a state: any
   std::size_t limit = 100;
 
   bool accepts(const verdict::Record& record) const;
 };
 
-// An error names the parameter, what it was and what is expected.
+// An error contains the parameter, its value and the expected values.
 Result<InterferenceRequest> parse_interference_request(const http::Query& parameters, const Clock& clock);
 
 struct MatrixRequest {
@@ -47,7 +47,7 @@ struct MatrixRequest {
 
   VictimFilter victim;
   std::optional<verdict::Resource> resource;
-  std::size_t limit = 100;  // pairs of a resource, those with the longest waits
+  std::size_t limit = 100;  // per resource: the pairs with the longest waits
 };
 Result<MatrixRequest> parse_matrix_request(const http::Query& parameters);
 

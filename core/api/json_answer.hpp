@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small pieces that the files of the data API share. Includes Boost.JSON: for api_*.cpp only.
+// Helper functions of the data API. Includes Boost.JSON: for api_*.cpp only.
 #pragma once
 
 #include <boost/json.hpp>
@@ -22,7 +22,7 @@ inline http::Response json_error(unsigned status, std::string_view text) {
   return response;
 }
 
-// Text that is JSON already; null for none.
+// Returns the parsed JSON text; null for an empty or invalid text.
 inline boost::json::value as_json(std::string_view text) {
   Result<boost::json::value> value = read_json(text);
   return value ? *std::move(value) : boost::json::value();
@@ -35,7 +35,7 @@ boost::json::array json_strings(const Strings& strings) {
   return array;
 }
 
-// An object from a map, or a list of pairs, of strings.
+// Returns an object from a map, or a list of pairs, of strings.
 template <class Pairs>
 boost::json::object json_map(const Pairs& pairs) {
   boost::json::object object;
@@ -43,7 +43,7 @@ boost::json::object json_map(const Pairs& pairs) {
   return object;
 }
 
-// Unix seconds of the wall clock, to the millisecond.
+// Returns Unix seconds of the wall clock, rounded to milliseconds.
 inline double wall_seconds(const Clock& clock, Time t) {
   return std::round(static_cast<double>(clock.wall_label_ns(t)) / 1e6) / 1e3;
 }

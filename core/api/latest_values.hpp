@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The newest value of every series without labels of its own, by subject and metric: the figures of a table of pods.
+// The newest value of each series without own labels, by subject and metric. A table of pods shows these values.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +23,13 @@ struct LatestValue {
 using ValuesByMetric = std::map<std::string, LatestValue>;
 using LatestValues = std::unordered_map<std::uint64_t, ValuesByMetric>;  // by subject; 0 is the node
 
-// How old the values of a metric's owner may be and still say how things are.
+// Returns the greatest age at which values of a metric's owner still describe the current state.
 using MaxAge = std::function<Duration(std::string_view owner)>;
 
-// Two of the periods in which the plugin is called now; a minute for an owner without ticks.
+// Returns twice the current period of the plugin; a minute for an owner without ticks.
 MaxAge two_periods(const std::vector<host::PluginStatus>& plugins);
 
-// Older values are left out, and so are histograms.
+// Returns the latest values without older ones and without histograms.
 LatestValues latest_values(const metric::Registry& registry, Time now, const MaxAge& max_age);
 
 }  // namespace koord::api

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// MetricsPage: the text of /metrics, rendered on a thread of its own and shared by all requests. Many scrapers, also
-// those that do not read, cost the memory of two pages and no time of the workers that run plugins. At most two pages
-// exist: while a slow reader still holds the one before the newest, all others get the newest, and the server's time
-// for writing bounds its age. Requests that come while a page is rendered get that page. Owner: the agent. [any thread]
+// MetricsPage: renders the text of /metrics on its own thread, and shares it between all requests. So many scrapers,
+// including slow ones, need the memory of two pages and no time of the workers that run plugins. At most two pages
+// exist: a slow reader may still hold the previous page, all others get the newest one. The server's time limit for
+// writing limits the age of a page. Requests during a rendering get the page that is being rendered. Owner: the agent.
+// [any thread]
 #pragma once
 
 #include <condition_variable>
@@ -24,14 +25,14 @@ class MetricsPage {
  public:
   struct Options {
     Duration period = std::chrono::seconds(1);
-    std::uint32_t renders = 2;  // in a period; further requests get the newest page
+    std::uint32_t renders = 2;  // per period; further requests get the newest page
   };
-  // Appends the page to `text`; called on the page's thread.
+  // Appends the page to `text`. Called on the page's thread.
   using Render = std::function<void(std::string& text)>;
 
   MetricsPage(const Clock& clock, Render render, Options options);
   explicit MetricsPage(const Clock& clock, Render render) : MetricsPage(clock, std::move(render), Options()) {}
-  // Requests without an answer get 503.
+  // Answers pending requests with 503.
   ~MetricsPage();
   MetricsPage(const MetricsPage&) = delete;
   MetricsPage& operator=(const MetricsPage&) = delete;
@@ -59,10 +60,10 @@ class MetricsPage {
   const Render render_;
   const Options options_;
 
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;  // protects the following members
   std::condition_variable changed_;
   std::vector<Waiting> waiting_;
-  std::vector<Time> renders_;  // within a period
+  std::vector<Time> renders_;  // within the last period
   std::uint64_t rendered_ = 0;
   bool ending_ = false;
 
@@ -71,7 +72,7 @@ class MetricsPage {
   std::weak_ptr<Page> before_;
   std::size_t last_size_ = 0;
 
-  std::thread thread_;  // last: it uses all of the above
+  std::thread thread_;  // last member: it uses all others
 };
 
 }  // namespace koord::api

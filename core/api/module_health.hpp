@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How one part of the agent does: a line of /readyz.
+// The health of one part of the agent: a line of /readyz.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@ namespace koord::api {
 
 struct ModuleHealth {
   std::string name;
-  bool ready = true;   // false: the agent as a whole is not ready
-  std::string detail;  // one line: "ok", or what is wrong; a part may be degraded and still ready
+  bool ready = true;   // false: the whole agent is not ready
+  std::string detail;  // one line: "ok" or the problem; a degraded part may still be ready
 };
 
 }  // namespace koord::api

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which processes may use the data API's unix socket: root, the agent's own user, and members of
-// listen.socketGroup; never a plugin's process, whatever its user. [any thread]
+// OperatorAccess: decides which processes may use the data API's unix socket: those of root, of the agent's own user,
+// and of members of listen.socketGroup. A plugin's process is never admitted, whatever its user. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@
 
 namespace koord::api {
 
-// Returns the id of a group of listen.socketGroup, a name or a number; nullopt: the text is empty.
+// Returns the id of the group listen.socketGroup, which is a name or a number; nullopt: the text is empty.
 Result<std::optional<gid_t>> find_group(std::string_view group);
 
-// The users that plugins run as. None of them is an operator, in any group. count 0: they have no users of their own.
+// The users that plugins run as. Such a user is never an operator, in any group. count 0: plugins have no own users.
 struct PluginUsers {
   uid_t first = 0;
   std::uint64_t count = 0;
@@ -31,9 +31,9 @@ class OperatorAccess {
  public:
   explicit OperatorAccess(std::optional<gid_t> group, PluginUsers plugins = {});
 
-  // Returns an error with the process and the reason, and logs it. A process is a plugin's when it has a user of
-  // plugins, is in a cgroup of plugins, or descends from the agent. Looks twice for the end of the process, so that
-  // facts read by its id are its own.
+  // Returns an error with the process and the reason, and logs it. A process belongs to a plugin if it has a plugin
+  // user, is in a cgroup of plugins, or is a descendant of the agent. Checks twice that the process has not ended, so
+  // that the facts that are read by its id are not those of another process.
   Result<void> admit(const http::LocalPeer& peer) const;
 
   http::UnixAccess unix_access() const {
@@ -46,9 +46,9 @@ class OperatorAccess {
   std::shared_ptr<log::RateLimit> refusals_;  // shared by copies
 };
 
-// "operator uid 0 pid 123 (koordctl)", for records of what was changed through the API.
+// Returns "operator uid 0 pid 123 (koordctl)", for records of changes through the API.
 std::string operator_name(const http::LocalPeer& peer);
-// The same of a request; "an operator" where it came by another way than the unix socket.
+// The same for a request; "an operator" if it did not come over the unix socket.
 std::string operator_name(const http::Request& request);
 
 }  // namespace koord::api

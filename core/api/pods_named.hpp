@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pods that a request names: by uid, NAMESPACE/NAME, or NAME alone; and the answer while the pods are not known.
-// [any thread]
+// Finds the pods that a request names by uid, NAMESPACE/NAME or NAME, and the response while the pods are unknown. [any
+// thread]
 #pragma once
 
 #include <optional>
@@ -16,16 +16,16 @@ struct ApiSources;
 
 std::vector<const state::Pod*> pods_named(const state::Snapshot& snapshot, std::string_view title);
 
-// The texts of errors: no pod has the name, or several have it.
+// Return the error texts: no pod has the name, or several pods have it.
 std::string no_pod_named(std::string_view title);
 std::string several_pods_named(std::string_view title, const std::vector<const state::Pod*>& pods);
 
-// The start of the state module's line in /readyz before the first list of pods; its reason follows behind ": ".
+// The first part of the state module's line in /readyz before the first list of pods; ": " and the reason follow.
 inline constexpr std::string_view kPodsUnknown = "pods are not known yet";
 
-// Returns why no list of pods has come yet, "" without a reason; nullopt: one has come.
+// Returns why no list of pods has arrived yet, "" without a reason; nullopt if one has arrived.
 std::optional<std::string> why_pods_unknown(const ApiSources& sources);
-// "pods are not known yet: REASON"
+// Returns "pods are not known yet: REASON".
 std::string pods_unknown_because(const std::string& reason);
 
 }  // namespace koord::api

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Predictions and their accuracy as families koordetector_predict_*, made for each request of /metrics. Unknown values
-// are left out. [any thread]
+// Predictions and their accuracy as metric families koordetector_predict_*, computed for each request of /metrics.
+// Unknown values are omitted. [any thread]
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parameters of /api/v1/query, taken apart and checked.
+// Parses and checks the parameters of /api/v1/query.
 #pragma once
 
 #include <cstddef>
@@ -21,17 +21,17 @@ struct QueryRequest {
 inline constexpr Duration kDefaultWindow = std::chrono::minutes(5);
 inline constexpr Duration kLongestWindow = std::chrono::hours(87'600);  // ten years
 
-// The most that one request may cost the agent: series of an answer, samples of an answer with raw=true, and samples
-// that are read for aggregates.
+// Limits of the cost of one request: series in a response, samples in a response with raw=true, and samples read for
+// aggregates.
 inline constexpr std::size_t kMostSeries = 10'000, kMostRawSamples = 100'000, kMostReadSamples = 10'000'000;
 
-// "last", "avg", … as they stand in requests and answers.
+// Returns the name in requests and responses: "last", "avg", …
 std::string_view name_of(store::Aggregation aggregation);
 
-// Fails if these series or samples are more than one request may cost; the error says what to request instead.
+// Fails if the series or samples exceed the limits. The error states what to request instead.
 Result<void> check_cost(const QueryRequest& request, std::size_t series, std::size_t samples);
 
-// An error names the parameter, what it was and what is expected.
+// An error contains the parameter, its value and the expected values.
 Result<QueryRequest> parse_query_request(const http::Query& parameters, const Clock& clock);
 
 }  // namespace koord::api

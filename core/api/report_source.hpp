@@ -15,16 +15,16 @@ class ReportSource {
  public:
   virtual ~ReportSource() = default;
 
-  // Computes the report of this moment, with or without a cluster.
+  // Computes the current report, with or without a cluster.
   virtual report::NodeMetricReport compute() const = 0;
 
-  // Returns the object in the cluster and the state of its writes; nullopt: it is switched off, or the agent has no
-  // cluster.
+  // Returns the object in the cluster and the state of its writes; nullopt if reports are switched off or the agent has
+  // no cluster.
   virtual std::optional<report::NodeMetricReporter::View> node_metric() const = 0;
   virtual std::optional<report::DirectReporter::View> direct() const = 0;
   virtual std::optional<report::ObjectReporter::View> topology() const = 0;
   virtual std::optional<report::ObjectReporter::View> devices() const = 0;
-  // The CPUs that pods share; nullopt: unknown.
+  // Returns the CPUs that pods share; nullopt: unknown.
   virtual std::optional<report::CpuPools> pools() const = 0;
 };
 

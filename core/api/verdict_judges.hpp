@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The resources that verdicts are made about on this node, how exactly, and why not: capabilities with the names
-// "verdict.cpu", "verdict.blkio", "verdict.memory" and "verdict.cache". A plugin reports those that it judges; the
-// detail begins with the method, as "exact: run segments". [any thread]
+// The resources for which this node makes verdicts, the method, and the reason why others are missing. They are
+// capabilities with the names "verdict.cpu", "verdict.blkio", "verdict.memory" and "verdict.cache". A plugin reports
+// those that it judges; the detail begins with the method, as in "exact: run segments". [any thread]
 #pragma once
 
 #include <string>
@@ -13,21 +13,21 @@
 
 namespace koord::api {
 
-// The agent's own plugin that judges.
+// The plugin of the agent that judges.
 inline constexpr std::string_view kJudge = "advisor-interference";
 
-// One for each resource. `reported`: the capabilities of the node. A resource that no plugin of the agent reports is
-// absent, for the reason that `plugins` give.
+// Returns one capability for each resource. `reported`: the capabilities of the node. A resource that no plugin of the
+// agent reports is absent, with the reason from `plugins`.
 std::vector<service::Capability> verdict_capabilities(const std::vector<service::Capability>& reported,
                                                       const std::vector<host::PluginStatus>& plugins);
 
-// Is it one of the four names?
+// Returns whether it is one of the four names.
 bool is_verdict_capability(std::string_view name);
 
-// "exact" of "exact: run segments"; empty: the text begins with no method.
+// Returns the method at the start of a detail: "exact" for "exact: run segments"; "" if it begins with no method.
 std::string_view method_of(std::string_view detail);
 
-// Returns the judge's status; null: it is not installed.
+// Returns the judge's status; null if it is not installed.
 const host::PluginStatus* judge_of(const std::vector<host::PluginStatus>& plugins);
 
 }  // namespace koord::api

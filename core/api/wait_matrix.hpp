@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The matrix of waits between containers: the latest values of the metric kWaitsFor. Each series has a victim as its
-// subject and names the culprit in a label. The metric is not on /metrics: there are as many series as pairs. Includes
+// subject and names the culprit in a label. The metric is not on /metrics, because it has one series per pair. Includes
 // Boost.JSON: for api_*.cpp only.
 #pragma once
 
@@ -14,8 +14,8 @@ namespace koord::api {
 
 inline constexpr std::string_view kWaitsFor = "container_waits_for_ratio";
 
-// One matrix for each plugin and resource, of its last window: its pairs, the longest wait first. A matrix older than
-// two periods of its plugin is left out.
+// Returns one matrix for each plugin and resource, from its last window: its pairs, sorted by the longest wait. Omits a
+// matrix that is older than two periods of its plugin.
 boost::json::array matrices_json(const ApiSources& sources, const MatrixRequest& request);
 
 }  // namespace koord::api
