@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // AgentClient: asks the agent for the decision of its hooks. If the agent does not answer in time, the call passes
-// unchanged: the agent writes afterwards what can be written then. [any thread, may block]
+// unchanged; the agent later writes the values that can be changed after a creation. [any thread, may block]
 #pragma once
 
 #include <mutex>
@@ -19,7 +19,7 @@ class AgentClient {
   // `socket`: empty: no agent is asked.
   AgentClient(std::string socket, Duration wait, Counters& counters);
 
-  // Asks about the stages before a creation or an update; no change at the others.
+  // Asks at the stages before a creation or an update. At other stages it returns no changes.
   HookAnswer ask(std::string_view stage, const wire::Checkpoint& about);
 
  private:

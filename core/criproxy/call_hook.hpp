@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CallHook: the work on one call beside passing it. CallObserver: counts calls.
+// CallHook: the additional work for one call that is passed on. CallObserver: counts calls.
 #pragma once
 
 #include <functional>
@@ -14,12 +14,12 @@ namespace koord::criproxy {
 class CallHook {
  public:
   virtual ~CallHook() = default;
-  // Passes the request to send instead; nullopt: the same. An error refuses the call with its text.
+  // Gets the request to send instead; nullopt: send it unchanged. An error refuses the call with its text.
   using Next = std::function<void(Result<std::optional<std::string>>)>;
   virtual void before(std::string request, Next next) = 0;
-  // The runtime has answered; the client gets the answer after `next`.
+  // Called with the runtime's answer. The client gets the answer after `next` was called.
   virtual void answered(std::string response, std::function<void()> next) = 0;
-  // The client has its answer. `succeeded`: status OK.
+  // Called after the client has got its answer. `succeeded`: its status is OK.
   virtual void finished(bool succeeded) = 0;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes: the fields of one request that hooks set, from any source. A field that no hook set is absent, so
-// zero, -1 and the empty text are values.
+// Changes: the fields of one request that hooks set. A field that no hook has set is absent, so zero, -1 and the empty
+// text are values.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct Changes {
   std::map<std::string, std::string> labels, annotations;
   std::optional<std::string> cgroup_parent;
   ResourceChanges resources;
-  std::vector<std::pair<std::string, std::string>> envs;  // in their order
+  std::vector<std::pair<std::string, std::string>> envs;  // in the order of the variables
   std::map<std::string, MountChange> mounts;              // by the path in the container
   std::map<std::string, std::string> devices;             // permissions, "rwm", by path
 

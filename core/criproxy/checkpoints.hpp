@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checkpoints: the known fields of each sandbox and container, a file each. With them a restarted proxy passes the
-// cgroup parent and the resources of older containers to hooks.
+// Checkpoints: the known fields of each sandbox and container, one file each. So a restarted proxy can pass the cgroup
+// parent and the resources of older containers to hooks.
 //
 //   FOLDER/pods/SANDBOX, FOLDER/containers/CONTAINER    "koord-cri-proxy 1 CRC32\n" and a wire::Checkpoint
 //
-// A damaged file is renamed to NAME.damaged and reported; the entry is then unknown, and requests for it pass without
-// hooks. Files are not synced: like the pods, they are not needed after a reboot. [any thread]
+// A damaged file is renamed to NAME.damaged and reported. The entry is then unknown, and requests for it pass without
+// hooks. Files are not synced to the disk, because they are not needed after a reboot: the pods have ended then. [any
+// thread]
 #pragma once
 
 #include <cstddef>
@@ -23,26 +24,26 @@ namespace wire {
 class Checkpoint;
 }
 
-// Larger files are damaged: the annotations of a pod have at most 256 KiB.
+// A larger file is damaged: the annotations of a pod have at most 256 KiB.
 inline constexpr std::size_t kMaxCheckpointBytes = 4u << 20;
 
 std::string checkpoint_text(const wire::Checkpoint& checkpoint);
-// The error says what is damaged.
+// Fails with a description of the damage.
 Result<wire::Checkpoint> read_checkpoint(std::string_view text);
 
-// Can an id be a file's name? Runtimes have 64 hexadecimal digits.
+// Returns whether an id can be a file's name. Runtimes use 64 hexadecimal digits.
 bool is_file_name(std::string_view id);
 
 class Checkpoints {
  public:
   enum class Kind { pod, container };
 
-  // Reads all files. `problems` gets one line for each that is damaged.
+  // Reads all files. Adds a line to `problems` for each damaged file.
   static Result<std::unique_ptr<Checkpoints>> open(const std::string& folder, std::vector<std::string>& problems);
   ~Checkpoints();
 
   std::optional<wire::Checkpoint> find(Kind kind, const std::string& id) const;
-  // Fails if the file cannot be written; the entry is kept in memory then.
+  // Stores the entry. Fails if the file cannot be written; the entry is then kept in memory.
   Result<void> keep(Kind kind, const std::string& id, const wire::Checkpoint& checkpoint);
   void remove(Kind kind, const std::string& id);
   std::vector<std::string> ids(Kind kind) const;

@@ -11,13 +11,13 @@ namespace koord::criproxy {
 
 enum class HookResult { changed, unchanged, rejected, failed };
 enum class HookSource { agent, hook_server };
-// Why a call that hooks are asked about passed without them.
+// The reason why a call passed without the hooks that apply to it.
 enum class Unhooked { overload, unknown, unreadable, skipped, too_large };
 
 class Counters {
  public:
   void call_begun() { ++in_flight_; }
-  void call_ended(int status);  // of gRPC
+  void call_ended(int status);  // status of gRPC
   void hook_asked(HookSource source, HookResult result, double seconds);
   void passed_unhooked(Unhooked reason) { ++unhooked_[static_cast<std::size_t>(reason)]; }
   void checkpoint_damaged() { ++damaged_; }
@@ -29,7 +29,7 @@ class Counters {
   std::string text() const;
 
  private:
-  static constexpr std::size_t kStatuses = 18;  // 0 to 16, others
+  static constexpr std::size_t kStatuses = 18;  // codes 0 to 16, and one place for other codes
   std::atomic<std::int64_t> in_flight_ = 0;
   std::array<std::atomic<std::uint64_t>, kStatuses> calls_{};
   std::array<std::array<std::atomic<std::uint64_t>, 4>, 2> asked_{};

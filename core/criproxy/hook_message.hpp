@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Questions to hook servers that speak koordlet's RuntimeHookService, and the files that name them. Pure. [any thread]
+// Messages of koordlet's RuntimeHookService for hook servers, and the files that configure these servers. Pure. [any
+// thread]
 #pragma once
 
 #include <set>
@@ -17,7 +18,7 @@ class Checkpoint;
 
 // One file of hookserver.d.
 struct HookServer {
-  std::string name;    // of the file
+  std::string name;    // the file's name
   std::string socket;  // a path
   bool fail = false;   // a call fails if the server does not answer
   std::set<std::string, std::less<>> stages;
@@ -25,14 +26,14 @@ struct HookServer {
   bool operator==(const HookServer&) const = default;
 };
 
-// The content of `name`: {"remote-endpoint": "/run/x.sock", "failure-policy": "Fail" or "Ignore", "runtime-hooks":
-// […]}.
+// Reads the content of the file `name`: {"remote-endpoint": "/run/x.sock", "failure-policy": "Fail" or "Ignore",
+// "runtime-hooks": […]}.
 Result<HookServer> read_hook_server(const std::string& name, std::string_view json);
 
-// "/runtime.v1alpha1.RuntimeHookService/PreCreateContainerHook"
+// Returns for example "/runtime.v1alpha1.RuntimeHookService/PreCreateContainerHook".
 std::string hook_method(std::string_view stage);
 std::string hook_request(std::string_view stage, const wire::Checkpoint& about);
-// The difference between the request of `about` and the answer.
+// Returns the differences between the request of `about` and the answer.
 Result<Changes> read_hook_response(std::string_view stage, const wire::Checkpoint& about, const std::string& response);
 
 }  // namespace koord::criproxy

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// HookServers: the hook servers that a directory names, and questions to them. The directory is read again when a
-// question comes more than a second after the last reading. All servers that list the stage are asked, in the order of
-// their files' names; of two that change one field the later holds. [any thread, may block]
+// HookServers: asks the hook servers that a directory configures. The directory is read again at the first question
+// that comes more than a second after the last read. All servers with the stage are asked in the order of their files'
+// names. If two change one field, the later value is used. [any thread, may block]
 #pragma once
 
 #include <memory>
@@ -17,12 +17,12 @@ namespace koord::criproxy {
 
 class HookServers {
  public:
-  // `directory`: may be missing, or appear later. `wait`: for one server.
+  // `directory` may be missing, and may be created later. `wait`: the time limit for one server.
   HookServers(std::string directory, Duration wait, Counters& counters);
   ~HookServers();
 
-  // One answer for each server that changes something. A server that does not answer is ignored, or refuses the call,
-  // by its failure policy.
+  // Returns one answer for each server with changes. If a server does not answer, its failure policy decides: it is
+  // ignored, or the call is refused.
   std::vector<HookAnswer> ask(std::string_view stage, const wire::Checkpoint& about);
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calls that are parsed. Asks hooks before the runtime gets the request, merges their answers, keeps checkpoints,
-// and notifies hook servers afterwards. Work that may block runs on a pool; when too much of it waits, calls pass
-// unchanged. [any thread]
+// Handles the calls that are parsed. Asks hooks before the runtime gets the request, merges their answers, keeps
+// checkpoints, and notifies hook servers afterwards. Work that may block runs on a pool. If too many tasks are waiting,
+// calls pass unchanged. [any thread]
 #pragma once
 
 #include <atomic>
@@ -18,10 +18,10 @@
 
 namespace koord::criproxy {
 
-// A pod with this label has no hooks.
+// Hooks are not asked about a pod with this label.
 inline constexpr std::string_view kSkipLabel = "runtimeproxy.koordinator.sh/skip-hookserver";
 
-// All of it outlives the calls.
+// The parts that all calls use. They must outlive the calls.
 struct HookParts {
   AgentClient& agent;
   HookServers& servers;
@@ -31,7 +31,7 @@ struct HookParts {
   std::atomic<int> waiting = 0;  // tasks on the pool
 };
 
-// The hook of a call; null: the method passes as it is.
+// Returns the hook of a call; null: calls of this method pass unchanged.
 std::unique_ptr<CallHook> hook_of(const std::string& method, HookParts& parts);
 
 }  // namespace koord::criproxy

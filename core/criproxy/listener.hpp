@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The listening socket of the proxy. It comes from systemd (LISTEN_FDS), which keeps it while the proxy restarts, or is
-// made here: bound under another name and renamed, so a client always finds a socket, and a new proxy takes over from
-// one that still runs. Never removed: a client that is refused tries again. [main thread]
+// The listening socket of the proxy. systemd provides it (LISTEN_FDS) and keeps it while the proxy restarts. Else this
+// process makes it: it is bound under another name and then renamed. So clients always find a socket, and a new proxy
+// can replace a running one. The socket is never removed: a client that is refused tries again. [main thread]
 #pragma once
 
 #include <string>
@@ -11,13 +11,13 @@
 
 namespace koord::criproxy {
 
-// Mode 0660, in a folder that is made. Non-blocking, listening.
+// Makes the folder and the socket with mode 0660. The socket is non-blocking and listening.
 Result<UniqueFd> replace_socket(const std::string& path);
 
-// The socket that systemd gave to this process; empty: none.
+// Returns the socket that systemd has passed to this process; empty: none.
 UniqueFd inherited_socket();
 
-// The next connection, non-blocking; empty: none waits.
+// Returns the next connection, non-blocking; empty: none is waiting.
 UniqueFd accept_connection(int listener);
 
 }  // namespace koord::criproxy

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Merges the changes of hooks into a request of CRI. Fields that no hook set keep their bytes, and so do fields unknown
-// here.
+// Merges the changes of hooks into a request of CRI. All other fields keep their bytes, including fields that this
+// version does not know.
 //
 //   labels, annotations, unified  by key
 //   cgroup parent                 replaced, unless the change is empty
 //   numbers of resources          replaced, also by -1 (no limit) and 0
-//   cpusets                       replaced by a value that is set; a hook that says nothing leaves them
-//   environment                   a variable that exists gets the value at its place (of several of one name the last,
-//                                 which holds); others are appended
-//   mounts, devices               one with the same path in the container is replaced, others are appended
+//   cpusets                       replaced, unless the change is empty
+//   environment                   an existing variable gets the new value in its place (if several have this name, the
+//                                 last one, which is effective); others are appended
+//   mounts, devices               an entry with the same path in the container is replaced, others are appended
 //
 // A request without resources gets them if a hook sets one. Pure. [any thread]
 #pragma once
@@ -28,15 +28,15 @@ class Resources;
 }  // namespace wire
 
 void merge(const ResourceChanges& changes, wire::Resources& resources);
-// Resources of a pod are left alone: the agent writes the pod's cgroup itself.
+// Does not change the resources of a pod, because the agent itself writes the pod's cgroup.
 void merge(const Changes& changes, wire::PodConfig& pod);
 void merge(const Changes& changes, wire::ContainerConfig& container);
 
-// A kubelet's update names only what it changes: `update` over what is known of the container.
+// Merges a kubelet's update, which contains only the changed values, into the known resources of the container.
 void merge_update(const wire::Resources& update, wire::Resources& known);
 
-// The difference between what a hook server was sent and what it answers. Hook servers of koordlet echo the request; in
-// proto3 a field that one leaves out cannot be distinguished from zero or the empty text, so those are no changes.
+// Returns the differences between the request to a hook server and its answer. Hook servers of koordlet echo the
+// request. In proto3 a missing field cannot be distinguished from zero or an empty text, so these count as unchanged.
 Changes changes_of(const wire::PodHookRequest& request, const wire::PodHookResponse& response);
 Changes changes_of(const wire::ContainerHookRequest& request, const wire::ContainerHookResponse& response);
 

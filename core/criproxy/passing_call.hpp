@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// PassingCall: one call of a CRI client, passed to the runtime as bytes, whatever its method and kind of stream.
-// Metadata, deadline, cancellation and the status with its details pass, too. A call with a CallHook is unary: its
-// first request and its first response go through the hook. Owner: itself; it ends with the call. [threads of gRPC]
+// PassingCall: one call of a CRI client, passed to the runtime as bytes, for any method and kind of stream. Metadata,
+// deadline, cancellation and the status with its details are passed, too. A call with a CallHook is unary: the hook
+// gets its request and its response. The object owns itself and ends with the call. [threads of gRPC]
 #pragma once
 
 #include <grpcpp/generic/async_generic_service.h>
@@ -14,7 +14,7 @@
 
 namespace koord::criproxy {
 
-// For CallbackGenericService::CreateReactor(). `observer` outlives the server; `hook` may be null.
+// Implements CallbackGenericService::CreateReactor(). `observer` must outlive the server; `hook` may be null.
 grpc::ServerGenericBidiReactor* pass_call(grpc::GenericCallbackServerContext& context, grpc::GenericStub& runtime,
                                           std::unique_ptr<CallHook> hook, CallObserver& observer);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Proxy: the gRPC server that CRI clients talk to, and the channel to the runtime. It gets connections that a Listener
-// has accepted, and passes each call. Owner: main. [any thread]
+// Proxy: the gRPC server for CRI clients, and the channel to the runtime. It gets connections that the listener has
+// accepted, and passes each call on. Owned by main. [any thread]
 #pragma once
 
 #include <functional>
@@ -16,22 +16,22 @@ namespace koord::criproxy {
 
 class Proxy {
  public:
-  // Returns the hook of a call of this method; null: the call passes as it is.
+  // Returns the hook of a call of this method; null: the call passes unchanged.
   using HookOf = std::function<std::unique_ptr<CallHook>(const std::string& method)>;
 
-  // `runtime_socket`: a path. `observer` outlives the proxy.
+  // `runtime_socket`: a path. `observer` must outlive the proxy.
   Proxy(const std::string& runtime_socket, HookOf hook_of, CallObserver& observer);
   ~Proxy();
 
   void serve(UniqueFd connection);
 
-  // Is the runtime's socket connected? Tries to connect, and waits at most so long.
+  // Returns whether the runtime's socket is connected. Tries to connect, and waits at most this time.
   bool runtime_answers(Duration wait);
 
-  // One unary call to the runtime; nullopt: it failed, or not within the time.
+  // Makes one unary call to the runtime. Returns nullopt if it failed, or has not ended in time.
   std::optional<std::string> ask_runtime(const std::string& method, const std::string& request, Duration wait);
 
-  // Stops accepting calls, and cancels those that have not ended within `wait`.
+  // Stops accepting calls, waits at most `wait` for running calls, and cancels the others.
   void stop(Duration wait);
 
  private:

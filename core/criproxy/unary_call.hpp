@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of our own to servers on unix sockets: bytes in, bytes out. [any thread, may block]
+// Calls of this program to servers on unix sockets, with requests and responses as bytes. [any thread, may block]
 #pragma once
 
 #include <grpcpp/channel.h>
@@ -13,10 +13,11 @@
 
 namespace koord::criproxy {
 
-// Connects when it is used, and again at most a quarter of a second after the server is back. Messages have any size.
+// Returns a channel that connects at its first use, and reconnects within a quarter of a second after the server's
+// return. Messages may have any size.
 std::shared_ptr<grpc::Channel> local_channel(const std::string& socket);
 
-// `method`: with the service in front, "/runtime.v1.RuntimeService/Version". Fails with the server's text.
+// Makes a call. `method` includes the service: "/runtime.v1.RuntimeService/Version". Fails with the server's text.
 Result<std::string> call_unary(grpc::GenericStub& stub, const std::string& method, const std::string& request,
                                Duration wait);
 
