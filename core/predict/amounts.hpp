@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Amounts: observed or predicted CPU in milli-cores and memory in bytes, as plain values. None is negative.
+// Amounts: observed or predicted CPU in milli-cores and memory in bytes, as plain values. They are never negative.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ struct Amounts {
   std::int64_t cpu_milli = 0;
   std::int64_t memory_bytes = 0;
 
-  // Stays at the largest: requests of pods may be absurd.
+  // Saturates at the largest value, because requests of pods may be absurdly large.
   Amounts& operator+=(const Amounts& other) {
     cpu_milli = saturating_sum(cpu_milli, other.cpu_milli);
     memory_bytes = saturating_sum(memory_bytes, other.memory_bytes);
@@ -32,7 +32,7 @@ inline Amounts most(const Amounts& a, const Amounts& b) {
   return {std::max(a.cpu_milli, b.cpu_milli), std::max(a.memory_bytes, b.memory_bytes)};
 }
 
-// As it is measured.
+// The usage as measured.
 struct Usage {
   double cpu_cores = 0;
   double memory_bytes = 0;

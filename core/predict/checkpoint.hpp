@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checkpoint: the state of a Trainer that is kept over restarts, and its text. A line is a record: the format's
-// version, a checksum, then fields between blanks. A record that is damaged, of another version or impossible is
-// dropped by itself; the others count. Numbers are written so that they read back as they were.
+// Checkpoint: the state of a Trainer that is kept over restarts, and its text. Each line is a record: the format's
+// version, a checksum, then fields separated by blanks. A record that is damaged, of another version or impossible is
+// dropped; the other records are used. Numbers are written in a way that reads back the same value.
 #pragma once
 
 #include <map>
@@ -26,14 +26,14 @@ struct Checkpoint {
 };
 
 std::string write_checkpoint(const Checkpoint& checkpoint);
-// These fields as a line with version and checksum.
+// Returns these fields as a line with version and checksum.
 std::string sealed_record(std::string_view fields);
 
 struct ReadCheckpoint {
-  Checkpoint checkpoint;              // `saved`: the latest of any record
-  std::vector<std::string> problems;  // "line 3: its checksum is wrong", ten at most, then how many more
+  Checkpoint checkpoint;              // `saved`: the latest of all records
+  std::vector<std::string> problems;  // "line 3: its checksum is wrong"; at most ten, then the number of others
 };
-// `half_lives`: those that count from now on.
+// `half_lives`: the half-lives to use from now on.
 ReadCheckpoint read_checkpoint(std::string_view text, const HalfLives& half_lives);
 
 }  // namespace koord::predict

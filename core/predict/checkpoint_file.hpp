@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file that a checkpoint lies in, "checkpoint" in a directory of its own. A crash leaves the old or the new one, on
-// the disk as a whole. [any thread, one at a time]
+// The file of a checkpoint, named "checkpoint", in a directory of its own. After a crash, the disk has either the old
+// or the new file, complete. [any thread, one at a time]
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace koord::predict {
 
 inline constexpr const char* kCheckpointName = "checkpoint";
 
-// Makes the directory when only the directory itself is missing. An error leaves the old file as it is.
+// Creates the directory if only the directory itself is missing. After an error the old file is unchanged.
 Result<void> save_checkpoint(const std::string& directory, std::string_view text);
 
 // Returns "" if no checkpoint exists yet.

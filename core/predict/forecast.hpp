@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forecast: percentiles of usage by subject, taken from the models after a training. Immutable once published. [any
+// Forecast: percentiles of usage by subject, computed from the models after a training. Immutable once published. [any
 // thread]
 #pragma once
 
@@ -22,18 +22,18 @@ struct Percentiles {
 
 struct SubjectForecast {
   Time first, last;           // of the samples that it was learnt from
-  std::uint64_t samples = 0;  // since the first
-  Time expires;               // holds until then
+  std::uint64_t samples = 0;  // since `first`
+  Time expires;               // valid until then
   Usage actual;               // the last sample
   Percentiles percentiles;
 };
 
 struct Forecast {
-  Time made;  // by the last training; nothing in it before the first one
+  Time made;  // by the last training; before the first one, the forecast is empty
   std::map<Subject, SubjectForecast> subjects;
-  std::map<std::string, ScoreReport, std::less<>> scores;  // by what was judged, score.hpp
+  std::map<std::string, ScoreReport, std::less<>> scores;  // by the name of what was predicted, see score.hpp
 
-  // Null: nothing was learnt, or not for too long.
+  // Returns null if nothing was learnt, or nothing for too long.
   const SubjectForecast* find(const Subject& subject, Time now) const {
     auto found = subjects.find(subject);
     return found == subjects.end() || found->second.expires < now ? nullptr : &found->second;

@@ -30,21 +30,21 @@ struct Model {
     cpu.add(usage.cpu_cores, now);
     memory.add(usage.memory_bytes, now);
   }
-  // All of it was earlier by this.
+  // Moves all times back by this duration.
   void move_back(Duration by) {
     first -= by;
     last -= by;
     cpu.move_back(by);
     memory.move_back(by);
   }
-  // Cut to whole milli-cores and bytes.
+  // Returns percentiles without the fractions of milli-cores and bytes.
   Percentiles percentiles() const;
 
   analysis::Histogram cpu, memory;
   Time first, last;  // of its samples
   std::uint64_t samples = 0;
   Usage actual;  // the last sample
-  Time expires;  // without another sample
+  Time expires;  // unless another sample comes
 };
 
 }  // namespace koord::predict

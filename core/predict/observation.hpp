@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Observation: usage in the last training period, from the metric cache: the 90th percentile of the samples of each
-// subject. Unknown values are left out, never 0. [any thread]
+// Observation: the usage in the last training period, from the metric cache. For each subject it is the 90th percentile
+// of the samples. Unknown values are left out, never counted as 0. [any thread]
 #pragma once
 
 #include <map>
@@ -17,7 +17,7 @@ class Store;
 
 namespace koord::predict {
 
-// The metrics that is learnt from; those of advisor-pod-resource and advisor-node-resource.
+// The metrics to learn from. advisor-pod-resource and advisor-node-resource provide them.
 inline constexpr const char* kPodCpu = "pod_cpu_usage";
 inline constexpr const char* kPodMemory = "pod_memory_usage";
 inline constexpr const char* kNodeCpu = "node_cpu_usage";
@@ -30,14 +30,14 @@ struct PodUsage {
 
 struct Observation {
   std::optional<Usage> node;
-  std::optional<Usage> system;  // of the node, but of no pod
-  // Sums of pods. A class without pods uses nothing; a class with running pods but without measurements is left out.
+  std::optional<Usage> system;  // of the node without its pods
+  // Sums over pods. A class without pods uses nothing; a class with running pods but without measurements is left out.
   std::map<state::PriorityClass, Usage> classes;
   std::map<std::string, PodUsage, std::less<>> pods;  // by uid
-  std::string problem;                                // the missing values, and why; empty: none
+  std::string problem;                                // the missing values and the reason; empty: none is missing
 };
 
-// `measured`: the use of pods by uid.
+// `measured`: the usage of pods by uid.
 Observation observe(const state::Snapshot& state, const std::optional<Usage>& node,
                     const std::map<std::string, Usage, std::less<>>& measured);
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prediction: learns the peak usage of pods, priority classes, the node and the system from the metric cache, keeps it
-// over restarts, and computes the part of the requests of production that could be lent.
+// over restarts, and computes how much of the requests of production pods could be lent.
 //
 //   Prediction prediction(options, store, hub, clock);
 //   prediction.restore();   // once, before the first step()
 //   prediction.step();      // each training period
 //   prediction.prod();      // NodeMetric's prodReclaimable
 //
-// restore(), step() and save() by one thread at a time; the others [any thread]. All references must outlive it.
+// Only one thread at a time may call restore(), step() and save(); the others are for [any thread]. All references must
+// outlive this object.
 #pragma once
 
 #include <cstddef>
@@ -34,17 +35,17 @@ namespace koord::predict {
 struct Options {
   TrainerOptions trainer;
   PredictorOptions predictor;
-  Duration training_period{};  // how often is learnt, and over which time
+  Duration training_period{};  // how often to learn, and the time range of each step
   Duration checkpoint_period{};
-  std::string directory;  // of the checkpoint; "": none
+  std::string directory;  // of the checkpoint; "": no checkpoint
 };
 
-// How it does. A text is empty when all is well.
+// The status of the prediction. An empty text means no problem.
 struct PredictionStatus {
-  std::string checkpoint_problem;  // it learns on, in memory
-  std::string training_problem;    // why of something nothing could be learnt in the last step
+  std::string checkpoint_problem;  // the prediction continues to learn, in memory
+  std::string training_problem;    // why the last step could not learn from some values
   std::size_t models = 0;
-  std::size_t refused = 0;  // pods for which there is no room
+  std::size_t refused = 0;  // pods without a model, because there are too many
 };
 
 class Prediction {
@@ -52,16 +53,17 @@ class Prediction {
   Prediction(Options options, const store::Store& store, const state::Hub& hub, const Clock& clock);
   ~Prediction();
 
-  // Takes what an earlier run learnt; returns what could not be taken and why, a sentence each.
+  // Takes over the models of an earlier run. Returns a sentence for each part that could not be taken over, with the
+  // reason.
   std::vector<std::string> restore();
-  // Learns from the last training period and, when it is time, saves.
+  // Learns from the last training period, and saves when it is time.
   void step();
-  // Saves now, as before the end.
+  // Saves now. To be called before the process ends.
   void save();
 
   const Options& options() const { return options_; }
   ForecastPtr current() const;  // never null
-  // For the hub's current snapshot, now.
+  // Predicts for the hub's current snapshot, at this moment.
   Result<ProdPrediction> prod(Predictor predictor = Predictor::minimum) const;
   PredictionStatus status() const;
 
@@ -75,7 +77,7 @@ class Prediction {
   Trainer trainer_;
   Time saved_;
 
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;  // guards the members below
   ForecastPtr current_;
   PredictionStatus status_;
 };

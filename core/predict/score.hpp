@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Score: how far predictions can be trusted. Each hour the peak predicted then is put down, and what is used until the
-// next one is held against it; what it has learnt since does not help it. Pure; a plain value.
+// Score: how far predictions can be trusted. Each hour, the predicted peak is recorded and then compared with the usage
+// of that hour. The samples that the model learns meanwhile do not change the recorded prediction. Pure; a plain value.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@
 
 namespace koord::predict {
 
-// Over the last day. nullopt: nothing to judge by yet.
+// Results over the last day. nullopt: nothing to judge yet.
 struct ScoreReport {
   std::uint64_t samples = 0;
-  // Share of the samples that were not above what was predicted for them.
+  // The share of the samples that were not above the prediction for them.
   std::optional<double> cpu_coverage, memory_coverage;
-  // Predicted peaks by peaks that came, summed over whole hours: 1.2 is a fifth too much.
+  // Predicted peaks divided by actual peaks, summed over whole hours. 1.2: the prediction was a fifth too high.
   std::optional<double> cpu_ratio, memory_ratio;
 
   bool operator==(const ScoreReport&) const = default;
@@ -25,7 +25,7 @@ struct ScoreReport {
 
 class Score {
  public:
-  // An hour that was predicted, and what came.
+  // An hour with its prediction and its actual peak.
   struct Hour {
     Time begin;
     Amounts predicted;
@@ -38,17 +38,17 @@ class Score {
   static constexpr Duration kHorizon = std::chrono::hours(1);
   static constexpr Duration kKept = std::chrono::hours(24);
 
-  // The current usage, and the current prediction; nullopt: nothing to judge. In ascending time.
+  // Adds the current usage and the current prediction; nullopt: no prediction to judge. Times must ascend.
   void add(Time now, const Usage& actual, const std::optional<Amounts>& predicted);
   ScoreReport report() const;
 
-  // To keep and to have again. An hour that began after `now` is dropped.
+  // Save and restore the hours. An hour that began after `now` is dropped.
   const std::vector<Hour>& hours() const { return hours_; }
   void restore(std::vector<Hour> hours, Time now);
   void move_back(Duration by);
 
  private:
-  std::vector<Hour> hours_;  // the last one may still run
+  std::vector<Hour> hours_;  // the last one may still be running
 };
 
 }  // namespace koord::predict

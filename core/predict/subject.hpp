@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Subject of a model: the node, the part of it that no pod uses ("system"), all pods of a priority class, or a pod.
+// Subject of a model: the node, its usage outside of pods ("system"), all pods of a priority class, or one pod.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ inline constexpr state::PriorityClass kPriorityClasses[] = {state::PriorityClass
                                                             state::PriorityClass::mid, state::PriorityClass::batch,
                                                             state::PriorityClass::free};
 
-// "node", "system", "class/koord-prod", "class/none", "pod/<uid>".
+// Returns "node", "system", "class/koord-prod", "class/none" or "pod/<uid>".
 std::string to_string(const Subject& subject);
 Result<Subject> parse_subject(std::string_view text);
 

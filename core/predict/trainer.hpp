@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trainer: the models of all subjects and the scores of their predictions. Usage and time go in, a forecast comes out.
-// Pure except for its models; one thread at a time.
+// Trainer: the models of all subjects and the scores of their predictions. Learns usage at given times, and returns
+// forecasts. Pure except for its models; one thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -21,26 +21,26 @@ namespace koord::predict {
 struct TrainerOptions {
   HalfLives half_lives;
   Duration model_expiry{};
-  std::int64_t margin_percent = 0;  // of the peaks that scores judge
-  std::size_t max_pods = 1024;      // models of pods; of more nothing is learnt
+  std::int64_t margin_percent = 0;  // added to the peaks that scores judge
+  std::size_t max_pods = 1024;      // the limit of models of pods; further pods are not learnt
 };
 
 class Trainer {
  public:
   explicit Trainer(const TrainerOptions& options) : options_(options) {}
 
-  // Learns one sample of each subject with known usage, and forgets subjects without samples for too long.
+  // Learns one sample of each subject with known usage. Forgets subjects that had no sample for too long.
   void train(const Observation& observation, Time now);
 
   // Returns the forecast at `now`, with scores.
   Forecast forecast(Time now) const;
   Checkpoint checkpoint(Time now) const;
-  // Times later than `now` come from another clock: the state then counts as saved now. Each restored subject has the
-  // expiry time from now on to get a sample.
+  // Restores a checkpoint. Times later than `now` come from another clock; then the state counts as saved now. Each
+  // restored subject expires unless it gets a sample within the expiry time from now.
   void restore(Checkpoint checkpoint, Time now);
 
   std::size_t models() const { return models_.size(); }
-  std::size_t refused() const { return refused_; }  // pods in the last training
+  std::size_t refused() const { return refused_; }  // pods refused in the last training
 
  private:
   void learn(const Subject& subject, const Usage& usage, Time now);
@@ -55,7 +55,7 @@ class Trainer {
   std::size_t refused_ = 0;
 };
 
-// The score of the sum of production pods' peaks, each predicted alone.
+// The name of the score for the sum of production pods' peaks, each predicted separately.
 inline constexpr std::string_view kPodsScore = "prod-pods";
 
 }  // namespace koord::predict
