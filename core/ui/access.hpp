@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Access: decides which requests `koordctl ui` answers. A one-time token starts a session; each further request needs
-// the session's cookie. Requests that other pages or other names of this machine cause are refused. [loop thread]
+// the session's cookie. It refuses requests that come from other pages, or that use other names of this machine. [loop
+// thread]
 #pragma once
 
 #include <cstdint>
@@ -16,17 +17,17 @@ namespace koord::ui {
 
 class Access {
  public:
-  // `port`: where the server listens.
+  // `port`: the port of the server.
   explicit Access(std::uint16_t port) : port_(port) {}
 
-  // Makes a token for one session. Fails if the kernel has no random bytes.
+  // Creates a token for one session. Fails if the kernel provides no random bytes.
   Result<std::string> new_token();
 
-  // Returns the answer to a request that gets no further, nullopt for all others:
-  // 403: the header Host is missing, repeated, or no name of this machine's loopback; or another origin sent it
-  // 405: neither GET nor HEAD
-  // 200: GET /?token=T with an unused token: the cookie of a new session, and a page that goes to "/"
-  // 401: any other token, or no cookie of a session
+  // Returns the response to a request that must not be processed further, nullopt for all others:
+  // 403: the header Host is missing, repeated, or not a loopback name; or the request comes from another origin
+  // 405: the method is neither GET nor HEAD
+  // 200: GET /?token=T with an unused token; the response has the cookie of a new session, and a page that opens "/"
+  // 401: another token, or no session cookie
   std::optional<http::Response> check(const http::Request& request);
 
   // Returns the number of sessions that tokens have started.
@@ -40,7 +41,7 @@ class Access {
   std::string cookie_name() const;
 
   const std::uint16_t port_;
-  std::deque<std::string> tokens_, sessions_;  // the newest last
+  std::deque<std::string> tokens_, sessions_;  // the newest is the last
   std::uint64_t started_ = 0;
 };
 

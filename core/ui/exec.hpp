@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exec: a program that this process talks to through the program's standard input and output, such as kubectl.
-// [any thread, one at a time]
+// Exec: a program, such as kubectl, that this process communicates with through the program's standard input and
+// output. [any thread, one at a time]
 #pragma once
 
 #include <sys/types.h>
@@ -17,36 +17,36 @@
 
 namespace koord::ui {
 
-// When a call gives up.
+// The limits of a call.
 struct Patience {
-  std::chrono::steady_clock::time_point deadline;  // timed_out
-  int cancel_fd = -1;                              // operation_canceled as soon as it is readable; -1: never
+  std::chrono::steady_clock::time_point deadline;  // then the call fails with timed_out
+  int cancel_fd = -1;                              // readable: fails with operation_canceled; -1: never
 };
 
 class Exec {
  public:
-  // Takes what the program has written; "": it has ended. Returns whether that was enough.
+  // Receives output of the program; "": it has ended. Returns whether the output is complete.
   using OnOutput = std::function<Result<bool>(std::string_view)>;
 
-  // `words`: the program, looked up in PATH if it has no '/', and its arguments. It has the environment of this process
-  // and a process group of its own: Ctrl-C is for this process alone.
+  // Starts a program. `words`: the program, searched in PATH if it has no '/', and its arguments. The program gets the
+  // environment of this process and its own process group, so Ctrl-C reaches only this process.
   static Result<std::unique_ptr<Exec>> start(const std::vector<std::string>& words);
   // Kills the program's process group.
   ~Exec();
   Exec(const Exec&) = delete;
   Exec& operator=(const Exec&) = delete;
 
-  // Writes `bytes` and passes output on until `on_output` has enough.
+  // Writes `bytes` and passes output to `on_output` until it returns true.
   Result<void> exchange(std::string_view bytes, const Patience& patience, const OnOutput& on_output);
 
-  // Whether it runs and has written nothing that exchange() has not passed on.
+  // Returns whether the program runs and all its output has been passed on.
   bool is_silent() const;
 
-  // Returns the exit status of a program that has ended, 128 and more for a signal, as a shell does. Kills it if it
-  // does not end soon.
+  // Returns the exit status of a program that has ended; 128 or more for a signal, like a shell. Kills the program if
+  // it does not end soon.
   int exit_status();
 
-  // The last lines that it has written to its standard error, on one line. Empty: none.
+  // Returns the last lines of its standard error, joined into one line; "" if none.
   std::string complaints();
 
  private:
@@ -58,9 +58,9 @@ class Exec {
   const pid_t pid_;
   const UniqueFd pidfd_;  // readable when it has ended
   const UniqueFd pipe_;   // its standard input and output
-  UniqueFd errors_;       // its standard error; none once it is closed
+  UniqueFd errors_;       // its standard error; empty after it was closed
   std::string complaints_;
-  int status_ = -1;  // as waitpid() says; -1: not known yet
+  int status_ = -1;  // the result of waitpid(); -1: not known yet
 };
 
 }  // namespace koord::ui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of core/ui/page and the chart library, compressed, as embed_page.py puts them into the program. Constant;
+// The files of core/ui/page and the chart library, compressed, as embed_page.py writes them into the program. Constant;
 // any thread.
 #pragma once
 
@@ -14,7 +14,7 @@ struct PageFile {
   std::string_view gzip;
 };
 
-// By name.
+// Returns the files, sorted by name.
 std::span<const PageFile> page_files();
 
 }  // namespace koord::ui

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent in a pod, through `kubectl exec`: for `koordctl ui --pod`. In the pod `koordctl proxy-stdio` joins
-// kubectl's streams to the agent's socket. A kubectl serves one request after the other, several at a time have one
-// each.
+// The agent in a pod, through `kubectl exec`, for `koordctl ui --pod`. In the pod `koordctl proxy-stdio` connects
+// kubectl's streams with the agent's socket. One kubectl serves one request after the other; concurrent requests have
+// one each.
 #pragma once
 
 #include <memory>
@@ -17,14 +17,15 @@ struct Pod {
   std::string ns, name;
 };
 
-// "koordinator-system/koordetector-x7k2p". Fails unless both are names of Kubernetes, which begin with no '-'.
+// Parses "koordinator-system/koordetector-x7k2p". Fails unless both parts are Kubernetes names, which never begin with
+// '-'.
 Result<Pod> parse_pod(std::string_view text);
 
 struct PodSourceOptions {
   Pod pod;
-  std::string socket, database;     // in the pod
-  std::string kubectl = "kubectl";  // looked up in PATH
-  std::string context = {};         // of the kubeconfig; empty: its current one
+  std::string socket, database;     // paths in the pod
+  std::string kubectl = "kubectl";  // searched in PATH
+  std::string context = {};         // context of the kubeconfig; empty: the current one
   Duration patience = kAgentPatience;
 };
 

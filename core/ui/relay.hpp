@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joins two descriptors to a unix socket: for `koordctl proxy-stdio`, the end of `koordctl ui --pod` in the pod.
+// Connects two descriptors with a unix socket, for `koordctl proxy-stdio`, the part of `koordctl ui --pod` in the pod.
 // [one thread]
 #pragma once
 
@@ -10,9 +10,10 @@
 
 namespace koord::ui {
 
-// Passes bytes of `input` on to the socket and bytes of the socket on to `output`, until the agent closes or the reader
-// of `output` has ended. At the end of `input` the socket gets an end of file, and each further answer has `patience`.
-// Fails if that has passed, or nothing listens on the socket, or too many wait there. The process ignores SIGPIPE.
+// Copies bytes from `input` to the socket and from the socket to `output`, until the agent closes the socket or the
+// reader of `output` has ended. After the end of `input` it shuts down the socket for writing, and waits at most
+// `patience` for each further part of the response. Fails after this time, if no process listens on the socket, or if
+// the socket's queue is full. The process must ignore SIGPIPE.
 Result<void> relay(int input, int output, const std::string& socket, Duration patience = std::chrono::seconds(30));
 
 }  // namespace koord::ui

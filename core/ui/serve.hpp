@@ -10,11 +10,12 @@
 
 namespace koord::ui {
 
-// Fails unless `address` ("127.0.0.1:9317", "[::1]:0", "localhost:0") is one of loopback.
+// Fails unless `address` ("127.0.0.1:9317", "[::1]:0", "localhost:0") is a loopback address.
 Result<void> check_loopback(const std::string& address);
 
-// Prints a link with a token to `out`, and a new one whenever a link was used. Returns when a signal ends it, which
-// also closes `source`. Asks for `first` before there is a link, and fails if no answer comes; "": asks for nothing.
+// Serves the page. Prints a link with a token to `out`, and a new link after each use of one. Returns after a signal,
+// which also closes `source`. Requests `first` from the source before it prints a link, and fails without a response;
+// "": requests nothing.
 Result<void> serve(const std::string& address, Source& source, std::ostream& out, const std::string& first = {});
 
 }  // namespace koord::ui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Source: the agent that a page shows, here or in a pod. [any thread, several requests at a time]
+// Source: the agent that a page shows, on this machine or in a pod. [any thread, several requests at a time]
 #pragma once
 
 #include <sys/eventfd.h>
@@ -16,21 +16,21 @@
 
 namespace koord::ui {
 
-// Both below the server's own limit for a handler.
+// Time limits of requests. Both are below the server's limit for a handler.
 inline constexpr Duration kAgentPatience = std::chrono::seconds(25), kSqlPatience = std::chrono::seconds(20);
 
 class Source {
  public:
   virtual ~Source() = default;
 
-  // Returns the agent's answer of any status to GET `target`. Fails if none came within kAgentPatience.
+  // Returns the agent's response to GET `target`, with any status. Fails without a response within kAgentPatience.
   virtual Result<http::ClientResponse> get(const std::string& target) = 0;
 
-  // Returns the rows of a SELECT over the metric cache's file as sql_json() prints them, or status 400 and the reason
-  // as plain text. Fails if the statement did not get there.
+  // Returns the rows of a SELECT on the file of the metric cache in the form of sql_json(), or status 400 and the
+  // reason as plain text. Fails if the statement could not be sent.
   virtual Result<http::ClientResponse> sql(const std::string& statement, std::size_t max_rows) = 0;
 
-  // Ends requests in flight with an error, and all later ones.
+  // Ends requests in flight, and all later ones, with an error.
   void close() { ::eventfd_write(closed_.get(), 1); }
 
  protected:
@@ -41,7 +41,7 @@ class Source {
   const UniqueFd closed_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
 };
 
-// `socket`: of an agent on this machine; `database`: its metric cache's file.
+// `socket`: the socket of an agent on this machine; `database`: the file of its metric cache.
 std::unique_ptr<Source> local_source(std::string socket, std::string database);
 
 }  // namespace koord::ui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The result of a SELECT as `koordctl sql -o json` prints it and the page gets it. [any thread]
+// The result of a SELECT, as `koordctl sql -o json` prints it and the page receives it. [any thread]
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace koord::ui {
 
-// {"columns": [NAME, …], "rows": [{NAME: TEXT, …}, …], "truncated": BOOLEAN} and a line end. The second
-// column with the name "value" is "value:2".
+// Returns {"columns": [NAME, …], "rows": [{NAME: TEXT, …}, …], "truncated": BOOLEAN} and a line end. If two columns
+// have the name "value", the second one is "value:2".
 std::string sql_json(const store::SqlResult& result);
 
 }  // namespace koord::ui

@@ -6,7 +6,7 @@
 //   GET /sql?query=S    the rows of a SELECT over the metric cache's file, as `koordctl sql -o json` prints them;
 //   &limit=N
 //
-// Nothing of it changes anything: POSTs get no further than Access.
+// All routes are read-only: Access refuses POSTs.
 #pragma once
 
 #include <functional>
@@ -17,11 +17,11 @@
 
 namespace koord::ui {
 
-// Returns the answer to a request that gets no further, as Access::check() does. [loop]
+// Returns the response to a request that must not be processed further, like Access::check(). [loop]
 using CheckAccess = std::function<std::optional<http::Response>(const http::Request&)>;
 
-// All answers have the headers that forbid scripts, styles and frames from elsewhere.
-// The page's files are served on the loop, also while all workers wait for the agent. `source` outlives the routes.
+// All responses have headers that forbid scripts, styles and frames from other origins. The page's files are served on
+// the loop, so they are available while all workers wait for the agent. `source` must outlive the routes.
 http::Routes viewer_routes(Source& source, CheckAccess check);
 
 }  // namespace koord::ui
